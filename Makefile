@@ -1,0 +1,53 @@
+# hookmux: two programs, hookmux and hookmux-hook.
+#   make run     build, start a hub in a throw-away home, replay a recorded session through the real hook client
+#   make test    everything that needs no agent
+#   make verify  the real agents (npm), offline, against a scripted model
+#   make bench   what must be fast, as ratios in one run
+GO      ?= go
+BIN     ?= bin
+VERSION ?= $(shell cat VERSION)
+# The same flags everywhere: packages are then compiled once for build, vet and tests.
+export CGO_ENABLED = 0
+FLAGS   = -trimpath
+LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
+AGENTS  ?= claude codex grok
+
+.PHONY: run build test check lint verify bench fuzz generate race clean
+
+run: build
+	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
+
+build:
+	@mkdir -p $(BIN)
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook
+
+test: check
+	$(GO) test $(FLAGS) ./...
+
+# gofmt and vet, and that what is generated is up to date (tests hold the latter).
+check:
+	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "gofmt -w is needed on:"; echo "$$out"; exit 1; fi
+	$(GO) vet $(FLAGS) ./...
+
+# The race detector needs cgo; the packages where goroutines meet.
+race:
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) ./internal/hub ./internal/journal ./internal/handler ./internal/registry ./internal/spool ./hook ./client
+
+lint: check
+	GOOS=darwin $(GO) vet $(FLAGS) ./...
+	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
+
+verify: build
+	HOOKMUX_VERIFY="$(AGENTS)" $(GO) test $(FLAGS) -count=1 -timeout 15m -run '^TestReal' -v ./internal/verify/...
+
+bench: build
+	$(GO) run $(FLAGS) ./bench -bin $(BIN)
+
+fuzz:
+	./.ci/fuzz 10s
+
+generate:
+	$(GO) generate ./...
+
+clean:
+	rm -rf $(BIN)
