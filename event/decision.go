@@ -1,0 +1,268 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Verdict is what a decision says about a call.
+type Verdict string
+
+// The verdicts, weakest first. None is not Allow: it means no opinion, and
+// the agent's own rules apply.
+const (
+	None   Verdict = ""
+	Allow  Verdict = "allow"
+	Modify Verdict = "modify"
+	Ask    Verdict = "ask"
+	Deny   Verdict = "deny"
+)
+
+// rank orders verdicts for [Merge].
+func (v Verdict) rank() int {
+	switch v {
+	case Allow:
+		return 1
+	case Modify:
+		return 2
+	case Ask:
+		return 3
+	case Deny:
+		return 4
+	}
+	return 0
+}
+
+// Word is the verdict as people and programs read it; None is "none".
+func (v Verdict) Word() string {
+	if v == None {
+		return "none"
+	}
+	return string(v)
+}
+
+// ParseVerdict reads a verdict as people and programs write it.
+func ParseVerdict(s string) (Verdict, error) {
+	switch v := Verdict(strings.ToLower(strings.TrimSpace(s))); v {
+	case None, "none":
+		return None, nil
+	case Allow, Modify, Ask, Deny:
+		return v, nil
+	}
+	return None, fmt.Errorf("decision %q is none of allow, deny, ask, modify, none", s)
+}
+
+// Decision is what shall come of an event.
+type Decision struct {
+	Verdict Verdict
+	Reason  string
+
+	// Allowed stands beside Modify: somebody approved the call as changed. A
+	// changed call nobody approved still meets the agent's own prompt.
+	Allowed bool
+
+	Input   json.RawMessage // changed tool input: an object whose keys replace the call's
+	Output  json.RawMessage // changed tool result
+	Context string          // said to the model
+	Notice  string          // said to the person
+
+	// KeepGoing asks an agent that is about to stop to go on; Reason or
+	// Context tells it with what.
+	KeepGoing bool
+
+	ExitCode int    // the first non-zero exit code a handler asked for
+	Stdout   string // text a handler wants printed as it is, where the agent takes plain text
+
+	By       string   // id of the hook that settled the verdict
+	Degraded []string // what the agent could not carry, in words
+}
+
+// Empty reports whether nobody had anything to say.
+func (d *Decision) Empty() bool {
+	return d.Verdict == None && d.Input == nil && d.Output == nil && d.Context == "" &&
+		d.Notice == "" && !d.KeepGoing && d.ExitCode == 0 && d.Stdout == ""
+}
+
+// DefaultReason stands where a hook gave none: Codex runs a tool that was
+// denied without a reason, so there is always one.
+const DefaultReason = "blocked by a hookmux hook"
+
+// OneLine folds a reason into one non-empty line: some agents show only the
+// first line, others run the tool when it is empty.
+func OneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return DefaultReason
+	}
+	return s
+}
+
+// Settled is d with its parts in line with each other: a changed input is a
+// [Modify], a Modify without one changes nothing, and Allowed stands beside
+// Modify only. An input of JSON null is no input.
+func (d Decision) Settled() Decision {
+	if isNull(d.Input) {
+		d.Input = nil
+	}
+	if isNull(d.Output) {
+		d.Output = nil
+	}
+	switch {
+	case d.Input == nil && d.Verdict == Modify:
+		d.Verdict = None
+		if d.Allowed {
+			d.Verdict = Allow
+		}
+	case d.Input != nil && d.Verdict == Allow:
+		d.Verdict, d.Allowed = Modify, true // approved as changed
+	case d.Input != nil && d.Verdict == None:
+		d.Verdict, d.Allowed = Modify, false
+	}
+	d.Allowed = d.Allowed && d.Verdict == Modify
+	return d
+}
+
+func isNull(v json.RawMessage) bool {
+	v = bytes.TrimSpace(v)
+	return len(v) == 0 || string(v) == "null"
+}
+
+// Merge adds next, a later handler's opinion, to d. Deny beats ask beats
+// modify beats allow beats none, and who settles the verdict gives the reason;
+// changed inputs merge key by key; contexts, notices and printed texts join;
+// the last changed result and the first non-zero exit code stay.
+func (d *Decision) Merge(next Decision) {
+	next = next.Settled()
+	d.mergeReason(&next)
+	wasApproved := d.Allowed
+	if next.Verdict.rank() > d.Verdict.rank() {
+		d.Verdict, d.By = next.Verdict, next.By
+	}
+	switch next.Verdict {
+	case Modify:
+		// Approval holds for the input it saw: a later change takes it back
+		// unless the changing hook approves as well.
+		d.Allowed = next.Allowed
+	case Allow:
+		d.Allowed = true // a later handler saw the changed input and approved it
+	default:
+		d.Allowed = wasApproved
+		if next.Input != nil {
+			d.Allowed = false
+		}
+	}
+	d.Allowed = d.Allowed && d.Verdict == Modify
+	if next.Input != nil {
+		d.Input = MergeObjects(d.Input, next.Input)
+	}
+	if next.Output != nil {
+		d.Output = next.Output
+	}
+	d.Context = join(d.Context, next.Context)
+	d.Notice = join(d.Notice, next.Notice)
+	d.Stdout = join(d.Stdout, next.Stdout)
+	d.KeepGoing = d.KeepGoing || next.KeepGoing
+	if d.ExitCode == 0 {
+		d.ExitCode = next.ExitCode
+	}
+	d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], next.Degraded...)
+}
+
+// mergeReason: the reason belongs to the verdict, so a stronger verdict brings
+// its own, even an empty one: somebody's "looks fine" must not stand as the
+// reason of a refusal. What keeps an agent going is said whole, by everybody
+// who wants it.
+func (d *Decision) mergeReason(next *Decision) {
+	stronger := next.Verdict.rank() - d.Verdict.rank()
+	switch {
+	case d.KeepGoing && next.KeepGoing && stronger == 0:
+		d.Reason = join(d.Reason, next.Reason)
+	case stronger > 0:
+		if next.Reason != "" || !d.KeepGoing {
+			d.Reason = next.Reason
+		}
+	case d.Reason == "" && (stronger == 0 || next.KeepGoing):
+		d.Reason = next.Reason
+	}
+}
+
+func join(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + "\n" + b
+}
+
+// MergeObjects lays the keys of patch over base. Where one of them is not an
+// object there is nothing to merge key by key, and patch stands alone; an
+// empty patch changes nothing. Order is base's, new keys follow in the patch's
+// order; values keep their bytes.
+func MergeObjects(base, patch json.RawMessage) json.RawMessage {
+	if len(patch) == 0 {
+		return base
+	}
+	if len(base) == 0 {
+		return patch
+	}
+	merged := members{at: map[string]int{}}
+	if !merged.add(base) || !merged.add(patch) {
+		return patch
+	}
+	b := make([]byte, 0, len(base)+len(patch))
+	b = append(b, '{')
+	for i, key := range merged.keys {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(AppendString(b, key), ':')
+		b = append(b, merged.values[i]...)
+	}
+	return append(b, '}')
+}
+
+// members are an object's keys and values in order; of a repeated key the last
+// value counts, as every JSON reader an agent uses has it.
+type members struct {
+	keys   []string
+	values []json.RawMessage
+	at     map[string]int // an agent may send very many keys
+}
+
+// add lays an object over what is there; false when it is none.
+func (m *members) add(object json.RawMessage) bool {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		key, ok := t.(string)
+		if !ok {
+			return false
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return false
+		}
+		if i, known := m.at[key]; known {
+			m.values[i] = value
+			continue
+		}
+		m.at[key] = len(m.keys)
+		m.keys, m.values = append(m.keys, key), append(m.values, value)
+	}
+	if _, err := dec.Token(); err != nil {
+		return false
+	}
+	_, err := dec.Token()
+	return err == io.EOF
+}

@@ -1,0 +1,71 @@
+package event
+
+// Carries says what an agent can carry back at one event. It is the
+// capability row of the catalogue, proven or documented there.
+type Carries struct {
+	Allow   bool // an explicit yes skips the agent's own prompt
+	Deny    bool
+	Ask     bool // the agent's own prompt can be forced
+	Input   bool // the call's input can be changed
+	Output  bool // the result the model sees can be changed
+	Context bool
+	Keep    bool // an end can be turned into going on
+	Notice  bool // a line for the person
+}
+
+// Degrade takes from d what c cannot carry and puts the safe neighbour in its
+// place. Each step is noted in Degraded. ask falls to deny here: a feed that
+// could ask a person stands before this in the corridor.
+func Degrade(d Decision, c Carries) Decision {
+	note := func(what string) { d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], what) }
+	d = d.Settled()
+	if d.Input != nil && d.Verdict != Deny && !c.Input {
+		note("changed input → deny: the agent cannot take a changed input here")
+		if d.Allowed {
+			d.Reason = "" // it says why the changed call is fine
+		}
+		d.deny("a hook wants this call changed, which this agent cannot do; change it and try again")
+	}
+	if d.Verdict == Ask && !c.Ask {
+		note("ask → deny: the agent cannot be made to ask here")
+		d.deny("a hook wants a person to approve this")
+	}
+	if !c.Allow && (d.Verdict == Allow || d.Allowed) {
+		note("allow → none: the agent does not take an approval here")
+		d.Allowed = false
+		if d.Verdict == Allow {
+			d.Verdict = None
+		}
+	}
+	if d.Verdict == Deny {
+		d.Input, d.Reason = nil, OneLine(d.Reason)
+		if !c.Deny {
+			note("deny → none: nothing can be stopped at this event")
+			d.Verdict = None
+		}
+	}
+	if d.Output != nil && !c.Output {
+		note("changed result dropped: the agent keeps its own")
+		d.Output = nil
+	}
+	if d.Context != "" && !c.Context {
+		note("context dropped: the agent takes none here")
+		d.Context = ""
+	}
+	if d.KeepGoing && !c.Keep {
+		note("keep-going dropped: the agent cannot be kept going here")
+		d.KeepGoing = false
+	}
+	if d.Notice != "" && !c.Notice {
+		d.Notice = "" // shown by hookmux itself; no loss
+	}
+	return d
+}
+
+// deny turns d into a refusal; why stands where nobody gave a reason.
+func (d *Decision) deny(why string) {
+	if d.Reason == "" {
+		d.Reason = why
+	}
+	d.Verdict, d.Input, d.Allowed = Deny, nil, false
+}

@@ -1,0 +1,126 @@
+// Package event is the vocabulary of hookmux: what an agent reported
+// ([Event]), what shall come of it ([Decision]), how several opinions become
+// one ([Decision.Merge]) and what is left of one where an agent cannot carry it
+// ([Degrade]). It knows no agent and does nothing on its own; standard library
+// only.
+package event
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Event is one report of one agent, in the same words for every agent.
+//
+// Raw holds the bytes exactly as they came and is never changed; everything
+// else was read out of them. A field the agent did not send is empty.
+type Event struct {
+	ID   string    // made by the hook client; unique everywhere
+	Time time.Time // when the hub took it in
+
+	Agent        string // the agent's name in the catalogue
+	AgentVersion string
+	Native       string // the agent's own name of the event
+	Kind         Kind
+
+	Session    string // the agent's session id
+	Turn       string // turn or prompt id
+	Cwd        string
+	Mode       string // permission mode, in the agent's word
+	Model      string
+	Title      string
+	Transcript string   // path of the agent's own record of the session
+	Attended   Attended // does a person sit at it?
+
+	Subagent *Subagent // set when a subagent reports, or is reported about
+	Tool     *Tool
+
+	Prompt  string // what was asked of the agent
+	Message string // the agent's last words, or a notification's text
+	Detail  string // the agent's word for why: source, reason, trigger, notification type
+	Error   string // what failed
+
+	// GoingOn says that an earlier hook already kept this turn going, so that
+	// a hook which always says "go on" can stop itself.
+	GoingOn bool
+	// Background counts tasks that will wake the agent again after this end.
+	Background int
+
+	Where Place
+
+	Truncated bool   // the payload was cut by the agent or was too large to carry
+	Malformed string // why the payload could not be read; the event is then Other
+	Nested    bool   // it came from below a running handler
+
+	Raw []byte
+}
+
+// Attended says whether a person sits at the agent.
+type Attended string
+
+// What is known about who attends.
+const (
+	AttendedUnknown Attended = ""
+	AttendedYes     Attended = "yes"
+	AttendedNo      Attended = "no" // headless
+)
+
+// Subagent names a helper an agent started.
+type Subagent struct {
+	ID     string `json:"id,omitempty"`
+	Type   string `json:"type,omitempty"`
+	Parent string `json:"parent,omitempty"` // session or agent id it works for
+}
+
+// Place is where the agent runs, as far as its process tells.
+type Place struct {
+	PID   int    `json:"pid,omitempty"`
+	Start uint64 `json:"start,omitempty"` // start tick: with PID it names one process for ever
+	TTY   string `json:"tty,omitempty"`
+	Pane  string `json:"pane,omitempty"` // TMUX_PANE
+	Host  string `json:"host,omitempty"`
+}
+
+// Tool is one tool call: what is about to run, asks for leave, or ran.
+type Tool struct {
+	Name   string // the agent's own name
+	Kind   ToolKind
+	CallID string
+
+	Commands []string // what a shell would run; some tools take several
+	Reads    []string // paths read
+	Writes   []string // paths written, edited, deleted
+	URL      string
+	MCP      *MCPCall
+
+	Input    json.RawMessage // as the agent sent it
+	Changed  json.RawMessage // as handlers changed it so far; nil when nobody did
+	Output   json.RawMessage // after the call
+	Failed   bool
+	Duration time.Duration
+}
+
+// MCPCall says which server's tool is meant.
+type MCPCall struct {
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+}
+
+// CurrentInput is the input as it stands: changed by a handler, or as sent.
+func (t *Tool) CurrentInput() json.RawMessage {
+	if t.Changed != nil {
+		return t.Changed
+	}
+	return t.Input
+}
+
+// Paths are all paths the call names, written ones first.
+func (t *Tool) Paths() []string {
+	if len(t.Reads) == 0 {
+		return t.Writes
+	}
+	if len(t.Writes) == 0 {
+		return t.Reads
+	}
+	return append(append(make([]string, 0, len(t.Writes)+len(t.Reads)), t.Writes...), t.Reads...)
+}
