@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"embed"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+)
+
+//go:embed data/*.yaml
+var embedded embed.FS
+
+// genericName is the entry that reads payloads of agents nobody described. It
+// is not an agent: it is never listed and carries no answer.
+const genericName = "generic"
+
+// Catalogue is a set of agents. It does not change once built and may be used
+// from any goroutine.
+type Catalogue struct {
+	agents  []*Agent          // by name
+	byName  map[string]*Agent // names and aliases
+	generic *Agent
+}
+
+var builtin = sync.OnceValue(func() *Catalogue {
+	c, problems := load(nil)
+	if len(problems) > 0 {
+		// The embedded files are checked by a test; this is a broken build.
+		panic("agent: embedded catalogue: " + problems[0].String())
+	}
+	return c
+})
+
+// Builtin is the catalogue that comes with hookmux.
+func Builtin() *Catalogue { return builtin() }
+
+// Agent finds an agent by its name or one of its aliases.
+func (c *Catalogue) Agent(nameOrAlias string) (*Agent, bool) {
+	a, ok := c.byName[nameOrAlias]
+	return a, ok
+}
+
+// Agents lists all agents by name.
+func (c *Catalogue) Agents() []*Agent { return c.agents }
+
+// entry is the agent or the generic stand-in.
+func (c *Catalogue) entry(name string) *Agent {
+	if a, ok := c.byName[name]; ok {
+		return a
+	}
+	return c.generic
+}
+
+// Carries says what an agent of a version can carry back at one of its
+// events. With an unknown version what holds today counts; of an unknown agent
+// or event nothing is claimed.
+func (c *Catalogue) Carries(agent, native, version string) event.Carries {
+	a, ok := c.byName[agent]
+	if !ok {
+		return event.Carries{}
+	}
+	e, ok := a.Event(native)
+	if !ok {
+		return event.Carries{}
+	}
+	return e.CarriesAt(version)
+}
+
+// Neutral is the answer of an agent's event that changes nothing, read from
+// the table the hook client links.
+func Neutral(agent, native string) neutral.Answer {
+	row, _ := neutral.Lookup(agent, native)
+	return row.Neutral
+}
+
+// Event finds one of the agent's events by its native name.
+func (a *Agent) Event(native string) (*EventSpec, bool) {
+	t, ok := a.compiled.events[native]
+	if !ok {
+		return nil, false
+	}
+	return t.spec, true
+}
+
+// KindOf is the unified kind of a native event; [event.Other] when unknown.
+func (a *Agent) KindOf(native string) event.Kind {
+	if e, ok := a.Event(native); ok {
+		return e.Kind
+	}
+	return event.Other
+}
+
+// InstallTimeout is the time limit hookmux asks for when it registers for an
+// event; zero means that the agent's own default is left alone.
+func (a *Agent) InstallTimeout(native string) time.Duration {
+	e, ok := a.Event(native)
+	if !ok {
+		return 0
+	}
+	if e.InstallTimeout != 0 {
+		return time.Duration(e.InstallTimeout)
+	}
+	return time.Duration(e.Timeout)
+}
+
+// Timeout is how long the agent waits for a hook when its config says
+// nothing.
+func (a *Agent) Timeout(native string) time.Duration {
+	if e, ok := a.Event(native); ok {
+		return time.Duration(e.Timeout)
+	}
+	return 0
+}
+
+// CarriesAt is the event's capability row for one version of the agent.
+func (e *EventSpec) CarriesAt(version string) event.Carries {
+	c := &e.Carries
+	return event.Carries{
+		Allow: c.Allow.holds(version), Deny: c.Deny.holds(version), Ask: c.Ask.holds(version),
+		Input: c.Input.holds(version), Output: c.Output.holds(version), Context: c.Context.holds(version),
+		Keep: c.Keep.holds(version), Notice: c.Notice.holds(version),
+	}
+}
+
+// holds reports whether the claim is made for a version.
+func (c *Capability) holds(version string) bool {
+	switch {
+	case c == nil:
+		return false
+	case version == "":
+		return c.Until == "" // today's row
+	case c.Since != "" && compareVersions(version, c.Since) < 0:
+		return false
+	case c.Until != "" && compareVersions(version, c.Until) >= 0:
+		return false
+	}
+	return true
+}
+
+// compareVersions compares dotted numbers; what is no number ends a part.
+func compareVersions(a, b string) int {
+	for a != "" || b != "" {
+		var x, y int
+		x, a = nextNumber(a)
+		y, b = nextNumber(b)
+		if x != y {
+			return x - y
+		}
+	}
+	return 0
+}
+
+func nextNumber(s string) (int, string) {
+	n, i := 0, 0
+	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	for i < len(s) && (s[i] < '0' || s[i] > '9') {
+		if s[i] == '-' || s[i] == '+' { // pre-release and build say nothing here
+			return n, ""
+		}
+		i++
+	}
+	return n, s[i:]
+}
+
+// assemble builds the lookup tables of checked entries.
+func assemble(entries []*Agent) *Catalogue {
+	c := &Catalogue{byName: map[string]*Agent{}}
+	for _, a := range entries {
+		a.compiled = compile(a)
+		if a.Name == genericName {
+			c.generic = a
+			continue
+		}
+		c.agents = append(c.agents, a)
+	}
+	sort.Slice(c.agents, func(i, j int) bool { return c.agents[i].Name < c.agents[j].Name })
+	for _, a := range c.agents {
+		for _, alias := range a.Aliases {
+			c.byName[alias] = a
+		}
+	}
+	for _, a := range c.agents {
+		c.byName[a.Name] = a
+	}
+	return c
+}

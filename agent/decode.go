@@ -1,0 +1,210 @@
+package agent
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/dialect"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Input is one call of an agent's hook as it reached hookmux.
+type Input struct {
+	ID   string
+	Time time.Time
+
+	Agent string // name or alias, as the installed command says it
+	Event string // the native event, as the installed command says it
+
+	Payload   []byte // what the agent wrote to the hook's stdin
+	Cwd       string // of the hook process; the payload's own word counts more
+	Truncated bool   // the client had to cut the payload
+
+	// Env looks a variable of the hook process up; may be nil. It tells
+	// version, attendance and pane where the agent says them there.
+	Env func(string) string
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Decode reads a hook call into an event. It never fails: what cannot be read
+// is still an event, with Malformed saying why and Raw holding the bytes as
+// they came (Raw aliases in.Payload). An event name in the payload counts more
+// than the one in in.Event when the agent has such an event.
+func (c *Catalogue) Decode(in Input) event.Event {
+	a := c.entry(in.Agent)
+	ev := event.Event{
+		ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other,
+		Raw: in.Payload, Truncated: in.Truncated,
+	}
+	if a != c.generic {
+		ev.Agent = a.Name
+	}
+	table := a.compiled.events[in.Event]
+	if table == nil {
+		table = a.compiled.unknown
+	}
+	var r reading
+	err := r.read(in.Payload, table)
+	if name := r.text(fEvent); name != "" && (table.spec == nil || name != table.spec.Name) {
+		if said := a.compiled.events[name]; said != nil {
+			// The keys of the event that was really meant may differ.
+			table = said
+			r = reading{}
+			err = r.read(in.Payload, table)
+		} else if ev.Native == "" {
+			ev.Native = name
+		}
+	}
+	if err != nil {
+		ev.Malformed = describe(in.Payload, err)
+	}
+	if table.spec != nil {
+		ev.Native, ev.Kind = table.spec.Name, table.spec.Kind
+		ev.Detail = table.spec.Detail
+	}
+	r.fill(&ev, a.compiled, table.spec)
+	if ev.Cwd == "" {
+		ev.Cwd = in.Cwd
+	}
+	if in.Env != nil {
+		a.fromEnvironment(&ev, in.Env)
+	}
+	if finish := a.compiled.dialect.Finish; finish != nil {
+		ev.Subagent = finish(dialect.Decoded{Kind: ev.Kind, Session: ev.Session, Subagent: ev.Subagent, Tool: ev.Tool})
+	}
+	return ev
+}
+
+// describe says why a payload could not be read, in one line.
+func describe(payload []byte, err error) string {
+	trimmed := bytes.TrimSpace(bytes.TrimPrefix(payload, byteOrderMark))
+	switch {
+	case len(trimmed) == 0:
+		return "the payload is empty"
+	case trimmed[0] != '{' && jsonscan.Valid(trimmed):
+		return "the payload is JSON but no object"
+	}
+	return "the payload is not JSON: " + err.Error()
+}
+
+// reading holds the values a payload had for the fields; they point into it.
+type reading struct {
+	value      [fieldCount][]byte
+	rank       [fieldCount]uint8
+	background int
+	truncated  bool
+}
+
+func (r *reading) read(payload []byte, table *eventTable) error {
+	keys := table.keys
+	return jsonscan.Object(bytes.TrimPrefix(payload, byteOrderMark), func(key, value []byte) bool {
+		s, ok := keys[string(key)]
+		if !ok {
+			return true
+		}
+		if s.sub != "" {
+			if value = jsonscan.Get(value, s.sub); value == nil {
+				return true
+			}
+		}
+		switch s.field {
+		case fBackground:
+			_ = jsonscan.Array(value, func([]byte) bool { r.background++; return true })
+			return true
+		case fTruncated:
+			r.truncated = r.truncated || string(value) == "true"
+			return true
+		}
+		if old := r.value[s.field]; old != nil && (r.rank[s.field] < s.rank || blank(value)) && !blank(old) {
+			return true
+		}
+		r.value[s.field], r.rank[s.field] = value, s.rank
+		return true
+	})
+}
+
+// blank reports whether a value says nothing.
+func blank(v []byte) bool {
+	return len(v) == 0 || string(v) == "null" || string(v) == `""`
+}
+
+// text is a field as a string; numbers and words count as their spelling.
+func (r *reading) text(f field) string {
+	v := r.value[f]
+	if blank(v) {
+		return ""
+	}
+	if s, ok := jsonscan.String(v); ok {
+		return s
+	}
+	return string(v)
+}
+
+func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
+	ev.Session = r.text(fSession)
+	ev.Turn = r.text(fTurn)
+	ev.Cwd = r.text(fCwd)
+	ev.Mode = r.text(fMode)
+	ev.Model = r.text(fModel)
+	ev.Title = r.text(fTitle)
+	ev.Transcript = r.text(fTranscript)
+	ev.Prompt = r.text(fPrompt)
+	ev.Message = r.text(fMessage)
+	if detail := r.text(fDetail); detail != "" {
+		ev.Detail = detail
+	}
+	ev.Error = r.text(fError)
+	ev.GoingOn = string(r.value[fGoingOn]) == "true"
+	ev.Background = r.background
+	ev.Truncated = ev.Truncated || r.truncated
+	if id, kind := r.text(fSubagentID), r.text(fSubagentType); id != "" || kind != "" {
+		ev.Subagent = &event.Subagent{ID: id, Type: kind}
+	}
+	name := r.text(fToolName)
+	if name == "" && r.value[fToolInput] == nil {
+		return
+	}
+	t := c.tool(name)
+	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: r.value[fToolInput], Output: r.value[fToolOutput]}
+	if spec != nil {
+		tool.Failed = spec.Failed
+	}
+	if ms := r.value[fDurationMS]; ms != nil {
+		if n, err := strconv.ParseFloat(string(ms), 64); err == nil && n > 0 && n < 1e12 {
+			tool.Duration = time.Duration(n * float64(time.Millisecond))
+		}
+	}
+	if t.mcp != nil {
+		tool.MCP = t.mcp.split(name, r.text(fMCPServer))
+	}
+	t.read(tool.Input, tool)
+	ev.Tool = tool
+}
+
+// fromEnvironment reads what the agent says in its hooks' environment.
+func (a *Agent) fromEnvironment(ev *event.Event, env func(string) string) {
+	if v := a.Version; v.Env != "" {
+		if rest, ok := strings.CutPrefix(env(v.Env), v.Prefix); ok && rest != "" {
+			if v.Until != "" {
+				rest, _, _ = strings.Cut(rest, v.Until)
+			}
+			ev.AgentVersion = strings.ReplaceAll(rest, "-", ".")
+		}
+	}
+	if at := a.Attended; at.Env != "" {
+		switch env(at.Env) {
+		case "":
+		case at.Yes:
+			ev.Attended = event.AttendedYes
+		case at.No:
+			ev.Attended = event.AttendedNo
+		}
+	}
+	if p := a.Pane; p.Env != "" && (p.UnlessEnv == "" || !strings.Contains(env(p.UnlessEnv), p.UnlessHas)) {
+		ev.Where.Pane = env(p.Env)
+	}
+}

@@ -1,0 +1,96 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Codex throws the whole answer away, and runs the tool, over one member it
+// does not know, a refusal without a reason, or an approval that changes
+// nothing. So each answer is one of a few forms that a real Codex took, and
+// saying nothing is an empty stdout. A notice never travels beside anything
+// else: that was not tried, and hookmux shows it itself.
+var codex = Dialect{
+	Finish: claudeFinish,
+	Encode: codexEncode,
+	Shapes: []string{ShapeTool, ShapePermission, ShapeBlock, ShapeContext, ShapeHalt},
+}
+
+func codexEncode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var top object
+	switch call.Shape {
+	case ShapeTool:
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
+			switch {
+			case d.Verdict == event.Deny:
+				o.text("permissionDecision", "deny")
+				o.text("permissionDecisionReason", event.OneLine(d.Reason))
+			case call.Input != nil:
+				// "allow" is the word that makes updatedInput count; it does
+				// not skip Codex's own approval, so it may be said for a
+				// change nobody approved.
+				o.text("permissionDecision", "allow")
+				o.raw("updatedInput", call.Input)
+			}
+			o.text("additionalContext", d.Context)
+		}))
+	case ShapePermission:
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
+			var decision object
+			switch d.Verdict {
+			case event.Allow:
+				decision.text("behavior", "allow")
+			case event.Deny:
+				decision.text("behavior", "deny")
+				decision.text("message", event.OneLine(d.Reason))
+			}
+			o.nest("decision", decision)
+		}))
+	case ShapeBlock:
+		reason := refusal(&d)
+		if reason == "" && d.Output != nil {
+			// A block after the call replaces what the model sees by its
+			// reason: that is how a changed result is carried.
+			reason = outputText(d.Output)
+		}
+		if reason != "" {
+			top.text("decision", "block")
+			top.text("reason", reason)
+			if d.Context != "" {
+				note(&d, "context dropped: not tried beside a block")
+				d.Context = ""
+			}
+		}
+		fallthrough
+	case ShapeContext:
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
+			o.text("additionalContext", d.Context)
+		}))
+	case ShapeHalt:
+		if d.Verdict == event.Deny {
+			top.raw("continue", []byte("false"))
+			top.text("stopReason", event.OneLine(d.Reason))
+		}
+	}
+	if len(top.b) == 0 {
+		top.text("systemMessage", d.Notice)
+	} else {
+		d.Notice = ""
+	}
+	return neutral.Answer{Stdout: string(top.bytes())}, d
+}
+
+// outputText is a changed result as the text Codex takes; never empty, because
+// an empty reason would leave the real result in place.
+func outputText(output []byte) string {
+	text, ok := jsonscan.String(output)
+	if !ok {
+		text = string(output)
+	}
+	if text == "" {
+		return "(no output)"
+	}
+	return text
+}

@@ -1,0 +1,80 @@
+package dialect
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+func TestPatchPaths(t *testing.T) {
+	for patch, want := range map[string][]string{
+		"": nil,
+		"*** Begin Patch\n*** Add File: a/b c.txt\n+x\n*** End Patch":                             {"a/b c.txt"},
+		"*** Begin Patch\r\n*** Update File: a\r\n*** Move to: b\r\n@@\r\n*** Delete File: c\r\n": {"a", "b", "c"},
+		"+*** Add File: not-me\n-*** Add File: nor-me":                                            nil,
+		"  *** Add File: indented":                                                                {"indented"},
+		"*** Add File: \n*** Nothing: x":                                                          nil,
+	} {
+		if got := PatchPaths(patch); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %q", patch, got)
+		}
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for want, words := range map[string][]string{
+		"":                    nil,
+		"ls -l | wc":          {"/bin/bash", "-lc", "ls -l | wc"},
+		"git commit -m 'a b'": {"git", "commit", "-m", "a b"},
+		`echo 'it'\''s' ''`:   {"echo", "it's", ""},
+		"python -c 'x()'":     {"python", "-c", "x()"},
+	} {
+		if got := CommandLine(words); got != want {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+}
+
+// What a dialect writes is one line of JSON, whatever text goes in.
+func TestAnswersAreOneLine(t *testing.T) {
+	nasty := "a\"b\\c\n\x00\u2028</script>\xff"
+	for name, d := range table {
+		if d.Encode == nil {
+			continue
+		}
+		for _, shape := range d.Shapes {
+			for _, verdict := range []event.Verdict{event.None, event.Allow, event.Modify, event.Ask, event.Deny} {
+				answer, _ := d.Encode(Call{
+					Event: &event.Event{Tool: &event.Tool{Kind: event.Shell}}, Native: "X", Shape: shape,
+					Input:    json.RawMessage("{\n \"command\": \"x\"\n}"),
+					Decision: event.Decision{Verdict: verdict, Allowed: true, Reason: nasty, Context: nasty, Notice: nasty, Output: json.RawMessage("{\n}"), KeepGoing: shape == ShapeBlock},
+				})
+				if answer.Stdout == "" {
+					continue
+				}
+				if !json.Valid([]byte(answer.Stdout)) {
+					t.Errorf("%s %s %s: %q", name, shape, verdict, answer.Stdout)
+				}
+				for _, r := range answer.Stdout {
+					if r < ' ' {
+						t.Errorf("%s %s %s: control character in %q", name, shape, verdict, answer.Stdout)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestNamesAreSpeakable(t *testing.T) {
+	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codex", "grok"}) {
+		t.Error(got)
+	}
+	if _, ok := Lookup("generic"); !ok {
+		t.Error("the generic reading is missing")
+	}
+	if _, ok := Lookup("klingon"); ok {
+		t.Error("klingon")
+	}
+}

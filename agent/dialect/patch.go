@@ -1,0 +1,65 @@
+package dialect
+
+import "strings"
+
+// patchHeads start the lines of an apply_patch text that name a file.
+var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
+
+// PatchPaths lists the paths a text in apply_patch format touches, in order
+// and each once. Lines of a hunk start with a blank, + or -, so that file
+// contents cannot pose as a heading; leading blanks are cut all the same, as
+// Codex's own reader does, because a guard must see at least what the agent
+// sees.
+func PatchPaths(patch string) []string {
+	var paths []string
+	for line := range strings.SplitSeq(patch, "\n") {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "*** ") {
+			continue
+		}
+		for _, head := range patchHeads {
+			path, ok := strings.CutPrefix(line, head)
+			if path = strings.TrimSpace(path); !ok || path == "" {
+				continue
+			}
+			seen := false
+			for _, p := range paths {
+				seen = seen || p == path
+			}
+			if !seen {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths
+}
+
+// CommandLine makes one command line of a command given as a list of words.
+// What a shell was told to run with -c is taken out of its wrapping.
+func CommandLine(words []string) string {
+	if len(words) >= 3 && strings.HasPrefix(words[1], "-") && !strings.HasPrefix(words[1], "--") && strings.HasSuffix(words[1], "c") {
+		switch words[0][strings.LastIndexByte(words[0], '/')+1:] {
+		case "sh", "bash", "zsh", "dash", "ksh", "fish":
+			return words[2]
+		}
+	}
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = quote(w)
+	}
+	return strings.Join(quoted, " ")
+}
+
+func quote(word string) string {
+	plain := word != ""
+	for _, r := range word {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

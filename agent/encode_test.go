@@ -1,0 +1,217 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+)
+
+// codexKeys are the members Codex knows in an answer, per event, as its own
+// schemas list them (no other members are allowed there), less those that
+// make it throw the answer away: suppressOutput everywhere, continue and
+// stopReason before a tool, everything but behavior and message in a
+// permission decision.
+var codexKeys = map[string]struct{ top, specific, decision []string }{
+	"SessionStart":      {[]string{"hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "additionalContext"}, nil},
+	"UserPromptSubmit":  {[]string{"decision", "reason", "hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "additionalContext"}, nil},
+	"PreToolUse":        {[]string{"hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"}, nil},
+	"PermissionRequest": {[]string{"hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "decision"}, []string{"behavior", "message"}},
+	"PostToolUse":       {[]string{"decision", "reason", "hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "additionalContext"}, nil},
+	"Stop":              {[]string{"decision", "reason", "systemMessage"}, nil, nil},
+	"SubagentStop":      {[]string{"decision", "reason", "systemMessage"}, nil, nil},
+	"SubagentStart":     {[]string{"hookSpecificOutput", "systemMessage"}, []string{"hookEventName", "additionalContext"}, nil},
+	"PreCompact":        {[]string{"continue", "stopReason", "systemMessage"}, nil, nil},
+	"PostCompact":       {[]string{"systemMessage"}, nil, nil},
+	"Interrupt":         {[]string{"systemMessage"}, nil, nil},
+}
+
+// anyDecision draws decisions of every shape, sensible or not.
+func anyDecision() *rapid.Generator[event.Decision] {
+	text := rapid.SampledFrom([]string{"", " ", "why", "two\nlines", "quote \" and \\", "\xff broken", "{\"a\":1}"})
+	input := rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`{"command":"ls"}`), json.RawMessage(`{}`), json.RawMessage(`[1]`), json.RawMessage(`{"x":`), json.RawMessage(`"s"`), json.RawMessage(`{"command":7}`)})
+	return rapid.Custom(func(t *rapid.T) event.Decision {
+		return event.Decision{
+			Verdict: rapid.SampledFrom([]event.Verdict{event.None, event.Allow, event.Modify, event.Ask, event.Deny}).Draw(t, "verdict"),
+			Reason:  text.Draw(t, "reason"), Allowed: rapid.Bool().Draw(t, "allowed"),
+			Input: input.Draw(t, "input"), Output: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`"out"`), json.RawMessage(`""`), json.RawMessage(`{"a":1}`)}).Draw(t, "output"),
+			Context: text.Draw(t, "context"), Notice: text.Draw(t, "notice"), KeepGoing: rapid.Bool().Draw(t, "keep"),
+			Stdout: text.Draw(t, "stdout"), ExitCode: rapid.SampledFrom([]int{0, 1, 2, 49}).Draw(t, "exit"),
+		}
+	})
+}
+
+// Whatever is decided, on every event of every agent: the answer is empty,
+// plain text where plain text is taken, or one JSON object; a refusal always
+// has a reason; nothing is approved that nobody approved; Codex gets no
+// member it does not know.
+func TestEncodeHoldsItsPromises(t *testing.T) {
+	all := fixtures(t)
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.SampledFrom(all).Draw(t, "fixture")
+		d := anyDecision().Draw(t, "decision")
+		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
+		answer, sent := Builtin().Encode(&ev, d)
+		a, _ := Builtin().Agent(f.agent)
+		spec, _ := a.Event(f.event)
+		if answer.Exit != 0 || answer.Stderr != "" {
+			t.Fatalf("exit %d, stderr %q", answer.Exit, answer.Stderr)
+		}
+		if answer.Stdout == "" {
+			if sent.Verdict == event.Deny || sent.Verdict == event.Modify {
+				t.Fatalf("%s was sent as silence", sent.Verdict)
+			}
+			return
+		}
+		if answer.Stdout == sent.Stdout {
+			if !spec.PlainStdout {
+				t.Fatalf("plain text %q where none is taken", answer.Stdout)
+			}
+			return
+		}
+		var top map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(answer.Stdout), &top); err != nil {
+			t.Fatalf("%s: %v", answer.Stdout, err)
+		}
+		if !spec.Decides() && len(spec.Claims()) == 0 {
+			t.Fatalf("answered %s where nothing is taken", answer.Stdout)
+		}
+		if sent.Verdict == event.Deny && strings.TrimSpace(sent.Reason) == "" {
+			t.Fatal("a refusal without a reason")
+		}
+		approved := d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
+		if !approved && f.agent != "codex" && (strings.Contains(answer.Stdout, `"permissionDecision":"allow"`) || strings.Contains(answer.Stdout, `"behavior":"allow"`)) {
+			t.Fatalf("nobody approved: %s", answer.Stdout)
+		}
+		if d.Verdict == event.Deny && ev.Kind.Guarded() && !strings.Contains(answer.Stdout, `"deny"`) {
+			t.Fatalf("a refusal got lost: %s", answer.Stdout)
+		}
+		if f.agent == "codex" {
+			checkCodex(t, f.event, top)
+		}
+	})
+}
+
+func checkCodex(t *rapid.T, native string, top map[string]json.RawMessage) {
+	known, ok := codexKeys[native]
+	if !ok {
+		t.Fatalf("%s takes no answer", native)
+	}
+	only := func(object map[string]json.RawMessage, keys []string) {
+		for key := range object {
+			if !contains(keys, key) {
+				t.Fatalf("Codex does not know %q at %s", key, native)
+			}
+		}
+	}
+	only(top, known.top)
+	var specific, decision map[string]json.RawMessage
+	if raw, ok := top["hookSpecificOutput"]; ok {
+		_ = json.Unmarshal(raw, &specific)
+		only(specific, known.specific)
+		if string(specific["hookEventName"]) != `"`+native+`"` {
+			t.Fatalf("names %s", specific["hookEventName"])
+		}
+		switch word := string(specific["permissionDecision"]); word {
+		case "":
+			if specific["updatedInput"] != nil {
+				t.Fatal("a changed input without allow is thrown away")
+			}
+		case `"allow"`:
+			if specific["updatedInput"] == nil {
+				t.Fatal("a bare allow is thrown away")
+			}
+		case `"deny"`:
+			if len(specific["permissionDecisionReason"]) <= 2 {
+				t.Fatal("a deny without a reason is thrown away")
+			}
+		default:
+			t.Fatalf("Codex does not know %s", word)
+		}
+	}
+	if raw, ok := specific["decision"]; ok {
+		_ = json.Unmarshal(raw, &decision)
+		only(decision, known.decision)
+	}
+	if raw, ok := top["decision"]; ok && (string(raw) != `"block"` || len(top["reason"]) <= 2) {
+		t.Fatalf("decision %s with reason %s", raw, top["reason"])
+	}
+}
+
+func TestDegradedIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		agent, fixture string
+		d              event.Decision
+		verdict        event.Verdict
+		note           string
+	}{
+		{"claude", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Modify, Input: js(changed)}, event.Deny, "which nobody gave"},
+		{"claude", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Ask}, event.Deny, "ask → deny"},
+		{"claude", "PermissionRequest.AskUserQuestion.json", event.Decision{Verdict: event.Allow}, event.None, "does not answer a question"},
+		{"claude", "PreToolUse.Bash.json", event.Decision{Verdict: event.Modify, Input: js(`[1]`)}, event.Deny, "not an object"},
+		{"claude", "Stop.json", event.Decision{Context: "C"}, event.None, "context dropped"},
+		{"claude", "Notification.idle_prompt.json", event.Decision{Verdict: event.Deny}, event.None, "deny → none"},
+		{"claude", "PreToolUse.Bash.json", event.Decision{ExitCode: 49}, event.None, "exit code 49"},
+		{"claude", "PreToolUse.Bash.json", event.Decision{Stdout: "hello"}, event.None, ""},
+		{"claude", "Stop.json", event.Decision{Stdout: "hello"}, event.None, "printed text dropped"},
+		{"codex", "PreToolUse.Bash.json", event.Decision{Verdict: event.Allow}, event.None, "allow → none"},
+		{"codex", "PreToolUse.Bash.json", event.Decision{Verdict: event.Modify, Allowed: true, Input: js(changed)}, event.Modify, "allow → none"},
+		{"codex", "PreToolUse.spawn_agent.json", event.Decision{Verdict: event.Modify, Input: js(`{"message":"x"}`)}, event.Deny, "cannot be changed"},
+		{"codex", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Modify, Allowed: true, Input: js(changed)}, event.Deny, "cannot take a changed input"},
+		{"codex", "UserPromptSubmit.json", event.Decision{Verdict: event.Deny, Reason: "no", Context: "C"}, event.Deny, "not tried beside a block"},
+		{"grok", "PreToolUse.json", event.Decision{Verdict: event.Allow}, event.None, "allow → none"},
+		{"grok", "PreToolUse.json", event.Decision{Verdict: event.Ask, Input: js(`{"command":"ls"}`)}, event.Deny, "ask with changed input"},
+		{"grok", "PreToolUse.json", event.Decision{Verdict: event.Deny, Reason: "no", Context: "C"}, event.Deny, "beside a deny"},
+	} {
+		ev := decodeFixture(t, c.agent, c.fixture)
+		answer, sent := Builtin().Encode(&ev, c.d)
+		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.Degraded, "; "), c.note) || c.note == "" && len(sent.Degraded) > 0 {
+			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
+		}
+	}
+}
+
+func TestTextThatLooksLikeAnAnswerIsWrapped(t *testing.T) {
+	ev := decodeFixture(t, "claude", "UserPromptSubmit.json")
+	answer, _ := Builtin().Encode(&ev, event.Decision{Stdout: `{"decision":"block"}`})
+	if want := `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"{\"decision\":\"block\"}"}}`; answer.Stdout != want {
+		t.Error(answer.Stdout)
+	}
+}
+
+func TestUnknownAgentsAndEventsGetSilence(t *testing.T) {
+	deny := event.Decision{Verdict: event.Deny, Reason: "no"}
+	for _, ev := range []event.Event{{Agent: "nobody", Native: "PreToolUse", Kind: event.ToolBefore}, {Agent: "claude", Native: "Whatever", Kind: event.Other}, {}} {
+		answer, sent := Builtin().Encode(&ev, deny)
+		if answer != (neutral.Answer{}) || sent.Verdict != event.None || len(sent.Degraded) == 0 {
+			t.Errorf("%+v: %+v %+v", ev, answer, sent)
+		}
+	}
+}
+
+func TestCarriesKnowsVersions(t *testing.T) {
+	spec := EventSpec{Carries: Capabilities{
+		Allow: &Capability{Since: "2.1.0"}, Deny: &Capability{}, Ask: &Capability{Until: "2.2"}, Input: &Capability{Since: "3"},
+	}}
+	for version, want := range map[string]event.Carries{
+		"":        {Allow: true, Deny: true, Input: true},
+		"2.0.9":   {Deny: true, Ask: true},
+		"2.1.325": {Allow: true, Deny: true, Ask: true},
+		"2.10":    {Allow: true, Deny: true},
+		"3.0.0-a": {Allow: true, Deny: true, Input: true},
+	} {
+		if got := spec.CarriesAt(version); got != want {
+			t.Errorf("%s: %+v", version, got)
+		}
+	}
+	if c := Builtin().Carries("codex-cli", "PreToolUse", ""); !c.Deny || c.Ask || c.Allow {
+		t.Errorf("%+v", c)
+	}
+	if Builtin().Carries("nobody", "PreToolUse", "") != (event.Carries{}) || Builtin().Carries("claude", "Nope", "") != (event.Carries{}) {
+		t.Error("claims about the unknown")
+	}
+}

@@ -1,0 +1,137 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/agent/dialect"
+)
+
+// field is one of the unified fields a payload key can fill.
+type field uint8
+
+const (
+	noField field = iota
+	fEvent
+	fSession
+	fTurn
+	fCwd
+	fMode
+	fModel
+	fTitle
+	fTranscript
+	fPrompt
+	fMessage
+	fDetail
+	fError
+	fSubagentID
+	fSubagentType
+	fToolName
+	fToolInput
+	fToolOutput
+	fToolCall
+	fMCPServer
+	fDurationMS
+	fGoingOn
+	fBackground
+	fTruncated
+	fieldCount
+)
+
+// fieldNames are the fields as the YAML files spell them.
+var fieldNames = [fieldCount]string{
+	fEvent: "event", fSession: "session", fTurn: "turn", fCwd: "cwd", fMode: "mode", fModel: "model",
+	fTitle: "title", fTranscript: "transcript", fPrompt: "prompt", fMessage: "message", fDetail: "detail",
+	fError: "error", fSubagentID: "subagent_id", fSubagentType: "subagent_type", fToolName: "tool_name",
+	fToolInput: "tool_input", fToolOutput: "tool_output", fToolCall: "tool_call", fMCPServer: "mcp_server",
+	fDurationMS: "duration_ms", fGoingOn: "going_on", fBackground: "background", fTruncated: "truncated",
+}
+
+func fieldNamed(name string) field {
+	for f, n := range fieldNames {
+		if n == name && n != "" {
+			return field(f)
+		}
+	}
+	return noField
+}
+
+// keys lists the payload keys of each field, best first.
+func (s *FieldSpec) keys() [fieldCount][]string {
+	return [fieldCount][]string{
+		fEvent: s.Event, fSession: s.Session, fTurn: s.Turn, fCwd: s.Cwd, fMode: s.Mode, fModel: s.Model,
+		fTitle: s.Title, fTranscript: s.Transcript, fPrompt: s.Prompt, fMessage: s.Message, fDetail: s.Detail,
+		fError: s.Error, fSubagentID: s.SubagentID, fSubagentType: s.SubagentType, fToolName: s.ToolName,
+		fToolInput: s.ToolInput, fToolOutput: s.ToolOutput, fToolCall: s.ToolCall, fMCPServer: s.MCPServer,
+		fDurationMS: s.DurationMS, fGoingOn: s.GoingOn, fBackground: s.Background, fTruncated: s.Truncated,
+	}
+}
+
+// source is what one payload key fills. A lower rank is the better source.
+type source struct {
+	field field
+	rank  uint8
+	sub   string // the key below it, or ""
+}
+
+// eventTable is an event with the payload keys that count at it.
+type eventTable struct {
+	spec *EventSpec
+	keys map[string]source
+}
+
+// compiled is an agent made ready for the hot path.
+type compiled struct {
+	dialect dialect.Dialect
+	events  map[string]*eventTable
+	unknown *eventTable // an event the catalogue does not have
+
+	tools    map[string]*toolTable
+	globs    []*toolTable
+	fallback *toolTable
+}
+
+func compile(a *Agent) *compiled {
+	c := &compiled{events: map[string]*eventTable{}, tools: map[string]*toolTable{}}
+	c.dialect, _ = dialect.Lookup(a.Dialect)
+	base := map[string]source{}
+	for f, keys := range a.Fields.keys() {
+		for rank, key := range keys {
+			key, sub, _ := strings.Cut(key, ".")
+			base[key] = source{field(f), uint8(rank + 1), sub}
+		}
+	}
+	c.unknown = &eventTable{keys: base}
+	for _, spec := range a.Events {
+		t := &eventTable{spec: spec, keys: base}
+		if len(spec.Fields) > 0 {
+			t.keys = make(map[string]source, len(base)+len(spec.Fields))
+			for key, s := range base {
+				t.keys[key] = s
+			}
+			for key, name := range spec.Fields {
+				key, sub, _ := strings.Cut(key, ".")
+				if name == "-" {
+					delete(t.keys, key)
+					continue
+				}
+				t.keys[key] = source{fieldNamed(name), 0, sub} // an event's own word beats the common keys
+			}
+		}
+		c.events[spec.Name] = t
+	}
+	for _, spec := range a.Tools {
+		t := compileTool(spec)
+		switch {
+		case spec.Name == "*":
+			c.fallback = t
+		case t.glob != nil:
+			c.globs = append(c.globs, t)
+		default:
+			c.tools[spec.Name] = t
+		}
+	}
+	if c.fallback == nil {
+		c.fallback = compileTool(&ToolSpec{Name: "*", Kind: "other"})
+	}
+	return c
+}

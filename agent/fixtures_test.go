@@ -1,0 +1,175 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// fixture is one payload a real agent sent.
+type fixture struct {
+	agent, file, event string
+	payload            []byte
+}
+
+func fixtures(t testing.TB) []fixture {
+	t.Helper()
+	var out []fixture
+	for _, a := range Builtin().Agents() {
+		files, err := filepath.Glob(filepath.Join("testdata/fixtures", a.Name, "*.json"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no fixtures: %v", a.Name, err)
+		}
+		for _, file := range files {
+			if filepath.Base(file) == "decisions.json" {
+				continue
+			}
+			payload, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var head struct {
+				Event string `json:"hook_event_name"`
+			}
+			if err := json.Unmarshal(payload, &head); err != nil || head.Event == "" {
+				t.Fatalf("%s: no payload: %v", file, err)
+			}
+			out = append(out, fixture{a.Name, filepath.Base(file), head.Event, payload})
+		}
+	}
+	return out
+}
+
+// load reads one fixture by agent and file name.
+func loadFixture(t testing.TB, agent, file string) []byte {
+	t.Helper()
+	payload, err := os.ReadFile(filepath.Join("testdata/fixtures", agent, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
+
+// Every field of every payload is either mapped or listed as ignored with a
+// reason; so are the inputs of the tools the catalogue describes.
+func TestEveryFieldIsAccountedFor(t *testing.T) {
+	for _, f := range fixtures(t) {
+		a, _ := Builtin().Agent(f.agent)
+		table := a.compiled.events[f.event]
+		if table == nil {
+			t.Errorf("%s: event %s is not in the catalogue", f.agent, f.event)
+			continue
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(f.payload, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for key := range fields {
+			if _, mapped := table.keys[key]; !mapped && a.Ignored[key] == "" {
+				t.Errorf("%s/%s: field %q is neither mapped nor ignored", f.agent, f.file, key)
+			}
+		}
+		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
+		if ev.Tool == nil {
+			continue
+		}
+		tool := a.compiled.tool(ev.Tool.Name)
+		if tool == a.compiled.fallback {
+			t.Errorf("%s/%s: tool %s is not in the catalogue", f.agent, f.file, ev.Tool.Name)
+		}
+		if tool.glob != nil && ev.Tool.Kind == event.MCP {
+			continue // a server's own arguments
+		}
+		var input map[string]json.RawMessage
+		if err := json.Unmarshal(ev.Tool.Input, &input); err != nil {
+			t.Fatalf("%s/%s: %v", f.agent, f.file, err)
+		}
+	next:
+		for key := range input {
+			for _, p := range tool.places {
+				if p.steps[0].key == key {
+					continue next
+				}
+			}
+			if tool.spec.Ignored[key] == "" {
+				t.Errorf("%s/%s: input %q of %s is neither read nor ignored", f.agent, f.file, key, ev.Tool.Name)
+			}
+		}
+	}
+}
+
+// Every event of the three agents was seen, but for those the lab could not
+// bring about.
+func TestEveryEventHasAFixture(t *testing.T) {
+	seen := map[string]bool{"grok PostToolUseFailure": true, "grok PostCompact": true}
+	for _, f := range fixtures(t) {
+		seen[f.agent+" "+f.event] = true
+	}
+	for _, a := range Builtin().Agents() {
+		for _, e := range a.Events {
+			if !seen[a.Name+" "+e.Name] {
+				t.Errorf("%s %s has no fixture", a.Name, e.Name)
+			}
+		}
+	}
+}
+
+func TestDecodedEventsMatchGoldens(t *testing.T) {
+	pages := map[string]*bytes.Buffer{}
+	for _, f := range fixtures(t) {
+		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event, Payload: f.payload})
+		if !bytes.Equal(ev.Raw, f.payload) {
+			t.Errorf("%s/%s: raw differs", f.agent, f.file)
+		}
+		if ev.Malformed != "" || ev.Native != f.event || ev.Session == "" || ev.Cwd == "" {
+			t.Errorf("%s/%s: %+v", f.agent, f.file, ev)
+		}
+		var line bytes.Buffer
+		if err := json.Indent(&line, ev.AppendJSON(nil, event.Form{NoBodies: true}), "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if pages[f.agent] == nil {
+			pages[f.agent] = &bytes.Buffer{}
+		}
+		pages[f.agent].WriteString("== " + f.file + "\n" + line.String() + "\n")
+	}
+	for agent, page := range pages {
+		golden(t, filepath.Join("testdata/golden", agent+".txt"), page.Bytes())
+	}
+}
+
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	gotLines, wantLines := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
+	for i := range gotLines {
+		if i >= len(wantLines) || gotLines[i] != wantLines[i] {
+			t.Fatalf("%s:%d: %s\n(go test ./agent -update writes it anew)", file, i+1, gotLines[i])
+		}
+	}
+	t.Fatalf("%s is longer than what was decoded", file)
+}

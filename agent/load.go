@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Problem is something wrong in a catalogue file. The file it names is left
+// out as a whole; everything else stays in force.
+type Problem struct {
+	File string
+	Line int // 0 when no line is to blame
+	Text string
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return p.File + ": " + p.Text
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+}
+
+// Load is the built-in catalogue with the *.yaml files of dirs laid over it,
+// in the order given and by name within one. A file either describes a new
+// agent, speaking one of the known dialects, or adds to one that is there:
+// its events and tools replace those of the same name, its lists add. A
+// directory that does not exist has no files.
+func Load(dirs ...string) (*Catalogue, []Problem) { return load(dirs) }
+
+// raw is a file before it is laid over what is there.
+type raw struct {
+	name string
+	data []byte
+}
+
+func load(dirs []string) (*Catalogue, []Problem) {
+	var files []raw
+	var problems []Problem
+	names, _ := fs.Glob(embedded, "data/*.yaml")
+	for _, name := range names {
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			problems = append(problems, Problem{File: name, Text: err.Error()})
+		}
+		files = append(files, raw{name, data})
+	}
+	for _, dir := range dirs {
+		found, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.yaml"))
+		if err != nil {
+			problems = append(problems, Problem{File: dir, Text: err.Error()})
+		}
+		sort.Strings(found)
+		for _, name := range found {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				problems = append(problems, Problem{File: name, Text: "could not be read: " + err.Error()})
+				continue
+			}
+			files = append(files, raw{name, data})
+		}
+	}
+	entries := map[string]*Agent{}
+	var order []string
+	for _, file := range files {
+		parsed, problem := parse(file)
+		if problem != nil {
+			problems = append(problems, *problem)
+			continue
+		}
+		whole, add := parsed, true
+		if there := entries[parsed.Name]; there != nil {
+			whole, add = overlay(there, parsed), false
+		}
+		if found := check(file, parsed, whole, entries); len(found) > 0 {
+			problems = append(problems, found...)
+			continue
+		}
+		entries[whole.Name] = whole
+		if add {
+			order = append(order, whole.Name)
+		}
+	}
+	list := make([]*Agent, 0, len(order))
+	for _, name := range order {
+		list = append(list, entries[name])
+	}
+	return assemble(list), problems
+}
+
+// escapeGlob keeps a directory's own special characters from being a pattern.
+func escapeGlob(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
+}
+
+// parse reads one file; a key it does not know is an error, because a typo
+// must not silently switch something off.
+func parse(file raw) (*Agent, *Problem) {
+	var a Agent
+	decoder := yaml.NewDecoder(bytes.NewReader(file.data), yaml.Strict())
+	if err := decoder.Decode(&a); err != nil {
+		problem := &Problem{File: file.name, Text: firstLine(err.Error())}
+		var located yaml.Error
+		if errors.As(err, &located) {
+			problem.Text = located.GetMessage()
+			if t := located.GetToken(); t != nil && t.Position != nil {
+				problem.Line = t.Position.Line
+			}
+		}
+		problem.Text += "; fix the file or remove it"
+		return nil, problem
+	}
+	return &a, nil
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return s
+}
+
+// overlay lays a user's file over an entry and leaves both alone.
+func overlay(base, add *Agent) *Agent {
+	whole := *base
+	whole.compiled = nil
+	for _, pair := range []struct{ into, from *string }{
+		{&whole.Title, &add.Title}, {&whole.Dialect, &add.Dialect}, {&whole.Tried, &add.Tried},
+	} {
+		if *pair.from != "" {
+			*pair.into = *pair.from
+		}
+	}
+	whole.Aliases = joined(base.Aliases, add.Aliases)
+	whole.Notes = joined(base.Notes, add.Notes)
+	if add.Version.Env != "" {
+		whole.Version = add.Version
+	}
+	if add.Attended.Env != "" {
+		whole.Attended = add.Attended
+	}
+	if add.Pane.Env != "" {
+		whole.Pane = add.Pane
+	}
+	whole.Events = replaced(base.Events, add.Events, func(e *EventSpec) string { return e.Name })
+	whole.Tools = replaced(base.Tools, add.Tools, func(t *ToolSpec) string { return t.Name })
+	whole.Fields = overlayFields(base.Fields, add.Fields)
+	whole.Ignored = map[string]string{}
+	for _, m := range []map[string]string{base.Ignored, add.Ignored} {
+		for k, v := range m {
+			whole.Ignored[k] = v
+		}
+	}
+	whole.Marks.Programs = joined(base.Marks.Programs, add.Marks.Programs)
+	whole.Marks.Paths = joined(base.Marks.Paths, add.Marks.Paths)
+	whole.Marks.Environment = joined(base.Marks.Environment, add.Marks.Environment)
+	whole.Marks.Caller = joined(base.Marks.Caller, add.Marks.Caller)
+	whole.Files = joined(base.Files, add.Files)
+	if add.Launch.Program != "" {
+		whole.Launch = add.Launch
+	}
+	if len(add.Resume) > 0 {
+		whole.Resume = add.Resume
+	}
+	return &whole
+}
+
+func joined[T any](a, b []T) []T { return append(a[:len(a):len(a)], b...) }
+
+func replaced[T any](base, add []*T, name func(*T) string) []*T {
+	out := append([]*T(nil), base...)
+next:
+	for _, item := range add {
+		for i := range out {
+			if name(out[i]) == name(item) {
+				out[i] = item
+				continue next
+			}
+		}
+		out = append(out, item)
+	}
+	return out
+}
+
+// overlayFields puts a user's keys before the ones that are there.
+func overlayFields(base, add FieldSpec) FieldSpec {
+	for _, pair := range fieldPairs(&base, &add) {
+		*pair.base = joined(*pair.add, *pair.base)
+	}
+	return base
+}
+
+type fieldPair struct{ base, add *[]string }
+
+func fieldPairs(base, add *FieldSpec) []fieldPair {
+	b, a := fieldLists(base), fieldLists(add)
+	pairs := make([]fieldPair, len(b))
+	for i := range b {
+		pairs[i] = fieldPair{b[i], a[i]}
+	}
+	return pairs
+}
+
+func fieldLists(s *FieldSpec) []*[]string {
+	return []*[]string{
+		&s.Event, &s.Session, &s.Turn, &s.Cwd, &s.Mode, &s.Model, &s.Title, &s.Transcript, &s.Prompt,
+		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.ToolName, &s.ToolInput,
+		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+	}
+}

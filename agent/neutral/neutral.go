@@ -1,0 +1,30 @@
+// Package neutral is what the hook client must know without asking anybody:
+// for each agent and event, the answer that changes nothing, the answer that
+// refuses, whether the agent waits for a decision, and how long it waits. The
+// table is generated from the catalogue (go generate ./agent/...); it is
+// standard library only, because the client links it.
+package neutral
+
+import "time"
+
+// Answer is what a hook process gives back: two streams and an exit code.
+type Answer struct {
+	Stdout string
+	Stderr string
+	Exit   int
+}
+
+// Row is one event of one agent.
+type Row struct {
+	Neutral Answer
+	Deny    Answer        // spoken when the user chose --on-unavailable deny
+	Decides bool          // the agent does something with the answer
+	Timeout time.Duration // how long the agent waits when its config says nothing
+}
+
+// Lookup finds an event of an agent by their names in the catalogue. For what
+// it does not know, silence and exit code 0: the one answer that every agent
+// measured so far reads as "no opinion".
+func Lookup(agent, event string) (Row, bool) {
+	return lookup(agent, event)
+}

@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent/dialect"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// place is where a tool's input keeps something.
+type place struct {
+	steps []step
+	into  target
+}
+
+type step struct {
+	key  string
+	each bool
+}
+
+type target uint8
+
+const (
+	intoCommands target = iota
+	intoReads
+	intoWrites
+	intoPatches
+	intoURL
+)
+
+// toolTable is a tool made ready for the hot path.
+type toolTable struct {
+	spec   *ToolSpec
+	places []place
+	glob   *glob
+	mcp    *mcpName
+}
+
+// glob matches names by what they start and end with.
+type glob struct{ prefix, suffix string }
+
+func (g *glob) match(name string) bool {
+	return len(name) >= len(g.prefix)+len(g.suffix) && strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)
+}
+
+// mcpName takes a tool name apart into server and tool.
+type mcpName struct{ before, between string }
+
+func (m *mcpName) split(name, server string) *event.MCPCall {
+	rest, ok := strings.CutPrefix(name, m.before)
+	if !ok {
+		return &event.MCPCall{Server: server, Tool: name}
+	}
+	if server != "" { // said by the agent: a server's name may hold the separator itself
+		if tool, ok := strings.CutPrefix(rest, server+m.between); ok {
+			return &event.MCPCall{Server: server, Tool: tool}
+		}
+	}
+	s, tool, ok := strings.Cut(rest, m.between)
+	if !ok {
+		return &event.MCPCall{Server: server, Tool: rest}
+	}
+	if server == "" {
+		server = s
+	}
+	return &event.MCPCall{Server: server, Tool: tool}
+}
+
+func compileTool(spec *ToolSpec) *toolTable {
+	t := &toolTable{spec: spec}
+	for _, group := range []struct {
+		paths []string
+		into  target
+	}{{spec.Commands, intoCommands}, {spec.Reads, intoReads}, {spec.Writes, intoWrites}, {spec.Patches, intoPatches}, {spec.URL, intoURL}} {
+		for _, path := range group.paths {
+			t.places = append(t.places, place{parsePath(path), group.into})
+		}
+	}
+	if prefix, suffix, ok := strings.Cut(spec.Name, "*"); ok {
+		t.glob = &glob{prefix, suffix}
+	}
+	if spec.MCP != "" {
+		before, rest, _ := strings.Cut(spec.MCP, "{server}")
+		between, _, _ := strings.Cut(rest, "{tool}")
+		t.mcp = &mcpName{before, between}
+	}
+	return t
+}
+
+func parsePath(path string) []step {
+	var steps []step
+	for part := range strings.SplitSeq(path, ".") {
+		key, each := strings.CutSuffix(part, "[]")
+		steps = append(steps, step{key, each})
+	}
+	return steps
+}
+
+// tool finds what is known about a tool.
+func (c *compiled) tool(name string) *toolTable {
+	if t, ok := c.tools[name]; ok {
+		return t
+	}
+	for _, t := range c.globs {
+		if t.glob.match(name) {
+			return t
+		}
+	}
+	return c.fallback
+}
+
+// Tool says what is known about one of the agent's tools. For a tool nobody
+// described it is the agent's catch-all.
+func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
+
+// read fills what the input says about commands, paths and addresses.
+func (t *toolTable) read(input []byte, tool *event.Tool) {
+	if len(t.places) == 0 || len(input) == 0 {
+		return
+	}
+	// An input that is no object has no places; it stays in Input.
+	_ = jsonscan.Object(input, func(key, value []byte) bool {
+		for i := range t.places {
+			if p := &t.places[i]; p.steps[0].key == string(key) {
+				p.collect(value, 0, tool)
+			}
+		}
+		return true
+	})
+}
+
+func (p *place) collect(value []byte, at int, tool *event.Tool) {
+	if p.steps[at].each {
+		_ = jsonscan.Array(value, func(element []byte) bool {
+			p.descend(element, at, tool)
+			return true
+		})
+		return
+	}
+	p.descend(value, at, tool)
+}
+
+func (p *place) descend(value []byte, at int, tool *event.Tool) {
+	if at+1 == len(p.steps) {
+		p.put(value, tool)
+		return
+	}
+	if jsonscan.IsObject(value) {
+		if next := jsonscan.Get(value, p.steps[at+1].key); next != nil {
+			p.collect(next, at+1, tool)
+		}
+	}
+}
+
+func (p *place) put(value []byte, tool *event.Tool) {
+	text, ok := jsonscan.String(value)
+	if !ok {
+		if !jsonscan.IsArray(value) {
+			return
+		}
+		if p.into == intoCommands {
+			// A command as a list of words is one command.
+			if text = dialect.CommandLine(words(value)); text == "" {
+				return
+			}
+		} else {
+			for _, word := range words(value) {
+				p.add(word, tool)
+			}
+			return
+		}
+	}
+	p.add(text, tool)
+}
+
+func (p *place) add(text string, tool *event.Tool) {
+	if text == "" {
+		return
+	}
+	switch p.into {
+	case intoCommands:
+		tool.Commands = append(tool.Commands, text)
+	case intoReads:
+		tool.Reads = append(tool.Reads, text)
+	case intoWrites:
+		tool.Writes = append(tool.Writes, text)
+	case intoPatches:
+		tool.Writes = append(tool.Writes, dialect.PatchPaths(text)...)
+	case intoURL:
+		if tool.URL == "" {
+			tool.URL = text
+		}
+	}
+}
+
+func words(list []byte) []string {
+	var out []string
+	_ = jsonscan.Array(list, func(element []byte) bool {
+		if s, ok := jsonscan.String(element); ok {
+			out = append(out, s)
+		}
+		return true
+	})
+	return out
+}
+
+// WithInput notes that a handler changed the call's input, and reads commands,
+// paths and addresses again, so that the next handler judges what will really
+// run. The event must not be shared; its Tool is replaced, not changed.
+func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
+	if ev.Tool == nil {
+		return
+	}
+	tool := *ev.Tool
+	tool.Changed = input
+	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
+	c.entry(ev.Agent).compiled.tool(tool.Name).read(input, &tool)
+	ev.Tool = &tool
+}

@@ -1,0 +1,246 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Agent is one entry of the catalogue: everything hookmux knows about one
+// coding agent. It is read from one YAML file; treat it as read-only.
+type Agent struct {
+	Name    string   `yaml:"name"`
+	Title   string   `yaml:"title"`
+	Aliases []string `yaml:"aliases"`
+	Dialect string   `yaml:"dialect"` // which of the dialects it speaks: claude, codex, grok
+	Tried   string   `yaml:"tried"`   // the version the claims below were tried on
+	Notes   []string `yaml:"notes"`   // what a user or maintainer should know
+
+	Version  VersionSource  `yaml:"version"`
+	Attended AttendedSource `yaml:"attended"`
+	Pane     PaneSource     `yaml:"pane"`
+
+	Events  []*EventSpec      `yaml:"events"`
+	Tools   []*ToolSpec       `yaml:"tools"`
+	Fields  FieldSpec         `yaml:"fields"`
+	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it
+
+	Marks  Marks      `yaml:"marks"`
+	Files  []HookFile `yaml:"files"`
+	Launch Launch     `yaml:"launch"`
+	Resume []string   `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
+
+	compiled *compiled
+}
+
+// Install says whether hookmux registers for an event.
+type Install string
+
+// The three ways an event may be treated by the installer.
+const (
+	InstallDefault  Install = "default"
+	InstallOptional Install = "optional"
+	InstallNever    Install = "never"
+)
+
+// EventSpec is one native event of an agent.
+type EventSpec struct {
+	Name    string     `yaml:"name"`
+	Kind    event.Kind `yaml:"kind"`
+	Install Install    `yaml:"install"`
+	Why     string     `yaml:"why"` // why it is optional or never installed
+
+	// Answer names the shape in which the dialect writes an answer; empty
+	// means the agent ignores what a hook prints here.
+	Answer string `yaml:"answer"`
+	// PlainStdout says that text which is not JSON reaches the model here.
+	PlainStdout bool         `yaml:"plain_stdout"`
+	Carries     Capabilities `yaml:"carries"`
+	Neutral     *AnswerSpec  `yaml:"neutral"` // when silence and exit 0 are not "no opinion"
+	Deny        *AnswerSpec  `yaml:"deny"`    // when the dialect's own refusal is not the one to use
+
+	Timeout        Duration `yaml:"timeout"`         // how long the agent waits when its config says nothing
+	InstallTimeout Duration `yaml:"install_timeout"` // what hookmux asks for; zero means Timeout
+	MaxTimeout     Duration `yaml:"max_timeout"`     // more than this is cut by the agent; zero means no limit known
+	KeepCap        int      `yaml:"keep_cap"`        // how often in a row the agent lets itself be kept going; zero means for ever
+
+	Matcher string `yaml:"matcher"` // the payload key that a matcher in the agent's config is held against
+
+	// What the event says without saying it in the payload.
+	Failed bool   `yaml:"failed"` // the tool call it reports failed
+	Detail string `yaml:"detail"` // Detail when the payload has none
+	// Fields overrides the agent's fields at this event.
+	Fields map[string]string `yaml:"fields"`
+}
+
+// Decides reports whether the agent does something with the answer.
+func (e *EventSpec) Decides() bool {
+	c := e.Carries
+	return c.Allow != nil || c.Deny != nil || c.Ask != nil || c.Input != nil ||
+		c.Output != nil || c.Context != nil || c.Keep != nil
+}
+
+// Capabilities are the things an agent takes from a hook at one event.
+type Capabilities struct {
+	Allow   *Capability `yaml:"allow"`
+	Deny    *Capability `yaml:"deny"`
+	Ask     *Capability `yaml:"ask"`
+	Input   *Capability `yaml:"input"`
+	Output  *Capability `yaml:"output"`
+	Context *Capability `yaml:"context"`
+	Keep    *Capability `yaml:"keep"`
+	Notice  *Capability `yaml:"notice"`
+}
+
+// Capability is one claim and where it comes from. In YAML it may be written
+// as its proof alone.
+type Capability struct {
+	// Proof starts with "lab:" (a real agent of version [Agent.Tried] was
+	// asked) or "doc:" (its vendor says so).
+	Proof string `yaml:"proof"`
+	Since string `yaml:"since"` // first version that has it; empty means as far back as known
+	Until string `yaml:"until"` // first version that has it no more
+	// NeedsAllow says that taking this up approves the call as well, so that
+	// it may only be sent when somebody approved.
+	NeedsAllow bool `yaml:"needs_allow"`
+}
+
+// AnswerSpec is an answer written out: two streams and an exit code.
+type AnswerSpec struct {
+	Stdout string `yaml:"stdout"`
+	Stderr string `yaml:"stderr"`
+	Exit   int    `yaml:"exit"`
+}
+
+// ToolSpec says what a tool is and where its input keeps what matters. Paths
+// into the input are keys joined by dots; "[]" after a key means each element
+// of the list.
+type ToolSpec struct {
+	Name     string         `yaml:"name"` // a name, or a glob with * at one or both ends
+	Kind     event.ToolKind `yaml:"kind"`
+	Commands []string       `yaml:"commands"`
+	Reads    []string       `yaml:"reads"`
+	Writes   []string       `yaml:"writes"`
+	Patches  []string       `yaml:"patches"` // text in apply_patch format, which names the paths it writes
+	URL      []string       `yaml:"url"`
+	MCP      string         `yaml:"mcp"` // how the name is built, e.g. mcp__{server}__{tool}
+	// Change says which keys of the input a hook may change: empty means
+	// all, "-" none; with names, exactly these are sent.
+	Change []string `yaml:"change"`
+	// Ignored are input keys that nothing is read from, with the reason.
+	Ignored map[string]string `yaml:"ignored"`
+}
+
+// FieldSpec says under which payload keys the unified fields stand. The first
+// key of a list that is there and not empty counts. A dot descends one level.
+type FieldSpec struct {
+	Event        []string `yaml:"event"`
+	Session      []string `yaml:"session"`
+	Turn         []string `yaml:"turn"`
+	Cwd          []string `yaml:"cwd"`
+	Mode         []string `yaml:"mode"`
+	Model        []string `yaml:"model"`
+	Title        []string `yaml:"title"`
+	Transcript   []string `yaml:"transcript"`
+	Prompt       []string `yaml:"prompt"`
+	Message      []string `yaml:"message"`
+	Detail       []string `yaml:"detail"`
+	Error        []string `yaml:"error"`
+	SubagentID   []string `yaml:"subagent_id"`
+	SubagentType []string `yaml:"subagent_type"`
+	ToolName     []string `yaml:"tool_name"`
+	ToolInput    []string `yaml:"tool_input"`
+	ToolOutput   []string `yaml:"tool_output"`
+	ToolCall     []string `yaml:"tool_call"`
+	MCPServer    []string `yaml:"mcp_server"`
+	DurationMS   []string `yaml:"duration_ms"`
+	GoingOn      []string `yaml:"going_on"`
+	Background   []string `yaml:"background"` // lists; their lengths add up
+	Truncated    []string `yaml:"truncated"`  // any true one counts
+}
+
+// VersionSource says which environment variable of a hook process tells the
+// agent's version: what stands between Prefix and Until, dashes read as dots.
+type VersionSource struct {
+	Env    string `yaml:"env"`
+	Prefix string `yaml:"prefix"`
+	Until  string `yaml:"until"`
+}
+
+// AttendedSource says which environment variable tells whether a person sits
+// at the agent.
+type AttendedSource struct {
+	Env string `yaml:"env"`
+	Yes string `yaml:"yes"`
+	No  string `yaml:"no"`
+}
+
+// PaneSource says which variable names the terminal pane, and when it lies.
+type PaneSource struct {
+	Env        string `yaml:"env"`
+	UnlessEnv  string `yaml:"unless_env"`
+	UnlessHas  string `yaml:"unless_has"`
+	UnlessNote string `yaml:"unless_note"`
+}
+
+// Marks tell an agent's processes from others.
+type Marks struct {
+	Programs []string `yaml:"programs"` // base names of executables
+	Paths    []string `yaml:"paths"`    // fragments of an executable's or script's path
+	// Environment variables that a process below the agent carries. A peer
+	// that has one is below an agent. NAME alone or NAME=value.
+	Environment []string `yaml:"environment"`
+	// Caller variables are set in the agent's hook processes and by no other
+	// agent; they say who called, as far as inheritance lets them.
+	Caller []string `yaml:"caller"`
+}
+
+// HookFile is a file in which an agent keeps hooks.
+type HookFile struct {
+	Scope  string `yaml:"scope"`  // user, project, managed
+	Path   string `yaml:"path"`   // "~/" is the home, "./" the project; the name may be a glob
+	Env    string `yaml:"env"`    // variable that, when set, stands for the first directory of a "~/" path
+	Format string `yaml:"format"` // json, toml
+	// Guard only: hookmux never writes it, but an agent that edits it changes
+	// its own hooks.
+	GuardOnly bool `yaml:"guard_only"`
+}
+
+// Launch says how hooks are given to an agent for one launch, with no file
+// edited.
+type Launch struct {
+	Program     string   `yaml:"program"`
+	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides; empty: cannot be done
+	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
+	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
+	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument
+	Sessions    []string `yaml:"sessions"`    // subcommands that run a session
+}
+
+// Duration is a time.Duration that is written like 1.5s in YAML.
+type Duration time.Duration
+
+// UnmarshalYAML reads 600s, 1.5s, 2m.
+func (d *Duration) UnmarshalYAML(unmarshal func(any) error) error {
+	var s string
+	if err := unmarshal(&s); err != nil {
+		return err
+	}
+	v, err := time.ParseDuration(s)
+	if err != nil {
+		return err
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// UnmarshalYAML takes the proof alone or the whole claim.
+func (c *Capability) UnmarshalYAML(unmarshal func(any) error) error {
+	var proof string
+	if err := unmarshal(&proof); err == nil {
+		c.Proof = proof
+		return nil
+	}
+	type plain Capability
+	return unmarshal((*plain)(c))
+}
