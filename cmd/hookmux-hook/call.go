@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// call is one hook call on its way to the hub and back.
+type call struct {
+	opt      options
+	env      []string
+	getenv   func(string) string
+	row      neutral.Row
+	observes bool // the agent does nothing with the answer
+	time     timing
+	started  time.Time
+	request  frame.Request
+}
+
+func newCall(opt options, env []string, start time.Time) *call {
+	c := &call{opt: opt, env: env, getenv: lookup(env), started: start}
+	var known bool
+	c.row, known = neutral.Lookup(opt.agent, opt.event)
+	// What the table doesn't know may be a user's own agent that waits for a
+	// decision: only what is known to observe is treated as observing.
+	c.observes = known && !c.row.Decides
+	if !known && opt.deny {
+		c.row.Deny = neutral.Answer{Exit: 2, Stderr: unreachable}
+	}
+	limit := opt.limit
+	if limit == 0 {
+		limit = c.row.Timeout
+	}
+	c.time = newTiming(start, limit)
+	return c
+}
+
+const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux status\n"
+
+// unavailable is the answer while no hub can be reached.
+func (c *call) unavailable() neutral.Answer {
+	if c.opt.deny && !c.observes && c.row.Deny != (neutral.Answer{}) {
+		return c.row.Deny
+	}
+	return c.row.Neutral
+}
+
+// do makes the call. It runs beside supervise, which reads nothing of what do
+// writes.
+func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
+	payload, truncated := readPayload(stdin)
+	if c.opt.disabled {
+		return c.row.Neutral
+	}
+	c.request = frame.Request{
+		ID:        frame.NewID(),
+		Agent:     c.opt.agent,
+		Event:     c.opt.event,
+		Cwd:       workingDir(),
+		Version:   version.String,
+		Env:       joinEnv(c.env),
+		Payload:   payload,
+		Truncated: truncated,
+	}
+	reply, err := c.exchange()
+	if err == nil {
+		return neutral.Answer{Stdout: string(reply.Stdout), Stderr: string(reply.Stderr), Exit: reply.Exit}
+	}
+	if c.opt.debug {
+		say(stderr, "hookmux-hook: "+err.Error()+"\n")
+	}
+	return c.unavailable()
+}
+
+// maxSends bounds how often one deciding call is repeated. A hub that dies of
+// it twice sets it aside; one that answers nonsense won't learn.
+const maxSends = 4
+
+var errSilent = errors.New("the hub didn't answer in time")
+
+// exchange gets the hub's reply, or makes sure that the event isn't lost.
+func (c *call) exchange() (frame.Reply, error) {
+	for sends := 1; ; sends++ {
+		conn, err := c.reach()
+		if err != nil {
+			return frame.Reply{}, err
+		}
+		reply, err := c.ask(conn)
+		conn.close()
+		if err == nil {
+			return reply, nil
+		}
+		if c.observes || sends == maxSends || err == errSilent || time.Now().After(c.time.giveUp) {
+			// Whether the hub has it we can't know. Left twice it still counts
+			// once, because the id is the key.
+			return frame.Reply{}, errors.Join(err, c.leave())
+		}
+	}
+}
+
+// reach connects to the hub that is there, or else to one it brings up. If
+// that fails, the event is in the spool.
+func (c *call) reach() (conn, error) {
+	dirs, err := paths.RuntimeOnly(c.getenv)
+	if err != nil {
+		return noConn, err
+	}
+	conn, err := c.connect(dirs, c.time.reachFrom(time.Now(), c.observes))
+	if err != nil {
+		return c.bringUp(err)
+	}
+	return conn, nil
+}
+
+func (c *call) connect(d paths.Dirs, until time.Time) (conn, error) {
+	if err := d.CheckSocket(); err != nil {
+		return noConn, err
+	}
+	return dial(d.Socket(), until)
+}
+
+// bringUp deals with a hub that can't be reached. An observing event is left
+// in the spool for the hub that is being started; a deciding one waits for
+// that hub for a while.
+func (c *call) bringUp(why error) (conn, error) {
+	dirs, err := paths.Find(c.getenv)
+	if err != nil {
+		return noConn, err
+	}
+	if c.observes {
+		return noConn, errors.Join(why, c.leaveIn(dirs), c.startOnly(dirs))
+	}
+	program, err := hubstart.FindProgram(c.getenv)
+	if err != nil {
+		return noConn, errors.Join(err, c.leaveIn(dirs))
+	}
+	var got conn
+	until := c.time.reachFrom(time.Now(), c.observes)
+	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: c.env}, until, func() (err error) {
+		got, err = c.connect(dirs, until)
+		return err
+	})
+	if err != nil {
+		return noConn, errors.Join(err, c.leaveIn(dirs))
+	}
+	return got, nil
+}
+
+func (c *call) startOnly(d paths.Dirs) error {
+	program, err := hubstart.FindProgram(c.getenv)
+	if err != nil {
+		return err
+	}
+	_, err = hubstart.Start(d, program, hubstart.Options{Env: c.env})
+	return err
+}
+
+// ask sends the request and reads the reply.
+func (c *call) ask(conn conn) (frame.Reply, error) {
+	now := time.Now()
+	if !c.time.answerBy.IsZero() {
+		// Not 0, which would mean that there is no deadline.
+		c.request.Deadline = max(time.Millisecond, c.time.answerBy.Sub(now))
+	}
+	conn.until = c.time.waitFrom(now, c.observes)
+	if err := c.send(conn); err != nil {
+		return frame.Reply{}, err
+	}
+	conn.startReading()
+	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+	switch {
+	case isTimeout(err):
+		return frame.Reply{}, errSilent
+	case err != nil:
+		return frame.Reply{}, err
+	case reply.ID != c.request.ID:
+		return frame.Reply{}, errors.New("the hub answered another call")
+	}
+	return reply, nil
+}
+
+// copyBelow is up to where one write of a copy is cheaper than three writes.
+const copyBelow = 256 << 10
+
+func (c *call) send(conn conn) error {
+	if len(c.request.Payload) < copyBelow {
+		size := 512 + len(c.request.Cwd) + len(c.request.Payload) + len(c.request.Env)
+		_, err := conn.Write(frame.AppendRequest(make([]byte, 0, size), &c.request))
+		return err
+	}
+	for _, part := range [][]byte{frame.AppendRequestHeader(nil, &c.request), c.request.Payload, c.request.Env} {
+		if _, err := conn.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *call) leave() error {
+	dirs, err := paths.Find(c.getenv)
+	if err != nil {
+		return err
+	}
+	return c.leaveIn(dirs)
+}
+
+// leaveIn puts the event into the spool.
+func (c *call) leaveIn(d paths.Dirs) error {
+	return spool.Leave(d.Spool(), &spool.Record{
+		Type:      spool.TypeEvent,
+		ID:        c.request.ID,
+		Time:      c.started,
+		Agent:     c.request.Agent,
+		Event:     c.request.Event,
+		Cwd:       c.request.Cwd,
+		PID:       os.Getppid(),
+		Pane:      c.getenv("TMUX_PANE"),
+		Truncated: c.request.Truncated,
+		Payload:   c.request.Payload,
+	})
+}

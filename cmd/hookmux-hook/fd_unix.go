@@ -1,0 +1,153 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// fd is a file descriptor used with plain blocking system calls. os.File and
+// net.Conn would bring up the netpoller, which costs more than the exchange
+// with the hub; and os.File dies of SIGPIPE when stdout is gone.
+type fd int
+
+func (f fd) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(int(f), p)
+		switch {
+		case n > 0:
+			return n, nil
+		case err == nil:
+			return 0, io.EOF
+		case !again(err):
+			return 0, err
+		}
+	}
+}
+
+func (f fd) Write(p []byte) (int, error) {
+	for done := 0; ; {
+		n, err := syscall.Write(int(f), p[done:])
+		done += max(n, 0)
+		if done == len(p) {
+			return done, nil
+		}
+		if err != nil && !again(err) {
+			return done, err
+		}
+	}
+}
+
+// again tells that a call is worth repeating. A stream that some parent made
+// non-blocking is asked again after a moment.
+func again(err error) bool {
+	if err == syscall.EAGAIN {
+		time.Sleep(time.Millisecond)
+		return true
+	}
+	return err == syscall.EINTR
+}
+
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(fd)
+	return ok && terminal(int(f))
+}
+
+func workingDir() string {
+	dir, err := syscall.Getwd()
+	if err != nil || dir == "" || dir[0] != '/' {
+		return "" // it was removed, or lies outside our root
+	}
+	return dir
+}
+
+// conn is a connection to the hub. Its times are the kernel's (SO_SNDTIMEO,
+// SO_RCVTIMEO), so that no second thread has to watch. It is not marked
+// close-on-exec: hubstart marks everything before it spawns.
+type conn struct {
+	fd    int
+	until time.Time // when reading and writing give up
+}
+
+var noConn = conn{fd: -1}
+
+// dial connects, and gives up at until: a hub that doesn't accept any more
+// keeps its callers waiting once its queue is full.
+func dial(path string, until time.Time) (conn, error) {
+	s, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return noConn, os.NewSyscallError("socket", err)
+	}
+	c := conn{fd: s, until: until}
+	c.limit(syscall.SO_SNDTIMEO)
+	for {
+		err = syscall.Connect(s, &syscall.SockaddrUnix{Name: path})
+		if err == nil {
+			return c, nil
+		}
+		if err != syscall.EINTR || c.over() {
+			c.close()
+			return noConn, &os.PathError{Op: "connect", Path: path, Err: err}
+		}
+	}
+}
+
+func (c conn) over() bool { return !time.Now().Before(c.until) }
+
+// limit sets how long a system call may wait. Should it fail, the process's
+// own timer ends the wait.
+func (c conn) limit(option int) {
+	// 0 would mean for ever.
+	tv := syscall.NsecToTimeval(int64(max(time.Millisecond, time.Until(c.until))))
+	_ = syscall.SetsockoptTimeval(c.fd, syscall.SOL_SOCKET, option, &tv)
+}
+
+// retry tells whether a call that came back without success is worth
+// repeating: it was interrupted, or ran into a limit set for an earlier until.
+func (c conn) retry(option int, err error) bool {
+	if err != syscall.EINTR && err != syscall.EAGAIN || c.over() {
+		return false
+	}
+	c.limit(option)
+	return true
+}
+
+// startReading sets the limit of all reads to come.
+func (c conn) startReading() { c.limit(syscall.SO_RCVTIMEO) }
+
+func (c conn) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(c.fd, p)
+		switch {
+		case n > 0:
+			return n, nil
+		case err == nil:
+			return 0, io.EOF
+		case !c.retry(syscall.SO_RCVTIMEO, err):
+			return 0, err
+		}
+	}
+}
+
+func (c conn) Write(p []byte) (int, error) {
+	for done := 0; ; {
+		n, err := syscall.Write(c.fd, p[done:])
+		done += max(n, 0)
+		if done == len(p) {
+			return done, nil
+		}
+		if err != nil && !c.retry(syscall.SO_SNDTIMEO, err) {
+			return done, err
+		}
+	}
+}
+
+func (c conn) close() {
+	_ = syscall.Close(c.fd) // one request per connection: nothing is lost by it
+}
+
+func isTimeout(err error) bool { return errors.Is(err, syscall.EAGAIN) }

@@ -1,0 +1,50 @@
+package main
+
+import "io"
+
+const (
+	maxPayload = 16 << 20 // what the hub takes; more is cut
+	cutPayload = 64 << 10 // what is sent of a payload that is too large
+	maxEnv     = 1 << 20
+)
+
+// readPayload reads stdin to its end. Of what is too large for a frame it
+// keeps the beginning, which names session and tool in most agents, and reads
+// the rest away.
+func readPayload(r io.Reader) (payload []byte, truncated bool) {
+	buf := make([]byte, 0, 16<<10)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if len(buf) > maxPayload {
+			drain(r)
+			return append([]byte(nil), buf[:cutPayload]...), true
+		}
+		if err != nil {
+			return buf, false // a stream that breaks off has ended
+		}
+		if len(buf) == cap(buf) {
+			larger := make([]byte, len(buf), 4*cap(buf))
+			copy(larger, buf)
+			buf = larger
+		}
+	}
+}
+
+// joinEnv puts the environment into the form of a frame. A variable that
+// doesn't fit any more is left out.
+func joinEnv(env []string) []byte {
+	size := 0
+	for _, entry := range env {
+		size += len(entry) + 1
+	}
+	out := make([]byte, 0, min(size, maxEnv))
+	for _, entry := range env {
+		if len(out)+len(entry)+1 > maxEnv {
+			continue
+		}
+		out = append(out, entry...)
+		out = append(out, 0)
+	}
+	return out
+}

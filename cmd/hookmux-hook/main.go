@@ -1,0 +1,102 @@
+// Command hookmux-hook is what agents run at every hook: it hands stdin to
+// the hub, prints the hub's answer and exits with its code.
+//
+//	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
+//
+// It decides nothing and knows no agent. Whatever goes wrong on our side, the
+// agent gets the answer that changes nothing for that agent and event, a
+// harmless exit code, and not one byte more on stdout.
+//
+// It starts anew for every tool call, so start-up is nearly all of its cost:
+// few packages, no netpoller, plain system calls on the one path that matters.
+// deps_test.go keeps it so.
+package main
+
+import (
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/version"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Environ(), fd(0), fd(1), fd(2)))
+}
+
+// usageExit is EX_USAGE. It must not be 2: many agents read that as "blocked".
+const usageExit = 64
+
+// run is the program without its process.
+func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	start := time.Now()
+	opt, err := parse(args, lookup(env))
+	switch {
+	case opt.help:
+		say(stdout, usage)
+		return 0
+	case opt.version:
+		say(stdout, "hookmux-hook "+version.String+"\n")
+		return 0
+	case err != nil || isTerminal(stdin):
+		if err != nil {
+			say(stderr, err.Error()+"\n")
+		}
+		say(stderr, usage)
+		if !isTerminal(stdin) {
+			drain(stdin) // an agent that writes to a closed pipe may take that for a failure
+		}
+		return usageExit
+	}
+	answer := supervise(newCall(opt, env, start), stdin, stderr)
+	say(stdout, answer.Stdout)
+	say(stderr, answer.Stderr)
+	return answer.Exit
+}
+
+// quick is how long a call takes at most unless somebody thinks it over. Only
+// what lasts longer is worth the thread that watching for signals costs.
+const quick = 30 * time.Millisecond
+
+// supervise makes the call and stands by to answer in its place: when the
+// time is over whatever the call is stuck in (an agent that never closes our
+// stdin), and when the agent asks us to end. The call's goroutine may be left
+// behind; the process is about to exit.
+func supervise(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
+	done := make(chan neutral.Answer, 1)
+	go func() { done <- c.do(stdin, stderr) }()
+	slow := time.NewTimer(quick)
+	defer slow.Stop()
+	over := time.NewTimer(time.Until(c.time.last))
+	defer over.Stop()
+	var ended chan os.Signal
+	for {
+		select {
+		case answer := <-done:
+			return answer
+		case <-slow.C:
+			ended = make(chan os.Signal, 1)
+			signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+			defer signal.Stop(ended)
+		case <-over.C:
+			return c.unavailable()
+		case <-ended:
+			return neutral.Answer{Exit: c.row.Neutral.Exit}
+		}
+	}
+}
+
+// say writes to one of our streams. A reader that went away is no reason to
+// fail: nobody is left to tell.
+func say(w io.Writer, text string) {
+	if text != "" {
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+func drain(r io.Reader) {
+	_, _ = io.Copy(io.Discard, r) // what can't be read needs no reading
+}

@@ -1,0 +1,301 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// built holds the real program and a stand-in for the hub, side by side as
+// they are installed.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		if err := os.RemoveAll(built.dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	os.Exit(code)
+}
+
+func program(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "hkbin"); built.err != nil {
+			return
+		}
+		for name, source := range map[string]string{"hookmux-hook": ".", "hookmux": "./testdata/fakehub"} {
+			out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(built.dir, name), source).CombinedOutput()
+			if err != nil {
+				built.err = fmt.Errorf("build %s: %w\n%s", name, err, out)
+				return
+			}
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "hookmux-hook")
+}
+
+func (w *world) command(args ...string) *exec.Cmd {
+	w.t.Helper()
+	cmd := exec.Command(program(w.t), args...)
+	cmd.Env = w.env
+	return cmd
+}
+
+// endHub makes the stand-in go before its directory does.
+func (w *world) endHub() {
+	w.t.Helper()
+	for end := time.Now().Add(20 * time.Second); hubstart.Lives(w.dirs); time.Sleep(10 * time.Millisecond) {
+		_ = os.Remove(w.dirs.Socket()) // each time: it may not have been there yet
+		if time.Now().After(end) {
+			w.t.Fatal("the hub doesn't go")
+		}
+	}
+}
+
+func (w *world) note(name string) []string {
+	text, _ := os.ReadFile(filepath.Join(w.dirs.Runtime, name))
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+func TestSize(t *testing.T) {
+	info, err := os.Stat(program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > 2_700_000 {
+		t.Errorf("the client has %d bytes; what has it come to link?", info.Size())
+	}
+}
+
+// A hook that starts the hub must come back, with its pipes closed, while the
+// hub lives on.
+func TestDecidingStartsTheHub(t *testing.T) {
+	w := newWorld(t)
+	defer w.endHub()
+	for range 2 {
+		cmd := w.command(agent, deciding, "60")
+		cmd.Stdin = strings.NewReader("payload")
+		out, err := cmd.Output()
+		if err != nil || string(out) != "payload" {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	if got := w.note("starts"); len(got) != 1 || !strings.HasSuffix(got[0], "[hub]") {
+		t.Errorf("starts: %q", got)
+	}
+	if !hubstart.Lives(w.dirs) {
+		t.Error("the hub ended with its starter")
+	}
+	if got := w.note("world"); got[0] != "/" || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "HOOKMUX_D") }) {
+		t.Errorf("the hub's world: %q", got)
+	}
+}
+
+func TestObservingStartsTheHubAndLeaves(t *testing.T) {
+	w := newWorld(t)
+	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "sleep")
+	defer w.endHub()
+	cmd := w.command(agent, observed)
+	cmd.Stdin = strings.NewReader("payload")
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) != 0 {
+		t.Fatalf("%q, %v", out, err)
+	}
+	if len(w.spooled()) != 1 {
+		t.Errorf("%+v", w.spooled())
+	}
+	for end := time.Now().Add(20 * time.Second); !hubstart.Lives(w.dirs); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no hub came up")
+		}
+	}
+}
+
+func TestManyHooksStartOneHub(t *testing.T) {
+	w := newWorld(t)
+	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "sleep")
+	defer w.endHub()
+	program(t)
+	var answered atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 200 {
+		event := deciding
+		if i%4 == 0 {
+			event = observed
+		}
+		wg.Go(func() {
+			cmd := w.command(agent, event, "600")
+			text := fmt.Sprint("payload ", i)
+			cmd.Stdin = strings.NewReader(text)
+			// On a machine too busy to bring a hub up in three seconds the
+			// neutral answer is right as well.
+			out, err := cmd.CombinedOutput()
+			if err != nil || len(out) > 0 && string(out) != text && string(out) != neutralOf(t, event).stdout {
+				t.Errorf("%s %d: %q, %v", event, i, out, err)
+			}
+			if event == deciding && string(out) == text {
+				answered.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if answered.Load() == 0 {
+		t.Error("not one was answered")
+	}
+	if got := w.note("starts"); len(got) != 1 {
+		t.Errorf("%d hubs were started", len(got))
+	}
+}
+
+func TestHubThatDiesIsGivenUp(t *testing.T) {
+	w := newWorld(t)
+	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "die")
+	for range 3 {
+		cmd := w.command("--on-unavailable=deny", agent, deciding, "600")
+		out, err := cmd.Output()
+		if want := denyOf(t); err != nil && want.exit == 0 || string(out) != want.stdout {
+			t.Errorf("%q, %v", out, err)
+		}
+	}
+	if got := w.note("starts"); len(got) != 3 {
+		t.Errorf("%d starts", len(got))
+	}
+	if len(w.spooled()) != 3 {
+		t.Errorf("%+v", w.spooled())
+	}
+}
+
+func TestStrippedEnvironmentReachesTheHub(t *testing.T) {
+	w := newWorld(t)
+	w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID, Stdout: r.Env}) })
+	w.env = []string{"HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime} // all that a test may leave out is left out
+	out, err := w.command(agent, deciding).Output()
+	if err != nil || string(out) != w.env[0]+"\x00" {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
+func TestTermination(t *testing.T) {
+	w := newWorld(t)
+	arrived := make(chan bool, 1)
+	w.listen(func(conn net.Conn, _ frame.Request, _ int) {
+		arrived <- true
+		untilClosed(conn)
+	})
+	// Signals are watched for only in calls that last, and a busy machine may
+	// take its time to get there.
+	for wait := 5 * quick; ; wait *= 4 {
+		cmd := w.command(agent, deciding, "600")
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-arrived
+		time.Sleep(wait)
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		err := cmd.Wait()
+		if out.Len() != 0 {
+			t.Errorf("said %q", out.String())
+		}
+		if err == nil {
+			return
+		}
+		if wait > 5*time.Second {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The agent may be gone, or have closed its end, before we print.
+func TestNobodyReadsTheAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.listen(func(conn net.Conn, r frame.Request, _ int) {
+		reply(conn, frame.Reply{ID: r.ID, Stdout: []byte("out"), Stderr: []byte("err"), Exit: 3})
+	})
+	r, wr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	defer wr.Close()
+	cmd := w.command(agent, deciding)
+	cmd.Stdout, cmd.Stderr = wr, wr
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 3 {
+		t.Errorf("%v", err)
+	}
+}
+
+// An agent that never closes our stdin still gets its answer in time.
+func TestStdinThatNeverEnds(t *testing.T) {
+	w := newWorld(t)
+	cmd := w.command("--on-unavailable=deny", agent, deciding, "0.4")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if _, err := io.WriteString(stdin, "{"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, 20*time.Second, "stdin without an end", func() {
+		if out, _ := cmd.Output(); string(out) != denyOf(t).stdout {
+			t.Errorf("%q", out)
+		}
+	})
+}
+
+func TestTerminal(t *testing.T) {
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no terminals here:", err)
+	}
+	defer tty.Close()
+	w := newWorld(t)
+	cmd := w.command(agent, deciding)
+	cmd.Stdin = tty
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != usageExit || !strings.Contains(string(out), "usage:") {
+		t.Errorf("%d, %q", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+func TestClosedStandardStreams(t *testing.T) {
+	w := newWorld(t)
+	w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID, Exit: 4}) })
+	// The shell closes them; Go opens /dev/null in their place.
+	cmd := exec.Command("/bin/sh", "-c", `exec "$0" "$@" <&- >&- 2>&-`, program(t), agent, deciding)
+	cmd.Env = w.env
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != 4 {
+		t.Errorf("%v", err)
+	}
+}

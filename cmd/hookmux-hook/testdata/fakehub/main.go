@@ -1,0 +1,78 @@
+// Command fakehub stands in for `hookmux hub` in the tests of the hook client:
+// it starts the way a hub does, and answers every frame with the payload on
+// stdout. The file "behaviour" in the runtime dir changes what it does.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+func main() {
+	dirs, err := paths.Find(os.Getenv)
+	check(err)
+	note(dirs, "starts", fmt.Sprintln(os.Getpid(), os.Args[1:]))
+	text, _ := os.ReadFile(filepath.Join(dirs.Runtime, "behaviour"))
+	behaviour := strings.TrimSpace(string(text))
+	if behaviour == "die" {
+		os.Exit(1)
+	}
+	if behaviour == "sleep" {
+		time.Sleep(300 * time.Millisecond)
+	}
+	life, err := hubstart.Hold(dirs)
+	check(err)
+	_ = os.Remove(dirs.Socket())
+	l, err := net.Listen("unix", dirs.Socket())
+	check(err)
+	cwd, _ := os.Getwd()
+	note(dirs, "world", cwd+"\n"+strings.Join(os.Environ(), "\n")+"\n")
+	life.Ready()
+	// A test that goes away takes its runtime dir along.
+	go func() {
+		for {
+			time.Sleep(20 * time.Millisecond)
+			if _, err := os.Stat(dirs.Socket()); err != nil {
+				os.Exit(0)
+			}
+		}
+	}()
+	for {
+		conn, err := l.Accept()
+		check(err)
+		go answer(conn)
+	}
+}
+
+func answer(conn net.Conn) {
+	defer conn.Close()
+	r, err := frame.ReadRequest(bufio.NewReader(conn), nil, frame.Standard)
+	if err != nil {
+		return
+	}
+	conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: r.Payload}))
+}
+
+func note(d paths.Dirs, name, text string) {
+	f, err := os.OpenFile(filepath.Join(d.Runtime, name), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	check(err)
+	_, err = f.WriteString(text)
+	check(err)
+	check(f.Close())
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

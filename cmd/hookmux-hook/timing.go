@@ -1,0 +1,65 @@
+package main
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// timing is the one absolute deadline of a call, seen from its stations. Each
+// must have let go before the next one out: hub, call, process, agent.
+type timing struct {
+	answerBy time.Time // when the hub must have answered; zero: unknown
+	giveUp   time.Time // when the call stops waiting for it
+	last     time.Time // when the process answers by itself
+}
+
+// unknownWait bounds the wait where neither the installer nor the catalogue
+// says how long the agent waits; the agent will end us sooner.
+const unknownWait = 10 * time.Minute
+
+// observeWait bounds the wait for the acknowledgement of an observing event:
+// the hub gives it before doing anything, so a hub that doesn't is stuck.
+const observeWait = 2 * time.Second
+
+// reachWait bounds how long a deciding event waits for a hub to come up.
+const reachWait = 3 * time.Second
+
+func newTiming(start time.Time, limit time.Duration) timing {
+	if limit <= 0 {
+		return timing{giveUp: start.Add(unknownWait), last: start.Add(unknownWait + time.Second)}
+	}
+	margin := frame.Margin(limit)
+	return timing{
+		answerBy: start.Add(limit - margin),
+		giveUp:   start.Add(limit - margin/2),
+		last:     start.Add(limit - margin/4),
+	}
+}
+
+// waitFrom is until when a reply to something sent now is worth waiting for.
+func (t timing) waitFrom(now time.Time, observes bool) time.Time {
+	if !observes {
+		return t.giveUp
+	}
+	return earlier(t.giveUp, now.Add(min(observeWait, t.giveUp.Sub(now)/2)))
+}
+
+// reachFrom is until when an unreachable hub is worth waiting for.
+func (t timing) reachFrom(now time.Time, observes bool) time.Time {
+	if observes {
+		return t.waitFrom(now, observes)
+	}
+	end := t.answerBy
+	if end.IsZero() {
+		end = t.giveUp
+	}
+	return now.Add(min(reachWait, end.Sub(now)/2))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

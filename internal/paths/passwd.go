@@ -1,0 +1,32 @@
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// passwdFile is read by hand: os/user would bring its lookups of names and
+// groups into the hook client. On macOS it lists only system users, so that a
+// hook there needs HOME, which launchd always sets.
+const passwdFile = "/etc/passwd"
+
+// passwdHome finds the home directory of a user id.
+func passwdHome(file string, uid int) (string, bool) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", false
+	}
+	want := strconv.Itoa(uid)
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Split(strings.TrimRight(line, "\r\n"), ":")
+		if len(fields) < 6 || fields[2] != want || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if dir := fields[5]; filepath.IsAbs(dir) {
+			return filepath.Clean(dir), true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,265 @@
+// Package paths knows where hookmux keeps its things, and finds the same
+// places from a login shell, from a hook that an agent runs with an emptied
+// environment, and from the hub. Standard library only: the hook client links
+// it.
+//
+// Contract: Find reads the environment only through the function it is given,
+// and creates nothing. Only absolute values of variables count, as the XDG
+// specification has it.
+package paths
+
+import (
+	"errors"
+	"hash/fnv"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Dirs are the places of one user.
+type Dirs struct {
+	Home    string
+	Runtime string // socket, locks, log: gone after a reboot where the system has such a place
+	State   string // journal, intake, spool
+	Config  string
+	Data    string
+	System  string // settings of the machine's owner
+
+	// chosen: HOOKMUX_RUNTIME_DIR named the runtime dir. Such a hub keeps to
+	// itself and leaves no note in the home directory.
+	chosen bool
+	// stripped: the environment could not say where things are.
+	stripped bool
+}
+
+// RuntimeVariable names the runtime dir, above every other rule.
+const RuntimeVariable = "HOOKMUX_RUNTIME_DIR"
+
+// Find works out the places. It fails only when there is no home directory to
+// be found at all.
+func Find(getenv func(string) string) (Dirs, error) {
+	d := Dirs{System: "/etc/hookmux"}
+	var err error
+	if d.Home, err = home(getenv); err != nil {
+		return Dirs{}, err
+	}
+	d.Runtime, d.chosen = runtimeDir(getenv, d.Home)
+	d.State = underXDG(getenv, "XDG_STATE_HOME", d.Home, ".local/state")
+	d.Config = underXDG(getenv, "XDG_CONFIG_HOME", d.Home, ".config")
+	d.Data = underXDG(getenv, "XDG_DATA_HOME", d.Home, ".local/share")
+	d.stripped = stripped(getenv)
+	if d.stripped {
+		from := d.Home
+		if d.chosen {
+			from = "" // the home's note is about the hub of the login session
+		}
+		if was, ok := Remembered(from, d.Runtime); ok {
+			d.State, d.Config, d.Data = was.State, was.Config, was.Data
+		}
+	}
+	return d, nil
+}
+
+// RuntimeOnly finds just the runtime dir, with as few system calls as can be:
+// it is all that a hook needs while the hub answers. The other fields stay
+// empty.
+func RuntimeOnly(getenv func(string) string) (Dirs, error) {
+	if dir := getenv(RuntimeVariable); filepath.IsAbs(dir) {
+		return Dirs{Runtime: filepath.Clean(dir), chosen: true}, nil
+	}
+	if dir, ok := userRuntime(); ok {
+		return Dirs{Runtime: dir}, nil
+	}
+	h, err := home(getenv)
+	if err != nil {
+		return Dirs{}, err
+	}
+	return Dirs{Home: h, Runtime: homeRuntime(h)}, nil
+}
+
+func runtimeDir(getenv func(string) string, home string) (dir string, chosen bool) {
+	if dir := getenv(RuntimeVariable); filepath.IsAbs(dir) {
+		return filepath.Clean(dir), true
+	}
+	if dir, ok := userRuntime(); ok {
+		return dir, false
+	}
+	return homeRuntime(home), false
+}
+
+// runUser is where systemd and its kin keep the runtime dirs of users.
+var runUser = "/run/user"
+
+// userRuntime goes by the user id and not by XDG_RUNTIME_DIR: hooks run with
+// stripped environments and must still meet the hub of the login session.
+func userRuntime() (string, bool) {
+	uid := os.Getuid()
+	if uid < 0 {
+		return "", false
+	}
+	dir := runUser + "/" + strconv.Itoa(uid)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", false
+	}
+	return dir + "/hookmux", true
+}
+
+func homeRuntime(home string) string { return filepath.Join(home, ".local/state/hookmux/run") }
+
+func underXDG(getenv func(string) string, variable, home, otherwise string) string {
+	if base := getenv(variable); filepath.IsAbs(base) {
+		return filepath.Join(base, "hookmux")
+	}
+	return filepath.Join(home, otherwise, "hookmux")
+}
+
+// stripped tells an emptied environment from one that has nothing to say.
+func stripped(getenv func(string) string) bool {
+	for _, name := range []string{
+		"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
+		"XDG_SESSION_ID", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE",
+	} {
+		if getenv(name) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// home is HOME, or what the password database says.
+func home(getenv func(string) string) (string, error) {
+	if h := getenv("HOME"); filepath.IsAbs(h) {
+		return filepath.Clean(h), nil
+	}
+	if h, ok := passwdHome(passwdFile, os.Getuid()); ok {
+		return h, nil
+	}
+	return "", errors.New("home directory unknown: HOME is unset and the password file names none; set HOME")
+}
+
+// longestSocket leaves room in sockaddr_un (108 bytes on Linux, 104 on macOS) for
+// the terminating NUL and a temporary name.
+const longestSocket = 100
+
+// shortBase is fixed, not TMPDIR: a hook without an environment must arrive
+// at the same socket.
+var shortBase = "/tmp"
+
+// Socket is where the hub listens. A path too long for a socket address gives
+// way to a short one in a directory of the user's own under /tmp.
+func (d Dirs) Socket() string {
+	if dir, ok := d.shortDir(); ok {
+		return dir + "/hub.sock"
+	}
+	return d.Runtime + "/hub.sock"
+}
+
+func (d Dirs) shortDir() (string, bool) {
+	if len(d.Runtime)+len("/hub.sock") <= longestSocket {
+		return "", false
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(d.Runtime)) // a hash never fails
+	return shortBase + "/hookmux-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(h.Sum64(), 36), true
+}
+
+// CheckSocket refuses a socket that somebody else may have laid out: only a
+// short directory under /tmp can be that. Whoever connects calls it first.
+func (d Dirs) CheckSocket() error {
+	if dir, ok := d.shortDir(); ok {
+		return checkPrivate(dir)
+	}
+	return nil
+}
+
+// Intake holds what the hub has acknowledged and not yet journalled.
+func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
+
+// Spool holds what hooks left while no hub answered.
+func (d Dirs) Spool() string { return filepath.Join(d.State, "spool") }
+
+// Spools are all the places in which a hook may have left something: a hook
+// with an emptied environment that never met a hub knows only the default.
+func (d Dirs) Spools() []string {
+	all := []string{d.Spool()}
+	if d.chosen {
+		return all
+	}
+	if other := filepath.Join(d.Home, ".local/state/hookmux/spool"); d.Home != "" && other != all[0] {
+		all = append(all, other)
+	}
+	return all
+}
+
+// Log is the hub's own log file.
+func (d Dirs) Log() string { return filepath.Join(d.Runtime, "hub.log") }
+
+// StartLock is held by the one that starts a hub, until the hub listens.
+func (d Dirs) StartLock() string { return filepath.Join(d.Runtime, "start.lock") }
+
+// LifeLock is held by the hub as long as it lives.
+func (d Dirs) LifeLock() string { return filepath.Join(d.Runtime, "hub.lock") }
+
+// AliveFile is there from the start of a hub to its clean stop; found with a
+// free LifeLock it tells of a death.
+func (d Dirs) AliveFile() string { return filepath.Join(d.Runtime, "hub.alive") }
+
+// DeathsFile lists when hubs died.
+func (d Dirs) DeathsFile() string { return filepath.Join(d.Runtime, "deaths") }
+
+// MakeRuntime creates the runtime dir, and the short socket directory where
+// one is needed. It refuses a directory that others own or can look into.
+func (d Dirs) MakeRuntime() error {
+	if d.Runtime == "" {
+		return errors.New("runtime directory unknown; set HOME or " + RuntimeVariable)
+	}
+	if err := makePrivate(d.Runtime); err != nil {
+		return err
+	}
+	if dir, ok := d.shortDir(); ok {
+		return makePrivate(dir)
+	}
+	return nil
+}
+
+// makePrivate creates dir and its parents, all 0700, and checks the result.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return checkPrivate(dir)
+}
+
+// checkPrivate looks at the last element without following it. A symlink is
+// fine when it is ours and leads to a directory that passes as well: people
+// move their state to other disks. A directory of ours that is merely too open
+// gets closed.
+func checkPrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !ours(info) {
+		return errors.New(dir + ": belongs to another user; remove it or set " + RuntimeVariable)
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		if info, err = os.Stat(dir); err != nil {
+			return err
+		}
+		if !ours(info) {
+			return errors.New(dir + ": leads to a directory of another user; remove it or set " + RuntimeVariable)
+		}
+	}
+	if !info.IsDir() {
+		return errors.New(dir + ": is not a directory; remove it or set " + RuntimeVariable)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return errors.New(dir + ": others can look into it and chmod failed; run chmod 700 on it")
+		}
+	}
+	return nil
+}

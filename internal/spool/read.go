@@ -1,0 +1,170 @@
+package spool
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"io"
+	"iter"
+	"os"
+)
+
+// Reader walks the records of one file.
+type Reader struct {
+	src     io.Reader
+	buf     []byte // what was read and not yet used is buf[at:]
+	at      int
+	eof     bool
+	err     error
+	offset  int64 // of buf[at] in the source
+	good    int64 // offset behind the last record given out
+	skipped int64
+}
+
+// Read starts reading records from r.
+func Read(r io.Reader) *Reader { return &Reader{src: r} }
+
+// Next gives the next whole record. It is false at the end, at a torn tail,
+// and when the source fails (see Err).
+func (r *Reader) Next() (Record, bool) {
+	for {
+		rec, size, err := r.try()
+		switch err {
+		case nil:
+			r.drop(size)
+			r.skipped += r.offset - int64(size) - r.good
+			r.good = r.offset
+			return rec, true
+		case errShort:
+			// Only the end of the source can say so. What looks like a record
+			// that was cut off may be garbage with whole records behind it.
+			if !r.seek() {
+				return Record{}, false
+			}
+		default:
+			if !r.seek() {
+				return Record{}, false
+			}
+		}
+	}
+}
+
+// All gives every record that is left.
+func (r *Reader) All() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for {
+			rec, ok := r.Next()
+			if !ok || !yield(rec) {
+				return
+			}
+		}
+	}
+}
+
+// Skipped counts the bytes of garbage before and between records. A torn tail
+// is not among them.
+func (r *Reader) Skipped() int64 { return r.skipped }
+
+// Offset is where the last record given out ends: the place to go on from
+// when the file is still growing.
+func (r *Reader) Offset() int64 { return r.good }
+
+// Torn counts the bytes behind the last record, once Next has said false.
+func (r *Reader) Torn() int64 { return r.offset + int64(len(r.buf)-r.at) - r.good }
+
+// Err is what the source said, other than that it is at its end.
+func (r *Reader) Err() error { return r.err }
+
+// try decodes a record right here. Its size counts from here.
+func (r *Reader) try() (rec Record, size int, err error) {
+	if !r.fill(headSize) {
+		return Record{}, 0, errShort
+	}
+	head := r.buf[r.at:]
+	if !bytes.Equal(head[:len(mark)], mark[:]) {
+		return Record{}, 0, errBroken
+	}
+	n := binary.LittleEndian.Uint32(head[4:])
+	sum := binary.LittleEndian.Uint32(head[8:])
+	if n > maxBody {
+		return Record{}, 0, errBroken
+	}
+	size = headSize + int(n)
+	if !r.fill(size) {
+		return Record{}, 0, errShort
+	}
+	body := r.buf[r.at+headSize : r.at+size]
+	if crc32.ChecksumIEEE(body) != sum {
+		return Record{}, 0, errBroken
+	}
+	rec, err = decode(body)
+	return rec, size, err
+}
+
+// seek goes to the next mark behind this byte, or false to the end.
+func (r *Reader) seek() bool {
+	if !r.fill(1) {
+		return false
+	}
+	r.drop(1)
+	for {
+		if i := bytes.Index(r.buf[r.at:], mark[:]); i >= 0 {
+			r.drop(i)
+			return true
+		}
+		// The last three bytes may be the beginning of a mark.
+		if left := len(r.buf) - r.at; left >= len(mark) {
+			r.drop(left - len(mark) + 1)
+		}
+		if !r.fill(len(r.buf) - r.at + 1) {
+			r.drop(len(r.buf) - r.at)
+			return false
+		}
+	}
+}
+
+func (r *Reader) drop(n int) {
+	r.at += n
+	r.offset += int64(n)
+}
+
+// fill makes n bytes ready in the buffer, and false when there aren't so many.
+func (r *Reader) fill(n int) bool {
+	for len(r.buf)-r.at < n {
+		if r.eof {
+			return false
+		}
+		if r.at > 0 {
+			r.buf = r.buf[:copy(r.buf, r.buf[r.at:])]
+			r.at = 0
+		}
+		if len(r.buf) == cap(r.buf) {
+			larger := make([]byte, len(r.buf), max(64<<10, 2*cap(r.buf)))
+			copy(larger, r.buf)
+			r.buf = larger
+		}
+		m, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
+		r.buf = r.buf[:len(r.buf)+m]
+		if err != nil {
+			r.eof = true
+			if err != io.EOF {
+				r.err = err
+			}
+		}
+	}
+	return true
+}
+
+// ReadFile gives all records of a file, and how many bytes of it were garbage.
+func ReadFile(path string) (recs []Record, skipped int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }() // only read from
+	r := Read(f)
+	for rec := range r.All() {
+		recs = append(recs, rec)
+	}
+	return recs, r.Skipped(), r.Err()
+}

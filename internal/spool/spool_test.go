@@ -1,0 +1,351 @@
+package spool
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func anyRecord(t *rapid.T) Record {
+	text := rapid.String()
+	return Record{
+		Type: rapid.SampledFrom([]byte{TypeEvent, TypeDecision}).Draw(t, "type"),
+		ID:   text.Draw(t, "id"), Time: time.Unix(0, rapid.Int64Range(1, 1<<61).Draw(t, "time")),
+		Agent: text.Draw(t, "agent"), Event: text.Draw(t, "event"), Cwd: text.Draw(t, "cwd"), AgentVersion: text.Draw(t, "version"),
+		PID: rapid.IntRange(-1, 1<<30).Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start"),
+		TTY: text.Draw(t, "tty"), Pane: text.Draw(t, "pane"), Caller: text.Draw(t, "caller"),
+		Nested: rapid.Bool().Draw(t, "nested"), Truncated: rapid.Bool().Draw(t, "truncated"),
+		Payload: rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "payload"),
+	}
+}
+
+func record(n int) *Record {
+	return &Record{Type: TypeEvent, ID: fmt.Sprintf("id%06d", n), Agent: "claude", Event: "Stop", Time: time.Unix(1, 2), Payload: []byte("{}")}
+}
+
+func TestRoundTripWithGarbageAndTail(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var file []byte
+		var want []Record
+		garbage := 0
+		for range rapid.IntRange(1, 5).Draw(t, "records") {
+			// Garbage of every kind, also pieces of real records.
+			piece := Append(nil, record(0))
+			junk := rapid.SampledFrom([][]byte{nil, nil, []byte("junk"), mark[:], piece[:7], piece[:len(piece)-1], bytes.Repeat(mark[:3], 3)}).Draw(t, "junk")
+			file = append(file, junk...)
+			garbage += len(junk)
+			rec := anyRecord(t)
+			want = append(want, rec)
+			file = Append(file, &rec)
+		}
+		end := len(file)
+		whole := Append(nil, record(1))
+		tail := whole[:rapid.IntRange(0, len(whole)-1).Draw(t, "tail")]
+		file = append(file, tail...)
+
+		r := Read(iotest.HalfReader(bytes.NewReader(file)))
+		var got []Record
+		for rec := range r.All() {
+			got = append(got, rec)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("got  %+v\nwant %+v", got, want)
+		}
+		if r.Err() != nil || r.Skipped() != int64(garbage) || r.Offset() != int64(end) || r.Torn() != int64(len(tail)) {
+			t.Fatalf("err %v, skipped %d of %d, offset %d of %d, torn %d of %d", r.Err(), r.Skipped(), garbage, r.Offset(), end, r.Torn(), len(tail))
+		}
+	})
+}
+
+func TestGoOnFromOffset(t *testing.T) {
+	file := Append(Append(nil, record(1)), record(2))
+	cut := len(file) - 3
+	r := Read(bytes.NewReader(file[:cut]))
+	if rec, ok := r.Next(); !ok || rec.ID != "id000001" {
+		t.Fatal("first record is missing")
+	}
+	if _, ok := r.Next(); ok {
+		t.Fatal("a torn record came out")
+	}
+	r = Read(bytes.NewReader(file[r.Offset():]))
+	if rec, ok := r.Next(); !ok || rec.ID != "id000002" {
+		t.Fatal("second record is missing")
+	}
+}
+
+func TestReadError(t *testing.T) {
+	bad := errors.New("disk on fire")
+	r := Read(iotest.ErrReader(bad))
+	if _, ok := r.Next(); ok || !errors.Is(r.Err(), bad) {
+		t.Error(r.Err())
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(Append([]byte("junk"), record(1)))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		r := Read(bytes.NewReader(in))
+		n := 0
+		for range r.All() {
+			n++
+		}
+		if int64(len(in)) < r.Offset()+r.Torn() || r.Skipped() > int64(len(in)) || n > len(in) {
+			t.Fatalf("%d bytes: %d records, offset %d, torn %d, skipped %d", len(in), n, r.Offset(), r.Torn(), r.Skipped())
+		}
+	})
+}
+
+func readAll(t *testing.T, l *Log) map[string]uint64 {
+	t.Helper()
+	segs, err := l.Segments()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]uint64{}
+	for _, s := range segs {
+		recs, skipped, err := ReadFile(s.Path)
+		if err != nil || skipped != 0 {
+			t.Fatalf("%s: %d skipped, %v", s.Path, skipped, err)
+		}
+		for _, r := range recs {
+			if _, twice := got[r.ID]; twice {
+				t.Errorf("%s is there twice", r.ID)
+			}
+			got[r.ID] = s.N
+		}
+	}
+	return got
+}
+
+func TestLogConcurrent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "intake")
+	l, err := OpenLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]uint64{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 100 {
+				rec := record(w*1000 + i)
+				seg, err := l.Append(rec)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				want[rec.ID] = seg
+				mu.Unlock()
+				if i%25 == 0 {
+					if err := l.Rotate(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := readAll(t, l); !reflect.DeepEqual(got, want) {
+		t.Errorf("%d records, want %d, or in other segments", len(got), len(want))
+	}
+	segs, _ := l.Segments()
+	for i, s := range segs {
+		if s.Closed != (i < len(segs)-1) {
+			t.Errorf("segment %d of %d: closed %v", i, len(segs), s.Closed)
+		}
+		info, err := os.Stat(s.Path)
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", s.Path, info.Mode(), err)
+		}
+		err = l.Remove(s.N)
+		if (err == nil) != s.Closed {
+			t.Errorf("remove %+v: %v", s, err)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+	if err := l.Remove(segs[0].N); err != nil {
+		t.Errorf("removing twice: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Append(record(1)); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestLogNeverWritesBehindATornTail(t *testing.T) {
+	dir := t.TempDir()
+	torn := filepath.Join(dir, "intake-41.log")
+	if err := os.WriteFile(torn, Append(nil, record(1))[:9], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := OpenLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seg, err := l.Append(record(2)); err != nil || seg != 42 {
+		t.Errorf("segment %d, %v", seg, err)
+	}
+	if err := l.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Rotate(); err != nil { // an empty segment stays
+		t.Fatal(err)
+	}
+	if n, _ := l.Current(); n != 43 {
+		t.Errorf("current segment is %d", n)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if segs, _ := l.Segments(); len(segs) != 2 || !segs[1].Closed {
+		t.Errorf("%+v", segs)
+	}
+}
+
+func TestLogBeginsNewSegmentWhenLarge(t *testing.T) {
+	l, err := OpenLog(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	big := record(1)
+	big.Payload = make([]byte, 3<<20)
+	first, _ := l.Append(big)
+	second, err := l.Append(big)
+	if err != nil || second != first+1 {
+		t.Errorf("segments %d and %d, %v", first, second, err)
+	}
+	big.Payload = make([]byte, 21<<20)
+	if _, err := l.Append(big); err == nil {
+		t.Error("a record that no reader accepts was written")
+	}
+}
+
+// A write that fails half way must not leave a record glued to its remains.
+func TestLogTakesPartOfARecordBack(t *testing.T) {
+	l, err := OpenLog(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := l.Append(record(1)); err != nil {
+		t.Fatal(err)
+	}
+	// A descriptor that can't be written to stands in for a full disk.
+	path := l.file.Name()
+	good := l.file
+	if l.file, err = os.Open(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(record(2)); err == nil {
+		t.Error("no error")
+	}
+	_ = l.file.Close()
+	l.file = good
+	if _, err := l.Append(record(3)); err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, l); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestLeaveAndSweep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "spool")
+	if files, err := Sweep(dir); err != nil || len(files) != 0 {
+		t.Errorf("%v, %v", files, err)
+	}
+	for _, n := range []int{3, 1, 2, 2} {
+		if err := Leave(dir, record(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stale, fresh := filepath.Join(dir, ".tmp-stale-1"), filepath.Join(dir, ".tmp-fresh-1")
+	for _, f := range []string{stale, fresh, filepath.Join(dir, "README")} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	past := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(stale, past, past); err != nil {
+		t.Fatal(err)
+	}
+	files, err := Sweep(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, f := range files {
+		info, err := os.Stat(f.Path)
+		if err != nil || info.Mode().Perm() != 0o600 || info.Size() != f.Size {
+			t.Errorf("%+v: %v, %v", f, info, err)
+		}
+		recs, _, err := ReadFile(f.Path)
+		if err != nil || len(recs) != 1 || recs[0].ID != f.ID {
+			t.Errorf("%+v: %v, %v", f, recs, err)
+		}
+		ids = append(ids, f.ID)
+	}
+	if got := strings.Join(ids, " "); got != "id000001 id000002 id000003" {
+		t.Error(got)
+	}
+	if _, err := os.Stat(stale); !os.IsNotExist(err) {
+		t.Error("what a dead writer left is still there")
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Error("a file that is being written is gone")
+	}
+	for _, id := range []string{"", "../x", "a/b", ".tmp", "a.b", strings.Repeat("x", 200)} {
+		if err := Leave(dir, &Record{ID: id}); err == nil {
+			t.Errorf("id %q names a file", id)
+		}
+	}
+}
+
+func TestLeaveRefusesWhenFull(t *testing.T) {
+	dir := t.TempDir()
+	huge := filepath.Join(dir, fmt.Sprintf("old.%d.rec", maxBytes-1))
+	if err := os.WriteFile(huge, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Leave(dir, record(1)); !errors.Is(err, ErrFull) {
+		t.Error(err)
+	}
+	if err := os.Remove(huge); err != nil {
+		t.Fatal(err)
+	}
+	if err := Leave(dir, record(1)); err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkLogAppend(b *testing.B) {
+	l, err := OpenLog(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer l.Close()
+	rec := record(1)
+	rec.Payload = make([]byte, 2000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Append(rec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+// Package frame is the language between a hook client and the hub: one JSON
+// header line, then raw bytes whose lengths the header names.
+//
+//	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
+//	reply    {"id":…,"exit":0,"stdout":N,"stderr":M}\n  N bytes  M bytes
+//
+// The payload stays raw because agents send pretty-printed JSON, byte order
+// marks and broken UTF-8, and the hub must keep what they said untouched. One
+// request travels per connection.
+//
+// The header is read and written by hand: the client starts anew for every
+// tool call of an agent, and encoding/json with its reflection would cost more
+// than the whole exchange. Reading forgives order, white space, escapes and
+// unknown keys, so that other programs can speak this too; it is strict about
+// types, lengths and what comes after the closing brace.
+package frame
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+)
+
+// Version is the number this package writes as "v". A reader refuses frames
+// of a higher version; there are no lower ones.
+const Version = 1
+
+// MaxHeader is the longest header line, newline included.
+const MaxHeader = 64 << 10
+
+// Limits bounds what a reader accepts. The zero value stands for Standard.
+type Limits struct {
+	Payload int // also stdout of a reply
+	Env     int // also stderr of a reply
+}
+
+// Standard is what the hub and its client accept.
+var Standard = Limits{Payload: 16 << 20, Env: 1 << 20}
+
+// Request is one call of a hook.
+type Request struct {
+	V  int    // protocol version; 0 is written as Version
+	ID string // made by the client, the key of this call everywhere
+	// Seq numbers the calls of one sender that lives longer than one call (a
+	// plugin); 0 and left out by the client.
+	Seq   uint64
+	Agent string
+	Event string
+	// Deadline is how much time is left, at the moment of sending, until the
+	// reply must have been written. The sender has already taken the answer
+	// margin off (see Margin). It travels in whole milliseconds; 0 is unknown.
+	Deadline time.Duration
+	Cwd      string
+	Version  string // the client's own version, "ver" in the header
+	// Truncated says that Payload is only the beginning of what the agent
+	// sent.
+	Truncated bool
+	Payload   []byte
+	Env       []byte // NUL separated name=value; never written to disk
+}
+
+// Reply is what the hook process has to say to the agent.
+type Reply struct {
+	ID     string
+	Exit   int
+	Stdout []byte
+	Stderr []byte
+}
+
+// Errors that a reader can tell apart. All of them mean: close the connection.
+var (
+	ErrHeaderTooLong = errors.New("frame: header line is longer than 64 KiB")
+	ErrTooLarge      = errors.New("frame: body is larger than the limit")
+	ErrVersion       = errors.New("frame: version is newer than this program; upgrade hookmux")
+)
+
+// Margin is what must be kept back of the time that an agent gives a hook, so
+// that the answer arrives before the agent stops waiting: the larger of two
+// seconds and five percent, a quarter where less than five seconds are given.
+func Margin(limit time.Duration) time.Duration {
+	if limit < 5*time.Second {
+		return limit / 4
+	}
+	return max(2*time.Second, limit/20)
+}
+
+// AppendRequest appends the whole frame to dst.
+func AppendRequest(dst []byte, r *Request) []byte {
+	dst = AppendRequestHeader(dst, r)
+	dst = append(dst, r.Payload...)
+	return append(dst, r.Env...)
+}
+
+// AppendRequestHeader appends only the header line; Payload and Env have to
+// follow. It spares a copy of a large payload.
+func AppendRequestHeader(dst []byte, r *Request) []byte {
+	v := r.V
+	if v == 0 {
+		v = Version
+	}
+	dst = append(dst, `{"v":`...)
+	dst = strconv.AppendInt(dst, int64(v), 10)
+	dst = appendString(append(dst, `,"id":`...), r.ID)
+	if r.Seq != 0 {
+		dst = strconv.AppendUint(append(dst, `,"seq":`...), r.Seq, 10)
+	}
+	dst = appendString(append(dst, `,"agent":`...), r.Agent)
+	dst = appendString(append(dst, `,"event":`...), r.Event)
+	dst = append(dst, `,"deadline":`...)
+	dst = strconv.AppendInt(dst, max(0, r.Deadline.Milliseconds()), 10)
+	if r.Cwd != "" {
+		dst = appendString(append(dst, `,"cwd":`...), r.Cwd)
+	}
+	if r.Version != "" {
+		dst = appendString(append(dst, `,"ver":`...), r.Version)
+	}
+	if r.Truncated {
+		dst = append(dst, `,"truncated":true`...)
+	}
+	dst = strconv.AppendInt(append(dst, `,"payload":`...), int64(len(r.Payload)), 10)
+	dst = strconv.AppendInt(append(dst, `,"env":`...), int64(len(r.Env)), 10)
+	return append(dst, "}\n"...)
+}
+
+// AppendReply appends the whole reply to dst.
+func AppendReply(dst []byte, r *Reply) []byte {
+	dst = appendString(append(dst, `{"id":`...), r.ID)
+	dst = strconv.AppendInt(append(dst, `,"exit":`...), int64(r.Exit), 10)
+	dst = strconv.AppendInt(append(dst, `,"stdout":`...), int64(len(r.Stdout)), 10)
+	dst = strconv.AppendInt(append(dst, `,"stderr":`...), int64(len(r.Stderr)), 10)
+	dst = append(dst, "}\n"...)
+	dst = append(dst, r.Stdout...)
+	return append(dst, r.Stderr...)
+}
+
+// ReadLine reads one header line without its newline. The slice is valid
+// until the next read from br. A reader smaller than MaxHeader is fine: longer
+// lines are put together in memory.
+func ReadLine(br *bufio.Reader) ([]byte, error) {
+	line, err := br.ReadSlice('\n')
+	if err == nil {
+		return checkLine(line)
+	}
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return nil, unexpected(err, len(line))
+	}
+	whole := append(make([]byte, 0, 4*len(line)), line...)
+	for {
+		line, err = br.ReadSlice('\n')
+		whole = append(whole, line...)
+		switch {
+		case len(whole) > MaxHeader:
+			return nil, ErrHeaderTooLong
+		case err == nil:
+			return checkLine(whole)
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, unexpected(err, len(whole))
+		}
+	}
+}
+
+func checkLine(line []byte) ([]byte, error) {
+	if len(line) > MaxHeader {
+		return nil, ErrHeaderTooLong
+	}
+	return line[:len(line)-1], nil
+}
+
+// unexpected keeps a plain EOF only for a connection that closed before it
+// said anything.
+func unexpected(err error, got int) error {
+	if err == io.EOF && got > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// ReadRequest reads the frame whose header line the caller already has, or
+// reads that too when line is nil. line may point into br's own buffer: it is
+// not used any more once the bodies are read.
+func ReadRequest(br *bufio.Reader, line []byte, lim Limits) (Request, error) {
+	if line == nil {
+		var err error
+		if line, err = ReadLine(br); err != nil {
+			return Request{}, err
+		}
+	}
+	r, payload, env, err := ParseHeader(line)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Payload, r.Env, err = ReadBodies(br, payload, env, lim)
+	return r, err
+}
+
+// ReadBodies reads the two bodies that follow a header. Memory grows with
+// what really arrives, so that a peer can't reserve it by announcing.
+func ReadBodies(br *bufio.Reader, first, second int, lim Limits) (a, b []byte, err error) {
+	if lim == (Limits{}) {
+		lim = Standard
+	}
+	if first < 0 || second < 0 || first > lim.Payload || second > lim.Env {
+		return nil, nil, ErrTooLarge
+	}
+	if a, err = readN(br, first); err != nil {
+		return nil, nil, err
+	}
+	if b, err = readN(br, second); err != nil {
+		return nil, nil, err
+	}
+	return a, b, nil
+}
+
+// trusted is how much is reserved on the word of a header alone.
+const trusted = 64 << 10
+
+func readN(br *bufio.Reader, n int) ([]byte, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	buf := make([]byte, min(n, trusted))
+	for got := 0; ; {
+		m, err := io.ReadFull(br, buf[got:])
+		got += m
+		if err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		if got == n {
+			return buf, nil
+		}
+		larger := make([]byte, min(n, 4*len(buf)))
+		copy(larger, buf)
+		buf = larger
+	}
+}
+
+// ReadReply reads a whole reply.
+func ReadReply(br *bufio.Reader, lim Limits) (Reply, error) {
+	line, err := ReadLine(br)
+	if err != nil {
+		return Reply{}, err
+	}
+	r, stdout, stderr, err := ParseReply(line)
+	if err != nil {
+		return Reply{}, err
+	}
+	r.Stdout, r.Stderr, err = ReadBodies(br, stdout, stderr, lim)
+	return r, err
+}
