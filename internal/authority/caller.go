@@ -1,0 +1,50 @@
+package authority
+
+import "github.com/hookmux/hookmux/internal/proc"
+
+// maxCaller bounds the walk for a hook call, which is on the path of every
+// event. A hook runs a handful of processes below its agent.
+const maxCaller = 32
+
+// Caller is the agent that a hook call really came from.
+type Caller struct {
+	// Agent is a catalogue name, "" when no agent is above the hook.
+	Agent string
+	// PID and Start identify the agent's process.
+	PID   int
+	Start uint64
+	// TTY is where the agent runs, "" when it has no terminal.
+	TTY string
+	// Chain runs from the hook up to the agent, or as far as was looked.
+	Chain []proc.Process
+}
+
+// Caller finds the nearest agent above a process. named is the agent the hook
+// claims; it only settles which one is meant where marks of several fit one
+// process. The nearest counts, because environments and ancestors are
+// inherited when one agent starts another.
+func (j *Judge) Caller(pid int, named string) Caller {
+	var chain []proc.Process
+	for step := 0; step < maxCaller && pid > 0; step++ {
+		p, err := j.Table.Lookup(pid)
+		if err != nil || len(chain) > 0 && p.Start > chain[len(chain)-1].Start {
+			break
+		}
+		chain = append(chain, p)
+		if agent := j.Agents.match(j.Table, p, named); agent != "" {
+			return Caller{Agent: agent, PID: p.PID, Start: p.Start, TTY: p.TTY, Chain: chain}
+		}
+		if p.PID == 1 || p.PPID == p.PID {
+			break
+		}
+		pid = p.PPID
+	}
+	return Caller{Chain: chain}
+}
+
+// FromEnviron names the agent whose variables an environment carries, "" for
+// none. Weaker than Caller: a nested agent inherits the outer one's variables.
+func (j *Judge) FromEnviron(env []string) string {
+	agent, _ := j.Agents.inEnviron(env)
+	return agent
+}

@@ -1,0 +1,39 @@
+package authority
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Sound tells whether a running program is what its path says and lies where
+// programs are installed: in one of the usual places, or below directories
+// that only root can write (which says nothing to a hub that is root).
+func Sound(hubUID int, p proc.Process, program string) bool {
+	if !path.IsAbs(program) || path.Clean(program) != program {
+		return false
+	}
+	installed := slices.ContainsFunc(installPlaces, func(place string) bool { return strings.HasPrefix(program, place) })
+	if !installed && (hubUID == 0 || !onlyRootWrites(program)) {
+		return false
+	}
+	return runsFile(p.PID, program)
+}
+
+// onlyRootWrites holds for a file when it and every directory above it belong
+// to root and nobody else may write them.
+func onlyRootWrites(file string) bool {
+	for {
+		info, err := os.Lstat(file)
+		if err != nil || !ownedByRoot(info) || info.Mode()&os.ModeSymlink == 0 && info.Mode().Perm()&0o022 != 0 {
+			return false
+		}
+		if file == "/" {
+			return true
+		}
+		file = path.Dir(file)
+	}
+}
