@@ -1,0 +1,92 @@
+package redact
+
+import "strings"
+
+// harmlessHead tells from its first bytes that a value is a reference, a
+// placeholder or something we put there ourselves. It looks at a bounded part,
+// so it may be asked before the value's end is known.
+func harmlessHead(s string) bool {
+	if s == "" {
+		return true
+	}
+	switch s[0] {
+	case '$':
+		return len(s) > 1 && (s[1] == '{' || s[1] == '(')
+	case '{':
+		return strings.HasPrefix(s, "{{")
+	case '<':
+		return true
+	case '/':
+		for _, root := range pathRoots {
+			if strings.HasPrefix(s, root) {
+				return true
+			}
+		}
+	case '.':
+		return strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") || strings.HasPrefix(s, "...")
+	case '~':
+		return strings.HasPrefix(s, "~/")
+	case '[':
+		n := markLen(s)
+		return n > 0 && (n == len(s) || endsValue(s[n]))
+	case 'p':
+		return strings.HasPrefix(s, "process.env")
+	case 'o':
+		return strings.HasPrefix(s, "os.environ") || strings.HasPrefix(s, "os.Getenv") || strings.HasPrefix(s, "os.getenv")
+	case cutHead[0]:
+		return strings.HasPrefix(s, cutHead)
+	}
+	return false
+}
+
+// endsValue: after a mark of ours, only what ends a value may follow; else
+// somebody put a secret behind it.
+func endsValue(c byte) bool {
+	return isSpace(c) || isQuote(c) || strings.IndexByte(";&|<>)(]},\\@", c) >= 0
+}
+
+var pathRoots = []string{
+	"/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/", "/opt/", "/tmp/", "/run/", "/private/", "/mnt/", "/proc/", "/dev/", "/secrets/",
+}
+
+// harmless judges a whole value.
+func harmless(s string) bool {
+	if harmlessHead(s) || isMark(s) {
+		return true
+	}
+	if s[0] == '$' && len(s) > 1 && !isDigit(s[1]) && run(s, 1, setAlnum|setURL) == len(s) && strings.IndexByte(s, '-') < 0 {
+		return true // $NAME
+	}
+	if s[0] == '%' && len(s) > 2 && s[len(s)-1] == '%' {
+		return true
+	}
+	if len(s) > 16 {
+		return strings.Trim(s, "*") == ""
+	}
+	if strings.Trim(s, s[:1]) == "" && (s[0] == '*' || s[0] == 'x' || s[0] == 'X' || s[0] == '.') {
+		return true
+	}
+	switch lowerASCII(s) {
+	case "true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "0", "1",
+		"string", "str", "bool", "redacted", "[redacted]", "required", "optional", "password", "passwd", "token", "secret":
+		return true
+	}
+	return false
+}
+
+// proseWord knows the words that follow a flag when people write about it.
+func proseWord(s string) bool {
+	switch lowerASCII(s) {
+	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value", "argument",
+		"as", "must", "can", "if", "not", "on", "the", "via", "be", "was", "are", "instead", "here", "when", "by":
+		return true
+	}
+	return false
+}
+
+func lowerASCII(s string) string {
+	if len(s) > 16 {
+		return s
+	}
+	return strings.ToLower(s)
+}

@@ -1,0 +1,286 @@
+package redact
+
+import (
+	"bytes"
+	"math"
+	"sync"
+)
+
+// Limits says how long strings may be. Lengths count decoded bytes, and the
+// result with its note on the cut keeps them.
+type Limits struct {
+	// String is the limit for every string. 0 means DefaultString, a negative
+	// value none.
+	String int
+	// Output is the limit under the keys of OutputKeys. 0 means DefaultOutput,
+	// a negative value none.
+	Output int
+	// OutputKeys are keys of the outermost object that hold a tool's output.
+	OutputKeys map[string]struct{}
+}
+
+// The limits of the journal.
+const (
+	DefaultString = 16 << 10
+	DefaultOutput = 4 << 10
+	// minLimit leaves room for the note on the cut.
+	minLimit = 64
+)
+
+// DefaultLimits returns the journal's limits, with the names agents use for a
+// tool's output.
+func DefaultLimits() Limits {
+	return Limits{String: DefaultString, Output: DefaultOutput, OutputKeys: Keys(
+		"tool_response", "tool_output", "tool_result", "toolResponse", "toolOutput", "toolResult",
+		"output", "result", "response", "result_json", "stdout", "stderr",
+	)}
+}
+
+// Keys makes a set of key names.
+func Keys(names ...string) map[string]struct{} {
+	set := make(map[string]struct{}, len(names))
+	for _, n := range names {
+		set[n] = struct{}{}
+	}
+	return set
+}
+
+func limit(n, standard int) int {
+	switch {
+	case n == 0:
+		return standard
+	case n < 0:
+		return math.MaxInt / 2 // with room to add
+	}
+	return max(n, minLimit)
+}
+
+// Report counts what was changed.
+type Report struct {
+	Redacted int // secrets replaced
+	Cut      int // strings cut
+}
+
+// maxDepth is where encoding/json stops too; deeper input counts as invalid.
+const maxDepth = 10000
+
+// walker copies one JSON value. Everything before base is in dst already; what
+// lies between base and pos is still unchanged and is copied in one piece.
+type walker struct {
+	src        string
+	dst        []byte
+	base, pos  int
+	limit      int // for strings where we stand
+	outLimit   int
+	outKeys    map[string]struct{}
+	rep        Report
+	decoded    []byte // scratch: a string without escapes
+	rebuilt    []byte // scratch: a string with replacements
+	spare      []byte // scratch: the same, one pass earlier
+	lastString span   // the string just read, raw and without quotes
+	lastEscape bool   // it has escapes
+}
+
+var walkers = sync.Pool{New: func() any { return new(walker) }}
+
+// AppendJSON appends one JSON value to dst: blanks outside strings dropped,
+// secrets replaced, over-long strings cut, everything else byte for byte. What
+// is appended is always valid JSON and, for valid input, has the same structure.
+//
+// A string, or an array of strings, under a secret's name is replaced whole;
+// numbers, booleans and objects under such a name stay. Input that is not valid
+// JSON is appended as one JSON string, treated as text. A byte order mark in
+// front is dropped; broken UTF-8 becomes U+FFFD.
+func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	w := walkers.Get().(*walker)
+	w.src, w.dst, w.base, w.pos, w.rep = view(src), dst, 0, 0, Report{}
+	w.limit = limit(opt.String, DefaultString)
+	w.outLimit = limit(opt.Output, DefaultOutput)
+	w.outKeys = opt.OutputKeys
+	start := len(dst)
+
+	w.space()
+	ok := w.value(0, "")
+	if ok {
+		w.space()
+		ok = w.pos == len(w.src)
+	}
+	if ok {
+		w.flush(w.pos)
+	} else {
+		w.dst, w.rep = w.dst[:start], Report{}
+		w.limit = limit(opt.String, DefaultString)
+		w.text(w.src, w.src, false)
+	}
+	dst, rep := w.dst, w.rep
+	w.src, w.dst, w.outKeys = "", nil, nil
+	// A rare giant must not stay in the pool.
+	if cap(w.decoded) > 1<<20 {
+		w.decoded = nil
+	}
+	if cap(w.rebuilt)+cap(w.spare) > 1<<20 {
+		w.rebuilt, w.spare = nil, nil
+	}
+	walkers.Put(w)
+	return dst, rep
+}
+
+// flush copies what is pending up to to.
+func (w *walker) flush(to int) {
+	w.dst = append(w.dst, w.src[w.base:to]...)
+	w.base = to
+}
+
+// space drops blanks.
+func (w *walker) space() {
+	if w.pos >= len(w.src) || w.src[w.pos] > ' ' {
+		return
+	}
+	from := w.pos
+	for w.pos < len(w.src) && isSpace(w.src[w.pos]) {
+		w.pos++
+	}
+	if w.pos > from {
+		w.flush(from)
+		w.base = w.pos
+	}
+}
+
+// value reads one value. secret is the kind of secret whose name it stands
+// under. It returns false when the input is not JSON.
+func (w *walker) value(depth int, secret string) bool {
+	if w.pos >= len(w.src) {
+		return false
+	}
+	switch w.src[w.pos] {
+	case '"':
+		return w.str(secret)
+	case '{':
+		return depth < maxDepth && w.object(depth+1)
+	case '[':
+		return depth < maxDepth && w.array(depth+1, secret)
+	case 't':
+		return w.word("true")
+	case 'f':
+		return w.word("false")
+	case 'n':
+		return w.word("null")
+	}
+	return w.number()
+}
+
+func (w *walker) object(depth int) bool {
+	w.pos++
+	w.space()
+	if w.at('}') {
+		return true
+	}
+	outer := w.limit
+	for {
+		if w.pos >= len(w.src) || w.src[w.pos] != '"' || !w.str("") {
+			return false
+		}
+		name := w.src[w.lastString.start:w.lastString.end]
+		if w.lastEscape {
+			name = view(w.decoded)
+		}
+		secret := nameKind(name)
+		if depth == 1 {
+			if _, ok := w.outKeys[name]; ok {
+				w.limit = w.outLimit
+			}
+		}
+		w.space()
+		if !w.at(':') {
+			return false
+		}
+		w.space()
+		if !w.value(depth, secret) {
+			return false
+		}
+		w.limit = outer
+		w.space()
+		if w.at('}') {
+			return true
+		}
+		if !w.at(',') {
+			return false
+		}
+		w.space()
+	}
+}
+
+func (w *walker) array(depth int, secret string) bool {
+	w.pos++
+	w.space()
+	if w.at(']') {
+		return true
+	}
+	kind := secret
+	for {
+		isString := w.pos < len(w.src) && w.src[w.pos] == '"'
+		if !w.value(depth, kind) {
+			return false
+		}
+		kind = secret
+		if isString && kind == "" {
+			// An argument list: the word after "--password" is one.
+			raw := w.src[w.lastString.start:w.lastString.end]
+			if len(raw) > 2 && raw[0] == '-' && raw[1] == '-' && len(raw) <= maxName && run(raw, 0, setName) == len(raw) {
+				kind = nameKind(raw)
+			}
+		}
+		w.space()
+		if w.at(']') {
+			return true
+		}
+		if !w.at(',') {
+			return false
+		}
+		w.space()
+	}
+}
+
+// at steps over c when it is next.
+func (w *walker) at(c byte) bool {
+	if w.pos < len(w.src) && w.src[w.pos] == c {
+		w.pos++
+		return true
+	}
+	return false
+}
+
+func (w *walker) word(s string) bool {
+	if len(w.src)-w.pos < len(s) || w.src[w.pos:w.pos+len(s)] != s {
+		return false
+	}
+	w.pos += len(s)
+	return true
+}
+
+func (w *walker) number() bool {
+	w.at('-')
+	if !w.at('0') && !w.digits() {
+		return false
+	}
+	if w.at('.') && !w.digits() {
+		return false
+	}
+	if w.pos < len(w.src) && w.src[w.pos]|0x20 == 'e' {
+		w.pos++
+		if !w.at('+') {
+			w.at('-')
+		}
+		return w.digits()
+	}
+	return true
+}
+
+func (w *walker) digits() bool {
+	from := w.pos
+	for w.pos < len(w.src) && isDigit(w.src[w.pos]) {
+		w.pos++
+	}
+	return w.pos > from
+}

@@ -1,0 +1,225 @@
+package redact
+
+// span is one secret: s[start:end] is replaced, kind says by what.
+type span struct {
+	start, end int
+	kind       string
+}
+
+// Classes of bytes. One table serves plain text and the inside of JSON strings,
+// so that the common byte costs one load and one compare.
+const (
+	classPlain = iota
+	classAnchor
+	classQuote
+	classEscape
+	classControl
+	classHigh
+)
+
+// class: the anchors are chosen so that every known shape contains one and
+// ordinary text contains few. Letters that start the shapes ("s", "g", "e") are
+// far too common; the punctuation and capitals inside them are not.
+var class = func() (t [256]uint8) {
+	for c := 0; c < 0x20; c++ {
+		t[c] = classControl
+	}
+	for c := 0x80; c < 0x100; c++ {
+		t[c] = classHigh
+	}
+	t['"'], t['\\'] = classQuote, classEscape
+	for _, c := range "-_:=I9GJKCB" {
+		t[c] = classAnchor
+	}
+	return t
+}()
+
+// skipPlain returns the next index at or after i whose byte is not plain. Four
+// at a time, because most of the time of this package is spent here.
+func skipPlain(s string, i int) int {
+	for i+4 <= len(s) {
+		p := s[i : i+4]
+		if class[p[0]]|class[p[1]]|class[p[2]]|class[p[3]] != classPlain {
+			break
+		}
+		i += 4
+	}
+	for i < len(s) && class[s[i]] == classPlain {
+		i++
+	}
+	return i
+}
+
+// next finds the first secret that begins at from or later. What lies before
+// from is out of sight: there stands a replacement by then, and a second look at
+// the result must find what the first found.
+func next(s string, from int) (span, bool) {
+	s = s[from:]
+	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i+1) {
+		if class[s[i]] != classAnchor || !candidate(s, 0, i) {
+			continue
+		}
+		if sp, ok := match(s, i); ok && sp.end > sp.start {
+			return span{sp.start + from, sp.end + from, sp.kind}, true
+		}
+	}
+	return span{}, false
+}
+
+// candidate is the cheap look at the anchor s[i]: a few neighbouring bytes, not
+// before lo. It must hold for raw JSON too, where a neighbour can be an escape:
+// therefore it asks nothing about what stands before a shape.
+func candidate(s string, lo, i int) bool {
+	switch s[i] {
+	case '-':
+		if i+1 < len(s) && s[i+1] == '-' {
+			return (i == lo || s[i-1] != '-') && dashRun(s, i)
+		}
+		return i > lo && knownPrefix(&dashShapes, s, lo, i)
+	case '_':
+		return i > lo && knownPrefix(&underShapes, s, lo, i)
+	case ':':
+		if i+2 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && urlCandidate(s, i) {
+			return true
+		}
+		if i+2 < len(s) && s[i+1] == 'A' && s[i+2] == 'A' {
+			return true
+		}
+		return nameTail(s, lo, i)
+	case '=':
+		return nameTail(s, lo, i)
+	case 'I':
+		if i <= lo || i+2 >= len(s) {
+			return false
+		}
+		return s[i-1] == 'A' && s[i+1] == 'z' ||
+			s[i+1] == 'A' && (s[i-1] == 'K' || s[i-1] == 'S')
+	case '9':
+		return i-lo >= 3 && s[i-3:i] == "ya2"
+	case 'G':
+		return i > lo && s[i-1] == 'S' && i+1 < len(s) && s[i+1] == '.'
+	case 'J':
+		return i-lo >= 2 && s[i-1] == 'y' && s[i-2] == 'e'
+	case 'K':
+		return i > lo && s[i-1] == 'S' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
+	case 'C':
+		return i > lo && s[i-1] == 'A' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
+	case 'B':
+		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r'
+	}
+	return false
+}
+
+// match is the full look at the anchor s[i] in decoded text.
+func match(s string, i int) (span, bool) {
+	switch s[i] {
+	case '-':
+		if sp, ok := matchPrefix(&dashShapes, s, 0, i); ok {
+			return sp, true
+		}
+		if i+1 < len(s) && s[i+1] == '-' && (i == 0 || s[i-1] != '-') {
+			if sp, ok := matchPEM(s, i); ok {
+				return sp, true
+			}
+			return matchFlag(s, i)
+		}
+	case '_':
+		return matchPrefix(&underShapes, s, 0, i)
+	case ':':
+		if sp, ok := matchURL(s, i); ok {
+			return sp, true
+		}
+		if sp, ok := matchTelegram(s, i); ok {
+			return sp, true
+		}
+		return matchAssignment(s, i)
+	case '=':
+		return matchAssignment(s, i)
+	case 'B':
+		return matchBearer(s, i)
+	default:
+		return matchCapital(s, 0, i)
+	}
+	return span{}, false
+}
+
+// Character sets of token bodies.
+const (
+	setAlnum = 1 << iota
+	setURL   // alnum, '-', '_'
+	setUpper // A-Z, 0-9
+	setHex   // 0-9, a-f
+	setName  // what an identifier, flag or header name is made of
+	setBase64
+)
+
+var sets = func() (t [256]uint8) {
+	for c := 0; c < 128; c++ {
+		digit := c >= '0' && c <= '9'
+		upper := c >= 'A' && c <= 'Z'
+		lower := c >= 'a' && c <= 'z'
+		if digit || upper || lower {
+			t[c] |= setAlnum | setURL | setName | setBase64
+		}
+		if digit || upper {
+			t[c] |= setUpper
+		}
+		if digit || c >= 'a' && c <= 'f' {
+			t[c] |= setHex
+		}
+	}
+	t['-'] |= setURL | setName
+	t['_'] |= setURL | setName
+	t['.'] |= setName
+	t['+'] |= setBase64
+	t['/'] |= setBase64
+	t['='] |= setBase64
+	return t
+}()
+
+func isHex(c byte) bool   { return sets[c]&setHex != 0 }
+func isAlnum(c byte) bool { return sets[c]&setAlnum != 0 }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// run returns the end of the run of set members that begins at i.
+func run(s string, i int, set uint8) int {
+	for i < len(s) && sets[s[i]]&set != 0 {
+		i++
+	}
+	return i
+}
+
+// startsWord reports whether a token can begin at i. The letter of a written
+// escape (`\n` in text that is itself escaped) is not part of the word. With
+// strict, a dash or underscore before it means we are inside a longer word.
+func startsWord(s string, i int, strict bool) bool {
+	if i == 0 {
+		return true
+	}
+	p := s[i-1]
+	if isAlnum(p) {
+		return i >= 2 && s[i-2] == '\\' && (p == 'n' || p == 't' || p == 'r')
+	}
+	return !strict || p != '-' && p != '_'
+}
+
+func endsWord(s string, i int) bool { return i >= len(s) || !isAlnum(s[i]) }
+
+// mixed tells whether s holds a letter and a digit. It looks at a bounded part:
+// a long value decides itself early, and looking must stay linear.
+func mixed(s string) bool {
+	letter, digit := false, false
+	for i := 0; i < len(s) && i < 256; i++ {
+		switch c := s[i]; {
+		case isDigit(c):
+			digit = true
+		case isAlnum(c):
+			letter = true
+		}
+		if letter && digit {
+			return true
+		}
+	}
+	return false
+}

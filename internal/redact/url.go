@@ -1,0 +1,105 @@
+package redact
+
+import "strings"
+
+// urlReach bounds how far a user:password part is looked for.
+const urlReach = 1024
+
+var webhooks = []struct{ head, kind string }{
+	{"hooks.slack.com/services/", "slack-webhook"},
+	{"hooks.slack.com/workflows/", "slack-webhook"},
+	{"hooks.slack.com/triggers/", "slack-webhook"},
+	{"discord.com/api/webhooks/", "discord-webhook"},
+	{"discordapp.com/api/webhooks/", "discord-webhook"},
+	{"canary.discord.com/api/webhooks/", "discord-webhook"},
+	{"ptb.discord.com/api/webhooks/", "discord-webhook"},
+}
+
+// urlCandidate: s[i] is the colon before slashes.
+func urlCandidate(s string, i int) bool {
+	part := s[i:min(len(s), i+urlReach+8)]
+	if strings.IndexByte(part, '@') >= 0 {
+		return true
+	}
+	part = part[:min(len(part), 40)]
+	return strings.Contains(part, "hooks.slack") || strings.Contains(part, "discord")
+}
+
+// matchURL finds the password of scheme://user:password@host and the secret
+// path of a webhook. s[i] is the colon after the scheme.
+func matchURL(s string, i int) (span, bool) {
+	p := afterSlashes(s, i+1)
+	if p < 0 || i == 0 || !isAlnum(s[i-1]) {
+		return span{}, false
+	}
+	for _, w := range webhooks {
+		if strings.HasPrefix(s[p:], w.head) {
+			at := p + len(w.head)
+			end := at
+			for end < len(s) && (sets[s[end]]&setURL != 0 || s[end] == '/') {
+				end++
+			}
+			return span{at, end, w.kind}, end-at >= 8
+		}
+	}
+	colon, at := -1, -1
+	inPath := false
+scan:
+	for k := p; k < len(s) && k-p < urlReach; k++ {
+		switch c := s[k]; {
+		case c == '[' && markLen(s[k:]) > 0:
+			k += markLen(s[k:]) - 1 // its colon is ours
+		case c <= ' ' || c == '"' || c == '\'' || c == '`' || c == '<' || c == '>' || c == '\\':
+			break scan
+		case c == ':' && colon < 0 && !inPath:
+			colon = k
+		case c == '/' || c == '?' || c == '#':
+			if inPath {
+				continue
+			}
+			inPath = true
+			// Only a password written without escaping lets us read on: not
+			// when we have the @ already, and not behind a port.
+			if at >= 0 || colon < 0 || allDigits(s[colon+1:k]) || s[p] == '[' {
+				break scan
+			}
+		case c == '@':
+			at = k
+			if inPath {
+				break scan
+			}
+		}
+	}
+	if at < 0 || colon < 0 || colon > at {
+		return span{}, false
+	}
+	user, pass := s[p:colon], s[colon+1:at]
+	if pass == "" || pass == "x-oauth-basic" {
+		// Some hosts take the token as the user.
+		return span{p, colon, "url-user"}, len(user) >= 16 && !harmless(user)
+	}
+	return span{colon + 1, at, "url-password"}, !harmless(pass)
+}
+
+// afterSlashes returns the index behind "//" at i, also written as `\/\/`.
+func afterSlashes(s string, i int) int {
+	for n := 0; n < 2; n++ {
+		if i < len(s) && s[i] == '\\' {
+			i++
+		}
+		if i >= len(s) || s[i] != '/' {
+			return -1
+		}
+		i++
+	}
+	return i
+}
+
+func allDigits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
