@@ -1,0 +1,83 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// code is SQLite's primary result code in err, 0 when there is none.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// broken reports whether err means that the file itself cannot be used any
+// more, as opposed to not now.
+func broken(err error) bool {
+	return code(err) == sqlite3.SQLITE_CORRUPT || code(err) == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
+}
+
+func full(err error) bool { return code(err) == sqlite3.SQLITE_FULL }
+
+// explain is [explain] for errors of an open journal: one that was closed
+// meanwhile has no other news.
+func (j *Journal) explain(err error) error {
+	if err != nil && j.closed.Load() {
+		return ErrClosed
+	}
+	return explain(j.path, err)
+}
+
+// explain puts the path first and says what the user can do.
+func explain(path string, err error) error {
+	if err == nil || errors.Is(err, ErrNewer) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	advice := "hookmux goes on deciding and keeps events in its intake until this is mended"
+	switch {
+	case full(err):
+		advice = "free some disk space; " + advice
+	case code(err) == sqlite3.SQLITE_READONLY || code(err) == sqlite3.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission):
+		advice = "make the file and its directory writable; " + advice
+	case code(err) == sqlite3.SQLITE_BUSY:
+		advice = "another program holds the journal; close it"
+	}
+	return fmt.Errorf("%s: journal: %w; %s", path, err, advice)
+}
+
+// moveAside renames a broken journal and its log out of the way, so that
+// nothing of it is lost to somebody who can mend it, and says so in Problems.
+// Nobody may have the file open.
+func (j *Journal) moveAside(why error) error {
+	base := strings.TrimSuffix(j.path, ".db") + ".broken-" + j.opts.Now().UTC().Format("20060102T150405.000")
+	target := base + ".db"
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(target); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		target = fmt.Sprintf("%s-%d.db", base, n)
+	}
+	if err := os.Rename(j.path, target); err != nil {
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Rename(j.path+suffix, target+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	j.health.Lock()
+	j.lasting = append(j.lasting, Problem{j.opts.Now(), fmt.Sprintf(
+		"%s: journal was broken (%v) and a new one begun; the old one is %s, delete it if you don't need it", j.path, why, target)})
+	j.health.Unlock()
+	return nil
+}

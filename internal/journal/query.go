@@ -1,0 +1,291 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Filter says which events a query is about. Empty fields don't restrict;
+// of a list one entry must fit.
+type Filter struct {
+	After, Before int64     // cursors, both exclusive; 0 is no bound
+	Since, Until  time.Time // both inclusive
+
+	Agents, Kinds, Natives, Tools []string
+	Session                       string
+	// Verdict is what was decided, as a word. "none" also fits events in
+	// which nobody had a say.
+	Verdict string
+
+	Limit  int  // 0 is no limit
+	Newest bool // newest first, instead of oldest first
+}
+
+const (
+	// A page is read into memory and its read transaction ended before the
+	// first of it is handed out: a reader that dawdles must not keep the log
+	// from being carried over.
+	pageRows  = 256
+	pageBytes = 1 << 20
+	// spanRows bounds what one read transaction looks through when little of
+	// it fits.
+	spanRows = 16 << 10
+)
+
+// span is a run of cursors to look through, ends included.
+type span struct{ first, last int64 }
+
+// Query gives the events that fit f, as they are when it begins; later ones
+// are had by asking again After the last cursor. An error ends it. The loop
+// over it may take its time and may call the journal.
+func (j *Journal) Query(ctx context.Context, f Filter) iter.Seq2[Stored, error] {
+	return func(yield func(Stored, error) bool) {
+		left := f.Limit
+		spans, err := j.spans(ctx, f)
+		if err != nil {
+			yield(Stored{}, err)
+			return
+		}
+		where, args := f.conditions()
+		for _, s := range spans {
+			for s.first <= s.last {
+				want := pageRows
+				if f.Limit > 0 {
+					want = min(want, left)
+				}
+				page, more, err := j.page(ctx, s, where, args, want, f.Newest)
+				if err != nil {
+					yield(Stored{}, err)
+					return
+				}
+				for i := range page {
+					if !yield(page[i], nil) {
+						return
+					}
+				}
+				left -= len(page)
+				if f.Limit > 0 && left <= 0 {
+					return
+				}
+				if !more {
+					break
+				}
+				if end := page[len(page)-1].Cursor; f.Newest {
+					s.last = end - 1
+				} else {
+					s.first = end + 1
+				}
+			}
+		}
+	}
+}
+
+// Get is the event with this id.
+func (j *Journal) Get(ctx context.Context, id string) (Stored, bool, error) {
+	page, _, err := j.page(ctx, span{0, j.newest.Load()}, " AND e.id = ?", []any{id}, 1, false)
+	if err != nil || len(page) == 0 {
+		return Stored{}, false, err
+	}
+	return page[0], true, nil
+}
+
+// db is the pool queries use.
+func (j *Journal) db() (*sql.DB, error) {
+	j.readersMu.RLock()
+	defer j.readersMu.RUnlock()
+	if j.readers == nil {
+		if j.closed.Load() {
+			return nil, ErrClosed
+		}
+		return nil, errNotOpen
+	}
+	return j.readers, nil
+}
+
+// spans lists what must be looked through, in the order of f.
+func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
+	db, err := j.db()
+	if err != nil {
+		return nil, j.explain(err)
+	}
+	bound := span{f.After + 1, j.newest.Load()}
+	if f.Before > 0 {
+		bound.last = min(bound.last, f.Before-1)
+	}
+	var oldest sql.NullInt64
+	if err := db.QueryRowContext(ctx, "SELECT min(cursor) FROM events").Scan(&oldest); err != nil {
+		return nil, j.explain(err)
+	}
+	if !oldest.Valid {
+		return nil, nil
+	}
+	bound.first = max(bound.first, oldest.Int64)
+
+	rows, err := db.QueryContext(ctx, "SELECT first, last, low, high FROM blocks ORDER BY last")
+	if err != nil {
+		return nil, j.explain(err)
+	}
+	defer rows.Close()
+	var blocks []block
+	tail := bound.first
+	for rows.Next() {
+		var b block
+		if err := rows.Scan(&b.first, &b.last, &b.low, &b.high); err != nil {
+			return nil, j.explain(err)
+		}
+		tail = max(tail, b.last+1)
+		if (f.Since.IsZero() || b.high >= f.Since.UnixMicro()) && (f.Until.IsZero() || b.low <= f.Until.UnixMicro()) {
+			blocks = append(blocks, b)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, j.explain(err)
+	}
+	// Read after the blocks: so last is right for everything in them.
+	session := span{0, 1<<63 - 1}
+	if f.Session != "" {
+		var first, last sql.NullInt64
+		if err := db.QueryRowContext(ctx, "SELECT min(first), max(last) FROM origins WHERE session = ?", f.Session).Scan(&first, &last); err != nil {
+			return nil, j.explain(err)
+		}
+		if !first.Valid {
+			return nil, nil
+		}
+		session = span{first.Int64, last.Int64}
+	}
+
+	var spans []span
+	add := func(s span) {
+		s.first, s.last = max(s.first, bound.first), min(s.last, bound.last)
+		if s.first > s.last {
+			return
+		}
+		if n := len(spans); n > 0 && spans[n-1].last+1 == s.first && s.last-spans[n-1].first < spanRows {
+			spans[n-1].last = s.last
+			return
+		}
+		spans = append(spans, s)
+	}
+	for _, b := range blocks {
+		add(span{max(b.first, session.first), min(b.last, session.last)})
+	}
+	add(span{max(tail, session.first), bound.last})
+	if f.Newest {
+		slices.Reverse(spans)
+	}
+	return spans, nil
+}
+
+// conditions are the parts of f that are checked event by event.
+func (f *Filter) conditions() (string, []any) {
+	var where strings.Builder
+	var args []any
+	if !f.Since.IsZero() {
+		where.WriteString(" AND e.time >= ?")
+		args = append(args, f.Since.UnixMicro())
+	}
+	if !f.Until.IsZero() {
+		where.WriteString(" AND e.time <= ?")
+		args = append(args, f.Until.UnixMicro())
+	}
+	var shapes []string
+	for _, list := range []struct {
+		column string
+		values []string
+	}{{"agent", f.Agents}, {"kind", f.Kinds}, {"native", f.Natives}, {"tool", f.Tools}} {
+		if len(list.values) == 0 {
+			continue
+		}
+		shapes = append(shapes, list.column+" IN (?"+strings.Repeat(",?", len(list.values)-1)+")")
+		for _, v := range list.values {
+			args = append(args, v)
+		}
+	}
+	if len(shapes) > 0 {
+		where.WriteString(" AND e.shape IN (SELECT shape FROM shapes WHERE " + strings.Join(shapes, " AND ") + ")")
+	}
+	if f.Session != "" {
+		where.WriteString(" AND e.origin IN (SELECT origin FROM origins WHERE session = ?)")
+		args = append(args, f.Session)
+	}
+	if f.Verdict != "" {
+		// coalesce also keeps SQLite from beginning at the outcomes.
+		where.WriteString(" AND coalesce(r.verdict, 'none') = ?")
+		args = append(args, f.Verdict)
+	}
+	return where.String(), args
+}
+
+// page reads up to want events of s. more says that s may hold further ones
+// beyond the last of the page.
+func (j *Journal) page(ctx context.Context, s span, where string, args []any, want int, newest bool) (page []Stored, more bool, err error) {
+	db, err := j.db()
+	if err != nil {
+		return nil, false, j.explain(err)
+	}
+	order := "ASC"
+	if newest {
+		order = "DESC"
+	}
+	// LEFT JOIN throughout: it keeps SQLite walking along the events, and a
+	// damaged dictionary costs words rather than events.
+	rows, err := db.QueryContext(ctx, `SELECT e.cursor, e.id, e.time, e.flags, e.body,
+		s.agent, s.kind, s.native, s.tool,
+		o.session, o.cwd, o.version, o.caller, o.host, o.pane, o.tty, coalesce(o.pid, 0), coalesce(o.start, 0),
+		r.time, coalesce(r.took, 0), r.verdict, r.by, coalesce(r.degraded, 0), r.decision, r.steps, r.answer
+		FROM events e
+		LEFT JOIN shapes s ON s.shape = e.shape
+		LEFT JOIN origins o ON o.origin = e.origin
+		LEFT JOIN outcomes r ON r.id = e.id
+		WHERE e.cursor BETWEEN ? AND ?`+where+" ORDER BY e.cursor "+order+" LIMIT ?",
+		append(append([]any{s.first, s.last}, args...), want)...)
+	if err != nil {
+		return nil, false, j.explain(err)
+	}
+	defer rows.Close()
+	size := 0
+	for rows.Next() {
+		st, err := scan(rows)
+		if err != nil {
+			return nil, false, j.explain(err)
+		}
+		page = append(page, st)
+		size += len(st.Body)
+		if size >= pageBytes {
+			return page, true, nil
+		}
+	}
+	return page, len(page) == want, j.explain(rows.Err())
+}
+
+func scan(rows *sql.Rows) (Stored, error) {
+	var st Stored
+	var when, flags, start, took int64
+	var words [11]sql.NullString
+	var outcomeTime sql.NullInt64
+	var verdict, by sql.NullString
+	var degraded bool
+	var decision, steps, answer []byte
+	err := rows.Scan(&st.Cursor, &st.ID, &when, &flags, &st.Body,
+		&words[0], &words[1], &words[2], &words[3],
+		&words[4], &words[5], &words[6], &words[7], &words[8], &words[9], &words[10], &st.PID, &start,
+		&outcomeTime, &took, &verdict, &by, &degraded, &decision, &steps, &answer)
+	if err != nil {
+		return Stored{}, err
+	}
+	st.Time = time.UnixMicro(when)
+	st.Nested, st.Truncated = flags&flagNested != 0, flags&flagTruncated != 0
+	st.Agent, st.Kind, st.Native, st.Tool = words[0].String, words[1].String, words[2].String, words[3].String
+	st.Session, st.Cwd, st.AgentVersion, st.Caller = words[4].String, words[5].String, words[6].String, words[7].String
+	st.Host, st.Pane, st.TTY = words[8].String, words[9].String, words[10].String
+	st.Start = uint64(start)
+	if outcomeTime.Valid {
+		st.Outcome = &Outcome{ID: st.ID, Time: time.UnixMicro(outcomeTime.Int64), Took: time.Duration(took),
+			Verdict: verdict.String, By: by.String, Degraded: degraded, Decision: decision, Steps: steps, Answer: answer}
+	}
+	return st, nil
+}

@@ -1,0 +1,254 @@
+package journal
+
+import (
+	"database/sql/driver"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// deleteRows and vacuumPages bound what is done at a time while writing
+	// has to wait.
+	deleteRows  = 500
+	vacuumPages = 256
+)
+
+// Retain deletes events older than keep, or older than their agent's own
+// entry in perAgent, then the oldest ones until the journal takes up no more
+// than maxBytes, and gives the space back. A duration or size of 0 or less is
+// no limit. It works in small steps between which events are written.
+func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]time.Duration, maxBytes int64) (deleted int, err error) {
+	if j.closed.Load() {
+		return 0, ErrClosed
+	}
+	r := retention{j: j}
+	r.byAge(now, keep, perAgent)
+	r.bySize(maxBytes)
+	r.loseOutcomes(now, keep, perAgent)
+	r.tidy()
+	return r.deleted, j.explain(r.err)
+}
+
+// retention is one run of Retain; after an error its steps do nothing.
+type retention struct {
+	j       *Journal
+	deleted int
+	err     error
+}
+
+// step runs do with the writer, in a transaction of its own.
+func (r *retention) step(do func(*writer) error) {
+	r.locked(func(w *writer) error { return w.transact(func() error { return do(w) }) })
+}
+
+func (r *retention) locked(do func(*writer) error) {
+	if r.err != nil {
+		return
+	}
+	r.j.write.Lock()
+	defer r.j.write.Unlock()
+	switch {
+	case r.j.closed.Load():
+		r.err = ErrClosed
+	case r.j.writer == nil:
+		r.err = errNotOpen
+	default:
+		r.err = do(r.j.writer)
+	}
+}
+
+// drop deletes the events of where within s, and their outcomes.
+func (r *retention) drop(s span, where string, args ...driver.Value) (changed int64) {
+	r.step(func(w *writer) (err error) {
+		args := append([]driver.Value{s.first, s.last}, args...)
+		if _, err = w.change("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? AND ?"+where+")", args...); err != nil {
+			return err
+		}
+		changed, err = w.change("DELETE FROM events WHERE cursor BETWEEN ? AND ?"+where, args...)
+		if err == nil && changed > 0 {
+			err = w.keepCounting(w.next - 1)
+		}
+		return err
+	})
+	if r.err == nil {
+		r.deleted += int(changed)
+	}
+	return changed
+}
+
+func (r *retention) byAge(now time.Time, keep time.Duration, perAgent map[string]time.Duration) {
+	var own []driver.Value
+	for agent, d := range perAgent {
+		own = append(own, agent)
+		if d > 0 {
+			r.olderThan(now.Add(-d), " AND shape IN (SELECT shape FROM shapes WHERE agent = ?)", agent)
+		}
+	}
+	if keep <= 0 {
+		return
+	}
+	if len(own) == 0 {
+		r.olderThan(now.Add(-keep), "")
+		return
+	}
+	r.olderThan(now.Add(-keep), " AND shape NOT IN (SELECT shape FROM shapes WHERE agent IN (?"+strings.Repeat(",?", len(own)-1)+"))", own...)
+}
+
+// olderThan goes through the blocks in which something is older than cutoff.
+func (r *retention) olderThan(cutoff time.Time, where string, args ...driver.Value) {
+	var spans []span
+	micros := cutoff.UnixMicro()
+	r.locked(func(w *writer) error {
+		if w.tail.rows > 0 && w.tail.low < micros {
+			spans = append(spans, span{w.tail.first, w.tail.last})
+		}
+		return w.each("SELECT first, last FROM blocks WHERE low < ?", func(v []driver.Value) {
+			spans = append(spans, span{integer(v[0]), integer(v[1])})
+		}, micros)
+	})
+	for _, s := range spans {
+		for ; s.first <= s.last && r.err == nil; s.first += deleteRows {
+			r.drop(span{s.first, min(s.last, s.first+deleteRows-1)}, " AND time < ?"+where, append([]driver.Value{micros}, args...)...)
+		}
+	}
+}
+
+// bySize deletes from the old end until a sixteenth below the limit, so that
+// not every run has to.
+func (r *retention) bySize(maxBytes int64) {
+	if maxBytes <= 0 {
+		return
+	}
+	limit := maxBytes
+	for r.err == nil {
+		var used, oldest int64
+		r.locked(func(w *writer) (err error) {
+			if used, err = w.used(); err == nil {
+				oldest, err = w.number("SELECT min(cursor) FROM events")
+			}
+			return err
+		})
+		if r.err != nil || used <= limit || oldest == 0 {
+			return
+		}
+		limit = maxBytes - maxBytes/16
+		// About as many as are too many, so that a few large events don't
+		// take all the others with them.
+		rows := max(r.j.newest.Load()-oldest+1, 1)
+		excess := int64(float64(rows) * float64(used-limit) / float64(used))
+		r.drop(span{oldest, oldest + min(max(excess, 16), deleteRows) - 1}, "")
+	}
+}
+
+// used is how many bytes of the file hold something.
+func (w *writer) used() (int64, error) {
+	return w.number("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s")
+}
+
+// loseOutcomes deletes outcomes too old for anybody whose event is not there,
+// and never will be.
+func (r *retention) loseOutcomes(now time.Time, keep time.Duration, perAgent map[string]time.Duration) {
+	longest := keep
+	for _, d := range perAgent {
+		if d <= 0 {
+			return
+		}
+		longest = max(longest, d)
+	}
+	if keep <= 0 || r.err != nil {
+		return
+	}
+	// Looked for beside the writer: all outcomes are gone through.
+	db, err := r.j.db()
+	if err != nil {
+		r.err = err
+		return
+	}
+	rows, err := db.Query("SELECT id FROM outcomes o WHERE time < ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = o.id)", now.Add(-longest).UnixMicro())
+	if err != nil {
+		r.err = err
+		return
+	}
+	var ids []driver.Value
+	for rows.Next() {
+		var id string
+		if r.err = rows.Scan(&id); r.err != nil {
+			break
+		}
+		ids = append(ids, id)
+	}
+	if r.err == nil {
+		r.err = rows.Err()
+	}
+	rows.Close()
+	for len(ids) > 0 && r.err == nil {
+		n := min(len(ids), deleteRows)
+		r.step(func(w *writer) error {
+			return w.exec("DELETE FROM outcomes WHERE id IN (?"+strings.Repeat(",?", n-1)+")", ids[:n]...)
+		})
+		ids = ids[n:]
+	}
+}
+
+// tidy deletes what nothing refers to any more and gives space back.
+func (r *retention) tidy() {
+	if r.deleted > 0 {
+		r.step(func(w *writer) error {
+			oldest, err := w.number("SELECT coalesce(min(cursor), ?) FROM events", w.next)
+			if err != nil {
+				return err
+			}
+			if err := w.exec("DELETE FROM blocks WHERE last < ?", oldest); err != nil {
+				return err
+			}
+			return w.forgetOrigins(oldest)
+		})
+	}
+	for before := int64(-1); r.err == nil; {
+		var free int64
+		r.locked(func(w *writer) (err error) {
+			if free, err = w.number("PRAGMA freelist_count"); err != nil || free == 0 || free == before {
+				return err
+			}
+			return w.exec("PRAGMA incremental_vacuum(" + strconv.Itoa(vacuumPages) + ")")
+		})
+		if free == 0 || free == before {
+			break
+		}
+		before = free
+	}
+	if r.deleted > 0 {
+		r.locked(func(w *writer) error { return w.exec("PRAGMA wal_checkpoint(PASSIVE)") })
+	}
+}
+
+// forgetOrigins deletes origins whose last event came before oldest.
+func (w *writer) forgetOrigins(oldest int64) error {
+	gone := map[int64]bool{}
+	err := w.each("SELECT origin FROM origins WHERE last < ?", func(v []driver.Value) {
+		// Of those in the tail, last is behind.
+		if id := integer(v[0]); !w.inTail(id) {
+			gone[id] = true
+		}
+	}, oldest)
+	if err != nil {
+		return err
+	}
+	for id := range gone {
+		if err := w.exec("DELETE FROM origins WHERE origin = ?", id); err != nil {
+			return err
+		}
+	}
+	for key, id := range w.origins {
+		if gone[id] {
+			delete(w.origins, key)
+		}
+	}
+	return nil
+}
+
+func (w *writer) inTail(origin int64) bool {
+	_, ok := w.originsInTail[origin]
+	return ok
+}

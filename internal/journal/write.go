@@ -1,0 +1,84 @@
+package journal
+
+// Write stores a batch in one transaction: all of it or, with an error,
+// nothing, and then the same batch can be handed in again. It tells the cursor
+// of each item: 0 for an event that was already stored, which dups counts, and
+// for an item that is only an outcome. A second outcome of the same event
+// replaces the first.
+//
+// What Write stored survives the end of the process at once, and a power cut
+// a little later.
+func (j *Journal) Write(batch []Item) (cursors []int64, dups int, err error) {
+	return j.put(batch, false)
+}
+
+// CommitDurable is Write that returns only after the disk has it: for what a
+// person decided, before the agent hears of it.
+func (j *Journal) CommitDurable(batch []Item) (cursors []int64, dups int, err error) {
+	return j.put(batch, true)
+}
+
+func (j *Journal) put(batch []Item, durable bool) (cursors []int64, dups int, err error) {
+	if len(batch) == 0 {
+		return nil, 0, nil
+	}
+	j.write.Lock()
+	defer j.write.Unlock()
+	if j.closed.Load() {
+		return nil, 0, ErrClosed
+	}
+	cursors = make([]int64, len(batch))
+	err = j.try(batch, cursors, durable)
+	if broken(err) {
+		// The file broke under us. A new one takes the batch; the old one
+		// stays for whoever can mend it.
+		if err = j.beginAnew(err); err == nil {
+			clear(cursors)
+			err = j.try(batch, cursors, durable)
+		}
+	}
+	err = j.explain(err)
+	j.note(err)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range batch {
+		switch {
+		case cursors[i] != 0:
+			// Only what is really there counts: cursors meant for
+			// duplicates are given out again after a restart.
+			j.newest.Store(cursors[i])
+		case batch[i].Row != nil:
+			dups++
+		}
+	}
+	return cursors, dups, nil
+}
+
+// try writes once. The caller holds write.
+func (j *Journal) try(batch []Item, cursors []int64, durable bool) error {
+	if j.writer == nil {
+		// An earlier attempt to begin anew failed half way.
+		if err := j.open(); err != nil {
+			return err
+		}
+	}
+	w := j.writer
+	if durable {
+		if err := w.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1"); err != nil {
+			return err
+		}
+		defer w.exec("PRAGMA synchronous = NORMAL; PRAGMA fullfsync = 0")
+	}
+	return w.transact(func() error { return w.put(batch, cursors) })
+}
+
+// beginAnew moves the broken file aside and opens a new one. The caller holds
+// write.
+func (j *Journal) beginAnew(why error) error {
+	j.shut()
+	if err := j.moveAside(why); err != nil {
+		return err
+	}
+	return j.open()
+}
