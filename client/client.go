@@ -1,0 +1,321 @@
+// Package client is the Go way into a running hub: call a method, follow the
+// stream of events, report an event.
+//
+//	c := client.Client{}
+//	info, err := c.Info(ctx)
+//
+// The zero Client talks to the hub of this user. One connection serves one
+// call or one stream, so that a slow one never holds up another.
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// ErrNoHub means that no hub answers on the socket.
+var ErrNoHub = errors.New("the hub is not running; start it with `hookmux hub start`")
+
+// RefusedError means that the hub refused because of who asked.
+type RefusedError struct{ Message string }
+
+func (e *RefusedError) Error() string { return e.Message }
+
+// Client reaches a hub. The zero value finds the socket as the hub does.
+type Client struct {
+	// Socket is the hub's socket; "" means this user's.
+	Socket string
+	// Timeout bounds a call; zero means 10 s. Streams are bounded by their
+	// context alone.
+	Timeout time.Duration
+}
+
+// Entry is an event with what came of it, as stored and streamed.
+type Entry = wire.Entry
+
+// Info is what a hub says about itself.
+type Info = wire.Info
+
+// Filter narrows a stream or a query.
+type Filter = wire.Filter
+
+func (c *Client) socket() (string, error) {
+	if c.Socket != "" {
+		return c.Socket, nil
+	}
+	dirs, err := paths.Find(os.Getenv)
+	if err != nil {
+		return "", err
+	}
+	return dirs.Socket(), nil
+}
+
+func (c *Client) dial(ctx context.Context) (net.Conn, error) {
+	socket, err := c.socket()
+	if err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, ErrNoHub
+		}
+		return nil, fmt.Errorf("%s: %w", socket, err)
+	}
+	return conn, nil
+}
+
+// Call runs one method and reads its result into result, which may be nil.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	started := time.Now()
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	request, err := encode(method, params)
+	if err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	_, sendErr := conn.Write(request)
+	// Even when the hub did not take all of it, it may have said why.
+	line, err := bufio.NewReaderSize(conn, 64<<10).ReadBytes('\n')
+	if err != nil {
+		switch cause := ctx.Err(); {
+		case errors.Is(cause, context.DeadlineExceeded):
+			return fmt.Errorf("%s: no answer from the hub within %s: %w", method, time.Since(started).Round(time.Millisecond), cause)
+		case cause != nil:
+			return fmt.Errorf("%s: %w", method, cause)
+		case sendErr != nil:
+			err = sendErr
+		}
+		return fmt.Errorf("%s: the hub hung up: %w", method, err)
+	}
+	return read(line, result)
+}
+
+func (c *Client) timeout() time.Duration {
+	if c.Timeout > 0 {
+		return c.Timeout
+	}
+	return 10 * time.Second
+}
+
+func encode(method string, params any) ([]byte, error) {
+	request := wire.Request{Version: "2.0", ID: json.RawMessage("1"), Method: method}
+	if params != nil {
+		b, err := json.Marshal(params)
+		if err != nil {
+			return nil, err
+		}
+		request.Params = b
+	}
+	return wire.Line(nil, request)
+}
+
+func read(line []byte, result any) error {
+	var response wire.Response
+	if err := json.Unmarshal(line, &response); err != nil {
+		return fmt.Errorf("the hub's answer cannot be read: %w", err)
+	}
+	if e := response.Error; e != nil {
+		if e.Code == wire.CodeRefused {
+			return &RefusedError{e.Message}
+		}
+		return e
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(response.Result, result); err != nil {
+		return fmt.Errorf("the hub's answer cannot be read: %w; `hookmux hub restart` if it is of another version", err)
+	}
+	return nil
+}
+
+// Info asks the hub about itself.
+func (c *Client) Info(ctx context.Context) (*Info, error) {
+	var info Info
+	if err := c.Call(ctx, wire.MethodInfo, nil, &info); err != nil {
+		return nil, err
+	}
+	return &info, nil
+}
+
+// Query reads stored events, oldest first, a page at a time, until the filter
+// is exhausted or each returns false. Limit 0 means all; with Newest it is one
+// page of the last ones, which the hub bounds at 1000.
+func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(Entry) bool) error {
+	left := params.Limit
+	for {
+		page := params
+		if !params.Newest {
+			page.Limit = pageSize
+			if left > 0 {
+				page.Limit = min(left, pageSize)
+			}
+		}
+		var result wire.QueryResult
+		if err := c.Call(ctx, wire.MethodQuery, page, &result); err != nil {
+			return err
+		}
+		for _, entry := range result.Entries {
+			if !each(entry) {
+				return nil
+			}
+		}
+		if left > 0 {
+			if left -= len(result.Entries); left <= 0 {
+				return nil
+			}
+		}
+		if result.Next == "" || result.Next == params.After || params.Newest {
+			return nil
+		}
+		params.After = result.Next
+	}
+}
+
+// pageSize is how many events one answer of the hub brings.
+const pageSize = 500
+
+// Note is one message of a stream.
+type Note struct {
+	Method  string
+	Entry   *wire.Entry
+	Outcome *wire.Outcome
+	Ready   *wire.Ready
+	Problem *wire.Problem
+	Trace   *wire.Trace
+}
+
+// Stream follows events as they happen and calls each for every message, until
+// ctx ends, the hub goes (ErrNoHub or a network error) or each returns an
+// error. With params.After it first replays what came after that cursor.
+func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func(Note) error) error {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	request, err := encode(wire.MethodStream, params)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(request); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	// A write that failed shows as a hang-up below, after what the hub said.
+	reader := bufio.NewReaderSize(conn, 64<<10)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("the hub hung up: %w", err)
+		}
+		note, err := parseNote(line)
+		if err != nil {
+			return err
+		}
+		if note.Method == "" {
+			continue
+		}
+		if err := each(note); err != nil {
+			return err
+		}
+	}
+}
+
+func parseNote(line []byte) (Note, error) {
+	var message struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Error  *wire.Error     `json:"error"`
+	}
+	if err := json.Unmarshal(line, &message); err != nil {
+		return Note{}, fmt.Errorf("the hub's stream cannot be read: %w", err)
+	}
+	if e := message.Error; e != nil {
+		if e.Code == wire.CodeRefused {
+			return Note{}, &RefusedError{e.Message}
+		}
+		return Note{}, e
+	}
+	note := Note{Method: message.Method}
+	var into any
+	switch message.Method {
+	case wire.NoteEvent:
+		note.Entry = new(wire.Entry)
+		into = note.Entry
+	case wire.NoteOutcome:
+		note.Outcome = new(wire.Outcome)
+		into = note.Outcome
+	case wire.NoteReady:
+		note.Ready = new(wire.Ready)
+		into = note.Ready
+	case wire.NoteProblem:
+		note.Problem = new(wire.Problem)
+		into = note.Problem
+	case wire.NoteTrace:
+		note.Trace = new(wire.Trace)
+		into = note.Trace
+	default:
+		return note, nil
+	}
+	if err := json.Unmarshal(message.Params, into); err != nil {
+		return Note{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
+	}
+	return note, nil
+}
+
+// Push reports an event on behalf of an agent and gives back the agent's
+// native answer. params.Timeout is how long the hub may take; without one it
+// is what the client waits.
+func (c *Client) Push(ctx context.Context, params wire.PushParams) (*wire.PushResult, error) {
+	patient := *c
+	if params.Timeout <= 0 {
+		params.Timeout = c.timeout().Seconds()
+	}
+	// The hub answers when its time is over; that answer must still arrive.
+	patient.Timeout = max(c.timeout(), time.Duration(params.Timeout*float64(time.Second))) + wayBack
+	var result wire.PushResult
+	if err := patient.Call(ctx, wire.MethodPush, params, &result); err != nil {
+		return nil, err
+	}
+	return &result, nil
+}
+
+// wayBack is the time between the hub's last moment and the client's.
+const wayBack = 2 * time.Second
+
+// Names for the values of the protocol, so that programs can spell them.
+type (
+	QueryParams  = wire.QueryParams
+	StreamParams = wire.StreamParams
+	PushParams   = wire.PushParams
+	PushResult   = wire.PushResult
+	Outcome      = wire.Outcome
+	Problem      = wire.Problem
+	Ready        = wire.Ready
+	Trace        = wire.Trace
+	Step         = wire.Step
+)

@@ -1,0 +1,232 @@
+// Demo shows hookmux doing its job: it starts a hub in a throw-away home,
+// replays a recorded session of two agents through the real hook client, and
+// shows the events live. Nothing of the user's is touched, no agent is needed.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+//go:embed session.jsonl
+var recorded embed.FS
+
+// step is one hook call of the recording.
+type step struct {
+	Agent   string          `json:"agent"`
+	Event   string          `json:"event"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+func main() {
+	bin := flag.String("bin", "bin", "where hookmux and hookmux-hook are")
+	flag.Parse()
+	if err := show(*bin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func show(bin string, out io.Writer) error {
+	bin, err := filepath.Abs(bin)
+	if err != nil {
+		return err
+	}
+	home, err := os.MkdirTemp("", "hookmux-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	d := &demo{bin: bin, home: home, out: out}
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	return d.play()
+}
+
+type demo struct {
+	bin, home string
+	out       io.Writer
+}
+
+// env is all that the demo's programs see: nothing of the caller's home, and
+// none of an agent's marks if one happens to run this.
+func (d *demo) env() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + d.home, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(d.home, "run"),
+		"XDG_CONFIG_HOME=" + filepath.Join(d.home, "config"), "XDG_STATE_HOME=" + filepath.Join(d.home, "state"),
+		"XDG_DATA_HOME=" + filepath.Join(d.home, "data"), "TERM=" + os.Getenv("TERM"), "NO_COLOR=" + os.Getenv("NO_COLOR"),
+	}
+}
+
+// prepare writes what a user would have: a project, one guard switched on and
+// one hook of their own.
+func (d *demo) prepare() error {
+	files := map[string]string{
+		"config/hookmux/config.json": `{
+  // stop what destroys data, on every agent
+  "guard.destructive": "on"
+}
+`,
+		"config/hookmux/hooks.json": `{
+  "version": 1,
+  "hooks": [
+    {
+      "id": "no-prod", "agent": "*", "hookType": "tool.before",
+      "match": {"command": "\\bdeploy prod\\b"},
+      "handler": "command", "target": "echo 'no prod deploys on a Friday' >&2; exit 2"
+    }
+  ]
+}
+`,
+		"project/.git/HEAD": "ref: refs/heads/main\n",
+	}
+	for name, text := range files {
+		path := filepath.Join(d.home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(d.bin, name), args...)
+	cmd.Env, cmd.Dir = d.env(), filepath.Join(d.home, "project")
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+func (d *demo) play() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fmt.Fprintf(d.out, "A hub in a throw-away home, one guard on, one hook of your own:\n")
+	fmt.Fprintf(d.out, "  guard.destructive on · no-prod: stops `deploy prod` on every agent\n\n")
+
+	hub := d.command(ctx, "hookmux", "hub")
+	var hubLog bytes.Buffer
+	hub.Stderr = &hubLog
+	if err := hub.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		_ = hub.Process.Signal(syscall.SIGTERM)
+		_ = hub.Wait()
+	}()
+	if err := d.await(ctx); err != nil {
+		return fmt.Errorf("%w\n%s", err, hubLog.String())
+	}
+
+	steps, err := readSteps(d.home)
+	if err != nil {
+		return err
+	}
+	watch := d.command(ctx, "hookmux", "watch", "--count", fmt.Sprint(len(steps)))
+	lines, err := watch.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	notes, err := watch.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := watch.Start(); err != nil {
+		return err
+	}
+	if _, err := bufio.NewReader(notes).ReadString('\n'); err != nil { // it is watching now
+		return fmt.Errorf("watch did not begin: %w", err)
+	}
+	shown := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(d.out, lines)
+		shown <- err
+	}()
+	fmt.Fprintf(d.out, "$ hookmux watch\n")
+	answers, err := d.replay(ctx, steps)
+	if err != nil {
+		return err
+	}
+	<-shown
+	_ = watch.Wait()
+
+	fmt.Fprintf(d.out, "\nWhat the agents were answered, each in its own words:\n")
+	for _, a := range answers {
+		fmt.Fprintln(d.out, "  "+a)
+	}
+	fmt.Fprintf(d.out, "\n$ hookmux log --decision deny\n")
+	log := d.command(ctx, "hookmux", "log", "--decision", "deny")
+	log.Stdout, log.Stderr = d.out, d.out
+	if err := log.Run(); err != nil {
+		return err
+	}
+	if len(answers) != 3 {
+		return fmt.Errorf("%d calls were stopped instead of 3", len(answers))
+	}
+	fmt.Fprintf(d.out, "\nAll of it went through the real hook client. Next: put %s on your PATH and run `hookmux run claude`.\n", d.bin)
+	return nil
+}
+
+func (d *demo) await(ctx context.Context) error {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		err := d.command(ctx, "hookmux", "status").Run()
+		var exit *exec.ExitError
+		if err == nil || errors.As(err, &exit) && exit.ExitCode() == 1 {
+			return nil
+		}
+	}
+	return errors.New("the hub did not come up")
+}
+
+func readSteps(home string) ([]step, error) {
+	text, err := recorded.ReadFile("session.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(text, []byte("/home/user"), []byte(home))
+	var steps []step
+	dec := json.NewDecoder(bytes.NewReader(text))
+	for dec.More() {
+		var s step
+		if err := dec.Decode(&s); err != nil {
+			return nil, err
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// replay calls the hook client as the agents did, and gives back what they
+// were answered where something was stopped.
+func (d *demo) replay(ctx context.Context, steps []step) ([]string, error) {
+	var answers []string
+	for _, s := range steps {
+		cmd := d.command(ctx, "hookmux-hook", s.Agent, s.Event, "30")
+		cmd.Stdin = bytes.NewReader(s.Payload)
+		out, err := cmd.Output()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			return nil, err
+		}
+		if strings.Contains(string(out), "deny") {
+			answers = append(answers, fmt.Sprintf("%-6s %s", s.Agent, strings.TrimSpace(string(out))))
+		}
+		time.Sleep(60 * time.Millisecond) // as fast as a person can follow
+	}
+	return answers, nil
+}

@@ -1,0 +1,167 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// arrival is one hook call as it came in, through whichever door.
+type arrival struct {
+	id        string
+	agent     string // as named by the caller
+	event     string
+	cwd       string
+	payload   []byte
+	env       []byte // NUL-separated; memory only
+	truncated bool
+	limit     time.Duration // how long the caller still waits; 0 is the catalogue's
+	at        time.Time
+	peer      proc.Cred
+	gone      func(cancel func()) (stop func()) // calls cancel when the caller hangs up
+}
+
+// passage is what the rooms learn about an arrival on its way.
+type passage struct {
+	ev       event.Event
+	caller   caller
+	carries  event.Carries
+	entries  []*hook.Entry // hooks meant for this event, in order
+	project  string
+	deadline time.Time
+	outcome  hook.Outcome
+	neutral  string // why nobody was asked
+}
+
+// walk is the corridor: the way of one event, front to back.
+// It is false when the hub ended on the way: whoever waits is then hung up on
+// and asks the next hub, because half a decision is none.
+func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
+	p := h.decode(in)  // native bytes → event
+	h.take(in, &p)     // intake: written down, so it may be acknowledged
+	h.apply(&p)        // status, turn, title
+	h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
+	if ctx.Err() != nil {
+		return neutral.Answer{}, event.Decision{}, false
+	}
+	h.gate(&p)                       // must a person decide?
+	answer, decision := h.encode(&p) // decision → the agent's own words
+	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
+	return answer, decision, true
+}
+
+// decode turns the native payload into an event, in the dialect of whoever
+// really called.
+func (h *Hub) decode(in *arrival) passage {
+	env := lookupIn(in.env)
+	who := h.callers.of(in.peer.PID)
+	named := in.agent
+	if a, ok := h.catalogue.Agent(named); ok {
+		named = a.Name
+	}
+	input := agent.Input{
+		ID: in.id, Time: in.at, Agent: named, Event: in.event, Payload: in.payload,
+		Cwd: in.cwd, Truncated: in.truncated, Env: env,
+	}
+	p := passage{caller: who, ev: h.catalogue.Decode(input)}
+	if who.agent != "" && who.agent != named {
+		// An agent that reads another's config file calls under the other's
+		// name. It is believed to be itself if it also talks like itself.
+		input.Agent = who.agent
+		if ev := h.catalogue.Decode(input); ev.Malformed == "" && h.knows(who.agent, ev.Native) {
+			p.ev = ev
+		}
+	}
+	p.ev.Nested = who.nested
+	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
+	p.carries = h.catalogue.Carries(p.ev.Agent, p.ev.Native, p.ev.AgentVersion)
+	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
+	return p
+}
+
+// take writes the event down. From here on it survives the death of the hub.
+func (h *Hub) take(in *arrival, p *passage) {
+	if err := h.intake.take(in, p); err != nil {
+		h.problems.raise("intake", "events cannot be written down before they are answered: "+err.Error(),
+			"make room on the disk of "+h.dirs.Intake()+"; decisions go on meanwhile")
+	}
+	h.seen.note(&p.ev)
+}
+
+// apply is where the status of the session follows the event.
+func (h *Hub) apply(p *passage) {
+	h.rounds.apply(&p.ev)
+}
+
+// ask runs the hooks that are meant for the event.
+func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
+	if h.isOff() {
+		p.neutral = "off"
+		return
+	}
+	p.entries, p.project = h.rules.forEvent(&p.ev, in.env)
+	if len(p.entries) == 0 {
+		return
+	}
+	call := hook.Call{Event: &p.ev, Project: p.project, Carries: p.carries}
+	if !onlyGuards(p.entries) {
+		call.Env = splitEnv(in.env) // hookmux's own guards don't look at it
+	}
+	if hook.Waits(p.entries, p.ev.Kind, p.carries) {
+		p.outcome = h.decide(ctx, in, p, call)
+	}
+	if hook.Watched(p.entries, &p.ev, p.carries) {
+		h.tell(call, p.entries)
+	}
+}
+
+// gate is where a person will be asked (the feed). Until there is somebody to
+// ask, `ask` is left to the agent's own prompt, or degrades. It also ends what
+// would go on for ever: at a turn's end a deny means "go on".
+func (h *Hub) gate(p *passage) {
+	d := &p.outcome.Decision
+	goesOn := d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing()
+	if goesOn && !h.rounds.mayGoOn(&p.ev) {
+		d.KeepGoing = false
+		if p.ev.Kind.TakesKeepGoing() {
+			d.Verdict = event.None
+		}
+		d.Degraded = append(d.Degraded, "keep-going dropped: this turn was kept going 3 times already")
+	}
+}
+
+// encode answers in the agent's own words.
+func (h *Hub) encode(p *passage) (neutral.Answer, event.Decision) {
+	return h.catalogue.Encode(&p.ev, p.outcome.Decision)
+}
+
+// patience is how long the hub may take: what the client says is left, its
+// margin already taken off, else the agent's own limit less the margin.
+func (h *Hub) patience(left time.Duration, ev *event.Event) time.Duration {
+	if left > 0 {
+		return left
+	}
+	limit := time.Minute
+	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+		if own := a.Timeout(ev.Native); own > 0 {
+			limit = own
+		}
+	}
+	return limit - frame.Margin(limit)
+}
+
+// knows reports whether an agent has an event of that name.
+func (h *Hub) knows(name, native string) bool {
+	a, ok := h.catalogue.Agent(name)
+	if !ok {
+		return false
+	}
+	_, ok = a.Event(native)
+	return ok
+}

@@ -1,0 +1,234 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// decide hears the hooks that may have a say. Pure built-in guards answer on
+// the spot; everything else may take long, so the caller's hanging up and the
+// deadline end it.
+func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Call) hook.Outcome {
+	if onlyBuiltin(p.entries, p.ev.Kind) {
+		return h.dispatch.Decide(ctx, call, p.entries)
+	}
+	ctx, cancel := context.WithDeadline(ctx, p.deadline)
+	defer cancel()
+	if in.gone != nil {
+		stop := in.gone(cancel)
+		defer stop()
+	}
+	return h.dispatch.Decide(ctx, call, p.entries)
+}
+
+// onlyGuards: nobody but hookmux's own guards is meant.
+func onlyGuards(entries []*hook.Entry) bool {
+	for _, e := range entries {
+		if !e.BuiltinGuard {
+			return false
+		}
+	}
+	return true
+}
+
+func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
+	for _, e := range entries {
+		if !e.BuiltinGuard && e.ModeFor(kind) != hook.Observe {
+			return false
+		}
+	}
+	return true
+}
+
+// maxTellers bounds observers under way, so that a slow one cannot pile up
+// processes without end; what comes on top is reported, not run.
+const maxTellers = 64
+
+// tell lets observers know, behind the answer.
+func (h *Hub) tell(call hook.Call, entries []*hook.Entry) {
+	select {
+	case h.slots <- struct{}{}:
+	default:
+		h.problems.raise("observers", "observing hooks are slower than events come in; some calls were left out",
+			"`hookmux stats` shows the slow ones")
+		return
+	}
+	ev := *call.Event // the corridor goes on with its own copy
+	call.Event = &ev
+	h.tellers.Add(1)
+	go func() {
+		defer h.tellers.Done()
+		defer func() { <-h.slots }()
+		steps := h.dispatch.Tell(h.ctx, call, entries)
+		h.judgeSteps(&ev, steps)
+	}()
+}
+
+// judgeSteps counts what hooks cost and shows what failed.
+func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
+	for i := range steps {
+		s := &steps[i]
+		h.stats.add(s)
+		if s.Err == nil {
+			if h.problems.count.Load() > 0 {
+				h.problems.mend("hook:" + s.Hook) // it works again
+			}
+			continue
+		}
+		text := firstLine(s.Err.Error())
+		h.problems.raise("hook:"+s.Hook, "hook "+s.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
+			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
+		h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", s.Err.Error())
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// conclude records what came of an event when somebody had a say in it.
+func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
+	h.judgeSteps(&p.ev, p.outcome.Steps)
+	if d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing() {
+		h.rounds.wentOn(&p.ev)
+	}
+	if d.Verdict != event.None {
+		h.seen.decided.Add(1)
+		if d.Verdict == event.Deny {
+			h.seen.denied.Add(1)
+		}
+	}
+	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && quiet(p) {
+		return
+	}
+	h.intake.conclude(in, p, d)
+}
+
+// quiet: only built-in guards were asked, and none had anything to say.
+func quiet(p *passage) bool {
+	for _, s := range p.outcome.Steps {
+		if s.Err != nil || s.Verdict != event.None {
+			return false
+		}
+	}
+	for _, e := range p.entries {
+		if !e.BuiltinGuard && e.ModeFor(p.ev.Kind) != hook.Observe {
+			return false
+		}
+	}
+	return true
+}
+
+// outcomeOf is an outcome as it is stored and streamed.
+func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
+	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral}
+	if p.ev.Tool != nil {
+		o.Tool = p.ev.Tool.Name
+	}
+	o.Decision, _ = json.Marshal(d)
+	for _, s := range p.outcome.Steps {
+		step := wire.Step{Hook: s.Hook, Mode: string(s.Mode), TookUS: s.Took.Microseconds(), Verdict: string(s.Verdict), Again: s.Again}
+		if s.Err != nil {
+			step.Error = firstLine(s.Err.Error())
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	return o
+}
+
+// lookupIn finds variables in a NUL-separated environment without taking it
+// apart: most events look at two or three.
+func lookupIn(env []byte) func(string) string {
+	return func(name string) string {
+		rest := env
+		for len(rest) > 0 {
+			at := bytes.IndexByte(rest, 0)
+			one := rest
+			if at >= 0 {
+				one, rest = rest[:at], rest[at+1:]
+			} else {
+				rest = nil
+			}
+			if len(one) > len(name) && one[len(name)] == '=' && string(one[:len(name)]) == name {
+				return string(one[len(name)+1:])
+			}
+		}
+		return ""
+	}
+}
+
+func splitEnv(env []byte) []string {
+	if len(env) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(env), "\x00"), "\x00")
+}
+
+// openCalls remembers decisions under way and lately made, by id: a client
+// whose connection broke asks again with the same id and gets the same answer,
+// not a second question.
+type openCalls struct {
+	mu    sync.Mutex
+	calls map[string]*openCall
+	done  []string // answered, oldest first
+}
+
+type openCall struct {
+	ready    chan struct{}
+	answer   neutral.Answer
+	answered bool
+	decision event.Decision
+}
+
+// keepAnswered bounds how many answers are remembered.
+const keepAnswered = 1024
+
+func newOpenCalls() *openCalls { return &openCalls{calls: map[string]*openCall{}} }
+
+// enter gives the call of that id and whether the caller is its first.
+func (o *openCalls) enter(id string) (*openCall, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if c, ok := o.calls[id]; ok {
+		return c, false
+	}
+	c := &openCall{ready: make(chan struct{})}
+	o.calls[id] = c
+	return c, true
+}
+
+func (o *openCalls) leave(id string, c *openCall) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(c.ready)
+	o.done = append(o.done, id)
+	if len(o.done) > keepAnswered {
+		delete(o.calls, o.done[0])
+		o.done = o.done[1:]
+	}
+}
+
+// abandon forgets a call that was not answered: asking again is a new
+// question.
+func (o *openCalls) abandon(id string, c *openCall) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.calls, id)
+	close(c.ready)
+}
+
+func (o *openCalls) waiting() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.calls) - len(o.done)
+}

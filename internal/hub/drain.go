@@ -1,0 +1,344 @@
+package hub
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/journal"
+	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// drain fills the journal behind the corridor: from memory while all is well,
+// from the files on disk after a death or when it fell behind. It is the only
+// writer, and the id makes every event arrive once.
+type drain struct {
+	hub    *Hub
+	intake *intake
+	book   atomic.Pointer[journal.Journal] // nil while it cannot be opened
+
+	queue  chan drainItem
+	queued atomic.Int64 // bytes in the queue
+	over   chan struct{}
+
+	text  []byte // redacted bodies of one batch
+	items []journal.Item
+	rows  []journal.Row
+}
+
+// drainItem is a record on its way, with what the corridor read out of it.
+type drainItem struct {
+	record  spool.Record
+	kind    event.Kind
+	session string
+	tool    string
+	segment uint64
+	known   bool // kind, session and tool are filled in already
+}
+
+const (
+	queueItems = 16 << 10
+	queueBytes = 64 << 20
+	batchItems = 512
+	// gather is how long a busy drain lets events come together: one commit
+	// for many costs a fraction of one commit each.
+	gather = 4 * time.Millisecond
+	// restAfter is how long it must be quiet before files are tidied up.
+	restAfter = 200 * time.Millisecond
+	// sweepEvery is how often the spool is looked at while hooks keep coming.
+	sweepEvery  = 2 * time.Second
+	retainEvery = time.Hour
+)
+
+func newDrain(h *Hub) *drain {
+	d := &drain{hub: h, queue: make(chan drainItem, queueItems), over: make(chan struct{})}
+	d.openJournal()
+	return d
+}
+
+func (d *drain) openJournal() bool {
+	if d.book.Load() != nil {
+		return true
+	}
+	j, err := journal.Open(filepath.Join(d.hub.dirs.State, "journal.db"), journal.Options{})
+	if err != nil {
+		d.trouble(err)
+		return false
+	}
+	for _, p := range j.Problems() {
+		d.hub.problems.raise("journal-broken", p.Text, "")
+	}
+	d.book.Store(j)
+	return true
+}
+
+func (d *drain) trouble(err error) {
+	d.hub.problems.raise("journal", "events are not reaching the journal: "+err.Error(),
+		"make room or repair "+d.hub.dirs.State+"; hooks go on deciding, and what is waiting is kept in "+d.hub.dirs.Intake())
+}
+
+// hand gives an item to the drain without ever waiting for it. False means
+// that it must be read back from disk.
+func (d *drain) hand(item drainItem) bool {
+	size := int64(len(item.record.Payload)) + 256
+	if d.queued.Add(size) > queueBytes {
+		d.queued.Add(-size)
+		return false
+	}
+	item.known = true
+	select {
+	case d.queue <- item:
+		return true
+	default:
+		d.queued.Add(-size)
+		return false
+	}
+}
+
+// end tells the drain to store what it has and stop.
+func (d *drain) end() { close(d.over) }
+
+func (d *drain) run() {
+	defer func() {
+		if j := d.book.Load(); j != nil {
+			j.Close()
+		}
+	}()
+	d.recover()
+	d.sweepSpool()
+	var (
+		batch    []drainItem
+		busy     bool
+		swept    = time.Now()
+		retained time.Time
+		rest     = time.NewTimer(restAfter)
+	)
+	defer rest.Stop()
+	for {
+		batch = batch[:0]
+		if busy {
+			pause(gather, d.over)
+		}
+		rest.Reset(restAfter)
+		select {
+		case item := <-d.queue:
+			batch = append(batch, item)
+		case <-rest.C:
+			d.tidy()
+			d.sweepSpool()
+			swept = time.Now()
+			if time.Since(retained) > retainEvery {
+				d.retain()
+				retained = time.Now()
+			}
+			busy = false
+			// Quiet: wait for the next event, or for another look at the spool.
+			select {
+			case item := <-d.queue:
+				batch = append(batch, item)
+			case <-time.After(sweepEvery):
+				continue
+			case <-d.over:
+				d.last()
+				return
+			}
+		case <-d.over:
+			d.last()
+			return
+		}
+		batch = d.more(batch)
+		busy = len(batch) >= 4
+		if !d.store(batch, true) {
+			return // the hub ends while the journal is broken: the files keep it all
+		}
+		if time.Since(swept) > sweepEvery {
+			d.tidy()
+			d.sweepSpool()
+			swept = time.Now()
+		}
+	}
+}
+
+func pause(span time.Duration, over <-chan struct{}) {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-over:
+	}
+}
+
+// more takes what else is there, up to a batch.
+func (d *drain) more(batch []drainItem) []drainItem {
+	for len(batch) < batchItems {
+		select {
+		case item := <-d.queue:
+			batch = append(batch, item)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// last stores what is left when the hub ends.
+func (d *drain) last() {
+	for {
+		batch := d.more(nil)
+		if len(batch) == 0 {
+			break
+		}
+		if !d.store(batch, true) {
+			return
+		}
+	}
+	d.tidy()
+}
+
+// store writes a batch, again and again until it is in or the hub ends.
+func (d *drain) store(batch []drainItem, live bool) bool {
+	wait := 50 * time.Millisecond
+	for {
+		err := d.write(batch)
+		if err == nil {
+			d.hub.problems.mend("journal")
+			break
+		}
+		d.trouble(err)
+		select {
+		case <-d.over:
+			return false
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, 5*time.Second)
+	}
+	if live {
+		d.intake.stored(batch)
+		var freed int64
+		for i := range batch {
+			freed += int64(len(batch[i].record.Payload)) + 256
+			batch[i] = drainItem{}
+		}
+		d.queued.Add(-freed)
+	}
+	return true
+}
+
+// write redacts a batch and puts it into the journal in one transaction.
+func (d *drain) write(batch []drainItem) error {
+	if !d.openJournal() {
+		return fmt.Errorf("%s cannot be opened", filepath.Join(d.hub.dirs.State, "journal.db"))
+	}
+	d.items, d.text = d.items[:0], d.text[:0]
+	if cap(d.rows) < len(batch) {
+		d.rows = make([]journal.Row, len(batch), max(len(batch), batchItems))
+	}
+	d.rows = d.rows[:len(batch)]
+	events := map[string]bool{}
+	watched := d.hub.streams.watched()
+	var outcomes []wire.Outcome
+	for i := range batch {
+		item := &batch[i]
+		if item.record.Type == spool.TypeDecision {
+			if o, ok := d.outcome(item); ok {
+				d.items = append(d.items, o)
+				if watched && !events[item.record.ID] {
+					outcomes = append(outcomes, d.announce(item))
+				}
+			}
+			continue
+		}
+		if watched {
+			events[item.record.ID] = true
+		}
+		d.row(item, &d.rows[i])
+		d.items = append(d.items, journal.Item{Row: &d.rows[i]})
+	}
+	if _, _, err := d.book.Load().Write(d.items); err != nil {
+		return err
+	}
+	d.hub.streams.stored()
+	for _, o := range outcomes {
+		d.hub.streams.say(wire.NoteOutcome, o)
+	}
+	return nil
+}
+
+// limits is how much of an event is kept: tool results are long and seldom
+// read again.
+var limits = redact.DefaultLimits()
+
+// row makes a record fit for the journal. Its body lives in d.text until the
+// batch is written.
+func (d *drain) row(item *drainItem, row *journal.Row) {
+	r := &item.record
+	if !item.known {
+		d.decode(item)
+	}
+	*row = journal.Row{
+		ID: r.ID, Time: r.Time, Agent: r.Agent, Kind: string(item.kind), Native: r.Event, Tool: item.tool,
+		Session: item.session, Cwd: redact.Text(r.Cwd), AgentVersion: r.AgentVersion, Caller: r.Caller,
+		Pane: r.Pane, TTY: r.TTY, PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
+	}
+	if len(r.Payload) == 0 {
+		return
+	}
+	body, _ := redact.AppendJSON(make([]byte, 0, len(r.Payload)+64), r.Payload, limits)
+	row.Body = body
+}
+
+// decode reads a record that came from disk. A decoder that stumbles over it
+// costs the reading, not the record.
+func (d *drain) decode(item *drainItem) {
+	r := &item.record
+	item.kind, item.known = event.Other, true
+	defer func() {
+		if p := recover(); p != nil {
+			d.hub.problems.raise("decode", "a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
+		}
+	}()
+	ev := d.hub.catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
+	item.kind, item.session = ev.Kind, ev.Session
+	r.Agent, r.Event, r.Cwd = ev.Agent, ev.Native, ev.Cwd
+	if ev.Tool != nil {
+		item.tool = ev.Tool.Name
+	}
+}
+
+func (d *drain) outcome(item *drainItem) (journal.Item, bool) {
+	o, err := readOutcome(item.record.Payload)
+	if err != nil {
+		return journal.Item{}, false
+	}
+	var decision event.Decision
+	_ = decision.UnmarshalJSON(o.Decision)
+	clean, _ := redact.AppendJSON(nil, item.record.Payload, limits)
+	return journal.Item{Outcome: &journal.Outcome{
+		ID: o.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: decision.Verdict.Word(),
+		By: decision.By, Degraded: len(decision.Degraded) > 0, Decision: clean,
+	}}, true
+}
+
+func (d *drain) announce(item *drainItem) wire.Outcome {
+	clean, _ := redact.AppendJSON(nil, item.record.Payload, limits)
+	o, _ := readOutcome(clean)
+	return o
+}
+
+// retain forgets what is older or larger than the settings keep.
+func (d *drain) retain() {
+	if !d.openJournal() {
+		return
+	}
+	keep := d.hub.rules.retention()
+	if _, err := d.book.Load().Retain(time.Now(), keep.keep, keep.perAgent, keep.maxBytes); err != nil {
+		d.hub.problems.raise("retention", "old events could not be deleted: "+err.Error(), "")
+	} else {
+		d.hub.problems.mend("retention")
+	}
+}

@@ -1,0 +1,231 @@
+// Package hub is the one process that hears every hook of every agent. Its
+// corridor (corridor.go) is the way of one event: decode, intake, apply,
+// dispatch, gate, encode. Behind the corridor a drain fills the journal;
+// beside it stands the JSON-RPC room for people's commands.
+//
+// What it promises: an acknowledged event is in the journal exactly once, also
+// after kill -9; a slow, silent or hostile peer holds nobody up; a broken disk
+// or database never stops deciding; no answer of a dying hub is a yes.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Options is what a hub is made of.
+type Options struct {
+	Dirs      paths.Dirs
+	Catalogue *agent.Catalogue // nil: the built-in one and the user's own agents
+	Table     proc.Table       // nil: the system's
+	Version   string
+	Program   string    // this program on disk; "" switches renewal off
+	Log       io.Writer // nil: nowhere
+	// Extra are hooks that a Go program puts into the corridor besides the
+	// registered ones.
+	Extra []*hook.Entry
+	// Environment lets HOOKMUX_* settings count: for a hub that a person
+	// started, never for one that a hook started.
+	Environment []string
+}
+
+// Hub is a running hub.
+type Hub struct {
+	dirs      paths.Dirs
+	version   string
+	program   string
+	started   time.Time
+	log       *slog.Logger
+	catalogue *agent.Catalogue
+	table     proc.Table
+	judge     *authority.Judge
+	callers   *callers
+	problems  *problems
+	rules     *rules
+	intake    *intake
+	drain     *drain
+	rounds    *rounds
+	stats     *stats
+	streams   *streams
+	open      *openCalls
+	rpc       map[string]method
+	off       atomic.Pointer[offState]
+	seen      seenAgents
+	dispatch  hook.Dispatcher
+
+	listener *net.UnixListener
+	conns    *connections
+	life     *hubstart.Life
+	ctx      context.Context // ends when the hub does: cancels what still runs
+	cancel   context.CancelFunc
+	stop     chan string // why to stop
+	stopping atomic.Bool
+	renewing atomic.Bool
+	tellers  sync.WaitGroup // observers under way
+	slots    chan struct{}  // bounds observers under way
+}
+
+// ErrRunning means that another hub has the socket.
+var ErrRunning = errors.New("a hub is already running")
+
+// New makes a hub ready: places, lock, journal, socket. Run starts it.
+func New(o Options) (*Hub, error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Table == nil {
+		o.Table = proc.System()
+	}
+	h := &Hub{
+		dirs: o.Dirs, version: o.Version, program: o.Program, table: o.Table,
+		started: time.Now(), stop: make(chan string, 1),
+		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
+		problems: newProblems(), rounds: newRounds(), stats: newStats(),
+		streams: newStreams(), open: newOpenCalls(), conns: newConnections(),
+		slots: make(chan struct{}, maxTellers),
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.problems.changed = h.streams.problem
+	h.catalogue = o.Catalogue
+	if h.catalogue == nil {
+		var found []agent.Problem
+		h.catalogue, found = agent.Load(h.dirs.Config+"/agents", h.dirs.System+"/agents")
+		for _, p := range found {
+			h.problems.raise("agent:"+p.File, p.String(), "correct the file; until then that agent's entry is not used")
+		}
+	}
+	if err := h.prepare(); err != nil {
+		h.Close()
+		return nil, err
+	}
+	h.judge = h.newJudge()
+	h.callers = newCallers(h.judge)
+	h.rules = newRules(h, o.Extra, o.Environment)
+	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
+	h.rpc = h.methods()
+	h.loadOff()
+	h.drain = newDrain(h)
+	var err error
+	if h.intake, err = openIntake(h.dirs.Intake(), h.drain); err != nil {
+		h.problems.raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
+			"make room or repair "+h.dirs.Intake()+"; decisions go on meanwhile")
+		h.intake = noIntake(h.drain)
+	}
+	return h, nil
+}
+
+// prepare takes the places and the lock that make this the only hub.
+func (h *Hub) prepare() error {
+	if err := h.dirs.MakeRuntime(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(h.dirs.State, 0o700); err != nil {
+		return fmt.Errorf("%s: %w", h.dirs.State, err)
+	}
+	life, err := hubstart.Hold(h.dirs)
+	if err != nil {
+		return err
+	}
+	h.life = life
+	if err := h.dirs.CheckSocket(); err != nil {
+		return err
+	}
+	socket := h.dirs.Socket()
+	// We hold the lock, so whoever made this socket is gone.
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s: %w", socket, err)
+	}
+	return nil
+}
+
+// Close gives back what New took. Run does it itself.
+func (h *Hub) Close() {
+	h.cancel()
+	if h.listener != nil {
+		h.listener.Close()
+	}
+	if h.life != nil {
+		_ = h.life.Stop()
+	}
+}
+
+// Run listens and serves until ctx ends or somebody stops the hub. It returns
+// when everything acknowledged is in the journal or safe on disk.
+func (h *Hub) Run(ctx context.Context) error {
+	defer h.Close()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.dirs.Socket(), Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("%s: %w", h.dirs.Socket(), err)
+	}
+	h.listener = listener
+	if err := os.Chmod(h.dirs.Socket(), 0o600); err != nil {
+		return err
+	}
+	if err := h.dirs.Remember(); err != nil {
+		h.problems.raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
+			"a hub that a hook starts may look for settings in ~/.config instead")
+	}
+	h.life.Ready()
+	drained := make(chan struct{})
+	go func() { defer close(drained); h.drain.run() }()
+	go h.conns.sweep(h.ctx)
+	served := make(chan struct{})
+	go func() { defer close(served); h.serve() }()
+	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
+
+	why := "the context ended"
+	select {
+	case <-ctx.Done():
+	case why = <-h.stop:
+	}
+	h.log.Info("hub stops", "why", why)
+	h.shutDown(served, drained)
+	h.log.Info("hub is down", "events", h.seen.total.Load())
+	return nil
+}
+
+// shutDown: nobody new comes in; whoever waits for a decision is hung up on,
+// which its client takes as "ask the next hub", never as a yes; short calls
+// finish; then the drain ends.
+func (h *Hub) shutDown(served, drained chan struct{}) {
+	h.stopping.Store(true)
+	h.listener.Close()
+	_ = os.Remove(h.dirs.Socket())
+	h.conns.finish(2 * time.Second)
+	h.cancel()
+	h.conns.closeAll()
+	<-served
+	done := make(chan struct{})
+	go func() { h.tellers.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(3 * time.Second):
+		h.log.Warn("observers still running were left behind")
+	}
+	h.drain.end()
+	<-drained
+	h.intake.close()
+}
+
+// Stop asks the hub to end.
+func (h *Hub) Stop(why string) {
+	select {
+	case h.stop <- why:
+	default:
+	}
+}

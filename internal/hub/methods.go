@@ -1,0 +1,167 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// methods is the table of what the hub can be asked and who may ask it.
+// events.stream is not in it: it takes the connection over (serveRPC).
+func (h *Hub) methods() map[string]method {
+	return map[string]method{
+		wire.MethodInfo:      {authority.Read, h.doInfo},
+		wire.MethodStop:      {authority.Decide, h.doStop},
+		wire.MethodRenew:     {authority.Report, h.doRenew},
+		wire.MethodOff:       {authority.Decide, h.doOff},
+		wire.MethodOn:        {authority.Decide, h.doOn},
+		wire.MethodPush:      {authority.Report, h.doPush},
+		wire.MethodQuery:     {authority.Read, h.doQuery},
+		wire.MethodExplain:   {authority.Read, h.doExplain},
+		wire.MethodConfigGet: {authority.Read, h.doConfigList},
+		wire.MethodConfigSet: {authority.Decide, h.doConfigSet},
+		wire.MethodHooksList: {authority.Read, h.doHooksList},
+		wire.MethodHooksAdd:  {authority.Decide, h.doHooksAdd},
+		wire.MethodHooksSet:  {authority.Decide, h.doHooksSet},
+		wire.MethodHooksDrop: {authority.Decide, h.doHooksRemove},
+		wire.MethodTrustLook: {authority.Read, h.doTrustLook},
+		wire.MethodTrust:     {authority.Decide, h.doTrust},
+		wire.MethodUntrust:   {authority.Decide, h.doUntrust},
+		wire.MethodAllow:     {authority.Decide, h.doAllow},
+		wire.MethodStats:     {authority.Read, h.doStats},
+	}
+}
+
+// refused notes an attempt to decide without authority: a person should learn
+// that an agent tried.
+func (h *Hub) refused(name string, peer proc.Cred, v authority.Verdict) {
+	h.log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason, "agent", v.Agent)
+	who := "a process"
+	if v.Agent != "" {
+		who = v.Agent
+	}
+	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason, "agent": v.Agent})
+	in := arrival{id: frame.NewID(), agent: "hookmux", event: "refused", payload: payload, at: time.Now(), peer: peer}
+	p := h.decode(&in)
+	_ = h.intake.take(&in, &p)
+	h.streams.say(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
+}
+
+func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	info := wire.Info{
+		PID: os.Getpid(), Socket: h.dirs.Socket(), Version: h.version, Started: h.started,
+		Uptime: time.Since(h.started).Seconds(), Runtime: h.dirs.Runtime, State: h.dirs.State, Config: h.dirs.Config,
+		Off: h.offInfo(), Agents: h.agentInfos(), Problems: h.rules.withProblems(),
+		Counts: wire.Counts{
+			Events: h.seen.total.Load(), Decided: h.seen.decided.Load(), Denied: h.seen.denied.Load(),
+			Waiting: h.open.waiting(), Undrained: h.intake.undrained(),
+		},
+	}
+	if j := h.drain.book.Load(); j != nil {
+		info.Counts.Journal = j.Health().Bytes
+	}
+	return info, nil
+}
+
+func (h *Hub) doStop(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.StopParams
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Reason == "" {
+		p.Reason = "somebody asked for it"
+	}
+	// The answer goes out first.
+	time.AfterFunc(10*time.Millisecond, func() { h.Stop(p.Reason) })
+	return map[string]bool{"stopping": true}, nil
+}
+
+func (h *Hub) doRenew(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.RenewParams
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	if h.program == "" {
+		return wire.RenewResult{Why: "this hub does not know its program on disk"}, nil
+	}
+	result := h.renew(p.Version)
+	if result.Leaving {
+		time.AfterFunc(10*time.Millisecond, func() { h.Stop(result.Why) })
+	}
+	return result, nil
+}
+
+func (h *Hub) doOff(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.OffParams
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Seconds < 0 || p.Seconds > (366*24*time.Hour).Seconds() {
+		return nil, wire.Errorf(wire.CodeParams, "%g seconds is no time span to be off for", p.Seconds)
+	}
+	off, err := h.switchOff(time.Duration(p.Seconds * float64(time.Second)))
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return off, nil
+}
+
+func (h *Hub) doOn(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	was := h.isOff()
+	if err := h.switchOn(); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return map[string]bool{"wasOff": was}, nil
+}
+
+// doPush takes an event from a program instead of a hook process.
+func (h *Hub) doPush(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.PushParams
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Agent == "" || p.Event == "" {
+		return nil, wire.Errorf(wire.CodeParams, "event.push needs agent and event")
+	}
+	if p.ID == "" {
+		p.ID = frame.NewID()
+	}
+	in := arrival{
+		id: p.ID, agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), peer: peer,
+		limit: time.Duration(p.Timeout * float64(time.Second)),
+	}
+	if len(p.Env) > 0 {
+		in.env = []byte(strings.Join(p.Env, "\x00"))
+	}
+	answer, decision, ok := h.walk(h.ctx, &in)
+	if !ok {
+		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again with the same id")
+	}
+	d, _ := json.Marshal(decision)
+	return wire.PushResult{ID: p.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit, Decision: d}, nil
+}
+
+func (h *Hub) doQuery(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var q wire.QueryParams
+	if err := read(params, &q); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, 30*time.Second)
+	defer cancel()
+	result, err := h.drain.query(ctx, q)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return result, nil
+}
+
+func (h *Hub) doStats(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	return h.stats.list(), nil
+}

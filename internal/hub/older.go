@@ -1,0 +1,57 @@
+package hub
+
+import (
+	"bufio"
+	"encoding/json"
+	"net"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// serveMux0 takes one line of mux0's clients, which expect no answer.
+func (h *Hub) serveMux0(line []byte, peer proc.Cred) {
+	m, err := wire.ParseMux0(line)
+	if err != nil {
+		h.problems.raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
+		return
+	}
+	at := time.Now()
+	in := arrival{id: frame.NewID(), agent: m.Agent, event: mux0Event + m.Event, payload: append([]byte(nil), line...), at: at, peer: peer}
+	h.walk(h.ctx, &in)
+}
+
+// mux0Event begins the native name of what came as a mux0 line: it is a
+// report about a terminal, not one of the agent's own events.
+const mux0Event = "mux0."
+
+// serveCmux answers cmux's envelopes: the hub's own methods under their names,
+// one request after the other.
+func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
+	entry.heard()
+	for {
+		var request wire.CmuxRequest
+		reply := wire.CmuxReply{}
+		if err := json.Unmarshal(line, &request); err != nil {
+			reply.Error = &wire.CmuxError{Code: "invalid_request", Message: "this line is no JSON object: " + err.Error()}
+		} else {
+			reply.ID = request.ID
+			if request.Method == "system.ping" || request.Method == "ping" {
+				reply.OK, reply.Result = true, json.RawMessage(`{"pong":true}`)
+			} else if result, err := h.call(request.Method, request.Params, peer); err != nil {
+				reply.Error = &wire.CmuxError{Code: wire.CmuxCode(err.Code), Message: err.Message}
+			} else {
+				reply.OK, reply.Result = true, result
+			}
+		}
+		out, err := wire.Line(nil, reply)
+		if err != nil || !h.write(conn, out) {
+			return
+		}
+		if line, err = h.nextLine(conn, reader); err != nil {
+			return
+		}
+	}
+}

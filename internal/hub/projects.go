@@ -1,0 +1,170 @@
+package hub
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
+	parsed, problems := registry.Parse(b, known)
+	if len(problems) > 0 {
+		return nil, errors.New(problems[0].String())
+	}
+	list := make([]hook.Registration, len(parsed))
+	for i := range parsed {
+		list[i] = parsed[i].Registration
+	}
+	return list, nil
+}
+
+// hooksOf gives the hooks that count in a project: the user's own, and of the
+// project's what is trusted.
+func (r *rules) hooksOf(root string) (*registry.Set, *trust.Force) {
+	if root == "" {
+		return r.registry.Load("", ""), nil
+	}
+	f := r.trust.InForce(root)
+	return r.registry.Load(f.Hooks, f.ShownAs), f
+}
+
+func (r *rules) trusted(root string) bool {
+	return root != "" && r.trust.InForce(root).Status == trust.Trusted
+}
+
+// followEdit lets trust follow the person's own edit through hookmux, and says
+// what stands in the way when it cannot.
+func (r *rules) followEdit(root string, done registry.Change) string {
+	if err := r.trust.Retrust(root, done.File, done.Before, done.After); err != nil {
+		return fmt.Sprintf("it does not run yet: %v", err)
+	}
+	return ""
+}
+
+// list shows every registration that could count in a folder, and whether it
+// does.
+func (r *rules) list(cwd, agent string) []wire.ListedHook {
+	root := ""
+	if cwd != "" {
+		root = r.registry.FindProject(cwd)
+	}
+	set, force := r.hooksOf(root)
+	listed := []wire.ListedHook{}
+	add := func(reg hook.Registration, scope, file string, inForce bool, why string) {
+		if agent != "" && reg.Agent != hook.Any && reg.Agent != agent {
+			return
+		}
+		b, _ := json.Marshal(reg)
+		if inForce && !reg.IsEnabled() {
+			inForce, why = false, "disabled"
+		}
+		listed = append(listed, wire.ListedHook{Registration: b, Scope: scope, File: file, InForce: inForce, Why: why})
+	}
+	inForce := map[string]bool{}
+	for _, e := range set.Hooks {
+		inForce[e.Scope+":"+e.ID] = true
+		add(e.Registration, e.Scope, e.File, true, "")
+	}
+	for _, g := range r.registry.Load("", "").Hooks {
+		if !inForce[registry.Global+":"+g.ID] {
+			add(g.Registration, registry.Global, g.File, false, "replaced by the project's hook of the same id")
+		}
+	}
+	if root != "" && force != nil && force.Status != trust.Trusted {
+		live, _ := r.registry.List(registry.ProjectFile(root))
+		for _, p := range live {
+			if !inForce[registry.Project+":"+p.ID] {
+				add(p.Registration, registry.Project, registry.ProjectFile(root), false, "not trusted: `hookmux trust`")
+			}
+		}
+	}
+	return listed
+}
+
+func viewOf(v trust.View) wire.TrustView {
+	out := wire.TrustView{Project: v.Root, Status: string(v.Status), Hash: v.Hash, Replaces: v.Replaces}
+	if v.Status == trust.Absent {
+		out.Status = "none"
+	}
+	if v.Problem != "" {
+		out.Problem = v.Problem
+	}
+	for _, run := range v.Runs {
+		line := fmt.Sprintf("%s on %s %s: %s %s", run.ID, run.Agent, run.HookType, run.Handler, run.Target)
+		if run.ProjectCode {
+			line += "  (runs code of the project that can change later)"
+		}
+		if !run.Enabled {
+			line += "  (disabled)"
+		}
+		out.Runs = append(out.Runs, line)
+	}
+	for _, f := range v.Files {
+		out.Files = append(out.Files, f.Path)
+	}
+	for _, c := range v.Changes {
+		out.Changes = append(out.Changes, c.String())
+	}
+	return out
+}
+
+func (h *Hub) trustParams(params json.RawMessage) (string, wire.TrustParams, *wire.Error) {
+	var p wire.TrustParams
+	if err := read(params, &p); err != nil {
+		return "", p, err
+	}
+	root := h.rules.registry.FindProject(p.Cwd)
+	if root == "" {
+		root = h.rules.registry.RootFor(p.Cwd)
+	}
+	return root, p, nil
+}
+
+func (h *Hub) lookAt(root string) (any, *wire.Error) {
+	view, err := h.rules.trust.Look(root, h.rules.registry.Load("", "").Registrations())
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return viewOf(view), nil
+}
+
+func (h *Hub) doTrustLook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, _, bad := h.trustParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	return h.lookAt(root)
+}
+
+func (h *Hub) doTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, p, bad := h.trustParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	if p.Hash == "" {
+		return nil, wire.Errorf(wire.CodeParams, "trust needs the hash of what the person saw (trust.look)")
+	}
+	if _, err := h.rules.trust.Trust(root, p.Hash); err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+	}
+	h.rules.forget()
+	return h.lookAt(root)
+}
+
+func (h *Hub) doUntrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, _, bad := h.trustParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	if err := h.rules.trust.Untrust(root); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	h.rules.forget()
+	return h.lookAt(root)
+}

@@ -1,0 +1,366 @@
+package hub
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/config"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// rules is who has a say: settings, guards and registrations, for the place an
+// event comes from. Files are looked at again a few times a second at most, and
+// at once after the hub itself changed them.
+type rules struct {
+	hub      *Hub
+	config   *config.Loader
+	registry *registry.Registry
+	trust    *trust.Store
+	deps     handler.Deps
+	extra    []*hook.Entry
+	once     allowances
+
+	mu       sync.Mutex
+	views    map[places]*view
+	folders  map[string]folder     // cwd → project, for a moment
+	sessions map[sessionKey]string // the project a session started in
+	order    []sessionKey
+}
+
+type sessionKey struct{ agent, session string }
+
+// places are the projects whose hooks count for an event: where it happens,
+// and where its session started.
+type places struct{ here, start string }
+
+type folder struct {
+	root  string
+	until time.Time
+}
+
+// view is everything that counts in one pair of places, made ready.
+type view struct {
+	settings *config.Settings
+	sets     [2]*registry.Set
+	forces   [2]*trust.Force
+	entries  []*hook.Entry
+	looked   time.Time
+	byType   map[typeKey][]*hook.Entry
+}
+
+type typeKey struct {
+	agent, native string
+	kind          event.Kind
+}
+
+const (
+	// lookAgain is how long what was read from files counts without a look.
+	lookAgain    = 200 * time.Millisecond
+	keepViews    = 128
+	keepFolders  = 1024
+	keepSessions = 4096
+)
+
+func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
+	r := &rules{
+		hub: h, extra: extra, once: newAllowances(),
+		views: map[places]*view{}, folders: map[string]folder{}, sessions: map[sessionKey]string{},
+	}
+	r.config = config.New(config.Options{System: h.dirs.System, User: h.dirs.Config, State: h.dirs.State, Environ: environ})
+	known := registry.Known{Agent: h.knowsAgent, Type: h.knowsType}
+	r.trust = trust.New(trust.Options{State: h.dirs.State, Parse: func(b []byte) ([]hook.Registration, error) { return parseHooks(b, known) }})
+	r.registry = registry.New(registry.Options{
+		GlobalFile: h.dirs.Config + "/" + registry.FileName, State: h.dirs.State, Home: h.dirs.Home,
+		OwnDirs:      []string{h.dirs.Config, h.dirs.State, h.dirs.Runtime, h.dirs.Data},
+		Known:        known,
+		KnownProject: r.trust.Known,
+	})
+	deps := handler.Deps{
+		StateDir: h.dirs.State,
+		Report: func(id, text string) {
+			h.log.Info("trace", "hook", id, "text", text)
+			h.streams.say(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
+		},
+	}
+	deps.Builtins = handler.NewBuiltins(deps)
+	r.deps = deps
+	return r
+}
+
+func (h *Hub) knowsAgent(name string) bool {
+	_, ok := h.catalogue.Agent(name)
+	return ok
+}
+
+// knowsType: a native name must be one of the agent's, or of any agent's for
+// "*".
+func (h *Hub) knowsType(name, native string) bool {
+	if name != hook.Any {
+		return h.knows(name, native)
+	}
+	for _, a := range h.catalogue.Agents() {
+		if _, ok := a.Event(native); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// forEvent gives the hooks meant for an event, in order, and its project.
+func (r *rules) forEvent(ev *event.Event, env []byte) ([]*hook.Entry, string) {
+	r.mu.Lock()
+	at := r.placesOf(ev)
+	v := r.view(at)
+	key := typeKey{ev.Agent, ev.Native, ev.Kind}
+	list, ok := v.byType[key]
+	if !ok {
+		list = hook.Select(v.entries, &event.Event{Agent: ev.Agent, Native: ev.Native, Kind: ev.Kind}, nil)
+		if len(v.byType) < 4096 { // native names come from outside
+			v.byType[key] = list
+		}
+	}
+	r.mu.Unlock()
+	if busy := busyHooks(env); ev.Nested || busy != nil {
+		list = withoutBusy(list, ev, busy)
+	}
+	project := at.here
+	if project == "" {
+		project = at.start
+	}
+	return list, project
+}
+
+// busyHooks are the hooks below which a process says it runs. A variable is
+// easily set, so it can only keep hooks from being told about their own
+// doings: no guard goes by it.
+func busyHooks(env []byte) map[string]bool {
+	const name = "HOOKMUX_HANDLER"
+	if !containsName(env, name) {
+		return nil
+	}
+	value := lookupIn(env)(name)
+	if value == "" {
+		return nil
+	}
+	busy := map[string]bool{}
+	for _, id := range strings.Split(value, ":") {
+		busy[id] = true
+	}
+	return busy
+}
+
+func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*hook.Entry {
+	if ev.Nested {
+		// From below a handler of ours, by its ancestry: locked guards only,
+		// and never the one that is running.
+		return hook.Select(list, ev, func(id string) bool { return busy[id] })
+	}
+	var out []*hook.Entry
+	for _, e := range list {
+		if e.ModeFor(ev.Kind) == hook.Guard || !busy[e.ID] {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// placesOf finds the projects of an event. r.mu is held.
+func (r *rules) placesOf(ev *event.Event) places {
+	at := places{here: r.projectOf(ev.Cwd)}
+	if ev.Session == "" {
+		return at
+	}
+	key := sessionKey{ev.Agent, ev.Session}
+	start, ok := r.sessions[key]
+	if !ok {
+		start = at.here
+		r.sessions[key] = start
+		if r.order = append(r.order, key); len(r.order) > keepSessions {
+			delete(r.sessions, r.order[0])
+			r.order = r.order[1:]
+		}
+	}
+	if start != at.here {
+		at.start = start
+	}
+	return at
+}
+
+func (r *rules) projectOf(cwd string) string {
+	if cwd == "" {
+		return ""
+	}
+	now := time.Now()
+	if f, ok := r.folders[cwd]; ok && now.Before(f.until) {
+		return f.root
+	}
+	if len(r.folders) > keepFolders {
+		clear(r.folders)
+	}
+	root := r.registry.FindProject(cwd)
+	r.folders[cwd] = folder{root, now.Add(5 * lookAgain)}
+	return root
+}
+
+// view gives what counts in some places, read again when files changed. r.mu
+// is held.
+func (r *rules) view(at places) *view {
+	now := time.Now()
+	v := r.views[at]
+	if v != nil && now.Sub(v.looked) < lookAgain {
+		return v
+	}
+	var sets [2]*registry.Set
+	var forces [2]*trust.Force
+	sets[0], forces[0] = r.hooksOf(at.here)
+	if at.start != "" {
+		sets[1], forces[1] = r.hooksOf(at.start)
+	}
+	settings := r.config.For(at.here, forces[0] != nil && forces[0].Status == trust.Trusted)
+	if v != nil && v.settings == settings && v.sets == sets && v.forces == forces {
+		v.looked = now
+		return v
+	}
+	if len(r.views) > keepViews {
+		clear(r.views)
+	}
+	v = &view{settings: settings, sets: sets, forces: forces, looked: now, byType: map[typeKey][]*hook.Entry{}}
+	v.entries = r.makeEntries(settings, sets, forces, at)
+	r.views[at] = v
+	r.report(settings, sets, at)
+	return v
+}
+
+// forget makes the next event look at the files.
+func (r *rules) forget() {
+	r.mu.Lock()
+	clear(r.views)
+	clear(r.folders)
+	r.mu.Unlock()
+}
+
+// makeEntries makes guards and registrations ready. Where two projects have a
+// hook of the same id, the one the event happens in counts.
+func (r *rules) makeEntries(settings *config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
+	entries := r.guards(settings, at)
+	entries = append(entries, r.extra...)
+	seen := map[string]bool{}
+	for i, set := range sets {
+		if set == nil {
+			continue
+		}
+		for _, reg := range set.Hooks {
+			if seen[reg.ID] || i == 1 && reg.Scope == registry.Global {
+				continue
+			}
+			seen[reg.ID] = true
+			if e := r.makeEntry(reg, forces[i], settings); e != nil {
+				entries = append(entries, e)
+			}
+		}
+	}
+	hook.Sort(entries)
+	return entries
+}
+
+func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *config.Settings) *hook.Entry {
+	h := r.hub
+	if reg.Timeout == 0 {
+		if span := settings.Span(config.HooksTimeout); span > 0 {
+			reg.Timeout = hook.Duration(span)
+		}
+	}
+	ready := reg.Registration
+	var err error
+	if reg.Scope == registry.Project && force != nil {
+		ready, err = force.Rewrite(ready) // runs the trusted copy, never the project's file
+	}
+	var run hook.Handler
+	if err == nil {
+		run, err = handler.New(ready, r.deps)
+	}
+	if err == nil {
+		var e *hook.Entry
+		if e, err = hook.NewEntry(ready, run, reg.Scope); err == nil {
+			h.problems.mend("hook-load:" + reg.ID)
+			return e
+		}
+	}
+	h.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+		"correct it; until then it does not run")
+	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
+		return nil
+	}
+	// A guard that cannot be made ready is a guard that fails.
+	broken := hook.HandlerFunc(brokenGuard(err))
+	if e, err := hook.NewEntry(reg.Registration, broken, reg.Scope); err == nil {
+		return e
+	}
+	return nil
+}
+
+// report shows what is wrong with settings, registrations and trust, and takes
+// back what is mended. Problems of a project stand under its folder, so that
+// an event elsewhere does not make them look mended.
+func (r *rules) report(settings *config.Settings, sets [2]*registry.Set, at places) {
+	stay := map[string]bool{}
+	prefix := "place:" + at.here + ":" + at.start + ":"
+	say := func(list []edit.Problem) {
+		for _, p := range list {
+			key := prefix + p.String()
+			stay[key] = true
+			r.hub.problems.raise(key, p.String(), "the last good version stays in force until it is corrected")
+		}
+	}
+	say(settings.Problems())
+	for i, root := range []string{at.here, at.start} {
+		if sets[i] != nil {
+			say(sets[i].Problems)
+		}
+		if root == "" {
+			continue
+		}
+		if text, first := r.trust.Notice(root); first {
+			r.hub.streams.say(wire.NoteTrace, wire.Trace{Hook: "trust", Text: text})
+		}
+		if f := r.trust.InForce(root); f.Problem != "" {
+			key := prefix + "trust:" + root
+			stay[key] = true
+			r.hub.problems.raise(key, f.Problem, "")
+		}
+	}
+	r.hub.problems.keep(prefix, stay)
+}
+
+// withProblems is what is wrong, having looked at the user's own files just
+// now.
+func (r *rules) withProblems() []wire.Problem {
+	r.mu.Lock()
+	r.view(places{})
+	r.mu.Unlock()
+	return r.hub.problems.list()
+}
+
+type retention struct {
+	keep     time.Duration
+	perAgent map[string]time.Duration
+	maxBytes int64
+}
+
+func (r *rules) retention() retention {
+	s := r.config.Settings()
+	keep := retention{keep: s.Span(config.JournalKeep), maxBytes: s.Size(config.JournalMaxSize), perAgent: map[string]time.Duration{}}
+	for _, a := range r.hub.catalogue.Agents() {
+		if own := s.Keep(a.Name); own != keep.keep {
+			keep.perAgent[a.Name] = own
+		}
+	}
+	return keep
+}

@@ -1,0 +1,69 @@
+package hub
+
+import (
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// stats is what each hook cost since the hub began.
+type stats struct {
+	mu    sync.Mutex
+	hooks map[string]*hookStat
+}
+
+type hookStat struct {
+	calls, failures, denied uint64
+	total, max              time.Duration
+	lastErr                 string
+	recent                  [256]time.Duration // for the 95th percentile
+	at                      int
+}
+
+func newStats() *stats { return &stats{hooks: map[string]*hookStat{}} }
+
+func (s *stats) add(step *hook.Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.hooks[step.Hook]
+	if one == nil {
+		one = &hookStat{}
+		s.hooks[step.Hook] = one
+	}
+	one.calls++
+	one.total += step.Took
+	one.max = max(one.max, step.Took)
+	one.recent[one.at%len(one.recent)] = step.Took
+	one.at++
+	if step.Err != nil {
+		one.failures++
+		one.lastErr = firstLine(step.Err.Error())
+	}
+	if step.Verdict == event.Deny {
+		one.denied++
+	}
+}
+
+func (s *stats) list() []wire.HookStat {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]wire.HookStat, 0, len(s.hooks))
+	for id, one := range s.hooks {
+		n := min(one.at, len(one.recent))
+		recent := append([]time.Duration(nil), one.recent[:n]...)
+		sort.Slice(recent, func(i, j int) bool { return recent[i] < recent[j] })
+		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+		list = append(list, wire.HookStat{
+			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, LastErr: one.lastErr,
+			MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n-1)*95/100]), MaxUS: us(one.max),
+		})
+	}
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].MeanUS*float64(list[i].Calls) > list[j].MeanUS*float64(list[j].Calls)
+	})
+	return list
+}

@@ -1,0 +1,162 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// streams wakes everybody who follows events. It holds no events: each stream
+// reads the journal at its own pace, so a slow reader costs nobody anything
+// and loses nothing.
+type streams struct {
+	mu    sync.Mutex
+	wake  chan struct{} // closed and replaced when something new is stored
+	notes map[chan note]struct{}
+}
+
+// note is what a stream is told besides events: problems, traces. These are
+// not stored, so a stream that does not keep up misses some.
+type note struct {
+	method string
+	params any
+}
+
+func newStreams() *streams {
+	return &streams{wake: make(chan struct{}), notes: map[chan note]struct{}{}}
+}
+
+func (s *streams) stored() {
+	s.mu.Lock()
+	close(s.wake)
+	s.wake = make(chan struct{})
+	s.mu.Unlock()
+}
+
+func (s *streams) next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wake
+}
+
+func (s *streams) follow() (chan note, func()) {
+	c := make(chan note, 256)
+	s.mu.Lock()
+	s.notes[c] = struct{}{}
+	s.mu.Unlock()
+	return c, func() {
+		s.mu.Lock()
+		delete(s.notes, c)
+		s.mu.Unlock()
+	}
+}
+
+func (s *streams) say(method string, params any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.notes {
+		select {
+		case c <- note{method, params}:
+		default:
+		}
+	}
+}
+
+func (s *streams) problem(p wire.Problem) { s.say(wire.NoteProblem, p) }
+
+func (s *streams) watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.notes) > 0
+}
+
+// streamWrite is how long a reader may leave its socket full.
+const streamWrite = 30 * time.Second
+
+// serveStream sends events as they are stored until the peer hangs up.
+func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.StreamParams) {
+	ctx, cancel := context.WithCancel(h.ctx)
+	defer cancel()
+	stop := watchGone(conn, cancel)
+	defer stop()
+	notes, leave := h.streams.follow()
+	defer leave()
+
+	send := func(line []byte) bool {
+		_ = conn.SetWriteDeadline(time.Now().Add(streamWrite))
+		_, err := conn.Write(line)
+		return err == nil
+	}
+	sendNote := func(method string, params any) bool {
+		line, err := wire.Line(nil, struct {
+			Version string `json:"jsonrpc"`
+			Method  string `json:"method"`
+			Params  any    `json:"params"`
+		}{"2.0", method, params})
+		return err == nil && send(line)
+	}
+	at, err := h.drain.position(params.After)
+	if err != nil {
+		line, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: id, Error: wire.Errorf(wire.CodeParams, "%v", err)})
+		send(line)
+		return
+	}
+	line, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: id, Result: json.RawMessage(`{"ok":true}`)})
+	if !send(line) {
+		return
+	}
+	ready := false
+	for {
+		wake := h.streams.next()
+		// What is stored comes first; a page at a time, so that notes and a
+		// hang-up are noticed in between.
+		for {
+			page, next, err := h.drain.page(ctx, at, params.Filter, 200)
+			if err != nil {
+				if ctx.Err() == nil {
+					sendNote(wire.NoteProblem, wire.Problem{Key: "journal", What: "the journal cannot be read: " + err.Error(), Since: time.Now()})
+				}
+				break
+			}
+			for i := range page {
+				var ok bool
+				if page[i].Event == nil {
+					ok = sendNote(wire.NoteOutcome, page[i].Outcome)
+				} else {
+					ok = sendNote(wire.NoteEvent, page[i])
+				}
+				if !ok {
+					return
+				}
+			}
+			moved := next != at
+			at = next
+			if !moved {
+				break
+			}
+		}
+		if !ready {
+			ready = true
+			if !sendNote(wire.NoteReady, wire.Ready{Cursor: at.String()}) {
+				return
+			}
+		}
+	waiting:
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-wake:
+				break waiting
+			case n := <-notes:
+				if !sendNote(n.method, n.params) {
+					return
+				}
+			}
+		}
+	}
+}

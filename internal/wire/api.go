@@ -1,0 +1,338 @@
+package wire
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The hub's methods. Each has an authority: who may call it is in the hub's
+// method table and in docs/protocol.md.
+const (
+	MethodInfo      = "hub.info"
+	MethodStop      = "hub.stop"
+	MethodRenew     = "hub.renew" // a newer client asks an older hub to make room
+	MethodOff       = "hub.off"
+	MethodOn        = "hub.on"
+	MethodPush      = "event.push"
+	MethodStream    = "events.stream"
+	MethodQuery     = "journal.query"
+	MethodExplain   = "event.explain"
+	MethodConfigGet = "config.list"
+	MethodConfigSet = "config.set"
+	MethodHooksList = "hooks.list"
+	MethodHooksAdd  = "hooks.add"
+	MethodHooksSet  = "hooks.set"
+	MethodHooksDrop = "hooks.remove"
+	MethodTrustLook = "trust.look"
+	MethodTrust     = "trust.grant"
+	MethodUntrust   = "trust.withdraw"
+	MethodAllow     = "guard.allow"
+	MethodStats     = "hooks.stats"
+)
+
+// Notifications of events.stream.
+const (
+	NoteEvent   = "events.event"
+	NoteOutcome = "events.outcome"
+	NoteReady   = "events.ready" // what follows is live
+	NoteProblem = "events.problem"
+	NoteTrace   = "events.trace"
+)
+
+// Info is what the hub says about itself.
+type Info struct {
+	PID      int         `json:"pid"`
+	Socket   string      `json:"socket"`
+	Version  string      `json:"version"`
+	Started  time.Time   `json:"started"`
+	Uptime   float64     `json:"uptime"` // seconds
+	Runtime  string      `json:"runtimeDir"`
+	State    string      `json:"stateDir"`
+	Config   string      `json:"configDir"`
+	Off      *Off        `json:"off,omitempty"`
+	Counts   Counts      `json:"counts"`
+	Agents   []AgentInfo `json:"agents"`
+	Problems []Problem   `json:"problems"`
+}
+
+// Off says that everything is answered neutrally, until when and by whom.
+type Off struct {
+	Since time.Time  `json:"since"`
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// Counts is how much passed through.
+type Counts struct {
+	Events    uint64 `json:"events"`
+	Decided   uint64 `json:"decided"`
+	Denied    uint64 `json:"denied"`
+	Waiting   int    `json:"waiting"`   // hook calls being answered right now
+	Undrained int    `json:"undrained"` // acknowledged, not yet in the journal
+	Journal   int64  `json:"journal"`   // bytes on disk
+}
+
+// AgentInfo is one agent of the catalogue as this hub has met it.
+type AgentInfo struct {
+	Name    string     `json:"name"`
+	Title   string     `json:"title"`
+	Program string     `json:"program,omitempty"` // found on PATH
+	Events  uint64     `json:"events"`
+	Last    *time.Time `json:"last,omitempty"`
+	Version string     `json:"version,omitempty"`
+}
+
+// Problem is something wrong, in words a person can act on.
+type Problem struct {
+	Key   string    `json:"key"` // what it is about; a mended problem goes by this
+	What  string    `json:"what"`
+	Fix   string    `json:"fix,omitempty"`
+	Since time.Time `json:"since"`
+	Count int       `json:"count,omitempty"`
+}
+
+// Filter narrows events for journal.query and events.stream.
+type Filter struct {
+	Agents  []string  `json:"agents,omitempty"`
+	Kinds   []string  `json:"kinds,omitempty"` // unified kinds or native names
+	Session string    `json:"session,omitempty"`
+	Tool    string    `json:"tool,omitempty"`
+	Verdict string    `json:"verdict,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
+}
+
+// QueryParams asks for stored events.
+type QueryParams struct {
+	Filter
+	After  string `json:"after,omitempty"` // cursor
+	Limit  int    `json:"limit,omitempty"`
+	Newest bool   `json:"newest,omitempty"` // the last Limit instead of the first
+}
+
+// QueryResult is a page of stored events; an empty Next ends the book.
+type QueryResult struct {
+	Entries []Entry `json:"entries"`
+	Next    string  `json:"next,omitempty"`
+}
+
+// StreamParams starts a stream. Without After it begins with what comes next.
+type StreamParams struct {
+	Filter
+	After string `json:"after,omitempty"`
+}
+
+// Entry is a stored event with what came of it.
+type Entry struct {
+	Cursor  string          `json:"cursor"`
+	Event   json.RawMessage `json:"event"`
+	Outcome *Outcome        `json:"outcome,omitempty"`
+}
+
+// Outcome is what the hub answered and why.
+type Outcome struct {
+	ID       string          `json:"id"`
+	Agent    string          `json:"agent,omitempty"`
+	Native   string          `json:"native,omitempty"`
+	Tool     string          `json:"tool,omitempty"`
+	Cursor   string          `json:"cursor,omitempty"`
+	Time     time.Time       `json:"time"`
+	TookUS   int64           `json:"tookUs"`
+	Decision json.RawMessage `json:"decision"`
+	Steps    []Step          `json:"steps,omitempty"`
+	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
+}
+
+// Step is what one hook did.
+type Step struct {
+	Hook    string `json:"hook"`
+	Mode    string `json:"mode"`
+	TookUS  int64  `json:"tookUs"`
+	Verdict string `json:"verdict,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Again   bool   `json:"again,omitempty"`
+}
+
+// Ready says up to where a stream has replayed.
+type Ready struct {
+	Cursor string `json:"cursor"`
+}
+
+// Trace is a line the trace handler or a handler's report left.
+type Trace struct {
+	Hook string `json:"hook"`
+	Text string `json:"text"`
+}
+
+// PushParams is an event reported by a program instead of a hook process.
+type PushParams struct {
+	ID      string          `json:"id,omitempty"`
+	Agent   string          `json:"agent"`
+	Event   string          `json:"event"` // native name or unified kind
+	Cwd     string          `json:"cwd,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	Timeout float64         `json:"timeout,omitempty"` // seconds the caller waits
+	Env     []string        `json:"env,omitempty"`
+}
+
+// PushResult is the native answer to a pushed event.
+type PushResult struct {
+	ID       string          `json:"id"`
+	Stdout   string          `json:"stdout"`
+	Stderr   string          `json:"stderr"`
+	ExitCode int             `json:"exitCode"`
+	Decision json.RawMessage `json:"decision"`
+}
+
+// ExplainParams asks what would happen to an event, without it happening.
+type ExplainParams struct {
+	Agent    string          `json:"agent"`
+	Event    string          `json:"event"`
+	Payload  []byte          `json:"payload"`
+	Cwd      string          `json:"cwd,omitempty"`
+	Decision json.RawMessage `json:"decision,omitempty"` // suppose this instead of asking hooks
+	Env      []string        `json:"env,omitempty"`
+}
+
+// Explained is the way of one event, from payload to native answer.
+type Explained struct {
+	Event    json.RawMessage `json:"event"`
+	Matched  []Matched       `json:"matched"`
+	Decision json.RawMessage `json:"decision"`
+	Carries  map[string]bool `json:"carries"`
+	Degraded []string        `json:"degraded,omitempty"`
+	Answer   Answer          `json:"answer"`
+	Notes    []string        `json:"notes,omitempty"`
+}
+
+// Matched is a hook that is meant for an event.
+type Matched struct {
+	ID      string `json:"id"`
+	Scope   string `json:"scope"`
+	Mode    string `json:"mode"`
+	Handler string `json:"handler"`
+	Target  string `json:"target"`
+	Matches bool   `json:"matches"` // its match fits this very call
+	Ran     bool   `json:"ran,omitempty"`
+	Verdict string `json:"verdict,omitempty"`
+	Error   string `json:"error,omitempty"`
+}
+
+// Answer is what the agent's hook process would print and exit with.
+type Answer struct {
+	Stdout   string `json:"stdout"`
+	Stderr   string `json:"stderr"`
+	ExitCode int    `json:"exitCode"`
+}
+
+// StopParams ends the hub.
+type StopParams struct {
+	Reason string `json:"reason,omitempty"`
+}
+
+// RenewParams names the version that asks.
+type RenewParams struct {
+	Version string `json:"version"`
+}
+
+// RenewResult says whether the hub makes room.
+type RenewResult struct {
+	Leaving bool   `json:"leaving"`
+	Why     string `json:"why"`
+}
+
+// OffParams switches everything to neutral; Seconds 0 means until `on`.
+type OffParams struct {
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// ConfigSetParams changes one setting; a nil Value takes it out.
+type ConfigSetParams struct {
+	Key     string          `json:"key"`
+	Value   json.RawMessage `json:"value,omitempty"`
+	Project string          `json:"project,omitempty"` // folder; "" is the user's own file
+}
+
+// Setting is one setting with where it comes from.
+type Setting struct {
+	Key     string          `json:"key"`
+	Value   json.RawMessage `json:"value"`
+	Default bool            `json:"default"`
+	Origin  string          `json:"origin"` // default, system, user, project, environment
+	File    string          `json:"file,omitempty"`
+	Doc     string          `json:"doc,omitempty"`
+}
+
+// ConfigListParams names the folder whose project layer counts.
+type ConfigListParams struct {
+	Cwd string `json:"cwd,omitempty"`
+}
+
+// HooksListParams asks for registrations in force.
+type HooksListParams struct {
+	Cwd   string `json:"cwd,omitempty"`
+	Agent string `json:"agent,omitempty"`
+}
+
+// ListedHook is a registration with its place.
+type ListedHook struct {
+	Registration json.RawMessage `json:"registration"`
+	Scope        string          `json:"scope"`
+	File         string          `json:"file,omitempty"`
+	InForce      bool            `json:"inForce"`
+	Why          string          `json:"why,omitempty"` // why it is not in force
+}
+
+// HooksEditParams adds, changes or removes a registration.
+type HooksEditParams struct {
+	Scope        string          `json:"scope"` // project or global
+	Cwd          string          `json:"cwd,omitempty"`
+	ID           string          `json:"id,omitempty"`
+	Registration json.RawMessage `json:"registration,omitempty"`
+	Patch        json.RawMessage `json:"patch,omitempty"`
+	Replace      bool            `json:"replace,omitempty"` // add: an entry of the same id is replaced
+}
+
+// HooksEditResult says what was written where.
+type HooksEditResult struct {
+	Registration json.RawMessage `json:"registration"`
+	File         string          `json:"file"`
+	Scope        string          `json:"scope"`
+	Notes        []string        `json:"notes,omitempty"`
+}
+
+// TrustParams names a folder in a project.
+type TrustParams struct {
+	Cwd  string `json:"cwd"`
+	Hash string `json:"hash,omitempty"` // of what the person saw; trusting anything else is refused
+}
+
+// TrustView is what a person must see before trusting a project.
+type TrustView struct {
+	Project  string   `json:"project"`
+	Status   string   `json:"status"` // trusted, changed, untrusted, none
+	Hash     string   `json:"hash"`
+	Runs     []string `json:"runs,omitempty"`     // commands that would run
+	Files    []string `json:"files,omitempty"`    // files whose content is covered
+	Replaces []string `json:"replaces,omitempty"` // global ids the project overrides
+	Changes  []string `json:"changes,omitempty"`  // since it was trusted
+	Problem  string   `json:"problem,omitempty"`  // why it cannot be trusted as it is
+}
+
+// AllowParams lets a guard's rule pass, once or always.
+type AllowParams struct {
+	Rule string `json:"rule"`
+	Once bool   `json:"once,omitempty"`
+	Drop bool   `json:"drop,omitempty"` // take an earlier allowance back
+}
+
+// HookStat is what one hook costs.
+type HookStat struct {
+	Hook     string  `json:"hook"`
+	Calls    uint64  `json:"calls"`
+	Failures uint64  `json:"failures"`
+	Denied   uint64  `json:"denied"`
+	MeanUS   float64 `json:"meanUs"`
+	P95US    float64 `json:"p95Us"`
+	MaxUS    float64 `json:"maxUs"`
+	LastErr  string  `json:"lastError,omitempty"`
+}
