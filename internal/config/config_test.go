@@ -1,0 +1,318 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+type place struct {
+	*Loader
+	t                          *testing.T
+	opt                        Options
+	system, user, project, dir string
+}
+
+func newPlace(t *testing.T, environ ...string) *place {
+	dir := t.TempDir()
+	p := &place{t: t, dir: dir, project: filepath.Join(dir, "proj")}
+	p.opt = Options{System: filepath.Join(dir, "etc"), User: filepath.Join(dir, "user"), State: filepath.Join(dir, "state"), Environ: environ}
+	p.system, p.user = filepath.Join(p.opt.System, fileName), filepath.Join(p.opt.User, fileName)
+	p.Loader = New(p.opt)
+	return p
+}
+
+func (p *place) write(file, text string) {
+	p.t.Helper()
+	os.MkdirAll(filepath.Dir(file), 0o755)
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *place) projectFile() string { return filepath.Join(p.project, projectDir, fileName) }
+
+func problems(s *Settings) string {
+	var lines []string
+	for _, p := range s.Problems() {
+		lines = append(lines, p.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestDefaults(t *testing.T) {
+	s := newPlace(t).Settings()
+	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 || s.Choice(GuardDestructive) != "off" ||
+		s.Choice(GuardOwnFiles) != "on" || s.Bool(TrustCodexHooks) || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
+		t.Errorf("%+v", s.List())
+	}
+	for _, e := range s.List() {
+		if !e.Default || e.Origin.Layer != Default || e.Key.Doc == "" {
+			t.Errorf("%+v", e)
+		}
+	}
+	for _, k := range Keys() {
+		raw, err := k.FromText(Format(k.Default))
+		if err != nil {
+			t.Errorf("%s: its own default is refused: %v", k.Name, err)
+		}
+		if v, err := k.parse(raw); err != nil || Format(v) != Format(k.Default) {
+			t.Errorf("%s: %v %v", k.Name, v, err)
+		}
+	}
+}
+
+func TestLayers(t *testing.T) {
+	p := newPlace(t, "HOOKMUX_HOOKS_TIMEOUT=20s", "HOOKMUX_JOURNAL_KEEP_CLAUDE=2d", "HOOKMUX_RUNTIME_DIR=/x", "HOOKMUX_GUARD_ALLOW=bad", "HOOKMUX_GUARD_SECRETS=perhaps", "OTHER=1")
+	p.write(p.system, "{\"journal.keep\": \"90d\", \"guard.destructive\": \"on\"}")
+	p.write(p.user, "\ufeff{\r\n // mine\r\n \"guard.destructive\": \"ask\",\r\n \"hooks.timeout\": \"45s\",\r\n \"journal.keep.codex\": \"1w\",}")
+	s := p.Settings()
+	if s.Choice(GuardDestructive) != "ask" || s.Span(HooksTimeout) != 20*time.Second || s.Span(JournalKeep) != 90*24*time.Hour {
+		t.Errorf("%+v", s.List())
+	}
+	if s.Keep("codex") != 7*24*time.Hour || s.Keep("claude") != 48*time.Hour || s.Keep("grok") != 90*24*time.Hour || s.Keep("Odd Name") != 90*24*time.Hour {
+		t.Errorf("keep: %v %v %v", s.Keep("codex"), s.Keep("claude"), s.Keep("grok"))
+	}
+	e, ok := s.Get(GuardDestructive)
+	if !ok || e.Origin != (Origin{Layer: User, File: p.user, Line: 3}) {
+		t.Errorf("%+v", e.Origin)
+	}
+	if e, _ := s.Get(HooksTimeout); e.Origin.Layer != Environment || e.Origin.File != "HOOKMUX_HOOKS_TIMEOUT" {
+		t.Errorf("%+v", e.Origin)
+	}
+	if _, ok := s.Get("no.such"); ok {
+		t.Error("unknown key found")
+	}
+	if got := problems(s); !strings.Contains(got, "HOOKMUX_GUARD_SECRETS") || strings.Contains(got, "RUNTIME") {
+		t.Error(got)
+	}
+}
+
+func TestWrongKeysAndValues(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"{\n  \"guard.destructve\": \"on\"\n}", `config.json:2:3: unknown key "guard.destructve"; did you mean "guard.destructive"?`},
+		{`{"guard": {"secrets": "on"}}`, `did you mean "guard.destructive"?`},
+		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
+		{`{"zzzzzz": 1}`, "config list"},
+		{`{"guard.secrets": true}`, "one of off, ask, on"},
+		{`{"journal.keep": 30}`, "time span"},
+		{`{"journal.keep": "30 days"}`, "no time span"},
+		{`{"journal.keep": "1s"}`, "at least 1m"},
+		{`{"journal.maxSize": "huge"}`, "no size"},
+		{`{"journal.maxSize": 10}`, "at least 1MiB"},
+		{`{"guard.allow": "x"}`, "list of texts"},
+		{`{"guard.allow": ["x", 1]}`, "list of texts"},
+		{`{"run.trustCodexHooks": "yes"}`, "true or false"},
+		{`{"journal.keep.Ä": "1d"}`, "unknown key"},
+		{`[]`, "must be an object"},
+		{`{"a": `, "config.json:1:"},
+	} {
+		p := newPlace(t)
+		p.write(p.user, c.text)
+		if got := problems(p.Settings()); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q; want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestLastGoodStays(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.user, `{"guard.destructive": "on", "guard.secrets": "ask"}`)
+	if got := problems(p.Settings()); got != "" {
+		t.Fatal(got)
+	}
+	p.write(p.user, `{"guard.destructive": "on" "guard.secrets": "on"}`)
+	for _, l := range []*Loader{p.Loader, New(p.opt)} { // and after a restart
+		s := l.Settings()
+		e, _ := s.Get(GuardDestructive)
+		if e.Value != "on" || !e.Origin.LastGood || !strings.Contains(problems(s), "last good version stays in force") {
+			t.Errorf("%+v %s", e, problems(s))
+		}
+	}
+	// One bad value: the others count at once, that one stays as it was.
+	p.write(p.user, `{"guard.destructive": "yes", "guard.secrets": "on"}`)
+	s := p.Settings()
+	if s.Choice(GuardDestructive) != "on" || s.Choice(GuardSecrets) != "on" || !strings.Contains(problems(s), "last good value, on") {
+		t.Error(s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
+	}
+	kept, err := filepath.Glob(filepath.Join(p.opt.State, "lastgood", "*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if info, _ := os.Stat(kept[0]); info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
+	// Taking the file away is a decision, not an accident.
+	os.Remove(p.user)
+	if s := p.Settings(); s.Choice(GuardDestructive) != "off" || problems(s) != "" {
+		t.Error(problems(s))
+	}
+	// A folder in its place is an accident.
+	p.write(p.user, `{"guard.secrets": "on"}`)
+	p.Settings()
+	os.Remove(p.user)
+	os.Mkdir(p.user, 0o700)
+	if s := p.Settings(); s.Choice(GuardSecrets) != "on" || problems(s) == "" {
+		t.Error(s.Choice(GuardSecrets), problems(s))
+	}
+}
+
+func TestProjectMayOnlyTighten(t *testing.T) {
+	for _, c := range []struct {
+		name, user, project string
+		key                 string
+		trusted             bool
+		want, problem       string
+	}{
+		{"tightens a guard", `{}`, `{"guard.secrets": "ask"}`, GuardSecrets, false, "ask", ""},
+		{"tightens further", `{"guard.secrets": "ask"}`, `{"guard.secrets": "on"}`, GuardSecrets, false, "on", ""},
+		{"loosens a guard", `{"guard.secrets": "on"}`, `{"guard.secrets": "ask"}`, GuardSecrets, true, "on", "may only tighten"},
+		{"loosens a default", `{}`, `{"guard.own-files": "off"}`, GuardOwnFiles, true, "on", "may only tighten"},
+		{"keeps less, trusted", `{}`, `{"journal.keep": "7d"}`, JournalKeep, true, "7d", ""},
+		{"keeps less, untrusted", `{}`, `{"journal.keep": "7d"}`, JournalKeep, false, "30d", "hookmux trust"},
+		{"keeps more", `{}`, `{"journal.keep": "60d"}`, JournalKeep, true, "30d", "may only tighten"},
+		{"shorter timeout", `{}`, `{"hooks.timeout": "5s"}`, HooksTimeout, true, "5s", ""},
+		{"longer timeout", `{}`, `{"hooks.timeout": "5m"}`, HooksTimeout, true, "1m", "may only tighten"},
+		{"allows a rule", `{}`, `{"guard.allow": ["rm"]}`, GuardAllow, true, "", "cannot add rm"},
+		{"allows fewer", `{"guard.allow": ["a", "b"]}`, `{"guard.allow": ["b"]}`, GuardAllow, false, "b", ""},
+		{"not its business", `{}`, `{"run.trustCodexHooks": true}`, TrustCodexHooks, true, "false", "cannot be set by a project"},
+		{"one agent", `{"journal.keep": "20d"}`, `{"journal.keep.codex": "10d"}`, JournalKeep + ".codex", true, "10d", ""},
+		{"one agent, more", `{"journal.keep": "20d"}`, `{"journal.keep.codex": "25d"}`, JournalKeep + ".codex", true, "20d", "may only tighten"},
+	} {
+		p := newPlace(t)
+		p.write(p.user, c.user)
+		p.write(p.projectFile(), c.project)
+		s := p.For(p.project, c.trusted)
+		e, _ := s.Get(c.key)
+		got := problems(s)
+		if Format(e.Value) != c.want || (c.problem == "") != (got == "") || !strings.Contains(got, c.problem) {
+			t.Errorf("%s: %v %q", c.name, e.Value, got)
+		}
+		if c.problem == "" && e.Origin.Layer != Project {
+			t.Errorf("%s: from %v", c.name, e.Origin)
+		}
+		if s.Choice(GuardSecrets) != "off" && p.Settings().Choice(GuardSecrets) != s.Choice(GuardSecrets) && c.name == "loosens a guard" {
+			t.Errorf("%s: the project changed what is outside of it", c.name)
+		}
+	}
+}
+
+func TestSetAndUnset(t *testing.T) {
+	p := newPlace(t)
+	before := "{\r\n\t// why\r\n\t\"journal.keep\": \"10d\" // short\r\n}"
+	p.write(p.user, before)
+	if _, err := p.Set(User, "", GuardAllow, "git.force, rm.broad"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Set(User, "", TrustCodexHooks, "on"); err != nil {
+		t.Fatal(err)
+	}
+	s := p.Settings()
+	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || !s.Bool(TrustCodexHooks) {
+		t.Error(got, problems(s))
+	}
+	for _, key := range []string{TrustCodexHooks, GuardAllow} {
+		if c, err := p.Unset(User, "", key); err != nil || !c.Changed() {
+			t.Error(c, err)
+		}
+	}
+	if got, _ := os.ReadFile(p.user); string(got) != before {
+		t.Errorf("%q", got)
+	}
+	if c, err := p.Unset(User, "", GuardAllow); err != nil || c.Changed() {
+		t.Error(c, err)
+	}
+	for _, c := range []struct {
+		layer           Layer
+		root, key, text string
+		want            string
+	}{
+		{User, "", "guard.secret", "on", "did you mean"},
+		{User, "", GuardSecrets, "maybe", "one of"},
+		{Environment, "", GuardSecrets, "on", "no file"},
+		{Project, "", GuardSecrets, "on", "not in a project"},
+		{Project, p.project, GuardOwnFiles, "off", "only tighten"},
+	} {
+		if _, err := p.Set(c.layer, c.root, c.key, c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if _, err := p.Set(Project, p.project, GuardSecrets, "on"); err != nil {
+		t.Fatal(err)
+	}
+	if p.For(p.project, false).Choice(GuardSecrets) != "on" || p.For("", false).Choice(GuardSecrets) != "off" {
+		t.Error("the project's setting is not in force there, or elsewhere too")
+	}
+	p.write(p.user, `{"a" 1}`)
+	if _, err := p.Set(User, "", GuardSecrets, "on"); err == nil || !strings.Contains(err.Error(), "correct it first") {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(p.user); string(got) != `{"a" 1}` {
+		t.Error("a broken file was written over")
+	}
+}
+
+func TestReloadIsCheapAndConcurrent(t *testing.T) {
+	p := newPlace(t)
+	p.write(p.user, `{"guard.secrets": "on"}`)
+	old := time.Now().Add(-time.Hour)
+	os.Chtimes(p.user, old, old)
+	if !p.Reload() || p.Reload() || p.Settings() != p.Settings() || p.For(p.project, true) != p.For(p.project, true) {
+		t.Error("nothing changed and yet it did")
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 50 {
+				if i == 0 {
+					if _, err := p.Set(User, "", GuardSecrets, "on"); err != nil {
+						t.Error(err)
+					}
+				}
+				if p.For(p.project, i%2 == 0).Choice(GuardSecrets) != "on" {
+					t.Error("a moment without the guard")
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestSpansAndSizes(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1w2d": 216 * time.Hour, "1.5d": 36 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second, "0s": 0} {
+		if got, err := ParseSpan(text); err != nil || got != want {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "d", "-1d", "1", "nan", "1e300d", "d1", "9999999h9999999999h"} {
+		if got, err := ParseSpan(text); err == nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	for text, want := range map[string]int64{"1GiB": 1 << 30, "500MB": 5e8, "1.5 MiB": 3 << 19, "2g": 2 << 30, "17": 17} {
+		if got, err := parseSize(text); err != nil || got != want {
+			t.Errorf("%s: %v %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "B", "-1", "NaN", "1e30TB", "x"} {
+		if got, err := parseSize(text); err == nil {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	for _, d := range []time.Duration{time.Minute, time.Hour, 90 * time.Second, 36 * time.Hour, 100 * time.Millisecond, 10 * time.Minute} {
+		if back, err := ParseSpan(formatSpan(d)); err != nil || back != d {
+			t.Errorf("%v → %s → %v %v", d, formatSpan(d), back, err)
+		}
+	}
+}
+
+func TestVariable(t *testing.T) {
+	for key, want := range map[string]string{GuardOwnFiles: "HOOKMUX_GUARD_OWN_FILES", JournalMaxSize: "HOOKMUX_JOURNAL_MAXSIZE", "journal.keep.claude": "HOOKMUX_JOURNAL_KEEP_CLAUDE"} {
+		if got := Variable(key); got != want {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+// Package config holds hookmux's settings: a table of typed keys, the layers
+// they come from, and the one value that is in force.
+//
+// Layers, from weak to strong: built-in default, system file, user file,
+// environment. A project's file comes last and may only tighten what it finds;
+// anything looser is ignored and reported. Files are JSON with comments, one
+// flat object of dotted keys. A file that does not parse keeps its last good
+// version in force, also across restarts; a single bad value keeps that key's
+// last good value. What is wrong is always returned as a [Problem].
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The keys, for those who ask.
+const (
+	JournalKeep      = "journal.keep"
+	JournalMaxSize   = "journal.maxSize"
+	GuardDestructive = "guard.destructive"
+	GuardSecrets     = "guard.secrets"
+	GuardOwnFiles    = "guard.own-files"
+	GuardAllow       = "guard.allow"
+	HooksTimeout     = "hooks.timeout"
+	TrustCodexHooks  = "run.trustCodexHooks"
+)
+
+// Type is what a key's value is.
+type Type string
+
+// The types.
+const (
+	Span   Type = "duration" // "30d", "12h", "90s"
+	Size   Type = "size"     // "1GiB", "500MB", 1048576
+	Choice Type = "choice"
+	Bool   Type = "bool"
+	List   Type = "list" // of texts
+)
+
+// Tighten says what a project's file may do with a key.
+type Tighten string
+
+// The rules.
+const (
+	Never     Tighten = "never"     // a project has no say
+	Rise      Tighten = "rise"      // a choice may move up: off, ask, on
+	Shrink    Tighten = "shrink"    // a span or size may get smaller, in a trusted project
+	Intersect Tighten = "intersect" // entries of a list may be left out
+)
+
+// Key describes one setting.
+type Key struct {
+	Name    string
+	Type    Type
+	Default any
+	Doc     string
+	Project Tighten
+	Choices []string // of a choice, from loose to tight
+	Min     any      // smallest span or size
+	PerName bool     // also as name.<something>, falling back to name
+	NameDoc string   // what that something is
+}
+
+// Keys is the table of everything that can be set.
+func Keys() []Key { return slices.Clone(table) }
+
+var guardChoices = []string{"off", "ask", "on"}
+
+var table = []Key{
+	{Name: JournalKeep, Type: Span, Default: 30 * 24 * time.Hour, Min: time.Minute, Project: Shrink, PerName: true, NameDoc: "agent",
+		Doc: "how long events stay in the journal; journal.keep.<agent> for one agent"},
+	{Name: JournalMaxSize, Type: Size, Default: int64(1 << 30), Min: int64(1 << 20), Project: Never,
+		Doc: "how large the journal may grow before its oldest events go"},
+	{Name: GuardDestructive, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
+		Doc: "stop commands that destroy data or history: off, ask, on"},
+	{Name: GuardSecrets, Type: Choice, Choices: guardChoices, Default: "off", Project: Rise,
+		Doc: "stop reading or sending keys, tokens and .env files: off, ask, on"},
+	{Name: GuardOwnFiles, Type: Choice, Choices: guardChoices, Default: "on", Project: Rise,
+		Doc: "stop agents from changing hookmux's files and their own hook settings: off, ask, on"},
+	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect,
+		Doc: "ids of guard rules that never stop anything"},
+	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
+		Doc: "how long a hook may take that sets no timeout of its own"},
+	{Name: TrustCodexHooks, Type: Bool, Default: false, Project: Never,
+		Doc: "let hookmux run trust its own hooks in Codex without asking; set when you agreed"},
+}
+
+// Find is the description of a key, also of one like journal.keep.claude.
+func Find(name string) (Key, bool) {
+	for _, k := range table {
+		if k.Name == name {
+			return k, true
+		}
+		if rest, ok := strings.CutPrefix(name, k.Name+"."); ok && k.PerName && perNameOK(rest) {
+			k.Name = name
+			k.PerName = false
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+func perNameOK(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	})
+}
+
+// Unknown says that a name is no key, with what may have been meant.
+func Unknown(name string) error {
+	if hint := nearest(name); hint != "" {
+		return fmt.Errorf("unknown key %q; did you mean %q?", name, hint)
+	}
+	return fmt.Errorf("unknown key %q; `hookmux config list` shows them all", name)
+}
+
+// nearest is the key a typing error most likely meant.
+func nearest(name string) string {
+	best, score := "", len(name)/2+1
+	for _, k := range table {
+		if strings.HasPrefix(k.Name, name+".") {
+			return k.Name
+		}
+		_, last, _ := strings.Cut(k.Name, ".")
+		if strings.EqualFold(last, name) {
+			return k.Name
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(k.Name)); d < score {
+			best, score = k.Name, d
+		}
+	}
+	return best
+}
+
+// distance is the number of single-character changes from a to b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		corner := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := corner
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			corner = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

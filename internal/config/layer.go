@@ -1,0 +1,157 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// layer is one file of settings, or the environment.
+type layer struct {
+	kind   Layer
+	path   string
+	source *edit.Source // nil: never changes
+	good   string       // where the last good version is kept
+
+	values   map[string]set
+	problems []Problem
+	last     []byte // last good version, nil when none is known
+	seen     bool
+}
+
+func (l *layer) names() []string { return slices.Sorted(maps.Keys(l.values)) }
+
+// reload reads the file when it changed and reports whether it did.
+func (l *layer) reload() bool {
+	if l.source == nil {
+		return false
+	}
+	data, changed, err := l.source.Read()
+	if !changed {
+		return false
+	}
+	if !l.seen {
+		l.seen = true
+		if l.good != "" {
+			l.last, _ = edit.ReadFile(l.good, maxFile)
+		}
+	}
+	l.problems = nil
+	switch {
+	case err != nil:
+		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", err, l.instead())}}
+		l.values = l.lastGood()
+	case data == nil: // taken away on purpose
+		l.values, l.last = nil, nil
+		if l.good != "" {
+			os.Remove(l.good)
+		}
+	default:
+		l.take(data)
+	}
+	return true
+}
+
+func (l *layer) take(data []byte) {
+	values, problems, err := l.read(data)
+	var at *edit.SyntaxError
+	switch {
+	case errors.As(err, &at):
+		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + l.instead()}}
+		l.values = l.lastGood()
+	case err != nil:
+		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + l.instead()}}
+		l.values = l.lastGood()
+	case len(problems) > 0:
+		// The rest of the file is sound; only what is wrong stays as it was.
+		good := l.lastGood()
+		for _, p := range problems {
+			if was, ok := good[p.key]; ok && p.key != "" {
+				values[p.key] = was
+				p.Text += "; its last good value, " + Format(was.value) + ", stays in force"
+			}
+			l.problems = append(l.problems, p.Problem)
+		}
+		l.values = values
+	default:
+		l.values = values
+		if string(l.last) != string(data) {
+			l.last = data
+			if l.good != "" {
+				if err := edit.Store(l.good, data); err != nil {
+					l.problems = append(l.problems, Problem{File: l.good, Text: fmt.Sprintf("cannot keep the last good settings (%v); make room or permit writing", err)})
+				}
+			}
+		}
+	}
+}
+
+func (l *layer) instead() string {
+	if l.last == nil {
+		return "nothing of it is in force; correct it"
+	}
+	return "its last good version stays in force; correct it"
+}
+
+func (l *layer) lastGood() map[string]set {
+	if l.last == nil {
+		return nil
+	}
+	values, _, err := l.read(l.last)
+	if err != nil {
+		return nil
+	}
+	for name, v := range values {
+		v.origin.LastGood, v.origin.Line = true, 0
+		values[name] = v
+	}
+	return values
+}
+
+type keyProblem struct {
+	Problem
+	key string
+}
+
+// read takes a file apart. An error means that nothing of it can be used.
+func (l *layer) read(data []byte) (map[string]set, []keyProblem, error) {
+	values := map[string]set{}
+	if len(data) == 0 {
+		return values, nil, nil
+	}
+	doc, err := edit.Parse(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if raw := doc.Raw(); raw[0] != '{' {
+		return nil, nil, errors.New("settings must be an object such as {\"guard.destructive\": \"on\"}")
+	}
+	var problems []keyProblem
+	done := map[string]bool{}
+	for _, name := range doc.Keys() {
+		if name == "$schema" || done[name] {
+			continue
+		}
+		done[name] = true
+		pos, _ := doc.Where(name)
+		bad := func(key string, err error) {
+			problems = append(problems, keyProblem{Problem{File: l.path, Line: pos.Line, Col: pos.Col, Text: err.Error()}, key})
+		}
+		key, ok := Find(name)
+		if !ok {
+			bad("", Unknown(name))
+			continue
+		}
+		value, err := key.parse(doc.Raw(name))
+		if err != nil {
+			bad(name, err)
+			continue
+		}
+		values[name] = set{value, Origin{Layer: l.kind, File: l.path, Line: pos.Line}}
+	}
+	return values, problems, nil
+}

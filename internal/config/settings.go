@@ -1,0 +1,129 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Problem is something wrong with a setting or its file.
+type Problem = edit.Problem
+
+// Layer is where a value comes from.
+type Layer string
+
+// The layers.
+const (
+	Default     Layer = "default"
+	System      Layer = "system"
+	User        Layer = "user"
+	Environment Layer = "environment"
+	Project     Layer = "project"
+)
+
+// Origin is the place that set a value.
+type Origin struct {
+	Layer    Layer  `json:"layer"`
+	File     string `json:"file,omitempty"` // or the variable's name
+	Line     int    `json:"line,omitempty"`
+	LastGood bool   `json:"lastGood,omitempty"` // from the last good version of a file that is broken now
+}
+
+// Entry is one setting as it is in force.
+type Entry struct {
+	Key     Key
+	Value   any
+	Default bool // nobody set it
+	Origin  Origin
+}
+
+// Settings is everything in force at one moment. It never changes; take a new
+// one from the [Loader].
+type Settings struct {
+	values   map[string]set
+	problems []Problem
+}
+
+type set struct {
+	value  any
+	origin Origin
+}
+
+func (s *Settings) lookup(name string) (set, Key, bool) {
+	key, ok := Find(name)
+	if !ok {
+		return set{}, key, false
+	}
+	if v, ok := s.values[name]; ok {
+		return v, key, true
+	}
+	// journal.keep.claude falls back to journal.keep, whose default it shares.
+	for _, k := range table {
+		if k.PerName && strings.HasPrefix(name, k.Name+".") {
+			if v, ok := s.values[k.Name]; ok {
+				return v, key, true
+			}
+		}
+	}
+	return set{key.Default, Origin{Layer: Default}}, key, true
+}
+
+// Get is one setting; false when there is no such key.
+func (s *Settings) Get(name string) (Entry, bool) {
+	v, key, ok := s.lookup(name)
+	return Entry{key, v.value, v.origin.Layer == Default, v.origin}, ok
+}
+
+// List is every key of the table, and every one like journal.keep.claude that
+// somebody set, by name.
+func (s *Settings) List() []Entry {
+	names := map[string]bool{}
+	for _, k := range table {
+		names[k.Name] = true
+	}
+	for name := range s.values {
+		names[name] = true
+	}
+	var list []Entry
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if e, ok := s.Get(name); ok {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Problems is what is wrong, file by file.
+func (s *Settings) Problems() []Problem { return slices.Clone(s.problems) }
+
+// Span is the value of a key that is a time span.
+func (s *Settings) Span(name string) time.Duration { return as[time.Duration](s, name) }
+
+// Size is the value of a key that is a size in bytes.
+func (s *Settings) Size(name string) int64 { return as[int64](s, name) }
+
+// Choice is the value of a key with a few words to choose from.
+func (s *Settings) Choice(name string) string { return as[string](s, name) }
+
+// Bool is the value of a key that is true or false.
+func (s *Settings) Bool(name string) bool { return as[bool](s, name) }
+
+// Strings is the value of a key that is a list of texts.
+func (s *Settings) Strings(name string) []string { return slices.Clone(as[[]string](s, name)) }
+
+func as[T any](s *Settings, name string) T {
+	v, _, _ := s.lookup(name)
+	t, _ := v.value.(T)
+	return t
+}
+
+// Keep is how long an agent's events stay.
+func (s *Settings) Keep(agent string) time.Duration {
+	if name := JournalKeep + "." + agent; perNameOK(agent) {
+		return s.Span(name)
+	}
+	return s.Span(JournalKeep)
+}

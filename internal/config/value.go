@@ -1,0 +1,255 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parse reads a key's value from JSON: time.Duration, int64, string, bool or
+// []string.
+func (k Key) parse(raw json.RawMessage) (any, error) {
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return nil, err
+	}
+	switch k.Type {
+	case Bool:
+		if b, ok := v.(bool); ok {
+			return b, nil
+		}
+		return nil, fmt.Errorf("%s must be true or false", k.Name)
+	case Choice:
+		if s, ok := v.(string); ok && slices.Contains(k.Choices, s) {
+			return s, nil
+		}
+		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
+	case List:
+		items, ok := v.([]any)
+		list := make([]string, 0, len(items))
+		for _, item := range items {
+			s, isText := item.(string)
+			if ok = ok && isText && s != ""; ok && !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s must be a list of texts", k.Name)
+		}
+		return list, nil
+	case Size:
+		var n int64
+		switch t := v.(type) {
+		case float64:
+			if t < 0 || t >= math.MaxInt64 || t != math.Trunc(t) {
+				return nil, fmt.Errorf("%s must be a size such as \"1GiB\"", k.Name)
+			}
+			n = int64(t)
+		case string:
+			var err error
+			if n, err = parseSize(t); err != nil {
+				return nil, fmt.Errorf("%s: %w", k.Name, err)
+			}
+		default:
+			return nil, fmt.Errorf("%s must be a size such as \"1GiB\"", k.Name)
+		}
+		if least, ok := k.Min.(int64); ok && n < least {
+			return nil, fmt.Errorf("%s must be at least %s", k.Name, formatSize(least))
+		}
+		return n, nil
+	case Span:
+		s, ok := v.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s must be a time span such as \"30d\" or \"90s\"", k.Name)
+		}
+		d, err := parseSpan(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		}
+		if least, ok := k.Min.(time.Duration); ok && d < least {
+			return nil, fmt.Errorf("%s must be at least %s", k.Name, formatSpan(least))
+		}
+		return d, nil
+	}
+	return nil, fmt.Errorf("%s has no type", k.Name)
+}
+
+// FromText is what somebody typed, on a command line or in a variable, as the
+// JSON that belongs in a file; checked.
+func (k Key) FromText(text string) (json.RawMessage, error) {
+	text = strings.TrimSpace(text)
+	var raw json.RawMessage
+	switch k.Type {
+	case Bool:
+		switch strings.ToLower(text) {
+		case "true", "on", "yes", "1":
+			raw = json.RawMessage("true")
+		case "false", "off", "no", "0":
+			raw = json.RawMessage("false")
+		default:
+			return nil, fmt.Errorf("%s must be true or false", k.Name)
+		}
+	case List:
+		if strings.HasPrefix(text, "[") {
+			raw = json.RawMessage(text)
+			break
+		}
+		list := []string{}
+		for item := range strings.SplitSeq(text, ",") {
+			if item = strings.TrimSpace(item); item != "" {
+				list = append(list, item)
+			}
+		}
+		raw, _ = json.Marshal(list)
+	default:
+		raw, _ = json.Marshal(text)
+	}
+	if _, err := k.parse(raw); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// Format is a value as it is written in a file.
+func Format(v any) string {
+	switch t := v.(type) {
+	case time.Duration:
+		return formatSpan(t)
+	case int64:
+		return formatSize(t)
+	case []string:
+		return strings.Join(t, ",")
+	}
+	return fmt.Sprint(v)
+}
+
+// ParseSpan reads a time span as people write it in settings: Go's own form,
+// and days and weeks.
+func ParseSpan(s string) (time.Duration, error) { return parseSpan(s) }
+
+func parseSpan(s string) (time.Duration, error) {
+	bad := fmt.Errorf("%q is no time span; write \"30d\", \"12h\" or \"90s\"", s)
+	text := strings.TrimSpace(s)
+	var sum time.Duration
+	for _, unit := range []struct {
+		letter string
+		span   time.Duration
+	}{{"w", 7 * 24 * time.Hour}, {"d", 24 * time.Hour}} {
+		if number, rest, ok := strings.Cut(text, unit.letter); ok {
+			n, err := strconv.ParseFloat(number, 64)
+			if err != nil || n < 0 || n*float64(unit.span) > float64(math.MaxInt64/4) {
+				return 0, bad
+			}
+			sum += time.Duration(n * float64(unit.span))
+			text = rest
+			if text == "" {
+				return sum, nil
+			}
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 || d > math.MaxInt64/4 {
+		return 0, bad
+	}
+	return sum + d, nil
+}
+
+func formatSpan(d time.Duration) string {
+	if day := 24 * time.Hour; d >= day && d%day == 0 {
+		return fmt.Sprintf("%dd", d/day)
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+var sizeUnits = []struct {
+	name string
+	size int64
+}{
+	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"KB", 1e3},
+	{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"B", 1},
+}
+
+func parseSize(s string) (int64, error) {
+	text, unit := strings.TrimSpace(s), int64(1)
+	for _, u := range sizeUnits {
+		if len(text) > len(u.name) && strings.EqualFold(text[len(text)-len(u.name):], u.name) {
+			text, unit = strings.TrimSpace(text[:len(text)-len(u.name)]), u.size
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || n < 0 || n*float64(unit) > float64(math.MaxInt64/2) || math.IsNaN(n) {
+		return 0, fmt.Errorf("%q is no size; write \"1GiB\" or \"500MB\"", s)
+	}
+	return int64(n * float64(unit)), nil
+}
+
+func formatSize(n int64) string {
+	for _, u := range sizeUnits[:4] {
+		if n >= u.size && n%u.size == 0 {
+			return fmt.Sprintf("%d%s", n/u.size, u.name)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// errLooser says that a project's value is no tighter than what it finds.
+var errLooser = errors.New("a project may only tighten this")
+
+// tighten is what is left of a project's wish: the tighter value, or why it is
+// ignored.
+func (k Key) tighten(have, wish any, trusted bool) (any, error) {
+	switch k.Project {
+	case Rise:
+		is, want := slices.Index(k.Choices, have.(string)), slices.Index(k.Choices, wish.(string))
+		if want < is {
+			return have, fmt.Errorf("%w: %s is %q already and stays so", errLooser, k.Name, have)
+		}
+		return wish, nil
+	case Shrink:
+		larger := false
+		switch h := have.(type) {
+		case time.Duration:
+			larger = wish.(time.Duration) > h
+		case int64:
+			larger = wish.(int64) > h
+		}
+		if larger {
+			return have, fmt.Errorf("%w: %s is %s and stays so", errLooser, k.Name, Format(have))
+		}
+		// Less time or less record can also help an attacker, so this one
+		// takes a person's word.
+		if !trusted && Format(wish) != Format(have) {
+			return have, fmt.Errorf("%s counts only in a trusted project; run `hookmux trust`", k.Name)
+		}
+		return wish, nil
+	case Intersect:
+		kept := []string{}
+		var more []string
+		for _, item := range wish.([]string) {
+			if slices.Contains(have.([]string), item) {
+				kept = append(kept, item)
+			} else {
+				more = append(more, item)
+			}
+		}
+		if more != nil {
+			return have, fmt.Errorf("%w: %s cannot add %s", errLooser, k.Name, strings.Join(more, ", "))
+		}
+		return kept, nil
+	}
+	return have, fmt.Errorf("%s cannot be set by a project; set it with `hookmux config set %s`", k.Name, k.Name)
+}

@@ -1,0 +1,354 @@
+package edit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Set puts value at path. A missing member is added as the last of its object,
+// with the objects above it; a present one has only its value's bytes replaced.
+// An empty text counts as an empty object. A step into an array is an index
+// that exists.
+func Set(src []byte, path []string, value any) ([]byte, error) {
+	if len(path) == 0 {
+		return nil, errors.New("edit: no path given")
+	}
+	raw, err := encode(value)
+	if err != nil {
+		return nil, err
+	}
+	e, err := begin(src)
+	if err != nil {
+		return nil, err
+	}
+	v, depth := e.doc.find(path)
+	if depth == len(path) {
+		e.replace(v, path, raw)
+	} else {
+		if _, ok := v.Value.(*hujson.Object); !ok {
+			return nil, fmt.Errorf("%s is no object; change it by hand", shown(path[:depth]))
+		}
+		for i := len(path) - 1; i > depth; i-- {
+			raw = member(path[i], raw)
+		}
+		e.add(v, path[:depth], path[depth], raw)
+	}
+	return e.finish(func(root any) (any, error) { return setIn(root, path, value) })
+}
+
+// Remove takes the member or element at path out. Nothing there is no error.
+func Remove(src []byte, path []string) ([]byte, error) {
+	if len(path) == 0 {
+		return nil, errors.New("edit: no path given")
+	}
+	for {
+		e, err := begin(src)
+		if err != nil {
+			return nil, err
+		}
+		parent, depth := e.doc.find(path[:len(path)-1])
+		if depth < len(path)-1 {
+			return src, nil
+		}
+		last := path[len(path)-1]
+		c := e.container(parent)
+		at := c.find(last)
+		if at < 0 {
+			return src, nil
+		}
+		again := c.count(last) > 1 // a key written twice goes twice
+		e.remove(c, at)
+		out, err := e.finish(func(root any) (any, error) {
+			if again {
+				return nil, errSkipCheck
+			}
+			return removeIn(root, path)
+		})
+		if err != nil || !again {
+			return out, err
+		}
+		src = out
+	}
+}
+
+// Prune removes path, and then every object or array above it that became
+// empty, down to but not including the first keep steps of path. Whoever added
+// parents on the way in takes them out with it.
+func Prune(src []byte, path []string, keep int) ([]byte, error) {
+	out, err := Remove(src, path)
+	for n := len(path) - 1; err == nil && n > keep && n > 0; n-- {
+		d, perr := Parse(out)
+		if perr != nil {
+			return nil, perr
+		}
+		v, depth := d.find(path[:n])
+		if depth < n {
+			continue
+		}
+		switch c := v.Value.(type) {
+		case *hujson.Object:
+			if len(c.Members) > 0 {
+				return out, nil
+			}
+		case *hujson.Array:
+			if len(c.Elements) > 0 {
+				return out, nil
+			}
+		}
+		out, err = Remove(out, path[:n])
+	}
+	return out, err
+}
+
+// AppendToArray adds value as the last element of the array at path. A missing
+// array is added, with the objects above it.
+func AppendToArray(src []byte, path []string, value any) ([]byte, error) {
+	raw, err := encode(value)
+	if err != nil {
+		return nil, err
+	}
+	e, err := begin(src)
+	if err != nil {
+		return nil, err
+	}
+	v, depth := e.doc.find(path)
+	if depth < len(path) {
+		return Set(src, path, []json.RawMessage{raw})
+	}
+	if _, ok := v.Value.(*hujson.Array); !ok {
+		return nil, fmt.Errorf("%s is no list; change it by hand", shown(path))
+	}
+	e.add(v, path, "", raw)
+	return e.finish(func(root any) (any, error) {
+		list, _ := getIn(root, path).([]any)
+		plain, err := plainOf(value)
+		if err != nil {
+			return nil, err
+		}
+		return setIn(root, path, append(slices.Clone(list), plain))
+	})
+}
+
+// RemoveFromArray takes one element out.
+func RemoveFromArray(src []byte, path []string, i int) ([]byte, error) {
+	at, err := element(src, path, i)
+	if err != nil {
+		return nil, err
+	}
+	return Remove(src, at)
+}
+
+// ReplaceInArray puts value where element i was.
+func ReplaceInArray(src []byte, path []string, i int, value any) ([]byte, error) {
+	at, err := element(src, path, i)
+	if err != nil {
+		return nil, err
+	}
+	return Set(src, at, value)
+}
+
+func element(src []byte, path []string, i int) ([]string, error) {
+	d, err := Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	if n := d.Len(path...); i < 0 || i >= n {
+		return nil, fmt.Errorf("%s has no element %d", shown(path), i)
+	}
+	return append(slices.Clone(path), strconv.Itoa(i)), nil
+}
+
+func shown(path []string) string {
+	if len(path) == 0 {
+		return "the text"
+	}
+	return strings.Join(path, ".")
+}
+
+// errSkipCheck leaves the comparison of meaning out for a step that is only
+// half of a change; the text must still parse.
+var errSkipCheck = errors.New("skip")
+
+// edition is one change in the making.
+type edition struct {
+	doc     *Document
+	style   style
+	splices []splice
+}
+
+type splice struct {
+	from, to int
+	text     string
+}
+
+func begin(src []byte) (*edition, error) {
+	doc, err := Parse(src)
+	if err != nil {
+		// A text without any value, empty or of comments only, is an object
+		// nobody has written anything into yet.
+		text := bytes.TrimSuffix(slices.Clone(src), []byte("\n"))
+		if blank(string(bytes.TrimPrefix(text, byteOrderMark))) {
+			text = append(text[:len(src)-len(bytes.TrimPrefix(src, byteOrderMark))], "{}\n"...)
+		} else {
+			text = append(text, "\n{}\n"...)
+		}
+		var again error
+		if doc, again = Parse(text); again != nil {
+			return nil, err
+		}
+	}
+	return &edition{doc: doc, style: styleOf(doc)}, nil
+}
+
+func (e *edition) put(from, to int, text string) {
+	e.splices = append(e.splices, splice{from, to, text})
+}
+
+// finish splices, parses again and compares what the text says now with what
+// meant makes of what it said before.
+func (e *edition) finish(meant func(root any) (any, error)) ([]byte, error) {
+	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
+	old := e.doc.src[e.doc.bom:]
+	out := slices.Clone(e.doc.src[:e.doc.bom])
+	at := 0
+	for _, s := range e.splices {
+		out = append(append(out, old[at:s.from]...), s.text...)
+		at = s.to
+	}
+	out = append(out, old[at:]...)
+
+	after, err := Parse(out)
+	if err != nil {
+		return nil, fmt.Errorf("edit: the change would break the text (%w); change it by hand", err)
+	}
+	was, err := e.doc.plain()
+	if err != nil {
+		return nil, err
+	}
+	want, err := meant(was)
+	if errors.Is(err, errSkipCheck) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	is, err := after.plain()
+	if err != nil {
+		return nil, err
+	}
+	if !reflect.DeepEqual(is, want) {
+		return nil, errors.New("edit: the change would say something else than meant; change it by hand")
+	}
+	return out, nil
+}
+
+// plain is the whole text as Go values, numbers as they are written.
+func (d *Document) plain() (any, error) { return decodePlain(d.Raw()) }
+
+func decodePlain(raw []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}
+
+func plainOf(value any) (any, error) {
+	raw, err := encode(value)
+	if err != nil {
+		return nil, err
+	}
+	return decodePlain(raw)
+}
+
+func encode(value any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, fmt.Errorf("edit: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+func member(key string, value json.RawMessage) json.RawMessage {
+	name, _ := encode(key)
+	return slices.Concat([]byte("{"), name, []byte(":"), value, []byte("}"))
+}
+
+func getIn(root any, path []string) any {
+	for _, step := range path {
+		switch c := root.(type) {
+		case map[string]any:
+			root = c[step]
+		case []any:
+			i, ok := index(step, len(c))
+			if !ok {
+				return nil
+			}
+			root = c[i]
+		default:
+			return nil
+		}
+	}
+	return root
+}
+
+func setIn(root any, path []string, value any) (any, error) {
+	if len(path) == 0 {
+		return plainOf(value)
+	}
+	switch c := root.(type) {
+	case map[string]any:
+		next, ok := c[path[0]]
+		if !ok && len(path) > 1 {
+			next = map[string]any{}
+		}
+		inner, err := setIn(next, path[1:], value)
+		c[path[0]] = inner
+		return c, err
+	case []any:
+		i, ok := index(path[0], len(c))
+		if !ok {
+			return nil, fmt.Errorf("%s is no element", path[0])
+		}
+		inner, err := setIn(c[i], path[1:], value)
+		c[i] = inner
+		return c, err
+	}
+	return nil, fmt.Errorf("%s: neither object nor list above it", path[0])
+}
+
+func removeIn(root any, path []string) (any, error) {
+	if len(path) == 1 {
+		switch c := root.(type) {
+		case map[string]any:
+			delete(c, path[0])
+			return c, nil
+		case []any:
+			i, _ := index(path[0], len(c))
+			return slices.Delete(c, i, i+1), nil
+		}
+		return root, nil
+	}
+	switch c := root.(type) {
+	case map[string]any:
+		inner, err := removeIn(c[path[0]], path[1:])
+		c[path[0]] = inner
+		return c, err
+	case []any:
+		i, _ := index(path[0], len(c))
+		inner, err := removeIn(c[i], path[1:])
+		c[i] = inner
+		return c, err
+	}
+	return root, nil
+}

@@ -1,0 +1,15 @@
+//go:build !(linux || darwin || freebsd || netbsd || openbsd || dragonfly)
+
+package edit
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+func lock(string) (func(), error) {
+	return nil, errors.New("edit: files cannot be locked on this system; use Linux or macOS")
+}
+
+func keepOwner(*os.File, fs.FileInfo) error { return nil }

@@ -1,0 +1,84 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package edit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// lockWait is how long a writer waits for the others.
+const lockWait = 60 * time.Second
+
+// lock takes the exclusive lock of the folder a file is in: all writers of the
+// file agree on it whatever their settings, it outlives the renaming of the
+// file, and it leaves nothing behind. Where folders cannot be locked (some
+// network file systems) a lock file beside the target is used.
+func lock(target string) (unlock func(), err error) {
+	dir := filepath.Dir(target)
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = flock(f, target)
+	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK) {
+		f.Close()
+		beside := filepath.Join(dir, "."+filepath.Base(target)+".lock")
+		if f, err = os.OpenFile(beside, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+			return nil, err
+		}
+		err = flock(f, target)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil // closing gives the lock back
+}
+
+func flock(f *os.File, target string) error {
+	give := time.Now().Add(lockWait)
+	pause := time.Millisecond
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return err
+		case time.Now().After(give):
+			return fmt.Errorf("%s: another program has held its folder's lock for %s; end it and try again", target, lockWait)
+		}
+		time.Sleep(pause/2 + rand.N(pause))
+		pause = min(pause*2, 20*time.Millisecond)
+	}
+}
+
+// keepOwner gives the new file the owner of the old one. The group is kept
+// where that is allowed.
+func keepOwner(f *os.File, old fs.FileInfo) error {
+	was, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	is := info.Sys().(*syscall.Stat_t)
+	if is.Uid != was.Uid {
+		return f.Chown(int(was.Uid), int(was.Gid))
+	}
+	if is.Gid != was.Gid {
+		_ = f.Chown(-1, int(was.Gid))
+	}
+	return nil
+}

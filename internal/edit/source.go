@@ -1,0 +1,99 @@
+package edit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// Problem is something wrong in a file that its owner should know about, with
+// what to do about it. Line and Col are 0 where the file as a whole is meant.
+type Problem struct {
+	File      string
+	Line, Col int
+	Text      string
+}
+
+// String is the problem as one line, in the form editors jump to.
+func (p Problem) String() string {
+	switch {
+	case p.File == "":
+		return p.Text
+	case p.Line == 0:
+		return fmt.Sprintf("%s: %s", p.File, p.Text)
+	case p.Col == 0:
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Col, p.Text)
+}
+
+func (p Problem) Error() string { return p.String() }
+
+// Source is a file that is asked for often and changes rarely. It is not safe
+// for concurrent use.
+type Source struct {
+	Path  string
+	Limit int64
+
+	read bool
+	data []byte
+	err  error
+	info fs.FileInfo // as it was when read; nil when there was none
+	at   time.Time   // when it was read
+}
+
+// unsettled is how old a file must be before its time stamp can be trusted to
+// tell a second change from the first; a younger one is read again.
+const unsettled = 50 * time.Millisecond
+
+// Read gives the file's bytes and whether they, or the error, are new since the
+// last call. Costs one stat when nothing changed. No file is no error: data is
+// nil then.
+func (s *Source) Read() (data []byte, changed bool, err error) {
+	info, err := os.Stat(s.Path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return s.keep(nil, nil, err)
+	}
+	if s.read && s.err == nil && sameStamp(info, s.info) && s.at.Sub(info.ModTime()).Abs() > unsettled {
+		return s.data, false, nil
+	}
+	limit := s.Limit
+	if limit == 0 {
+		limit = MaxFile
+	}
+	s.at = time.Now()
+	data, info, err = readFile(s.Path, limit)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if data == nil && info != nil {
+		data = []byte{}
+	}
+	return s.keep(data, info, err)
+}
+
+func (s *Source) keep(data []byte, info fs.FileInfo, err error) ([]byte, bool, error) {
+	changed := !s.read || (data == nil) != (s.data == nil) || !bytes.Equal(data, s.data) || textOf(err) != textOf(s.err)
+	if !changed {
+		data = s.data
+	}
+	s.read, s.data, s.info, s.err = true, data, info, err
+	return data, changed, err
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func sameStamp(a, b fs.FileInfo) bool {
+	return a != nil && b != nil && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && os.SameFile(a, b)
+}

@@ -1,0 +1,232 @@
+package importer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// claudeEvent is what one of Claude Code's events is here.
+type claudeEvent struct {
+	kind  event.Kind
+	tools bool // its matcher names tools
+	block bool // a hook may stop it there although it is no tool call
+}
+
+var claudeEvents = map[string]claudeEvent{
+	"SessionStart":      {kind: event.SessionStart},
+	"SessionEnd":        {kind: event.SessionEnd},
+	"UserPromptSubmit":  {kind: event.TurnStart, block: true},
+	"Stop":              {kind: event.TurnEnd},
+	"PreToolUse":        {kind: event.ToolBefore, tools: true},
+	"PostToolUse":       {kind: event.ToolAfter, tools: true},
+	"PermissionRequest": {kind: event.PermissionRequest, tools: true},
+	"PermissionDenied":  {kind: event.PermissionResolved, tools: true},
+	"SubagentStart":     {kind: event.SubagentStart},
+	"SubagentStop":      {kind: event.SubagentEnd},
+	"PreCompact":        {kind: event.CompactBefore, block: true},
+	"PostCompact":       {kind: event.CompactAfter},
+	"Notification":      {kind: event.UserAttention},
+	"FileChanged":       {kind: event.FileChanged},
+}
+
+// claudeHandler is one hook as Claude Code writes it.
+type claudeHandler struct {
+	Type        string
+	Command     string
+	Args        []string
+	Shell       string
+	Timeout     *float64
+	OnFailure   string
+	Async       bool
+	AsyncRewake bool
+	If          string
+	Once        bool
+}
+
+// ImportClaude reads hooks from Claude Code's settings files, so that they run
+// on every agent but Claude Code itself, which runs them anyway. Files that are
+// not there are passed over. A hook that is in several files is imported once,
+// from the last.
+func ImportClaude(files []string, check Check) (Result, error) {
+	var r Result
+	for _, file := range files {
+		doc, err := open(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		if string(doc.Raw("disableAllHooks")) == "true" {
+			pos, _ := doc.Where("disableAllHooks")
+			r.Notes = append(r.Notes, Note{file, pos.Line, "disableAllHooks is set: its hooks do not run on Claude Code either", true})
+			continue
+		}
+		for _, name := range doc.Keys("hooks") {
+			for g := range max(doc.Len("hooks", name), 0) {
+				group := []string{"hooks", name, strconv.Itoa(g)}
+				for h := range max(doc.Len(append(group, "hooks")...), 0) {
+					at := append(append([]string{}, group...), "hooks", strconv.Itoa(h))
+					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check}
+					if pos, ok := doc.Where(at...); ok {
+						c.line = pos.Line
+					}
+					c.one(group, at)
+				}
+			}
+		}
+	}
+	return r, nil
+}
+
+// claudeImport is one hook on its way.
+type claudeImport struct {
+	r           *Result
+	doc         *edit.Document
+	file, event string
+	line        int
+	check       Check
+}
+
+func (c *claudeImport) skip(format string, args ...any) {
+	c.r.Notes = append(c.r.Notes, Note{c.file, c.line, c.event + ": " + sprintf(format, args...), true})
+}
+
+func (c *claudeImport) warn(format string, args ...any) {
+	c.r.Notes = append(c.r.Notes, Note{c.file, c.line, c.event + ": " + sprintf(format, args...), false})
+}
+
+func (c *claudeImport) one(group, at []string) {
+	var h claudeHandler
+	if err := c.doc.Decode(&h, at...); err != nil {
+		c.skip("cannot be read: %v", err)
+		return
+	}
+	var matcher string
+	if raw := c.doc.Raw(append(group, "matcher")...); raw != nil && json.Unmarshal(raw, &matcher) != nil {
+		c.skip("its matcher is no text")
+		return
+	}
+	known, ok := claudeEvents[c.event]
+	switch {
+	case h.Type != "command" && h.Type != "":
+		c.skip("handlers of type %q cannot run outside of Claude Code", h.Type)
+		return
+	case h.Command == "":
+		c.skip("it has no command")
+		return
+	case strings.Contains(h.Command, "hookmux-hook"):
+		c.skip("it is hookmux's own")
+		return
+	case !ok:
+		c.skip("other agents report nothing that is quite this event")
+		return
+	case h.Shell != "" && h.Shell != "bash" && h.Shell != "sh":
+		c.skip("it needs the shell %q", h.Shell)
+		return
+	case strings.Contains(h.Command+strings.Join(h.Args, " "), "CLAUDE_PLUGIN_ROOT"):
+		c.skip("it belongs to a plugin of Claude Code")
+		return
+	}
+
+	matches := []*hook.Match{nil}
+	if known.tools {
+		var warning string
+		var err error
+		if matches, warning, err = translate(matcher); err != nil {
+			c.skip("matcher %q: %v", matcher, err)
+			return
+		}
+		if warning != "" {
+			c.warn("matcher %q: %s", matcher, warning)
+		}
+	} else if matcher != "" && matcher != "*" {
+		c.warn("it runs at every %s, not only at %q", known.kind, matcher)
+	}
+	if h.If != "" {
+		condition, err := translateIf(h.If)
+		if err != nil || !known.tools {
+			c.skip("its condition %q has no counterpart", h.If)
+			return
+		}
+		if matches = narrow(matches, condition); len(matches) == 0 {
+			c.skip("matcher %q and condition %q never hold together", matcher, h.If)
+			return
+		}
+	}
+	if h.Once {
+		c.warn("it runs every time, not once")
+	}
+
+	reg := c.registration(h, known)
+	id := c.id(h, matcher)
+	for _, m := range matches {
+		reg.ID, reg.Match = id, m
+		if len(matches) > 1 {
+			reg.ID = id + "." + label(m)
+		}
+		c.r.add(Hook{reg, c.file}, c.check, c.skip)
+	}
+}
+
+func (c *claudeImport) registration(h claudeHandler, known claudeEvent) hook.Registration {
+	reg := hook.Registration{
+		Agent: hook.Any, HookType: string(known.kind), Handler: "command", Target: h.Command,
+		Format: hook.Claude, SkipAgents: []string{"claude"},
+	}
+	if h.Args != nil { // run without a shell there, so every word is quoted
+		words := []string{quote(h.Command)}
+		for _, a := range h.Args {
+			words = append(words, quote(a))
+		}
+		reg.Target = strings.Join(words, " ")
+	}
+	if h.Timeout != nil && *h.Timeout > 0 {
+		seconds := math.Min(*h.Timeout, hook.MaxTimeout.Seconds())
+		reg.Timeout = hook.Duration(seconds * float64(time.Second))
+	}
+	if h.OnFailure == "block" {
+		reg.OnFailure = hook.FailDeny
+	}
+	switch {
+	case h.Async || h.AsyncRewake:
+		reg.Mode = hook.Observe
+		if h.AsyncRewake {
+			c.warn("it cannot wake other agents; it only observes there")
+		}
+	case known.block:
+		reg.Mode = hook.Guard
+	}
+	return reg
+}
+
+// id names a hook by what it is, so that the same hook gets the same id again.
+func (c *claudeImport) id(h claudeHandler, matcher string) string {
+	raw, _ := json.Marshal([]any{c.event, matcher, h.Command, h.Args, h.If})
+	sum := sha256.Sum256(raw)
+	return "claude:" + c.event + ":" + hex.EncodeToString(sum[:5])
+}
+
+func label(m *hook.Match) string {
+	var parts []string
+	for _, part := range []string{m.Tool, m.Name} {
+		if part != "" {
+			parts = append(parts, strings.Join(strings.Fields(part), "-"))
+		}
+	}
+	return strings.Join(parts, ".")
+}

@@ -1,0 +1,96 @@
+// Package importer turns hooks that people wrote for other programs into
+// registrations: those of agent-mux, and those in Claude Code's settings, which
+// then run on every other agent.
+//
+// Importing reads and decides nothing else: what comes out is to be stored, or
+// shown, by the caller. Nothing is dropped silently; what cannot be carried over
+// is named with its reason. Ids of Claude's hooks are made from their content,
+// so that importing again updates instead of doubling.
+package importer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// maxFile is the largest file that is imported from.
+const maxFile = 4 << 20
+
+// Hook is one imported registration.
+type Hook struct {
+	hook.Registration
+	From string // the file it came from
+}
+
+// Note is something the person should know about one hook.
+type Note struct {
+	File    string
+	Line    int
+	Text    string
+	Skipped bool // the hook was not imported
+}
+
+func (n Note) String() string {
+	what := "imported"
+	if n.Skipped {
+		what = "skipped"
+	}
+	if n.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s: %s", n.File, n.Line, what, n.Text)
+	}
+	return fmt.Sprintf("%s: %s: %s", n.File, what, n.Text)
+}
+
+// Result is what came of an import.
+type Result struct {
+	Hooks []Hook
+	Notes []Note
+}
+
+// Check says what is wrong with a registration; nil finds nothing wrong.
+type Check func(*hook.Registration) error
+
+// add takes a hook in, unless it would not pass the check. An id that is there
+// already is replaced: the later one counts, as in the files.
+func (r *Result) add(h Hook, check Check, skip func(format string, args ...any)) {
+	if check != nil {
+		if err := check(&h.Registration); err != nil {
+			skip("%s: %v", h.ID, err)
+			return
+		}
+	}
+	for i := range r.Hooks {
+		if r.Hooks[i].ID == h.ID {
+			r.Hooks[i] = h
+			return
+		}
+	}
+	r.Hooks = append(r.Hooks, h)
+}
+
+// open reads a file that may have comments.
+func open(file string) (*edit.Document, error) {
+	data, err := edit.ReadFile(file, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := edit.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w; correct it first", file, err)
+	}
+	return doc, nil
+}
+
+// quote makes one shell word of a text.
+func quote(s string) string {
+	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
+	})
+	if safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

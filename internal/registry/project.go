@@ -1,0 +1,119 @@
+package registry
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// DirName is the folder of a project that holds its hooks.
+const DirName = ".hookmux"
+
+// FileName is the file of hooks, in a project's folder and in the user's.
+const FileName = "hooks.json"
+
+// ProjectFile is where the hooks of the project at root are.
+func ProjectFile(root string) string { return filepath.Join(root, DirName, FileName) }
+
+// FindProject is the nearest folder at or above dir that has hooks of its own,
+// "" when there is none. It looks no further up than the root of dir's
+// repository or the home folder, never at a .hookmux that belongs to another
+// user than this one or root, and never takes hookmux's own folders for a
+// project.
+func (r *Registry) FindProject(dir string) string {
+	dir = realPath(dir)
+	home := realPath(r.opt.Home)
+	for {
+		if r.isProject(dir, home) {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir || dir == home || isRepoRoot(dir) {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// RootFor is the folder a new project registration belongs to: the project dir
+// is in, else the root of its repository, else dir itself.
+func (r *Registry) RootFor(dir string) string {
+	if root := r.FindProject(dir); root != "" {
+		return root
+	}
+	dir = realPath(dir)
+	home := realPath(r.opt.Home)
+	for at := dir; ; at = filepath.Dir(at) {
+		if isRepoRoot(at) {
+			return at
+		}
+		if at == home || at == filepath.Dir(at) {
+			return dir
+		}
+	}
+}
+
+func (r *Registry) isProject(dir, home string) bool {
+	if home != "" && dir != home && strings.HasPrefix(home, strings.TrimSuffix(dir, "/")+"/") {
+		return false // above the home folder
+	}
+	if r.opt.KnownProject != nil && r.opt.KnownProject(dir) {
+		return true
+	}
+	own := filepath.Join(dir, DirName)
+	info, err := os.Stat(own)
+	if err != nil || !info.IsDir() || !r.mine(info) {
+		return false
+	}
+	if link, err := os.Lstat(own); err != nil || !r.mine(link) {
+		return false
+	}
+	real := realPath(own)
+	for _, ours := range r.opt.OwnDirs {
+		if ours != "" && real == realPath(ours) {
+			return false
+		}
+	}
+	// A file another user may write is another user's project.
+	file, err := os.Stat(filepath.Join(own, FileName))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && r.mine(file)
+}
+
+func (r *Registry) mine(info fs.FileInfo) bool {
+	uid, ok := ownerOf(info)
+	return !ok || uid == r.uid || uid == 0
+}
+
+// isRepoRoot reports whether dir is the top of a git working tree.
+func isRepoRoot(dir string) bool {
+	git := filepath.Join(dir, ".git")
+	info, err := os.Stat(git)
+	if err != nil {
+		return false
+	}
+	if !info.IsDir() {
+		return true
+	}
+	_, err = os.Stat(filepath.Join(git, "HEAD"))
+	return err == nil
+}
+
+// realPath follows symlinks as far as the path exists.
+func realPath(path string) string {
+	if path == "" {
+		return ""
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(realPath(parent), filepath.Base(path))
+	}
+	return path
+}

@@ -1,0 +1,113 @@
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// keep copies content and records it as trusted.
+func (s *Store) keep(root string, c *content) error {
+	p, _, err := s.state(root)
+	if p.key == "" {
+		return err
+	}
+	if err := s.store(s.copyDir(p.key, c.hash()), c); err != nil {
+		return err
+	}
+	s.remember(root)
+	var dropped []string
+	err = edit.WriteFile(s.recordFile(p.key), func(old []byte) ([]byte, error) {
+		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
+		rec.Common, rec.Path = p.common, p.rel
+		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.hash() })
+		rec.Trusted = append(rec.Trusted, trusted{c.hash(), time.Now().UTC().Truncate(time.Second), root, c.files})
+		for len(rec.Trusted) > maxTrusted {
+			dropped = append(dropped, rec.Trusted[0].Hash)
+			rec.Trusted = rec.Trusted[1:]
+		}
+		return json.MarshalIndent(rec, "", "  ")
+	})
+	if err != nil {
+		return err
+	}
+	for _, hash := range dropped {
+		_ = removeAll(s.copyDir(p.key, hash))
+	}
+	return nil
+}
+
+// store writes the bytes that were hashed, all or nothing.
+func (s *Store) store(dir string, c *content) error {
+	delete(s.verified, dir)
+	if s.verify(dir, c.files) == nil {
+		return nil
+	}
+	if err := removeAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), ".copy-")
+	if err != nil {
+		return err
+	}
+	defer removeAll(temp)
+	for _, f := range c.files {
+		path := filepath.Join(temp, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		mode := fs.FileMode(0o400)
+		if f.Exec {
+			mode = 0o500
+		}
+		if err := os.WriteFile(path, c.bytes[f.Path], mode); err != nil {
+			return err
+		}
+		if err := os.Chmod(path, mode); err != nil { // whatever the umask
+			return err
+		}
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		if delete(s.verified, dir); s.verify(dir, c.files) == nil {
+			return nil // another process trusted the same content at the same moment
+		}
+		return err
+	}
+	return nil
+}
+
+// verify hashes a copy again, once per process: a state folder that was damaged
+// or half restored must not run.
+func (s *Store) verify(dir string, files []File) error {
+	if s.verified[dir] {
+		return nil
+	}
+	for _, f := range files {
+		data, err := edit.ReadFile(filepath.Join(dir, f.Path), maxFileSize)
+		if err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != f.Sum {
+			return fmt.Errorf("%s differs", f.Path)
+		}
+	}
+	if len(files) == 0 && !exists(dir) {
+		return fs.ErrNotExist
+	}
+	s.verified[dir] = true
+	return nil
+}
+
+// removeAll removes a folder of read-only copies.
+func removeAll(dir string) error { return os.RemoveAll(dir) }

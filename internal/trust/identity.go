@@ -1,0 +1,85 @@
+package trust
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// identity names a project so that all working trees of one repository share
+// it: the repository's common git folder and the project's path within the
+// tree. Outside of a repository it is the folder itself.
+//
+// A .git file is only believed when the repository it points into points back:
+// otherwise an unpacked archive could claim to be a tree of a repository the
+// user trusts and have its hooks run on hostile code.
+func identity(root string) (common, rel string) {
+	for dir := root; ; dir = filepath.Dir(dir) {
+		git := filepath.Join(dir, ".git")
+		info, err := os.Lstat(git)
+		if err == nil {
+			rel, relErr := filepath.Rel(dir, root)
+			switch {
+			case relErr != nil:
+			case info.IsDir() && exists(filepath.Join(git, "HEAD")):
+				return git, filepath.ToSlash(rel)
+			case info.Mode().IsRegular():
+				if common := worktreeOf(git); common != "" {
+					return common, filepath.ToSlash(rel)
+				}
+			}
+			return root, ""
+		}
+		if dir == filepath.Dir(dir) {
+			return root, ""
+		}
+	}
+}
+
+// worktreeOf is the common git folder a working tree's .git file belongs to,
+// "" when they do not name each other.
+func worktreeOf(gitFile string) string {
+	private := pathIn(gitFile, "gitdir:", filepath.Dir(gitFile))
+	if private == "" {
+		return ""
+	}
+	common := pathIn(filepath.Join(private, "commondir"), "", private)
+	if common == "" || filepath.Dir(private) != filepath.Join(common, "worktrees") {
+		return ""
+	}
+	if back := pathIn(filepath.Join(private, "gitdir"), "", private); back != gitFile {
+		return ""
+	}
+	return common
+}
+
+// pathIn is the path a one-line file holds, real and absolute.
+func pathIn(file, prefix, base string) string {
+	data, err := edit.ReadFile(file, 4096)
+	if err != nil {
+		return ""
+	}
+	text, ok := strings.CutPrefix(string(data), prefix)
+	if !ok {
+		return ""
+	}
+	path := strings.TrimSpace(text)
+	if path == "" {
+		return ""
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(base, path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	return real
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,454 @@
+// Package trust decides which of a project's own hooks may run: exactly those
+// a person has seen.
+//
+// Covered are every file in the project's .hookmux folder and every file within
+// the project that a registration names, by content. Trust is kept per
+// repository and path, so that another working tree with the same content does
+// not ask again. When anything covered changes, or disappears, the last trusted
+// content stays in force until the person decides.
+//
+// What runs is what was hashed: when content is trusted, the bytes that were
+// hashed are copied into the state folder, and from then on the hooks file is
+// read from that copy and files it names are run from that copy, never from the
+// project. There is no moment between checking and running in which a file
+// could be exchanged. Two things follow for people who write hooks. A script
+// that looks for other files beside itself finds the rest of .hookmux, which is
+// copied as a whole, but not the rest of the project: that is in
+// $HOOKMUX_PROJECT. And what a named program goes on to load from the project
+// (make and its Makefile, npm, anything below node_modules) is not covered;
+// such hooks are listed as running the project's code.
+package trust
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Status is how a project stands with the user.
+type Status string
+
+// The states.
+const (
+	Absent    Status = "absent"    // it has no hooks, and never had trusted ones
+	Untrusted Status = "untrusted" // nothing of it runs
+	Changed   Status = "changed"   // the last trusted content runs, not what is there
+	Trusted   Status = "trusted"
+)
+
+// Options says where trust is kept and how a file of hooks is read.
+type Options struct {
+	State string // its folder trust is ours
+	// Parse reads a file of hooks and says what is wrong with it; content that
+	// does not parse cannot be trusted.
+	Parse func([]byte) ([]hook.Registration, error)
+}
+
+// Store keeps what is trusted. Safe for concurrent use.
+type Store struct {
+	dir   string
+	parse func([]byte) ([]hook.Registration, error)
+
+	mu       sync.Mutex
+	projects map[string]*project
+	verified map[string]bool // copies that were hashed again since start
+}
+
+// project is what is remembered of one root.
+type project struct {
+	common, rel string
+	key         string
+	identified  time.Time
+	content     *content
+	err         error // why the content cannot be trusted as it is
+	record      edit.Source
+	force       *Force
+}
+
+// New makes a store; nothing is read before it is asked.
+func New(opt Options) *Store {
+	return &Store{dir: filepath.Join(opt.State, "trust"), parse: opt.Parse, projects: map[string]*project{}, verified: map[string]bool{}}
+}
+
+// record is what is kept per project, 0600.
+type record struct {
+	Version int       `json:"version"`
+	Common  string    `json:"common"`
+	Path    string    `json:"path"`
+	Trusted []trusted `json:"trusted"` // the newest last
+}
+
+type trusted struct {
+	Hash  string    `json:"hash"`
+	At    time.Time `json:"at"`
+	Root  string    `json:"root"` // the working tree it was trusted in
+	Files []File    `json:"files"`
+}
+
+// maxTrusted is how many contents of one project are kept: one per branch
+// people switch between, not one per edit ever made.
+const maxTrusted = 24
+
+// identityAge is how long it is believed which repository a folder is in.
+const identityAge = 2 * time.Second
+
+// maxProjects is how many are remembered at once.
+const maxProjects = 256
+
+func realRoot(root string) (string, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return root, nil // a deleted project keeps its name
+	}
+	return real, err
+}
+
+// state brings what is known of a project up to date.
+func (s *Store) state(root string) (*project, record, error) {
+	p := s.projects[root]
+	if p == nil {
+		if len(s.projects) >= maxProjects {
+			clear(s.projects)
+		}
+		p = &project{}
+		s.projects[root] = p
+	}
+	if p.content == nil || !p.content.unchanged() {
+		before := ""
+		if p.content != nil {
+			before = p.content.hash() + textOf(p.err)
+		}
+		p.content, p.err = s.collect(root, nil)
+		if before != p.content.hash()+textOf(p.err) {
+			p.force = nil
+		}
+		p.content.bytes = nil // only trusting needs them, and reads them itself
+	}
+	// The tree may become, or stop being, part of a repository; rarely.
+	if p.key == "" || time.Since(p.identified) > identityAge {
+		p.identified = time.Now()
+		common, rel := identity(root)
+		if p.key != "" && common == p.common && rel == p.rel {
+			return s.readState(p)
+		}
+		p.common, p.rel = common, rel
+		sum := sha256.Sum256([]byte(common + "\x00" + rel))
+		p.key = hex.EncodeToString(sum[:12])
+		p.record = edit.Source{Path: s.recordFile(p.key), Limit: 8 << 20}
+		p.force = nil
+	}
+	return s.readState(p)
+}
+
+func (s *Store) readState(p *project) (*project, record, error) {
+	data, changed, err := p.record.Read()
+	if err != nil {
+		return p, record{}, err
+	}
+	if changed {
+		p.force = nil
+	}
+	rec, err := readRecord(data)
+	return p, rec, err
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (s *Store) recordFile(key string) string { return filepath.Join(s.dir, key, "trust.json") }
+func (s *Store) copyDir(key, hash string) string {
+	return filepath.Join(s.dir, key, hash)
+}
+
+func readRecord(data []byte) (record, error) {
+	rec := record{Version: 1}
+	if len(data) == 0 {
+		return rec, nil
+	}
+	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 {
+		return record{Version: 1}, errors.New("the record of trust cannot be read; run `hookmux trust` again")
+	}
+	return rec, nil
+}
+
+func (r *record) find(hash string) *trusted {
+	for i := range r.Trusted {
+		if r.Trusted[i].Hash == hash {
+			return &r.Trusted[i]
+		}
+	}
+	return nil
+}
+
+// last is what stays in force at root: the newest content trusted there, else
+// the newest trusted in any working tree.
+func (r *record) last(root string) *trusted {
+	for i := len(r.Trusted) - 1; i >= 0; i-- {
+		if r.Trusted[i].Root == root {
+			return &r.Trusted[i]
+		}
+	}
+	if n := len(r.Trusted); n > 0 {
+		return &r.Trusted[n-1]
+	}
+	return nil
+}
+
+// Force is what of a project may run right now.
+type Force struct {
+	Status Status
+	Root   string
+	// Hooks is the file to load hooks from, a trusted copy; "" for none.
+	Hooks string
+	// ShownAs is the name of that file for people.
+	ShownAs string
+	// Problem says why nothing or something older is in force, and what to do.
+	Problem string
+
+	copy  string
+	files map[string]bool
+}
+
+// InForce is what of the project at root may run. Costs a stat per covered file
+// when nothing changed; the same pointer comes back then.
+func (s *Store) InForce(root string) *Force {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	root, err := realRoot(root)
+	if err != nil {
+		return &Force{Status: Untrusted, Root: root, Problem: err.Error()}
+	}
+	p, rec, err := s.state(root)
+	if err != nil {
+		return &Force{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
+	}
+	if p.force == nil {
+		p.force = s.decide(root, p, rec)
+	}
+	return p.force
+}
+
+func (s *Store) decide(root string, p *project, rec record) *Force {
+	f := &Force{Root: root, ShownAs: filepath.Join(root, hooksFile)}
+	use := rec.last(root)
+	f.Status = status(p, rec)
+	switch f.Status {
+	case Trusted:
+		use = rec.find(p.content.hash())
+		s.remember(root)
+	case Changed:
+		f.Problem = fmt.Sprintf("%s: its hooks changed; the trusted ones stay in force until you run `hookmux trust`", root)
+		if p.err != nil {
+			f.Problem = fmt.Sprintf("%v; the trusted hooks stay in force", p.err)
+		}
+	case Untrusted:
+		f.Problem = fmt.Sprintf("%s: its hooks are not trusted and do not run; look at them with `hookmux trust`", root)
+		if p.err != nil {
+			f.Problem = fmt.Sprintf("%v; none of the project's hooks run", p.err)
+		}
+	}
+	if use == nil {
+		return f
+	}
+	dir := s.copyDir(p.key, use.Hash)
+	if err := s.verify(dir, use.Files); err != nil {
+		f.Status = Untrusted
+		f.Problem = fmt.Sprintf("%s: the trusted copy is damaged (%v); run `hookmux trust` again", root, err)
+		return f
+	}
+	f.copy, f.files = dir, map[string]bool{}
+	for _, file := range use.Files {
+		f.files[file.Path] = true
+	}
+	if f.files[hooksFile] {
+		f.Hooks = filepath.Join(dir, hooksFile)
+	}
+	return f
+}
+
+func status(p *project, rec record) Status {
+	switch {
+	case p.err == nil && rec.find(p.content.hash()) != nil:
+		return Trusted
+	case len(rec.Trusted) > 0:
+		return Changed
+	case p.err == nil && len(p.content.files) == 0:
+		return Absent
+	}
+	return Untrusted
+}
+
+// Rewrite makes a registration of the project run what is trusted: every file
+// of the project that its target names is replaced by the trusted copy of it.
+// A file that was not there when the project was trusted is refused, rather
+// than run unseen.
+func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
+	var refused error
+	target, _ := words(reg, func(w word) (string, bool) {
+		prefix, rel, ok := inProject(f.Root, w, reg.Handler != "command")
+		if !ok {
+			return "", false
+		}
+		if f.files[rel] || w.command {
+			return prefix + filepath.Join(f.copy, rel), true
+		}
+		if info, err := os.Stat(filepath.Join(f.Root, rel)); err == nil && info.Mode().IsRegular() {
+			refused = fmt.Errorf("%s: %s was not there when the project was trusted; run `hookmux trust`", reg.ID, filepath.Join(f.Root, rel))
+		}
+		return "", false
+	})
+	if refused != nil {
+		return reg, refused
+	}
+	reg.Target = target
+	return reg, nil
+}
+
+// Trust makes what is at root now trusted. hash is what the person was shown,
+// "" for whatever is there; anything else is refused.
+func (s *Store) Trust(root, hash string) (*Force, error) {
+	s.mu.Lock()
+	root, err := realRoot(root)
+	if err == nil {
+		var c *content
+		if c, err = s.collect(root, nil); err == nil {
+			switch {
+			case hash != "" && hash != c.hash():
+				err = fmt.Errorf("%s: changed since you looked; look again with `hookmux trust`", root)
+			case len(c.files) == 0 && !s.Known(root):
+				err = fmt.Errorf("%s: has no %s folder, so there is nothing to trust", root, dirName)
+			default:
+				err = s.keep(root, c)
+			}
+		}
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return s.InForce(root), nil
+}
+
+// Retrust lets trust follow one edit of a file in .hookmux that the person made
+// through hookmux. It does so only when everything was trusted (or nothing was
+// there) before the edit, and the file holds exactly the edited bytes. before
+// is nil when the file is new.
+func (s *Store) Retrust(root, file string, before, after []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	root, err := realRoot(root)
+	if err != nil {
+		return err
+	}
+	rel := dirName + "/" + filepath.Base(file)
+	_, rec, err := s.state(root)
+	if err != nil {
+		return err
+	}
+	old, err := s.collect(root, &override{rel, before})
+	if err != nil {
+		return err
+	}
+	if len(old.files) > 0 && rec.find(old.hash()) == nil {
+		return fmt.Errorf("%s: was not trusted before this change; look at it with `hookmux trust`", root)
+	}
+	now, err := s.collect(root, nil)
+	if err != nil {
+		return err
+	}
+	if string(now.bytes[rel]) != string(after) {
+		return fmt.Errorf("%s: somebody else changed it too; look at it with `hookmux trust`", filepath.Join(root, rel))
+	}
+	for _, f := range old.files {
+		if f.Path == rel {
+			continue
+		}
+		if i := slices.IndexFunc(now.files, func(n File) bool { return n.Path == f.Path }); i >= 0 && now.files[i] != f {
+			return fmt.Errorf("%s: changed meanwhile; look at it with `hookmux trust`", filepath.Join(root, f.Path))
+		}
+	}
+	// Other files in .hookmux must be the ones that were trusted; new are only
+	// those outside that the edit names.
+	for _, f := range now.files {
+		isOld := slices.ContainsFunc(old.files, func(o File) bool { return o.Path == f.Path })
+		if f.Path != rel && !isOld && strings.HasPrefix(f.Path, dirName+"/") {
+			return fmt.Errorf("%s: appeared meanwhile; look at it with `hookmux trust`", filepath.Join(root, f.Path))
+		}
+	}
+	return s.keep(root, now)
+}
+
+// Untrust forgets a project, in all its working trees.
+func (s *Store) Untrust(root string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	root, err := realRoot(root)
+	if err != nil {
+		return err
+	}
+	p, rec, _ := s.state(root)
+	delete(s.projects, root)
+	for _, t := range rec.Trusted {
+		os.Remove(s.rootMark(t.Root))
+	}
+	os.Remove(s.rootMark(root))
+	s.verified = map[string]bool{}
+	return removeAll(filepath.Join(s.dir, p.key))
+}
+
+// Known reports whether hooks were trusted at root, so that a project whose
+// .hookmux was deleted is still one.
+func (s *Store) Known(root string) bool { return exists(s.rootMark(root)) }
+
+func (s *Store) rootMark(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(s.dir, "roots", hex.EncodeToString(sum[:12]))
+}
+
+func (s *Store) remember(root string) {
+	if mark := s.rootMark(root); !exists(mark) {
+		_ = edit.Store(mark, []byte(root+"\n")) // without it only a deletion goes unnoticed
+	}
+}
+
+// Notice reports, once for every content of a project, that something of it is
+// being ignored and the person should hear of it.
+func (s *Store) Notice(root string) (string, bool) {
+	f := s.InForce(root)
+	if f.Problem == "" || f.Status == Trusted {
+		return "", false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.projects[f.Root]
+	if p == nil || p.content == nil {
+		return f.Problem, true
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.key, string(f.Status), p.content.hash(), textOf(p.err)}, "\x00")))
+	mark := filepath.Join(s.dir, "noticed", hex.EncodeToString(sum[:12]))
+	if exists(mark) {
+		return "", false
+	}
+	_ = edit.Store(mark, nil)
+	return f.Problem, true
+}

@@ -1,0 +1,264 @@
+package trust
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/hook"
+)
+
+// projectVars are the variables that hold the project's folder when a hook
+// runs, so that "$HOOKMUX_PROJECT"/check.sh names a file of it.
+var projectVars = []string{"HOOKMUX_PROJECT", "CLAUDE_PROJECT_DIR"}
+
+// projectMark stands for the project's folder at the start of a word.
+const projectMark = "\x00"
+
+// word is one word of a hook's target that could name a file.
+type word struct {
+	text    string // what the shell makes of it; begins with projectMark for a projectVar
+	command bool   // it is what gets run
+}
+
+// visitor sees every literal word and may give another in its place, unquoted.
+type visitor func(w word) (instead string, replace bool)
+
+// words shows a registration's words to visit and gives the target with the
+// replaced ones. fixed is false when what runs cannot be told from the text.
+func words(reg hook.Registration, visit visitor) (target string, fixed bool) {
+	switch reg.Handler {
+	case "command", "script":
+		return shellWords(reg.Target, visit, 0)
+	case "module":
+		if instead, ok := visit(word{reg.Target, true}); ok {
+			return instead, true
+		}
+	}
+	return reg.Target, true
+}
+
+// maxNesting bounds sh -c 'sh -c "…"'.
+const maxNesting = 5
+
+type replacement struct {
+	from, to int
+	text     string
+}
+
+func shellWords(text string, visit visitor, depth int) (string, bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return text, false
+	}
+	fixed := true
+	var edits []replacement
+	see := func(w *syntax.Word, command bool) (string, bool) {
+		lit, ok := literal(w)
+		if !ok {
+			if command {
+				fixed = false
+			}
+			return "", false
+		}
+		if instead, replace := visit(word{lit, command}); replace {
+			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote(instead)})
+		}
+		return lit, true
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.CallExpr:
+			for _, a := range n.Assigns {
+				if a.Value != nil {
+					see(a.Value, false)
+				}
+			}
+			if len(n.Args) == 0 {
+				return true
+			}
+			name, _ := see(n.Args[0], true)
+			inner := innerScript(name, n.Args)
+			for i, arg := range n.Args[1:] {
+				if i+1 != inner {
+					see(arg, false)
+					continue
+				}
+				script, ok := literal(arg)
+				if !ok || depth >= maxNesting || strings.Contains(script, projectMark) {
+					fixed = false
+					continue
+				}
+				changed, sure := shellWords(script, visit, depth+1)
+				fixed = fixed && sure
+				if changed != script {
+					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quote(changed)})
+				}
+			}
+		case *syntax.Redirect:
+			if n.Op == syntax.RdrIn || n.Op == syntax.RdrInOut {
+				see(n.Word, false)
+			}
+		}
+		return true
+	})
+	slices.SortFunc(edits, func(a, b replacement) int { return b.from - a.from })
+	out := text
+	for _, e := range edits { // from the back, so that offsets stay true
+		if e.to <= len(out) && e.from <= e.to {
+			out = out[:e.from] + e.text + out[e.to:]
+		}
+	}
+	return out, fixed
+}
+
+// innerScript is the index of the argument that is a script itself: that of
+// sh -c and eval. 0 when there is none.
+func innerScript(name string, args []*syntax.Word) int {
+	switch filepath.Base(name) {
+	case "sh", "bash", "dash", "zsh", "ksh":
+		for i := 1; i < len(args)-1; i++ {
+			lit, ok := literal(args[i])
+			if !ok || !strings.HasPrefix(lit, "-") {
+				return 0
+			}
+			if !strings.HasPrefix(lit, "--") && strings.HasSuffix(lit, "c") {
+				return i + 1
+			}
+		}
+	case "eval":
+		if len(args) == 2 {
+			return 1
+		}
+	}
+	return 0
+}
+
+// literal is what the shell makes of a word when nothing in it depends on the
+// moment, a leading project variable aside.
+func literal(w *syntax.Word) (string, bool) {
+	var b strings.Builder
+	if !literalParts(&b, w.Parts, false) {
+		return "", false
+	}
+	text := b.String()
+	if strings.LastIndex(text, projectMark) > 0 {
+		return "", false
+	}
+	return text, true
+}
+
+func literalParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool {
+	for _, part := range parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			if !quoted && (strings.ContainsAny(p.Value, "*?[") || b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.Contains(p.Value, "{") && strings.Contains(p.Value, ",")) {
+				return false
+			}
+			b.WriteString(unescape(p.Value, quoted))
+		case *syntax.SglQuoted:
+			if p.Dollar {
+				return false
+			}
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			if p.Dollar || !literalParts(b, p.Parts, true) {
+				return false
+			}
+		case *syntax.ParamExp:
+			plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
+			if !plain || b.Len() > 0 || !slices.Contains(projectVars, p.Param.Value) {
+				return false
+			}
+			b.WriteString(projectMark)
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func unescape(s string, quoted bool) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			if s[i+1] == '\n' {
+				i++
+				continue
+			}
+			if !quoted || strings.IndexByte("\"\\$`", s[i+1]) >= 0 {
+				i++
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// quote makes one shell word of a text.
+func quote(s string) string {
+	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
+	})
+	if safe {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// inProject is where in the project a word leads: the part before the path
+// (such as --config=), and the path from the root. ok is false for a word that
+// names nothing within it.
+func inProject(root string, w word, script bool) (prefix, rel string, ok bool) {
+	text := w.text
+	if w.command && !script && !strings.Contains(text, "/") {
+		return "", "", false // found through PATH, or built into the shell
+	}
+	if rel, ok := within(root, text); ok && !strings.HasPrefix(text, "-") {
+		return "", rel, !isDependency(rel)
+	}
+	if name, value, found := strings.Cut(text, "="); found && !w.command && !strings.Contains(name, "/") {
+		if rel, ok := within(root, value); ok {
+			return name + "=", rel, !isDependency(rel)
+		}
+	}
+	return "", "", false
+}
+
+func within(root, path string) (string, bool) {
+	if rest, ok := strings.CutPrefix(path, projectMark); ok {
+		path = root + "/" + rest
+	}
+	if path == "" || strings.ContainsAny(path, "\x00\n") || len(path) > 4096 {
+		return "", false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(root, path)
+	}
+	rel, err := filepath.Rel(root, filepath.Clean(path))
+	if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, "../") {
+		return "", false
+	}
+	return filepath.ToSlash(rel), true
+}
+
+// dependencyDirs hold programs that are nothing without the thousand files
+// beside them. One file of them cannot be pinned; a hook that runs one is
+// listed as running the project's code, like npm or make.
+var dependencyDirs = []string{"node_modules", ".venv", "venv"}
+
+func isDependency(rel string) bool {
+	return slices.ContainsFunc(strings.Split(rel, "/"), func(part string) bool { return slices.Contains(dependencyDirs, part) })
+}
+
+// projectTools run what the project says, whatever their arguments are.
+var projectTools = []string{
+	"ant", "bazel", "bun", "bundle", "bunx", "cargo", "cmake", "composer", "deno", "go", "gradle", "just", "make", "meson",
+	"mix", "mvn", "ninja", "npm", "npx", "nox", "pnpm", "poetry", "pre-commit", "pytest", "rake", "sbt", "swift", "task",
+	"tox", "tsx", "uv", "uvx", "yarn",
+}
