@@ -1,0 +1,90 @@
+// Package model is a scripted language model on loopback: it speaks the four
+// wire formats coding agents use (Anthropic Messages, OpenAI Responses, OpenAI
+// Chat Completions, Gemini generateContent), streaming or not, and plays a
+// scenario instead of thinking.
+//
+// Contract: one Server serves many runs; the run is the first part of the URL
+// path (/r/<run>/…), so agents that run at the same time never mix. The server
+// keeps no session state: which step comes next is read off the conversation
+// the agent sends, namely how often the assistant spoke since the newest user
+// text with a marker (Mark). Requests that are not part of the play (titles,
+// summaries, quota probes, model lists) get short harmless answers. Everything
+// the model was told is kept per run, see Told and Requests.
+package model
+
+import (
+	"encoding/json"
+	"regexp"
+	"time"
+)
+
+// Scenario says what the model does in one run.
+type Scenario struct {
+	// Steps is played for a prompt that carries Mark("").
+	Steps []Step
+	// Named holds further scripts for prompts that carry Mark(name): the second
+	// prompt of a session, or the prompt the model hands to a subagent.
+	Named map[string][]Step
+	// Vars are values only known while the agent runs. Each pattern is searched
+	// in the request body and its first group (or the whole match) replaces
+	// ${NAME} in Say and in tool inputs; the last match wins.
+	Vars map[string]*regexp.Regexp
+	// Delay before each answer; zero means the server's default.
+	Delay time.Duration
+}
+
+// Step is one turn of the model: text, tool calls, or both. Several calls are
+// sent together, as parallel calls.
+type Step struct {
+	Say   string
+	Calls []ToolCall
+	// Fail answers with an HTTP error in place of (or before) Say and Calls.
+	Fail *Fail
+	// Delay before this answer; zero means the scenario's.
+	Delay time.Duration
+	// ChunkDelay is slept between the pieces of a streamed text, to have time
+	// for an interrupt in mid-sentence.
+	ChunkDelay time.Duration
+	// InputTokens is the reported size of the conversation (0: a small number);
+	// a large one makes agents compact.
+	InputTokens int
+}
+
+// ToolCall is one call in the agent's own tool names and spelling.
+type ToolCall struct {
+	Name  string
+	Input json.RawMessage
+	// Custom sends a free-form call (OpenAI Responses only): Input is then a
+	// JSON string whose text is the tool's input, e.g. a patch or a program.
+	Custom bool
+	// Namespace is sent beside the name where the API has one (Responses).
+	Namespace string
+}
+
+// Fail is an error answer of the API.
+type Fail struct {
+	Status  int
+	Type    string // the API's error type; a plausible one when empty
+	Message string
+	// Times is how many requests fail before the step's Say and Calls are
+	// played; zero fails for ever.
+	Times int
+	// Header is added to the error answer (retry-after …).
+	Header map[string]string
+}
+
+// Mark returns the text to put into a prompt so that the named script is
+// played; the empty name means Scenario.Steps.
+func Mark(name string) string {
+	if name == "" {
+		return "[[play]]"
+	}
+	return "[[play:" + name + "]]"
+}
+
+var markPattern = regexp.MustCompile(`\[\[play(?::([A-Za-z0-9_.-]+))?\]\]`)
+
+// Call builds a ToolCall from a Go value.
+func Call(name string, input any) ToolCall {
+	return ToolCall{Name: name, Input: json.RawMessage(compact(input))}
+}
