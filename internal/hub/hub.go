@@ -217,6 +217,11 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	case <-time.After(3 * time.Second):
 		h.log.Warn("observers still running were left behind")
 	}
+	ending, release := context.WithTimeout(context.Background(), 3*time.Second)
+	if err := h.rules.deps.Processes.Wait(ending); err != nil {
+		h.log.Warn("handlers still running were left behind", "error", err)
+	}
+	release()
 	h.drain.end()
 	<-drained
 	h.intake.close()

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -83,7 +85,7 @@ func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
 		KnownProject: r.trust.Known,
 	})
 	deps := handler.Deps{
-		StateDir: h.dirs.State,
+		StateDir: h.dirs.State, Processes: new(handler.Processes),
 		Report: func(id, text string) {
 			h.log.Info("trace", "hook", id, "text", text)
 			h.streams.say(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
@@ -283,6 +285,9 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 		ready, err = force.Rewrite(ready) // runs the trusted copy, never the project's file
 	}
 	var run hook.Handler
+	if err == nil && reg.Scope == registry.Global {
+		err = notOfTheProject(ready)
+	}
 	if err == nil {
 		run, err = handler.New(ready, r.deps)
 	}
@@ -302,6 +307,23 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 	broken := hook.HandlerFunc(brokenGuard(err))
 	if e, err := hook.NewEntry(reg.Registration, broken, reg.Scope); err == nil {
 		return e
+	}
+	return nil
+}
+
+// notOfTheProject refuses a user's own script with a relative path: it would
+// run whatever file of that name an untrusted project has.
+func notOfTheProject(reg hook.Registration) error {
+	if reg.Handler != "script" {
+		return nil
+	}
+	words, err := handler.Split(reg.Target)
+	if err != nil || len(words) == 0 {
+		return err
+	}
+	program := words[0].In("/home")
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		return fmt.Errorf("target %q is relative, so it would run a file of whatever project an agent is in; write it with an absolute path or ~/", program)
 	}
 	return nil
 }

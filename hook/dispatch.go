@@ -1,0 +1,316 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sort"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// DefaultTimeout bounds a handler whose registration names none.
+const DefaultTimeout = 60 * time.Second
+
+// Step is what one hook did with one event.
+type Step struct {
+	Hook    string
+	Mode    Mode
+	Took    time.Duration
+	Verdict event.Verdict
+	Err     error
+	Again   bool // a guard's second look, at the changed input
+}
+
+// Outcome is what came of dispatching one event.
+type Outcome struct {
+	Decision event.Decision
+	Steps    []Step
+}
+
+// Dispatcher runs hooks. The zero value works; the fields are its ties to the
+// outside.
+type Dispatcher struct {
+	// Change puts a changed input into an event; nil leaves commands and paths
+	// as they were.
+	Change ChangeInput
+	// Timeout bounds handlers that name none; zero means [DefaultTimeout].
+	Timeout time.Duration
+}
+
+// Sort puts entries in the order they run: by priority, equals as they came.
+func Sort(entries []*Entry) {
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Order() < entries[j].Order() })
+}
+
+// Select is which of the entries, already in order, are meant for ev. A nested
+// event comes from below a running handler and is left to locked hooks and
+// hookmux's own guards, without those whose id is in busy.
+func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Entry {
+	var chosen []*Entry
+	for _, e := range entries {
+		if !e.ForType(ev) {
+			continue
+		}
+		if ev.Nested && (!(e.Locked || e.BuiltinGuard) || e.ModeFor(ev.Kind) != Guard || busy != nil && busy(e.ID)) {
+			continue
+		}
+		chosen = append(chosen, e)
+	}
+	return chosen
+}
+
+// Waits reports whether anybody among the entries must be heard before the
+// agent gets its answer.
+func Waits(entries []*Entry, kind event.Kind, carries event.Carries) bool {
+	for _, e := range entries {
+		if waits(e, kind, carries) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits: an adviser whose advice the agent cannot take anyway is only told.
+func waits(e *Entry, kind event.Kind, carries event.Carries) bool {
+	switch e.ModeFor(kind) {
+	case Guard:
+		return true
+	case Advise:
+		return carries.Context || carries.Output || carries.Keep || carries.Notice
+	}
+	return false
+}
+
+// Decide runs the entries that may have a say, in order, and merges what they
+// think. Deny is final and stops the rest. ctx carries the deadline of the
+// whole event: a guard that is not done by then has failed.
+func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Outcome {
+	var out Outcome
+	own := *call.Event // a handler that was left behind may still look at it
+	ev := &own
+	lastChange := -1
+	for i, e := range entries {
+		if !waits(e, ev.Kind, call.Carries) || !e.match.holds(ev) {
+			continue
+		}
+		opinion := d.ask(ctx, &call, ev, e, &out, false)
+		if opinion.Input != nil && ev.Tool != nil {
+			lastChange = i
+			ev = d.changed(ev, opinion.Input)
+		}
+		out.Decision.Merge(opinion)
+		if out.Decision.Verdict == event.Deny {
+			return out
+		}
+	}
+	// The input is final now. hookmux's own guards that saw an earlier one
+	// look once more, because a hook behind them may have put in what they are
+	// there to stop.
+	for i, e := range entries {
+		if i >= lastChange {
+			break
+		}
+		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holds(ev) {
+			continue
+		}
+		opinion := d.ask(ctx, &call, ev, e, &out, true)
+		// A second look judges; what else the guard says was said at the first.
+		out.Decision.Merge(event.Decision{Verdict: opinion.Verdict, Reason: opinion.Reason, By: opinion.By})
+		if out.Decision.Verdict == event.Deny {
+			return out
+		}
+	}
+	return out
+}
+
+// changed is a copy of ev with the input as a handler changed it. A copy,
+// because handlers before may still be looking at ev, and the corridor keeps
+// what came.
+func (d *Dispatcher) changed(ev *event.Event, input json.RawMessage) *event.Event {
+	next, tool := *ev, *ev.Tool
+	next.Tool = &tool
+	merged := event.MergeObjects(tool.CurrentInput(), input)
+	if d.Change != nil {
+		d.Change(&next, merged)
+	}
+	next.Tool.Changed = merged
+	return &next
+}
+
+// ask runs one waiting hook and turns its failure into what the registration
+// says a failure means.
+func (d *Dispatcher) ask(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
+	mode := e.ModeFor(ev.Kind)
+	one := *call
+	one.Event, one.Hook = ev, &e.Registration
+	started := time.Now()
+	opinion, err := d.run(ctx, &one, e)
+	switch {
+	case err != nil && mode == Guard:
+		opinion = failure(e, err)
+	case err != nil:
+		opinion = event.Decision{} // half an advice is none
+	case mode == Guard:
+		opinion = opinion.Settled()
+	default:
+		opinion, err = advice(opinion)
+	}
+	opinion.By = e.ID
+	out.Steps = append(out.Steps, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err, Again: again})
+	return opinion
+}
+
+// failure is what a guard's failure means. A word nobody knows means deny: a
+// guard fails closed.
+func failure(e *Entry, err error) event.Decision {
+	why := fmt.Sprintf("hook %s failed: %v", e.ID, err)
+	switch e.FailureMeans() {
+	case FailIgnore:
+		return event.Decision{}
+	case FailAsk:
+		return event.Decision{Verdict: event.Ask, Reason: why}
+	}
+	return event.Decision{Verdict: event.Deny, Reason: why}
+}
+
+// ErrMayNotDecide is the failure of a hook that gave a verdict without being
+// a guard.
+var ErrMayNotDecide = errors.New("gave a verdict, but is no guard; add it with --mode guard if it may decide")
+
+// advice takes from an adviser's opinion what only a guard may say.
+func advice(opinion event.Decision) (event.Decision, error) {
+	var err error
+	if decides(opinion) {
+		err = ErrMayNotDecide
+	}
+	opinion.Verdict, opinion.Input, opinion.Allowed, opinion.ExitCode = event.None, nil, false, 0
+	return opinion, err
+}
+
+func decides(opinion event.Decision) bool {
+	return opinion.Settled().Verdict != event.None
+}
+
+// PanicError is the failure of a handler that panicked.
+type PanicError struct {
+	Value any
+	Stack []byte // for a log; an agent gets only the value to read
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panicked: %v", e.Value) }
+
+var (
+	// grace is how long a handler may take to notice that its own time is over.
+	grace = 1500 * time.Millisecond
+	// lastGrace is the same when the event's time is over as well: the agent
+	// must still hear the answer.
+	lastGrace = 100 * time.Millisecond
+)
+
+// run calls the handler with its time limit and survives its panic. The limit
+// holds even for a handler that does not look at its context: it is left
+// behind. What comes after the limit is a failure, unless it is a deny: a
+// handler that gave up may look as if it had no opinion.
+func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decision, error) {
+	if e.BuiltinGuard { // pure and bounded: not worth a goroutine
+		return protect(ctx, call, e)
+	}
+	if ctx.Err() != nil {
+		return event.Decision{}, errTooLate
+	}
+	limit := time.Duration(e.Timeout)
+	if limit <= 0 {
+		limit = d.Timeout
+	}
+	if limit <= 0 {
+		limit = DefaultTimeout
+	}
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	type answer struct {
+		opinion event.Decision
+		err     error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		opinion, err := protect(bounded, call, e)
+		done <- answer{opinion, err}
+	}()
+	late := func() error {
+		if ctx.Err() != nil {
+			return errTooLate
+		}
+		return fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
+	}
+	judge := func(a answer) (event.Decision, error) {
+		if a.err == nil && bounded.Err() != nil && a.opinion.Verdict != event.Deny {
+			return event.Decision{}, late()
+		}
+		return a.opinion, a.err
+	}
+	select {
+	case a := <-done:
+		return judge(a)
+	case <-bounded.Done():
+	}
+	// A well-behaved handler comes back at once now, having tidied up.
+	select {
+	case a := <-done:
+		return judge(a)
+	case <-time.After(grace):
+		return event.Decision{}, late()
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-done:
+		return judge(a)
+	case <-time.After(lastGrace):
+		return event.Decision{}, late()
+	}
+}
+
+var errTooLate = errors.New("no answer before the agent's time for this event was over")
+
+func protect(ctx context.Context, call *Call, e *Entry) (opinion event.Decision, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			opinion, err = event.Decision{}, &PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	return e.Run.Handle(ctx, call)
+}
+
+// Tell runs the entries nobody waits for: observers, and advisers whose advice
+// the agent cannot take. It returns when all are done; the caller does not
+// wait for it.
+func (d *Dispatcher) Tell(ctx context.Context, call Call, entries []*Entry) []Step {
+	var steps []Step
+	for _, e := range entries {
+		if waits(e, call.Event.Kind, call.Carries) || !e.match.holds(call.Event) {
+			continue
+		}
+		one := call
+		one.Hook = &e.Registration
+		started := time.Now()
+		opinion, err := d.run(ctx, &one, e)
+		if err == nil && decides(opinion) {
+			err = ErrMayNotDecide
+		}
+		steps = append(steps, Step{Hook: e.ID, Mode: e.ModeFor(call.Event.Kind), Took: time.Since(started), Err: err})
+	}
+	return steps
+}
+
+// Watched reports whether [Dispatcher.Tell] would run anything.
+func Watched(entries []*Entry, ev *event.Event, carries event.Carries) bool {
+	for _, e := range entries {
+		if !waits(e, ev.Kind, carries) && e.match.holds(ev) {
+			return true
+		}
+	}
+	return false
+}

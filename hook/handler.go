@@ -1,0 +1,103 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Handler does the work of a hook. It gets the event as handlers before it
+// changed it and gives its opinion; the zero Decision is no opinion. An error
+// is a failure: what that means is the registration's business, not the
+// handler's. A handler must come back soon after ctx is done.
+type Handler interface {
+	Handle(ctx context.Context, call *Call) (event.Decision, error)
+}
+
+// HandlerFunc makes a function a [Handler].
+type HandlerFunc func(ctx context.Context, call *Call) (event.Decision, error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, call *Call) (event.Decision, error) {
+	return f(ctx, call)
+}
+
+// Call is one question to one handler.
+type Call struct {
+	Event *event.Event // not to be changed by the handler
+	Hook  *Registration
+
+	// Env is the environment of the agent's hook process. It lives in memory
+	// for this call only.
+	Env []string
+	// Project is the folder whose .hookmux the session belongs to, "" when none.
+	Project string
+	// Carries is what the agent can take back at this event, so that a handler
+	// need not work in vain.
+	Carries event.Carries
+}
+
+// Entry is a registration made ready: compiled, with its handler.
+type Entry struct {
+	Registration
+	Run Handler
+	// Scope says where it came from: builtin, global or project.
+	Scope string
+	// BuiltinGuard marks hookmux's own guards: they run once more on an input
+	// that a later hook changed, and they answer nested events.
+	BuiltinGuard bool
+
+	match matcher
+}
+
+// NewEntry makes a registration ready. It refuses what could never run or
+// would not run as meant: a guard that silently matches nothing is worse than
+// an error.
+func NewEntry(r Registration, run Handler, scope string) (*Entry, error) {
+	m, err := compile(r.Match)
+	switch {
+	case err != nil:
+	case r.ID == "":
+		err = errors.New("id is missing")
+	case r.Agent == "" || r.HookType == "":
+		err = errors.New("agent or hookType is missing; write \"*\" for any")
+	case run == nil:
+		err = errors.New("handler is missing")
+	case r.Mode != "" && !r.Mode.known():
+		err = errMode(r.Mode)
+	case !r.OnFailure.known():
+		err = errOnFailure(r.OnFailure)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.ID, err)
+	}
+	return &Entry{Registration: r, Run: run, Scope: scope, match: m}, nil
+}
+
+// For reports whether the entry is meant for ev: agent, type and match.
+func (e *Entry) For(ev *event.Event) bool {
+	return e.ForType(ev) && e.match.holds(ev)
+}
+
+// ForType reports whether agent and hook type fit, whatever the tool call is.
+func (e *Entry) ForType(ev *event.Event) bool {
+	if !e.IsEnabled() {
+		return false
+	}
+	if e.Agent != Any && e.Agent != ev.Agent {
+		return false
+	}
+	for _, skipped := range e.SkipAgents {
+		if skipped == ev.Agent {
+			return false
+		}
+	}
+	return e.HookType == Any || e.HookType == string(ev.Kind) || e.HookType == ev.Native
+}
+
+// ChangeInput is how the dispatcher puts a changed input into an event: the
+// agent's catalogue entry knows where commands and paths live.
+type ChangeInput func(ev *event.Event, input json.RawMessage)

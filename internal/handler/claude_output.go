@@ -1,0 +1,295 @@
+package handler
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// effect is what a refusal (exit 2, decision "block") does at one of Claude
+// Code's events.
+type effect int
+
+const (
+	shown   effect = iota // the person reads it, nothing is stopped
+	stops                 // what was about to happen does not
+	goesOn                // the agent does not end but goes on with it
+	told                  // the model reads it beside the result
+	ignored               // it says nothing here; only decision.behavior does
+)
+
+// refusals says so per event; events that are not named only show it.
+var refusals = map[string]effect{
+	"PreToolUse": stops, "UserPromptSubmit": stops, "UserPromptExpansion": stops,
+	"PreCompact": stops, "PreModelSwitch": stops, "Elicitation": stops, "PostToolBatch": stops,
+	"Stop": goesOn, "SubagentStop": goesOn,
+	"PostToolUse": told, "PostToolUseFailure": told,
+	"PermissionRequest": ignored,
+}
+
+var errSaysNothing = errors.New("exit 2 and decision \"block\" say nothing at PermissionRequest; print hookSpecificOutput.decision with behavior allow or deny")
+
+func refuse(d *event.Decision, name, reason string) error {
+	switch refusals[name] {
+	case stops:
+		if reason == "" {
+			reason = event.DefaultReason
+		}
+		d.Verdict, d.Reason, d.Input, d.Allowed = event.Deny, reason, nil, false
+	case goesOn:
+		d.KeepGoing, d.Reason = true, reason
+	case told:
+		d.Context = joined(d.Context, reason)
+	case ignored:
+		return errSaysNothing
+	default:
+		d.Notice = joined(d.Notice, reason)
+	}
+	return nil
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// ParseClaude reads the answer of a process in Claude Code's own format, as
+// the real one reads it. name is Claude's name of the event: see
+// [ClaudeEvent]. A changed input comes back in Claude's spelling.
+//
+// It differs from Claude in two points, both to the safe side: what Claude
+// only warns about (a broken answer, a wrong event name) is a failure whose
+// meaning the registration chooses, and what hookmux cannot pass on is noted
+// as degraded.
+func ParseClaude(name string, out Output) (event.Decision, error) {
+	var d event.Decision
+	if out.Exit == 2 && out.Signal == "" {
+		err := refuse(&d, name, clean(out.Stderr))
+		return d, err
+	}
+	text := bytes.TrimSpace(out.Stdout)
+	if out.Signal != "" || out.TooMuch || len(text) == 0 || text[0] != '{' {
+		if err := failed(out); err != nil {
+			return d, err
+		}
+		if len(text) > 0 && text[0] != '{' && (name == "UserPromptSubmit" || name == "SessionStart") {
+			d.Context = clean(text)
+		}
+		return d, nil
+	}
+	// JSON counts whatever the exit status, as in Claude.
+	var answer claudeAnswer
+	if !jsonscan.Valid(text) {
+		if err := failed(out); err != nil {
+			return d, err
+		}
+		return d, errors.New("stdout starts like JSON but is not one JSON object; print the answer alone and notes to stderr")
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return d, answerFault(err)
+	}
+	return answer.decision(name)
+}
+
+// claudeAnswer is the part of Claude's output that hookmux can act on; keys it
+// does not know are tolerated, as Claude does.
+type claudeAnswer struct {
+	Continue      *bool  `json:"continue"`
+	StopReason    string `json:"stopReason"`
+	SystemMessage string `json:"systemMessage"`
+	Decision      string `json:"decision"`
+	Reason        string `json:"reason"`
+
+	Specific *claudeSpecific `json:"hookSpecificOutput"`
+}
+
+type claudeSpecific struct {
+	Event         string          `json:"hookEventName"`
+	Permission    string          `json:"permissionDecision"`
+	Reason        string          `json:"permissionDecisionReason"`
+	UpdatedInput  json.RawMessage `json:"updatedInput"`
+	Context       string          `json:"additionalContext"`
+	UpdatedOutput json.RawMessage `json:"updatedToolOutput"`
+	UpdatedMCP    json.RawMessage `json:"updatedMCPToolOutput"`
+	Action        string          `json:"action"` // Elicitation
+	Decision      *struct {
+		Behavior     string          `json:"behavior"`
+		Message      string          `json:"message"`
+		UpdatedInput json.RawMessage `json:"updatedInput"`
+		Permissions  json.RawMessage `json:"updatedPermissions"`
+		Interrupt    bool            `json:"interrupt"`
+	} `json:"decision"`
+}
+
+// answerFault names the key whose value has the wrong type.
+func answerFault(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("answer key %q must not be a %s", wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("answer: %w", err)
+}
+
+func (a *claudeAnswer) decision(name string) (event.Decision, error) {
+	d := event.Decision{Notice: a.SystemMessage}
+	if s := a.Specific; s != nil {
+		if !sameEvent(s.Event, name) {
+			if s.Event == "" {
+				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q", name)
+			}
+			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cut(s.Event, 60), name)
+		}
+		if err := s.into(&d, name); err != nil {
+			return event.Decision{}, err
+		}
+	}
+	switch a.Decision {
+	case "":
+	case "approve":
+		if name == "PreToolUse" && d.Verdict == event.None {
+			d.Verdict, d.Reason = event.Allow, a.Reason
+		}
+	case "block":
+		if err := refuse(&d, name, a.Reason); err != nil {
+			return event.Decision{}, err
+		}
+	default:
+		if _, err := event.ParseVerdict(a.Decision); err == nil {
+			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format claude, or print approve or block", a.Decision)
+		}
+		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", cut(a.Decision, 60))
+	}
+	if a.Continue != nil && !*a.Continue {
+		halt(&d, name, a.StopReason)
+	}
+	if d.Input != nil {
+		switch d.Verdict {
+		case event.Allow:
+			d.Verdict, d.Allowed = event.Modify, true
+		case event.None:
+			d.Verdict = event.Modify
+		}
+	}
+	return d, nil
+}
+
+// sameEvent: a hook that is written for successful calls may be told of a
+// failed one as well, and answers with the name it knows.
+func sameEvent(said, name string) bool {
+	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
+}
+
+// halt is continue:false. It ends the turn but never stops the tool it was
+// said about, so it must not be taken for a refusal there.
+func halt(d *event.Decision, name, why string) {
+	switch {
+	case name == "UserPromptSubmit":
+		if why == "" {
+			why = "a hook stopped this prompt"
+		}
+		d.Verdict, d.Reason = event.Deny, why
+	case refusals[name] == goesOn:
+		d.KeepGoing, d.Reason = false, "" // it wants the end, whatever else it says
+		d.Notice = joined(d.Notice, why)
+	default:
+		if why == "" {
+			why = "a hook wants the turn to end (continue: false)"
+		}
+		d.Notice = joined(d.Notice, why)
+		d.Degraded = append(d.Degraded, "continue:false dropped: hookmux cannot end a turn here")
+	}
+}
+
+func (s *claudeSpecific) into(d *event.Decision, name string) error {
+	if s.Context != "" {
+		if refusals[name] == goesOn {
+			d.KeepGoing, d.Reason = true, s.Context // Claude takes it for another round
+		} else {
+			d.Context = s.Context
+		}
+	}
+	switch name {
+	case "PreToolUse", "PreModelSwitch":
+		return s.tool(d)
+	case "PermissionRequest":
+		return s.permission(d)
+	case "PostToolUse":
+		switch {
+		case present(s.UpdatedOutput):
+			d.Output = s.UpdatedOutput
+		case present(s.UpdatedMCP):
+			d.Output = s.UpdatedMCP
+		}
+	case "Elicitation":
+		switch s.Action {
+		case "":
+		case "decline", "cancel":
+			d.Verdict, d.Reason = event.Deny, event.DefaultReason
+		case "accept":
+			d.Degraded = append(d.Degraded, "accept dropped: hookmux cannot fill in the server's form")
+		default:
+			return fmt.Errorf("action %q is none of accept, decline, cancel", cut(s.Action, 60))
+		}
+	}
+	return nil
+}
+
+func (s *claudeSpecific) tool(d *event.Decision) error {
+	switch s.Permission {
+	case "", "defer": // deferred means decided elsewhere: no opinion
+	case "allow", "deny", "ask":
+		d.Verdict, d.Reason = event.Verdict(s.Permission), s.Reason
+	default:
+		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", cut(s.Permission, 60))
+	}
+	if d.Verdict == event.Deny {
+		if d.Reason == "" {
+			d.Reason = event.DefaultReason
+		}
+		return nil
+	}
+	return changed(d, s.UpdatedInput)
+}
+
+func (s *claudeSpecific) permission(d *event.Decision) error {
+	p := s.Decision
+	if p == nil {
+		return nil
+	}
+	switch p.Behavior {
+	case "allow":
+		d.Verdict, d.Reason = event.Allow, p.Message
+		if present(p.Permissions) {
+			d.Degraded = append(d.Degraded, "updatedPermissions dropped: hookmux keeps no rules for the agent")
+		}
+		return changed(d, p.UpdatedInput)
+	case "deny":
+		if d.Verdict, d.Reason = event.Deny, p.Message; d.Reason == "" {
+			d.Reason = event.DefaultReason
+		}
+		if p.Interrupt {
+			d.Degraded = append(d.Degraded, "interrupt dropped: the call is denied, the turn goes on")
+		}
+		return nil
+	}
+	return fmt.Errorf("decision.behavior %q is neither allow nor deny", cut(p.Behavior, 60))
+}
+
+func changed(d *event.Decision, input json.RawMessage) error {
+	if !present(input) {
+		return nil
+	}
+	if !jsonscan.IsObject(input) {
+		return errors.New("updatedInput must be an object")
+	}
+	d.Input = input
+	return nil
+}
+
+func present(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }

@@ -1,0 +1,306 @@
+package handler
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// presented is a tool call in Claude Code's words, and the way back from
+// there to the agent's own.
+type presented struct {
+	tool   string // the agent's name of the tool
+	name   string // Claude's
+	input  json.RawMessage
+	shown  memberList       // of input
+	native memberList       // of the agent's own input
+	places map[string]place // Claude's key → where it lives in the agent's input
+	free   bool             // Claude's own call: keys may be added
+}
+
+// place is where a value stands: under a key, and inside that value along a
+// path of object keys and list positions.
+type place struct {
+	key  string
+	path []any
+	none bool // it was worked out and stands nowhere
+}
+
+// spelling says what Claude calls a kind of tool and its input's keys, and how
+// others spell these keys. The first key is the subject: the command, file or
+// address the call is about.
+type spelling struct {
+	tool    string
+	subject string
+	keys    []keySpelling
+}
+
+type keySpelling struct {
+	claude string
+	others []string
+}
+
+var spellings = map[event.ToolKind]spelling{
+	event.Shell:    {tool: "Bash", subject: "command"},
+	event.FileRead: {tool: "Read", subject: "file_path"},
+	event.FileWrite: {tool: "Write", subject: "file_path", keys: []keySpelling{
+		{"content", []string{"contents", "text", "file_text", "fileText", "data"}},
+	}},
+	event.FileEdit: {tool: "Edit", subject: "file_path", keys: []keySpelling{
+		{"old_string", []string{"oldString", "old_str", "oldStr", "old_text", "oldText"}},
+		{"new_string", []string{"newString", "new_str", "newStr", "new_text", "newText"}},
+		{"replace_all", []string{"replaceAll"}},
+	}},
+	event.Search: {tool: "Grep", subject: "path", keys: []keySpelling{
+		{"pattern", []string{"query", "regex", "regexp", "search", "glob_pattern", "globPattern"}},
+		{"glob", []string{"include", "file_pattern", "filePattern"}},
+	}},
+	event.Fetch: {tool: "WebFetch", subject: "url"},
+	event.Task: {tool: "Task", keys: []keySpelling{
+		{"prompt", []string{"message", "task", "instructions", "input"}},
+		{"description", []string{"title", "name"}},
+		{"subagent_type", []string{"subagentType", "agent_type", "agentType", "agent"}},
+	}},
+	event.Question: {tool: "AskUserQuestion"},
+	event.Plan:     {tool: "ExitPlanMode"},
+}
+
+// claudeTool is Claude's name for a tool. A search by file name and a search
+// of the web have names of their own.
+func claudeTool(t *event.Tool, native memberList) string {
+	switch t.Kind {
+	case event.MCP:
+		if m := t.MCP; m != nil && m.Server != "" && m.Tool != "" {
+			return "mcp__" + m.Server + "__" + m.Tool
+		}
+		return t.Name
+	case event.Search:
+		name := strings.ToLower(t.Name)
+		for _, sign := range []string{"glob", "find", "list", "ls"} {
+			if strings.Contains(name, sign) {
+				return "Glob"
+			}
+		}
+	case event.Fetch:
+		if t.URL == "" && (native.index("query") >= 0 || strings.Contains(strings.ToLower(t.Name), "search")) {
+			return "WebSearch"
+		}
+	}
+	if s, ok := spellings[t.Kind]; ok {
+		return s.tool
+	}
+	return t.Name
+}
+
+// inClaudesWords puts one command or file of a call into Claude's words. The agent's
+// other keys stay beside it as they are.
+func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *presented {
+	p := &presented{tool: t.Name, native: members(input), places: make(map[string]place)}
+	p.name = claudeTool(t, p.native)
+	p.shown = append(memberList(nil), p.native...)
+	words := spellings[t.Kind]
+	if words.subject != "" && subject != "" {
+		p.showSubject(words.subject, subject)
+	}
+	for _, k := range words.keys {
+		p.rename(k)
+	}
+	p.input = p.shown.bytes()
+	return p
+}
+
+// showSubject puts the subject under Claude's key and notes where in the
+// agent's input it came from.
+func (p *presented) showSubject(key, subject string) {
+	value := event.AppendString(nil, subject)
+	where := locate(p.native, key, subject)
+	p.places[key] = where
+	switch i, own := p.shown.index(where.key), p.shown.index(key); {
+	case own >= 0:
+		p.shown[own].value = value // under its own name, or in place of a differing form
+	case !where.none && where.path == nil:
+		p.shown[i] = member{key, value}
+	default:
+		p.shown = append(memberList{{key, value}}, p.shown...)
+	}
+}
+
+// rename shows a key under Claude's name for it.
+func (p *presented) rename(k keySpelling) {
+	if p.shown.index(k.claude) >= 0 {
+		return
+	}
+	for _, other := range k.others {
+		i := p.shown.index(other)
+		if i < 0 || p.native.index(other) < 0 {
+			continue
+		}
+		p.shown[i].key = k.claude
+		p.places[k.claude] = place{key: other}
+		return
+	}
+}
+
+// locate finds where a text stands in an input: under the key itself, else
+// under another key, else deeper.
+func locate(native memberList, key, text string) place {
+	if is(native.get(key), text) {
+		return place{key: key}
+	}
+	for _, m := range native {
+		if is(m.value, text) {
+			return place{key: m.key}
+		}
+	}
+	for _, m := range native {
+		if !jsonscan.IsObject(m.value) && !jsonscan.IsArray(m.value) {
+			continue
+		}
+		if v, ok := decoded(m.value); ok {
+			if path := dig(v, text, nil); path != nil {
+				return place{key: m.key, path: path}
+			}
+		}
+	}
+	return place{none: true}
+}
+
+func is(value json.RawMessage, text string) bool {
+	s, ok := jsonscan.String(value)
+	return ok && s == text
+}
+
+// maxDig bounds the search: tools keep what they run near the surface.
+const maxDig = 5
+
+func dig(v any, text string, path []any) []any {
+	if len(path) > maxDig {
+		return nil
+	}
+	here := path[:len(path):len(path)]
+	switch v := v.(type) {
+	case string:
+		if v == text && len(path) > 0 {
+			return path
+		}
+	case []any:
+		for i, element := range v {
+			if found := dig(element, text, append(here, i)); found != nil {
+				return found
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) { // the same place every time
+			if found := dig(v[key], text, append(here, key)); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// translate puts a changed input back into the agent's own words. Only what
+// differs from what was shown is a change.
+func (p *presented) translate(d *event.Decision) error {
+	if d.Input == nil {
+		return nil
+	}
+	var patch memberList
+	for _, m := range members(d.Input) {
+		if old := p.shown.get(m.key); old != nil && sameJSON(old, m.value) {
+			continue
+		}
+		key, value, err := p.back(m, patch)
+		if err != nil {
+			return err
+		}
+		if i := patch.index(key); i >= 0 {
+			patch[i].value = value
+		} else {
+			patch = append(patch, member{key, value})
+		}
+	}
+	d.Input = nil
+	if len(patch) > 0 {
+		d.Input = patch.bytes()
+		return nil
+	}
+	// Nothing differs: the approval stands, the change was none.
+	if d.Verdict == event.Modify {
+		d.Verdict = event.None
+		if d.Allowed {
+			d.Verdict = event.Allow
+		}
+	}
+	d.Allowed = false
+	return nil
+}
+
+// back is one changed member in the agent's words.
+func (p *presented) back(m member, patch memberList) (string, json.RawMessage, error) {
+	if p.free {
+		return m.key, m.value, nil
+	}
+	where, known := p.places[m.key]
+	switch {
+	case known && where.none:
+		return "", nil, fmt.Errorf("changed %q, which %s has no key for; change the keys it was shown with", m.key, p.tool)
+	case known && where.path == nil:
+		return where.key, m.value, nil
+	case known:
+		current := p.native.get(where.key)
+		if i := patch.index(where.key); i >= 0 {
+			current = patch[i].value
+		}
+		value, ok := replaced(current, where.path, m.value)
+		if !ok {
+			return "", nil, fmt.Errorf("changed %q, which cannot be put back into %q of %s", m.key, where.key, p.tool)
+		}
+		return where.key, value, nil
+	case p.native.index(m.key) >= 0:
+		return m.key, m.value, nil
+	}
+	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here", cut(m.key, 60), p.tool)
+}
+
+// replaced is current with the value at path replaced.
+func replaced(current json.RawMessage, path []any, value json.RawMessage) (json.RawMessage, bool) {
+	root, ok := decoded(current)
+	if !ok {
+		return nil, false
+	}
+	fresh, ok := decoded(value)
+	if !ok {
+		return nil, false
+	}
+	at := root
+	for i, step := range path {
+		last := i == len(path)-1
+		switch step := step.(type) {
+		case int:
+			list, ok := at.([]any)
+			if !ok || step >= len(list) {
+				return nil, false
+			}
+			if last {
+				list[step] = fresh
+			}
+			at = list[step]
+		case string:
+			object, ok := at.(map[string]any)
+			if !ok {
+				return nil, false
+			}
+			if last {
+				object[step] = fresh
+			}
+			at = object[step]
+		}
+	}
+	return encoded(root), true
+}

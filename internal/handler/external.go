@@ -1,0 +1,117 @@
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// external runs a command or a script.
+type external struct {
+	hook.Registration
+	deps  Deps
+	words []Word // of a script; nil for a command
+}
+
+// Handle asks the process and reads its answer.
+func (x *external) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	s, err := x.spec(call)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	if x.Format == hook.Claude {
+		return x.handleClaude(ctx, call, s)
+	}
+	s.stdin = call.Event.MarshalUnified()
+	out, err := x.run(ctx, s)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	return ParseUnified(call.Event.Kind, call.Carries, out)
+}
+
+func (x *external) run(ctx context.Context, s spec) (Output, error) {
+	out, err := x.deps.Processes.run(ctx, s)
+	if err != nil {
+		return out, x.explain(s, err)
+	}
+	return out, nil
+}
+
+// spec is the process but for its stdin.
+func (x *external) spec(call *hook.Call) (spec, error) {
+	dir, note := workDir(call)
+	if note != "" {
+		x.deps.Report(call.Hook.ID, note)
+	}
+	s := spec{dir: dir, env: environ(call, dir, x.Format)}
+	if x.words == nil {
+		s.path, s.args = x.deps.Shell, []string{x.deps.Shell, "-c", x.Target}
+		return s, nil
+	}
+	home := lookup(s.env, "HOME")
+	s.args = make([]string, len(x.words))
+	for i, w := range x.words {
+		s.args[i] = w.In(home)
+	}
+	var err error
+	s.path, err = executable(s.args[0], call.Project, dir, lookup(s.env, "PATH"))
+	return s, err
+}
+
+// executable is the file a script's first word means: a bare name is looked up
+// in PATH, a relative path starts at the project, else at the cwd.
+func executable(name, project, cwd, path string) (string, error) {
+	if filepath.IsAbs(name) {
+		return name, nil
+	}
+	if strings.Contains(name, "/") {
+		if project == "" {
+			project = cwd
+		}
+		return filepath.Join(project, name), nil
+	}
+	for _, dir := range filepath.SplitList(path) {
+		// A relative entry would mean whatever lies in the agent's cwd.
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		candidate := filepath.Join(dir, name)
+		if info, err := os.Stat(candidate); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return candidate, nil
+		}
+	}
+	return "", fmt.Errorf("%s: not found in PATH; write ./%s for a file of the project", name, name)
+}
+
+// explain says what a user can do about a process that did not start.
+func (x *external) explain(s spec, err error) error {
+	var path *fs.PathError
+	if !errors.As(err, &path) {
+		return err
+	}
+	hint := ""
+	switch info, statErr := os.Stat(s.path); {
+	case errors.Is(err, fs.ErrNotExist) && statErr == nil:
+		hint = "; the interpreter named in its first line is missing"
+	case errors.Is(err, fs.ErrNotExist):
+		hint = "; check the target, and quote a path with blanks"
+	case statErr == nil && info.IsDir():
+		hint = "; name a file in it"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "; make it executable with chmod +x"
+	case errors.Is(err, syscall.ENOEXEC):
+		hint = "; it needs a first line such as #!/bin/sh"
+	case errors.Is(err, syscall.E2BIG):
+		hint = "; its environment is too large"
+	}
+	return fmt.Errorf("%s: %w%s", s.path, path.Err, hint)
+}

@@ -1,0 +1,93 @@
+// Package handler makes registrations run: built-ins inside the hub, commands
+// and scripts as processes of their own.
+//
+// The contract:
+//   - A handler gives an opinion or fails; what a failure means is the
+//     registration's business (package hook). Silence is no opinion, never an
+//     approval.
+//   - A process gets the event on stdin, runs in the event's cwd with the
+//     environment of the calling hook, in a process group of its own. When its
+//     time is over Handle comes back at once and the whole group is ended
+//     behind it: SIGTERM, a second later SIGKILL. [Processes] knows what still
+//     runs.
+//   - What a process leaves running after its own end does not hold anybody
+//     up: its pipes are given a quarter of a second, then closed.
+//   - Output is bounded in memory. Not reading stdin is no error.
+//   - In the format "claude" a process is asked in Claude Code's own words,
+//     whatever the agent. That format knows one command or one file per call,
+//     so a call with several is put to the hook once for each (see
+//     [MaxRuns]); a deny of any of them counts for the call.
+package handler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// Deps are a handler's ties to the hub. All may be left empty.
+type Deps struct {
+	// Builtins are the built-ins on offer; nil means the shipped ones, made
+	// from the fields below.
+	Builtins *Builtins
+	// StateDir is where the shipped built-ins write.
+	StateDir string
+	// Shell runs commands; empty means /bin/sh.
+	Shell string
+	// Report takes notes for people who watch: `trace`, and what a handler
+	// had to work around. It must not block.
+	Report func(hookID, text string)
+	// Redact appends JSON src to dst without its secrets; nil means the rules
+	// of internal/redact, without cutting anything.
+	Redact func(dst, src []byte) []byte
+	// Processes keeps count of what runs, so that the hub can wait for it
+	// before it ends.
+	Processes *Processes
+}
+
+// New makes the handler of a registration. What can be known to be wrong
+// beforehand is refused here: an unknown built-in never becomes a hook that
+// silently allows.
+func New(r hook.Registration, deps Deps) (hook.Handler, error) {
+	if deps.Shell == "" {
+		deps.Shell = "/bin/sh"
+	}
+	if deps.Report == nil {
+		deps.Report = func(string, string) {}
+	}
+	if deps.Processes == nil {
+		deps.Processes = new(Processes)
+	}
+	switch r.Handler {
+	case "builtin":
+		builtins := deps.Builtins
+		if builtins == nil {
+			builtins = NewBuiltins(deps)
+		}
+		return builtins.find(r.Target)
+	case "command":
+		if strings.TrimSpace(r.Target) == "" {
+			return nil, errors.New("command: target is empty; write what /bin/sh shall run")
+		}
+		return &external{Registration: r, deps: deps}, nil
+	case "script":
+		words, err := Split(r.Target)
+		if err != nil {
+			return nil, fmt.Errorf("script %q: %w", r.Target, err)
+		}
+		if len(words) == 0 {
+			return nil, errors.New("script: target is empty; write an executable and its arguments")
+		}
+		return &external{Registration: r, deps: deps, words: words}, nil
+	case "module":
+		return nil, errors.New("module: TypeScript handlers come with a later version; use command or script")
+	}
+	return nil, fmt.Errorf("handler %q is none of builtin, command, script", r.Handler)
+}
+
+// Func is what a built-in does.
+type Func func(ctx context.Context, call *hook.Call) (event.Decision, error)

@@ -1,0 +1,117 @@
+package handler
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/redact"
+)
+
+// The files the shipped built-ins write, in the state directory.
+const (
+	hookLogName  = "hook-log.jsonl"
+	sessionsName = "sessions.jsonl"
+)
+
+// logEvent keeps every event it is given, whole but for secrets.
+func logEvent(deps Deps) Func {
+	file := &lineFile{path: filepath.Join(deps.StateDir, hookLogName)}
+	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
+		return event.Decision{}, file.append(deps.Redact(nil, call.Event.MarshalUnified()))
+	}
+}
+
+// sessionCapture keeps what is needed to find a session again. It works for
+// every agent; only the project folder is something Claude alone tells.
+func sessionCapture(deps Deps) Func {
+	file := &lineFile{path: filepath.Join(deps.StateDir, sessionsName)}
+	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
+		ev := call.Event
+		var o writer
+		o.open()
+		o.text("time", ev.Time.UTC().Format(time.RFC3339Nano))
+		o.some("agent", ev.Agent)
+		o.some("agentVersion", ev.AgentVersion)
+		o.some("kind", string(ev.Kind))
+		o.some("native", ev.Native)
+		o.some("session", ev.Session)
+		o.some("cwd", ev.Cwd)
+		o.some("transcript", ev.Transcript)
+		o.some("projectDir", lookup(call.Env, projectDirVar))
+		o.some("project", call.Project)
+		o.some("title", ev.Title)
+		o.some("model", ev.Model)
+		o.some("mode", ev.Mode)
+		o.some("detail", ev.Detail)
+		if s := ev.Subagent; s != nil {
+			o.some("subagent", s.ID)
+		}
+		o.close()
+		return event.Decision{}, file.append(deps.Redact(nil, o.b))
+	}
+}
+
+// trace tells people who watch that an event passed. It never reaches an
+// agent: agents read a hook's stdout.
+func trace(deps Deps) Func {
+	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
+		deps.Report(call.Hook.ID, traceLine(call.Event))
+		return event.Decision{}, nil
+	}
+}
+
+// traceText bounds what one line shows of a command or a prompt.
+const traceText = 200
+
+func traceLine(ev *event.Event) string {
+	var b strings.Builder
+	word := func(s string) {
+		if s != "" {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(s)
+		}
+	}
+	word(ev.Agent)
+	word(ev.Native)
+	if string(ev.Kind) != ev.Native {
+		word("(" + string(ev.Kind) + ")")
+	}
+	word(ev.Session)
+	about := ev.Prompt
+	if about == "" {
+		about = ev.Message
+	}
+	if t := ev.Tool; t != nil {
+		word(t.Name)
+		switch paths := t.Paths(); {
+		case len(t.Commands) > 0:
+			about = strings.Join(t.Commands, "; ")
+		case len(paths) > 0:
+			about = strings.Join(paths, " ")
+		case t.URL != "":
+			about = t.URL
+		}
+	}
+	if about != "" {
+		// Redacted before it is cut: half a secret is not recognised.
+		word("· " + cut(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
+	}
+	return b.String()
+}
+
+// cut shortens s to at most n bytes, at a rune's start.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}
