@@ -1,0 +1,357 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+func ddRule(x *env, r *shell.Run) {
+	for _, a := range r.Args() {
+		t, ok := strings.CutPrefix(a.Text, "of=")
+		if !ok {
+			continue
+		}
+		p := x.placeOf(t, strings.HasPrefix(t, "~"), a.Dynamic, r)
+		switch {
+		case isDevice(p), strings.HasPrefix(t, "/dev/$"):
+			x.f.add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", t))
+		case x.vital(p) != "":
+			x.f.add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", t, x.vital(p)))
+		}
+	}
+}
+
+func shredRule(x *env, r *shell.Run) {
+	_, rest := splitFlags(r.Args())
+	for _, w := range rest {
+		p := x.place(w, r)
+		switch {
+		case isDevice(p):
+			x.f.add("disk", r.String(), fmt.Sprintf("destroys the device %s", w.Text))
+		case x.vital(p) != "":
+			x.f.add("overwrite", r.String(), fmt.Sprintf("destroys %s (%s)", w.Text, x.vital(p)))
+		case p.known && !r.Contained && (x.broad(p) != "" || x.outside(p)):
+			x.f.add("rm-outside", r.String(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
+		}
+	}
+}
+
+// deviceRule: tools that are only dangerous when pointed at a device; images in
+// files are fine.
+func deviceRule(x *env, r *shell.Run) {
+	flags, rest := splitFlags(r.Args())
+	name := r.Name()
+	switch name {
+	case "fdisk", "sfdisk", "parted", "gdisk", "sgdisk":
+		if hasShort(flags, 'l', 'd', 'p') && !hasShort(flags, 'Z', 'z') || hasLong(flags, "--list", "--dump", "--print") || has(rest, "print") || len(rest) == 0 {
+			return
+		}
+	case "hdparm":
+		if !strings.Contains(r.String(), "security-erase") && !strings.Contains(r.String(), "--trim-sector") {
+			return
+		}
+	case "nvme":
+		if !has(rest, "format", "sanitize", "delete-ns") {
+			return
+		}
+	case "badblocks":
+		if !hasShort(flags, 'w') {
+			return
+		}
+	case "wipefs":
+		if !hasShort(flags, 'a', 'o') && !hasLong(flags, "--all", "--offset") {
+			return
+		}
+	}
+	for _, w := range rest {
+		if strings.HasPrefix(w.Text, "/dev/") || w.Dynamic {
+			x.f.add("disk", r.String(), fmt.Sprintf("%s changes the device %s", name, w.Text))
+			return
+		}
+	}
+}
+
+var volumeVerbs = map[string][]string{
+	"diskutil":   {"erasedisk", "erasevolume", "partitiondisk", "zerodisk", "randomdisk", "secureerase", "reformat", "apfs deletecontainer", "apfs deletevolume", "apfs erasevolume"},
+	"zpool":      {"destroy", "labelclear"},
+	"zfs":        {"destroy", "rollback"},
+	"btrfs":      {"delete"},
+	"mdadm":      {"--zero-superblock", "--stop", "--remove"},
+	"cryptsetup": {"luksformat", "erase", "lukserase", "reencrypt"},
+	"vssadmin":   {"delete"},
+	"tmutil":     {"delete", "deletelocalsnapshots"},
+	"nvram":      {"-c"},
+	"csrutil":    {"disable"},
+}
+
+func volumeRule(x *env, r *shell.Run) {
+	name := r.Name()
+	if strings.HasSuffix(name, "remove") {
+		x.f.add("disk", r.String(), fmt.Sprintf("%s removes a volume", name))
+		return
+	}
+	line := strings.ToLower(joinArgs(r.Args()))
+	for _, v := range volumeVerbs[name] {
+		if hasPhrase(line, v) {
+			x.f.add("disk", r.String(), fmt.Sprintf("%s %s loses a volume or its protection", name, v))
+			return
+		}
+	}
+}
+
+func joinArgs(args []shell.Word) string {
+	parts := make([]string, len(args))
+	for i, a := range args {
+		parts[i] = a.Text
+	}
+	return strings.Join(parts, " ")
+}
+
+// hasPhrase reports whether phrase stands in line as whole words.
+func hasPhrase(line, phrase string) bool {
+	return strings.Contains(" "+line+" ", " "+phrase+" ")
+}
+
+// forkRule: a function that starts itself in a pipe or in the background.
+func forkRule(x *env, r *shell.Run) {
+	self := r.Func != "" && r.Argv[0].Text == r.Func
+	again := r.Argv[0].Text == "$0" || r.Argv[0].Text == "${0}"
+	piped := !r.From.Empty() || !r.To.Empty()
+	if self && (r.Background || piped) || again && r.Background && piped {
+		x.f.add("fork-bomb", r.String(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
+	}
+}
+
+var deletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync", "remove_dir_all", "removeSync", "fs.promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
+var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.HOME", `environ["HOME"]`, `environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
+
+// codeRule: python3 -c, node -e and the like that delete broad paths.
+func codeRule(x *env, r *shell.Run) {
+	text, ok := r.Code()
+	if !ok || r.Contained {
+		return
+	}
+	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for(;;)") || strings.Contains(text, "loop")) &&
+		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text, "{fork") || strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
+		x.f.add("fork-bomb", r.Name(), "forks in an endless loop")
+	}
+	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") || strings.Contains(text, "requests.get") || strings.Contains(text, "fetch(")) {
+		x.f.add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
+	}
+	deleter := ""
+	for _, d := range deletersInCode {
+		if strings.Contains(text, d) {
+			deleter = d
+			break
+		}
+	}
+	if deleter == "" {
+		return
+	}
+	for _, h := range homeInCode {
+		if strings.Contains(text, h) {
+			x.f.add("code", r.Name(), fmt.Sprintf("calls %s on something in the home directory", deleter))
+			return
+		}
+	}
+	for _, lit := range quotedIn(text) {
+		if lit == "" || !strings.HasPrefix(lit, "/") && !strings.HasPrefix(lit, "~") && !strings.HasPrefix(lit, ".") {
+			continue
+		}
+		p := x.placeOf(lit, strings.HasPrefix(lit, "~"), false, r)
+		if why := x.broad(p); p.known && (why != "" || x.outside(p)) {
+			x.f.add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
+			return
+		}
+	}
+}
+
+// quotedIn returns the string literals of program text, escapes left alone.
+func quotedIn(text string) []string {
+	var out []string
+	for i := 0; i < len(text) && len(out) < 256; i++ {
+		q := text[i]
+		if q != '\'' && q != '"' && q != '`' {
+			continue
+		}
+		j := strings.IndexByte(text[i+1:], q)
+		if j < 0 {
+			break
+		}
+		out = append(out, text[i+1:i+1+j])
+		i += j + 1
+	}
+	return out
+}
+
+var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true, "xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true, "ftp": true, "tftp": true}
+
+// origin says whether a run's output is foreign text: from the network, or out
+// of a decoder that hides what it says.
+func origin(r *shell.Run) string {
+	name := r.Name()
+	switch {
+	case fetchers[name]:
+		return "the network (" + name + ")"
+	case name == "base64" && has(r.Args(), "-d", "-D", "--decode", "-di"),
+		name == "base32" && has(r.Args(), "-d", "--decode"),
+		name == "xxd" && strings.Contains(joinArgs(r.Args()), "-r"),
+		name == "openssl" && has(r.Args(), "-d"),
+		name == "uudecode", name == "rot13":
+		return "a decoder (" + name + ")"
+	}
+	return ""
+}
+
+// originOf looks at a span of runs and, through their pipes, at what feeds them.
+func (x *env) originOf(s shell.Span, depth int) string {
+	for i := s.Lo; i < s.Hi && i < len(x.script.Runs) && depth < 16; i++ {
+		r := &x.script.Runs[i]
+		if o := origin(r); o != "" {
+			return o
+		}
+		if r.From.Hi <= i { // only ever look back, so that this ends
+			if o := x.originOf(r.From, depth+1); o != "" {
+				return o
+			}
+		}
+	}
+	return ""
+}
+
+// fetchedProgram: foreign text that is run.
+func fetchedProgram(x *env, r *shell.Run) {
+	if len(r.Argv) == 0 || r.Contained {
+		return
+	}
+	name := r.Name()
+	isShell := shell.IsShell(name)
+	evals := name == "eval" || name == "source" || name == "."
+	interpreter := false
+	switch strings.TrimRight(name, "0123456789.") {
+	case "python", "perl", "ruby", "node", "php", "bun", "deno", "lua", "osascript", "pwsh", "powershell", "nodejs":
+		interpreter = true
+	}
+	if !isShell && !evals && !interpreter {
+		return
+	}
+	say := func(from string) {
+		x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs text that comes from %s", name, from))
+	}
+	for _, a := range r.Args() {
+		if o := x.originOf(a.From, 0); o != "" {
+			say(o)
+			return
+		}
+	}
+	for _, rd := range r.Redirects {
+		if o := x.originOf(rd.Target.From, 0); o != "" && rd.Reads() {
+			say(o)
+			return
+		}
+	}
+	if evals {
+		// curl … | while read l; do eval "$l"; done
+		for _, a := range r.Args() {
+			if o := x.originOf(r.From, 0); o != "" && a.Dynamic {
+				say(o)
+				return
+			}
+		}
+		return
+	}
+	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput {
+		say(o)
+		return
+	}
+	if !readsProgramFromStdin(r, isShell) {
+		return
+	}
+	if o := x.originOf(r.From, 0); o != "" {
+		say(o)
+	}
+}
+
+// readsProgramFromStdin: no script file and no code on the command line.
+func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
+	for _, a := range r.Args() {
+		t := a.Text
+		switch {
+		case t == "-" || t == "/dev/stdin" || t == "-s":
+			return true
+		case t == "--" || t == "":
+		case t[0] == '-':
+			if !isShell && (t == "-m" || t == "-c" || t == "-e" || t == "-p" || t == "-r" || t == "-n" || t == "-ne" || t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" || t == "-lne") {
+				return false
+			}
+			if !isShell && len(t) > 2 && t[1] != '-' && strings.ContainsAny(t, "e") && r.Name() != "python3" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// downloadedScript: curl -o f … && sh f, all in one line.
+func downloadedScript(x *env) {
+	got := map[string]bool{}
+	for i := range x.script.Runs {
+		r := &x.script.Runs[i]
+		name := r.Name()
+		if name == "curl" || name == "wget" {
+			for _, f := range downloads(r) {
+				got[strings.TrimPrefix(f, "./")] = true
+			}
+			continue
+		}
+		if len(got) == 0 || len(r.Argv) == 0 {
+			continue
+		}
+		if shell.IsShell(name) || name == "source" || name == "." {
+			for _, a := range r.Args() {
+				if got[strings.TrimPrefix(a.Text, "./")] {
+					x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text))
+				}
+			}
+		} else if strings.HasSuffix(name, ".sh") && got[strings.TrimPrefix(r.Argv[0].Text, "./")] {
+			x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("runs %s, which this command has just downloaded", r.Argv[0].Text))
+		}
+	}
+}
+
+// downloads names the files a curl or wget run leaves behind.
+func downloads(r *shell.Run) []string {
+	var out []string
+	args := r.Args()
+	remoteName := r.Name() == "wget"
+	for i, a := range args {
+		t := a.Text
+		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' || r.Name() == "wget" && t[len(t)-1] == 'O')
+		if (out1 || t == "--output" || t == "--output-document") && i+1 < len(args) {
+			return []string{args[i+1].Text}
+		}
+		if v, ok := strings.CutPrefix(t, "--output="); ok {
+			return []string{v}
+		}
+		if t == "--remote-name" || r.Name() == "curl" && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t, "O") {
+			remoteName = true
+		}
+	}
+	if remoteName {
+		for _, a := range args {
+			if j := strings.LastIndexByte(a.Text, '/'); j >= 0 && strings.Contains(a.Text, "://") {
+				out = append(out, a.Text[j+1:])
+			}
+		}
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() {
+			out = append(out, rd.Target.Text)
+		}
+	}
+	return out
+}

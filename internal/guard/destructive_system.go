@@ -1,0 +1,194 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// vitalUnits are services a machine or its owner can't do without.
+var vitalUnits = []string{"ssh", "sshd", "network", "networking", "networkmanager", "dbus", "firewalld", "ufw", "docker", "containerd", "kubelet", "cron", "crond", "auditd", "rsyslog"}
+
+var vitalPackages = []string{"sudo", "systemd", "libc6", "glibc", "bash", "coreutils", "apt", "dpkg", "openssh-server", "linux-image", "kernel", "init", "python3-minimal", "util-linux", "login", "base", "filesystem", "grub", "grub2"}
+
+func systemRule(x *env, r *shell.Run) {
+	if r.Contained {
+		return
+	}
+	args := r.Args()
+	flags, rest := splitFlags(args)
+	name := r.Name()
+	line := joinArgs(args)
+	say := func(what string) { x.f.add("system", r.String(), fmt.Sprintf("%s %s", name, what)) }
+	switch name {
+	case "shutdown", "reboot", "halt", "poweroff":
+		if !has(args, "--help", "-c", "--version", "--show") {
+			say("stops the machine")
+		}
+	case "init", "telinit":
+		if len(rest) == 1 && has(rest, "0", "1", "6", "s", "S") {
+			say("changes the machine's run level")
+		}
+	case "systemctl", "service", "loginctl":
+		systemServices(x, r, flags, rest)
+	case "kill":
+		killRule(x, r, args)
+	case "killall5":
+		say("kills every process")
+	case "killall", "pkill":
+		if hasShort(flags, 'u', 'U') && len(rest) <= 1 || has(rest, ".", ".*", "-1") {
+			say("kills all of somebody's processes")
+		}
+		if has(rest, "systemd", "init", "sshd", "launchd", "WindowServer", "loginwindow") {
+			say("kills a vital process")
+		}
+	case "crontab":
+		if hasShort(flags, 'r') {
+			say("-r deletes the whole table")
+		}
+	case "userdel", "deluser", "groupdel":
+		if len(rest) > 0 {
+			say("deletes an account")
+		}
+	case "dscl":
+		if has(args, "-delete", "delete") {
+			say("deletes a directory entry")
+		}
+	case "usermod":
+		if has(flags, "-L", "--lock") {
+			say("locks an account")
+		}
+	case "iptables", "ip6tables":
+		if has(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
+			say("changes the whole firewall")
+		}
+	case "nft":
+		if hasPhrase(line, "flush ruleset") || hasPhrase(line, "delete table") {
+			say("changes the whole firewall")
+		}
+	case "ufw":
+		if has(rest, "disable", "reset") {
+			say("switches the firewall off")
+		}
+	case "umount":
+		if hasShort(flags, 'a') || has(rest, "/") {
+			say("unmounts everything")
+		}
+	case "swapoff":
+		return
+	case "ip":
+		if hasPhrase(line, "link set") && strings.HasSuffix(line, " down") || hasPhrase(line, "route flush") || hasPhrase(line, "route del default") || hasPhrase(line, "addr flush") {
+			say("takes the network down")
+		}
+	case "ifconfig":
+		if len(rest) > 1 && rest[len(rest)-1].Text == "down" {
+			say("takes the network down")
+		}
+	case "nmcli":
+		if hasPhrase(line, "networking off") || hasPhrase(line, "radio all off") {
+			say("takes the network down")
+		}
+	case "apt", "apt-get", "yum", "dnf", "pacman", "rpm", "dpkg", "apk", "zypper":
+		packageRule(x, r, flags, rest)
+	case "brew":
+		if has(rest, "uninstall", "remove") && len(rest) > 1 && !rest[1].From.Empty() {
+			say("uninstalls everything in a list")
+		}
+	case "launchctl":
+		if hasPhrase(line, "bootout system") || hasPhrase(line, "reboot") {
+			say("stops the system")
+		}
+	case "spctl":
+		if has(flags, "--master-disable", "--global-disable") {
+			say("switches Gatekeeper off")
+		}
+	case "pmset":
+		if has(rest, "sleepnow") {
+			say("puts the machine to sleep")
+		}
+	case "wsl":
+		if has(flags, "--unregister") {
+			say("--unregister deletes a distribution")
+		}
+	}
+}
+
+func systemServices(x *env, r *shell.Run, flags, rest []shell.Word) {
+	say := func(what string) { x.f.add("system", r.String(), r.Name()+" "+what) }
+	if len(rest) == 0 {
+		return
+	}
+	verb := rest[0].Text
+	units := rest[1:]
+	if r.Name() == "service" && len(rest) > 1 {
+		verb, units = rest[1].Text, rest[:1]
+	}
+	switch verb {
+	case "poweroff", "reboot", "halt", "kexec", "rescue", "emergency", "soft-reboot", "isolate":
+		say(verb + " stops the machine or most of it")
+	case "kill-user", "terminate-user":
+		say(verb + " ends somebody's sessions")
+	case "stop", "disable", "mask", "kill":
+		if hasLong(flags, "--user") {
+			return
+		}
+		for _, u := range units {
+			n := strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(u.Text, ".service"), ".socket"))
+			if strings.HasPrefix(n, "systemd-") {
+				say(verb + " of " + u.Text + ", which the machine needs")
+				return
+			}
+			for _, v := range vitalUnits {
+				if n == v {
+					say(verb + " of " + u.Text + ", which the machine needs")
+					return
+				}
+			}
+		}
+	}
+}
+
+// killRule: kill -9 -1 means every process there is; 1 is the first of all.
+func killRule(x *env, r *shell.Run, args []shell.Word) {
+	signal := false
+	for i, a := range args {
+		t := a.Text
+		if i == 0 && len(t) > 1 && t[0] == '-' {
+			signal = true
+			if t == "-s" || t == "-n" {
+				continue
+			}
+			if t == "-l" || t == "-L" {
+				return
+			}
+			if t == "-1" && len(args) == 1 {
+				return
+			}
+			continue
+		}
+		if t == "-1" && signal || t == "-1" && has(args, "--") || t == "1" && !(args[0].Text == "-s" || args[0].Text == "-n" || args[0].Text == "-0") {
+			x.f.add("system", r.String(), "kill of every process, or of the first one")
+			return
+		}
+	}
+}
+
+func packageRule(x *env, r *shell.Run, flags, rest []shell.Word) {
+	removes := has(rest, "remove", "purge", "erase", "autoremove", "del", "rm") || hasShort(flags, 'R', 'P') && r.Name() == "pacman" ||
+		r.Name() == "rpm" && hasShort(flags, 'e') || r.Name() == "dpkg" && (hasLong(flags, "--purge", "--remove") || has(flags, "-P", "-r"))
+	if !removes {
+		return
+	}
+	for _, p := range rest {
+		for _, v := range vitalPackages {
+			if p.Text == v || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
+				x.f.add("system", r.String(), fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
+				return
+			}
+		}
+	}
+	if hasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || hasShort(flags, 'd') && r.Name() == "pacman" && strings.Contains(joinArgs(flags), "dd") {
+		x.f.add("system", r.String(), r.Name()+" removes packages without regard to what needs them")
+	}
+}

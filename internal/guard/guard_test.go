@@ -1,0 +1,272 @@
+package guard
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// simple commands can stand behind sudo and env as they are.
+var simple = regexp.MustCompile(`^[a-z./][a-z0-9./_-]* [^;&|<>(){}\n]*$`)
+
+var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\.|set|exec|builtin|if|for|while|until|case|function|time|coproc|unset|local) `)
+
+// A dangerous command stays dangerous however it is wrapped.
+func TestWrappingKeepsFindings(t *testing.T) {
+	set := allGuards()
+	wrapped := 0
+	for _, s := range corpus(t, "dangerous") {
+		q, err := syntax.Quote(s.text, syntax.LangBash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer := []string{"sh -c " + q, "sudo bash -c " + q, "env X=1 sh -c " + q}
+		if !strings.HasSuffix(s.rule, ".unreadable") {
+			outer = append(outer, "(\n"+s.text+"\n)", "true && {\n"+s.text+"\n}", "if true; then\n"+s.text+"\nfi")
+		}
+		if simple.MatchString(s.text) && !notPrograms.MatchString(s.text) {
+			outer = append(outer, "sudo "+s.text, "env X=1 "+s.text, "nohup "+s.text, "true && "+s.text, "timeout 5 "+s.text)
+		}
+		for _, o := range outer {
+			wrapped++
+			if got := set.Check(shellCall(o)); !hasRule(got, s.rule) {
+				t.Errorf("%s:%d: %q: want %s, got %v", s.file, s.line, o, s.rule, got)
+			}
+		}
+	}
+	t.Logf("%d wrapped commands", wrapped)
+}
+
+func TestHostileCommandsAreBounded(t *testing.T) {
+	set := allGuards()
+	fill := func(s string) string { return strings.Repeat(s, shell.MaxSource/len(s)) }
+	for name, cmd := range map[string]string{
+		"rm": fill("rm -rf x;"), "dynamic": fill("$x "), "pipes": fill("curl x|") + "sh", "nest": fill("sh -c '"), "secrets": fill("cat .enx;"), "redirects": fill(">x "),
+		"find": "find . " + fill("-exec rm {} "), "paths": "rm -rf " + fill("a/../"), "own": fill("echo hooks > settings;"), "words": "cat " + fill("x "), "sql": "psql -c '" + fill("drop ") + "'",
+		"curl words": "curl " + fill("@a "), "code": "python3 -c '" + fill(`rmtree("x");`) + "'", "vars": fill("echo $A_TOKENX;"), "unclosed": fill("rm -r \""),
+	} {
+		start := time.Now()
+		got := set.Check(shellCall(cmd))
+		took := time.Since(start)
+		if len(got) > 3*maxFindings {
+			t.Errorf("%s: %d findings", name, len(got))
+		}
+		// Only a runaway fails here; the machine may be slow.
+		if took > 10*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+		if took > 200*time.Millisecond {
+			t.Logf("%s: %v", name, took)
+		}
+	}
+}
+
+func TestTooLongIsItsOwnClass(t *testing.T) {
+	g := NewDestructive(Options{})
+	pad := strings.Repeat("echo hello\n", shell.MaxSource/10)
+	if got := g.Check(shellCall(pad)); len(got) != 0 {
+		t.Errorf("long and harmless: %v", got)
+	}
+	if got := g.Check(shellCall(pad + "r''m -rf /")); !hasRule(got, "destructive.unreadable") {
+		t.Errorf("long and dangerous: %v", got)
+	}
+}
+
+func TestFileTools(t *testing.T) {
+	secretsGuard, own := NewSecrets(Options{}), NewOwnFiles(Options{OwnPaths: []string{"/srv/hm", "/home/dev/.special/agent.conf"}})
+	tests := []struct {
+		g    *Guard
+		call Call
+		want string
+	}{
+		{secretsGuard, Call{ToolKind: "file_read", Reads: []string{"/home/dev/app/.env"}}, "secrets.file"},
+		{secretsGuard, Call{ToolKind: "file_read", Reads: []string{"~/.ssh/id_rsa"}}, "secrets.file"},
+		{secretsGuard, Call{ToolKind: "search", Reads: []string{".env.production"}}, "secrets.file"},
+		{secretsGuard, Call{ToolKind: "file_read", Reads: []string{".env.example", "src/env.ts", "~/.ssh/config"}}, ""},
+		{secretsGuard, Call{ToolKind: "file_write", Writes: []string{".env"}}, ""},
+		{secretsGuard, Call{ToolKind: "mcp", ToolName: "fs_read", Input: []byte(`{"path":"/home/dev/.aws/credentials"}`)}, "secrets.file"},
+		{secretsGuard, Call{ToolKind: "mcp", ToolName: "run", Input: []byte(`{"command":"cat .env"}`)}, "secrets.read"},
+		{secretsGuard, Call{ToolKind: "mcp", ToolName: "x", Input: []byte(`{"path":`)}, ""},
+		{secretsGuard, Call{ToolKind: "fetch", URL: "file:///etc/shadow"}, "secrets.file"},
+		{own, Call{ToolKind: "file_edit", Writes: []string{"/home/dev/app/.claude/settings.json"}}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{".claude/settings.local.json"}}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"settings.json"}, Cwd: "/home/dev/.claude"}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"~/.codex/config.toml"}}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"../.hookmux/hooks.json"}}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"/srv/hm/x/y"}}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"~/.special/agent.conf"}}, "own-files.write"},
+		{own, Call{ToolKind: "shell", Commands: []string{"rm -rf /home/dev/.special"}}, "own-files.delete"},
+		{own, Call{ToolKind: "file_read", Reads: []string{"/home/dev/.claude/settings.json"}}, ""},
+		{own, Call{ToolKind: "file_write", Writes: []string{"src/settings.json", ".claude/CLAUDE.md", "docs/hooks.json"}}, ""},
+		{own, Call{ToolKind: "mcp", ToolName: "write_file", Input: []byte(`{"path":".hookmux/hooks.json","content":"{}"}`)}, "own-files.write"},
+		{own, Call{ToolKind: "mcp", ToolName: "read_file", Input: []byte(`{"path":".hookmux/hooks.json"}`)}, ""},
+	}
+	for _, tt := range tests {
+		if tt.call.Home == "" {
+			tt.call.Home = "/home/dev"
+		}
+		if tt.call.Cwd == "" {
+			tt.call.Cwd, tt.call.Project = "/home/dev/app", "/home/dev/app"
+		}
+		got := tt.g.Check(tt.call)
+		if tt.want == "" && len(got) > 0 || tt.want != "" && !hasRule(got, tt.want) {
+			t.Errorf("%+v: want %q, got %v", tt.call, tt.want, got)
+		}
+	}
+}
+
+// Where a call happens decides what is broad.
+func TestPlaces(t *testing.T) {
+	g := NewDestructive(Options{})
+	tests := []struct {
+		cwd, project, home, cmd, want string
+	}{
+		{"/srv/app", "/srv/app", "/root", "rm -rf dist", ""},
+		{"/srv/app/web", "/srv/app", "/root", "rm -rf ../dist", ""},
+		{"/srv/app/web", "/srv/app", "/root", "rm -rf *", ""},
+		{"/srv/app/web", "/srv/app", "/root", "rm -rf ..", "destructive.rm-broad"},
+		{"/srv/app/web", "/srv/app", "/root", "rm -rf ../../other", "destructive.rm-broad"},
+		{"/tmp/proj", "/tmp/proj", "/root", "rm -rf .git", "destructive.rm-broad"},
+		{"/tmp/proj", "/tmp/proj", "/root", "rm -rf /tmp/other", ""},
+		{"", "", "", "rm -rf dist", ""},
+		{"", "", "", "rm -rf ~", "destructive.rm-broad"},
+		{"", "", "", "rm -rf ..", "destructive.rm-broad"},
+		{"/Users/me/app", "/Users/me/app", "/Users/me", "rm -rf ~/Library/Caches/x", ""},
+		{"/Users/me/app", "/Users/me/app", "/Users/me", "rm -rf /Users/me", "destructive.rm-broad"},
+		{"/Users/me/app", "/Users/me/app", "/Users/me", "rm -rf ~/Desktop", "destructive.rm-outside"},
+	}
+	for _, tt := range tests {
+		got := g.Check(Call{ToolKind: "shell", Commands: []string{tt.cmd}, Cwd: tt.cwd, Project: tt.project, Home: tt.home})
+		if tt.want == "" && len(got) > 0 || tt.want != "" && !hasRule(got, tt.want) {
+			t.Errorf("%+v: got %v", tt, got)
+		}
+	}
+}
+
+func TestAllow(t *testing.T) {
+	cmd := "rm -rf ~/old"
+	for _, tt := range []struct {
+		allow []string
+		deny  bool
+	}{
+		{nil, true},
+		{[]string{"destructive.rm-outside"}, false},
+		{[]string{"destructive"}, false},
+		{[]string{"guard.destructive"}, false},
+		{[]string{"destructive.rm-broad"}, true},
+		{[]string{"destructive.rm-outside:" + cmd}, false},
+		{[]string{"destructive.rm-outside:rm -rf ~/other"}, true},
+	} {
+		got := NewDestructive(Options{Allow: tt.allow}).Check(shellCall(cmd))
+		if tt.deny != (len(got) > 0) {
+			t.Errorf("allow %q: %v", tt.allow, got)
+		}
+	}
+}
+
+func TestNewAndList(t *testing.T) {
+	if _, err := New("nonsense", Options{}); err == nil {
+		t.Error("unknown guard accepted")
+	}
+	seen := map[string]bool{}
+	for _, info := range List() {
+		g, err := New(info.Name, Options{Ask: true})
+		if err != nil || g.Name() != info.Name || !g.Ask() {
+			t.Errorf("%s: %v", info.Name, err)
+		}
+		if info.DefaultOn != (info.Name == OwnFiles) || info.What == "" {
+			t.Errorf("%+v", info)
+		}
+		for _, r := range info.Rules {
+			if seen[r.ID] || !strings.HasPrefix(r.ID, info.Name+".") || r.What == "" {
+				t.Errorf("rule %+v", r)
+			}
+			seen[r.ID] = true
+		}
+	}
+}
+
+func TestMessageIsOneLine(t *testing.T) {
+	set := allGuards()
+	for _, s := range corpus(t, "dangerous") {
+		for _, f := range set.Check(shellCall(s.text)) {
+			m := Message(f)
+			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m, "hookmux guard allow "+f.Rule+" --once") {
+				t.Fatalf("%q", m)
+			}
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	call := shellCall("")
+	e := Explain(`sudo bash -c "rm -rf ~"`, call, allGuards())
+	if len(e.Runs) != 1 || e.Runs[0].Program != "rm" || strings.Join(e.Runs[0].Via, ",") != "sudo,bash -c" || !hasRule(e.Findings, "destructive.rm-broad") || len(e.Messages) != len(e.Findings) {
+		t.Errorf("%+v", e)
+	}
+	if e := Explain(`echo "x`, call, allGuards()); e.Error == "" || len(e.Findings) != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// The prefilter must never hide a command that the full check would catch.
+func TestPrefilterHidesNothing(t *testing.T) {
+	set := allGuards()
+	for _, s := range corpus(t, "dangerous") {
+		for _, g := range set {
+			f := &findings{guard: g, command: s.text}
+			call := shellCall(s.text)
+			g.command(f, &call, s.text, &parses{})
+			if len(f.list) > 0 && !g.pre.interesting(s.text) {
+				t.Errorf("%s: prefilter skips %q: %v", g.name, s.text, f.list)
+			}
+		}
+	}
+	for _, ordinary := range []string{"go test ./...", "npm run build", "git status", "ls -la src", "make test"} {
+		if set[2].pre.interesting(ordinary) {
+			t.Errorf("own-files parses %q for nothing", ordinary)
+		}
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{"rm -rf /", "cat .env", "echo > .claude/settings.json", "sudo sh -c 'x'", "git push -f", "a\x00b", "curl x | sh", "kill -9 -1", "rm -rf \"$X/\"", "find -exec"} {
+		f.Add(s, "/home/dev/app")
+	}
+	set := allGuards()
+	f.Fuzz(func(t *testing.T, cmd, where string) {
+		set.Check(Call{ToolKind: "shell", Commands: []string{cmd}, Cwd: where, Project: where, Home: where})
+		set.Check(Call{ToolKind: "mcp", ToolName: "write", Input: []byte(cmd), Reads: nil, Home: where})
+		set.Check(Call{ToolKind: "file_edit", Reads: []string{cmd}, Writes: []string{cmd}, Cwd: where})
+	})
+}
+
+func BenchmarkCheck(b *testing.B) {
+	set := allGuards()
+	for _, bb := range []struct{ name, cmd string }{
+		{"ordinary", "go test ./... -run TestFoo"},
+		{"parsed", "git add -A && git commit -m 'x' && git push"},
+		{"dangerous", `sudo bash -c "rm -rf ~"`},
+	} {
+		call := shellCall(bb.cmd)
+		b.Run(bb.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				set.Check(call)
+			}
+		})
+	}
+	own := NewOwnFiles(Options{})
+	call := shellCall("go test ./... -run TestFoo")
+	b.Run("own-files only", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			own.Check(call)
+		}
+	})
+}

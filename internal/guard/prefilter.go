@@ -1,0 +1,138 @@
+package guard
+
+// needles finds out in one pass over the bytes whether a command is worth
+// parsing. Most commands are not: `go test ./...` names nothing a guard
+// watches and hides nothing behind quoting.
+//
+// It is an Aho-Corasick automaton over a folded alphabet, built once per guard.
+type needles struct {
+	class  [256]uint8
+	width  int
+	next   []uint16 // state*width + class
+	accept []int8   // length of the needle that ends in this state, 0 for none
+	word   []bool   // that needle must start at a word boundary
+	tricks bool     // quoting and expansion that can hide a word also count
+}
+
+func isAlnum(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+}
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+// newNeedles builds the automaton. Needles are matched without regard to case;
+// one that starts with a letter only counts where a word starts.
+func newNeedles(tricks bool, list ...string) *needles {
+	n := &needles{tricks: tricks, width: 1}
+	for _, s := range list {
+		for i := 0; i < len(s); i++ {
+			if b := lower(s[i]); n.class[b] == 0 {
+				n.class[b] = uint8(n.width)
+				n.width++
+			}
+		}
+	}
+	for b := byte('A'); b <= 'Z'; b++ {
+		n.class[b] = n.class[lower(b)]
+	}
+	n.grow()
+	for _, s := range list {
+		at := 0
+		for i := 0; i < len(s); i++ {
+			k := at*n.width + int(n.class[s[i]])
+			if n.next[k] == 0 {
+				id := n.grow()
+				n.next[k] = uint16(id)
+			}
+			at = int(n.next[k])
+		}
+		if n.accept[at] == 0 {
+			n.accept[at], n.word[at] = int8(len(s)), isAlnum(s[0])
+		}
+	}
+	n.link()
+	return n
+}
+
+func (n *needles) grow() int {
+	id := len(n.accept)
+	n.next = append(n.next, make([]uint16, n.width)...)
+	n.accept = append(n.accept, 0)
+	n.word = append(n.word, false)
+	return id
+}
+
+// link turns the trie into an automaton without fail edges.
+func (n *needles) link() {
+	fail := make([]int, len(n.accept))
+	var queue []int
+	for c := 0; c < n.width; c++ {
+		if s := int(n.next[c]); s != 0 {
+			queue = append(queue, s)
+		}
+	}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		if f := fail[at]; n.accept[at] == 0 && n.accept[f] != 0 {
+			n.accept[at], n.word[at] = n.accept[f], n.word[f]
+		}
+		for c := 0; c < n.width; c++ {
+			k := at*n.width + c
+			if s := int(n.next[k]); s != 0 {
+				fail[s] = int(n.next[fail[at]*n.width+c])
+				queue = append(queue, s)
+			} else {
+				n.next[k] = n.next[fail[at]*n.width+c]
+			}
+		}
+	}
+}
+
+// interesting reports whether s must be parsed.
+func (n *needles) interesting(s string) bool {
+	return n.match(s) || n.tricks && tricky(s)
+}
+
+func (n *needles) match(s string) bool {
+	at := 0
+	for i := 0; i < len(s); i++ {
+		at = int(n.next[at*n.width+int(n.class[s[i]])])
+		if l := int(n.accept[at]); l != 0 {
+			if j := i - l; !n.word[at] || j < 0 || !isAlnum(s[j]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// tricky reports whether quoting or expansion could spell a word that does not
+// stand in the text: r”m, \rm, $'\x72m', $X, `…`, {r,}m, /bin/r?.
+func tricky(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\', '$', '`', '{', '?', '[':
+			return true
+		case '\'', '"':
+			// A quote inside a word: r"m" or "r"m.
+			if i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1]) {
+				return true
+			}
+			if i+1 < len(s) && s[i+1] == s[i] {
+				return true
+			}
+		case '*':
+			// A star inside a program's path: /bin/r*.
+			if i > 0 && isAlnum(s[i-1]) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,470 @@
+package guard
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// What counts as use and is left alone: `source .env`, `export $(cat .env)`,
+// docker --env-file, ssh -i, ls, test -f, grep -q, chmod, writing a secret file.
+// What counts as reading: anything that puts the contents on stdout, into
+// another file or onto the network.
+var secretRules = []RuleInfo{
+	{"secrets.read", "a command reads or copies a file that holds secrets"},
+	{"secrets.file", "a file or search tool opens a file that holds secrets"},
+	{"secrets.send", "a file that holds secrets, or the environment, goes to the network"},
+	{"secrets.print", "a command prints a stored password or token"},
+	{"secrets.variable", "a command prints a variable that holds a secret"},
+	{"secrets.commit", "a file that holds secrets is added to git"},
+	{"secrets.unreadable", "a command that cannot be read in full and names a secret file"},
+}
+
+// readers put the contents of their operands somewhere. The value lists short
+// options that take a separate argument (which is then no file), except that
+// skip counts leading operands that are no files either (grep's pattern).
+var readers = map[string]struct {
+	values string
+	skip   int
+}{
+	"cat": {}, "bat": {}, "batcat": {}, "less": {}, "more": {}, "most": {}, "head": {values: "nc"}, "tail": {values: "ncs"}, "tac": {}, "nl": {}, "view": {},
+	"grep": {values: "ABCmefd", skip: 1}, "egrep": {values: "ABCmef", skip: 1}, "fgrep": {values: "ABCmef", skip: 1}, "rg": {values: "ABCmefgtTMj", skip: 1}, "ag": {skip: 1}, "ack": {skip: 1}, "zgrep": {skip: 1},
+	"awk": {values: "Fv", skip: 1}, "gawk": {values: "Fv", skip: 1}, "mawk": {values: "Fv", skip: 1}, "sed": {values: "ef", skip: 1}, "gsed": {values: "ef", skip: 1}, "cut": {values: "dfcb"}, "sort": {values: "kto"}, "uniq": {},
+	"tr": {}, "paste": {values: "d"}, "column": {values: "stN"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {}, "strings": {values: "n"}, "xxd": {values: "lsc"}, "hexdump": {values: "nse"}, "hd": {}, "od": {values: "ANjt"},
+	"base64": {values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {}, "vimdiff": {}, "sdiff": {}, "delta": {},
+	"cp": {values: "tS"}, "gcp": {}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "sftp": {values: "iPFob"}, "ftp": {}, "install": {values: "mog"}, "ln": {},
+	"tar": {values: "C"}, "zip": {}, "7z": {}, "gzip": {}, "bzip2": {}, "xz": {}, "zstd": {}, "rar": {}, "cpio": {},
+	"vim": {values: "cu"}, "vi": {values: "c"}, "nvim": {values: "cu"}, "nano": {}, "emacs": {}, "code": {}, "ed": {}, "micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {values: "a"}, "xdg-open": {},
+	"jq": {skip: 1}, "yq": {skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {}, "pygmentize": {}, "glow": {}, "look": {}, "split": {}, "csplit": {}, "expand": {}, "iconv": {values: "ft"}, "perl": {values: "eE"},
+	"gh": {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {}, "aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {}, "wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "gpg": {}, "age": {}, "age-keygen": {}, "sops": {},
+}
+
+var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true, "http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
+	"rsync": true, "mail": true, "mailx": true, "mutt": true, "sendmail": true, "rclone": true, "croc": true, "wormhole": true, "ffsend": true, "ssh": true, "openssl": true, "gsutil": true, "aws": true, "gh": true}
+
+var (
+	secretOnce sync.Once
+	secretPre  *needles
+)
+
+func secretNeedles() *needles {
+	secretOnce.Do(func() {
+		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret", "shadow", "sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
+			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd", "service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
+			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json", "oauth_creds", "google_accounts", "rclone.conf", "doctl/config", "op/config", ".config/hub", "glab-cli",
+			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print", "get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key", "server.token",
+			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass", "gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw", "set |", "declare -p"}
+		words = append(words, keyEndings...)
+		secretPre = newNeedles(true, words...)
+	})
+	return secretPre
+}
+
+func secrets(x *env) {
+	for i := range x.script.Runs {
+		r := &x.script.Runs[i]
+		if r.Contained {
+			continue
+		}
+		x.secretRedirects(r)
+		if len(r.Argv) == 0 {
+			continue
+		}
+		x.secretOperands(r)
+		x.secretFind(i)
+		x.grepsEnvironment(r)
+		x.printsSecret(r)
+		x.printsVariable(r)
+		x.envToNetwork(r)
+		x.secretInCode(r)
+	}
+}
+
+// secretWord reports the secret file that w names, if any. Literal prefixes of
+// curl and dd are taken off by the caller.
+func (x *env) secretWord(t string) (string, bool) {
+	return secretPath(t, x.home)
+}
+
+// loads: the run's output goes into the environment of something, not to a
+// reader. That is what `export $(grep … .env | xargs)` is for.
+func loads(r *shell.Run) bool {
+	return r.Sink == "export" || r.Sink == "env" || r.Sink == "eval"
+}
+
+func (x *env) secretRedirects(r *shell.Run) {
+	if loads(r) {
+		return
+	}
+	for _, rd := range r.Redirects {
+		if !rd.Reads() {
+			continue
+		}
+		what, ok := x.secretWord(rd.Target.Text)
+		if !ok {
+			continue
+		}
+		name := r.Name()
+		switch {
+		case senders[name] && name != "gh":
+			x.f.add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
+		case isReader(name):
+			x.f.add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
+		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
+			name == "": // a loop that prints its lines; $(< file)
+			x.f.add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
+		}
+	}
+}
+
+func anyDynamic(args []shell.Word) bool {
+	for _, a := range args {
+		if a.Dynamic {
+			return true
+		}
+	}
+	return false
+}
+
+func isReader(name string) bool {
+	_, ok := readers[name]
+	return ok
+}
+
+func (x *env) secretOperands(r *shell.Run) {
+	name := r.Name()
+	if name == "git" {
+		x.secretCommit(r)
+		return
+	}
+	spec, ok := readers[name]
+	if !ok || loads(r) || quietRead(name, r) {
+		return
+	}
+	args := r.Args()
+	skip := spec.skip
+	if has(args, "-e", "-f", "--regexp", "--expression", "--file") {
+		skip = 0
+	}
+	if name == "rg" && has(args, "--files") {
+		return
+	}
+	operands := 0
+	var files []shell.Word
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		if len(t) > 1 && t[0] == '-' && t[1] != '-' && name != "tar" {
+			if len(t) == 2 && strings.IndexByte(spec.values, t[1]) >= 0 {
+				i++
+			}
+			continue
+		}
+		if strings.HasPrefix(t, "--") {
+			continue
+		}
+		operands++
+		if operands > skip {
+			files = append(files, args[i])
+		}
+	}
+	switch name {
+	case "cp", "gcp", "install", "ln", "rsync", "scp":
+		// The last operand is where it goes.
+		if len(files) > 1 && !has(args, "-t") {
+			files = files[:len(files)-1]
+		}
+		if name == "ln" {
+			return
+		}
+	case "curl", "wget", "http", "xh":
+		files = uploads(args)
+	case "openssl":
+		files = opensslPrints(args)
+	case "dd":
+		files = nil
+		for _, a := range args {
+			if v, ok := strings.CutPrefix(a.Text, "if="); ok {
+				files = append(files, shell.Word{Text: v})
+			}
+		}
+	case "perl":
+		if !hasShort(args, 'n', 'p') {
+			return
+		}
+	case "sed", "gsed":
+		if hasShort(args, 'i') || hasLong(args, "--in-place") {
+			return // an edit in place prints nothing
+		}
+	case "gh":
+		if !has(args, "gist") && !has(args, "release") {
+			return
+		}
+	case "gpg", "age", "sops":
+		if !has(args, "-d", "--decrypt", "decrypt") {
+			return
+		}
+	}
+	for _, w := range files {
+		t := w.Text
+		if strings.Contains(t, ":") && (name == "scp" || name == "rsync") {
+			_, t, _ = strings.Cut(t, ":")
+		}
+		what, ok := x.secretWord(t)
+		if !ok && secretDirs[path.Base(strings.TrimSuffix(t, "/"))] {
+			what, ok = "a directory of keys and credentials", true
+		}
+		if !ok && w.Glob {
+			what, ok = globSecret(t)
+		}
+		if !ok && r.Dirs != nil {
+			if p := x.place(w, r); p.known {
+				what, ok = x.secretWord(p.path)
+			}
+		}
+		if !ok {
+			continue
+		}
+		switch {
+		case senders[name] && name != "openssl":
+			x.f.add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
+		case x.reachesNetwork(r, 0):
+			x.f.add("send", r.String(), fmt.Sprintf("%s feeds %s (%s) to the network", name, t, what))
+		default:
+			x.f.add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
+		}
+	}
+}
+
+// secretDirs are directories that nothing but secrets live in.
+var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true, "Keychains": true, ".kube": true}
+
+// secretFind: find names secret files and hands them to a reader.
+func (x *env) secretFind(i int) {
+	r := &x.script.Runs[i]
+	if n := r.Name(); n != "find" && n != "gfind" && n != "fd" || loads(r) {
+		return
+	}
+	args := r.Args()
+	name, what := "", ""
+	for j, a := range args {
+		if j > 0 && (args[j-1].Text == "-not" || j > 1 && args[j-2].Text == "-not" || j > 1 && args[j-2].Text == "!") {
+			continue
+		}
+		if w, ok := x.secretWord(a.Text); ok {
+			name, what = a.Text, w
+		} else if secretDirs[path.Base(a.Text)] {
+			name, what = a.Text, "keys and credentials"
+		} else if w, ok := globSecret(a.Text); ok && strings.Contains(a.Text, "*") {
+			name, what = a.Text, w
+		}
+	}
+	if name == "" {
+		return
+	}
+	reads := false
+	for j, a := range args {
+		if strings.HasPrefix(a.Text, "-exec") && j+1 < len(args) {
+			reads = reads || isReader(path.Base(args[j+1].Text))
+		}
+	}
+	for j := range x.script.Runs {
+		n := &x.script.Runs[j]
+		if j == i || !isReader(n.Name()) || quietRead(n.Name(), n) {
+			continue
+		}
+		for _, a := range n.Args() {
+			reads = reads || a.Dynamic && a.From.Lo <= i && i < a.From.Hi
+		}
+	}
+	if reads {
+		x.f.add("read", r.String(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
+	}
+}
+
+// globSecret: patterns that are written to catch secrets.
+func globSecret(t string) (string, bool) {
+	dir, base := path.Split(t)
+	if strings.Trim(base, ".*?") != "" {
+		for _, name := range [...]string{".env", "id_rsa", "id_ed25519", ".netrc", ".git-credentials", ".pgpass"} {
+			if ok, err := path.Match(base, name); ok && err == nil && !strings.HasPrefix(base, "*") {
+				return "secrets", true
+			}
+		}
+	}
+	switch {
+	case strings.HasPrefix(base, ".env") && base != ".env.example*":
+		return "environment files", true
+	case strings.HasPrefix(base, "id_"):
+		return "private keys", true
+	case strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".ssh"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".aws"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".gnupg"):
+		return "keys and credentials", true
+	}
+	return "", false
+}
+
+// quietRead: options that tell whether something is there, not what it is.
+func quietRead(name string, r *shell.Run) bool {
+	args := r.Args()
+	flags, _ := splitFlags(args)
+	switch name {
+	case "grep", "egrep", "fgrep", "rg":
+		return hasShort(flags, 'q', 'c', 'l', 'L') || hasLong(flags, "--quiet", "--silent", "--count", "--files-with-matches", "--files-without-match")
+	case "cut":
+		return has(args, "-f1") && (has(args, "-d=", "-d'='") || has(args, "="))
+	case "diff", "cmp":
+		return hasShort(flags, 'q', 's') || hasLong(flags, "--brief", "--quiet", "--silent")
+	case "tar":
+		return len(args) > 0 && !strings.Contains(args[0].Text, "c") && !has(args, "--create")
+	}
+	return false
+}
+
+// uploads are the files curl and its like send: @file, -T file, name=@file.
+func uploads(args []shell.Word) []shell.Word {
+	var out []shell.Word
+	for i, a := range args {
+		t := a.Text
+		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file") && i+1 < len(args) {
+			out = append(out, args[i+1])
+			continue
+		}
+		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "-T"} {
+			if v, ok := strings.CutPrefix(t, p); ok && v != "" {
+				out = append(out, shell.Word{Text: v, Dynamic: a.Dynamic, Glob: a.Glob})
+			}
+		}
+		if strings.HasPrefix(t, "file://") {
+			out = append(out, shell.Word{Text: t[len("file://"):], Dynamic: a.Dynamic})
+		}
+		if j := strings.LastIndexAny(t, "@<"); j >= 0 && !strings.Contains(t, "://") {
+			f := t[j+1:]
+			f, _, _ = strings.Cut(f, ";")
+			out = append(out, shell.Word{Text: f, Dynamic: a.Dynamic, Glob: a.Glob})
+		}
+	}
+	return out
+}
+
+// opensslPrints: openssl uses keys all day; only dumping one is reading.
+func opensslPrints(args []shell.Word) []shell.Word {
+	if len(args) == 0 || !has(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") || has(args, "-pubout", "-noout", "-check", "-export") {
+		return nil
+	}
+	for i, a := range args {
+		if a.Text == "-in" && i+1 < len(args) {
+			return args[i+1 : i+2]
+		}
+	}
+	return nil
+}
+
+// secretCommit: git add of a secret file, or showing one from history.
+func (x *env) secretCommit(r *shell.Run) {
+	sub, args := gitParts(r)
+	switch sub {
+	case "show", "cat-file", "diff", "blame":
+		for _, a := range args {
+			t := a.Text
+			if i := strings.LastIndexByte(t, ':'); i >= 0 {
+				t = t[i+1:]
+			}
+			if what, ok := x.secretWord(t); ok && !has(args, "--stat", "--name-only", "--name-status", "--quiet") {
+				x.f.add("read", r.String(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
+			}
+		}
+		return
+	case "add", "stage":
+	default:
+		return
+	}
+	for _, a := range args {
+		if what, ok := x.secretWord(a.Text); ok && !publicKeyName(path.Base(a.Text)) {
+			x.f.add("commit", r.String(), fmt.Sprintf("git add puts %s (%s) into the repository", a.Text, what))
+		}
+	}
+}
+
+// reachesNetwork follows the pipe behind a run.
+func (x *env) reachesNetwork(r *shell.Run, depth int) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs) && depth < 16; j++ {
+		n := &x.script.Runs[j]
+		if senders[n.Name()] && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
+			return true
+		}
+		if n.To.Lo > j && x.reachesNetwork(n, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// envToNetwork: the whole environment piped to the network.
+func (x *env) envToNetwork(r *shell.Run) {
+	name := r.Name()
+	dumps := (name == "env" || name == "printenv") && len(r.Args()) == 0 || name == "set" && len(r.Args()) == 0 || name == "export" && (len(r.Args()) == 0 || has(r.Args(), "-p")) || name == "declare" && has(r.Args(), "-p", "-x", "-px")
+	if !dumps {
+		return
+	}
+	if x.reachesNetwork(r, 0) {
+		x.f.add("send", r.String(), "sends the whole environment to the network")
+		return
+	}
+	// curl -d "$(env)": a later run has this one in one of its words.
+	for j := range x.script.Runs {
+		n := &x.script.Runs[j]
+		if !senders[n.Name()] {
+			continue
+		}
+		for _, a := range n.Args() {
+			for k := a.From.Lo; k < a.From.Hi && k < len(x.script.Runs); k++ {
+				if &x.script.Runs[k] == r {
+					x.f.add("send", n.Name(), "sends the whole environment to the network")
+					return
+				}
+			}
+		}
+	}
+}
+
+// secretInCode: python3 -c "print(open('.env').read())".
+func (x *env) secretInCode(r *shell.Run) {
+	if strings.HasSuffix(r.Name(), "awk") {
+		return // its operands are checked like cat's
+	}
+	text, ok := r.Code()
+	if !ok {
+		return
+	}
+	opens := false
+	for _, w := range [...]string{"open", "read", "File", "load", "slurp", "<", "cat"} {
+		opens = opens || strings.Contains(text, w)
+	}
+	if !opens || strings.Contains(text, "dotenv") {
+		return
+	}
+	for _, lit := range quotedIn(text) {
+		if what, ok := x.secretWord(lit); ok {
+			x.f.add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
+			return
+		}
+	}
+}
+
+// secretPaths judges the paths of file and search tools.
+func (g *Guard) secretPaths(f *findings, call *Call, extra inputPaths) {
+	for _, list := range [...][]string{call.Reads, extra.reads} {
+		for _, p := range list {
+			if what, ok := secretPath(p, call.Home); ok {
+				f.add("file", p, fmt.Sprintf("opens %s (%s)", p, what))
+			}
+		}
+	}
+	if strings.HasPrefix(call.URL, "file://") {
+		if what, ok := secretPath(call.URL[len("file://"):], call.Home); ok {
+			f.add("file", call.URL, fmt.Sprintf("opens %s (%s)", call.URL, what))
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// feedsLogin: … | docker login --password-stdin is what tokens are for.
+func (x *env) feedsLogin(r *shell.Run) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
+		n := &x.script.Runs[j]
+		line := joinArgs(n.Args())
+		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") || strings.Contains(line, "secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
+			return true
+		}
+	}
+	return false
+}
+
+// printPhrases are subcommands that print a stored secret.
+var printPhrases = map[string][]string{
+	"security": {"find-generic-password", "find-internet-password", "dump-keychain", "export"}, "gh": {"auth token", "auth status --show-token", "auth status -t"}, "glab": {"auth token"},
+	"gcloud": {"auth print-access-token", "auth print-identity-token", "auth application-default print-access-token", "secrets versions access"},
+	"az":     {"account get-access-token", "keyvault secret show", "acr credential show", "storage account keys list"},
+	"aws":    {"secretsmanager get-secret-value", "ecr get-login-password", "sts get-session-token", "configure get aws_secret_access_key", "configure export-credentials", "sts assume-role"},
+	"vault":  {"kv get", "read", "print token", "token lookup"}, "op": {"read", "item get"}, "pass": {"show", "-c"}, "gopass": {"show"}, "bw": {"get", "export"}, "lpass": {"show", "export"},
+	"heroku": {"config", "config:get", "auth:token"}, "doppler": {"secrets get", "secrets download", "secrets"}, "secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get", "credential-osxkeychain get"},
+	"kubectl": {"config view --raw"}, "gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"}, "flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
+}
+
+func (x *env) printsSecret(r *shell.Run) {
+	name := r.Name()
+	args := r.Args()
+	line := joinArgs(args)
+	hit := ""
+	for _, p := range printPhrases[name] {
+		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && hasPhrase(line, p) {
+			hit = p
+			break
+		}
+	}
+	switch name {
+	case "kubectl", "oc", "k":
+		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") || strings.Contains(line, "-ojson") || strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") || strings.Contains(line, "--output") || strings.Contains(line, "go-template")
+		if has(args, "get") && out && (has(args, "secret", "secrets") || strings.Contains(line, "secret/") || strings.Contains(line, "secrets/")) {
+			hit = "get secret -o"
+		}
+	case "aws":
+		if has(args, "ssm") && strings.Contains(line, "get-parameter") && has(args, "--with-decryption") {
+			hit = "ssm get-parameter --with-decryption"
+		}
+	case "vault", "op", "bw", "pass":
+		if has(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line, "sys/health") {
+			hit = ""
+		}
+	case "npm", "pnpm", "yarn":
+		if has(args, "get") && strings.Contains(strings.ToLower(line), "authtoken") {
+			hit = "config get _authToken"
+		}
+	case "gpg":
+		if has(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
+			hit = "--export-secret-keys"
+		}
+	case "security":
+		if hit == "find-generic-password" || hit == "find-internet-password" {
+			if !hasShort(args, 'w', 'g') {
+				hit = ""
+			}
+		}
+	case "git":
+		if sub, rest := gitParts(r); sub == "credential" && has(rest, "fill") {
+			hit = "credential fill"
+		}
+	}
+	if hit == "" || loads(r) || x.feedsLogin(r) {
+		return
+	}
+	x.f.add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
+}
+
+var secretVariable = regexp.MustCompile(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
+
+// printsVariable: echo $TOKEN to a place where it can be read.
+func (x *env) printsVariable(r *shell.Run) {
+	name := r.Name()
+	switch name {
+	case "printenv":
+		for _, a := range r.Args() {
+			if secretVariable.MatchString(a.Text) && r.To.Empty() {
+				x.f.add("variable", r.String(), fmt.Sprintf("prints the variable %s", a.Text))
+			}
+		}
+		return
+	case "echo", "printf", "print":
+	default:
+		return
+	}
+	if !r.To.Empty() && !x.reachesNetwork(r, 0) && !x.printsOn(r) || loads(r) || r.Sink != "" {
+		return
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Op != ">&" {
+			return // it goes into a file, which is what .env files are made of
+		}
+	}
+	for _, a := range r.Args() {
+		for _, v := range a.Vars {
+			if secretVariable.MatchString(v) && strings.Contains(a.Text, "$") && !partial(a.Text, v) {
+				x.f.add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
+				return
+			}
+		}
+	}
+}
+
+// partial: ${TOKEN:0:4} and ${TOKEN:+set} tell nothing.
+func partial(text, name string) bool {
+	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text, "${"+name+"+")
+}
+
+// printsOn: the pipe ends in something that shows its input.
+func (x *env) printsOn(r *shell.Run) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
+		switch x.script.Runs[j].Name() {
+		case "cat", "base64", "xxd", "rev", "tee", "od", "hexdump":
+			return true
+		}
+	}
+	return false
+}
+
+// grepsEnvironment: env | grep TOKEN prints the token.
+func (x *env) grepsEnvironment(r *shell.Run) {
+	switch r.Name() {
+	case "grep", "egrep", "rg":
+	default:
+		return
+	}
+	if quietRead(r.Name(), r) || loads(r) || !r.To.Empty() {
+		return
+	}
+	for i := r.From.Lo; i < r.From.Hi && i < len(x.script.Runs); i++ {
+		from := &x.script.Runs[i]
+		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export") && len(from.Args()) == 0 {
+			_, rest := splitFlags(r.Args())
+			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {
+				x.f.add("variable", r.String(), "prints variables that hold secrets")
+			}
+		}
+	}
+}
+
+var secretPattern = regexp.MustCompile(`(?i)token|secret|passw|api_?key|credential`)

@@ -1,0 +1,64 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile are inputs made to cost as much as possible, MaxSource bytes each.
+func hostile() map[string]string {
+	fill := func(s string) string { return strings.Repeat(s, MaxSource/len(s)) }
+	quoted := "true"
+	for len(quoted) < MaxSource/3 {
+		quoted = "sh -c '" + strings.ReplaceAll(quoted, "'", `'\''`) + "'"
+	}
+	nest := func(open, middle, end string) string {
+		n := (MaxSource - len(middle)) / (len(open) + len(end))
+		return strings.Repeat(open, n) + middle + strings.Repeat(end, n)
+	}
+	return map[string]string{
+		"parens": fill("("), "subst": fill("$("), "backticks": fill("`"), "quoted subst": fill(`"$(`),
+		"balanced parens": nest("(", "a", ")"), "balanced subst": nest("$(", "a", ")"), "arith": fill("$(("), "proc": fill("<("),
+		"braces": fill("{a,b}"), "brace nest": nest("{a,", "b", "}"), "sequence": fill("{1..99999999} "),
+		"pipes": fill("a|") + "b", "ands": fill("a&&") + "b", "ifs": fill("if "), "whiles": fill("while a; do "), "nots": fill("! "),
+		"times": fill("time "), "heredocs": fill("<<a "), "heredocs done": fill("cat <<a\na\n"), "sudo": fill("sudo "), "eval": fill("eval "), "envs": fill("env X=1 "),
+		"loops": fill("for i in a b c d; do ") + "x", "loops done": nest("for i in a b c d; do ", "x", "; done"), "functions": "f(){ f; f; };" + fill("f;"),
+		"many functions": fill("f(){ g; g; };g(){ f; };"), "doubling": "x=aaaa;" + fill("x=$x$x;") + "$x", "params": fill("${a:-"), "params done": nest("${a:-", "b", "}"),
+		"cases": fill("case a in "), "tests": fill("[[ "), "escapes": fill(`\`), "nul": fill("\x00"), "newlines": fill("\n"), "words": fill("a "), "one word": fill("a"),
+		"assigns": fill("a=1 "), "quotes": fill(`'"`), "high bytes": fill("\xff\xfe"), "nested sh": quoted, "finds": fill("find . -exec "), "xargs": fill("xargs "),
+		"cds": fill("cd a;"), "redirects": fill("a>b "), "globs": fill("*?[a]"), "blocks": nest("{ ", "a;", "};"), "dblquote": fill(`"a`), "strings": "python -c 'system(" + fill(`"a",`) + "'",
+		"shells": fill("bash -c "), "parallel": "parallel a ::: " + fill("b "), "base64": fill("echo YQ== | base64 -d |") + "sh", "deep pipes": fill("echo a | rev |") + "sh",
+	}
+}
+
+func TestHostileInputIsBounded(t *testing.T) {
+	for name, src := range hostile() {
+		if len(src) > MaxSource {
+			src = src[:MaxSource]
+		}
+		start := time.Now()
+		s := Parse(src)
+		took := time.Since(start)
+		if len(s.Runs) > maxRuns || s.Steps > 4*maxSteps {
+			t.Errorf("%s: %d runs, %d steps", name, len(s.Runs), s.Steps)
+		}
+		// Only a runaway fails here; the machine may be slow.
+		if took > 10*time.Second {
+			t.Errorf("%s took %v", name, took)
+		}
+		if took > 50*time.Millisecond {
+			t.Logf("%s: %v, %d runs, %d steps, err %v", name, took, len(s.Runs), s.Steps, s.Err)
+		}
+	}
+}
+
+func TestTooLong(t *testing.T) {
+	if s := Parse(strings.Repeat("a", MaxSource)); s.TooLong || len(s.Runs) != 1 {
+		t.Errorf("at the limit: %+v", s)
+	}
+	s := Parse(strings.Repeat("a", MaxSource+1))
+	if !s.TooLong || len(s.Runs) != 0 || s.Readable() {
+		t.Errorf("beyond the limit: tooLong %v, %d runs", s.TooLong, len(s.Runs))
+	}
+}

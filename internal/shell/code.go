@@ -1,0 +1,167 @@
+package shell
+
+import "strings"
+
+// Programs of other languages given on the command line are not parsed. But
+// when such text calls out to a shell, its string literals are read as shell:
+// python3 -c 'import os; os.system("…")' runs what stands in the quotes.
+
+var interpreters = map[string]string{
+	"python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c",
+	"perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "e", "deno": "", "php": "r", "lua": "e",
+	"osascript": "e", "awk": "", "gawk": "", "mawk": "", "nawk": "", "tclsh": "", "expect": "c",
+}
+
+func isInterpreter(name string) bool {
+	_, ok := interpreters[trimVersion(name)]
+	return ok
+}
+
+// trimVersion makes python3.12 python3.
+func trimVersion(name string) string {
+	if i := strings.IndexByte(name, '.'); i > 0 {
+		return name[:i]
+	}
+	return name
+}
+
+// Code returns program text of another language that the run carries on its
+// command line or on stdin, e.g. of python3 -c. ok is false when there is none.
+func (r *Run) Code() (text string, ok bool) {
+	name := trimVersion(r.Name())
+	flags, known := interpreters[name]
+	if !known {
+		return "", false
+	}
+	args := r.Args()
+	file := false
+	for i, a := range args {
+		t := a.Text
+		switch {
+		case t == "--eval" || t == "--print" || t == "eval":
+			if i+1 < len(args) {
+				return args[i+1].Text, true
+			}
+		case len(t) > 1 && t[0] == '-' && t[1] != '-' && flags != "":
+			switch {
+			case strings.IndexByte(flags, t[len(t)-1]) >= 0: // -e code, -lne code
+				if i+1 < len(args) {
+					return args[i+1].Text, true
+				}
+			case strings.IndexByte(flags, t[1]) >= 0: // -ecode
+				return t[2:], true
+			}
+		case strings.HasSuffix(name, "awk") && t != "" && t[0] != '-':
+			return t, true
+		case t != "" && t != "-" && t[0] != '-':
+			file = true
+		}
+	}
+	if !file && r.HasInput {
+		return r.Input.Text, true
+	}
+	return "", false
+}
+
+var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script", "`", "%x", "Popen", "IO.popen", "getline"}
+
+// code reads the string literals of program text that calls a shell.
+func (w *walker) code(name string, run Run, c ctx) {
+	in := withInput(run, c)
+	if !in.HasInput && !c.from.Empty() {
+		if text, ok := w.output(c.from.Hi-1, 0); ok {
+			in.Input, in.HasInput = Word{Text: text}, true
+		}
+	}
+	text, ok := in.Code()
+	if !ok || len(text) > MaxSource {
+		return
+	}
+	calls := false
+	for _, m := range callsShell {
+		calls = calls || strings.Contains(text, m)
+	}
+	if !calls {
+		return
+	}
+	c.from, c.input, c.hasInput = Span{}, Word{}, false
+	c = c.through(name)
+	for _, s := range literals(text) {
+		w.maybeScript(s, c)
+	}
+}
+
+func withInput(run Run, c ctx) *Run {
+	run.Input, run.HasInput = c.input, c.hasInput
+	return &run
+}
+
+// maybeScript parses text that may or may not be shell: an error says nothing.
+func (w *walker) maybeScript(text string, c ctx) {
+	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
+		w.out.Truncated = true
+		return
+	}
+	w.nested += len(text)
+	c.depth++
+	if f, err := parseText(text); err == nil {
+		dirs := w.dirs
+		w.file(f, text, c)
+		w.dirs = dirs
+	}
+}
+
+// literals returns the string literals in program text. Literals divided only
+// by commas and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
+func literals(text string) []string {
+	var out []string
+	var list []string
+	flush := func() {
+		if len(list) > 0 {
+			out = append(out, strings.Join(list, " "))
+			list = nil
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		ch := text[i]
+		switch ch {
+		case '\'', '"', '`':
+			end, value := literalEnd(text, i)
+			if end < 0 {
+				i = len(text)
+				break
+			}
+			if value != "" {
+				list = append(list, value)
+			}
+			i = end
+		case ',', ' ', '\t', '\n', '[', '(':
+			// still the same list
+		default:
+			flush()
+		}
+		if len(out) > 64 {
+			break
+		}
+	}
+	flush()
+	return out
+}
+
+// literalEnd finds the closing quote of the literal that opens at i.
+func literalEnd(text string, i int) (int, string) {
+	quote := text[i]
+	var b strings.Builder
+	for j := i + 1; j < len(text); j++ {
+		switch {
+		case text[j] == '\\' && j+1 < len(text):
+			j++
+			b.WriteByte(text[j])
+		case text[j] == quote:
+			return j, b.String()
+		default:
+			b.WriteByte(text[j])
+		}
+	}
+	return -1, ""
+}

@@ -1,0 +1,244 @@
+package shell
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// mktempName stands for the name mktemp invents: unknown, but a fresh place
+// below /tmp and never empty.
+const mktempName = "/tmp/mktemp.XXXXXX/"
+
+// substOutput is the output of a command substitution when it can be known
+// without running anything.
+func (w *walker) substOutput(span Span, list []*syntax.Stmt) (string, bool) {
+	if len(list) != 1 || span.Empty() || span.Hi > len(w.out.Runs) {
+		return "", false
+	}
+	text, ok := w.output(span.Hi-1, 0)
+	if !ok {
+		return "", false
+	}
+	return strings.TrimRight(text, "\n"), true
+}
+
+// output tells what run i prints, for the few programs whose output follows
+// from their arguments. That is enough to see through `echo cm0… | base64 -d`.
+func (w *walker) output(i, depth int) (string, bool) {
+	if i < 0 || i >= len(w.out.Runs) || depth > 8 {
+		return "", false
+	}
+	r := &w.out.Runs[i]
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Target.Text != "/dev/null" {
+			return "", false
+		}
+	}
+	args := r.Args()
+	switch r.Name() {
+	case "mktemp":
+		return strings.TrimSuffix(mktempName, "/"), true
+	case "pwd":
+		return "$PWD", true
+	case "which", "type", "command":
+		if n := len(args); n > 0 && !args[n-1].Dynamic {
+			return args[n-1].Text, true
+		}
+	case "echo":
+		return echoText(args)
+	case "printf":
+		return printfText(args)
+	case "cat", "tee":
+		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
+			return w.stdin(r, depth)
+		}
+	case "base64":
+		return decoded(w, r, depth, base64Decode, "-d", "-D", "--decode", "-di")
+	case "xxd":
+		return decoded(w, r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
+	case "rev":
+		return decoded(w, r, depth, reverseLines)
+	}
+	return "", false
+}
+
+// stdin is the text a run reads on its standard input, if it can be known.
+func (w *walker) stdin(r *Run, depth int) (string, bool) {
+	if r.HasInput {
+		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.
+		return r.Input.Text, true
+	}
+	for _, rd := range r.Redirects {
+		if rd.Reads() && !rd.Target.From.Empty() {
+			return w.output(rd.Target.From.Hi-1, depth+1)
+		}
+		if text, ok := w.files[rd.Target.Text]; ok && rd.Reads() {
+			return text, true
+		}
+	}
+	if r.From.Empty() {
+		return "", false
+	}
+	return w.output(r.From.Hi-1, depth+1)
+}
+
+// remember keeps what a run writes to a file, so that `echo … > f; sh f` is
+// seen to run it.
+func (w *walker) remember(i int) {
+	r := &w.out.Runs[i]
+	name := r.Name()
+	if name != "echo" && name != "printf" && name != "cat" && name != "tee" || len(w.files) >= 64 {
+		return
+	}
+	var targets []string
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Target.Text != "/dev/null" {
+			targets = append(targets, rd.Target.Text)
+		}
+	}
+	if name == "tee" {
+		for _, a := range r.Args() {
+			targets = append(targets, a.Text)
+		}
+	}
+	if len(targets) == 0 {
+		return
+	}
+	redirs := r.Redirects
+	r.Redirects = nil // output() asks what would be printed
+	text, ok := w.output(i, 0)
+	r.Redirects = redirs
+	if !ok || len(text) > MaxSource {
+		return
+	}
+	if w.files == nil {
+		w.files = map[string]string{}
+	}
+	for _, t := range targets {
+		w.files[t] += text
+	}
+}
+
+// knownFile walks the text of a script file that this very command made.
+func (w *walker) knownFile(file Word, c ctx, via string) bool {
+	text, ok := "", false
+	switch {
+	case file.Text == "/dev/stdin" || file.Text == "-":
+		text, ok = w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0)
+	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
+		text, ok = w.output(file.From.Hi-1, 0)
+	default:
+		text, ok = w.files[file.Text]
+	}
+	if !ok {
+		return false
+	}
+	c.from, c.input, c.hasInput = Span{}, Word{}, false
+	w.maybeScript(text, c.through(via))
+	return true
+}
+
+func echoText(args []Word) (string, bool) {
+	for len(args) > 0 && len(args[0].Text) > 1 && strings.Trim(args[0].Text[1:], "neE") == "" && args[0].Text[0] == '-' {
+		args = args[1:]
+	}
+	parts := make([]string, len(args))
+	for i, a := range args {
+		if a.Dynamic {
+			return "", false
+		}
+		parts[i] = a.Text
+		if a.Tilde {
+			parts[i] = "$HOME" + strings.TrimPrefix(a.Text, "~")
+		}
+	}
+	s := strings.Join(parts, " ")
+	if strings.Contains(s, `\`) {
+		s = ansiC(s) // echo -e, and plain echo in some shells
+	}
+	return s + "\n", true
+}
+
+func printfText(args []Word) (string, bool) {
+	if len(args) == 0 || args[0].Dynamic {
+		return "", false
+	}
+	format := ansiC(args[0].Text)
+	rest := args[1:]
+	var b strings.Builder
+	for round := 0; round == 0 || len(rest) > 0 && round < 64; round++ {
+		used := false
+		for i := 0; i < len(format); i++ {
+			if format[i] != '%' || i+1 == len(format) {
+				b.WriteByte(format[i])
+				continue
+			}
+			i++
+			switch format[i] {
+			case '%':
+				b.WriteByte('%')
+			case 's', 'b', 'd', 'q':
+				if len(rest) > 0 {
+					if rest[0].Dynamic {
+						return "", false
+					}
+					b.WriteString(rest[0].Text)
+					rest = rest[1:]
+				}
+				used = true
+			default:
+				return "", false
+			}
+		}
+		if !used {
+			break
+		}
+	}
+	return b.String(), true
+}
+
+func decoded(w *walker, r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
+	asked := len(flags) == 0
+	for _, a := range r.Args() {
+		for _, f := range flags {
+			asked = asked || a.Text == f
+		}
+	}
+	if !asked {
+		return "", false
+	}
+	in, ok := w.stdin(r, depth)
+	if !ok || len(in) > MaxSource {
+		return "", false
+	}
+	return decode(in)
+}
+
+func base64Decode(s string) (string, bool) {
+	s = strings.Join(strings.Fields(s), "")
+	out, err := base64.StdEncoding.DecodeString(s)
+	if err != nil {
+		out, err = base64.RawStdEncoding.DecodeString(s)
+	}
+	return string(out), err == nil
+}
+
+func hexDecode(s string) (string, bool) {
+	out, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
+	return string(out), err == nil
+}
+
+func reverseLines(s string) (string, bool) {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		rs := []rune(l)
+		for a, b := 0, len(rs)-1; a < b; a, b = a+1, b-1 {
+			rs[a], rs[b] = rs[b], rs[a]
+		}
+		lines[i] = string(rs)
+	}
+	return strings.Join(lines, "\n"), true
+}

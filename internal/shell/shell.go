@@ -1,0 +1,244 @@
+// Package shell answers one question: what does this command line really run?
+//
+// It parses shell text with mvdan.cc/sh and then looks through everything that
+// hides a program from a text match: sudo, env, sh -c, eval, xargs, find -exec,
+// ssh, command substitutions, heredocs fed to a shell, quoting tricks, literal
+// variables, function calls. The answer is a flat list of runs, one for every
+// simple command that can be reached.
+//
+// Contract: Parse is pure, never panics and is bounded. Text beyond MaxSource is
+// not parsed at all (TooLong); text that no shell dialect accepts carries Err;
+// where a budget ran out Truncated is set and Runs holds what was found so far.
+// A caller that guards something must treat these three as "not fully read".
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds. They are far above anything a person or an agent types, and low
+// enough that the worst input still costs milliseconds, not seconds.
+const (
+	MaxSource  = 64 << 10 // bytes of command text that are parsed at all
+	maxRuns    = 2000     // runs reported
+	maxSteps   = 20000    // words and statements visited, nested text included
+	maxDepth   = 24       // sh -c inside eval inside ssh …, and function calls
+	maxNesting = 400      // open brackets in the text; guards the parser's stack
+	maxNested  = 192 << 10
+	maxValue   = 4096 // bytes of a variable's value worth remembering
+	maxBraces  = 64   // words one brace expansion may become
+	maxLoop    = 16   // literal items of a for loop tried one by one
+	maxVia     = 64   // wrappers remembered
+	maxRedirs  = 256  // redirections of one statement
+	maxOpen    = 8    // brace groups in one word; more would mean 2^n words
+)
+
+// Word is one word of a command after quote removal.
+type Word struct {
+	// Text is the word with quotes removed and known values put in. Unknown
+	// expansions stay as they were written, e.g. "$DIR/cache".
+	Text string
+	// Bare is Text with every expansion that may be empty taken as empty. That
+	// is what makes `rm -rf "$DIR/"` visible as a delete of "/".
+	Bare string
+	// Dynamic says Text holds something only the running shell knows.
+	Dynamic bool
+	// Glob says Text holds an unquoted pattern character.
+	Glob bool
+	// Tilde says Text starts with an unquoted "~" that the shell expands.
+	Tilde bool
+	// Vars names the variables whose value becomes part of the word.
+	Vars []string
+	// From is the span of runs whose output becomes this word: $(…), <(…).
+	From Span
+}
+
+// Span is a half-open range of indexes into Script.Runs.
+type Span struct{ Lo, Hi int }
+
+// Empty reports whether the span covers no run.
+func (s Span) Empty() bool { return s.Hi <= s.Lo }
+
+// Redirect is one redirection of a run.
+type Redirect struct {
+	Op     string // ">", ">>", "<", ">|", "&>", "<<<" …
+	Target Word
+}
+
+// Writes reports whether the redirection opens its target for writing.
+func (r Redirect) Writes() bool {
+	switch r.Op {
+	case ">", ">>", ">|", "&>", "&>>", "<>", "&>|", ">>|", "&>>|":
+		return true
+	case ">&":
+		// ">&2" duplicates a descriptor, ">& file" writes a file.
+		return strings.Trim(r.Target.Text, "0123456789-") != ""
+	}
+	return false
+}
+
+// Reads reports whether the redirection opens its target for reading.
+func (r Redirect) Reads() bool { return r.Op == "<" || r.Op == "<>" }
+
+// Assign is a NAME=value in front of a command, or on its own.
+type Assign struct {
+	Name  string
+	Value Word
+}
+
+// Run is one simple command that the line can execute, wrappers taken off.
+type Run struct {
+	Argv      []Word // program and arguments; empty for a bare assignment or redirect
+	Via       []string
+	Redirects []Redirect
+	Assigns   []Assign
+	From, To  Span // runs piped into this one, and those it is piped into
+	Input     Word // heredoc or herestring on stdin
+	HasInput  bool
+	Dirs      []Word // directories entered by cd before this run, in order
+	Func      string // enclosing function
+	Local     bool   // the program is a function of this script, whose body has runs of its own
+	// Remote is set below ssh and the like, Contained below docker exec and the
+	// like: paths there are not this machine's paths.
+	Remote, Contained bool
+	Background        bool
+	// Sink names the command whose arguments take this run's output when that
+	// is an environment ("export", "env", "eval"): loading rather than reading.
+	Sink string
+}
+
+// Name is the program's base name in lower case, "" when there is none. The
+// case is folded because macOS file systems run RM as rm.
+func (r *Run) Name() string {
+	if len(r.Argv) == 0 {
+		return ""
+	}
+	return baseName(r.Argv[0].Text)
+}
+
+// Args is Argv without the program.
+func (r *Run) Args() []Word {
+	if len(r.Argv) == 0 {
+		return nil
+	}
+	return r.Argv[1:]
+}
+
+// String renders the run as one line for people; it is not meant to be run.
+func (r *Run) String() string {
+	var b strings.Builder
+	for _, a := range r.Assigns {
+		fmt.Fprintf(&b, "%s=%s ", a.Name, a.Value.Text)
+	}
+	for i, a := range r.Argv {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.Text)
+	}
+	for _, rd := range r.Redirects {
+		b.WriteString(" " + rd.Op + rd.Target.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Script is what Parse found.
+type Script struct {
+	Runs      []Run
+	Err       error // the text is not shell in any dialect tried
+	TooLong   bool  // the text is longer than MaxSource and was not parsed
+	Truncated bool  // a budget ran out; Runs is only the first part
+	Steps     int   // words and statements visited, for tests of the bounds
+}
+
+// Readable reports whether Runs covers the whole text.
+func (s *Script) Readable() bool { return s.Err == nil && !s.TooLong && !s.Truncated }
+
+var errNesting = errors.New("brackets are nested too deeply")
+
+// Parse reads src as bash, then as zsh if bash does not accept it.
+func Parse(src string) (out Script) {
+	if len(src) > MaxSource {
+		return Script{TooLong: true}
+	}
+	w := &walker{out: &out}
+	defer func() {
+		// The parser is a third party's; a guard must outlive its bugs.
+		if p := recover(); p != nil {
+			out.Err = fmt.Errorf("shell parser failed: %v", p)
+		}
+		out.Steps = w.steps
+		w.link()
+	}()
+	f, err := parseText(src)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	w.file(f, src, ctx{})
+	return out
+}
+
+var (
+	bashParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+	zshParsers  = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangZsh)) }}
+)
+
+func parseText(src string) (*syntax.File, error) {
+	if tooNested(src) {
+		return nil, errNesting
+	}
+	f, err := parseWith(&bashParsers, src)
+	if err == nil {
+		return f, nil
+	}
+	if f, zerr := parseWith(&zshParsers, src); zerr == nil {
+		return f, nil
+	}
+	return nil, err
+}
+
+func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
+	p := pool.Get().(*syntax.Parser)
+	f, err := p.Parse(strings.NewReader(src), "")
+	// Not deferred: a parser that panicked is not worth keeping.
+	pool.Put(p)
+	return f, err
+}
+
+// tooNested counts brackets without regard to quotes. Quoted brackets make it
+// count too many, which only matters for text no person writes.
+func tooNested(src string) bool {
+	depth, words := 0, 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case '(', '{', '[':
+			depth++
+		case ')', '}', ']':
+			if depth > 0 {
+				depth--
+			}
+		case 'f', 'n', 'o': // if, then, while … do: keywords open a level, too
+			if i > 0 && (src[i-1] == 'i' && src[i] == 'f' || src[i-1] == 'd' && src[i] == 'o') {
+				words++
+			}
+		}
+		if depth > maxNesting || words > 20*maxNesting {
+			return true
+		}
+	}
+	return false
+}
+
+func baseName(s string) string {
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		s = path.Base(s)
+	}
+	return strings.ToLower(s)
+}

@@ -1,0 +1,499 @@
+package shell
+
+import (
+	"strings"
+	"sync"
+)
+
+// special resolves one program with rules of its own. It reports whether the
+// run was fully handled; false lets the caller record it as it is.
+type special func(w *walker, name string, run Run, c ctx, hops int) bool
+
+// The table is made on first use: its entries lead back to resolve, which reads
+// it, and Go refuses that circle in a package variable.
+var (
+	specialOnce sync.Once
+	specials    map[string]special
+)
+
+func specialFor(name string) (special, bool) {
+	specialOnce.Do(func() { specials = specialTable() })
+	s, ok := specials[name]
+	return s, ok
+}
+
+func specialTable() map[string]special {
+	return map[string]special{
+		"command": commandBuiltin, "eval": evalText, "xargs": xargs, "gxargs": xargs,
+		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
+		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
+		"su": dashC, "runuser": dashC, "script": dashC, "vagrant": dashC, "nix-shell": nixShell,
+		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": stdinText, "batch": stdinText,
+		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
+		"tmux": tmuxText, "vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText,
+		"set": setPositional, "read": setVariable, "printf": setVariable, "source": sourceText, ".": sourceText, "tar": tarExec,
+	}
+}
+
+// commandBuiltin: `command -v x` only asks where x is.
+func commandBuiltin(w *walker, name string, run Run, c ctx, hops int) bool {
+	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
+		return false
+	}
+	return w.strip(name, prefixes[name], run, run.Argv[1:], c, hops)
+}
+
+func evalText(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	if len(args) > 0 && args[0].Text == "--" {
+		args = args[1:]
+	}
+	if text := joinText(args); strings.TrimSpace(text) != "" {
+		w.script(text, c.through(name))
+	}
+	return true
+}
+
+func setPositional(w *walker, _ string, run Run, c ctx, _ int) bool {
+	args := run.Argv[1:]
+	if len(args) < 2 || args[0].Text != "--" {
+		return false
+	}
+	for i, a := range args[1:] {
+		if i < 9 {
+			w.set(positional[i+1], a)
+		}
+	}
+	w.setAll("@", args[1:])
+	w.setAll("*", args[1:])
+	return false
+}
+
+// setVariable: printf -v x text, and read x <<< text.
+func setVariable(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	if len(args) == 0 || len(w.out.Runs) == 0 {
+		return true
+	}
+	self := &w.out.Runs[len(w.out.Runs)-1]
+	if name == "printf" {
+		if args[0].Text == "-v" && len(args) > 2 {
+			if text, ok := printfText(args[2:]); ok {
+				w.set(args[1].Text, Word{Text: text, Bare: text})
+			}
+		}
+		return true
+	}
+	last := args[len(args)-1].Text
+	if text, ok := w.stdin(self, 0); ok && !strings.HasPrefix(last, "-") {
+		text, _, _ = strings.Cut(text, "\n")
+		w.set(last, Word{Text: text, Bare: text, Dynamic: self.Input.Dynamic})
+		return true
+	}
+	delete(w.vars, last)
+	if w.taint == nil {
+		w.taint = map[string]Span{}
+	}
+	delete(w.taint, last)
+	if !c.from.Empty() {
+		w.taint[last] = c.from
+	}
+	return true
+}
+
+// sourceText: source <(text), source /dev/stdin.
+func sourceText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	if len(run.Argv) < 2 {
+		return true
+	}
+	w.knownFile(run.Argv[1], c, name)
+	return true
+}
+
+var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines", "--process-slot-var"}
+
+// xargs appends what it reads: the known words, or one unknown word.
+func xargs(w *walker, name string, run Run, c ctx, hops int) bool {
+	args := run.Argv[1:]
+	placeholder := ""
+	for i, a := range args {
+		if a.Text == "-I" && i+1 < len(args) {
+			placeholder = args[i+1].Text
+		} else if strings.HasPrefix(a.Text, "-I") && len(a.Text) > 2 {
+			placeholder = a.Text[2:]
+		} else if a.Text == "-i" || a.Text == "--replace" {
+			placeholder = "{}"
+		}
+	}
+	i := skipOptions(args, "InPLdEsaJR", xargsLong)
+	if i >= len(args) {
+		return false
+	}
+	items := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
+	stdin := Run{From: c.from, Input: c.input, HasInput: c.hasInput}
+	if text, ok := w.stdin(&stdin, 0); ok && len(text) <= maxValue {
+		items = items[:0]
+		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
+			items = append(items, Word{Text: f, Bare: f, From: c.from})
+		}
+	}
+	rest := run
+	rest.Argv = nil
+	used := false
+	for _, a := range args[i:] {
+		if placeholder != "" && strings.Contains(a.Text, placeholder) && len(items) > 0 {
+			a = replaceIn(a, placeholder, items[0])
+			used = true
+		}
+		rest.Argv = append(rest.Argv, a)
+	}
+	if !used && placeholder == "" {
+		rest.Argv = append(rest.Argv, items...)
+	}
+	w.resolve(rest, c.through(name), hops+1)
+	return true
+}
+
+func replaceIn(a Word, placeholder string, item Word) Word {
+	a.Text = strings.ReplaceAll(a.Text, placeholder, item.Text)
+	a.Bare = strings.ReplaceAll(a.Bare, placeholder, item.Bare)
+	a.Dynamic = a.Dynamic || item.Dynamic
+	a.From = item.From
+	return a
+}
+
+// findExec records find itself (for -delete) and every command it executes.
+func findExec(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir":
+		default:
+			continue
+		}
+		end := i + 1
+		for end < len(args) && args[end].Text != ";" && !(args[end].Text == "+" && args[end-1].Text == "{}") {
+			end++
+		}
+		if end > i+1 {
+			nested := run
+			nested.Argv = found(args[i+1 : end])
+			w.resolve(nested, c.through(name+" "+args[i].Text), hops+1)
+		}
+		i = end
+	}
+	return true
+}
+
+func fdExec(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	for i, a := range args {
+		if (a.Text == "-x" || a.Text == "-X" || a.Text == "--exec" || a.Text == "--exec-batch") && i+1 < len(args) {
+			nested := run
+			nested.Argv = found(args[i+1:])
+			w.resolve(nested, c.through(name+" "+a.Text), hops+1)
+			break
+		}
+	}
+	return true
+}
+
+// found marks the file name that find puts in as unknown.
+func found(args []Word) []Word {
+	out := make([]Word, len(args))
+	for i, a := range args {
+		if strings.Contains(a.Text, "{}") {
+			a.Dynamic = true
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// tarExec: --checkpoint-action=exec=text, --to-command=text, -I text.
+func tarExec(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for _, a := range run.Argv[1:] {
+		for _, p := range [...]string{"--checkpoint-action=exec=", "--to-command=", "--use-compress-program="} {
+			if text, ok := strings.CutPrefix(a.Text, p); ok {
+				w.script(text, c.through(name))
+			}
+		}
+	}
+	return true
+}
+
+func sshRemote(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	self := len(w.out.Runs) - 1
+	args := run.Argv[1:]
+	for _, a := range args {
+		for _, p := range [...]string{"ProxyCommand=", "LocalCommand="} {
+			if i := strings.Index(a.Text, p); i >= 0 {
+				w.script(a.Text[i+len(p):], c.through(name))
+			}
+		}
+	}
+	i := skipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
+	if i >= len(args) {
+		return true
+	}
+	i++ // the host
+	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
+		j := skipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
+		i += max(j, 1)
+	}
+	c = c.through(name)
+	c.remote = true
+	dirs := w.dirs
+	w.dirs = nil
+	if i < len(args) {
+		w.script(joinText(args[i:]), c)
+	} else if text, ok := w.stdin(&w.out.Runs[self], 0); ok {
+		c.from, c.input, c.hasInput = Span{}, Word{}, false
+		w.script(text, c)
+	}
+	w.dirs = dirs
+	return true
+}
+
+// envSplit: env -S 'text' splits the text into a command.
+func envSplit(w *walker, name string, run Run, c ctx, hops int) bool {
+	args := run.Argv[1:]
+	dirs := w.dirs
+	defer func() { w.dirs = dirs }()
+	for i, a := range args {
+		dir, ok := strings.CutPrefix(a.Text, "--chdir=")
+		if !ok && (a.Text == "-C" || a.Text == "--chdir") && i+1 < len(args) {
+			dir, ok = args[i+1].Text, true
+		}
+		if ok {
+			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")})
+			break
+		}
+		if !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text) {
+			break
+		}
+	}
+	for i, a := range args {
+		text := ""
+		switch {
+		case (a.Text == "-S" || a.Text == "--split-string" || a.Text == "-vS") && i+1 < len(args):
+			text = joinText(args[i+1:])
+		case strings.HasPrefix(a.Text, "-S") && len(a.Text) > 2:
+			text = a.Text[2:] + " " + joinText(args[i+1:])
+		case strings.HasPrefix(a.Text, "--split-string="):
+			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
+		case !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text):
+			return w.strip(name, prefixes[name], run, args, c, hops)
+		default:
+			continue
+		}
+		w.script(text, c.through("env -S"))
+		return true
+	}
+	return w.strip(name, prefixes[name], run, args, c, hops)
+}
+
+// sudoShell: sudo -s and -i join the words and give them to a shell.
+func sudoShell(w *walker, name string, run Run, c ctx, hops int) bool {
+	p := prefixes[name]
+	args := run.Argv[1:]
+	n := skipOptions(args, p.values, p.long)
+	for _, a := range args[:min(n, len(args))] {
+		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
+			if n < len(args) {
+				rest := run
+				rest.Argv = args[n:]
+				w.resolve(rest, c.through(name+" "+a.Text), hops+1)
+				return true
+			}
+			// A root shell that reads its commands from stdin.
+			rest := run
+			rest.Argv = []Word{{Text: "sh", Bare: "sh"}}
+			w.resolve(rest, c.through(name+" "+a.Text), hops+1)
+			return true
+		}
+	}
+	return w.strip(name, p, run, args, c, hops)
+}
+
+// dashC: su user -c 'text', script -c 'text', vagrant ssh -c 'text'.
+func dashC(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	c.contained = c.contained || name == "vagrant"
+	for i, a := range args {
+		switch {
+		case (a.Text == "-c" || a.Text == "--command" || a.Text == "-qc" || a.Text == "-lc") && i+1 < len(args):
+			w.script(args[i+1].Text, c.through(name+" -c"))
+			return true
+		case strings.HasPrefix(a.Text, "--command="):
+			w.script(a.Text[len("--command="):], c.through(name+" -c"))
+			return true
+		}
+	}
+	if name == "su" {
+		if text, ok := w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+			w.script(text, c.through(name))
+		}
+	}
+	return true
+}
+
+func nixShell(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for i, a := range run.Argv {
+		if (a.Text == "--run" || a.Text == "--command") && i+1 < len(run.Argv) {
+			w.script(run.Argv[i+1].Text, c.through(name+" "+a.Text))
+		}
+	}
+	return true
+}
+
+func flockCommand(w *walker, name string, run Run, c ctx, hops int) bool {
+	for i, a := range run.Argv {
+		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(run.Argv) {
+			w.script(run.Argv[i+1].Text, c.through(name+" -c"))
+			return true
+		}
+	}
+	return w.strip(name, prefixes[name], run, run.Argv[1:], c, hops)
+}
+
+func trapText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	if len(args) > 0 && args[0].Text == "--" {
+		args = args[1:]
+	}
+	if len(args) > 1 && args[0].Text != "-" && !strings.HasPrefix(args[0].Text, "-") {
+		w.script(args[0].Text, c.through(name))
+	}
+	return true
+}
+
+func aliasText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for _, a := range run.Argv[1:] {
+		if _, v, ok := strings.Cut(a.Text, "="); ok && v != "" {
+			w.script(v, c.through(name))
+		}
+	}
+	return true
+}
+
+func stdinText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	if text, ok := w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+		c.from, c.input, c.hasInput = Span{}, Word{}, false
+		w.script(text, c.through(name))
+	}
+	return true
+}
+
+// parallelText: the command ends at ":::"; what follows are its arguments.
+func parallelText(w *walker, name string, run Run, c ctx, _ int) bool {
+	args := run.Argv[1:]
+	i := skipOptions(args, "jPNnIdaLsS", []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file", "--tmpdir", "--results"})
+	end := i
+	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
+		end++
+	}
+	if i >= end {
+		return false
+	}
+	text := joinText(args[i:end])
+	var inputs []Word
+	if end < len(args) {
+		inputs = args[end+1:]
+	}
+	if len(inputs) == 0 {
+		w.script(text+" \"$parallel_argument\"", c.through(name))
+		return true
+	}
+	for k, in := range inputs {
+		if k >= maxLoop {
+			break
+		}
+		if strings.Contains(text, "{}") {
+			w.script(strings.ReplaceAll(text, "{}", in.Text), c.through(name))
+		} else {
+			w.script(text+" "+in.Text, c.through(name))
+		}
+	}
+	return true
+}
+
+func changeDir(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	to := Word{Text: "~", Bare: "~", Tilde: true}
+	if name == "popd" {
+		to = Word{Text: "-", Bare: "-", Dynamic: true}
+	}
+	for _, a := range run.Argv[1:] {
+		if a.Text == "--" || (len(a.Text) > 1 && a.Text[0] == '-') {
+			continue
+		}
+		to = a
+		break
+	}
+	w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], to)
+	return true
+}
+
+// gitNested looks for commands git itself will run.
+func gitNested(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	for i, a := range args {
+		next := Word{}
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		switch {
+		case a.Text == "-c" && strings.HasPrefix(next.Text, "alias."):
+			if _, v, ok := strings.Cut(next.Text, "=!"); ok {
+				w.script(v, c.through("git alias"))
+			}
+		case a.Text == "foreach" && i > 0 && args[i-1].Text == "submodule":
+			w.script(strings.TrimPrefix(joinText(args[i+1:]), "--recursive "), c.through("git submodule foreach"))
+			return true
+		case a.Text == "run" && i > 0 && args[i-1].Text == "bisect" && i+1 < len(args):
+			nested := run
+			nested.Argv = args[i+1:]
+			w.resolve(nested, c.through("git bisect run"), hops+1)
+			return true
+		case (a.Text == "--exec" || a.Text == "-x") && len(args) > 0 && args[0].Text == "rebase" && next.Text != "":
+			w.script(next.Text, c.through("git rebase --exec"))
+		}
+	}
+	return true
+}
+
+// tmuxText: any tmux word with a blank in it may be typed into a shell.
+func tmuxText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for _, a := range run.Argv[1:] {
+		if strings.Contains(strings.TrimSpace(a.Text), " ") && !strings.Contains(a.Text, "#{") {
+			w.maybeScript(a.Text, c.through(name))
+		}
+	}
+	return true
+}
+
+func vimText(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for _, a := range run.Argv[1:] {
+		t := strings.TrimLeft(strings.TrimPrefix(a.Text, "+"), ": ")
+		if strings.HasPrefix(t, "!") || strings.HasPrefix(t, "silent !") {
+			w.script(t[strings.IndexByte(t, '!')+1:], c.through(name))
+		}
+	}
+	return true
+}

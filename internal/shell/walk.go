@@ -1,0 +1,566 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// ctx is what a statement inherits from the statements around it.
+type ctx struct {
+	via               []string
+	from              Span
+	redirs            []Redirect
+	input             Word
+	hasInput          bool
+	fn, sink          string
+	remote, contained bool
+	bg                bool
+	depth             int
+}
+
+func (c ctx) through(via string) ctx {
+	if len(c.via) >= maxVia {
+		return c
+	}
+	c.via = append(c.via[:len(c.via):len(c.via)], via)
+	return c
+}
+
+// walker turns syntax into runs. Variables, functions and the directory are
+// followed in the order of the text, which is right for straight scripts and a
+// fair guess for branches.
+type walker struct {
+	out    *Script
+	src    string
+	vars   map[string]Word
+	taint  map[string]Span   // runs whose output a variable holds
+	files  map[string]string // text that an earlier run wrote to a file
+	funcs  map[string]*function
+	dirs   []Word
+	steps  int
+	nested int // bytes of nested text parsed so far
+}
+
+type function struct {
+	body *syntax.Stmt
+	src  string
+	busy bool
+}
+
+// step counts work and reports whether the budget still lasts.
+func (w *walker) step() bool {
+	w.steps++
+	if w.steps > maxSteps || len(w.out.Runs) >= maxRuns {
+		w.out.Truncated = true
+		return false
+	}
+	return true
+}
+
+func (w *walker) source(n syntax.Node) string {
+	lo, hi := int(n.Pos().Offset()), int(n.End().Offset())
+	if lo < 0 || hi > len(w.src) || lo >= hi {
+		return "$(…)"
+	}
+	if hi-lo > maxValue {
+		hi = lo + maxValue
+	}
+	return w.src[lo:hi]
+}
+
+func (w *walker) file(f *syntax.File, src string, c ctx) {
+	old := w.src
+	w.src = src
+	w.stmts(f.Stmts, c)
+	w.src = old
+}
+
+// script parses text that a wrapper will hand to a shell.
+func (w *walker) script(text string, c ctx) {
+	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
+		w.out.Truncated = true
+		return
+	}
+	w.nested += len(text)
+	c.depth++
+	f, err := parseText(text)
+	if err != nil {
+		if w.out.Err == nil {
+			w.out.Err = err
+		}
+		return
+	}
+	w.file(f, text, c)
+}
+
+func (w *walker) stmts(list []*syntax.Stmt, c ctx) Span {
+	lo := len(w.out.Runs)
+	for _, s := range list {
+		if !w.step() {
+			break
+		}
+		w.stmt(s, c)
+	}
+	return Span{lo, len(w.out.Runs)}
+}
+
+// scoped runs the statements of a subshell: its cd ends with it.
+func (w *walker) scoped(list []*syntax.Stmt, c ctx) Span {
+	dirs := w.dirs
+	s := w.stmts(list, c)
+	w.dirs = dirs
+	return s
+}
+
+func (w *walker) substitution(list []*syntax.Stmt, c ctx) {
+	c.from, c.input, c.hasInput, c.redirs = Span{}, Word{}, false, nil
+	c.depth++
+	if c.depth > 4*maxDepth {
+		w.out.Truncated = true
+		return
+	}
+	w.scoped(list, c)
+}
+
+// inside walks the substitutions below a node that is otherwise of no interest.
+func (w *walker) inside(n syntax.Node, c ctx) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			w.substitution(n.Stmts, c)
+			return false
+		case *syntax.ProcSubst:
+			w.substitution(n.Stmts, c)
+			return false
+		}
+		return true
+	})
+}
+
+// stmt walks one statement and returns the runs whose output is its output.
+func (w *walker) stmt(s *syntax.Stmt, c ctx) Span {
+	if s == nil || !w.step() {
+		n := len(w.out.Runs)
+		return Span{n, n}
+	}
+	c.bg = c.bg || s.Background || s.Disown || s.Coprocess
+	lo := len(w.out.Runs)
+	if len(s.Redirs) > 0 {
+		// One copy here, so that siblings never share the tail of a slice.
+		c.redirs = append(make([]Redirect, 0, len(c.redirs)+len(s.Redirs)), c.redirs...)
+	}
+	for i, r := range s.Redirs {
+		if i >= maxRedirs {
+			w.out.Truncated = true
+			break
+		}
+		c = w.redirect(r, c)
+	}
+	span := Span{lo, lo}
+	switch cmd := s.Cmd.(type) {
+	case nil:
+		if len(s.Redirs) > 0 {
+			w.emit(Run{}, c)
+		}
+	case *syntax.CallExpr:
+		w.call(cmd, c)
+	case *syntax.BinaryCmd:
+		return w.binary(cmd, c)
+	case *syntax.Block:
+		w.stmts(cmd.Stmts, c)
+	case *syntax.Subshell:
+		w.scoped(cmd.Stmts, c)
+	case *syntax.IfClause:
+		for cl := cmd; cl != nil; cl = cl.Else {
+			w.stmts(cl.Cond, c)
+			w.stmts(cl.Then, c)
+		}
+	case *syntax.WhileClause:
+		w.stmts(cmd.Cond, c)
+		w.stmts(cmd.Do, c)
+	case *syntax.ForClause:
+		w.loop(cmd, c)
+	case *syntax.CaseClause:
+		w.joined(cmd.Word, c)
+		for _, it := range cmd.Items {
+			w.stmts(it.Stmts, c)
+		}
+	case *syntax.FuncDecl:
+		w.declare(cmd, c)
+	case *syntax.TimeClause:
+		w.stmt(cmd.Stmt, c.through("time"))
+	case *syntax.CoprocClause:
+		c.bg = true
+		w.stmt(cmd.Stmt, c)
+	case *syntax.DeclClause:
+		w.decl(cmd, c)
+	case *syntax.TestDecl:
+		w.stmt(cmd.Body, c)
+	default: // [[ … ]], (( … )), let
+		w.inside(cmd, c)
+	}
+	span.Hi = len(w.out.Runs)
+	return span
+}
+
+func (w *walker) binary(cmd *syntax.BinaryCmd, c ctx) Span {
+	if cmd.Op != syntax.Pipe && cmd.Op != syntax.PipeAll {
+		return w.list(cmd, c)
+	}
+	dirs := w.dirs
+	feed := w.stmt(cmd.X, c)
+	w.dirs = dirs
+	c.from, c.input, c.hasInput = feed, Word{}, false
+	out := w.stmt(cmd.Y, c)
+	w.dirs = dirs
+	return out
+}
+
+// list walks a && b || c from the left. The tree leans to the left, so it is
+// unrolled first: otherwise a long list would use up the budget on the way down.
+func (w *walker) list(cmd *syntax.BinaryCmd, c ctx) Span {
+	rest := []*syntax.Stmt{cmd.Y}
+	first := cmd.X
+	for {
+		x, ok := first.Cmd.(*syntax.BinaryCmd)
+		if !ok || x.Op == syntax.Pipe || x.Op == syntax.PipeAll || len(first.Redirs) > 0 {
+			break
+		}
+		rest = append(rest, x.Y)
+		first = x.X
+	}
+	lo := len(w.out.Runs)
+	w.stmt(first, c)
+	for i := len(rest) - 1; i >= 0; i-- {
+		w.stmt(rest[i], c)
+	}
+	return Span{lo, len(w.out.Runs)}
+}
+
+func (w *walker) redirect(r *syntax.Redirect, c ctx) ctx {
+	switch r.Op {
+	case syntax.Hdoc, syntax.DashHdoc:
+		c.input, c.hasInput = w.heredoc(r, c), true
+		return c
+	case syntax.WordHdoc:
+		c.input, c.hasInput = w.joined(r.Word, c), true
+		return c
+	}
+	rd := Redirect{Op: r.Op.String(), Target: w.joined(r.Word, c)}
+	c.redirs = append(c.redirs, rd)
+	return c
+}
+
+// heredoc returns the body. A quoted delimiter makes it plain data; the parser
+// then gives one literal without escapes.
+func (w *walker) heredoc(r *syntax.Redirect, c ctx) Word {
+	if r.Hdoc == nil {
+		return Word{}
+	}
+	quoted := false
+	for _, p := range r.Word.Parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok || strings.Contains(l.Value, `\`) {
+			quoted = true
+		}
+	}
+	if quoted {
+		var b strings.Builder
+		for _, p := range r.Hdoc.Parts {
+			if l, ok := p.(*syntax.Lit); ok {
+				b.WriteString(l.Value)
+			}
+		}
+		return Word{Text: b.String(), Bare: b.String()}
+	}
+	b := &fieldBuilder{}
+	lo := len(w.out.Runs)
+	for _, p := range r.Hdoc.Parts {
+		w.part(b, p, c, true)
+	}
+	b.open = true
+	b.flush()
+	word := b.done[0]
+	word.From = Span{lo, len(w.out.Runs)}
+	return word
+}
+
+// loop tries literal items one by one, so that the body sees real words.
+func (w *walker) loop(f *syntax.ForClause, c ctx) {
+	it, ok := f.Loop.(*syntax.WordIter)
+	if !ok {
+		w.inside(f.Loop, c)
+		w.stmts(f.Do, c)
+		return
+	}
+	var items []Word
+	literal := true
+	for _, word := range it.Items {
+		for _, item := range w.fields(word, c) {
+			items = append(items, item)
+			// Unknown items are not worth remembering, except well-known places.
+			literal = literal && (!item.Dynamic || strings.HasPrefix(item.Bare, "$"))
+		}
+	}
+	name := it.Name.Value
+	if !literal || len(items) == 0 || len(items) > maxLoop {
+		delete(w.vars, name)
+		w.stmts(f.Do, c)
+		return
+	}
+	for _, item := range items {
+		w.set(name, item)
+		w.stmts(f.Do, c)
+	}
+	delete(w.vars, name)
+}
+
+func (w *walker) declare(f *syntax.FuncDecl, c ctx) {
+	names := f.Names
+	if f.Name != nil {
+		names = append(names, f.Name)
+	}
+	c.from = Span{}
+	for _, n := range names {
+		if w.funcs == nil {
+			w.funcs = map[string]*function{}
+		}
+		w.funcs[n.Value] = &function{body: f.Body, src: w.src}
+		c.fn = n.Value
+	}
+	saved := w.dropPositional()
+	dirs := w.dirs
+	w.stmt(f.Body, c)
+	w.dirs = dirs
+	w.restorePositional(saved)
+}
+
+// invoke walks a function's body once more with the arguments of this call.
+func (w *walker) invoke(fn *function, argv []Word, c ctx) {
+	if fn.busy || c.depth >= maxDepth {
+		return
+	}
+	fn.busy = true
+	saved := w.dropPositional()
+	for i, a := range argv[1:] {
+		if i < 9 {
+			w.set(strconv.Itoa(i+1), a)
+		}
+	}
+	w.setAll("@", argv[1:])
+	w.setAll("*", argv[1:])
+	c = c.through(argv[0].Text + "()")
+	c.depth++
+	c.fn = argv[0].Text
+	src := w.src
+	w.src = fn.src
+	w.stmt(fn.body, c)
+	w.src = src
+	w.restorePositional(saved)
+	fn.busy = false
+}
+
+var positional = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}
+
+func (w *walker) dropPositional() map[string]Word {
+	saved := map[string]Word{}
+	for _, p := range positional {
+		if v, ok := w.vars[p]; ok {
+			saved[p] = v
+			delete(w.vars, p)
+		}
+	}
+	return saved
+}
+
+func (w *walker) restorePositional(saved map[string]Word) {
+	for _, p := range positional {
+		delete(w.vars, p)
+	}
+	for k, v := range saved {
+		w.vars[k] = v
+	}
+}
+
+// set remembers a value if it is known well enough to be of use.
+func (w *walker) set(name string, v Word) {
+	if w.taint == nil {
+		w.taint = map[string]Span{}
+	}
+	delete(w.taint, name)
+	if !v.From.Empty() {
+		w.taint[name] = v.From
+	}
+	wellKnown := !v.Dynamic || strings.HasPrefix(v.Bare, "$") || strings.HasPrefix(v.Bare, "/") || v.Bare == "x"
+	if !wellKnown || len(v.Text) > maxValue {
+		delete(w.vars, name)
+		return
+	}
+	if w.vars == nil {
+		w.vars = map[string]Word{}
+	}
+	v.From = Span{}
+	w.vars[name] = v
+}
+
+// setAll remembers a list, as in a=(x y) or set -- x y. Words with blanks in
+// them come apart again, which is close enough.
+func (w *walker) setAll(name string, list []Word) {
+	if len(list) == 0 || len(list) > maxLoop*4 {
+		delete(w.vars, name)
+		return
+	}
+	all := list[0]
+	for _, e := range list[1:] {
+		all.Text += " " + e.Text
+		all.Bare += " " + e.Bare
+		all.Dynamic = all.Dynamic || e.Dynamic
+		all.Glob = all.Glob || e.Glob
+	}
+	w.set(name, all)
+}
+
+func (w *walker) assign(a *syntax.Assign, c ctx) (Assign, bool) {
+	if a.Name == nil {
+		if a.Value != nil {
+			w.joined(a.Value, c)
+		}
+		return Assign{}, false
+	}
+	if a.Array != nil {
+		var all []Word
+		for _, e := range a.Array.Elems {
+			if e.Value != nil {
+				all = append(all, w.fields(e.Value, c)...)
+			}
+		}
+		w.setAll(a.Name.Value, all)
+		return Assign{Name: a.Name.Value}, true
+	}
+	v := w.joined(a.Value, c)
+	return Assign{Name: a.Name.Value, Value: v}, true
+}
+
+func (w *walker) keep(a *syntax.Assign, as Assign) {
+	if a.Append {
+		old, ok := w.vars[as.Name]
+		if !ok {
+			return
+		}
+		as.Value.Text = old.Text + as.Value.Text
+		as.Value.Bare = old.Bare + as.Value.Bare
+		as.Value.Dynamic = as.Value.Dynamic || old.Dynamic
+	}
+	w.set(as.Name, as.Value)
+}
+
+// decl handles export, declare, local, readonly: assignments, and a run of its
+// own so that `export HOOKMUX_X=1` can be seen.
+func (w *walker) decl(d *syntax.DeclClause, c ctx) {
+	run := Run{Argv: []Word{{Text: d.Variant.Value, Bare: d.Variant.Value}}}
+	in := c
+	in.sink = "export"
+	for _, a := range d.Args {
+		if a.Naked {
+			if a.Name != nil {
+				run.Argv = append(run.Argv, Word{Text: a.Name.Value, Bare: a.Name.Value})
+			} else {
+				run.Argv = append(run.Argv, w.fields(a.Value, in)...)
+			}
+			continue
+		}
+		// export X=$(…) keeps the output in a variable: that is not loading.
+		if as, ok := w.assign(a, c); ok {
+			if a.Array == nil {
+				w.keep(a, as)
+			}
+			run.Assigns = append(run.Assigns, as)
+		}
+	}
+	w.emit(run, c)
+}
+
+func (w *walker) call(call *syntax.CallExpr, c ctx) {
+	var run Run
+	for _, a := range call.Assigns {
+		as, ok := w.assign(a, c)
+		if !ok {
+			continue
+		}
+		run.Assigns = append(run.Assigns, as)
+		if len(call.Args) == 0 && a.Array == nil {
+			w.keep(a, as)
+		}
+	}
+	in := c
+	for i, word := range call.Args {
+		fs := w.fields(word, in)
+		if i == 0 && len(fs) > 0 {
+			switch n := baseName(fs[0].Text); n {
+			case "env", "eval", "export":
+				in.sink = n
+			}
+		}
+		run.Argv = append(run.Argv, fs...)
+	}
+	if len(run.Argv) == 0 {
+		if len(run.Assigns) > 0 || len(c.redirs) > 0 || len(call.Args) > 0 {
+			w.emit(run, c)
+		}
+		return
+	}
+	if len(run.Assigns) == 0 {
+		w.resolve(run, c, 0)
+		return
+	}
+	// X=1 sh -c '… $X …': the text of the inner shell sees the variable.
+	saved := map[string]Word{}
+	for _, as := range run.Assigns {
+		if v, ok := w.vars[as.Name]; ok {
+			saved[as.Name] = v
+		}
+		w.set(as.Name, as.Value)
+	}
+	w.resolve(run, c, 0)
+	for _, as := range run.Assigns {
+		delete(w.vars, as.Name)
+		if v, ok := saved[as.Name]; ok {
+			w.vars[as.Name] = v
+		}
+	}
+}
+
+// emit records a run with everything it inherits.
+func (w *walker) emit(run Run, c ctx) {
+	if len(w.out.Runs) >= maxRuns {
+		w.out.Truncated = true
+		return
+	}
+	run.Via = c.via
+	run.Redirects = c.redirs
+	run.From = c.from
+	run.Input, run.HasInput = c.input, c.hasInput
+	run.Dirs = w.dirs
+	run.Func = c.fn
+	run.Remote, run.Contained, run.Background = c.remote, c.contained, c.bg
+	run.Sink = c.sink
+	w.out.Runs = append(w.out.Runs, run)
+	w.remember(len(w.out.Runs) - 1)
+}
+
+// link fills To from From once all runs are known.
+func (w *walker) link() {
+	runs := w.out.Runs
+	for i := range runs {
+		from := runs[i].From
+		for j := from.Lo; j < from.Hi && j < len(runs); j++ {
+			if runs[j].To.Empty() {
+				runs[j].To = Span{i, i + 1}
+				continue
+			}
+			runs[j].To.Hi = i + 1
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// alwaysSet are variables that a login session sets, so they never collapse a
+// path to its root by being empty.
+var alwaysSet = map[string]bool{
+	"HOME": true, "PWD": true, "OLDPWD": true, "TMPDIR": true, "USER": true,
+	"LOGNAME": true, "SHELL": true, "UID": true, "HOSTNAME": true, "PPID": true,
+}
+
+// fieldBuilder gathers the words one written word becomes: unquoted expansions
+// split at blanks, everything else stays together.
+type fieldBuilder struct {
+	done  []Word
+	cur   Word
+	text  strings.Builder
+	bare  strings.Builder
+	open  bool // cur holds something, even if only ""
+	split bool // unquoted expansions split
+}
+
+func (b *fieldBuilder) lit(s string) {
+	b.open = true
+	b.text.WriteString(s)
+	b.bare.WriteString(s)
+}
+
+func (b *fieldBuilder) dynamic(text, bare string) {
+	b.open = true
+	b.cur.Dynamic = true
+	b.text.WriteString(text)
+	b.bare.WriteString(bare)
+}
+
+func (b *fieldBuilder) flush() {
+	if !b.open {
+		return
+	}
+	b.cur.Text, b.cur.Bare = b.text.String(), b.bare.String()
+	b.done = append(b.done, b.cur)
+	b.cur = Word{}
+	b.text.Reset()
+	b.bare.Reset()
+	b.open = false
+}
+
+// value puts in the value of an expansion. Quoted ones are never split.
+func (b *fieldBuilder) value(v Word, quoted bool) {
+	b.cur.Vars = append(b.cur.Vars, v.Vars...)
+	if quoted || !b.split || !strings.ContainsAny(v.Text, " \t\n") {
+		if b.text.Len() == 0 && v.Tilde {
+			b.cur.Tilde = true
+		}
+		b.cur.Glob = b.cur.Glob || v.Glob || (!quoted && strings.ContainsAny(v.Text, "*?["))
+		b.cur.Dynamic = b.cur.Dynamic || v.Dynamic
+		b.open = b.open || quoted || v.Text != ""
+		b.text.WriteString(v.Text)
+		b.bare.WriteString(v.Bare)
+		return
+	}
+	// Split by hand so that leading and trailing blanks end the word, too.
+	rest := v.Text
+	for rest != "" {
+		i := strings.IndexAny(rest, " \t\n")
+		if i == 0 {
+			b.flush()
+			rest = strings.TrimLeft(rest, " \t\n")
+			continue
+		}
+		piece := rest
+		if i > 0 {
+			piece = rest[:i]
+		}
+		b.lit(piece)
+		b.cur.Glob = b.cur.Glob || strings.ContainsAny(piece, "*?[")
+		b.cur.Dynamic = b.cur.Dynamic || v.Dynamic && strings.ContainsRune(piece, '$')
+		rest = rest[len(piece):]
+	}
+}
+
+// fields returns the words that word becomes.
+func (w *walker) fields(word *syntax.Word, c ctx) []Word {
+	w.step()
+	if len(word.Parts) == 1 {
+		// Most words are one plain literal.
+		if l, ok := word.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, "\\*?[{~") {
+			return []Word{{Text: l.Value, Bare: l.Value}}
+		}
+	}
+	if n := braces(word); n > 0 {
+		if n > maxOpen {
+			w.out.Truncated = true
+		} else if syntax.SplitBraces(word) {
+			var out []Word
+			for alt, err := range expand.BracesSeq(nil, word) {
+				if err != nil || len(out) >= maxBraces || !w.step() {
+					w.out.Truncated = w.out.Truncated || err != nil
+					break
+				}
+				out = append(out, w.build(alt, c, true)...)
+			}
+			return out
+		}
+	}
+	return w.build(word, c, true)
+}
+
+// joined returns word as a single Word, as in an assignment or a redirect.
+func (w *walker) joined(word *syntax.Word, c ctx) Word {
+	if word == nil {
+		return Word{}
+	}
+	w.step()
+	ws := w.build(word, c, false)
+	if len(ws) == 0 {
+		return Word{}
+	}
+	return ws[0]
+}
+
+func braces(word *syntax.Word) int {
+	n := 0
+	for _, p := range word.Parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(l.Value, "{")
+		}
+	}
+	return n
+}
+
+func (w *walker) build(word *syntax.Word, c ctx, split bool) []Word {
+	b := &fieldBuilder{split: split}
+	lo := len(w.out.Runs)
+	for i, p := range word.Parts {
+		if l, ok := p.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(l.Value, "~") {
+			b.cur.Tilde = true
+		}
+		w.part(b, p, c, false)
+	}
+	b.flush()
+	if hi := len(w.out.Runs); hi > lo {
+		for i := range b.done {
+			b.done[i].From = Span{lo, hi}
+		}
+	}
+	return b.done
+}
+
+func (w *walker) part(b *fieldBuilder, p syntax.WordPart, c ctx, quoted bool) {
+	switch p := p.(type) {
+	case *syntax.Lit:
+		s, glob := unescape(p.Value, quoted)
+		b.lit(s)
+		b.cur.Glob = b.cur.Glob || glob
+	case *syntax.SglQuoted:
+		s := p.Value
+		if p.Dollar {
+			s = ansiC(s)
+		}
+		b.lit(s)
+	case *syntax.DblQuoted:
+		b.open = true
+		for _, q := range p.Parts {
+			w.part(b, q, c, true)
+		}
+	case *syntax.ParamExp:
+		w.param(b, p, c, quoted)
+	case *syntax.CmdSubst:
+		lo := len(w.out.Runs)
+		w.substitution(p.Stmts, c)
+		if text, ok := w.substOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
+			b.value(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text, "$HOME")}, quoted)
+			return
+		}
+		b.dynamic(w.source(p), "")
+	case *syntax.ProcSubst:
+		w.substitution(p.Stmts, c)
+		b.dynamic(w.source(p), "x")
+	case *syntax.ArithmExp:
+		w.inside(p, c)
+		b.dynamic(w.source(p), "0")
+	case *syntax.ExtGlob:
+		b.lit(p.Op.String() + p.Pattern.Value + ")")
+		b.cur.Glob = true
+	default:
+		b.dynamic(w.source(p), "")
+	}
+}
+
+func (w *walker) param(b *fieldBuilder, p *syntax.ParamExp, c ctx, quoted bool) {
+	text := w.source(p)
+	if p.Param == nil {
+		w.inside(p, c)
+		b.dynamic(text, "")
+		return
+	}
+	name := p.Param.Value
+	plain := p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Index == nil &&
+		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && len(p.Modifiers) == 0
+	if v, ok := w.vars[name]; ok && whole(p) {
+		b.value(v, false)
+		return
+	}
+	if plain {
+		if span, ok := w.taint[name]; ok {
+			b.cur.From = span
+		}
+		if name == "IFS" && !quoted && b.split {
+			b.flush() // rm${IFS}-rf${IFS}/ is three words
+			return
+		}
+		if v, ok := w.vars[name]; ok {
+			v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
+			b.value(v, quoted && name != "@")
+			return
+		}
+		b.cur.Vars = append(b.cur.Vars, name)
+		bare := ""
+		if alwaysSet[name] {
+			bare = text
+		}
+		b.dynamic(text, bare)
+		return
+	}
+	if p.Length || p.IsSet || p.Width {
+		b.dynamic(text, "0")
+		return
+	}
+	if p.Exp == nil {
+		w.inside(p, c)
+		b.cur.Vars = append(b.cur.Vars, name)
+		b.dynamic(text, "")
+		return
+	}
+	alt := w.joined(p.Exp.Word, c)
+	known, isKnown := w.vars[name]
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if isKnown && known.Text != "" {
+			b.value(known, quoted)
+			return
+		}
+		b.cur.Vars = append(b.cur.Vars, name)
+		if alwaysSet[name] {
+			b.dynamic("$"+name, "$"+name)
+			return
+		}
+		// The default is the one value that is known to be possible.
+		alt.Dynamic = true
+		if alt.Text == "" {
+			alt.Text = text
+		}
+		b.value(alt, quoted)
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if isKnown {
+			b.value(known, quoted)
+			return
+		}
+		b.cur.Vars = append(b.cur.Vars, name)
+		if alwaysSet[name] {
+			b.dynamic("$"+name, "$"+name)
+			return
+		}
+		b.dynamic(text, "x") // the shell stops rather than use an empty value
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		alt.Dynamic = true
+		if alt.Text == "" {
+			alt.Text = text
+		}
+		b.value(alt, quoted)
+	default:
+		b.cur.Vars = append(b.cur.Vars, name)
+		if alwaysSet[name] && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) && alt.Text == "/" {
+			b.dynamic("$"+name, "$"+name) // ${HOME%/}
+			return
+		}
+		b.dynamic(text, "")
+	}
+}
+
+// whole reports whether the expansion is ${a[@]} or ${a[*]}: all of an array.
+func whole(p *syntax.ParamExp) bool {
+	if p.Index == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Exp != nil {
+		return false
+	}
+	w, ok := p.Index.(*syntax.Word)
+	if !ok {
+		return false
+	}
+	lit := w.Lit()
+	return lit == "@" || lit == "*"
+}
+
+// unescape removes backslashes as the shell does and reports unquoted globs.
+func unescape(s string, quoted bool) (string, bool) {
+	if !strings.ContainsAny(s, `\*?[`) {
+		return s, false
+	}
+	if !strings.Contains(s, `\`) {
+		return s, !quoted
+	}
+	var b strings.Builder
+	glob := false
+	for i := 0; i < len(s); i++ {
+		ch := s[i]
+		if ch != '\\' || i+1 == len(s) {
+			glob = glob || !quoted && strings.IndexByte("*?[", ch) >= 0
+			b.WriteByte(ch)
+			continue
+		}
+		next := s[i+1]
+		switch {
+		case next == '\n':
+			i++
+		case !quoted || strings.IndexByte("$`\"\\", next) >= 0:
+			b.WriteByte(next)
+			i++
+		default:
+			b.WriteByte(ch)
+		}
+	}
+	return b.String(), glob
+}
+
+var ansiSimple = map[byte]byte{
+	'a': 7, 'b': 8, 'e': 27, 'E': 27, 'f': 12, 'n': '\n', 'r': '\r', 't': '\t', 'v': 11,
+	'\\': '\\', '\'': '\'', '"': '"', '?': '?',
+}
+
+// ansiC decodes the inside of $'…'.
+func ansiC(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 >= len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		ch := s[i]
+		if r, ok := ansiSimple[ch]; ok {
+			b.WriteByte(r)
+			continue
+		}
+		switch {
+		case ch == 'x':
+			n, used := digits(s[i+1:], 16, 2)
+			b.WriteByte(byte(n))
+			i += used
+		case ch == 'u' || ch == 'U':
+			limit := 4
+			if ch == 'U' {
+				limit = 8
+			}
+			n, used := digits(s[i+1:], 16, limit)
+			if n > utf8.MaxRune {
+				n = utf8.RuneError
+			}
+			b.WriteRune(rune(n))
+			i += used
+		case ch >= '0' && ch <= '7':
+			n, used := digits(s[i:], 8, 3)
+			b.WriteByte(byte(n))
+			i += used - 1
+		case ch == 'c' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i] & 0x1f)
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(ch)
+		}
+	}
+	return b.String()
+}
+
+func digits(s string, base, limit int) (int64, int) {
+	n := 0
+	for n < len(s) && n < limit {
+		if _, err := strconv.ParseInt(s[n:n+1], base, 64); err != nil {
+			break
+		}
+		n++
+	}
+	v, _ := strconv.ParseInt(s[:n], base, 64)
+	return v, n
+}
