@@ -1,0 +1,164 @@
+// Package launch gives an agent its hooks for one launch, with no file edited:
+// `hookmux run AGENT …`.
+//
+// Plan turns the command line a person wrote into the one that is run. It is
+// pure: what it needs to read comes through the request. Its promises: the
+// person's arguments keep their order and bytes, except a value that hooks had
+// to be folded into; a command that runs no session is left alone entirely;
+// planning a command line that was planned before changes nothing, so that a
+// shim which comes back to hookmux doesn't register hooks twice; and where
+// hooks and the person's own settings can't both be kept it fails and says so.
+//
+// Find picks the program on PATH and keeps out of circles with other shims,
+// Exec replaces this process by it: nothing stays in between, so exit code,
+// signals and terminal are the agent's own.
+//
+// How an agent takes hooks is named by its catalogue entry (launch.inject) and
+// done by one of the ways in this package; which words and flags mean what is
+// the catalogue's too.
+package launch
+
+import (
+	"fmt"
+	"os"
+	"sort"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// Request is what Plan works on.
+type Request struct {
+	Agent   *agent.Agent
+	Args    []string // the agent's arguments, as the person wrote them
+	Program string   // the agent's program; becomes argv[0]
+	Hook    string   // absolute path of hookmux-hook
+	// ReadFile reads a settings file that the arguments name; nil stands for
+	// os.ReadFile.
+	ReadFile func(string) ([]byte, error)
+}
+
+// way is one way of handing hooks over. It gets the scanned arguments and
+// returns new ones; injected false means that hooks would not run anyhow.
+type way struct {
+	inject func(r *Request, s *scanned) (args []string, injected bool, notes []string, err error)
+	// once is what a person is told the first time.
+	once func(a *agent.Agent) string
+}
+
+func ways() map[string]way {
+	return map[string]way{
+		"settings-flag":   {inject: injectSettings},
+		"codex-overrides": {inject: injectOverrides, once: trustNotice},
+	}
+}
+
+// Plan works out what to run. Notes are for the person, one line each.
+func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
+	w, ok := ways()[r.Agent.Launch.Inject]
+	if !ok {
+		return nil, false, nil, cannot(r.Agent)
+	}
+	if r.ReadFile == nil {
+		r.ReadFile = os.ReadFile
+	}
+	s := scan(r.Agent.Launch, r.Args)
+	if s.passes(r.Agent.Launch) {
+		return command(r.Program, r.Args), false, nil, nil
+	}
+	if !utf8.ValidString(r.Hook) {
+		return nil, false, nil, fmt.Errorf("%q: the path of hookmux-hook is not valid UTF-8 and no agent could be told it; install it elsewhere", r.Hook)
+	}
+	args, injected, notes, err := w.inject(&r, s)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	for _, arg := range args {
+		if len(arg) > maxArgument {
+			return nil, false, nil, fmt.Errorf("%s: its settings together with the hooks are %d bytes, more than a command line can carry (%d); move them into one of its settings files", r.Agent.Name, len(arg), maxArgument)
+		}
+	}
+	return command(r.Program, args), injected, notes, nil
+}
+
+// maxArgument is how long one argument may be on Linux, its NUL left out.
+const maxArgument = 128<<10 - 1
+
+func command(program string, args []string) []string {
+	return append(append(make([]string, 0, 1+len(args)), program), args...)
+}
+
+// OnceNotice is what a person is to be told the first time an agent gets its
+// hooks this way; empty when there is nothing to say.
+func OnceNotice(a *agent.Agent) string {
+	if w := ways()[a.Launch.Inject]; w.once != nil {
+		return w.once(a)
+	}
+	return ""
+}
+
+// Can lists the agents of a catalogue that take hooks for one launch.
+func Can(all []*agent.Agent) []string {
+	var names []string
+	for _, a := range all {
+		if _, ok := ways()[a.Launch.Inject]; ok {
+			names = append(names, a.Name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Check says whether an agent can get hooks for one launch at all, so that a
+// caller can stop before it looks for programs.
+func Check(a *agent.Agent) error {
+	if _, ok := ways()[a.Launch.Inject]; ok {
+		return nil
+	}
+	return cannot(a)
+}
+
+// cannot explains what is left for an agent that takes no hooks at launch.
+func cannot(a *agent.Agent) error {
+	for _, f := range a.Files {
+		if !f.GuardOnly && f.Path != "" {
+			return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` in %s, then start it as usual", a.Name, a.Name, f.Path)
+		}
+	}
+	return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` where it keeps its hooks, then start it as usual", a.Name, a.Name)
+}
+
+// registration is one event to register for.
+type registration struct {
+	event   string
+	seconds int // the limit that is written down, and told to the hook
+}
+
+// registrations are the events installed by default. Limits are whole seconds:
+// some agents take nothing else, and the hook must never believe in more time
+// than the agent gives.
+func registrations(a *agent.Agent) []registration {
+	var out []registration
+	for _, e := range a.Events {
+		if e.Install != agent.InstallDefault {
+			continue
+		}
+		limit := a.InstallTimeout(e.Name)
+		if most := time.Duration(e.MaxTimeout); most > 0 {
+			limit = min(limit, most)
+		}
+		out = append(out, registration{e.Name, max(1, int(limit/time.Second))})
+	}
+	return out
+}
+
+// oneLine keeps a text from somewhere else on the line of an error message.
+func oneLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,208 @@
+package launch
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Other tools, and hookmux itself, put shims in front of an agent: programs of
+// the agent's name that start the next one on PATH. Two such shims can call
+// each other for ever. Active remembers, in the environment of what is started,
+// which programs were tried, so that a call which came back takes the next.
+
+// ActiveVariable is the one variable that is set for an agent.
+const ActiveVariable = "HOOKMUX_RUN_ACTIVE"
+
+// maxDepth ends circles that nothing else recognised.
+const maxDepth = 16
+
+// Active is the run that this process came out of, if any.
+type Active struct {
+	Agent string
+	PID   int    // of the process that became the program
+	Depth int    // how many runs of this agent are above
+	Sum   string // of the arguments the program was given
+	Tried []string
+}
+
+// ParseActive reads the variable; anything unreadable is no run.
+func ParseActive(value string) Active {
+	parts := strings.Split(value, ":")
+	if len(parts) < 2 {
+		return Active{}
+	}
+	pid, err := strconv.Atoi(parts[1])
+	if err != nil || pid <= 0 {
+		return Active{}
+	}
+	a := Active{Agent: parts[0], PID: pid}
+	if len(parts) > 3 {
+		a.Depth, _ = strconv.Atoi(parts[2])
+		a.Sum = parts[3]
+		a.Tried = parts[4:]
+	}
+	return a
+}
+
+// String is the variable's value. PATH cannot name a directory with a colon,
+// so a colon parts the programs here as well.
+func (a Active) String() string {
+	return strings.Join(append([]string{a.Agent, strconv.Itoa(a.PID), strconv.Itoa(a.Depth), a.Sum}, a.Tried...), ":")
+}
+
+// Search is what Find needs to know.
+type Search struct {
+	Agent   string
+	Program string // name to look for, or a path, which is taken as it is
+	Path    string // PATH
+	Self    string // this executable
+	Hook    string // hookmux-hook, to recognise arguments that carry our hooks
+	Args    []string
+	Active  Active
+	// Line is this process and those above it.
+	Line []int
+}
+
+// Found is the program to run.
+type Found struct {
+	Program string
+	// Next is what to put into ActiveVariable, once the arguments are known.
+	Next func(argv []string) string
+}
+
+// ErrNotFound says that PATH has no such program.
+var ErrNotFound = errors.New("not found")
+
+// Find picks the agent's program.
+func Find(s Search) (Found, error) {
+	next := Active{Agent: s.Agent, PID: s.pid()}
+	if s.Active.Agent == s.Agent && slices.Contains(s.Line, s.Active.PID) {
+		next.Depth = s.Active.Depth + 1
+		if s.cameBack() {
+			next.Tried = s.Active.Tried
+		}
+	}
+	if next.Depth >= maxDepth {
+		return Found{}, fmt.Errorf("%s: started itself %d times through `hookmux run`; some shim on PATH calls back, remove it", s.Agent, next.Depth)
+	}
+	program, err := s.pick(next.Tried)
+	if err != nil {
+		return Found{}, err
+	}
+	next.Tried = append(slices.Clone(next.Tried), program)
+	return Found{Program: program, Next: func(argv []string) string {
+		next.Sum = sum(argv[1:])
+		return next.String()
+	}}, nil
+}
+
+func (s Search) pid() int {
+	if len(s.Line) > 0 {
+		return s.Line[0]
+	}
+	return os.Getpid()
+}
+
+// cameBack tells a shim that was started by hookmux and calls it again from an
+// agent that starts another agent. Only the first is the very same process, or
+// hands on the very arguments it got, or arguments with our hooks in them.
+func (s Search) cameBack() bool {
+	return s.Active.PID == s.pid() || s.Active.Sum == sum(s.Args) ||
+		s.Hook != "" && slices.ContainsFunc(s.Args, func(arg string) bool { return strings.Contains(arg, s.Hook) })
+}
+
+// sum stands for a list of arguments.
+func sum(args []string) string {
+	h := sha256.New()
+	for _, arg := range args {
+		_, _ = io.WriteString(h, strconv.Itoa(len(arg))+":"+arg) // a hash never fails
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// pick takes the first program on PATH that is not hookmux, was not tried and
+// does not look like a shim of ours; a mere look-alike is still better than
+// nothing.
+func (s Search) pick(tried []string) (string, error) {
+	if strings.ContainsRune(s.Program, filepath.Separator) {
+		return s.exactly()
+	}
+	var lookalike string
+	for _, dir := range filepath.SplitList(s.Path) {
+		if !filepath.IsAbs(dir) {
+			continue // never from the directory one happens to be in
+		}
+		file := filepath.Join(dir, s.Program)
+		if !isProgram(file) || sameFile(file, s.Self) || slices.ContainsFunc(tried, func(t string) bool { return sameFile(file, t) }) {
+			continue
+		}
+		if callsBack(file) {
+			if lookalike == "" {
+				lookalike = file
+			}
+			continue
+		}
+		return file, nil
+	}
+	switch {
+	case lookalike != "":
+		return lookalike, nil
+	case len(tried) > 0:
+		return "", fmt.Errorf("%s: %w: every %s on PATH leads back to `hookmux run` (%s); put the real one on PATH", s.Agent, ErrNotFound, s.Program, strings.Join(tried, ", "))
+	}
+	return "", fmt.Errorf("%s: %w: no program %s on PATH; install it, or give its path in place of the name", s.Agent, ErrNotFound, s.Program)
+}
+
+func (s Search) exactly() (string, error) {
+	file, err := filepath.Abs(s.Program)
+	if err != nil {
+		return "", err
+	}
+	if !isProgram(file) {
+		return "", fmt.Errorf("%s: %w: no program at that path; correct it", file, ErrNotFound)
+	}
+	if sameFile(file, s.Self) {
+		return "", fmt.Errorf("%s: is hookmux itself; give the path of the agent's own program", file)
+	}
+	return file, nil
+}
+
+func isProgram(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// callsBack tells a script that hands over to `hookmux run`.
+func callsBack(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // only read
+	head, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	if err != nil || !bytes.HasPrefix(head, []byte("#!")) {
+		return false
+	}
+	return runsUs.Match(head)
+}
+
+var runsUs = regexp.MustCompile(`hookmux["'}]*[ \t]+run\b`)

@@ -1,0 +1,21 @@
+package launch
+
+import (
+	"fmt"
+	"path/filepath"
+)
+
+// HookPath is where hookmux-hook must be: beside the program itself.
+func HookPath(self string) (string, error) {
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	file, err := filepath.Abs(filepath.Join(filepath.Dir(self), "hookmux-hook"))
+	if err != nil {
+		return "", err
+	}
+	if !isProgram(file) {
+		return "", fmt.Errorf("%s: not there, and agents call it at their hooks; install both programs in one directory", file)
+	}
+	return file, nil
+}

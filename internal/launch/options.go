@@ -1,0 +1,150 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// How many arguments a flag takes. The catalogue's value_flags say it by their
+// ending: "--model" takes the next argument whatever it looks like,
+// "--resume?" the next one unless that is a flag, "--add-dir..." one and then
+// everything up to the next flag.
+type arity int
+
+const (
+	takesNone arity = iota
+	takesOne
+	takesMaybe
+	takesMany
+)
+
+// option is a flag as it was found.
+type option struct {
+	name  string
+	value string
+	has   bool // it has a value
+	at    int  // index of the flag
+	// valueAt is the index of the argument that holds the value: at itself
+	// when it is attached. The value starts offset bytes in.
+	valueAt int
+	offset  int
+}
+
+// scanned is a command line taken apart.
+type scanned struct {
+	args    []string
+	options []option
+	word    string // the first argument that is neither a flag nor a flag's value
+	hasWord bool
+}
+
+// scan takes a command line apart the way the common option parsers do: flags
+// may stand anywhere up to "--", values are attached with "=" or follow, short
+// flags may be joined.
+func scan(l agent.Launch, args []string) *scanned {
+	takes := arities(l)
+	s := &scanned{args: args}
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			break
+		}
+		if len(arg) < 2 || arg[0] != '-' {
+			if !s.hasWord {
+				s.word, s.hasWord = arg, true
+			}
+			continue
+		}
+		if strings.HasPrefix(arg, "--") {
+			name, value, attached := strings.Cut(arg, "=")
+			o := option{name: name, at: i, valueAt: i}
+			if attached {
+				o.value, o.has, o.offset = value, true, len(name)+1
+				s.options = append(s.options, o)
+				continue
+			}
+			i = s.take(o, takes[name], i)
+			continue
+		}
+		i = s.short(takes, i)
+	}
+	return s
+}
+
+// short reads an argument of joined short flags: all without a value, but the
+// last, whose value is the rest or follows.
+func (s *scanned) short(takes map[string]arity, i int) int {
+	arg := s.args[i]
+	for at := 1; at < len(arg); at++ {
+		o := option{name: "-" + arg[at:at+1], at: i, valueAt: i}
+		n := takes[o.name]
+		if n == takesNone {
+			s.options = append(s.options, o)
+			continue
+		}
+		if rest := arg[at+1:]; rest != "" {
+			o.has, o.offset = true, at+1
+			if rest[0] == '=' {
+				o.offset++
+			}
+			o.value = arg[o.offset:]
+			s.options = append(s.options, o)
+			return i
+		}
+		return s.take(o, n, i)
+	}
+	return i
+}
+
+// take gives a flag the arguments behind it and returns the last index used.
+func (s *scanned) take(o option, n arity, i int) int {
+	next := i + 1
+	there := next < len(s.args)
+	switch {
+	case n == takesNone, !there, n == takesMaybe && isFlag(s.args[next]):
+		s.options = append(s.options, o)
+		return i
+	}
+	o.value, o.has, o.valueAt = s.args[next], true, next
+	s.options = append(s.options, o)
+	for n == takesMany && next+1 < len(s.args) && !isFlag(s.args[next+1]) {
+		next++
+	}
+	return next
+}
+
+func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
+
+func arities(l agent.Launch) map[string]arity {
+	takes := map[string]arity{}
+	for _, flag := range l.ValueFlags {
+		if name, ok := strings.CutSuffix(flag, "..."); ok {
+			takes[name] = takesMany
+		} else if name, ok := strings.CutSuffix(flag, "?"); ok {
+			takes[name] = takesMaybe
+		} else {
+			takes[flag] = takesOne
+		}
+	}
+	return takes
+}
+
+// passes tells a command line that runs no session. Flags that make every word
+// a prompt stand among the catalogue's sessions.
+func (s *scanned) passes(l agent.Launch) bool {
+	session := false
+	for _, o := range s.options {
+		if slices.Contains(l.PassFlags, o.name) {
+			return true
+		}
+		session = session || slices.Contains(l.Sessions, o.name)
+	}
+	return !session && s.hasWord && slices.Contains(l.Passthrough, s.word)
+}
+
+// has reports whether a flag stands there.
+func (s *scanned) has(name string) bool {
+	return slices.ContainsFunc(s.options, func(o option) bool { return o.name == name })
+}

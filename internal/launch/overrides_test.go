@@ -1,0 +1,252 @@
+package launch
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// layerOf is what Codex makes of the -c flags of a command line.
+func layerOf(t testing.TB, args []string) map[string]any {
+	t.Helper()
+	layer := map[string]any{}
+	for _, o := range scan(catalogued(t, "codex").Launch, args).options {
+		if o.name != "-c" && o.name != "--config" {
+			continue
+		}
+		key, text, _ := strings.Cut(o.value, "=")
+		value, err := overrideValue(text)
+		if err != nil {
+			value = text // as Codex has it
+		}
+		set(layer, strings.Split(strings.TrimSpace(key), "."), value)
+	}
+	hooks, _ := layer["hooks"].(map[string]any)
+	return hooks
+}
+
+// checkTrust holds every default event against layer and state: our group is
+// there once, runs our hook, and is trusted where it stands.
+func checkTrust(t testing.TB, args []string, hook string) map[string]any {
+	t.Helper()
+	hooks := layerOf(t, args)
+	state, _ := hooks["state"].(map[string]any)
+	for _, reg := range registrations(catalogued(t, "codex")) {
+		command := shellWords([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
+		groups, _ := hooks[reg.event].([]any)
+		var at []int
+		for i, g := range groups {
+			if commandOf(g) == command {
+				at = append(at, i)
+			}
+		}
+		if len(at) != 1 {
+			t.Errorf("%s: ours stands at %v of %v", reg.event, at, groups)
+			continue
+		}
+		entry, _ := state["/<session-flags>/config.toml:"+snake(reg.event)+":"+strconv.Itoa(at[0])+":0"].(map[string]any)
+		want := TrustedHook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
+		if entry["trusted_hash"] != want {
+			t.Errorf("%s: not trusted at %d: %v", reg.event, at[0], entry)
+		}
+	}
+	return hooks
+}
+
+func TestOverridesStandInFrontAndAreTrusted(t *testing.T) {
+	for _, args := range [][]string{nil, {"exec", "--json", "hi"}, {"resume", "--last"}, {"-m", "x", "-c", "model=1", "hi"}} {
+		argv, injected, _, err := plan(t, "codex", nil, args...)
+		if err != nil || !injected {
+			t.Fatal(injected, err)
+		}
+		if argv[1] != "-c" || !slices.Equal(argv[len(argv)-len(args):], args) {
+			t.Errorf("argv = %.300q", argv)
+		}
+		hooks := checkTrust(t, argv[1:], testHook)
+		for _, e := range catalogued(t, "codex").Events {
+			if (hooks[e.Name] != nil) != (e.Install == agent.InstallDefault) {
+				t.Errorf("%s (%s): %v", e.Name, e.Install, hooks[e.Name])
+			}
+		}
+	}
+}
+
+func TestOverridesOfThePersonStay(t *testing.T) {
+	const mine = `[{matcher="Bash",hooks=[{type="command",command="mine",timeout=5}]}]`
+	cases := []struct {
+		name   string
+		args   []string
+		event  string
+		groups int
+		front  int // how many arguments still come first
+	}{
+		{"one event", []string{"-c", "hooks.PreToolUse=" + mine, "exec", "hi"}, "PreToolUse", 2, 2},
+		{"attached", []string{"exec", "-chooks.PreToolUse=" + mine, "hi"}, "PreToolUse", 2, 2},
+		{"long", []string{"exec", "--config=hooks.PreToolUse=" + mine, "--", "-c"}, "PreToolUse", 2, 2},
+		{"spaces", []string{"--config", " hooks.PreToolUse = " + mine}, "PreToolUse", 2, 2},
+		{"whole table", []string{"-c", "hooks={PreToolUse=" + mine + "}", "hi"}, "PreToolUse", 2, 2},
+		{"last one counts", []string{"-c", "hooks.PreToolUse=[]", "-m", "x", "-c", "hooks.PreToolUse=" + mine, "hi"}, "PreToolUse", 2, 6},
+		{"replaced whole", []string{"-c", "hooks.PreToolUse=" + mine, "-c", "hooks={}"}, "PreToolUse", 1, 4},
+		{"two levels", []string{"-c", "hooks.Stop=" + mine, "exec", "-c", "hooks.PreToolUse=" + mine, "hi"}, "Stop", 2, 5},
+		{"event that is not ours", []string{"-c", "hooks.PreModelRequest=" + mine}, "PreModelRequest", 1, 2},
+		{"state", []string{"-c", `hooks.state={"/x:stop:0:0"={trusted_hash="sha256:1"}}`}, "Stop", 1, 2},
+		{"unrelated", []string{"-c", "hooksmith.x=1", "exec", "-c", "model=hooks.x"}, "Stop", 1, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			argv, injected, _, err := plan(t, "codex", nil, c.args...)
+			if err != nil || !injected {
+				t.Fatal(injected, err)
+			}
+			args := argv[1:]
+			back := len(c.args) - c.front
+			if !slices.Equal(args[:c.front], c.args[:c.front]) || !slices.Equal(args[len(args)-back:], c.args[c.front:]) {
+				t.Errorf("arguments moved: %.600q", args)
+			}
+			hooks := checkTrust(t, args, testHook)
+			groups, _ := hooks[c.event].([]any)
+			if len(groups) != c.groups || c.groups == 2 && commandOf(groups[0]) != "mine" {
+				t.Errorf("%s = %v", c.event, groups)
+			}
+			if c.name == "state" {
+				if state := hooks["state"].(map[string]any); state["/x:stop:0:0"] == nil {
+					t.Errorf("state = %v", state)
+				}
+			}
+		})
+	}
+}
+
+func TestOverridesThatCannotBeKeptAreAnError(t *testing.T) {
+	for _, value := range []string{"hooks.Stop=[{", "hooks.Stop=x", `hooks.Stop="x"`, "hooks.Stop.x=1", "hooks=1", "hooks.state=1"} {
+		if argv, _, _, err := plan(t, "codex", nil, "-c", value); err == nil || !strings.HasPrefix(err.Error(), "-c hooks") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v %.200q", value, err, argv)
+		}
+	}
+}
+
+func TestHooksSwitchedOffByThePersonStayOff(t *testing.T) {
+	argv, injected, notes, err := plan(t, "codex", nil, "--disable", "hooks", "exec", "hi")
+	if err != nil || injected || len(notes) != 1 || len(argv) != 5 {
+		t.Errorf("%q %v %q %v", argv, injected, notes, err)
+	}
+}
+
+func TestTrustHashesEqualTheRealOnes(t *testing.T) {
+	var own []struct {
+		Event   string
+		Matcher *string
+		Handler struct {
+			Command       string
+			Timeout       int
+			StatusMessage string
+		}
+		Canonical string `json:"canonical_json"`
+		Hash      string `json:"trusted_hash"`
+	}
+	readVectors(t, "testdata/trust-hash-vectors.json", &own)
+	defaults := map[string]int{"Stop": 600, "SessionEnd": 1}
+	for _, v := range own {
+		h := TrustedHook{Event: v.Event, Matcher: v.Matcher, Command: v.Handler.Command, Timeout: v.Handler.Timeout, StatusMessage: v.Handler.StatusMessage}
+		if h.Timeout == 0 {
+			h.Timeout = defaults[v.Event]
+		}
+		if h.canonical() != v.Canonical || h.Hash() != v.Hash {
+			t.Errorf("%s: %s\n%s", v.Event, h.canonical(), h.Hash())
+		}
+	}
+
+	var binary []struct {
+		Key           string
+		EventName     string
+		HandlerType   string
+		Command       string
+		Async         bool
+		Matcher       *string
+		TimeoutSec    int
+		StatusMessage string
+		Hash          string `json:"currentHash"`
+	}
+	readVectors(t, "testdata/trust-hash-vectors.from-binary.json", &binary)
+	checked := 0
+	for _, v := range binary {
+		if v.HandlerType != "command" {
+			continue // hookmux registers commands only
+		}
+		native := strings.ToUpper(v.EventName[:1]) + v.EventName[1:]
+		h := TrustedHook{Event: native, Matcher: v.Matcher, Command: v.Command, Timeout: v.TimeoutSec, Async: v.Async, StatusMessage: v.StatusMessage}
+		if h.Hash() != v.Hash {
+			t.Errorf("%s: %s", v.Key, h.canonical())
+		}
+		if !strings.Contains(v.Key, ":"+snake(native)+":") {
+			t.Errorf("%s: snake(%s) = %s", v.Key, native, snake(native))
+		}
+		checked++
+	}
+	if checked < 10 || len(own) < 3 {
+		t.Errorf("only %d and %d vectors", checked, len(own))
+	}
+}
+
+func readVectors(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The command goes through a shell, and through TOML before that.
+func TestAwkwardHookPathsReachAShellWhole(t *testing.T) {
+	for _, hook := range awkwardPaths() {
+		argv, _, _, err := Plan(Request{Agent: catalogued(t, "codex"), Program: "codex", Hook: hook})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hooks := checkTrust(t, argv[1:], hook)
+		command := commandOf(hooks["Stop"].([]any)[0])
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		out, err := exec.CommandContext(ctx, "sh", "-c", `printf '%s\0' `+command).Output()
+		cancel()
+		if want := hook + "\x00codex\x00Stop\x00600\x00"; err != nil || string(out) != want {
+			t.Errorf("a shell reads %q of %s (%v)", out, command, err)
+		}
+	}
+}
+
+func TestInlineTOMLIsReadBack(t *testing.T) {
+	for _, text := range []string{
+		`[{a=1,b=-2.5,c=true,d="x\ty\"\\\u0001",e=[],f={},g=1e3}]`, `{"a b"={"c.d"=1},"é"=2}`, `[2020-01-01, 2020-01-01T10:00:00Z, 10:00:00, 2020-01-01T10:00:00]`, `[inf,-inf]`,
+		`'''
+multi
+line'''`,
+	} {
+		value, err := overrideValue(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		written, err := inlineTOML(value)
+		if err != nil || strings.Contains(written, "\n") {
+			t.Fatalf("%s: %q %v", text, written, err)
+		}
+		again, err := overrideValue(written)
+		if err != nil {
+			t.Fatalf("%s → %s: %v", text, written, err)
+		}
+		twice, err := inlineTOML(again)
+		if err != nil || twice != written {
+			t.Errorf("%s → %s → %s (%v)", text, written, twice, err)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+//go:build unix
+
+package launch_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Real agents, started with what Plan gives: a script in place of hookmux-hook
+// sees the events with its arguments, its refusal stops the tool, the person's
+// own hooks on the same command line run as well.
+func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		own  func(script string) []string
+	}{
+		{"claude", func(script string) []string {
+			return []string{"--settings", `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"` + script + `","args":["own","prompt","1"]}]}]}}`}
+		}},
+		{"codex", func(script string) []string {
+			return []string{"-c", `hooks.UserPromptSubmit=[{hooks=[{type="command",command="` + script + ` own prompt 1"}]}]`}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			marker := filepath.Join(t.TempDir(), "ran")
+			entry, _ := agents.Find(c.name)
+			stage := agentstest.NewStage(t, c.name, model.Scenario{Steps: []model.Step{
+				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
+				{Say: "done"},
+			}})
+			dir := t.TempDir()
+			log := filepath.Join(dir, "log")
+			hook := script(t, filepath.Join(dir, "it's \"here\" ü", "hookmux-hook"), log)
+			own := script(t, filepath.Join(dir, "own"), log)
+
+			a, ok := agent.Builtin().Agent(c.name)
+			if !ok {
+				t.Fatal("not in the catalogue")
+			}
+			args := slices.Concat(agents.Headless(c.name, "Run it "+model.Mark("")), c.own(own))
+			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook})
+			if err != nil || !injected {
+				t.Fatal(injected, notes, err)
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
+			defer cancel()
+			r, err := agents.Run(ctx, stage.In, stage.Env, stage.Project, argv[1:]...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := os.ReadFile(log)
+			seen := strings.Fields(string(text))
+			t.Logf("events: %q", seen)
+			at := -1
+			for _, want := range []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"} {
+				next := slices.IndexFunc(seen, func(s string) bool { return strings.HasPrefix(s, c.name+"/"+want+"/") })
+				if next <= at {
+					t.Errorf("%s is missing or out of order", want)
+				}
+				at = next
+			}
+			// Trust is given to hookmux's own hooks and no others.
+			ownRan := slices.Contains(seen, "own/prompt/1")
+			if want := launch.OnceNotice(a) == ""; ownRan != want {
+				t.Errorf("the person's own hook ran: %v, want %v", ownRan, want)
+			}
+			if _, err := os.Stat(marker); err == nil {
+				t.Error("the tool ran although the hook refused it")
+			}
+			if !stage.Model.Saw(stage.Run, "refused by the test") {
+				t.Error("the model was not told the reason")
+			}
+			if t.Failed() {
+				t.Logf("exit %d\n%s\n%s", r.Exit, r.Stdout, r.Stderr)
+			}
+		})
+	}
+}
+
+// script logs its arguments and refuses tools.
+func script(t *testing.T, file, log string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	text := "#!/bin/sh\ncat >/dev/null\necho \"$1/$2/$3\" >> '" + log + "'\n" +
+		"[ \"$2\" = PreToolUse ] || exit 0\necho 'refused by the test' >&2\nexit 2\n"
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
