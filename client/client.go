@@ -143,7 +143,7 @@ func read(line []byte, result any) error {
 		return nil
 	}
 	if err := json.Unmarshal(response.Result, result); err != nil {
-		return fmt.Errorf("the hub's answer cannot be read: %w; `hookmux hub restart` if it is of another version", err)
+		return fmt.Errorf("the hub's answer cannot be read: %w; if it is of another version, `hookmux hub stop` makes room for this one", err)
 	}
 	return nil
 }

@@ -137,7 +137,6 @@ func isNull(v json.RawMessage) bool {
 func (d *Decision) Merge(next Decision) {
 	next = next.Settled()
 	d.mergeReason(&next)
-	wasApproved := d.Allowed
 	if next.Verdict.rank() > d.Verdict.rank() {
 		d.Verdict, d.By = next.Verdict, next.By
 	}
@@ -148,11 +147,6 @@ func (d *Decision) Merge(next Decision) {
 		d.Allowed = next.Allowed
 	case Allow:
 		d.Allowed = true // a later handler saw the changed input and approved it
-	default:
-		d.Allowed = wasApproved
-		if next.Input != nil {
-			d.Allowed = false
-		}
 	}
 	d.Allowed = d.Allowed && d.Verdict == Modify
 	if next.Input != nil {

@@ -55,7 +55,7 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 		b.WriteString(" " + s.dim("["+visible.Line(short(ev.Session), 12)+"]"))
 	}
 	if ev.Subagent != nil {
-		b.WriteString(" " + s.dim("subagent "+visible.Line(ev.Subagent.Type, 24)))
+		b.WriteString(" " + s.dim(strings.TrimSpace("subagent "+visible.Line(ev.Subagent.Type, 24))))
 	}
 	for _, mark := range marks(ev) {
 		b.WriteString(" " + s.yellow(mark))

@@ -1,0 +1,94 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+)
+
+// docs/sdk.md shows these very functions.
+
+// follow prints what every agent does from now on.
+func follow(ctx context.Context) error {
+	var hub client.Client
+	return hub.Stream(ctx, client.StreamParams{}, func(note client.Note) error {
+		if note.Entry == nil {
+			return nil // ready, an outcome, a problem, a trace
+		}
+		var ev event.Event
+		if err := json.Unmarshal(note.Entry.Event, &ev); err != nil {
+			return err
+		}
+		fmt.Println(ev.Time.Format("15:04:05"), ev.Agent, ev.Kind, ev.Session)
+		return nil
+	})
+}
+
+// ask reports a tool call and does what the answer says.
+func ask(ctx context.Context, command string) (allowed bool, err error) {
+	payload, err := json.Marshal(map[string]any{
+		"session_id": "my-run", "tool_name": "Bash", "tool_input": map[string]string{"command": command},
+	})
+	if err != nil {
+		return false, err
+	}
+	var hub client.Client
+	result, err := hub.Push(ctx, client.PushParams{
+		Agent: "claude", Event: "PreToolUse", Payload: payload, Timeout: 60,
+	})
+	if err != nil {
+		return false, err
+	}
+	var decision event.Decision
+	if err := json.Unmarshal(result.Decision, &decision); err != nil {
+		return false, err
+	}
+	return decision.Verdict != event.Deny && decision.Verdict != event.Ask, nil
+}
+
+// denials prints what was refused, oldest first.
+func denials(ctx context.Context) error {
+	var hub client.Client
+	query := client.QueryParams{Filter: client.Filter{Verdict: "deny"}, Limit: 100}
+	return hub.Query(ctx, query, func(entry client.Entry) bool {
+		fmt.Printf("%s %s\n", entry.Cursor, entry.Event)
+		return true
+	})
+}
+
+func ExampleClient_Stream() {
+	if err := follow(context.Background()); errors.Is(err, client.ErrNoHub) {
+		log.Fatal(err)
+	}
+}
+
+func ExampleClient_Push() {
+	allowed, err := ask(context.Background(), "make test")
+	fmt.Println(allowed, err)
+}
+
+func ExampleClient_Query() {
+	if err := denials(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// Without a hub there is one error to look for.
+func ExampleClient_Info() {
+	dir, err := os.MkdirTemp("", "hm")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	hub := client.Client{Socket: dir + "/hub.sock"} // the zero Client finds this user's
+	if _, err := hub.Info(context.Background()); errors.Is(err, client.ErrNoHub) {
+		fmt.Println(err)
+	}
+	// Output: the hub is not running; start it with `hookmux hub start`
+}

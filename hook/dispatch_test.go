@@ -1,0 +1,539 @@
+package hook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+var everything = event.Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true, Notice: true}
+
+func says(d event.Decision) Handler {
+	return HandlerFunc(func(context.Context, *Call) (event.Decision, error) { return d, nil })
+}
+
+func fails(text string) Handler {
+	return HandlerFunc(func(context.Context, *Call) (event.Decision, error) {
+		return event.Decision{Verdict: event.Allow, Context: "half"}, errors.New(text)
+	})
+}
+
+func at(priority int, r Registration) Registration {
+	r.Priority = &priority
+	return r
+}
+
+func bash(command string) event.Event {
+	return event.Event{
+		Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Cwd: "/w",
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: commandInput(command)},
+	}
+}
+
+func commandInput(command string) json.RawMessage {
+	b, _ := json.Marshal(map[string]string{"command": command})
+	return b
+}
+
+// readCommands stands for the catalogue: it finds the command in a changed
+// input.
+func readCommands(ev *event.Event, input json.RawMessage) {
+	var in struct{ Command string }
+	_ = json.Unmarshal(input, &in)
+	ev.Tool.Commands = []string{in.Command}
+}
+
+func decide(t testing.TB, ev event.Event, entries ...*Entry) Outcome {
+	t.Helper()
+	d := Dispatcher{Change: readCommands}
+	Sort(entries)
+	return d.Decide(context.Background(), Call{Event: &ev, Carries: everything}, Select(entries, &ev, nil))
+}
+
+func ran(steps []Step) string {
+	var ids []string
+	for _, s := range steps {
+		id := s.Hook
+		if s.Again {
+			id += "+"
+		}
+		ids = append(ids, id)
+	}
+	return strings.Join(ids, " ")
+}
+
+func TestHooksRunByPriority(t *testing.T) {
+	nothing := says(event.Decision{})
+	out := decide(t, bash("ls"),
+		entry(t, at(100, Registration{ID: "c"}), nothing), entry(t, Registration{ID: "d"}, nothing),
+		entry(t, at(-1, Registration{ID: "a"}), nothing), entry(t, at(99, Registration{ID: "b"}), nothing), entry(t, at(101, Registration{ID: "e"}), nothing))
+	if got := ran(out.Steps); got != "a b c d e" {
+		t.Error(got)
+	}
+	if !out.Decision.Empty() {
+		t.Errorf("nobody said anything: %+v", out.Decision)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	if out := decide(t, bash("ls")); !reflect.DeepEqual(out, Outcome{}) {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestDisabledAndOthersAreSkipped(t *testing.T) {
+	off := false
+	deny := says(event.Decision{Verdict: event.Deny})
+	out := decide(t, bash("ls"),
+		entry(t, Registration{ID: "off", Enabled: &off}, deny), entry(t, Registration{ID: "codex", Agent: "codex"}, deny),
+		entry(t, Registration{ID: "end", HookType: "turn.end"}, deny), entry(t, Registration{ID: "match", Match: &Match{Command: "rm"}}, deny),
+		entry(t, Registration{ID: "here", HookType: "PreToolUse"}, says(event.Decision{Verdict: event.Allow})))
+	if ran(out.Steps) != "here" || out.Decision.Verdict != event.Allow || out.Decision.By != "here" {
+		t.Errorf("%+v", out)
+	}
+}
+
+// agent-mux gave the first hook's words as the reason of the second's deny.
+func TestDenyIsFinalAndGivesItsOwnReason(t *testing.T) {
+	out := decide(t, bash("ls"),
+		entry(t, at(1, Registration{ID: "first"}), says(event.Decision{Verdict: event.Allow, Reason: "fine by me", Context: "hint"})),
+		entry(t, at(2, Registration{ID: "second"}), says(event.Decision{Verdict: event.Deny, Reason: "no"})),
+		entry(t, at(3, Registration{ID: "third"}), says(event.Decision{Verdict: event.Allow})))
+	d := out.Decision
+	if ran(out.Steps) != "first second" || d.Verdict != event.Deny || d.Reason != "no" || d.By != "second" || d.Context != "hint" {
+		t.Errorf("%+v", out)
+	}
+	if out.Steps[0].Verdict != event.Allow || out.Steps[1].Verdict != event.Deny || out.Steps[1].Mode != Guard {
+		t.Errorf("%+v", out.Steps)
+	}
+}
+
+// agent-mux could not reach modify from a command at all.
+func TestLaterHooksSeeTheChangedInput(t *testing.T) {
+	ev := bash("ls")
+	var seen []string
+	look := func(id string, d event.Decision) *Entry {
+		return entry(t, Registration{ID: id}, HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+			tool := call.Event.Tool
+			seen = append(seen, fmt.Sprintf("%s %s of %s %v", id, tool.CurrentInput(), tool.Input, tool.Commands))
+			return d, nil
+		}))
+	}
+	out := decide(t, ev,
+		look("a", event.Decision{Verdict: event.Modify, Input: json.RawMessage(`{"command":"ls -l"}`)}),
+		look("b", event.Decision{Input: json.RawMessage(`{"timeout":5}`)}),
+		look("c", event.Decision{Verdict: event.Allow, Input: json.RawMessage("null")}))
+	want := []string{
+		`a {"command":"ls"} of {"command":"ls"} [ls]`,
+		`b {"command":"ls -l"} of {"command":"ls"} [ls -l]`,
+		`c {"command":"ls -l","timeout":5} of {"command":"ls"} [ls -l]`,
+	}
+	if !reflect.DeepEqual(seen, want) {
+		t.Errorf("%q", seen)
+	}
+	d := out.Decision
+	if d.Verdict != event.Modify || !d.Allowed || string(d.Input) != `{"command":"ls -l","timeout":5}` {
+		t.Errorf("%+v", d)
+	}
+	if ev.Tool.Changed != nil || ev.Tool.Commands[0] != "ls" {
+		t.Error("the event itself was changed")
+	}
+}
+
+func TestAMatchIsHeldAgainstTheChangedInput(t *testing.T) {
+	out := decide(t, bash("deploy prod"),
+		entry(t, at(1, Registration{ID: "rewrite"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("deploy test")})),
+		entry(t, at(2, Registration{ID: "prod", Match: &Match{Command: "prod"}}), says(event.Decision{Verdict: event.Deny})),
+		entry(t, at(3, Registration{ID: "test", Match: &Match{Command: "test"}}), says(event.Decision{Context: "tested"})))
+	if ran(out.Steps) != "rewrite test" || out.Decision.Verdict != event.Modify {
+		t.Errorf("%+v", out)
+	}
+}
+
+func builtinGuard(t testing.TB, id, word string, looks *int) *Entry {
+	e := entry(t, at(-1000, Registration{ID: id, Handler: "builtin", Mode: Guard, Locked: true}),
+		HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+			*looks++
+			if strings.Contains(call.Event.Tool.Commands[0], word) {
+				return event.Decision{Verdict: event.Deny, Reason: word}, nil
+			}
+			return event.Decision{Context: "looked", Input: nil}, nil
+		}))
+	e.BuiltinGuard = true
+	return e
+}
+
+func TestBuiltinGuardsLookAgain(t *testing.T) {
+	looks := 0
+	guard := builtinGuard(t, "guard.x", "evil", &looks)
+	change := entry(t, Registration{ID: "change"}, says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("evil")}))
+	user := entry(t, at(1, Registration{ID: "user"}), says(event.Decision{}))
+	out := decide(t, bash("ls"), guard, user, change)
+	if got := ran(out.Steps); got != "guard.x user change guard.x+" || out.Decision.Verdict != event.Deny || out.Decision.Reason != "evil" || looks != 2 {
+		t.Errorf("%s %+v", got, out.Decision)
+	}
+	// Several changes, one second look, at the last.
+	looks = 0
+	harmless := entry(t, at(200, Registration{ID: "harmless"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("ls")}))
+	out = decide(t, bash("ls"), guard, change, harmless)
+	if got := ran(out.Steps); got != "guard.x change harmless guard.x+" || out.Decision.Verdict != event.Modify || looks != 2 || out.Decision.Context != "looked" {
+		t.Errorf("%s %+v", got, out.Decision)
+	}
+	// Nothing changed, or changed before the guard looked: one look.
+	looks = 0
+	if got := ran(decide(t, bash("ls"), guard, user).Steps); got != "guard.x user" || looks != 1 {
+		t.Error(got, looks)
+	}
+	early := entry(t, at(-2000, Registration{ID: "early"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
+	looks = 0
+	if got := ran(decide(t, bash("ls"), guard, early).Steps); got != "early guard.x" || looks != 1 {
+		t.Error(got, looks)
+	}
+	// A second look neither changes nor takes an approval back.
+	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}), says(event.Decision{Verdict: event.Modify, Input: commandInput("other")}))
+	moody.BuiltinGuard = true
+	out = decide(t, bash("ls"), moody, entry(t, Registration{ID: "yes"}, says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("pwd")})))
+	if d := out.Decision; d.Verdict != event.Modify || !d.Allowed || string(d.Input) != `{"command":"pwd"}` {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAGuardThatMatchesOnlyTheChangedInputIsAsked(t *testing.T) {
+	guard := entry(t, at(-1000, Registration{ID: "g", Mode: Guard, Match: &Match{Command: "evil"}}), says(event.Decision{Verdict: event.Deny}))
+	guard.BuiltinGuard = true
+	out := decide(t, bash("ls"), guard, entry(t, Registration{ID: "change"}, says(event.Decision{Verdict: event.Modify, Input: commandInput("evil")})))
+	if ran(out.Steps) != "change g+" || out.Decision.Verdict != event.Deny {
+		t.Errorf("%+v", out)
+	}
+}
+
+// agent-mux: a hook killed by a signal or too slow was an approval.
+func TestFailuresMeanWhatTheRegistrationSays(t *testing.T) {
+	for _, c := range []struct {
+		r       Registration
+		verdict event.Verdict
+	}{
+		{Registration{}, event.Deny},
+		{Registration{OnFailure: FailDeny, Format: Claude}, event.Deny},
+		{Registration{OnFailure: FailAsk}, event.Ask},
+		{Registration{OnFailure: FailIgnore}, event.None},
+		{Registration{Format: Claude}, event.None},
+	} {
+		out := decide(t, bash("ls"), entry(t, c.r, fails("killed by SIGKILL")), entry(t, Registration{ID: "next"}, says(event.Decision{})))
+		d := out.Decision
+		if d.Verdict != c.verdict || d.Context != "" {
+			t.Errorf("%+v: %+v", c.r, d)
+		}
+		if c.verdict != event.None && (d.Reason != "hook h failed: killed by SIGKILL" || d.By != "h") {
+			t.Errorf("%+v: %q by %q", c.r, d.Reason, d.By)
+		}
+		if out.Steps[0].Err == nil || len(out.Steps) == 1 != (c.verdict == event.Deny) {
+			t.Errorf("%+v: %+v", c.r, out.Steps)
+		}
+	}
+	// A word nobody knows fails closed.
+	e := entry(t, Registration{}, fails("x"))
+	e.OnFailure = "allow"
+	if out := decide(t, bash("ls"), e); out.Decision.Verdict != event.Deny {
+		t.Errorf("%+v", out.Decision)
+	}
+}
+
+// agent-mux let a panicking built-in end the program.
+func TestPanics(t *testing.T) {
+	boom := HandlerFunc(func(context.Context, *Call) (event.Decision, error) { panic("boom") })
+	guard := entry(t, Registration{ID: "b"}, boom)
+	guard.BuiltinGuard = true
+	for _, e := range []*Entry{entry(t, Registration{}, boom), guard, entry(t, Registration{}, HandlerFunc(nil))} {
+		out := decide(t, bash("ls"), e)
+		var panicked *PanicError
+		if out.Decision.Verdict != event.Deny || !errors.As(out.Steps[0].Err, &panicked) || len(panicked.Stack) == 0 {
+			t.Errorf("%+v", out)
+		}
+		if strings.Contains(out.Decision.Reason, "goroutine") || strings.Contains(out.Decision.Reason, ".go:") {
+			t.Errorf("the agent gets a stack to read: %q", out.Decision.Reason)
+		}
+	}
+	d := Dispatcher{}
+	ev := bash("ls")
+	steps := d.Tell(context.Background(), Call{Event: &ev}, []*Entry{entry(t, Registration{Mode: Observe}, boom), entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
+	if ran(steps) != "h next" || steps[0].Err == nil || steps[1].Err != nil {
+		t.Errorf("%+v", steps)
+	}
+}
+
+func shortGrace(t *testing.T) {
+	g, l := grace, lastGrace
+	grace, lastGrace = 30*time.Millisecond, 10*time.Millisecond
+	t.Cleanup(func() { grace, lastGrace = g, l })
+}
+
+// stubborn never looks at its context. It is let go when the test ends.
+func stubborn(t *testing.T, called *atomic.Int32) Handler {
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	return HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+		if called != nil {
+			called.Add(1)
+		}
+		<-release
+		_ = call.Event.Tool.Commands // still looking at what it was given
+		return event.Decision{Verdict: event.Allow}, nil
+	})
+}
+
+func TestTimeouts(t *testing.T) {
+	shortGrace(t)
+	limit := Duration(5 * time.Millisecond)
+	gives := func(d event.Decision, err error) Handler {
+		return HandlerFunc(func(ctx context.Context, _ *Call) (event.Decision, error) {
+			<-ctx.Done()
+			return d, err
+		})
+	}
+	for _, c := range []struct {
+		name    string
+		run     Handler
+		verdict event.Verdict
+		reason  string
+	}{
+		{"ignores its context", stubborn(t, nil), event.Deny, "hook h failed: no answer within 5ms"},
+		{"gives up without a word", gives(event.Decision{}, nil), event.Deny, "hook h failed: no answer within 5ms"},
+		{"gives up with a yes", gives(event.Decision{Verdict: event.Allow}, nil), event.Deny, "hook h failed: no answer within 5ms"},
+		{"gives up with an error", gives(event.Decision{}, errors.New("ended after 5 ms")), event.Deny, "hook h failed: ended after 5 ms"},
+		{"says no at the last moment", gives(event.Decision{Verdict: event.Deny, Reason: "no"}, nil), event.Deny, "no"},
+	} {
+		out := decide(t, bash("ls"), entry(t, Registration{Timeout: limit}, c.run))
+		if out.Decision.Verdict != c.verdict || out.Decision.Reason != c.reason {
+			t.Errorf("%s: %+v", c.name, out.Decision)
+		}
+	}
+	// The dispatcher's own limit holds for a hook that names none.
+	d, ev := Dispatcher{Timeout: 5 * time.Millisecond}, bash("ls")
+	out := d.Decide(context.Background(), Call{Event: &ev}, []*Entry{entry(t, Registration{}, stubborn(t, nil))})
+	if out.Decision.Verdict != event.Deny {
+		t.Errorf("%+v", out)
+	}
+	// One that was left behind is not in the way of those that follow.
+	out = decide(t, bash("ls"),
+		entry(t, at(1, Registration{ID: "slow", Timeout: limit, OnFailure: FailIgnore}), stubborn(t, nil)),
+		entry(t, at(2, Registration{ID: "change"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")})))
+	if ran(out.Steps) != "slow change" || out.Decision.Verdict != event.Modify {
+		t.Errorf("%+v", out)
+	}
+}
+
+// The agent's time is over: every guard that was not heard has failed, at
+// once, so that the agent still hears about it.
+func TestTheEventsOwnDeadline(t *testing.T) {
+	shortGrace(t)
+	grace = time.Hour // would be the hook's own; the event's end counts
+	ev := bash("ls")
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	var called atomic.Int32
+	looks := 0
+	entries := []*Entry{
+		entry(t, Registration{ID: "slow", OnFailure: FailIgnore}, stubborn(t, &called)),
+		entry(t, Registration{ID: "next", OnFailure: FailAsk}, stubborn(t, &called)),
+		builtinGuard(t, "guard.x", "ls", &looks),
+	}
+	d := Dispatcher{}
+	out := d.Decide(ctx, Call{Event: &ev, Carries: everything}, entries)
+	if ran(out.Steps) != "slow next guard.x" || called.Load() != 1 || looks != 1 || out.Decision.Verdict != event.Deny {
+		t.Errorf("%s: %+v", ran(out.Steps), out.Decision)
+	}
+	for _, s := range out.Steps[:2] {
+		if s.Err == nil || !strings.Contains(s.Err.Error(), "the agent's time") {
+			t.Errorf("%+v", s)
+		}
+	}
+	cancelled, stop := context.WithCancel(context.Background())
+	stop()
+	out = d.Decide(cancelled, Call{Event: &ev, Carries: everything}, entries[1:2])
+	if out.Decision.Verdict != event.Ask || called.Load() != 1 {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestAdvisersAdvise(t *testing.T) {
+	r := Registration{Handler: "command", HookType: "turn.end"}
+	ev := event.Event{Agent: "claude", Native: "Stop", Kind: event.TurnEnd}
+	out := decide(t, ev, entry(t, r, says(event.Decision{KeepGoing: true, Reason: "tests are red", Context: "c", Notice: "n", Output: json.RawMessage("1")})))
+	d := out.Decision
+	if !d.KeepGoing || d.Reason != "tests are red" || d.Context != "c" || d.Notice != "n" || d.Output == nil || out.Steps[0].Mode != Advise || out.Steps[0].Err != nil {
+		t.Errorf("%+v", out)
+	}
+	for _, verdict := range []event.Decision{
+		{Verdict: event.Deny, Reason: "no", Context: "c", ExitCode: 2},
+		{Verdict: event.Allow, Context: "c"},
+		{Verdict: event.Ask, Context: "c"},
+		{Input: json.RawMessage(`{"a":1}`), Context: "c"},
+	} {
+		out := decide(t, ev, entry(t, r, says(verdict)))
+		d := out.Decision
+		if d.Verdict != event.None || d.Input != nil || d.ExitCode != 0 || d.Context != "c" || !errors.Is(out.Steps[0].Err, ErrMayNotDecide) || out.Steps[0].Verdict != event.None {
+			t.Errorf("%+v: %+v", verdict, out)
+		}
+	}
+	out = decide(t, ev, entry(t, r, fails("broken")))
+	if !out.Decision.Empty() || out.Steps[0].Err == nil {
+		t.Errorf("half an advice counts: %+v", out)
+	}
+}
+
+func TestWhoIsWaitedFor(t *testing.T) {
+	guard := entry(t, Registration{ID: "guard", Mode: Guard}, says(event.Decision{}))
+	advise := entry(t, Registration{ID: "advise", Mode: Advise}, says(event.Decision{Context: "c"}))
+	observe := entry(t, Registration{ID: "observe", Mode: Observe}, says(event.Decision{Verdict: event.Deny}))
+	picky := entry(t, Registration{ID: "picky", Mode: Observe, Match: &Match{Tool: "fetch"}}, says(event.Decision{}))
+	context1 := event.Carries{Context: true}
+	for _, c := range []struct {
+		entries []*Entry
+		carries event.Carries
+		waits   bool
+		watched bool
+	}{
+		{nil, everything, false, false},
+		{[]*Entry{guard}, event.Carries{}, true, false},
+		{[]*Entry{advise}, context1, true, false},
+		{[]*Entry{advise}, event.Carries{Keep: true}, true, false},
+		{[]*Entry{advise}, event.Carries{Output: true}, true, false},
+		{[]*Entry{advise}, event.Carries{Notice: true}, true, false},
+		{[]*Entry{advise}, event.Carries{Deny: true, Allow: true}, false, true},
+		{[]*Entry{observe}, everything, false, true},
+		{[]*Entry{picky}, everything, false, false},
+		{[]*Entry{observe, guard}, everything, true, true},
+	} {
+		ev := bash("ls")
+		if got := Waits(c.entries, ev.Kind, c.carries); got != c.waits {
+			t.Errorf("%+v: waits %v", c, got)
+		}
+		if got := Watched(c.entries, &ev, c.carries); got != c.watched {
+			t.Errorf("%+v: watched %v", c, got)
+		}
+	}
+	// Each is run by exactly one of the two.
+	ev := bash("ls")
+	d := Dispatcher{}
+	all := []*Entry{observe, guard, advise, picky}
+	out := d.Decide(context.Background(), Call{Event: &ev, Carries: context1}, all)
+	steps := d.Tell(context.Background(), Call{Event: &ev, Carries: context1}, all)
+	if ran(out.Steps) != "guard advise" || ran(steps) != "observe" || out.Decision.Context != "c" || out.Decision.Verdict != event.None {
+		t.Errorf("%s / %s", ran(out.Steps), ran(steps))
+	}
+	if !errors.Is(steps[0].Err, ErrMayNotDecide) || steps[0].Mode != Observe {
+		t.Errorf("an observer decided: %+v", steps[0])
+	}
+	out = d.Decide(context.Background(), Call{Event: &ev}, all)
+	steps = d.Tell(context.Background(), Call{Event: &ev}, all)
+	if ran(out.Steps) != "guard" || ran(steps) != "observe advise" || steps[1].Mode != Advise || steps[1].Err != nil {
+		t.Errorf("%s / %s", ran(out.Steps), ran(steps))
+	}
+}
+
+// agent-mux ran a registration that called itself again and again.
+func TestNestedEvents(t *testing.T) {
+	nothing := says(event.Decision{})
+	locked := entry(t, Registration{ID: "locked", Handler: "command", Locked: true}, nothing)
+	lockedLog := entry(t, Registration{ID: "locked-log", Handler: "builtin", Locked: true}, nothing)
+	plain := entry(t, Registration{ID: "plain", Handler: "command"}, nothing)
+	own := entry(t, Registration{ID: "guard.x", Handler: "builtin", Mode: Guard}, nothing)
+	own.BuiltinGuard = true
+	all := []*Entry{own, locked, lockedLog, plain}
+	names := func(entries []*Entry) string {
+		var ids []string
+		for _, e := range entries {
+			ids = append(ids, e.ID)
+		}
+		return strings.Join(ids, " ")
+	}
+	ev := bash("ls")
+	if got := names(Select(all, &ev, func(string) bool { return true })); got != "guard.x locked locked-log plain" {
+		t.Error("not nested:", got)
+	}
+	ev.Nested = true
+	if got := names(Select(all, &ev, nil)); got != "guard.x locked" {
+		t.Error(got)
+	}
+	if got := names(Select(all, &ev, func(id string) bool { return id == "locked" })); got != "guard.x" {
+		t.Error("the running hook gets its own event:", got)
+	}
+	ev.Kind, ev.Native = event.TurnEnd, "Stop"
+	if got := names(Select(all, &ev, nil)); got != "guard.x" {
+		t.Error("an adviser answers a nested event:", got)
+	}
+}
+
+func TestHandlersGetTheirCall(t *testing.T) {
+	ev := bash("ls")
+	var got Call
+	e := entry(t, Registration{ID: "x", Target: "t"}, HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+		got = *call
+		return event.Decision{By: "somebody else"}, nil
+	}))
+	d := Dispatcher{}
+	d.Decide(context.Background(), Call{Event: &ev, Env: []string{"A=1"}, Project: "/w", Carries: everything}, []*Entry{e})
+	if got.Hook == nil || got.Hook.Target != "t" || got.Env[0] != "A=1" || got.Project != "/w" || got.Carries != everything || got.Event.Tool.Name != "Bash" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestAChangeWithoutATool(t *testing.T) {
+	ev := event.Event{Agent: "claude", Native: "UserPromptSubmit", Kind: event.TurnStart}
+	out := decide(t, ev, entry(t, Registration{Mode: Guard}, says(event.Decision{Input: json.RawMessage(`{"a":1}`)})))
+	if out.Decision.Verdict != event.Modify || string(out.Decision.Input) != `{"a":1}` {
+		t.Errorf("%+v", out.Decision)
+	}
+}
+
+// Whatever the hooks say: a deny anywhere among the guards denies, nothing
+// runs after it, and nothing is approved that no guard approved.
+func TestDecideProperties(t *testing.T) {
+	verdicts := []event.Verdict{event.None, event.Allow, event.Modify, event.Ask, event.Deny}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 6).Draw(t, "n")
+		var entries []*Entry
+		firstDeny, approved := -1, false
+		for i := range n {
+			v := rapid.SampledFrom(verdicts).Draw(t, "verdict")
+			d := event.Decision{Verdict: v}
+			if v == event.Modify {
+				d.Input, d.Allowed = commandInput(fmt.Sprint(i)), rapid.Bool().Draw(t, "allowed")
+			}
+			mode := rapid.SampledFrom([]Mode{Guard, Guard, Advise}).Draw(t, "mode")
+			broken := rapid.IntRange(0, 5).Draw(t, "broken") == 0
+			var run Handler = says(d)
+			if broken {
+				run = fails("x")
+			}
+			e := &Entry{Registration: Registration{ID: fmt.Sprint(i), Agent: Any, HookType: Any, Mode: mode}, Run: run}
+			entries = append(entries, e)
+			if mode == Guard && firstDeny < 0 && (broken || v == event.Deny) {
+				firstDeny = i
+			}
+			approved = approved || mode == Guard && !broken && (v == event.Allow || d.Allowed)
+		}
+		d, ev := Dispatcher{Change: readCommands}, bash("ls")
+		out := d.Decide(context.Background(), Call{Event: &ev, Carries: everything}, entries)
+		if (out.Decision.Verdict == event.Deny) != (firstDeny >= 0) {
+			t.Fatalf("%+v", out)
+		}
+		if firstDeny >= 0 && (out.Decision.By != fmt.Sprint(firstDeny) || len(out.Steps) != firstDeny+1) {
+			t.Fatalf("first deny is %d: %+v", firstDeny, out)
+		}
+		if (out.Decision.Verdict == event.Allow || out.Decision.Allowed) && !approved {
+			t.Fatalf("an approval from nowhere: %+v", out)
+		}
+	})
+}
