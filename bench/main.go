@@ -1,0 +1,146 @@
+//go:build unix
+
+// Command bench measures what must be fast, each thing against a reference
+// that runs in the same minute on the same machine: only ratios count, so a
+// slow or busy machine gives the same verdict as a fast one.
+//
+//	go run ./bench -bin DIR [-only client,rate,memory,dispatch] [-rounds N] [-seconds S] [-json]
+//
+// client: one process per call, as agents make them, with 2 KB on stdin. In
+// every round, in shuffled order: an empty Go program, the reference client
+// against the echo server, hookmux-hook observing (Claude's Notification) and
+// deciding (Claude's PreToolUse for Bash, default settings). Bars on the median
+// of per-round ratios of time to the reference and of cpu to the empty program;
+// on the client's size on disk and its resident memory.
+//
+// rate: this process makes hook calls over 8 connections at a time, one dial
+// per call, against the hub and the echo server in turn, one second each. The
+// frames are a recorded Claude session with new ids. The time the hub needs
+// afterwards until everything is in the journal counts as the hub's. At the end
+// every acknowledged id must be in the journal exactly once.
+//
+// memory: the hub's resident memory after 20,000 and after 200,000 of those
+// calls.
+//
+// dispatch: hookmux-hook deciding against four hubs side by side: no hooks at
+// all, 20 built-in hooks (half of them as they come, told behind the answer,
+// half as guards, waited for), 20 that are all guards (no bar), and the 20 of
+// the second with one `true` command more. Beside them the cost of spawning
+// `true` the way a plain Go program does it.
+//
+// It exits with 1 when a bar is missed. All homes are temporary.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// bench is what all measurements share.
+type bench struct {
+	bin     string // hookmux and hookmux-hook
+	tools   string // the helper programs
+	root    string // of the module
+	temp    string
+	rounds  int
+	seconds int
+	table   table
+}
+
+func main() {
+	b := &bench{}
+	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
+	only := flag.String("only", "client,rate,memory,dispatch", "what to measure")
+	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client and dispatch; the bars are meant for 300 and more")
+	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
+	asJSON := flag.Bool("json", false, "print JSON")
+	flag.Parse()
+	if flag.NArg() > 0 || b.rounds < 1 || b.seconds < 1 {
+		flag.Usage()
+		os.Exit(64)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := b.run(ctx, strings.Split(*only, ","))
+	if *asJSON {
+		b.table.printJSON(os.Stdout)
+	} else {
+		b.table.print(os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+	}
+	if err != nil || b.table.missed() > 0 {
+		os.Exit(1)
+	}
+}
+
+func (b *bench) run(ctx context.Context, parts []string) error {
+	all := map[string]func(context.Context) error{
+		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
+	}
+	for _, part := range parts {
+		if all[part] == nil {
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch", part)
+		}
+	}
+	if err := b.prepare(ctx); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.temp)
+	for _, part := range parts {
+		fmt.Fprintln(os.Stderr, "bench:", part)
+		if err := all[part](ctx); err != nil {
+			return fmt.Errorf("%s: %w", part, err)
+		}
+	}
+	return nil
+}
+
+// prepare finds the programs and builds the helpers.
+func (b *bench) prepare(ctx context.Context) error {
+	var err error
+	if b.bin, err = filepath.Abs(b.bin); err != nil {
+		return err
+	}
+	for _, name := range []string{"hookmux", "hookmux-hook"} {
+		if _, err := os.Stat(filepath.Join(b.bin, name)); err != nil {
+			return fmt.Errorf("%w; run make build", err)
+		}
+	}
+	if b.root, err = moduleRoot(); err != nil {
+		return err
+	}
+	// Short, because sockets live below it.
+	if b.temp, err = os.MkdirTemp("", "hmb-"); err != nil {
+		return err
+	}
+	b.tools = filepath.Join(b.temp, "tools")
+	for name, pkg := range map[string]string{"empty": "./bench/empty", "ref": "./bench/ref", "echo": "./bench/ref/echo/server"} {
+		if err := b.build(ctx, name, pkg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s: not inside the source tree; run make bench there", dir)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"time"
+)
+
+const (
+	fewEvents  = 20_000
+	manyEvents = 200_000
+)
+
+// memory measures whether the hub grows with what passes through it.
+func (b *bench) memory(ctx context.Context) error {
+	p, err := b.startHub(ctx, "memory", nil)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	l, err := b.newLoad(ctx, p)
+	if err != nil {
+		return err
+	}
+	few, err := residentAfter(ctx, p, l, fewEvents)
+	if err != nil {
+		return err
+	}
+	many, err := residentAfter(ctx, p, l, manyEvents-fewEvents)
+	if err != nil {
+		return err
+	}
+	if err := p.heard(ctx, manyEvents); err != nil {
+		return err
+	}
+	b.table.note("memory: hub after 20,000 events", few/1e6, "MB")
+	b.table.note("memory: hub after 200,000 events", many/1e6, "MB")
+	b.table.atMost("memory: 200,000 ÷ 20,000 events", many/few, 1.15, "×")
+	return nil
+}
+
+// residentAfter makes calls, lets the hub come to rest and looks at it a few
+// times: a garbage collector's heap is never the same size twice.
+func residentAfter(ctx context.Context, p *place, l *load, calls int64) (float64, error) {
+	if _, err := l.run(toHub(p), until{calls: calls}); err != nil {
+		return 0, err
+	}
+	if err := p.drained(ctx); err != nil {
+		return 0, err
+	}
+	var seen []float64
+	for range 9 {
+		time.Sleep(300 * time.Millisecond)
+		_, resident, err := usage(p.pid())
+		if err != nil {
+			return 0, err
+		}
+		seen = append(seen, float64(resident))
+	}
+	return median(seen), nil
+}
