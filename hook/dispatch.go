@@ -216,7 +216,7 @@ var (
 // behind. What comes after the limit is a failure, unless it is a deny: a
 // handler that gave up may look as if it had no opinion.
 func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decision, error) {
-	if e.BuiltinGuard { // pure and bounded: not worth a goroutine
+	if e.BuiltinGuard || e.Inline { // bounded: not worth a goroutine
 		return protect(ctx, call, e)
 	}
 	if ctx.Err() != nil {

@@ -49,6 +49,9 @@ type Entry struct {
 	// BuiltinGuard marks hookmux's own guards: they run once more on an input
 	// that a later hook changed, and they answer nested events.
 	BuiltinGuard bool
+	// Inline marks a handler that is quick and cannot hang: it runs without a
+	// timer and a goroutine of its own.
+	Inline bool
 
 	match matcher
 }

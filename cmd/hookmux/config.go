@@ -21,7 +21,7 @@ func (w *world) configCommand() *cobra.Command {
 (~/.config/hookmux/config.json), HOOKMUX_* variables of a hub you start yourself,
 and a project's .hookmux/config.json, which may only tighten.`,
 		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
-		Args:    exactly(),
+		Args:    group,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON, project bool
@@ -78,7 +78,7 @@ and a project's .hookmux/config.json, which may only tighten.`,
 			}
 			value, err := key.FromText(args[1])
 			if err != nil {
-				return usage("%s: %v", args[0], err)
+				return usage("%v", err)
 			}
 			return w.setSetting(cmd, args[0], value, project)
 		},

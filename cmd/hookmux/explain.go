@@ -42,10 +42,7 @@ guards are asked; other hooks are listed, not run. --decision supposes an answer
 				}
 				p.Decision = d
 			}
-			if f, ok := w.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-				return usage("no payload: give it on stdin, as in `hookmux explain %s %s < payload.json`", args[0], args[1])
-			}
-			payload, err := io.ReadAll(io.LimitReader(w.stdin, 16<<20))
+			payload, err := w.payload("explain " + args[0] + " " + args[1])
 			if err != nil {
 				return err
 			}
@@ -70,6 +67,15 @@ guards are asked; other hooks are listed, not run. --decision supposes an answer
 	cmd.Flags().StringVar(&input, "input", "", "its changed input, a JSON object")
 	cmd.Flags().StringVar(&contextStr, "context", "", "its added context")
 	return cmd
+}
+
+// payload reads what an agent would send; a person who forgot it is told
+// instead of being left to wait.
+func (w *world) payload(command string) ([]byte, error) {
+	if f, ok := w.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return nil, usage("no payload: give it on stdin, as in `hookmux %s < payload.json`", command)
+	}
+	return io.ReadAll(io.LimitReader(w.stdin, 16<<20))
 }
 
 func supposed(decision, reason, input, context string) (json.RawMessage, error) {
@@ -126,6 +132,9 @@ func (w *world) showExplained(r *wire.Explained) error {
 		w.say("hooks     %s (%s, %s, %s): %s", visible.Line(m.ID, 60), m.Scope, m.Handler, m.Mode, visible.Line(state, 200))
 	}
 	line := d.Verdict.Word()
+	if d.KeepGoing {
+		line = "keep going"
+	}
 	if d.Reason != "" {
 		line += ": " + d.Reason
 	}

@@ -21,7 +21,7 @@ substitutions) and stop what you do not want. own-files is on from the start.`,
 		Example: `  hookmux guard list
   hookmux guard on destructive
   hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
-		Args: exactly(),
+		Args: group,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(w.guardList(), w.guardSwitch("on"), w.guardSwitch("off"), w.guardExplain(), w.guardAllow())
@@ -156,7 +156,7 @@ func (w *world) guardExplain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "explain COMMAND",
 		Short:   "What a command line really runs, and what the guards say",
-		Long:    "Shows the commands behind wrappers and pipes and what each guard would say, whether it is switched on or not. Nothing is run.",
+		Long:    "Shows the commands behind wrappers and pipes and what each guard would say,\nwhether it is switched on or not. Nothing is run.",
 		Example: `  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
 		Args:    exactly("COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -192,7 +192,7 @@ func (w *world) guardExplain() *cobra.Command {
 				states = map[string]string{}
 			}
 			for i, f := range e.Findings {
-				w.say("%s (%s is %s): %s", f.Rule, f.Guard, orUnknown(states[f.Guard]), visible.Line(e.Messages[i], 400))
+				w.say("guard %s (%s): %s", f.Guard, orUnknown(states[f.Guard]), visible.Line(e.Messages[i], 400))
 			}
 			return nil
 		},

@@ -1,10 +1,11 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/surface/text"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -90,31 +92,35 @@ func (f *hookFlags) add(cmd *cobra.Command) {
 }
 
 func (w *world) hooks(cmd *cobra.Command, f *hookFlags, agentName, verb string, rest []string) error {
-	catalogue := agent.Builtin()
-	if agentName != hook.Any {
+	if agentName != hook.Any && !w.hubKnows(cmd.Context(), agentName) {
+		catalogue, err := w.catalogue()
+		if err != nil {
+			return err
+		}
 		a, ok := catalogue.Agent(agentName)
-		if !ok && verb != "list" && verb != "discover" {
+		if !ok {
+			if _, swapped := catalogue.Agent(verb); swapped {
+				return usage("the agent stands before the verb: `hookmux hooks %s`", strings.Join(append([]string{verb, agentName}, rest...), " "))
+			}
 			return usage("agent %q is unknown; `hookmux status` lists the agents, '*' means all", agentName)
 		}
-		if ok {
-			agentName = a.Name
-		}
+		agentName = a.Name
 	}
 	if f.global && f.project {
 		return usage("--global and --project exclude each other")
 	}
-	want := map[string]string{"add": "TYPE", "remove": "ID", "set": "ID", "handle": "TYPE"}[verb]
+	want := map[string]string{"add": "a TYPE", "remove": "an ID", "set": "an ID", "handle": "a TYPE"}[verb]
 	switch {
 	case verb != "discover" && verb != "list" && want == "":
 		return usage("there is no verb %q; write discover, list, add, remove, set or handle", verb)
 	case want != "" && len(rest) == 0:
-		return usage("`hookmux hooks %s %s` needs a %s", agentName, verb, want)
+		return usage("`hookmux hooks %s %s` needs %s", agentName, verb, want)
 	case want == "" && len(rest) > 0, len(rest) > 1:
 		return usage("%q is too much; see `hookmux hooks --help`", rest[len(rest)-1])
 	}
 	switch verb {
 	case "discover":
-		return w.hooksDiscover(f, catalogue, agentName)
+		return w.hooksDiscover(f, agentName)
 	case "list":
 		return w.hooksList(cmd, f, agentName)
 	case "add":
@@ -135,7 +141,32 @@ func (w *world) hooks(cmd *cobra.Command, f *hookFlags, agentName, verb string, 
 	return w.hooksHandle(cmd, f, agentName, rest[0])
 }
 
-func (w *world) hooksDiscover(f *hookFlags, catalogue *agent.Catalogue, name string) error {
+// catalogue is the agents that hookmux knows, with those the user described.
+func (w *world) catalogue() (*agent.Catalogue, error) {
+	dirs, err := w.dirs()
+	if err != nil {
+		return nil, err
+	}
+	catalogue, _ := agent.Load(dirs.Config+"/agents", dirs.System+"/agents") // the hub reports problems
+	return catalogue, nil
+}
+
+// hubKnows reports whether a running hub has an agent of that name: reading
+// the whole catalogue for that takes longer than all the rest of a command.
+func (w *world) hubKnows(ctx context.Context, name string) bool {
+	c, err := w.running()
+	if err != nil {
+		return false
+	}
+	info, err := c.Info(ctx)
+	return err == nil && slices.ContainsFunc(info.Agents, func(a wire.AgentInfo) bool { return a.Name == name })
+}
+
+func (w *world) hooksDiscover(f *hookFlags, name string) error {
+	catalogue, err := w.catalogue()
+	if err != nil {
+		return err
+	}
 	type row struct {
 		Agent   string          `json:"agent"`
 		Type    string          `json:"type"`
@@ -155,9 +186,6 @@ func (w *world) hooksDiscover(f *hookFlags, catalogue *agent.Catalogue, name str
 				"allow": c.Allow, "deny": c.Deny, "ask": c.Ask, "input": c.Input, "output": c.Output, "context": c.Context, "keep": c.Keep,
 			}, string(e.Install)})
 		}
-	}
-	if len(list) == 0 {
-		return usage("agent %q is unknown; `hookmux status` lists the agents, '*' means all", name)
 	}
 	if f.asJSON {
 		return w.printJSON(list)
@@ -289,8 +317,24 @@ func (w *world) hooksAdd(cmd *cobra.Command, f *hookFlags, agentName, hookType s
 		}
 		values["target"] = "log"
 	}
+	if err := checkBuiltin(values); err != nil {
+		return err
+	}
 	b, _ := json.Marshal(values)
 	return w.hooksEdit(cmd, f, wire.MethodHooksAdd, wire.HooksEditParams{Registration: b}, "added")
+}
+
+// checkBuiltin finds a misspelt built-in while the person is still looking.
+func checkBuiltin(values map[string]any) error {
+	if values["handler"] != "builtin" {
+		return nil
+	}
+	target, _ := values["target"].(string)
+	known := handler.NewBuiltins(handler.Deps{})
+	if _, err := handler.New(hook.Registration{ID: "new", Handler: "builtin", Target: target}, handler.Deps{Builtins: known}); err != nil {
+		return usage("there is no built-in %q; there are %s", target, strings.Join(known.Names(), ", "))
+	}
+	return nil
 }
 
 func (w *world) hooksEdit(cmd *cobra.Command, f *hookFlags, method string, p wire.HooksEditParams, done string) error {
@@ -331,7 +375,7 @@ func (w *world) hooksHandle(cmd *cobra.Command, f *hookFlags, agentName, hookTyp
 	if agentName == hook.Any {
 		return usage("handle needs one agent, not '*'")
 	}
-	payload, err := io.ReadAll(io.LimitReader(w.stdin, 16<<20))
+	payload, err := w.payload("hooks " + agentName + " handle " + hookType)
 	if err != nil {
 		return err
 	}

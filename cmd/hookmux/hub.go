@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -22,7 +27,7 @@ func (w *world) hubCommand() *cobra.Command {
 		Long: `The hub is the one process behind all hooks. Whoever needs it first starts it,
 so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.`,
 		Example: "  hookmux hub          # in the foreground\n  hookmux hub start    # in the background\n  hookmux hub stop",
-		Args:    exactly(),
+		Args:    group,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return w.runHub(cmd.Context()) },
 	}
 	cmd.AddCommand(
@@ -41,14 +46,15 @@ next one starts a new hub. To switch everything to neutral, use ` + "`hookmux of
 }
 
 func (w *world) runHub(ctx context.Context) error {
-	dirs, err := w.dirs()
+	auto := w.getenv(hubstart.LockVariable) != ""
+	person := w.byPerson(auto)
+	dirs, err := w.hubDirs(person)
 	if err != nil {
 		return err
 	}
 	program, _ := os.Executable()
-	auto := w.getenv(hubstart.LockVariable) != ""
-	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: w.stderr}
-	if !auto {
+	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: w.stderr, Person: person}
+	if person {
 		o.Environment = w.environ
 	}
 	h, err := hub.New(o)
@@ -62,6 +68,40 @@ func (w *world) runHub(ctx context.Context) error {
 		return err
 	}
 	return h.Run(ctx)
+}
+
+// byPerson reports whether a person starts this hub, in the foreground or by a
+// command of theirs. The hub serves everybody, so what anybody else has put
+// into the environment must not count.
+func (w *world) byPerson(auto bool) bool {
+	judge := hub.NewJudge(agent.Builtin(), w.table, 0)
+	pids := []int{os.Getpid()}
+	if auto {
+		pids = []int{os.Getppid()} // the starter waits for us
+	}
+	for _, pid := range pids {
+		if judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: pid}, nil).OK {
+			return true
+		}
+	}
+	return false
+}
+
+// hubDirs are the places of the hub. For one that no person started, variables
+// that name places do not count, unless it was given a runtime dir of its own
+// and so keeps to itself.
+func (w *world) hubDirs(person bool) (paths.Dirs, error) {
+	if person || w.getenv(paths.RuntimeVariable) != "" {
+		return w.dirs()
+	}
+	plain, err := paths.RuntimeOnly(func(string) string { return "" })
+	byUser := err == nil && plain.Home == "" // found by the user id alone
+	return paths.Find(func(name string) string {
+		if strings.HasPrefix(name, "XDG_") || byUser && name == "HOME" {
+			return ""
+		}
+		return w.getenv(name)
+	})
 }
 
 func (w *world) hubStart(ctx context.Context) error {

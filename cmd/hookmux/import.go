@@ -34,12 +34,15 @@ func (w *world) hooksImport(cmd *cobra.Command, f *hookFlags, args []string) err
 	var batches []batch
 	if args[0] == "claude" {
 		user, project := w.claudeSettings(dirs.Home)
-		for scope, files := range map[string][]string{"global": user, "project": project} {
-			result, err := importer.ImportClaude(files, checkRegistration)
+		for _, from := range []struct {
+			scope string
+			files []string
+		}{{"global", user}, {"project", project}} {
+			result, err := importer.ImportClaude(from.files, checkRegistration)
 			if err != nil {
 				return err
 			}
-			batches = append(batches, batch{scope, result})
+			batches = append(batches, batch{from.scope, result})
 		}
 	} else {
 		file, err := filepath.Abs(args[0])

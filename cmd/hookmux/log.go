@@ -38,6 +38,9 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 			if q.Until, err = moment("--until", until); err != nil {
 				return err
 			}
+			if err := checkCursor(after); err != nil {
+				return err
+			}
 			if limit < 0 {
 				return usage("--limit %d is negative", limit)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/config"
+	"github.com/hookmux/hookmux/internal/surface/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -16,7 +17,12 @@ func (w *world) offCommand() *cobra.Command {
 		Long: `Switches every hook and guard to neutral: agents behave as if hookmux had no
 opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after the given time.`,
 		Example: "  hookmux off\n  hookmux off 1h",
-		Args:    cobra.MaximumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("%q is too much; see `%s --help`", args[1], cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var p wire.OffParams
 			if len(args) == 1 {
@@ -35,7 +41,7 @@ opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after th
 				return err
 			}
 			if off.Until != nil {
-				w.say("hookmux is off until %s; events are still recorded", off.Until.Local().Format(time.TimeOnly))
+				w.say("hookmux is off until %s; events are still recorded", text.Moment(*off.Until, time.Now()))
 			} else {
 				w.say("hookmux is off until `hookmux on`; events are still recorded")
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/surface/text"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // world is everything a run of the program touches besides the hub.
@@ -80,11 +81,14 @@ func run(w *world) int {
 	code := exitError
 	var own *codeError
 	var refused *client.RefusedError
+	var answer *wire.Error
 	switch {
 	case errors.As(err, &own):
 		code = own.code
 	case errors.As(err, &refused):
 		code = exitDenied
+	case errors.As(err, &answer) && answer.Code == wire.CodeParams:
+		code = exitUsage
 	case errors.Is(err, client.ErrNoHub):
 		code = exitNoHub
 	}
@@ -95,7 +99,8 @@ func run(w *world) int {
 }
 
 func newRoot(w *world) *cobra.Command {
-	root := &cobra.Command{
+	var root *cobra.Command
+	root = &cobra.Command{
 		Use:   "hookmux",
 		Short: "One hook layer for every coding agent",
 		Long: `hookmux is one hook layer for every coding agent: it turns what each agent's
@@ -109,7 +114,7 @@ the agent's own words.`,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("there is no command %q; `hookmux --help` lists them", args[0])
+				return noCommand(root, args[0])
 			}
 			return nil
 		},
@@ -122,9 +127,38 @@ the agent's own words.`,
 	root.AddCommand(
 		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
-		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.hubCommand(),
+		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
 	)
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
+				return noCommand(cmd, rest[0])
+			}
+			cmd.InitDefaultHelpFlag()
+			cmd.InitDefaultVersionFlag()
+			return cmd.Help()
+		},
+	})
 	return root
+}
+
+// noCommand names what was probably meant.
+func noCommand(parent *cobra.Command, name string) error {
+	parent.SuggestionsMinimumDistance = 2
+	if near := parent.SuggestionsFor(name); len(near) > 0 {
+		return usage("there is no command %q; did you mean %q?", name, near[0])
+	}
+	return usage("there is no command %q; `%s --help` lists them", name, parent.CommandPath())
+}
+
+// group is for a command whose first argument must be a subcommand.
+func group(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return noCommand(cmd, args[0])
+	}
+	return nil
 }
 
 // exactly makes a wrong number of arguments a usage error that names them.

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -51,9 +52,20 @@ func TestScripts(t *testing.T) {
 			})
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name != "pty" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0) // not in every sandbox
+			if err == nil {
+				f.Close()
+			}
+			return err == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code":       cmdCode,
-			"hook":       cmdHook,
+			"denied":     cmdDenied,
+			"passes":     cmdPasses,
 			"payload":    cmdPayload,
 			"eventually": cmdEventually,
 			"take":       cmdTake,
@@ -148,21 +160,22 @@ func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N command args…")
 	}
-	expectCode(ts, args[0], args[1], args[2:]...)
+	if code := exitCode(ts, args[1], args[2:]...); args[0] != strconv.Itoa(code) {
+		ts.Fatalf("exit code is %d, not %s", code, args[0])
+	}
 }
 
-func expectCode(ts *testscript.TestScript, want, command string, args ...string) {
-	code := 0
-	if err := ts.Exec(command, args...); err != nil {
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) {
-			ts.Fatalf("%v", err)
-		}
-		code = exit.ExitCode()
+// exitCode runs a command and gives its exit code.
+func exitCode(ts *testscript.TestScript, command string, args ...string) int {
+	err := ts.Exec(command, args...)
+	if err == nil {
+		return 0
 	}
-	if want != strconv.Itoa(code) {
-		ts.Fatalf("exit code is %d, not %s", code, want)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
 	}
+	return exit.ExitCode()
 }
 
 // cmdPayload writes what an agent would put on a hook's stdin before it runs a
@@ -191,14 +204,10 @@ func payload(agent, command, cwd string) []byte {
 	return b
 }
 
-// cmdHook lets an agent's hook run before a shell command, and wants this exit
-// code of it.
-func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 3 {
-		ts.Fatalf("usage: hook CODE AGENT COMMAND")
-	}
-	ts.Check(os.WriteFile(ts.MkAbs(".git/payload"), payload(args[1], args[2], ts.MkAbs(".")), 0o600))
-	expectCode(ts, args[0], "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <.git/payload`, "sh", args[1])
+// ask lets an agent's hook run before a shell command.
+func ask(ts *testscript.TestScript, agent, command string) int {
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), ".git/payload"), payload(agent, command, ts.MkAbs(".")), 0o600))
+	return exitCode(ts, "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <"$2"`, "sh", agent, filepath.Join(ts.Getenv("WORK"), ".git/payload"))
 }
 
 // cmdEventually runs a command until its stdout fits: the journal is filled
@@ -209,7 +218,9 @@ func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(pause) {
+		pause += pause / 2
 		_ = ts.Exec(args[1], args[2:]...)
 		if pattern.MatchString(ts.ReadFile("stdout")) != neg {
 			return
@@ -247,14 +258,39 @@ func cmdTimes(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdWrite writes a line into a file, escapes understood.
+// cmdWrite writes a text into a file; \n is a line end.
 func cmdWrite(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: write FILE TEXT")
 	}
-	text, err := strconv.Unquote(`"` + args[1] + `"`)
-	ts.Check(err)
+	text := strings.ReplaceAll(args[1], `\n`, "\n")
 	file := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
 	ts.Check(os.WriteFile(file, []byte(text+"\n"), 0o644))
+}
+
+// cmdDenied lets an agent ask before a shell command and wants it stopped, in
+// whatever words the agent understands, for this reason.
+func cmdDenied(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: denied AGENT COMMAND REASON")
+	}
+	code := ask(ts, args[0], args[1])
+	said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	if code != 2 && !(code == 0 && regexp.MustCompile(`"(deny|block)"`).MatchString(said)) {
+		ts.Fatalf("%s may run %q (exit code %d)", args[0], args[1], code)
+	}
+	if !regexp.MustCompile(args[2]).MatchString(said) {
+		ts.Fatalf("the reason is not %q", args[2])
+	}
+}
+
+// cmdPasses wants that nothing is said about a shell command.
+func cmdPasses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: passes AGENT COMMAND")
+	}
+	if code := ask(ts, args[0], args[1]); code != 0 || ts.ReadFile("stdout") != "" || ts.ReadFile("stderr") != "" {
+		ts.Fatalf("something is said about %q (exit code %d)", args[1], code)
+	}
 }

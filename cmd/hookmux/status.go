@@ -39,6 +39,13 @@ func (w *world) status(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if dirs, err := w.dirs(); err == nil && dirs.Config != info.Config {
+		info.Problems = append(info.Problems, client.Problem{
+			Key: "places", Since: info.Started,
+			What: "the hub reads its settings from " + info.Config + ", not from " + dirs.Config + " as this shell says",
+			Fix:  "a hook started it; `hookmux hub stop` and `hookmux hub start` from here make it use this shell's places, for good",
+		})
+	}
 	if asJSON {
 		err = w.printJSON(info)
 	} else {
@@ -55,7 +62,7 @@ func (w *world) statusWithoutHub(asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	why := noHubWords(dirs)
+	why := w.noHubWords(dirs)
 	if asJSON {
 		if err := w.printJSON(map[string]any{"running": false, "socket": dirs.Socket(), "problems": []any{map[string]string{"key": "hub", "what": why}}}); err != nil {
 			return err
@@ -66,7 +73,16 @@ func (w *world) statusWithoutHub(asJSON bool) error {
 	return &codeError{code: exitNoHub}
 }
 
-func noHubWords(dirs paths.Dirs) string {
+func (w *world) noHubWords(dirs paths.Dirs) string {
+	if err := dirs.MakeRuntime(); err != nil {
+		return "the hub is not running and cannot be started: " + err.Error()
+	}
+	if err := dirs.CheckSocket(); err != nil {
+		return "the hub is not running and cannot be started: " + err.Error()
+	}
+	if _, err := hubstart.FindProgram(w.getenv); err != nil {
+		return "the hub is not running and hooks cannot start it: " + err.Error()
+	}
 	if until, paused := hubstart.Paused(dirs); paused {
 		return "the hub died three times within a minute; it is not started again before " + until.Local().Format("15:04:05") +
 			". Its log is " + dirs.Log() + "; `hookmux hub start` tries at once"

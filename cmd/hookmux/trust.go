@@ -79,6 +79,9 @@ func (w *world) showTrust(v *wire.TrustView) {
 	w.say("project %s: %s", visible.Line(v.Project, 200), map[string]string{
 		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force", "untrusted": "not trusted; its hooks do not run",
 	}[v.Status])
+	if v.Problem != "" {
+		w.say("  problem   %s", visible.Line(v.Problem, 300))
+	}
 	for _, r := range v.Runs {
 		w.say("  runs      %s", visible.Line(r, 300))
 	}

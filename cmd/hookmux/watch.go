@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,6 +61,12 @@ the hub restarts, watch waits for the next one and goes on where it was.`,
 			if err != nil {
 				return err
 			}
+			if count < 0 {
+				return usage("--count %d is negative", count)
+			}
+			if err := checkCursor(after); err != nil {
+				return err
+			}
 			return w.watch(cmd.Context(), wire.StreamParams{Filter: filter, After: after}, asJSON, count)
 		},
 	}
@@ -68,6 +75,14 @@ the hub restarts, watch waits for the next one and goes on where it was.`,
 	cmd.Flags().StringVar(&after, "after", "", "begin behind this cursor (0: with everything stored)")
 	cmd.Flags().IntVar(&count, "count", 0, "stop after this many events")
 	return cmd
+}
+
+// checkCursor finds a typing error before the hub is asked.
+func checkCursor(after string) error {
+	if _, err := strconv.ParseUint(after, 10, 63); err != nil && after != "" {
+		return usage("--after %q is no cursor; take one from --json, or 0 for the beginning", after)
+	}
+	return nil
 }
 
 var errEnough = errors.New("enough")
@@ -96,13 +111,20 @@ func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool
 				return errEnough
 			}
 		case n.Outcome != nil:
-			if !shown.add(n.Outcome.ID) || !fits(&params.Filter, n.Outcome) {
+			if !shown.add(n.Outcome.ID) { // the hub has held it against the filter
 				return nil
 			}
 			if asJSON {
 				w.jsonLine(map[string]any{"outcome": n.Outcome})
 			} else if line := style.Outcome(n.Outcome, true); line != "" {
 				w.say("%s", line)
+			}
+			// Decided after its event was stored: who asked for decisions sees
+			// only this of it.
+			if params.Verdict != "" {
+				if seen++; count > 0 && seen >= count {
+					return errEnough
+				}
 			}
 		case n.Ready != nil:
 			params.After = n.Ready.Cursor
@@ -148,14 +170,6 @@ func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-}
-
-// fits holds an outcome that comes alone against what can be known of it.
-func fits(f *wire.Filter, o *wire.Outcome) bool {
-	if f.Session != "" || len(f.Kinds) > 0 && !contains(f.Kinds, o.Native) {
-		return false
-	}
-	return (len(f.Agents) == 0 || contains(f.Agents, o.Agent)) && (f.Tool == "" || f.Tool == o.Tool)
 }
 
 func contains(list []string, s string) bool {

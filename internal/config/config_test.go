@@ -46,7 +46,7 @@ func problems(s *Settings) string {
 func TestDefaults(t *testing.T) {
 	s := newPlace(t).Settings()
 	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 || s.Choice(GuardDestructive) != "off" ||
-		s.Choice(GuardOwnFiles) != "on" || s.Bool(TrustCodexHooks) || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
+		s.Choice(GuardOwnFiles) != "on" || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
 		t.Errorf("%+v", s.List())
 	}
 	for _, e := range s.List() {
@@ -105,7 +105,6 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"journal.maxSize": 10}`, "at least 1MiB"},
 		{`{"guard.allow": "x"}`, "list of texts"},
 		{`{"guard.allow": ["x", 1]}`, "list of texts"},
-		{`{"run.trustCodexHooks": "yes"}`, "true or false"},
 		{`{"journal.keep.Ä": "1d"}`, "unknown key"},
 		{`[]`, "must be an object"},
 		{`{"a": `, "config.json:1:"},
@@ -178,7 +177,7 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		{"longer timeout", `{}`, `{"hooks.timeout": "5m"}`, HooksTimeout, true, "1m", "may only tighten"},
 		{"allows a rule", `{}`, `{"guard.allow": ["rm"]}`, GuardAllow, true, "", "cannot add rm"},
 		{"allows fewer", `{"guard.allow": ["a", "b"]}`, `{"guard.allow": ["b"]}`, GuardAllow, false, "b", ""},
-		{"not its business", `{}`, `{"run.trustCodexHooks": true}`, TrustCodexHooks, true, "false", "cannot be set by a project"},
+		{"not its business", `{}`, `{"journal.maxSize": "2MiB"}`, JournalMaxSize, true, "1GiB", "cannot be set by a project"},
 		{"one agent", `{"journal.keep": "20d"}`, `{"journal.keep.codex": "10d"}`, JournalKeep + ".codex", true, "10d", ""},
 		{"one agent, more", `{"journal.keep": "20d"}`, `{"journal.keep.codex": "25d"}`, JournalKeep + ".codex", true, "20d", "may only tighten"},
 	} {
@@ -207,14 +206,14 @@ func TestSetAndUnset(t *testing.T) {
 	if _, err := p.Set(User, "", GuardAllow, "git.force, rm.broad"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Set(User, "", TrustCodexHooks, "on"); err != nil {
+	if _, err := p.Set(User, "", GuardSecrets, "on"); err != nil {
 		t.Fatal(err)
 	}
 	s := p.Settings()
-	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || !s.Bool(TrustCodexHooks) {
+	if got := s.Strings(GuardAllow); len(got) != 2 || got[1] != "rm.broad" || s.Choice(GuardSecrets) != "on" {
 		t.Error(got, problems(s))
 	}
-	for _, key := range []string{TrustCodexHooks, GuardAllow} {
+	for _, key := range []string{GuardSecrets, GuardAllow} {
 		if c, err := p.Unset(User, "", key); err != nil || !c.Changed() {
 			t.Error(c, err)
 		}

@@ -25,7 +25,6 @@ const (
 	GuardOwnFiles    = "guard.own-files"
 	GuardAllow       = "guard.allow"
 	HooksTimeout     = "hooks.timeout"
-	TrustCodexHooks  = "run.trustCodexHooks"
 )
 
 // Type is what a key's value is.
@@ -36,7 +35,6 @@ const (
 	Span   Type = "duration" // "30d", "12h", "90s"
 	Size   Type = "size"     // "1GiB", "500MB", 1048576
 	Choice Type = "choice"
-	Bool   Type = "bool"
 	List   Type = "list" // of texts
 )
 
@@ -84,8 +82,6 @@ var table = []Key{
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
-	{Name: TrustCodexHooks, Type: Bool, Default: false, Project: Never,
-		Doc: "let hookmux run trust its own hooks in Codex without asking; set when you agreed"},
 }
 
 // Find is the description of a key, also of one like journal.keep.claude.

@@ -108,9 +108,6 @@ func (s *Settings) Size(name string) int64 { return as[int64](s, name) }
 // Choice is the value of a key with a few words to choose from.
 func (s *Settings) Choice(name string) string { return as[string](s, name) }
 
-// Bool is the value of a key that is true or false.
-func (s *Settings) Bool(name string) bool { return as[bool](s, name) }
-
 // Strings is the value of a key that is a list of texts.
 func (s *Settings) Strings(name string) []string { return slices.Clone(as[[]string](s, name)) }
 

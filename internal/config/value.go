@@ -19,11 +19,6 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		return nil, err
 	}
 	switch k.Type {
-	case Bool:
-		if b, ok := v.(bool); ok {
-			return b, nil
-		}
-		return nil, fmt.Errorf("%s must be true or false", k.Name)
 	case Choice:
 		if s, ok := v.(string); ok && slices.Contains(k.Choices, s) {
 			return s, nil
@@ -85,15 +80,6 @@ func (k Key) FromText(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage
 	switch k.Type {
-	case Bool:
-		switch strings.ToLower(text) {
-		case "true", "on", "yes", "1":
-			raw = json.RawMessage("true")
-		case "false", "off", "no", "0":
-			raw = json.RawMessage("false")
-		default:
-			return nil, fmt.Errorf("%s must be true or false", k.Name)
-		}
 	case List:
 		if strings.HasPrefix(text, "[") {
 			raw = json.RawMessage(text)

@@ -7,8 +7,9 @@
 // written. Adding something and taking it out again gives back the same bytes.
 //
 // The package knows the formats and the file system, and nothing about who the
-// files belong to. Functions without a format in their name are for JSON with
-// comments and trailing commas.
+// files belong to. [For] gives the same operations for JSON, YAML and TOML;
+// functions without a format in their name are for JSON with comments and
+// trailing commas.
 package edit
 
 import (
@@ -34,7 +35,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // Position is a place in a text, counted from one; columns count bytes.
 type Position struct{ Line, Col int }
 
-// SyntaxError says where a text stops being JSON with comments.
+// SyntaxError says where a text stops being what it should be.
 type SyntaxError struct {
 	Position
 	Msg string
@@ -196,6 +197,12 @@ func (d *Document) Where(path ...string) (Position, bool) {
 		}
 	}
 	return d.position(v.StartOffset), true
+}
+
+// Depth is how many steps of path are there.
+func (d *Document) Depth(path ...string) int {
+	_, depth := d.find(path)
+	return depth
 }
 
 // Keys are the names in the object at path, in order, a repeated one each time.

@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	sayHowMany()
 	os.Exit(m.Run())
 }
 

@@ -14,7 +14,8 @@ import (
 )
 
 // Set puts value at path. A missing member is added as the last of its object,
-// with the objects above it; a present one has only its value's bytes replaced.
+// with the objects above it; a present one has only its value's bytes replaced,
+// and none when it says the same.
 // An empty text counts as an empty object. A step into an array is an index
 // that exists.
 func Set(src []byte, path []string, value any) ([]byte, error) {
@@ -31,6 +32,9 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 	}
 	v, depth := e.doc.find(path)
 	if depth == len(path) {
+		if is, err := decodePlain(appendPlain(nil, v)); err == nil && same(normal(is), nil, raw) {
+			return src, nil
+		}
 		e.replace(v, path, raw)
 	} else {
 		if _, ok := v.Value.(*hujson.Object); !ok {
@@ -65,7 +69,7 @@ func Remove(src []byte, path []string) ([]byte, error) {
 			return src, nil
 		}
 		again := c.count(last) > 1 // a key written twice goes twice
-		e.remove(c, at)
+		e.removeItem(c, at)
 		out, err := e.finish(func(root any) (any, error) {
 			if again {
 				return nil, errSkipCheck
@@ -179,14 +183,9 @@ var errSkipCheck = errors.New("skip")
 
 // edition is one change in the making.
 type edition struct {
-	doc     *Document
-	style   style
-	splices []splice
-}
-
-type splice struct {
-	from, to int
-	text     string
+	cutter
+	doc   *Document
+	style style
 }
 
 func begin(src []byte) (*edition, error) {
@@ -205,25 +204,13 @@ func begin(src []byte) (*edition, error) {
 			return nil, err
 		}
 	}
-	return &edition{doc: doc, style: styleOf(doc)}, nil
-}
-
-func (e *edition) put(from, to int, text string) {
-	e.splices = append(e.splices, splice{from, to, text})
+	return &edition{cutter: cutter{body: doc.body}, doc: doc, style: styleOf(doc)}, nil
 }
 
 // finish splices, parses again and compares what the text says now with what
 // meant makes of what it said before.
 func (e *edition) finish(meant func(root any) (any, error)) ([]byte, error) {
-	slices.SortStableFunc(e.splices, func(a, b splice) int { return a.from - b.from })
-	old := e.doc.src[e.doc.bom:]
-	out := slices.Clone(e.doc.src[:e.doc.bom])
-	at := 0
-	for _, s := range e.splices {
-		out = append(append(out, old[at:s.from]...), s.text...)
-		at = s.to
-	}
-	out = append(out, old[at:]...)
+	out := e.spliced(e.doc.src, func(offset int) int { return e.doc.bom + offset }, "\n")
 
 	after, err := Parse(out)
 	if err != nil {
@@ -308,8 +295,8 @@ func setIn(root any, path []string, value any) (any, error) {
 	}
 	switch c := root.(type) {
 	case map[string]any:
-		next, ok := c[path[0]]
-		if !ok && len(path) > 1 {
+		next := c[path[0]]
+		if next == nil && len(path) > 1 { // missing, or nothing but its name written
 			next = map[string]any{}
 		}
 		inner, err := setIn(next, path[1:], value)
@@ -319,6 +306,9 @@ func setIn(root any, path []string, value any) (any, error) {
 		i, ok := index(path[0], len(c))
 		if !ok {
 			return nil, fmt.Errorf("%s is no element", path[0])
+		}
+		if c[i] == nil && len(path) > 1 {
+			c[i] = map[string]any{}
 		}
 		inner, err := setIn(c[i], path[1:], value)
 		c[i] = inner

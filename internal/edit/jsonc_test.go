@@ -224,6 +224,7 @@ func paths(d *Document, at []string) (objects, arrays [][]string) {
 }
 
 func TestInAndOutAgainIsTheSame(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		src := document(t)
 		d, err := Parse(src)
@@ -266,6 +267,7 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 }
 
 func TestEveryMemberCanBeRemovedOrReplaced(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		src := document(t)
 		d, _ := Parse(src)

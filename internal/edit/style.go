@@ -20,15 +20,15 @@ func styleOf(d *Document) style {
 	if at := bytes.IndexByte(d.src, '\n'); at > 0 && d.src[at-1] == '\r' {
 		s.nl = "\r\n"
 	}
-	e := &edition{doc: d}
+	e := &edition{cutter: cutter{body: d.body}, doc: d}
 	unitFound, gapFound := false, false
 	for v := range d.root.All() {
 		c := e.container(v)
 		if len(c.items) == 0 {
 			continue
 		}
-		if _, ok := v.Value.(*hujson.Object); ok && !gapFound {
-			if gap := string(c.items[0].value.BeforeExtra); blank(gap) && !strings.Contains(gap, "\n") {
+		if o, ok := v.Value.(*hujson.Object); ok && !gapFound {
+			if gap := string(o.Members[0].Value.BeforeExtra); blank(gap) && !strings.Contains(gap, "\n") {
 				s.colonGap, gapFound = gap, true
 			}
 		}

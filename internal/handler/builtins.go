@@ -101,3 +101,16 @@ func (b *Builtins) find(name string) (hook.Handler, error) {
 	}
 	return hook.HandlerFunc(entry.run), nil
 }
+
+// Shipped reports whether r names one of the built-ins that come with hookmux,
+// which are quick and cannot hang.
+func Shipped(r hook.Registration) bool {
+	if r.Handler != "builtin" {
+		return false
+	}
+	switch r.Target {
+	case "log", "trace", "session-capture", "claude.session-capture":
+		return true
+	}
+	return false
+}

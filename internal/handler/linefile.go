@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 )
 
 // The rotation of a line file: the file itself and two older ones.
@@ -13,14 +14,21 @@ const (
 	rotateKept = 3
 )
 
-// lineFile is a file of JSON lines that does not grow for ever. It is opened
-// for each line, so that a user may move or delete it at any time.
+// lineFile is a file of JSON lines that does not grow for ever. It is kept
+// open for a moment, so that many lines in a row cost little, and opened anew
+// after it, so that a user may move or delete it at any time.
 type lineFile struct {
 	path string
 
-	mu   sync.Mutex
-	size int64 // when to rotate; zero means rotateSize
+	mu    sync.Mutex
+	size  int64 // when to rotate; zero means rotateSize
+	file  *os.File
+	bytes int64 // in the open file
+	until time.Time
 }
+
+// keepOpen is how long a file stays open between lines.
+const keepOpen = time.Second
 
 // append writes one JSON value as one line with one write. A payload may be
 // pretty-printed; inside strings JSON has no bare line ends, so outside of
@@ -35,33 +43,63 @@ func (f *lineFile) append(value []byte) error {
 
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	limit := f.size
+	if limit == 0 {
+		limit = rotateSize
+	}
+	if err := f.ready(); err != nil {
+		return err
+	}
+	if f.bytes > 0 && f.bytes+int64(len(line)) > limit {
+		f.drop()
+		f.rotate()
+		if err := f.ready(); err != nil {
+			return err
+		}
+	}
+	n, err := f.file.Write(line)
+	f.bytes += int64(n)
+	if err != nil {
+		f.drop()
+		return fmt.Errorf("%s: %w; is the disk full?", f.path, err)
+	}
+	return nil
+}
+
+// ready has the file open, and no longer than a moment.
+func (f *lineFile) ready() error {
+	now := time.Now()
+	if f.file != nil && now.Before(f.until) {
+		return nil
+	}
+	f.drop()
 	file, err := f.open()
 	if err != nil {
 		return err
 	}
+	f.file, f.until, f.bytes = file, now.Add(keepOpen), 0
 	if info, err := file.Stat(); err == nil {
-		limit := f.size
-		if limit == 0 {
-			limit = rotateSize
-		}
-		if info.Size() > 0 && info.Size()+int64(len(line)) > limit {
-			file.Close()
-			f.rotate()
-			if file, err = f.open(); err != nil {
-				return err
-			}
-		} else if info.Mode().Perm()&0o077 != 0 {
-			file.Chmod(0o600) // events hold what is nobody else's business
+		f.bytes = info.Size()
+		if info.Mode().Perm()&0o077 != 0 {
+			_ = file.Chmod(0o600) // events hold what is nobody else's business
 		}
 	}
-	_, err = file.Write(line)
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w; is the disk full?", f.path, err)
-	}
+	// Not held open while nothing happens.
+	time.AfterFunc(2*keepOpen, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.file == file {
+			f.drop()
+		}
+	})
 	return nil
+}
+
+func (f *lineFile) drop() {
+	if f.file != nil {
+		_ = f.file.Close() // every line was written with its own write
+		f.file = nil
+	}
 }
 
 func (f *lineFile) open() (*os.File, error) {

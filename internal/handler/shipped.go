@@ -1,9 +1,13 @@
 package handler
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -20,9 +24,32 @@ const (
 // logEvent keeps every event it is given, whole but for secrets.
 func logEvent(deps Deps) Func {
 	file := &lineFile{path: filepath.Join(deps.StateDir, hookLogName)}
+	var last memo
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
-		return event.Decision{}, file.append(deps.Redact(nil, call.Event.MarshalUnified()))
+		return event.Decision{}, file.append(last.line(call.Event, deps.Redact))
 	}
+}
+
+// memo keeps the line of the last event: several log hooks on one event write
+// the same.
+type memo struct {
+	mu      sync.Mutex
+	id      string
+	changed json.RawMessage
+	text    []byte
+}
+
+func (m *memo) line(ev *event.Event, clean func(dst, src []byte) []byte) []byte {
+	var changed json.RawMessage
+	if ev.Tool != nil {
+		changed = ev.Tool.Changed
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if ev.ID == "" || m.id != ev.ID || !bytes.Equal(m.changed, changed) {
+		m.id, m.changed, m.text = ev.ID, changed, clean(nil, ev.MarshalUnified())
+	}
+	return slices.Clone(m.text) // the writer ends it with a newline
 }
 
 // sessionCapture keeps what is needed to find a session again. It works for

@@ -51,7 +51,9 @@ type knownCaller struct {
 const callerLasts = 2 * time.Second
 
 func newCallers(judge *authority.Judge) *callers {
-	return &callers{judge: judge, known: map[int]knownCaller{}, below: map[processKey]bool{}}
+	own := *judge
+	own.Table = newMemoTable(judge.Table)
+	return &callers{judge: &own, known: map[int]knownCaller{}, below: map[processKey]bool{}}
 }
 
 func (c *callers) of(pid int) caller {
@@ -65,9 +67,15 @@ func (c *callers) of(pid int) caller {
 	if ok && now.Before(k.until) {
 		return k.caller
 	}
-	found := c.judge.Caller(pid, "")
+	found := c.caller(pid)
 	who := caller{agent: found.Agent, pid: found.PID, start: found.Start, tty: found.TTY}
-	who.nested = c.passesHub(found.Chain)
+	chain := found.Chain
+	if n := len(chain); n > 0 && found.Agent == "" && chain[n-1].PID != 1 {
+		// Further up than an agent is looked for: hooks that call hooks make
+		// long chains.
+		chain = append(chain, proc.Ancestry(c.judge.Table, chain[n-1].PPID, deepest)...)
+	}
+	who.nested = len(chain) >= deepest || c.passesHub(chain)
 	if found.Agent != "" && !who.nested {
 		// The agent may itself be a child of one of our handlers.
 		key := processKey{found.PID, found.Start}
@@ -97,6 +105,25 @@ func (c *callers) of(pid int) caller {
 	c.known[pid] = knownCaller{who, now.Add(callerLasts)}
 	c.mu.Unlock()
 	return who
+}
+
+// deepest is more processes than ever stand above a hook that is not called
+// in a circle.
+const deepest = 128
+
+// hookName is what our own client is called as a process: nobody's agent.
+const hookName = "hookmux-hook"
+
+// caller looks from the client's parent on, where the client is ours: that is
+// one process less to read about, on every call.
+func (c *callers) caller(pid int) authority.Caller {
+	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
+		found := c.judge.Caller(p.PPID, "")
+		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
+			return found
+		}
+	}
+	return c.judge.Caller(pid, "")
 }
 
 func (c *callers) passesHub(chain []proc.Process) bool {

@@ -12,24 +12,22 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 const (
-	// silence is how long a peer may take to say what it wants. A hook sends
+	// defaultSilence is how long a peer may take to say what it wants. A hook sends
 	// everything at once; whoever is still silent then is broken or hostile.
-	silence = 10 * time.Second
+	defaultSilence = 10 * time.Second
 	// maxConnections bounds open connections; beyond it new ones are hung up
 	// on, which a hook client answers with its neutral answer.
 	maxConnections = 4096
 	// spareWorkers is how many idle workers wait for the next connection.
 	spareWorkers = 16
 	readBuffer   = 16 << 10
-	// maxHeader bounds the first line, whatever language it is in; a longer
-	// JSON-RPC line is read by its own room.
-	maxHeader = 64 << 10
 )
 
 // serve accepts connections until the listener closes. A worker handles one
@@ -120,11 +118,15 @@ func (h *Hub) handle(conn *net.UnixConn, reader *bufio.Reader) {
 	case wire.Frame:
 		h.serveFrame(conn, reader, line, peer, entry)
 	case wire.RPC:
-		h.serveRPC(conn, reader, line, peer, entry)
+		if h.conns.talk(entry) {
+			h.serveRPC(conn, reader, line, peer, entry)
+		}
 	case wire.Mux0:
 		h.serveMux0(line, peer)
 	case wire.Cmux:
-		h.serveCmux(conn, reader, line, peer, entry)
+		if h.conns.talk(entry) {
+			h.serveCmux(conn, reader, line, peer, entry)
+		}
 	default:
 		reply, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: []byte("null"),
 			Error: wire.Errorf(wire.CodeParse, "this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/protocol.md")})
@@ -145,6 +147,9 @@ func readLine(reader *bufio.Reader, begun []byte) ([]byte, error) {
 		if err == nil {
 			return line, nil
 		}
+		if errors.Is(err, io.EOF) {
+			return line, nil // mux0's clients may close without a final newline
+		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, err
 		}
@@ -159,7 +164,7 @@ func (h *Hub) write(conn *net.UnixConn, b []byte) bool {
 	// Nearly every reply fits the socket's buffer and is gone at once; the
 	// deadline is for those that don't.
 	if len(b) > 32<<10 {
-		_ = conn.SetWriteDeadline(time.Now().Add(silence))
+		_ = conn.SetWriteDeadline(time.Now().Add(h.conns.silence))
 	}
 	_, err := conn.Write(b)
 	return err == nil
@@ -194,9 +199,10 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 		in.id = frame.NewID()
 	}
 	if request.Version != "" && request.Version != h.version {
-		h.metNewer(request.Version)
+		defer h.metNewer(request.Version) // its own call waits no more then
 	}
-	answer, ok := h.answer(h.ctx, &in)
+	answer, _, ok := h.answer(h.ctx, &in)
+	defer h.finish(&in)
 	if !ok {
 		return
 	}
@@ -210,18 +216,17 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 }
 
 // answer walks the corridor once per id, however often the id comes.
-func (h *Hub) answer(ctx context.Context, in *arrival) (neutral.Answer, bool) {
+func (h *Hub) answer(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
 	if row, known := neutral.Lookup(in.agent, in.event); known && !row.Decides {
-		answer, _, ok := h.walk(ctx, in)
-		return answer, ok
+		return h.walk(ctx, in)
 	}
 	call, first := h.open.enter(in.id)
 	if !first {
 		select {
 		case <-call.ready:
-			return call.answer, call.answered
+			return call.answer, call.decision, call.answered
 		case <-ctx.Done():
-			return neutral.Answer{}, false
+			return neutral.Answer{}, event.Decision{}, false
 		}
 	}
 	answered := false
@@ -235,7 +240,7 @@ func (h *Hub) answer(ctx context.Context, in *arrival) (neutral.Answer, bool) {
 		answered = true
 		h.open.leave(in.id, call)
 	}
-	return call.answer, call.answered
+	return call.answer, call.decision, call.answered
 }
 
 // watchGone calls cancel when the peer hangs up. A hook client keeps its side
@@ -274,12 +279,15 @@ func (h *Hub) sameUser(peer proc.Cred) bool { return peer.UID == selfUID() }
 // connections are all open ones, so that silent ones can be swept and all be
 // closed at the end.
 type connections struct {
-	mu   sync.Mutex
-	open map[*connection]struct{}
+	silence time.Duration
+	mu      sync.Mutex
+	talks   int // conversations under way
+	open    map[*connection]struct{}
 }
 
 type connection struct {
 	conn  *net.UnixConn
+	talks bool        // it holds a conversation: JSON-RPC, cmux
 	since int64       // unix nano
 	spoke atomic.Bool // it said what it wants
 	short atomic.Bool // it is being answered and will be done soon
@@ -287,8 +295,24 @@ type connection struct {
 
 func (c *connection) heard() { c.spoke.Store(true) }
 
+// maxTalks bounds conversations, which may stay open for long, so that there
+// is always room for hooks.
+const maxTalks = 512
+
+// talk lets a conversation begin, or refuses when there are too many.
+func (c *connections) talk(entry *connection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.talks >= maxTalks {
+		return false
+	}
+	c.talks++
+	entry.talks = true
+	return true
+}
+
 func newConnections() *connections {
-	return &connections{open: make(map[*connection]struct{})}
+	return &connections{silence: defaultSilence, open: make(map[*connection]struct{})}
 }
 
 func (c *connections) add(conn *net.UnixConn) *connection {
@@ -304,6 +328,9 @@ func (c *connections) add(conn *net.UnixConn) *connection {
 
 func (c *connections) remove(entry *connection) {
 	c.mu.Lock()
+	if entry.talks {
+		c.talks--
+	}
 	delete(c.open, entry)
 	c.mu.Unlock()
 }
@@ -311,14 +338,14 @@ func (c *connections) remove(entry *connection) {
 // sweep hangs up on peers that never said what they want. One look a second
 // for all is cheaper than a timer for each.
 func (c *connections) sweep(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(c.silence / 10)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			limit := now.Add(-silence).UnixNano()
+			limit := now.Add(-c.silence).UnixNano()
 			c.mu.Lock()
 			for entry := range c.open {
 				if !entry.spoke.Load() && entry.since < limit {

@@ -25,6 +25,16 @@ type arrival struct {
 	at        time.Time
 	peer      proc.Cred
 	gone      func(cancel func()) (stop func()) // calls cancel when the caller hangs up
+	after     func()                            // what is left to do once the caller has its answer
+}
+
+// finish does what waits for the answer: the journal and the observers come
+// behind it.
+func (h *Hub) finish(in *arrival) {
+	h.drain.nudge()
+	if in.after != nil {
+		in.after()
+	}
 }
 
 // passage is what the rooms learn about an arrival on its way.
@@ -41,7 +51,8 @@ type passage struct {
 
 // walk is the corridor: the way of one event, front to back.
 // It is false when the hub ended on the way: whoever waits is then hung up on
-// and asks the next hub, because half a decision is none.
+// and asks the next hub, because half a decision is none. It is also false
+// when the caller left.
 func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
 	p := h.decode(in)  // native bytes → event
 	h.take(in, &p)     // intake: written down, so it may be acknowledged
@@ -53,7 +64,7 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	h.gate(&p)                       // must a person decide?
 	answer, decision := h.encode(&p) // decision → the agent's own words
 	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
-	return answer, decision, true
+	return answer, decision, p.neutral != callerLeft
 }
 
 // decode turns the native payload into an event, in the dialect of whoever
@@ -69,12 +80,12 @@ func (h *Hub) decode(in *arrival) passage {
 		ID: in.id, Time: in.at, Agent: named, Event: in.event, Payload: in.payload,
 		Cwd: in.cwd, Truncated: in.truncated, Env: env,
 	}
-	p := passage{caller: who, ev: h.catalogue.Decode(input)}
+	p := passage{caller: who, ev: h.read(input)}
 	if who.agent != "" && who.agent != named {
 		// An agent that reads another's config file calls under the other's
 		// name. It is believed to be itself if it also talks like itself.
 		input.Agent = who.agent
-		if ev := h.catalogue.Decode(input); ev.Malformed == "" && h.knows(who.agent, ev.Native) {
+		if ev := h.read(input); ev.Malformed == "" && h.knows(who.agent, ev.Native) {
 			p.ev = ev
 		}
 	}
@@ -85,11 +96,29 @@ func (h *Hub) decode(in *arrival) passage {
 	return p
 }
 
+// read decodes; a decoder that stumbles makes the event one that cannot be
+// read, never one that passes unanswered.
+func (h *Hub) read(in agent.Input) (ev event.Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.problems.raise("decode", "a payload of "+in.Agent+" made the decoder stumble", "please report it with "+h.dirs.Log())
+			h.log.Error("panic while decoding", "agent", in.Agent, "event", in.Event, "panic", p, "stack", stack())
+			ev = event.Event{ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other, Cwd: in.Cwd, Raw: in.Payload, Malformed: "the decoder stumbled over the payload"}
+			if a, ok := h.catalogue.Agent(in.Agent); ok {
+				ev.Kind = a.KindOf(in.Event)
+			}
+		}
+	}()
+	return h.catalogue.Decode(in)
+}
+
 // take writes the event down. From here on it survives the death of the hub.
 func (h *Hub) take(in *arrival, p *passage) {
 	if err := h.intake.take(in, p); err != nil {
 		h.problems.raise("intake", "events cannot be written down before they are answered: "+err.Error(),
 			"make room on the disk of "+h.dirs.Intake()+"; decisions go on meanwhile")
+	} else if h.problems.count.Load() > 0 && h.intake.written() {
+		h.problems.mend("intake")
 	}
 	h.seen.note(&p.ev)
 }
@@ -117,7 +146,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		p.outcome = h.decide(ctx, in, p, call)
 	}
 	if hook.Watched(p.entries, &p.ev, p.carries) {
-		h.tell(call, p.entries)
+		in.after = func() { h.tell(call, p.entries) }
 	}
 }
 

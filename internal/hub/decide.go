@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -21,14 +23,29 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)
 	}
+	h.drain.nudge() // who watches sees what is being decided
+	// This may take long, and people want to see what is being decided.
+	h.drain.nudge()
 	ctx, cancel := context.WithDeadline(ctx, p.deadline)
 	defer cancel()
-	if in.gone != nil {
-		stop := in.gone(cancel)
-		defer stop()
+	if in.gone == nil {
+		return h.dispatch.Decide(ctx, call, p.entries)
 	}
-	return h.dispatch.Decide(ctx, call, p.entries)
+	var left atomic.Bool
+	stop := in.gone(func() { left.Store(true); cancel() })
+	outcome := h.dispatch.Decide(ctx, call, p.entries)
+	stop()
+	if left.Load() {
+		// Hooks that were cut off did not fail, and nothing was decided.
+		p.neutral = callerLeft
+		return hook.Outcome{}
+	}
+	return outcome
 }
+
+// callerLeft says that nobody waited for the answer any more: a person
+// interrupted the agent, or the agent gave up.
+const callerLeft = "caller left"
 
 // onlyGuards: nobody but hookmux's own guards is meant.
 func onlyGuards(entries []*hook.Entry) bool {
@@ -53,7 +70,7 @@ func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 // processes without end; what comes on top is reported, not run.
 const maxTellers = 64
 
-// tell lets observers know, behind the answer.
+// tell lets observers know, once the agent has its answer.
 func (h *Hub) tell(call hook.Call, entries []*hook.Entry) {
 	select {
 	case h.slots <- struct{}{}:
@@ -87,7 +104,7 @@ func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
 		text := firstLine(s.Err.Error())
 		h.problems.raise("hook:"+s.Hook, "hook "+s.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
 			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
-		h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", s.Err.Error())
+		h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(s.Err.Error()))
 	}
 }
 
@@ -114,7 +131,7 @@ func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 	h.intake.conclude(in, p, d)
 }
 
-// quiet: only built-in guards were asked, and none had anything to say.
+// quiet: nobody but built-ins was asked, and none had anything to say.
 func quiet(p *passage) bool {
 	for _, s := range p.outcome.Steps {
 		if s.Err != nil || s.Verdict != event.None {
@@ -122,7 +139,7 @@ func quiet(p *passage) bool {
 		}
 	}
 	for _, e := range p.entries {
-		if !e.BuiltinGuard && e.ModeFor(p.ev.Kind) != hook.Observe {
+		if e.Handler != "builtin" && e.ModeFor(p.ev.Kind) != hook.Observe {
 			return false
 		}
 	}

@@ -3,8 +3,10 @@ package hub
 import (
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -22,9 +24,14 @@ type drain struct {
 	intake *intake
 	book   atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
-	queue  chan drainItem
-	queued atomic.Int64 // bytes in the queue
-	over   chan struct{}
+	// queue keeps the order in which events were written down. Putting
+	// something in does not wake the drain: that is done once the caller has
+	// its answer, or will have to wait for it.
+	queueMu sync.Mutex
+	queue   []drainItem
+	queued  int64 // bytes in the queue and in the batch being stored
+	wake    chan struct{}
+	over    chan struct{}
 
 	text  []byte // redacted bodies of one batch
 	items []journal.Item
@@ -53,10 +60,13 @@ const (
 	// sweepEvery is how often the spool is looked at while hooks keep coming.
 	sweepEvery  = 2 * time.Second
 	retainEvery = time.Hour
+	// longestRetry is how long a broken journal is left alone between two
+	// tries.
+	longestRetry = 2 * time.Second
 )
 
 func newDrain(h *Hub) *drain {
-	d := &drain{hub: h, queue: make(chan drainItem, queueItems), over: make(chan struct{})}
+	d := &drain{hub: h, wake: make(chan struct{}, 1), over: make(chan struct{})}
 	d.openJournal()
 	return d
 }
@@ -85,19 +95,32 @@ func (d *drain) trouble(err error) {
 // hand gives an item to the drain without ever waiting for it. False means
 // that it must be read back from disk.
 func (d *drain) hand(item drainItem) bool {
-	size := int64(len(item.record.Payload)) + 256
-	if d.queued.Add(size) > queueBytes {
-		d.queued.Add(-size)
-		return false
-	}
+	size := sizeOf(&item)
 	item.known = true
-	select {
-	case d.queue <- item:
-		return true
-	default:
-		d.queued.Add(-size)
+	d.queueMu.Lock()
+	defer d.queueMu.Unlock()
+	if len(d.queue) >= queueItems || d.queued+size > queueBytes {
 		return false
 	}
+	d.queued += size
+	d.queue = append(d.queue, item)
+	return true
+}
+
+func sizeOf(item *drainItem) int64 { return int64(len(item.record.Payload)) + 256 }
+
+// nudge lets the drain know that there is something to store.
+func (d *drain) nudge() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (d *drain) waiting() int {
+	d.queueMu.Lock()
+	defer d.queueMu.Unlock()
+	return len(d.queue)
 }
 
 // end tells the drain to store what it has and stop.
@@ -119,6 +142,15 @@ func (d *drain) run() {
 		rest     = time.NewTimer(restAfter)
 	)
 	defer rest.Stop()
+	tidy := func() {
+		d.tidy()
+		d.sweepSpool()
+		swept = time.Now()
+		if swept.Sub(retained) > retainEvery {
+			d.retain()
+			retained = swept
+		}
+	}
 	for {
 		batch = batch[:0]
 		if busy {
@@ -126,23 +158,14 @@ func (d *drain) run() {
 		}
 		rest.Reset(restAfter)
 		select {
-		case item := <-d.queue:
-			batch = append(batch, item)
+		case <-d.wake:
 		case <-rest.C:
-			d.tidy()
-			d.sweepSpool()
-			swept = time.Now()
-			if time.Since(retained) > retainEvery {
-				d.retain()
-				retained = time.Now()
-			}
+			tidy()
 			busy = false
 			// Quiet: wait for the next event, or for another look at the spool.
 			select {
-			case item := <-d.queue:
-				batch = append(batch, item)
+			case <-d.wake:
 			case <-time.After(sweepEvery):
-				continue
 			case <-d.over:
 				d.last()
 				return
@@ -151,15 +174,18 @@ func (d *drain) run() {
 			d.last()
 			return
 		}
-		batch = d.more(batch)
+		if batch = d.more(batch); len(batch) == 0 {
+			continue
+		}
+		if len(batch) == batchItems {
+			d.nudge() // more is there
+		}
 		busy = len(batch) >= 4
-		if !d.store(batch, true) {
+		if !d.store(batch, nil) {
 			return // the hub ends while the journal is broken: the files keep it all
 		}
 		if time.Since(swept) > sweepEvery {
-			d.tidy()
-			d.sweepSpool()
-			swept = time.Now()
+			tidy()
 		}
 	}
 }
@@ -173,15 +199,17 @@ func pause(span time.Duration, over <-chan struct{}) {
 	}
 }
 
-// more takes what else is there, up to a batch.
+// more takes what is there, up to a batch.
 func (d *drain) more(batch []drainItem) []drainItem {
-	for len(batch) < batchItems {
-		select {
-		case item := <-d.queue:
-			batch = append(batch, item)
-		default:
-			return batch
-		}
+	d.queueMu.Lock()
+	defer d.queueMu.Unlock()
+	n := min(batchItems-len(batch), len(d.queue))
+	batch = append(batch, d.queue[:n]...)
+	left := copy(d.queue, d.queue[n:])
+	clear(d.queue[left:])
+	d.queue = d.queue[:left]
+	if left == 0 && cap(d.queue) > 4*batchItems {
+		d.queue = nil // a flood is over
 	}
 	return batch
 }
@@ -193,20 +221,28 @@ func (d *drain) last() {
 		if len(batch) == 0 {
 			break
 		}
-		if !d.store(batch, true) {
+		if !d.store(batch, nil) {
 			return
 		}
 	}
 	d.tidy()
 }
 
-// store writes a batch, again and again until it is in or the hub ends.
-func (d *drain) store(batch []drainItem, live bool) bool {
+// store writes a batch, again and again until it is in or the hub ends. What
+// comes from a file has a note of it.
+func (d *drain) store(batch []drainItem, note *attempt) bool {
 	wait := 50 * time.Millisecond
 	for {
+		if note != nil {
+			note.write()
+		}
 		err := d.write(batch)
+		if note != nil {
+			note.clear()
+		}
 		if err == nil {
 			d.hub.problems.mend("journal")
+			d.hub.problems.mend("state")
 			break
 		}
 		d.trouble(err)
@@ -215,16 +251,18 @@ func (d *drain) store(batch []drainItem, live bool) bool {
 			return false
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, 5*time.Second)
+		wait = min(2*wait, longestRetry)
 	}
-	if live {
+	if note == nil {
 		d.intake.stored(batch)
 		var freed int64
 		for i := range batch {
-			freed += int64(len(batch[i].record.Payload)) + 256
+			freed += sizeOf(&batch[i])
 			batch[i] = drainItem{}
 		}
-		d.queued.Add(-freed)
+		d.queueMu.Lock()
+		d.queued -= freed
+		d.queueMu.Unlock()
 	}
 	return true
 }
@@ -281,15 +319,31 @@ func (d *drain) row(item *drainItem, row *journal.Row) {
 		d.decode(item)
 	}
 	*row = journal.Row{
-		ID: r.ID, Time: r.Time, Agent: r.Agent, Kind: string(item.kind), Native: r.Event, Tool: item.tool,
-		Session: item.session, Cwd: redact.Text(r.Cwd), AgentVersion: r.AgentVersion, Caller: r.Caller,
-		Pane: r.Pane, TTY: r.TTY, PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
+		ID: r.ID, Time: r.Time, Agent: column(r.Agent), Kind: string(item.kind), Native: column(r.Event), Tool: column(item.tool),
+		Session: column(item.session), Cwd: longColumn(r.Cwd), AgentVersion: column(r.AgentVersion), Caller: column(r.Caller),
+		Pane: column(r.Pane), TTY: column(r.TTY), PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
 	}
 	if len(r.Payload) == 0 {
 		return
 	}
 	body, _ := redact.AppendJSON(make([]byte, 0, len(r.Payload)+64), r.Payload, limits)
 	row.Body = body
+}
+
+// column makes a short value fit to be stored beside the body: names and ids
+// come from outside and may be anything.
+func column(s string) string { return redact.Text(cutText(s, 256)) }
+
+func longColumn(s string) string { return redact.Text(cutText(s, longestPath)) }
+
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
 }
 
 // decode reads a record that came from disk. A decoder that stumbles over it

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -31,6 +32,9 @@ func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 	if !h.knows(way.ev.Agent, way.ev.Native) {
 		notes = append(notes, way.ev.Agent+" has no event "+way.ev.Native+"; it passes through as \"other\"")
 	}
+	if way.ev.Native != p.Event && way.ev.Malformed == "" {
+		notes = append(notes, "the payload says that it is "+way.ev.Native+", and that counts")
+	}
 	if h.isOff() {
 		notes = append(notes, "hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
 	}
@@ -49,7 +53,7 @@ func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 				guards = append(guards, e)
 			}
 		}
-		way.outcome = h.dispatch.Decide(h.ctx, hook.Call{Event: &way.ev, Project: way.project, Carries: way.carries}, guards)
+		way.outcome = h.dispatch.Decide(context.WithValue(h.ctx, dryRun{}, true), hook.Call{Event: &way.ev, Project: way.project, Carries: way.carries}, guards)
 	}
 	said := map[string]hook.Step{}
 	for _, s := range way.outcome.Steps {

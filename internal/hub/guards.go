@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,15 +18,21 @@ import (
 // guardPriority puts hookmux's own guards before every hook a user may write.
 const guardPriority = -1000
 
+// isOwnGuard tells the ids of hookmux's own guards.
+func isOwnGuard(id string) bool {
+	name, ok := strings.CutPrefix(id, "guard.")
+	return ok && slices.ContainsFunc(guard.List(), func(g guard.Info) bool { return g.Name == name })
+}
+
 // guards makes the built-in guards that are switched on into hooks.
-func (r *rules) guards(settings *config.Settings, at places) []*hook.Entry {
+func (r *rules) guards(settings [2]*config.Settings, at places) []*hook.Entry {
 	var entries []*hook.Entry
 	for _, info := range guard.List() {
-		state := settings.Choice("guard." + info.Name)
+		state, allow := tighter(settings, "guard."+info.Name)
 		if state == "off" || state == "" {
 			continue
 		}
-		g, err := guard.New(info.Name, guard.Options{Ask: state == "ask", Allow: settings.Strings(config.GuardAllow), OwnPaths: r.ownPaths(at)})
+		g, err := guard.New(info.Name, guard.Options{Ask: state == "ask", Allow: allow, OwnPaths: r.ownPaths(at)})
 		if err != nil {
 			r.hub.problems.raise("guard:"+info.Name, "guard "+info.Name+" cannot be made ready: "+err.Error(), "")
 			continue
@@ -45,10 +52,28 @@ func (r *rules) guards(settings *config.Settings, at places) []*hook.Entry {
 	return entries
 }
 
+// tighter is the state of a guard and the rules it leaves alone where two
+// projects have a say.
+func tighter(settings [2]*config.Settings, key string) (state string, allow []string) {
+	state, allow = settings[0].Choice(key), settings[0].Strings(config.GuardAllow)
+	other := settings[1]
+	if other == nil {
+		return state, allow
+	}
+	if theirs := other.Choice(key); state != "on" && (theirs == "on" || theirs == "ask") {
+		state = theirs
+	}
+	also := other.Strings(config.GuardAllow)
+	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
+}
+
 func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 	home := r.hub.dirs.Home
-	return hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
+	return hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		t := call.Event.Tool
+		if call.Event.Truncated && (t == nil || len(t.Input) == 0) {
+			return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() + " cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}, nil
+		}
 		if t == nil {
 			return event.Decision{}, nil
 		}
@@ -61,7 +86,7 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: call.Event.Cwd, Project: project, Home: home,
 		})
 		for _, f := range findings {
-			if r.once.take(f.Rule, call.Event.ID) {
+			if dry(ctx) && r.once.given(f.Rule) || !dry(ctx) && r.once.take(f.Rule, call.Event) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -108,19 +133,31 @@ func (r *rules) ownPaths(at places) []string {
 	return list
 }
 
+// dryRun marks a context in which nothing may be used up: explain only looks.
+type dryRun struct{}
+
+func dry(ctx context.Context) bool { return ctx.Value(dryRun{}) != nil }
+
 // allowances are rules a person let pass once. One lasts ten minutes and is
-// used up by one event: its second look and its permission request count as
-// the same.
+// used up by one call: its second look and its permission request count as the
+// same.
 type allowances struct {
 	mu   *sync.Mutex
 	open map[string]time.Time
-	used map[string]string // rule → event that used it, for its second look
+	used map[string]usedUp // by rule
+}
+
+// usedUp is the call that used an allowance.
+type usedUp struct {
+	event string // for its second look
+	call  string // for its permission request, which is another event
+	until time.Time
 }
 
 const allowanceLasts = 10 * time.Minute
 
 func newAllowances() allowances {
-	return allowances{mu: new(sync.Mutex), open: map[string]time.Time{}, used: map[string]string{}}
+	return allowances{mu: new(sync.Mutex), open: map[string]time.Time{}, used: map[string]usedUp{}}
 }
 
 func (a allowances) give(rule string) {
@@ -129,27 +166,49 @@ func (a allowances) give(rule string) {
 	a.mu.Unlock()
 }
 
+func (a allowances) given(rule string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	until, ok := a.open[rule]
+	return ok && time.Now().Before(until)
+}
+
 func (a allowances) drop(rule string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_, had := a.open[rule]
 	delete(a.open, rule)
+	delete(a.used, rule)
 	return had
 }
 
-func (a allowances) take(rule, eventID string) bool {
+func (a allowances) take(rule string, ev *event.Event) bool {
+	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
+	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.used[rule] == eventID {
-		return true
+	if u, ok := a.used[rule]; ok && now.Before(u.until) {
+		if u.event == ev.ID {
+			u.call = call // as a hook may have changed it
+			a.used[rule] = u
+			return true
+		}
+		if ev.Kind == event.PermissionRequest && u.call == call {
+			u.event, u.call = ev.ID, "" // asked for once
+			a.used[rule] = u
+			return true
+		}
 	}
 	until, ok := a.open[rule]
-	if !ok || time.Now().After(until) {
-		delete(a.open, rule)
+	delete(a.open, rule)
+	if !ok || now.After(until) {
 		return false
 	}
-	delete(a.open, rule)
-	a.used[rule] = eventID
+	u := usedUp{event: ev.ID, until: now.Add(allowanceLasts)}
+	if ev.Kind == event.ToolBefore {
+		u.call = call
+	}
+	a.used[rule] = u
 	return true
 }
 

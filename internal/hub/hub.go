@@ -26,6 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/paths"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Options is what a hub is made of.
@@ -39,6 +40,9 @@ type Options struct {
 	// Extra are hooks that a Go program puts into the corridor besides the
 	// registered ones.
 	Extra []*hook.Entry
+	// Person says that a person started this hub: its places are then noted,
+	// so that a hub which a stripped hook starts later uses the same.
+	Person bool
 	// Environment lets HOOKMUX_* settings count: for a hub that a person
 	// started, never for one that a hook started.
 	Environment []string
@@ -50,6 +54,7 @@ type Hub struct {
 	version   string
 	program   string
 	started   time.Time
+	person    bool
 	log       *slog.Logger
 	catalogue *agent.Catalogue
 	table     proc.Table
@@ -92,7 +97,7 @@ func New(o Options) (*Hub, error) {
 		o.Table = proc.System()
 	}
 	h := &Hub{
-		dirs: o.Dirs, version: o.Version, program: o.Program, table: o.Table,
+		dirs: o.Dirs, person: o.Person, version: o.Version, program: o.Program, table: o.Table,
 		started: time.Now(), stop: make(chan string, 1),
 		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
 		problems: newProblems(), rounds: newRounds(), stats: newStats(),
@@ -100,7 +105,10 @@ func New(o Options) (*Hub, error) {
 		slots: make(chan struct{}, maxTellers),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.problems.changed = h.streams.problem
+	h.problems.changed = func(p wire.Problem) {
+		h.log.Warn("problem", "what", p.What, "fix", p.Fix)
+		h.streams.problem(p)
+	}
 	h.catalogue = o.Catalogue
 	if h.catalogue == nil {
 		var found []agent.Problem
@@ -135,7 +143,9 @@ func (h *Hub) prepare() error {
 		return err
 	}
 	if err := os.MkdirAll(h.dirs.State, 0o700); err != nil {
-		return fmt.Errorf("%s: %w", h.dirs.State, err)
+		// Deciding needs no state: a hub that refused to start would leave
+		// every guard open.
+		h.problems.raise("state", "nothing can be kept: "+err.Error(), "repair "+h.dirs.State+"; decisions go on meanwhile")
 	}
 	life, err := hubstart.Hold(h.dirs)
 	if err != nil {
@@ -176,9 +186,11 @@ func (h *Hub) Run(ctx context.Context) error {
 	if err := os.Chmod(h.dirs.Socket(), 0o600); err != nil {
 		return err
 	}
-	if err := h.dirs.Remember(); err != nil {
-		h.problems.raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
-			"a hub that a hook starts may look for settings in ~/.config instead")
+	if h.person { // anybody else may have chosen the environment
+		if err := h.dirs.Remember(); err != nil {
+			h.problems.raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
+				"a hub that a hook starts may look for settings in ~/.config instead")
+		}
 	}
 	h.life.Ready()
 	drained := make(chan struct{})
@@ -209,7 +221,11 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
-	<-served
+	select {
+	case <-served:
+	case <-time.After(5 * time.Second):
+		h.log.Warn("connections that do not end were left behind")
+	}
 	done := make(chan struct{})
 	go func() { h.tellers.Wait(); close(done) }()
 	select {

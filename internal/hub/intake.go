@@ -40,6 +40,20 @@ func openIntake(dir string, d *drain) (*intake, error) {
 	return i, nil
 }
 
+// reopen tries again to have a log, once its place may be repaired. Only the
+// drain calls it.
+func (i *intake) reopen() bool {
+	log, err := spool.OpenLog(i.drain.hub.dirs.Intake())
+	if err != nil {
+		return false
+	}
+	i.writing.Lock()
+	i.log = log
+	i.writing.Unlock()
+	i.drain.hub.problems.mend("intake")
+	return true
+}
+
 // noIntake serves while the log's place is broken: events go to the journal
 // through memory alone.
 func noIntake(d *drain) *intake {
@@ -73,6 +87,8 @@ func (i *intake) conclude(in *arrival, p *passage, d event.Decision) {
 	_ = i.put(item) // the event's own write reports a broken disk
 }
 
+// put writes a record down and lines it up for the drain, which is woken once
+// the caller has its answer: sooner would only slow that down.
 func (i *intake) put(item drainItem) error {
 	var err error
 	i.writing.RLock()
@@ -95,10 +111,19 @@ func (i *intake) put(item drainItem) error {
 	i.writing.RUnlock()
 	if !i.drain.hand(item) && onDisk {
 		i.mu.Lock()
-		i.segs[item.segment].reread = true
+		if seg := i.segs[item.segment]; seg != nil { // else it was read back just now
+			seg.reread = true
+		}
 		i.mu.Unlock()
 	}
 	return err
+}
+
+// written reports whether there is a log to write to.
+func (i *intake) written() bool {
+	i.writing.RLock()
+	defer i.writing.RUnlock()
+	return i.log != nil
 }
 
 // stored counts records that are in the journal now.
@@ -178,4 +203,13 @@ func readOutcome(payload []byte) (wire.Outcome, error) {
 	var o wire.Outcome
 	err := json.Unmarshal(payload, &o)
 	return o, err
+}
+
+// readBack has everything that is still on disk stored again.
+func (i *intake) readBack() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, seg := range i.segs {
+		seg.reread = true
+	}
 }

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ func (h *Hub) refused(name string, peer proc.Cred, v authority.Verdict) {
 	in := arrival{id: frame.NewID(), agent: "hookmux", event: "refused", payload: payload, at: time.Now(), peer: peer}
 	p := h.decode(&in)
 	_ = h.intake.take(&in, &p)
+	h.finish(&in)
 	h.streams.say(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
 }
 
@@ -104,13 +106,9 @@ func (h *Hub) doOff(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 		return nil, err
 	}
 	if p.Seconds < 0 || p.Seconds > (366*24*time.Hour).Seconds() {
-		return nil, wire.Errorf(wire.CodeParams, "%g seconds is no time span to be off for", p.Seconds)
+		return nil, wire.Errorf(wire.CodeParams, "%.0f days are too long to be off for; a year is the most", p.Seconds/86400)
 	}
-	off, err := h.switchOff(time.Duration(p.Seconds * float64(time.Second)))
-	if err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
-	}
-	return off, nil
+	return h.switchOff(time.Duration(p.Seconds * float64(time.Second))), nil
 }
 
 func (h *Hub) doOn(json.RawMessage, proc.Cred) (any, *wire.Error) {
@@ -140,7 +138,8 @@ func (h *Hub) doPush(params json.RawMessage, peer proc.Cred) (any, *wire.Error) 
 	if len(p.Env) > 0 {
 		in.env = []byte(strings.Join(p.Env, "\x00"))
 	}
-	answer, decision, ok := h.walk(h.ctx, &in)
+	answer, decision, ok := h.answer(h.ctx, &in)
+	h.finish(&in)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again with the same id")
 	}
@@ -156,6 +155,9 @@ func (h *Hub) doQuery(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	ctx, cancel := context.WithTimeout(h.ctx, 30*time.Second)
 	defer cancel()
 	result, err := h.drain.query(ctx, q)
+	if errors.Is(err, errCursor) {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}

@@ -44,21 +44,22 @@ func (h *Hub) isOff() bool {
 	return true
 }
 
-func (h *Hub) switchOff(span time.Duration) (*wire.Off, error) {
+func (h *Hub) switchOff(span time.Duration) *wire.Off {
 	s := &offState{Since: time.Now()}
 	if span > 0 {
 		s.Until = s.Since.Add(span)
 	}
+	h.off.Store(s) // at once, whatever the disk says
 	b, _ := json.Marshal(s)
 	if err := os.WriteFile(h.offFile(), b, 0o600); err != nil {
-		return nil, err
+		h.problems.raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
 	}
-	h.off.Store(s)
-	return h.offInfo(), nil
+	return h.offInfo()
 }
 
 func (h *Hub) switchOn() error {
 	h.off.Store(nil)
+	h.problems.mend("off")
 	if err := os.Remove(h.offFile()); err != nil && !os.IsNotExist(err) {
 		return err
 	}

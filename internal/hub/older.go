@@ -21,6 +21,7 @@ func (h *Hub) serveMux0(line []byte, peer proc.Cred) {
 	at := time.Now()
 	in := arrival{id: frame.NewID(), agent: m.Agent, event: mux0Event + m.Event, payload: append([]byte(nil), line...), at: at, peer: peer}
 	h.walk(h.ctx, &in)
+	h.finish(&in)
 }
 
 // mux0Event begins the native name of what came as a mux0 line: it is a
@@ -38,6 +39,7 @@ func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, p
 			reply.Error = &wire.CmuxError{Code: "invalid_request", Message: "this line is no JSON object: " + err.Error()}
 		} else {
 			reply.ID = request.ID
+			entry.short.Store(request.Method != wire.MethodPush)
 			if request.Method == "system.ping" || request.Method == "ping" {
 				reply.OK, reply.Result = true, json.RawMessage(`{"pong":true}`)
 			} else if result, err := h.call(request.Method, request.Params, peer); err != nil {
@@ -47,9 +49,11 @@ func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, p
 			}
 		}
 		out, err := wire.Line(nil, reply)
+		_ = conn.SetWriteDeadline(time.Now().Add(streamWrite)) // many answers fill a socket that nobody reads
 		if err != nil || !h.write(conn, out) {
 			return
 		}
+		entry.short.Store(false)
 		if line, err = h.nextLine(conn, reader); err != nil {
 			return
 		}

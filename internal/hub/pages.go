@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/hookmux/hookmux/agent"
@@ -20,6 +21,8 @@ func (c cursor) String() string { return strconv.FormatInt(int64(c), 10) }
 
 var errNoJournal = errors.New("the journal cannot be opened; `hookmux status` says why")
 
+var errCursor = errors.New("no cursor")
+
 // position reads a cursor; an empty one is the end of what is stored.
 func (d *drain) position(text string) (cursor, error) {
 	if text == "" {
@@ -31,7 +34,7 @@ func (d *drain) position(text string) (cursor, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("cursor %q is none; take it from an event, or 0 for the beginning", text)
+		return 0, fmt.Errorf("%q is %w; take it from an event, or 0 for the beginning", text, errCursor)
 	}
 	return cursor(n), nil
 }
@@ -50,11 +53,11 @@ func (d *drain) page(ctx context.Context, at cursor, f wire.Filter, limit int) (
 	}
 	filter := d.filter(f)
 	filter.After, filter.Before, filter.Limit = int64(at), int64(end)+1, limit
-	entries, last, err := d.entries(ctx, filter)
+	entries, last, cut, err := d.entries(ctx, filter)
 	if err != nil {
 		return nil, at, err
 	}
-	if len(entries) == limit {
+	if len(entries) == limit || cut {
 		return entries, last, nil
 	}
 	return entries, end, nil
@@ -78,7 +81,7 @@ func (d *drain) query(ctx context.Context, q wire.QueryParams) (wire.QueryResult
 		}
 		filter.After = int64(at)
 	}
-	entries, last, err := d.entries(ctx, filter)
+	entries, last, cut, err := d.entries(ctx, filter)
 	if err != nil {
 		return wire.QueryResult{}, err
 	}
@@ -87,7 +90,7 @@ func (d *drain) query(ctx context.Context, q wire.QueryParams) (wire.QueryResult
 		for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
 			entries[i], entries[j] = entries[j], entries[i]
 		}
-	} else if len(entries) == limit {
+	} else if len(entries) == limit || cut {
 		result.Next = last.String()
 	}
 	if result.Entries == nil {
@@ -115,6 +118,17 @@ func (d *drain) filter(f wire.Filter) journal.Filter {
 			out.Natives = append(out.Natives, k)
 		}
 	}
+	if len(out.Kinds) > 0 && len(out.Natives) > 0 {
+		// Both lists would have to fit; a person who names both means either.
+		for _, a := range d.hub.catalogue.Agents() {
+			for _, e := range a.Events {
+				if slices.Contains(out.Kinds, string(e.Kind)) {
+					out.Natives = append(out.Natives, e.Name)
+				}
+			}
+		}
+		out.Kinds = nil
+	}
 	return out
 }
 
@@ -122,22 +136,22 @@ func (d *drain) filter(f wire.Filter) journal.Filter {
 // huge answer.
 const maxPage = 8 << 20
 
-func (d *drain) entries(ctx context.Context, f journal.Filter) ([]wire.Entry, cursor, error) {
-	var entries []wire.Entry
-	var last cursor
+// entries reads a page. cut says that it broke off because of its size, with
+// more to come behind last.
+func (d *drain) entries(ctx context.Context, f journal.Filter) (entries []wire.Entry, last cursor, cut bool, err error) {
 	size := 0
 	for s, err := range d.book.Load().Query(ctx, f) {
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		e := d.entry(&s)
 		entries = append(entries, e)
 		last = cursor(s.Cursor)
 		if size += len(e.Event); size > maxPage {
-			break
+			return entries, last, true, nil
 		}
 	}
-	return entries, last, nil
+	return entries, last, false, nil
 }
 
 // entry rebuilds an event from what was stored: the agent's own payload,

@@ -15,32 +15,43 @@ import (
 func (d *drain) recover() {
 	_, left := d.intake.finished()
 	for _, s := range left {
-		if !d.storeFile(s.Path) {
+		if !d.storeSegment(s) {
 			return
 		}
+	}
+}
+
+// storeSegment stores a file of the intake and removes it. False means that
+// the hub ends.
+func (d *drain) storeSegment(s spool.Segment) bool {
+	switch d.storeFile(s.Path) {
+	case fileEnding:
+		return false
+	case fileStored:
 		d.intake.remove(s)
 	}
+	return true
 }
 
 // tidy deletes files whose records are all stored, and reads back those that
 // were not handed over.
 func (d *drain) tidy() {
-	if d.intake.log == nil {
+	if d.intake.log == nil && !d.intake.reopen() {
 		return
 	}
+	d.lookAtBook()
 	d.intake.rest()
 	gone, reread := d.intake.finished()
 	for _, s := range gone {
 		d.intake.remove(s)
 	}
-	if len(d.queue) > 0 {
+	if d.waiting() > 0 {
 		return // memory first: what is read back comes after it
 	}
 	for _, s := range reread {
-		if !d.storeFile(s.Path) {
+		if !d.storeSegment(s) {
 			return
 		}
-		d.intake.remove(s)
 	}
 }
 
@@ -53,22 +64,37 @@ func (d *drain) sweepSpool() {
 			continue
 		}
 		for _, f := range files {
-			if !d.storeFile(f.Path) {
+			switch d.storeFile(f.Path) {
+			case fileEnding:
 				return
+			case fileStored:
+				_ = os.Remove(f.Path)
 			}
-			_ = os.Remove(f.Path)
 		}
 	}
 }
 
+// fate is what became of a file that was to be stored.
+type fate int
+
+const (
+	fileStored fate = iota
+	fileKept        // it could not be read, so it must not go: another look may do better
+	fileEnding      // the hub ends before it could be stored
+)
+
 // storeFile stores all records of a file. The first try goes in batches; if a
 // hub died over that, the next goes record by record and notes which one it
 // is at, so that a record over which the hub dies twice can be set aside.
-func (d *drain) storeFile(path string) bool {
+func (d *drain) storeFile(path string) fate {
 	records, skipped, err := spool.ReadFile(path)
+	unread := "intake-read:" + path
 	if err != nil {
-		d.hub.problems.raise("intake-read", "written-down events cannot be read: "+err.Error(), "repair "+path)
-		return true // nothing to be had from it; it stays where it is
+		d.hub.problems.raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
+		return fileKept
+	}
+	if d.hub.problems.count.Load() > 0 {
+		d.hub.problems.mend(unread)
 	}
 	if skipped > 0 {
 		d.hub.problems.raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
@@ -76,16 +102,14 @@ func (d *drain) storeFile(path string) bool {
 	note := attempt{file: filepath.Join(d.hub.dirs.Runtime, "attempt")}
 	before := note.read()
 	if before.path != path {
-		note.write(path, "", 0)
 		for len(records) > 0 {
 			n := min(len(records), batchItems)
-			if !d.storeRecords(records[:n]) {
-				return false
+			if !d.storeRecords(records[:n], note.with(path, "", 0)) {
+				return fileEnding
 			}
 			records = records[n:]
 		}
-		note.clear()
-		return true
+		return fileStored
 	}
 	for i := range records {
 		tries := 1
@@ -96,21 +120,23 @@ func (d *drain) storeFile(path string) bool {
 			d.setAside(&records[i])
 			continue
 		}
-		note.write(path, records[i].ID, tries)
-		if !d.storeRecords(records[i : i+1]) {
-			return false
+		if !d.storeRecords(records[i:i+1], note.with(path, records[i].ID, tries)) {
+			return fileEnding
 		}
 	}
 	note.clear()
-	return true
+	return fileStored
 }
 
-func (d *drain) storeRecords(records []spool.Record) bool {
+// storeRecords stores records from a file. The note stands on disk only while
+// they are worked on: waiting for a broken journal is no reason to suspect
+// them if the hub ends meanwhile.
+func (d *drain) storeRecords(records []spool.Record, note attempt) bool {
 	batch := make([]drainItem, len(records))
 	for i := range records {
 		batch[i] = drainItem{record: records[i]}
 	}
-	return d.store(batch, false)
+	return d.store(batch, &note)
 }
 
 // setAside keeps a record that must not be tried again.
@@ -147,8 +173,35 @@ func (a attempt) read() attempt {
 	return a
 }
 
-func (a attempt) write(path, id string, tries int) {
-	_ = os.WriteFile(a.file, []byte(path+"\n"+id+"\n"+strconv.Itoa(tries)+"\n"), 0o600)
+func (a attempt) with(path, id string, tries int) attempt {
+	a.path, a.id, a.tries = path, id, tries
+	return a
+}
+
+func (a attempt) write() {
+	_ = os.WriteFile(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"), 0o600)
 }
 
 func (a attempt) clear() { _ = os.Remove(a.file) }
+
+// lookAtBook makes sure that the journal is still where it was: what was
+// stored in a file somebody deleted is stored again, as far as it is still
+// written down.
+func (d *drain) lookAtBook() {
+	j := d.book.Load()
+	if j == nil {
+		return
+	}
+	for _, p := range j.Problems() {
+		d.hub.problems.raise("journal-broken", p.Text, "")
+	}
+	if j.Intact() {
+		return
+	}
+	d.hub.problems.raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
+		"what was in the old one is gone with it")
+	d.book.Store(nil)
+	j.Close()
+	d.intake.readBack()
+	d.openJournal()
+}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net"
@@ -81,6 +82,9 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 					return
 				}
 			} else {
+				// A stopping hub waits for this answer, as it may be the one to
+				// its own stop; a pushed event may take long and asks again.
+				entry.short.Store(request.Method != wire.MethodPush)
 				result, err := h.call(request.Method, request.Params, peer)
 				response.Result, response.Error = result, err
 			}
@@ -95,6 +99,7 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 				return
 			}
 		}
+		entry.short.Store(false)
 		var err error
 		if line, err = h.nextLine(conn, reader); err != nil {
 			return
@@ -108,7 +113,9 @@ func read(params json.RawMessage, into any) *wire.Error {
 	if len(params) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(params, into); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(params))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
 		return wire.Errorf(wire.CodeParams, "the parameters cannot be read: %v", err)
 	}
 	return nil

@@ -3,8 +3,10 @@ package hub
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -12,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/registry"
 	"github.com/hookmux/hookmux/internal/trust"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -28,6 +31,8 @@ type rules struct {
 	deps     handler.Deps
 	extra    []*hook.Entry
 	once     allowances
+	looks    looks
+	editing  sync.Mutex
 
 	mu       sync.Mutex
 	views    map[places]*view
@@ -49,13 +54,17 @@ type folder struct {
 
 // view is everything that counts in one pair of places, made ready.
 type view struct {
-	settings *config.Settings
+	settings [2]*config.Settings
 	sets     [2]*registry.Set
 	forces   [2]*trust.Force
 	entries  []*hook.Entry
-	looked   time.Time
-	byType   map[typeKey][]*hook.Entry
+	looked   atomic.Int64 // when, in Unix nanoseconds
+
+	mu     sync.Mutex
+	byType map[typeKey][]*hook.Entry
 }
+
+func (v *view) lookedAt() time.Time { return time.Unix(0, v.looked.Load()) }
 
 type typeKey struct {
 	agent, native string
@@ -67,7 +76,7 @@ const (
 	lookAgain    = 200 * time.Millisecond
 	keepViews    = 128
 	keepFolders  = 1024
-	keepSessions = 4096
+	keepSessions = 1024
 )
 
 func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
@@ -87,6 +96,7 @@ func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
 	deps := handler.Deps{
 		StateDir: h.dirs.State, Processes: new(handler.Processes),
 		Report: func(id, text string) {
+			text = redact.Text(text)
 			h.log.Info("trace", "hook", id, "text", text)
 			h.streams.say(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
 		},
@@ -99,6 +109,15 @@ func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
 func (h *Hub) knowsAgent(name string) bool {
 	_, ok := h.catalogue.Agent(name)
 	return ok
+}
+
+// canonical is the catalogue's own name of an agent that may be written by an
+// alias.
+func (h *Hub) canonical(name string) string {
+	if a, ok := h.catalogue.Agent(name); ok {
+		return a.Name
+	}
+	return name
 }
 
 // knowsType: a native name must be one of the agent's, or of any agent's for
@@ -117,18 +136,8 @@ func (h *Hub) knowsType(name, native string) bool {
 
 // forEvent gives the hooks meant for an event, in order, and its project.
 func (r *rules) forEvent(ev *event.Event, env []byte) ([]*hook.Entry, string) {
-	r.mu.Lock()
 	at := r.placesOf(ev)
-	v := r.view(at)
-	key := typeKey{ev.Agent, ev.Native, ev.Kind}
-	list, ok := v.byType[key]
-	if !ok {
-		list = hook.Select(v.entries, &event.Event{Agent: ev.Agent, Native: ev.Native, Kind: ev.Kind}, nil)
-		if len(v.byType) < 4096 { // native names come from outside
-			v.byType[key] = list
-		}
-	}
-	r.mu.Unlock()
+	list := r.view(at).forType(ev)
 	if busy := busyHooks(env); ev.Nested || busy != nil {
 		list = withoutBusy(list, ev, busy)
 	}
@@ -137,6 +146,21 @@ func (r *rules) forEvent(ev *event.Event, env []byte) ([]*hook.Entry, string) {
 		project = at.start
 	}
 	return list, project
+}
+
+// forType is the entries meant for events of one type, found once.
+func (v *view) forType(ev *event.Event) []*hook.Entry {
+	key := typeKey{ev.Agent, ev.Native, ev.Kind}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	list, ok := v.byType[key]
+	if !ok {
+		list = hook.Select(v.entries, &event.Event{Agent: ev.Agent, Native: ev.Native, Kind: ev.Kind}, nil)
+		if len(v.byType) < 4096 { // native names come from outside
+			v.byType[key] = list
+		}
+	}
+	return list
 }
 
 // busyHooks are the hooks below which a process says it runs. A variable is
@@ -162,7 +186,9 @@ func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*h
 	if ev.Nested {
 		// From below a handler of ours, by its ancestry: locked guards only,
 		// and never the one that is running.
-		return hook.Select(list, ev, func(id string) bool { return busy[id] })
+		// hookmux's own guards run nothing that could come back here, so the
+		// variable does not keep them away.
+		return hook.Select(list, ev, func(id string) bool { return busy[id] && !isOwnGuard(id) })
 	}
 	var out []*hook.Entry
 	for _, e := range list {
@@ -173,13 +199,15 @@ func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*h
 	return out
 }
 
-// placesOf finds the projects of an event. r.mu is held.
+// placesOf finds the projects of an event.
 func (r *rules) placesOf(ev *event.Event) places {
 	at := places{here: r.projectOf(ev.Cwd)}
 	if ev.Session == "" {
 		return at
 	}
 	key := sessionKey{ev.Agent, ev.Session}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	start, ok := r.sessions[key]
 	if !ok {
 		start = at.here
@@ -195,49 +223,101 @@ func (r *rules) placesOf(ev *event.Event) places {
 	return at
 }
 
+// longestPath is what Linux takes for a path; no folder is further away.
+const longestPath = 4096
+
 func (r *rules) projectOf(cwd string) string {
-	if cwd == "" {
+	if cwd == "" || len(cwd) > longestPath || !filepath.IsAbs(cwd) {
 		return ""
 	}
-	now := time.Now()
-	if f, ok := r.folders[cwd]; ok && now.Before(f.until) {
+	r.mu.Lock()
+	f, ok := r.folders[cwd]
+	r.mu.Unlock()
+	if ok && time.Now().Before(f.until) {
 		return f.root
 	}
-	if len(r.folders) > keepFolders {
-		clear(r.folders)
+	r.looks.do("folder:"+cwd, ok, func() {
+		root := r.registry.FindProject(cwd)
+		r.mu.Lock()
+		if len(r.folders) > keepFolders {
+			clear(r.folders)
+		}
+		r.folders[cwd] = folder{root, time.Now().Add(5 * lookAgain)}
+		r.mu.Unlock()
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now, ok := r.folders[cwd]; ok {
+		return now.root
 	}
-	root := r.registry.FindProject(cwd)
-	r.folders[cwd] = folder{root, now.Add(5 * lookAgain)}
-	return root
+	return f.root
 }
 
-// view gives what counts in some places, read again when files changed. r.mu
-// is held.
+// view gives what counts in some places, read again when files changed. A
+// folder that does not answer (a dead network disk) costs its own events a
+// moment and nobody else's anything: what counted last goes on counting, and a
+// place never seen gets what counts everywhere.
 func (r *rules) view(at places) *view {
-	now := time.Now()
+	r.mu.Lock()
 	v := r.views[at]
-	if v != nil && now.Sub(v.looked) < lookAgain {
+	r.mu.Unlock()
+	if v != nil && time.Since(v.lookedAt()) < lookAgain {
 		return v
 	}
+	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
+	r.mu.Lock()
+	now := r.views[at]
+	r.mu.Unlock()
+	switch {
+	case now != nil:
+		v = now
+	case v == nil && at != (places{}):
+		v = r.view(places{})
+	case v == nil:
+		// Not even the user's own settings can be read: guards as they come.
+		plain := [2]*config.Settings{config.New(config.Options{}).Settings()}
+		v = &view{settings: plain, entries: r.guards(plain, at), byType: map[typeKey][]*hook.Entry{}}
+	}
+	key := "slow:" + at.here + ":" + at.start
+	if !done {
+		r.hub.problems.raise(key, "the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
+	} else if r.hub.problems.count.Load() > 0 {
+		r.hub.problems.mend(key)
+	}
+	return v
+}
+
+// look reads what counts in some places.
+func (r *rules) look(at places, old *view) {
 	var sets [2]*registry.Set
 	var forces [2]*trust.Force
 	sets[0], forces[0] = r.hooksOf(at.here)
 	if at.start != "" {
 		sets[1], forces[1] = r.hooksOf(at.start)
 	}
-	settings := r.config.For(at.here, forces[0] != nil && forces[0].Status == trust.Trusted)
-	if v != nil && v.settings == settings && v.sets == sets && v.forces == forces {
-		v.looked = now
-		return v
+	// Guards that the project of the start tightened stay so when the agent
+	// changes its folder.
+	settings := [2]*config.Settings{r.config.For(at.here, forces[0] != nil && forces[0].Status == trust.Trusted)}
+	if at.start != "" {
+		settings[1] = r.config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
 	}
+	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces {
+		old.looked.Store(time.Now().UnixNano())
+		r.mu.Lock()
+		r.views[at] = old // somebody may have made us forget it meanwhile
+		r.mu.Unlock()
+		return
+	}
+	v := &view{settings: settings, sets: sets, forces: forces, byType: map[typeKey][]*hook.Entry{}}
+	v.looked.Store(time.Now().UnixNano())
+	v.entries = r.makeEntries(settings, sets, forces, at)
+	r.mu.Lock()
 	if len(r.views) > keepViews {
 		clear(r.views)
 	}
-	v = &view{settings: settings, sets: sets, forces: forces, looked: now, byType: map[typeKey][]*hook.Entry{}}
-	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.views[at] = v
+	r.mu.Unlock()
 	r.report(settings, sets, at)
-	return v
 }
 
 // forget makes the next event look at the files.
@@ -250,7 +330,7 @@ func (r *rules) forget() {
 
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
-func (r *rules) makeEntries(settings *config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
+func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
 	entries := r.guards(settings, at)
 	entries = append(entries, r.extra...)
 	seen := map[string]bool{}
@@ -263,7 +343,7 @@ func (r *rules) makeEntries(settings *config.Settings, sets [2]*registry.Set, fo
 				continue
 			}
 			seen[reg.ID] = true
-			if e := r.makeEntry(reg, forces[i], settings); e != nil {
+			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
 				entries = append(entries, e)
 			}
 		}
@@ -280,6 +360,11 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 		}
 	}
 	ready := reg.Registration
+	ready.Agent = h.canonical(ready.Agent)
+	for i, name := range ready.SkipAgents {
+		ready.SkipAgents = slices.Clone(ready.SkipAgents)
+		ready.SkipAgents[i] = h.canonical(name)
+	}
 	var err error
 	if reg.Scope == registry.Project && force != nil {
 		ready, err = force.Rewrite(ready) // runs the trusted copy, never the project's file
@@ -295,6 +380,7 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 		var e *hook.Entry
 		if e, err = hook.NewEntry(ready, run, reg.Scope); err == nil {
 			h.problems.mend("hook-load:" + reg.ID)
+			e.Inline = handler.Shipped(ready)
 			return e
 		}
 	}
@@ -331,7 +417,7 @@ func notOfTheProject(reg hook.Registration) error {
 // report shows what is wrong with settings, registrations and trust, and takes
 // back what is mended. Problems of a project stand under its folder, so that
 // an event elsewhere does not make them look mended.
-func (r *rules) report(settings *config.Settings, sets [2]*registry.Set, at places) {
+func (r *rules) report(settings [2]*config.Settings, sets [2]*registry.Set, at places) {
 	stay := map[string]bool{}
 	prefix := "place:" + at.here + ":" + at.start + ":"
 	say := func(list []edit.Problem) {
@@ -341,7 +427,11 @@ func (r *rules) report(settings *config.Settings, sets [2]*registry.Set, at plac
 			r.hub.problems.raise(key, p.String(), "the last good version stays in force until it is corrected")
 		}
 	}
-	say(settings.Problems())
+	for _, s := range settings {
+		if s != nil {
+			say(s.Problems())
+		}
+	}
 	for i, root := range []string{at.here, at.start} {
 		if sets[i] != nil {
 			say(sets[i].Problems)
@@ -364,9 +454,7 @@ func (r *rules) report(settings *config.Settings, sets [2]*registry.Set, at plac
 // withProblems is what is wrong, having looked at the user's own files just
 // now.
 func (r *rules) withProblems() []wire.Problem {
-	r.mu.Lock()
 	r.view(places{})
-	r.mu.Unlock()
 	return r.hub.problems.list()
 }
 

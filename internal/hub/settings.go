@@ -58,6 +58,8 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 // setConfig changes a setting and lets it count at once. In a trusted project
 // trust follows exactly that change.
 func (r *rules) setConfig(layer config.Layer, root, key string, value json.RawMessage) error {
+	r.editing.Lock()
+	defer r.editing.Unlock()
 	defer r.forget()
 	var done config.Change
 	var err error
@@ -201,6 +203,10 @@ func (h *Hub) doHooksRemove(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 // user's.
 func (h *Hub) edit(p wire.HooksEditParams, change func(*registry.Registry, string) (registry.Change, error)) (any, *wire.Error) {
 	r := h.rules
+	// One edit at a time, with the trust that follows it: two that overtake
+	// each other would look like somebody else's change.
+	r.editing.Lock()
+	defer r.editing.Unlock()
 	defer r.forget()
 	scope, root := p.Scope, ""
 	if scope != registry.Global {

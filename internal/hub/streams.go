@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -74,6 +76,46 @@ func (s *streams) watched() bool {
 	return len(s.notes) > 0
 }
 
+// idSet remembers the latest ids that were put in.
+type idSet struct {
+	ids  map[string]struct{}
+	ring []string
+	at   int
+}
+
+const keepIDs = 4096
+
+func (s *idSet) add(id string) {
+	if s.ids == nil {
+		s.ids = map[string]struct{}{}
+	}
+	if len(s.ring) < keepIDs {
+		s.ring = append(s.ring, id)
+	} else {
+		delete(s.ids, s.ring[s.at])
+		s.ring[s.at] = id
+		s.at = (s.at + 1) % keepIDs
+	}
+	s.ids[id] = struct{}{}
+}
+
+func (s *idSet) take(id string) bool {
+	_, ok := s.ids[id]
+	delete(s.ids, id)
+	return ok
+}
+
+func idOf(e *wire.Entry) string {
+	id, _ := jsonscan.String(jsonscan.Get(e.Event, "id"))
+	return id
+}
+
+func verdictOf(o *wire.Outcome) string {
+	var d event.Decision
+	_ = d.UnmarshalJSON(o.Decision)
+	return d.Verdict.Word()
+}
+
 // streamWrite is how long a reader may leave its socket full.
 const streamWrite = 30 * time.Second
 
@@ -109,7 +151,17 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 	if !send(line) {
 		return
 	}
+	// What is decided later than the event is stored could not be found by its
+	// verdict: that is looked at here.
+	verdict := params.Verdict
+	if verdict == event.None.Word() {
+		verdict = ""
+	} else {
+		params.Verdict = ""
+	}
 	ready := false
+	var owed idSet  // events sent without an outcome: of these one is welcome
+	var held []note // an outcome that came before its event was read
 	for {
 		wake := h.streams.next()
 		// What is stored comes first; a page at a time, so that notes and a
@@ -123,13 +175,13 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 				break
 			}
 			for i := range page {
-				var ok bool
-				if page[i].Event == nil {
-					ok = sendNote(wire.NoteOutcome, page[i].Outcome)
-				} else {
-					ok = sendNote(wire.NoteEvent, page[i])
+				if page[i].Outcome == nil {
+					owed.add(idOf(&page[i]))
 				}
-				if !ok {
+				if verdict != "" && (page[i].Outcome == nil || verdictOf(page[i].Outcome) != verdict) {
+					continue
+				}
+				if !sendNote(wire.NoteEvent, page[i]) {
 					return
 				}
 			}
@@ -145,6 +197,13 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 				return
 			}
 		}
+		for _, n := range held {
+			// Not owed: filtered out, or sent together with its event.
+			if o, ok := n.params.(wire.Outcome); ok && owed.take(o.ID) && (verdict == "" || verdictOf(&o) == verdict) && !sendNote(n.method, o) {
+				return
+			}
+		}
+		held = held[:0]
 	waiting:
 		for {
 			select {
@@ -153,6 +212,10 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 			case <-wake:
 				break waiting
 			case n := <-notes:
+				if n.method == wire.NoteOutcome {
+					held = append(held, n) // its event is stored: that one first
+					break waiting
+				}
 				if !sendNote(n.method, n.params) {
 					return
 				}

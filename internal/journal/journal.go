@@ -120,6 +120,7 @@ type Journal struct {
 
 	// newest is the cursor up to which events are committed.
 	newest atomic.Int64
+	file   os.FileInfo // as it was opened
 
 	health   sync.Mutex
 	lasting  []Problem
@@ -168,7 +169,11 @@ func (j *Journal) open() error {
 	if err != nil {
 		return err
 	}
+	j.file, err = f.Stat()
 	f.Close()
+	if err != nil {
+		return err
+	}
 
 	readers, err := sql.Open("sqlite", dsn(j.path,
 		"mode", "ro", "_pragma", "busy_timeout(5000)", "_pragma", "query_only(1)", "_pragma", "cache_size(-2000)"))
@@ -239,6 +244,17 @@ func (j *Journal) shut() error {
 
 // Path is where the journal lies.
 func (j *Journal) Path() string { return j.path }
+
+// Intact reports whether the file is still the one that was opened. Where
+// somebody deleted or replaced it, writing goes on into nowhere without an
+// error.
+func (j *Journal) Intact() bool {
+	j.write.Lock()
+	was := j.file
+	j.write.Unlock()
+	now, err := os.Stat(j.path)
+	return err == nil && was != nil && os.SameFile(was, now)
+}
 
 // Newest is the cursor of the newest event, 0 when there was none yet.
 func (j *Journal) Newest() int64 { return j.newest.Load() }

@@ -23,6 +23,9 @@ func ProjectFile(root string) string { return filepath.Join(root, DirName, FileN
 // user than this one or root, and never takes hookmux's own folders for a
 // project.
 func (r *Registry) FindProject(dir string) string {
+	if len(dir) > longestPath {
+		return ""
+	}
 	dir = realPath(dir)
 	home := realPath(r.opt.Home)
 	for {
@@ -109,11 +112,23 @@ func realPath(path string) string {
 	if err != nil {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if len(path) > longestPath {
+		return path // no such folder can be there
 	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(realPath(parent), filepath.Base(path))
+	// What does not exist yet is left as it is behind the part that does.
+	rest := ""
+	for at := path; ; {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+		at = parent
 	}
-	return path
 }
+
+// longestPath is what Linux takes for a path.
+const longestPath = 4096

@@ -148,6 +148,11 @@ func took(us int64) string {
 
 // Label says in a few words what an event is about.
 func Label(ev *event.Event) string {
+	if ev.Agent == "hookmux" && ev.Native == "refused" {
+		if label := refusedLabel(ev); label != "" {
+			return label
+		}
+	}
 	if t := ev.Tool; t != nil {
 		switch {
 		case len(t.Commands) > 0:
@@ -171,6 +176,15 @@ func Label(ev *event.Event) string {
 		return ev.Native
 	}
 	return ""
+}
+
+// refusedLabel says what somebody tried that is a person's to do.
+func refusedLabel(ev *event.Event) string {
+	var said struct{ Method, Reason string }
+	if json.Unmarshal(ev.Raw, &said) != nil || said.Method == "" {
+		return ""
+	}
+	return said.Method + " " + said.Reason
 }
 
 // tail keeps the last two parts of a path: what people recognise a file by.

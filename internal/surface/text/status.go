@@ -27,7 +27,7 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	if o := info.Off; o != nil {
 		until := "until `hookmux on`"
 		if o.Until != nil {
-			until = "until " + o.Until.Local().Format("15:04:05")
+			until = "until " + Moment(*o.Until, now)
 		}
 		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
 	}
@@ -130,4 +130,14 @@ func Table(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
+}
+
+// Moment is a point in time as short as it is clear: the date only when it is
+// not today.
+func Moment(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
 }

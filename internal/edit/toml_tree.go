@@ -1,0 +1,531 @@
+package edit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+type tomlKind int
+
+const (
+	tomlScalar tomlKind = iota
+	tomlTable           // by headers, by dotted keys, or only by what is below it
+	tomlInline          // { }
+	tomlArray           // [ ]
+	tomlTables          // [[ ]]
+)
+
+// tomlNode is a value and where it stands.
+type tomlNode struct {
+	kind       tomlKind
+	start, end int // of a value behind an equals sign or in a list; of a key, for tables
+	keys       []string
+	children   map[string]*tomlNode
+	elements   []*tomlNode
+	box        container    // what is between the brackets
+	section    *tomlSection // the header that defines it
+	dotted     *tomlSection // the section whose dotted keys define it
+	prefix     []string     // those keys
+	line       *tomlLine    // the line it is the value of
+	keyed      bool         // stands behind a dotted key in an inline table
+}
+
+// tomlSection is a header and the lines below it. The first one has no header.
+type tomlSection struct {
+	start, end int
+	lines      []*tomlLine
+}
+
+// tomlLine is a key and its value.
+type tomlLine struct {
+	start, end int
+	keys       []string
+	gap        string // what stands between them
+	section    *tomlSection
+}
+
+func (s *tomlSection) contentEnd() int {
+	if len(s.lines) > 0 {
+		return s.lines[len(s.lines)-1].end
+	}
+	return s.end
+}
+
+// tomlDoc is a parsed TOML text.
+type tomlDoc struct {
+	*lines
+	root     *tomlNode
+	sections []*tomlSection
+	plain    any
+}
+
+var errUnclearTOML = errors.New("unclear TOML; change it by hand")
+
+func parseTOML(src []byte) (doc *tomlDoc, err error) {
+	t, err := newLines(src)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if p := recover(); p != nil { // the library's, on a text it has no idea of
+			doc, err = nil, &SyntaxError{Position{1, 1}, fmt.Sprintf("not readable as TOML (%v)", p)}
+		}
+	}()
+	d := &tomlDoc{lines: t}
+	if at := tooDeepTOML(t.body); at >= 0 {
+		return nil, &SyntaxError{t.position(at), fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+	}
+	if d.plain, err = d.meaning(); err != nil {
+		return nil, err
+	}
+	top := &tomlSection{}
+	d.sections = []*tomlSection{top}
+	d.root = &tomlNode{kind: tomlTable, section: top}
+	table, section := d.root, top
+	var p unstable.Parser
+	p.Reset(t.body)
+	for p.NextExpression() {
+		e := p.Expression()
+		keys, first, last := keysOf(e)
+		if len(keys) > maxDepth {
+			return nil, &SyntaxError{t.position(first), fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+		}
+		switch e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			array := e.Kind == unstable.ArrayTable
+			section = d.header(first, last, array)
+			if section == nil {
+				return nil, errUnclearTOML
+			}
+			if table = d.root.define(keys, section, array); table == nil {
+				return nil, errUnclearTOML
+			}
+		case unstable.KeyValue:
+			line := &tomlLine{start: first, keys: keys, section: section}
+			at := t.afterBlank(last)
+			if at >= len(t.body) || t.body[at] != '=' {
+				return nil, errUnclearTOML
+			}
+			at = t.afterBlank(at + 1)
+			line.gap = t.text(last, at)
+			v, end := d.value(at)
+			if end < 0 || t.afterBlank(end) != t.afterBlank(int(e.Raw.Offset+e.Raw.Length)) {
+				return nil, errUnclearTOML // it and the library disagree about where the value ends
+			}
+			line.end, v.line = end, line
+			section.lines = append(section.lines, line)
+			if !table.put(keys, v, section) {
+				return nil, errUnclearTOML
+			}
+		}
+	}
+	if p.Error() != nil {
+		return nil, errUnclearTOML
+	}
+	return d, nil
+}
+
+// meaning is what the text says.
+func (d *tomlDoc) meaning() (any, error) {
+	plain := map[string]any{}
+	if err := toml.Unmarshal(d.body, &plain); err != nil {
+		var e *toml.DecodeError
+		if errors.As(err, &e) {
+			row, col := e.Position()
+			return nil, &SyntaxError{Position{max(row, 1), max(col, 1)}, strings.TrimPrefix(e.Error(), "toml: ")}
+		}
+		return nil, &SyntaxError{Position{1, 1}, err.Error()}
+	}
+	return normal(plain), nil
+}
+
+func keysOf(e *unstable.Node) (keys []string, first, last int) {
+	if e.Kind != unstable.Table && e.Kind != unstable.ArrayTable && e.Kind != unstable.KeyValue {
+		return nil, 0, 0
+	}
+	first = -1
+	for it := e.Key(); it.Next(); {
+		k := it.Node()
+		if first < 0 {
+			first = int(k.Raw.Offset)
+		}
+		last = int(k.Raw.Offset + k.Raw.Length)
+		keys = append(keys, string(k.Data))
+	}
+	return keys, first, last
+}
+
+// header widens a key to the brackets around it.
+func (d *tomlDoc) header(first, last int, array bool) *tomlSection {
+	brackets := 1
+	if array {
+		brackets = 2
+	}
+	start := len(bytes.TrimRight(d.body[:first], " \t")) - brackets
+	end := d.afterBlank(last) + brackets
+	if start < 0 || end > len(d.body) || d.body[start] != '[' || d.body[end-1] != ']' {
+		return nil
+	}
+	s := &tomlSection{start: start, end: end}
+	d.sections = append(d.sections, s)
+	return s
+}
+
+func (n *tomlNode) get(key string) *tomlNode { return n.children[key] }
+
+func (n *tomlNode) attach(key string, child *tomlNode) {
+	if n.children == nil {
+		n.children = map[string]*tomlNode{}
+	}
+	n.keys = append(n.keys, key)
+	n.children[key] = child
+}
+
+// define is the table that a header opens.
+func (n *tomlNode) define(keys []string, s *tomlSection, array bool) *tomlNode {
+	for i, key := range keys {
+		last := i == len(keys)-1
+		next := n.get(key)
+		switch {
+		case last && array:
+			if next == nil {
+				next = &tomlNode{kind: tomlTables, start: s.start, end: s.end}
+				n.attach(key, next)
+			}
+			if next.kind != tomlTables {
+				return nil
+			}
+			element := &tomlNode{kind: tomlTable, section: s, start: s.start, end: s.end}
+			next.elements = append(next.elements, element)
+			return element
+		case next == nil:
+			next = &tomlNode{kind: tomlTable, start: s.start, end: s.end}
+			n.attach(key, next)
+		case next.kind == tomlTables:
+			next = next.elements[len(next.elements)-1]
+		case next.kind != tomlTable:
+			return nil
+		}
+		n = next
+	}
+	n.section, n.start, n.end = s, s.start, s.end
+	return n
+}
+
+// put hangs a value below a table, by keys that may be dotted.
+func (n *tomlNode) put(keys []string, v *tomlNode, s *tomlSection) bool {
+	for i, key := range keys[:len(keys)-1] {
+		next := n.get(key)
+		if next == nil {
+			next = &tomlNode{kind: tomlTable, dotted: s, prefix: slices.Clone(keys[:i+1]), start: v.start, end: v.end}
+			if v.line != nil {
+				next.start, next.end = v.line.start, v.line.end
+			}
+			next.keyed = s == nil
+			n.attach(key, next)
+		}
+		if next.kind != tomlTable {
+			return false
+		}
+		n = next
+	}
+	last := keys[len(keys)-1]
+	if n.get(last) != nil {
+		return false
+	}
+	v.keyed = s == nil && len(keys) > 1
+	n.attach(last, v)
+	return true
+}
+
+// below are the sections of a table or of a list of tables, its own first.
+func (n *tomlNode) below() []*tomlSection {
+	var all []*tomlSection
+	if n.section != nil {
+		all = append(all, n.section)
+	}
+	for _, k := range n.keys {
+		all = append(all, n.children[k].below()...)
+	}
+	for _, e := range n.elements {
+		if n.kind == tomlTables {
+			all = append(all, e.below()...)
+		}
+	}
+	return all
+}
+
+// tomlWay is the way to a value.
+type tomlWay struct {
+	node   *tomlNode
+	depth  int
+	names  []string    // the steps that are keys, for a header
+	parent *tomlNode   // of the last step taken
+	trail  []*tomlNode // all nodes passed
+}
+
+func (d *tomlDoc) find(path []string) tomlWay {
+	w := tomlWay{node: d.root, trail: []*tomlNode{d.root}}
+	for i, step := range path {
+		var next *tomlNode
+		switch w.node.kind {
+		case tomlTable, tomlInline:
+			next = w.node.get(step)
+			if next != nil {
+				w.names = append(w.names, step)
+			}
+		case tomlArray, tomlTables:
+			if at, ok := index(step, len(w.node.elements)); ok {
+				next = w.node.elements[at]
+			}
+		}
+		if next == nil {
+			w.depth = i
+			return w
+		}
+		w.parent, w.node = w.node, next
+		w.trail = append(w.trail, next)
+	}
+	w.depth = len(path)
+	return w
+}
+
+func (d *tomlDoc) Depth(path ...string) int { return d.find(path).depth }
+
+func (d *tomlDoc) Where(path ...string) (Position, bool) {
+	w := d.find(path)
+	if w.depth < len(path) {
+		return Position{}, false
+	}
+	at := w.node.start
+	if w.node.line != nil {
+		at = w.node.line.start
+	} else if w.parent != nil && w.parent.kind == tomlInline {
+		if i := w.parent.box.find(path[len(path)-1]); i >= 0 {
+			at = w.parent.box.items[i].start
+		}
+	}
+	return d.position(at), true
+}
+
+func (d *tomlDoc) Keys(path ...string) []string {
+	w := d.find(path)
+	if w.depth < len(path) {
+		return nil
+	}
+	return slices.Clone(w.node.keys)
+}
+
+func (d *tomlDoc) Len(path ...string) int {
+	v, _ := lookIn(d.plain, path)
+	if list, ok := v.([]any); ok {
+		return len(list)
+	}
+	return -1
+}
+
+func (d *tomlDoc) look(path []string) (any, bool) { return lookIn(d.plain, path) }
+
+func (d *tomlDoc) Raw(path ...string) json.RawMessage { return rawOf(d.plain, path) }
+
+func (d *tomlDoc) Decode(into any, path ...string) error { return decodeAt(d.plain, path, into) }
+
+// value reads the value at an offset; end is -1 when there is none.
+func (d *tomlDoc) value(at int) (n *tomlNode, end int) {
+	if at >= len(d.body) {
+		return nil, -1
+	}
+	switch d.body[at] {
+	case '"', '\'':
+		end = tomlStringEnd(d.body, at)
+	case '[':
+		return d.array(at)
+	case '{':
+		return d.inlineTable(at)
+	default:
+		end = at
+		for end < len(d.body) && strings.IndexByte(",]}#\n", d.body[end]) < 0 {
+			end++
+		}
+		for end > at && (d.body[end-1] == ' ' || d.body[end-1] == '\t') {
+			end--
+		}
+		if end == at {
+			end = -1
+		}
+	}
+	return &tomlNode{kind: tomlScalar, start: at, end: end}, end
+}
+
+// gap skips white space and comments.
+func (d *tomlDoc) gap(at int) int {
+	for at < len(d.body) {
+		switch d.body[at] {
+		case ' ', '\t', '\n':
+			at++
+		case '#':
+			at = d.lineEnd(at)
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+func (d *tomlDoc) array(start int) (*tomlNode, int) {
+	n := &tomlNode{kind: tomlArray, start: start}
+	n.box.open = start + 1
+	return d.bracketed(n, ']', func(at int) (item, int) {
+		v, end := d.value(at)
+		if end < 0 {
+			return item{}, -1
+		}
+		n.elements = append(n.elements, v)
+		return item{key: strconv.Itoa(len(n.elements) - 1), start: at, end: end, comma: -1}, end
+	})
+}
+
+func (d *tomlDoc) inlineTable(start int) (*tomlNode, int) {
+	n := &tomlNode{kind: tomlInline, start: start}
+	n.box.open = start + 1
+	return d.bracketed(n, '}', func(at int) (item, int) {
+		keys, end := d.dottedKey(at)
+		if end < 0 || end >= len(d.body) || d.body[end] != '=' {
+			return item{}, -1
+		}
+		v, end := d.value(d.gap(end + 1))
+		if end < 0 || !n.put(keys, v, nil) {
+			return item{}, -1
+		}
+		key := keys[0]
+		if len(keys) > 1 {
+			key = "\x00" + strings.Join(keys, ".") // not one that can be asked for
+		}
+		return item{key: key, start: at, end: end, comma: -1}, end
+	})
+}
+
+func (d *tomlDoc) bracketed(n *tomlNode, end byte, one func(at int) (item, int)) (*tomlNode, int) {
+	at := d.gap(n.box.open)
+	for at < len(d.body) && d.body[at] != end {
+		it, next := one(at)
+		if next < 0 {
+			return nil, -1
+		}
+		at = d.gap(next)
+		if at < len(d.body) && d.body[at] == ',' {
+			it.comma = at
+			at = d.gap(at + 1)
+		} else if at < len(d.body) && d.body[at] != end {
+			return nil, -1
+		}
+		n.box.items = append(n.box.items, it)
+	}
+	if at >= len(d.body) {
+		return nil, -1
+	}
+	n.box.close, n.end = at, at+1
+	return n, at + 1
+}
+
+// dottedKey reads a key up to the equals sign behind it.
+func (d *tomlDoc) dottedKey(at int) (keys []string, end int) {
+	for at < len(d.body) {
+		start := at
+		if c := d.body[at]; c == '"' || c == '\'' {
+			if at = tomlStringEnd(d.body, at); at < 0 {
+				return nil, -1
+			}
+		} else {
+			for at < len(d.body) && strings.IndexByte(" \t.=\n", d.body[at]) < 0 {
+				at++
+			}
+		}
+		keys = append(keys, tomlKeyText(d.text(start, at)))
+		at = d.gap(at)
+		if at >= len(d.body) || d.body[at] != '.' {
+			return keys, at
+		}
+		at = d.gap(at + 1)
+	}
+	return nil, -1
+}
+
+func tomlKeyText(raw string) string {
+	switch {
+	case raw == "" || raw[0] != '"' && raw[0] != '\'':
+		return raw
+	case raw[0] == '\'' || !strings.Contains(raw, `\`):
+		return raw[1 : len(raw)-1]
+	}
+	var v struct{ K string }
+	if toml.Unmarshal([]byte("K = "+raw), &v) != nil {
+		return raw
+	}
+	return v.K
+}
+
+// tomlStringEnd is where the string at an offset ends, of all four kinds.
+func tomlStringEnd(b []byte, at int) int {
+	q := b[at]
+	three := strings.Repeat(string(q), 3)
+	if strings.HasPrefix(string(b[at:min(len(b), at+3)]), three) {
+		for i := at + 3; i < len(b); i++ {
+			if q == '"' && b[i] == '\\' {
+				i++
+				continue
+			}
+			if b[i] == q && i+3 <= len(b) && string(b[i:i+3]) == three {
+				i += 3
+				for n := 0; n < 2 && i < len(b) && b[i] == q; n++ { // up to two more belong to the text
+					i++
+				}
+				return i
+			}
+		}
+		return -1
+	}
+	for i := at + 1; i < len(b) && b[i] != '\n'; i++ {
+		switch {
+		case q == '"' && b[i] == '\\':
+			i++
+		case b[i] == q:
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// tooDeepTOML is the offset at which brackets nest deeper than maxDepth, or -1.
+func tooDeepTOML(b []byte) int {
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '[', '{':
+			if depth++; depth > maxDepth {
+				return i
+			}
+		case ']', '}':
+			depth--
+		case '"', '\'':
+			end := tomlStringEnd(b, i)
+			if end < 0 {
+				return -1 // a mistake that the parser will name
+			}
+			i = end - 1
+		case '#':
+			for i < len(b) && b[i] != '\n' {
+				i++
+			}
+		}
+	}
+	return -1
+}

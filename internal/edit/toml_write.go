@@ -1,0 +1,116 @@
+package edit
+
+import (
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+var bareTOML = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+func tomlKey(s string) string {
+	if bareTOML.MatchString(s) {
+		return s
+	}
+	return quote(s)
+}
+
+func tomlDotted(keys []string) string {
+	parts := make([]string, len(keys))
+	for i, k := range keys {
+		parts[i] = tomlKey(k)
+	}
+	return strings.Join(parts, ".")
+}
+
+// tomlString prefers the quotes in which nothing is escaped: commands are full
+// of double quotes.
+func tomlString(s string) string {
+	if strings.ContainsAny(s, `"\`) && !strings.Contains(s, "'") && printable(s) {
+		return "'" + s + "'"
+	}
+	return quote(s)
+}
+
+// tomlInlineText is a value within a line.
+func tomlInlineText(v *hujson.Value) string {
+	var b strings.Builder
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		if len(c.Members) == 0 {
+			return "{}"
+		}
+		b.WriteString("{ ")
+		for i := range c.Members {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(tomlKey(nameOf(&c.Members[i].Name)) + " = " + tomlInlineText(&c.Members[i].Value))
+		}
+		b.WriteString(" }")
+	case *hujson.Array:
+		b.WriteByte('[')
+		for i := range c.Elements {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(tomlInlineText(&c.Elements[i]))
+		}
+		b.WriteByte(']')
+	case hujson.Literal:
+		if c.Kind() == '"' {
+			return tomlString(c.String())
+		}
+		return string(c)
+	}
+	return b.String()
+}
+
+var errNoNull = errors.New("edit: TOML has no null; leave the key out")
+
+// hasNull says that a value cannot be said in TOML.
+func hasNull(v *hujson.Value) bool {
+	for e := range v.All() {
+		if lit, ok := e.Value.(hujson.Literal); ok && lit.Kind() == 'n' {
+			return true
+		}
+	}
+	return false
+}
+
+// asTables are the members of v when it is better written below headers: one
+// table, or a list of nothing but tables.
+func asTables(v *hujson.Value) (tables []*hujson.Object, list bool) {
+	switch c := v.Value.(type) {
+	case *hujson.Object:
+		if len(c.Members) > 0 {
+			return []*hujson.Object{c}, false
+		}
+	case *hujson.Array:
+		for i := range c.Elements {
+			o, ok := c.Elements[i].Value.(*hujson.Object)
+			if !ok {
+				return nil, false
+			}
+			tables = append(tables, o)
+		}
+		return tables, true
+	}
+	return nil, false
+}
+
+// tomlSectionText is a header with its lines.
+func tomlSectionText(names []string, o *hujson.Object, array bool, gap string) string {
+	open, end := "[", "]\n"
+	if array {
+		open, end = "[[", "]]\n"
+	}
+	var b strings.Builder
+	b.WriteString(open + tomlDotted(names) + end)
+	for i := range o.Members {
+		b.WriteString(tomlKey(nameOf(&o.Members[i].Name)) + gap + tomlInlineText(&o.Members[i].Value) + "\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,332 @@
+package hub
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// left makes a record as a hook or an earlier hub would have written it.
+func left(id string) *spool.Record {
+	return &spool.Record{
+		Type: spool.TypeEvent, ID: id, Time: time.Now(), Agent: "claude", Event: "Notification",
+		Payload: []byte(`{"session_id":"s","hook_event_name":"Notification","message":"` + id + `"}`),
+	}
+}
+
+func (w *house) stored() map[string]int {
+	w.t.Helper()
+	seen := map[string]int{}
+	for _, r := range w.rows() {
+		seen[r.ID]++
+	}
+	return seen
+}
+
+func (w *house) mustStoreOnce(ids ...string) {
+	w.t.Helper()
+	seen := map[string]int{}
+	w.eventually(fmt.Sprintf("%d events are stored", len(ids)), func() bool {
+		seen = w.stored()
+		for _, id := range ids {
+			if seen[id] == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	for id, n := range seen {
+		if n != 1 {
+			w.t.Errorf("%s is stored %d times", id, n)
+		}
+	}
+}
+
+// A place that cannot be written never stops deciding; it is shown, and what
+// came meanwhile is stored after the repair.
+func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
+	for name, broken := range map[string]struct{ wreck, repair func(w *house) }{
+		"the journal is a folder": {
+			func(w *house) { w.write(w.dirs.State+"/journal.db/in-the-way", "") },
+			func(w *house) { must(t, os.RemoveAll(w.dirs.State+"/journal.db")) },
+		},
+		"the state folder is a file": {
+			func(w *house) { w.write(w.dirs.State, "not a folder") },
+			func(w *house) { must(t, os.Remove(w.dirs.State)) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newHouse(t)
+			must(t, os.MkdirAll(filepath.Dir(w.dirs.State), 0o700))
+			broken.wreck(w)
+			w.up(noDeploys(t))
+			ids := numbered("n", 20)
+			for i, id := range ids {
+				r := before("claude", "s", w.base, fmt.Sprintf("make deploy %d", i))
+				r.ID = id
+				w.mustDeny(r, "no deploys")
+			}
+			p, shown := w.problem("journal")
+			if !shown || !strings.Contains(p.What, "events are not reaching the journal") || p.Fix == "" {
+				t.Errorf("shown as %+v", p)
+			}
+			broken.repair(w)
+			w.eventually("the journal is opened", func() bool { return w.h.drain.book.Load() != nil })
+			w.mustStoreOnce(ids...)
+			w.eventually("nothing is wrong any more", func() bool {
+				info, err := w.c.Info(t.Context())
+				return err == nil && len(info.Problems) == 0
+			})
+			// The next hub finds nothing left over.
+			w.down()
+			w.up()
+			w.mustStoreOnce(ids...)
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A hub that ends while its journal is broken leaves everything in the intake,
+// for however many hubs it takes.
+func TestWhatABrokenJournalDidNotTakeWaitsForTheNextHub(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.State+"/journal.db/in-the-way", "")
+	ids := numbered("n", 12)
+	w.up()
+	w.report(ids...)
+	for range 5 { // more often than a record may be suspected
+		w.down()
+		w.up()
+	}
+	w.down()
+	must(t, os.RemoveAll(w.dirs.State+"/journal.db"))
+	w.up()
+	w.mustStoreOnce(ids...)
+	if _, shown := w.problem("aside"); shown {
+		t.Error("good records were set aside")
+	}
+	w.eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
+}
+
+// intakeFiles counts the files of the intake that hold something.
+func (w *house) intakeFiles() int {
+	n := 0
+	files, _ := filepath.Glob(w.dirs.Intake() + "/*")
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestIntakeThatCannotBeWritten(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Intake(), "in the way")
+	w.up(noDeploys(t))
+	w.mustDeny(before("claude", "s", w.base, "make deploy"), "no deploys")
+	w.report("through-memory")
+	w.mustStoreOnce("through-memory")
+	if _, shown := w.problem("intake"); !shown {
+		t.Error("not shown")
+	}
+	must(t, os.Remove(w.dirs.Intake()))
+	w.eventually("it is mended", func() bool { _, shown := w.problem("intake"); return !shown })
+	w.report("written-down")
+	w.mustStoreOnce("through-memory", "written-down")
+}
+
+func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
+	w := newHouse(t)
+	log, err := spool.OpenLog(w.dirs.Intake())
+	must(t, err)
+	ids := numbered("acknowledged", 1200) // several batches
+	for _, id := range ids {
+		if _, err := log.Append(left(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, log.Rotate())
+	if _, err := log.Append(left(ids[0])); err != nil { // the same again
+		t.Fatal(err)
+	}
+	must(t, log.Close())
+	// A torn tail, and garbage between records.
+	torn := spool.Append(nil, left("torn"))
+	f := w.dirs.Intake() + "/intake-9000.log"
+	good := spool.Append([]byte("garbage"), left("behind-garbage"))
+	w.write(f, string(append(good, torn[:len(torn)-3]...)))
+	spooled := numbered("spooled", 30)
+	for _, id := range append(spooled, ids[1]) {
+		must(t, spool.Leave(w.dirs.Spool(), left(id)))
+	}
+	w.up()
+	w.mustStoreOnce(append(append(ids, spooled...), "behind-garbage")...)
+	if n := w.stored()["torn"]; n != 0 {
+		t.Error("half a record was stored")
+	}
+	if _, shown := w.problem("intake-garbage"); !shown {
+		t.Error("garbage is not shown")
+	}
+	w.eventually("all files are gone", func() bool {
+		files, _ := spool.Sweep(w.dirs.Spool())
+		return w.intakeFiles() == 0 && len(files) == 0
+	})
+	// What hooks leave later is found as well.
+	must(t, spool.Leave(w.dirs.Spool(), left("later")))
+	w.mustStoreOnce("later")
+}
+
+func TestAFileThatCannotBeReadStays(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Intake()+"/intake-1.log/a-folder", "")
+	must(t, os.MkdirAll(w.dirs.Spool()+"/x.10.rec", 0o700))
+	w.up()
+	w.report("meanwhile")
+	w.mustStoreOnce("meanwhile")
+	w.eventually("it is shown", func() bool { _, shown := w.problem("intake-read"); return shown })
+	for _, file := range []string{w.dirs.Intake() + "/intake-1.log", w.dirs.Spool() + "/x.10.rec"} {
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("%s was thrown away: %v", file, err)
+		}
+	}
+	// Once it can be read, it is.
+	must(t, os.RemoveAll(w.dirs.Intake()+"/intake-1.log"))
+	w.write(w.dirs.Intake()+"/intake-1.log", string(spool.Append(nil, left("at-last"))))
+	w.mustStoreOnce("meanwhile", "at-last")
+	w.eventually("it is mended", func() bool {
+		_, shown := w.problem("intake-read:" + w.dirs.Intake() + "/intake-1.log")
+		return !shown
+	})
+}
+
+func TestAPoisonedRecordIsSetAside(t *testing.T) {
+	w := newHouse(t)
+	file := w.dirs.Intake() + "/intake-1.log"
+	w.write(file, string(spool.Append(spool.Append(spool.Append(nil, left("good-1")), left("poison")), left("good-2"))))
+	must(t, os.MkdirAll(w.dirs.Runtime, 0o700))
+	// As a hub leaves it that died over this record a second time.
+	attempt{file: filepath.Join(w.dirs.Runtime, "attempt")}.with(file, "poison", maxTries).write()
+	w.up()
+	w.mustStoreOnce("good-1", "good-2")
+	if n := w.stored()["poison"]; n != 0 {
+		t.Error("it was tried again")
+	}
+	if p, shown := w.problem("aside:poison"); !shown || p.Fix == "" {
+		t.Errorf("shown as %+v", p)
+	}
+	kept, err := spool.Sweep(w.dirs.State + "/aside")
+	if err != nil || len(kept) != 1 || kept[0].ID != "poison" {
+		t.Errorf("kept: %v %v", kept, err)
+	}
+	w.eventually("the file is gone", func() bool { _, err := os.Stat(file); return os.IsNotExist(err) })
+	if _, err := os.Stat(filepath.Join(w.dirs.Runtime, "attempt")); err == nil {
+		t.Error("the note stays")
+	}
+}
+
+func TestASuspectedRecordGetsItsTries(t *testing.T) {
+	w := newHouse(t)
+	file := w.dirs.Intake() + "/intake-1.log"
+	w.write(file, string(spool.Append(spool.Append(nil, left("one")), left("two"))))
+	must(t, os.MkdirAll(w.dirs.Runtime, 0o700))
+	attempt{file: filepath.Join(w.dirs.Runtime, "attempt")}.with(file, "two", maxTries-1).write()
+	w.up()
+	w.mustStoreOnce("one", "two")
+}
+
+func TestOldEventsAreForgotten(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Config+"/config.json", `{"journal.keep": "1h", "journal.keep.codex": "100d"}`)
+	for id, age := range map[string]time.Duration{"new": time.Minute, "old": 2 * time.Hour} {
+		rec := left(id)
+		rec.Time = time.Now().Add(-age)
+		must(t, spool.Leave(w.dirs.Spool(), rec))
+	}
+	codex := left("old-codex")
+	codex.Agent, codex.Event, codex.Time = "codex", "Stop", time.Now().Add(-2*time.Hour)
+	must(t, spool.Leave(w.dirs.Spool(), codex))
+	w.up()
+	w.eventually("the old one is gone", func() bool {
+		seen := w.stored()
+		return seen["new"] == 1 && seen["old-codex"] == 1 && seen["old"] == 0
+	})
+}
+
+// More than memory holds is read back from disk.
+func TestAFloodIsReadBackFromDisk(t *testing.T) {
+	w := newHouse(t)
+	w.make()
+	// As if the drain were far behind.
+	w.h.drain.queued = queueBytes
+	w.start()
+	ids := numbered("flood", 50)
+	w.report(ids...)
+	w.h.drain.queueMu.Lock()
+	w.h.drain.queued = 0
+	w.h.drain.queueMu.Unlock()
+	w.report("after")
+	w.mustStoreOnce(append(ids, "after")...)
+	w.eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
+	var info wire.Info
+	w.mustCall(wire.MethodInfo, nil, &info)
+	if info.Counts.Undrained != 0 {
+		t.Errorf("%d are said to be undrained", info.Counts.Undrained)
+	}
+}
+
+func TestSecretsStayOutOfTheJournal(t *testing.T) {
+	w := open(t, noDeploys(t))
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	r := before("claude", "s", w.base, "make deploy TOKEN="+secret)
+	r.ID = "with-a-secret"
+	r.Env = []byte("MY_TOKEN=" + secret + "\x00")
+	f := w.follow(wire.StreamParams{})
+	f.ready()
+	w.mustDeny(r, "no deploys")
+	row := w.row(r.ID, true)
+	streamed := f.next()
+	for where, text := range map[string]string{"journal": string(row.Raw), "outcome": string(row.outcome.Decision), "stream": string(streamed.Entry.Event)} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the secret is in the %s: %s", where, text)
+		}
+	}
+	w.down()
+	must(t, filepath.WalkDir(w.dirs.State, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(b), secret) {
+			t.Errorf("the secret is in %s", path)
+		}
+		if info, err := d.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s is %v", path, info.Mode())
+		}
+		return nil
+	}))
+}
+
+func TestEventsKeepTheirOrder(t *testing.T) {
+	w := open(t)
+	ids := numbered("n", 400)
+	w.report(ids...)
+	w.mustStoreOnce(ids...)
+	for i, r := range w.rows() {
+		if r.ID != ids[i] {
+			t.Fatalf("number %d is %s", i, r.ID)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package hub
+
+import (
+	"sync"
+	"time"
+)
+
+// looks runs what reads other people's folders: one at a time per key, and
+// never longer than a moment in the way of an event. A folder on a dead
+// network disk would otherwise hold up every agent.
+type looks struct {
+	mu   sync.Mutex
+	open map[string]*looking
+}
+
+type looking struct {
+	done  chan struct{}
+	since time.Time
+}
+
+const (
+	// patienceKnown is how long an event waits for a new look when an older
+	// one is there, patienceNew when there is none.
+	patienceKnown = 250 * time.Millisecond
+	patienceNew   = 2 * time.Second
+)
+
+// do runs fn unless it is running already, and waits for it as long as
+// patience allows. False means that it goes on behind.
+func (l *looks) do(key string, known bool, fn func()) bool {
+	patience := patienceNew
+	if known {
+		patience = patienceKnown
+	}
+	l.mu.Lock()
+	if l.open == nil {
+		l.open = map[string]*looking{}
+	}
+	one, running := l.open[key]
+	if !running {
+		one = &looking{done: make(chan struct{}), since: time.Now()}
+		l.open[key] = one
+		go func() {
+			defer func() {
+				l.mu.Lock()
+				delete(l.open, key)
+				l.mu.Unlock()
+				close(one.done)
+			}()
+			fn()
+		}()
+	}
+	l.mu.Unlock()
+	patience -= time.Since(one.since) // whoever comes late has waited already
+	if patience <= 0 {
+		select {
+		case <-one.done:
+			return true
+		default:
+			return false
+		}
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-one.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

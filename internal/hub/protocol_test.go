@@ -1,0 +1,400 @@
+package hub
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// talk sends text and reads lines as they come back.
+type talk struct {
+	t    *testing.T
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (w *house) talk() *talk {
+	conn := w.dial()
+	return &talk{w.t, conn, bufio.NewReader(conn)}
+}
+
+func (k *talk) say(text string) {
+	k.t.Helper()
+	if _, err := io.WriteString(k.conn, text); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+func (k *talk) line() string {
+	k.t.Helper()
+	line, err := k.in.ReadString('\n')
+	if err != nil {
+		k.t.Fatalf("no line: %v", err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// hungUp waits for the hub to end the conversation.
+func (k *talk) hungUp() {
+	k.t.Helper()
+	rest, err := io.ReadAll(k.in)
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() {
+		k.t.Fatal("the hub did not hang up")
+	}
+	if len(rest) > 0 {
+		k.t.Errorf("the hub still said %q", rest)
+	}
+}
+
+func TestJSONRPC(t *testing.T) {
+	w := open(t)
+	k := w.talk()
+	for _, c := range []struct{ send, want string }{
+		{`{"jsonrpc":"2.0","id":1,"method":"hub.info"}`, `"id":1,"result":{"pid":`},
+		{`{"jsonrpc":"2.0","id":"two","method":"no.such"}`, `"id":"two","error":{"code":-32601`},
+		{`{"jsonrpc":"2.0","id":3,"method":"hub.off","params":{"seconds":"soon"}}`, `"id":3,"error":{"code":-32602`},
+		{`{"jsonrpc":"2.0","id":4,"method":"guard.allow","params":{"rule":"x","onse":true}}`, `"id":4,"error":{"code":-32602`},
+		{`{"jsonrpc":"2.0","id":5,"method":"journal.query","params":[1]}`, `"id":5,"error":{"code":-32602`},
+		{`{"jsonrpc":"2.0","id":6,"method":"journal.query","params":{"after":"-1"}}`, `"id":6,"error":{"code":-32602`},
+		{`{"jsonrpc":"1.0","id":7,"method":"hub.info"}`, `"id":7,"error":{"code":-32600`},
+		{`{"jsonrpc":"2.0","id":8}`, `"id":8,"error":{"code":-32600`},
+		{`{"jsonrpc":"2.0","id":9,`, `"id":null,"error":{"code":-32700`},
+		{`nonsense`, `"id":null,"error":{"code":-32700`},
+		// Notifications get no answer, not even a refusal; the next line does.
+		{`{"jsonrpc":"2.0","method":"no.such"}` + "\n" + `{"jsonrpc":"2.0","id":10,"method":"hooks.stats"}`, `"id":10,"result":[]`},
+		{`{"jsonrpc":"2.0","id":11,"method":"hub.info","params":null}`, `"id":11,"result":`},
+	} {
+		k.say(c.send + "\n")
+		if got := k.line(); !strings.Contains(got, c.want) {
+			t.Errorf("%s\nwas answered %s\nwant %s", c.send, got, c.want)
+		}
+	}
+	// Two at once are answered in order.
+	k.say(`{"jsonrpc":"2.0","id":20,"method":"hub.info"}` + "\n" + `{"jsonrpc":"2.0","id":21,"method":"hub.info"}` + "\n")
+	if a, b := k.line(), k.line(); !strings.Contains(a, `"id":20`) || !strings.Contains(b, `"id":21`) {
+		t.Errorf("out of order: %.40s %.40s", a, b)
+	}
+}
+
+func TestPush(t *testing.T) {
+	w := open(t, noDeploys(t))
+	r := before("codex", "s", w.base, "make deploy")
+	got, err := w.c.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse", Payload: r.Payload})
+	if err != nil || !strings.Contains(got.Stdout, "deny") || got.ID != "pushed" {
+		t.Errorf("%+v %v", got, err)
+	}
+	w.row("pushed", true)
+	if err := w.call(wire.MethodPush, wire.PushParams{Agent: "codex"}, nil); err == nil {
+		t.Error("an event without a name was taken")
+	}
+}
+
+func TestCmux(t *testing.T) {
+	w := open(t)
+	k := w.talk()
+	for _, c := range []struct{ send, want string }{
+		{`{"id":1,"method":"system.ping","params":{}}`, `{"id":1,"ok":true,"result":{"pong":true}}`},
+		{`{"id":"a","method":"hub.info"}`, `{"id":"a","ok":true,"result":{"pid":`},
+		{`{"id":2,"method":"workspace.create"}`, `{"id":2,"ok":false,"error":{"code":"method_not_found"`},
+		{`broken`, `{"ok":false,"error":{"code":"invalid_request"`},
+	} {
+		k.say(c.send + "\n")
+		if got := k.line(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s was answered %s, want %s", c.send, got, c.want)
+		}
+	}
+}
+
+func TestMux0(t *testing.T) {
+	w := open(t)
+	const terminal = `"terminalId":"123e4567-e89b-12d3-a456-426614174000"`
+	long := strings.Repeat("x", 3*readBuffer)
+	for event, line := range map[string]string{
+		"mux0.running":    `{` + terminal + `,"event":"running","agent":"claude","at":1700000000.5}` + "\n",
+		"mux0.idle":       `{` + terminal + `,"event":"idle","agent":"claude"}`, // no newline at the end
+		"mux0.needsInput": `{` + terminal + `,"event":"needsInput","agent":"codex","summary":"` + long + `"}`,
+		"mux0.finished":   `{` + terminal + `,"event":"finished","agent":"gemini","exitCode":3}` + "\n",
+	} {
+		conn := w.dial()
+		if _, err := io.WriteString(conn, line); err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		w.eventually(event+" is stored", func() bool {
+			for _, r := range w.rows() {
+				if r.Native == event {
+					return true
+				}
+			}
+			return false
+		})
+	}
+	k := w.talk()
+	k.say(`{` + terminal + `,"event":"dancing","agent":"claude"}` + "\n")
+	k.hungUp()
+	if _, shown := w.problem("mux0"); !shown {
+		t.Error("a line that was not taken is not shown")
+	}
+}
+
+func TestGarbageIsToldSoAndHungUpOn(t *testing.T) {
+	w := open(t)
+	for _, text := range []string{"hello\n", "[]\n", "\x00\xff\xfe\n", "{}\n", `{"a":1}` + "\n", "GET / HTTP/1.1\n"} {
+		k := w.talk()
+		k.say(text)
+		if got := k.line(); !strings.Contains(got, `"code":-32700`) {
+			t.Errorf("%q was answered %s", text, got)
+		}
+		k.hungUp()
+	}
+	for name, text := range map[string]string{
+		"an empty line":             "\n",
+		"a frame without an end":    `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":100,"env":0}` + "\nshort",
+		"a frame of tomorrow":       `{"v":99,"id":"x","agent":"claude","event":"Stop","payload":0,"env":0}` + "\n",
+		"a frame that is too large": `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":99999999999,"env":0}` + "\n",
+		"a frame with a mistake":    `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":-1,"env":0}` + "\n",
+	} {
+		k := w.talk()
+		k.say(text)
+		_ = k.conn.(*net.UnixConn).CloseWrite()
+		if rest, _ := io.ReadAll(k.in); bytes.Contains(rest, []byte(`"exit"`)) {
+			t.Errorf("%s got an answer: %q", name, rest)
+		}
+	}
+	w.mustPass(said("claude", "Notification", nil))
+}
+
+func TestAHugeLineIsCutOff(t *testing.T) {
+	w := open(t)
+	conn := w.dial()
+	junk := bytes.Repeat([]byte("x"), 1<<20)
+	var err error
+	for sent := 0; sent < wire.MaxLine+8<<20 && err == nil; sent += len(junk) {
+		_, err = conn.Write(junk)
+	}
+	if err == nil {
+		t.Error("the hub takes a line without end")
+	}
+	w.mustPass(said("claude", "Notification", nil))
+}
+
+func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
+	w := newHouse(t)
+	w.make()
+	w.h.conns.silence = 200 * time.Millisecond
+	w.start()
+	var silent []*talk
+	for range 40 {
+		k := w.talk()
+		silent = append(silent, k)
+	}
+	silent[1].say(`{"v":1,"id":"half`)
+	silent[2].say(`{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf")
+	w.mustPass(said("claude", "Notification", nil))
+	for _, k := range silent {
+		k.hungUp()
+	}
+	// Whoever has said what it wants may stay.
+	k := w.talk()
+	k.say(`{"jsonrpc":"2.0","id":1,"method":"hub.info"}` + "\n")
+	k.line()
+	time.Sleep(2 * w.h.conns.silence)
+	k.say(`{"jsonrpc":"2.0","id":2,"method":"hub.info"}` + "\n")
+	k.line()
+}
+
+func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
+	w := newHouse(t)
+	w.make()
+	for range maxConnections - 4 { // as if so many were open
+		w.h.conns.add(nil)
+	}
+	w.h.conns.silence = time.Hour // and none is swept
+	ghosts := w.h.conns.open
+	w.start()
+	var open []*talk
+	refused := false
+	for range 8 {
+		k := w.talk()
+		open = append(open, k)
+		_ = k.conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
+		if _, err := k.in.ReadByte(); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+			refused = true
+			break
+		}
+	}
+	if !refused {
+		t.Error("there is no end to connections")
+	}
+	for _, k := range open {
+		k.conn.Close()
+	}
+	w.eventually("there is room again", func() bool {
+		_, err := w.try(said("claude", "Notification", nil))
+		return err == nil
+	})
+	w.h.conns.mu.Lock()
+	for entry := range ghosts {
+		if entry.conn == nil {
+			delete(w.h.conns.open, entry)
+		}
+	}
+	w.h.conns.mu.Unlock()
+}
+
+// Deciding is for people: every such method, asked from below an agent.
+func TestAgentsMayNotDecide(t *testing.T) {
+	w := open(t)
+	var deciding, others int
+	for name, m := range w.h.rpc {
+		if m.class != authority.Decide {
+			others++
+			continue
+		}
+		deciding++
+		w.stand(belowAgent("claude"))
+		err := w.call(name, nil, nil)
+		var refused *client.RefusedError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "claude") {
+			t.Errorf("%s from below an agent: %v", name, err)
+		}
+		w.stand(belowHub())
+		if err := w.call(name, nil, nil); !errors.As(err, &refused) {
+			t.Errorf("%s from below the hub: %v", name, err)
+		}
+		k := w.talk()
+		k.say(`{"id":1,"method":"` + name + `"}` + "\n")
+		if got := k.line(); !strings.Contains(got, "access_denied") {
+			t.Errorf("%s in cmux's words: %s", name, got)
+		}
+	}
+	if deciding < 10 || others < 6 {
+		t.Errorf("%d deciding methods, %d others", deciding, others)
+	}
+	w.stand(belowAgent("claude"))
+	for _, name := range []string{wire.MethodInfo, wire.MethodStats, wire.MethodQuery, wire.MethodHooksList} {
+		if err := w.call(name, nil, nil); err != nil {
+			t.Errorf("%s may not be read: %v", name, err)
+		}
+	}
+	// Each attempt is in the journal, as what it was.
+	w.eventually("all attempts are stored", func() bool {
+		n := 0
+		for _, r := range w.rows() {
+			if r.Native == "refused" && r.Agent == "hookmux" && bytes.Contains(r.Raw, []byte(`"method"`)) {
+				n++
+			}
+		}
+		return n == 3*deciding
+	})
+	if _, err := os.Stat(w.h.offFile()); err == nil {
+		t.Error("a refused method had an effect")
+	}
+	w.stand(atTerminal())
+	w.mustCall(wire.MethodOff, nil, nil)
+}
+
+func TestAnUnknownMethodClassIsTheStrictest(t *testing.T) {
+	w := open(t)
+	w.stand(belowAgent("codex"))
+	w.h.rpc = map[string]method{"new.method": {run: w.h.rpc[wire.MethodInfo].run}}
+	if err := w.call("new.method", nil, nil); err == nil {
+		t.Error("a method without a class is open to agents")
+	}
+}
+
+func TestOneHubOnly(t *testing.T) {
+	w := open(t)
+	if _, err := New(Options{Dirs: w.dirs, Table: w.table}); err == nil {
+		t.Error("two hubs at once")
+	}
+	w.mustPass(said("claude", "Notification", nil))
+	info, err := os.Stat(w.dirs.Socket())
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the socket is open to others: %v %v", info, err)
+	}
+}
+
+func TestLargePayloadsPass(t *testing.T) {
+	w := open(t, noDeploys(t))
+	r := before("claude", "s", w.base, "make deploy; echo "+strings.Repeat("a", 1<<20))
+	r.ID = "large"
+	w.mustDeny(r, "no deploys")
+	row := w.row("large", true)
+	if len(row.Raw) > 64<<10 {
+		t.Errorf("%d bytes of it are stored", len(row.Raw))
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	w := open(t, noDeploys(t))
+	const hooks = 200
+	results := make(chan error, hooks)
+	for i := range hooks {
+		go func() {
+			r := before("claude", fmt.Sprint("s", i%7), w.base, "make deploy")
+			r.ID = fmt.Sprint("many-", i)
+			reply, err := w.try(r)
+			if err == nil && !denies(reply) {
+				err = fmt.Errorf("answered %q", reply.Stdout)
+			}
+			results <- err
+		}()
+	}
+	for range hooks {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	seen := map[string]int{}
+	w.eventually("all are stored", func() bool {
+		clear(seen)
+		for _, r := range w.rows() {
+			seen[r.ID]++
+		}
+		return len(seen) == hooks
+	})
+	for id, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is stored %d times", id, n)
+		}
+	}
+	var info wire.Info
+	w.mustCall(wire.MethodInfo, nil, &info)
+	if info.Counts.Events != hooks || info.Counts.Denied != hooks || info.Counts.Waiting != 0 {
+		t.Errorf("counted %+v", info.Counts)
+	}
+	var stats []wire.HookStat
+	w.mustCall(wire.MethodStats, nil, &stats)
+	found := false
+	for _, s := range stats {
+		found = found || s.Hook == "no-deploys" && s.Calls == hooks && s.Denied == hooks && s.MaxUS >= s.MeanUS
+	}
+	if !found {
+		b, _ := json.Marshal(stats)
+		t.Errorf("stats: %s", b)
+	}
+}
+
+func TestReplyNamesTheCall(t *testing.T) {
+	w := open(t)
+	for _, id := range []string{"plain", "with \"quotes\"", "ünïcödé", strings.Repeat("long", 32)} {
+		r := frame.Request{ID: id, Agent: "claude", Event: "Notification", Payload: []byte(`{}`)}
+		w.ask(r)
+		w.row(id, false)
+	}
+}

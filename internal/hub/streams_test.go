@@ -1,0 +1,343 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// follower collects what a stream says.
+type follower struct {
+	t     *testing.T
+	notes chan client.Note
+	end   context.CancelFunc
+	done  chan error
+}
+
+func (w *house) follow(params wire.StreamParams) *follower {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &follower{w.t, make(chan client.Note, 10_000), cancel, make(chan error, 1)}
+	go func() {
+		f.done <- w.c.Stream(ctx, params, func(n client.Note) error { f.notes <- n; return nil })
+	}()
+	w.t.Cleanup(f.stop)
+	return f
+}
+
+func (f *follower) stop() {
+	f.end()
+	select {
+	case err := <-f.done:
+		f.done <- err
+	case <-time.After(patience):
+		f.t.Error("the stream does not end")
+	}
+}
+
+func (f *follower) next() client.Note {
+	f.t.Helper()
+	select {
+	case n := <-f.notes:
+		return n
+	case <-time.After(patience):
+		f.t.Fatal("the stream says nothing")
+	}
+	return client.Note{}
+}
+
+// ready reads up to where it is live and gives the ids on the way.
+func (f *follower) ready() (ids []string, cursor string) {
+	f.t.Helper()
+	for {
+		n := f.next()
+		switch {
+		case n.Ready != nil:
+			return ids, n.Ready.Cursor
+		case n.Entry != nil:
+			ids = append(ids, idOf(n.Entry))
+		}
+	}
+}
+
+// events reads so many and gives their ids and the cursor of the last.
+func (f *follower) events(n int) (ids []string, cursor string) {
+	f.t.Helper()
+	for len(ids) < n {
+		if note := f.next(); note.Entry != nil {
+			ids = append(ids, idOf(note.Entry))
+			cursor = note.Entry.Cursor
+		}
+	}
+	return ids, cursor
+}
+
+func (w *house) report(ids ...string) {
+	w.t.Helper()
+	for _, id := range ids {
+		r := said("claude", "Notification", map[string]any{"message": id})
+		r.ID = id
+		w.mustPass(r)
+	}
+}
+
+func numbered(prefix string, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s-%03d", prefix, i)
+	}
+	return ids
+}
+
+func TestAStreamGoesOnWhereItWas(t *testing.T) {
+	w := open(t)
+	first, second, third := numbered("a", 30), numbered("b", 300), numbered("c", 20)
+	live := w.follow(wire.StreamParams{})
+	if ids, _ := live.ready(); len(ids) != 0 {
+		t.Errorf("a new stream began with %v", ids)
+	}
+	w.report(first...)
+	got, cursor := live.events(len(first))
+	live.stop()
+	w.report(second...)
+	again := w.follow(wire.StreamParams{After: cursor})
+	w.report(third...)
+	more, _ := again.events(len(second) + len(third))
+	want := strings.Join(append(append(first, second...), third...), " ")
+	if all := strings.Join(append(got, more...), " "); all != want {
+		t.Errorf("got  %s\nwant %s", all, want)
+	}
+	// From the beginning, and across a restart of the hub.
+	w.down()
+	w.up()
+	whole := w.follow(wire.StreamParams{After: "0"})
+	if ids, _ := whole.ready(); strings.Join(ids, " ") != want {
+		t.Errorf("from the beginning: %v", ids)
+	}
+	var bad *wire.Error
+	if err := w.c.Stream(context.Background(), wire.StreamParams{After: "yesterday"}, func(client.Note) error { return nil }); !errors.As(err, &bad) {
+		t.Errorf("a wrong cursor: %v", err)
+	}
+}
+
+func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
+	w := open(t)
+	k := w.talk() // it asks for everything and reads nothing
+	k.say(`{"jsonrpc":"2.0","id":1,"method":"events.stream","params":{}}` + "\n")
+	if got := k.line(); !strings.Contains(got, `"ok":true`) {
+		t.Fatal(got)
+	}
+	quick := w.follow(wire.StreamParams{})
+	quick.ready()
+	ids := numbered("n", 300)
+	text := strings.Repeat("words ", 1500) // far more than a socket holds
+	for _, id := range ids {
+		r := said("claude", "Notification", map[string]any{"message": text})
+		r.ID = id
+		w.mustPass(r)
+	}
+	if got, _ := quick.events(len(ids)); strings.Join(got, " ") != strings.Join(ids, " ") {
+		t.Errorf("the quick one got %v", got)
+	}
+	var slow []string
+	for len(slow) < len(ids) {
+		var note struct {
+			Method string     `json:"method"`
+			Params wire.Entry `json:"params"`
+		}
+		if err := json.Unmarshal([]byte(k.line()), &note); err != nil {
+			t.Fatal(err)
+		}
+		if note.Method == wire.NoteEvent {
+			slow = append(slow, idOf(&note.Params))
+		}
+	}
+	if strings.Join(slow, " ") != strings.Join(ids, " ") {
+		t.Errorf("the slow one got %v", slow)
+	}
+}
+
+// Large events make pages that are cut by their size; nothing may be missing
+// behind the cut.
+func TestLargePagesHaveNoGaps(t *testing.T) {
+	w := open(t)
+	ids := numbered("n", 32)
+	var many []string
+	for i := range 20 {
+		many = append(many, fmt.Sprintf("%d%s", i, strings.Repeat("x", 15<<10)))
+	}
+	for _, id := range ids { // more than one page
+		r := said("claude", "Notification", map[string]any{"parts": many})
+		r.ID = id
+		w.mustPass(r)
+	}
+	w.row(ids[len(ids)-1], false)
+	var queried []string
+	for _, r := range w.rows() {
+		queried = append(queried, r.ID)
+	}
+	if strings.Join(queried, " ") != strings.Join(ids, " ") {
+		t.Errorf("a query gives %d of %d", len(queried), len(ids))
+	}
+	if got, _ := w.follow(wire.StreamParams{After: "0"}).ready(); strings.Join(got, " ") != strings.Join(ids, " ") {
+		t.Errorf("a stream gives %d of %d", len(got), len(ids))
+	}
+}
+
+func TestFilters(t *testing.T) {
+	w := open(t, noDeploys(t))
+	everything := w.follow(wire.StreamParams{})
+	byAgent := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"codex-cli"}}}) // an alias
+	byKind := w.follow(wire.StreamParams{Filter: wire.Filter{Kinds: []string{"tool.before", "Notification"}}})
+	bySession := w.follow(wire.StreamParams{Filter: wire.Filter{Session: "s-grok"}})
+	byTool := w.follow(wire.StreamParams{Filter: wire.Filter{Tool: "Bash"}})
+	byVerdict := w.follow(wire.StreamParams{Filter: wire.Filter{Verdict: "deny"}})
+	for _, f := range []*follower{everything, byAgent, byKind, bySession, byTool, byVerdict} {
+		f.ready()
+	}
+	for _, agent := range []string{"claude", "codex", "grok"} {
+		r := before(agent, "s-"+agent, w.base, "make deploy")
+		r.ID = agent + "-deploy"
+		w.ask(r)
+		r = before(agent, "s-"+agent, w.base, "make test")
+		r.ID = agent + "-test"
+		w.ask(r)
+	}
+	w.report("note")
+	last := said("codex", "Stop", map[string]any{"session_id": "s-grok"})
+	last.ID = "last"
+	w.ask(last)
+
+	for _, c := range []struct {
+		name string
+		f    *follower
+		want string
+	}{
+		{"everything", everything, "claude-deploy claude-test codex-deploy codex-test grok-deploy grok-test note last"},
+		{"agent", byAgent, "codex-deploy codex-test last"},
+		{"kind", byKind, "claude-deploy claude-test codex-deploy codex-test grok-deploy grok-test note"},
+		{"session", bySession, "grok-deploy grok-test last"},
+		{"tool", byTool, "claude-deploy claude-test codex-deploy codex-test"},
+	} {
+		want := strings.Fields(c.want)
+		ids, _ := c.f.events(len(want))
+		if strings.Join(ids, " ") != c.want {
+			t.Errorf("%s: %v, want %v", c.name, ids, want)
+		}
+	}
+	// A verdict may come with its event or after it; each once, none missing.
+	denied := map[string]int{}
+	for range 3 {
+		n := byVerdict.next()
+		for n.Entry == nil && n.Outcome == nil {
+			n = byVerdict.next()
+		}
+		if n.Entry != nil {
+			denied[idOf(n.Entry)]++
+		} else {
+			denied[n.Outcome.ID]++
+		}
+	}
+	if len(denied) != 3 || denied["grok-deploy"] != 1 {
+		t.Errorf("denied: %v", denied)
+	}
+}
+
+func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
+	release := make(chan struct{})
+	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+		<-release
+		return event.Decision{Verdict: event.Deny, Reason: "after all"}, nil
+	})
+	w := open(t, slow)
+	all := w.follow(wire.StreamParams{})
+	others := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"codex"}}})
+	denials := w.follow(wire.StreamParams{Filter: wire.Filter{Verdict: "deny"}})
+	all.ready()
+	others.ready()
+	denials.ready()
+	r := before("claude", "s", w.base, "x")
+	r.ID = "slow"
+	answered := make(chan struct{})
+	go func() { defer close(answered); _, _ = w.try(r) }()
+	n := all.next()
+	if n.Entry == nil || idOf(n.Entry) != "slow" || n.Entry.Outcome != nil {
+		t.Fatalf("first came %+v", n)
+	}
+	close(release)
+	<-answered
+	if n = all.next(); n.Outcome == nil || n.Outcome.ID != "slow" || verdictOf(n.Outcome) != "deny" {
+		t.Errorf("then came %+v", n)
+	}
+	if n = denials.next(); (n.Outcome == nil || n.Outcome.ID != "slow") && (n.Entry == nil || idOf(n.Entry) != "slow") {
+		t.Errorf("a stream of denials got %+v", n)
+	}
+	w.report("end")
+	if ids, _ := all.events(1); ids[0] != "end" {
+		t.Errorf("then %v", ids)
+	}
+	stop := said("codex", "Stop", nil)
+	stop.ID = "codex-stop"
+	w.ask(stop)
+	if n = others.next(); n.Entry == nil || idOf(n.Entry) != "codex-stop" {
+		t.Errorf("a stream for another agent got %+v", n)
+	}
+}
+
+func TestStreamsEndWithTheHub(t *testing.T) {
+	w := open(t)
+	f := w.follow(wire.StreamParams{})
+	f.ready()
+	w.down()
+	select {
+	case err := <-f.done:
+		if err == nil {
+			t.Error("ended without a word")
+		}
+		f.done <- err
+	case <-time.After(patience):
+		t.Error("the stream outlives the hub")
+	}
+}
+
+func TestProblemsAreStreamed(t *testing.T) {
+	bad := entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+		return event.Decision{}, errors.New("broken\nwith details")
+	})
+	w := open(t, bad)
+	f := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"grok"}}})
+	f.ready()
+	w.mustDeny(before("claude", "s", w.base, "x"), "broken")
+	if n := f.next(); n.Problem == nil || !strings.Contains(n.Problem.What, "bad") || strings.Contains(n.Problem.What, "\n") {
+		t.Errorf("streamed %+v", n)
+	}
+}
+
+func TestNewestFirstIsToldInOrder(t *testing.T) {
+	w := open(t)
+	ids := numbered("n", 25)
+	w.report(ids...)
+	w.row(ids[24], false)
+	var got wire.QueryResult
+	w.mustCall(wire.MethodQuery, wire.QueryParams{Limit: 10, Newest: true}, &got)
+	if len(got.Entries) != 10 || idOf(&got.Entries[0]) != ids[15] || idOf(&got.Entries[9]) != ids[24] {
+		t.Errorf("%d entries", len(got.Entries))
+	}
+	w.mustCall(wire.MethodQuery, wire.QueryParams{Limit: 10}, &got)
+	if got.Next == "" || idOf(&got.Entries[9]) != ids[9] {
+		t.Errorf("first page ends with %s, next %q", got.Entries[9].Event, got.Next)
+	}
+	w.mustCall(wire.MethodQuery, wire.QueryParams{Filter: wire.Filter{Since: time.Now().Add(time.Hour)}}, &got)
+	if len(got.Entries) != 0 {
+		t.Error("events from the future")
+	}
+}
