@@ -25,10 +25,13 @@ type call struct {
 	time     timing
 	started  time.Time
 	request  frame.Request
+
+	read []byte // what of the payload was read in a hurry, before it took long
+	sent conn   // where the request is waiting for its reply already
 }
 
 func newCall(opt options, env []string, start time.Time) *call {
-	c := &call{opt: opt, env: env, getenv: lookup(env), started: start}
+	c := &call{opt: opt, env: env, getenv: lookup(env), started: start, sent: noConn}
 	var known bool
 	c.row, known = neutral.Lookup(opt.agent, opt.event)
 	// What the table doesn't know may be a user's own agent that waits for a
@@ -58,10 +61,24 @@ func (c *call) unavailable() neutral.Answer {
 // do makes the call. It runs beside supervise, which reads nothing of what do
 // writes.
 func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
-	payload, truncated := readPayload(stdin)
-	if c.opt.disabled {
-		return c.row.Neutral
+	if c.request.ID == "" {
+		payload, truncated := readPayload(c.read, stdin)
+		if c.opt.disabled {
+			return c.row.Neutral
+		}
+		c.prepare(payload, truncated)
 	}
+	reply, err := c.exchange()
+	if err == nil {
+		return answerOf(reply)
+	}
+	if c.opt.debug {
+		say(stderr, "hookmux-hook: "+err.Error()+"\n")
+	}
+	return c.unavailable()
+}
+
+func (c *call) prepare(payload []byte, truncated bool) {
 	c.request = frame.Request{
 		ID:        frame.NewID(),
 		Agent:     c.opt.agent,
@@ -72,14 +89,10 @@ func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
 		Payload:   payload,
 		Truncated: truncated,
 	}
-	reply, err := c.exchange()
-	if err == nil {
-		return neutral.Answer{Stdout: string(reply.Stdout), Stderr: string(reply.Stderr), Exit: reply.Exit}
-	}
-	if c.opt.debug {
-		say(stderr, "hookmux-hook: "+err.Error()+"\n")
-	}
-	return c.unavailable()
+}
+
+func answerOf(r frame.Reply) neutral.Answer {
+	return neutral.Answer{Stdout: string(r.Stdout), Stderr: string(r.Stderr), Exit: r.Exit}
 }
 
 // maxSends bounds how often one deciding call is repeated. A hub that dies of
@@ -91,21 +104,37 @@ var errSilent = errors.New("the hub didn't answer in time")
 // exchange gets the hub's reply, or makes sure that the event isn't lost.
 func (c *call) exchange() (frame.Reply, error) {
 	for sends := 1; ; sends++ {
-		conn, err := c.reach()
-		if err != nil {
-			return frame.Reply{}, err
+		conn := c.sent
+		if conn == noConn {
+			var err error
+			if conn, err = c.reach(); err != nil {
+				return frame.Reply{}, err
+			}
+			if conn, err = c.transmit(conn); err != nil {
+				conn.close()
+				if c.lost(sends, err) {
+					return frame.Reply{}, errors.Join(err, c.leave())
+				}
+				continue
+			}
 		}
-		reply, err := c.ask(conn)
+		c.sent = noConn
+		reply, err := c.receive(conn)
 		conn.close()
 		if err == nil {
 			return reply, nil
 		}
-		if c.observes || sends == maxSends || err == errSilent || time.Now().After(c.time.giveUp) {
+		if c.lost(sends, err) {
 			// Whether the hub has it we can't know. Left twice it still counts
 			// once, because the id is the key.
 			return frame.Reply{}, errors.Join(err, c.leave())
 		}
 	}
+}
+
+// lost tells that asking once more is no use.
+func (c *call) lost(sends int, err error) bool {
+	return c.observes || sends == maxSends || err == errSilent || time.Now().After(c.time.giveUp)
 }
 
 // reach connects to the hub that is there, or else to one it brings up. If
@@ -165,17 +194,19 @@ func (c *call) startOnly(d paths.Dirs) error {
 	return err
 }
 
-// ask sends the request and reads the reply.
-func (c *call) ask(conn conn) (frame.Reply, error) {
+// transmit sends the request and says until when its reply is waited for.
+func (c *call) transmit(conn conn) (conn, error) {
 	now := time.Now()
 	if !c.time.answerBy.IsZero() {
 		// Not 0, which would mean that there is no deadline.
 		c.request.Deadline = max(time.Millisecond, c.time.answerBy.Sub(now))
 	}
 	conn.until = c.time.waitFrom(now, c.observes)
-	if err := c.send(conn); err != nil {
-		return frame.Reply{}, err
-	}
+	return conn, c.send(conn)
+}
+
+// receive reads the reply.
+func (c *call) receive(conn conn) (frame.Reply, error) {
 	conn.startReading()
 	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
 	switch {

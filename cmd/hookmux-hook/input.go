@@ -11,8 +11,12 @@ const (
 // readPayload reads stdin to its end. Of what is too large for a frame it
 // keeps the beginning, which names session and tool in most agents, and reads
 // the rest away.
-func readPayload(r io.Reader) (payload []byte, truncated bool) {
-	buf := make([]byte, 0, 16<<10)
+// begun is what was read before.
+func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
+	buf := begun
+	if buf == nil {
+		buf = make([]byte, 0, 16<<10)
+	}
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

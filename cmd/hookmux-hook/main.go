@@ -51,15 +51,15 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 		return usageExit
 	}
-	answer := supervise(newCall(opt, env, start), stdin, stderr)
+	c := newCall(opt, env, start)
+	answer, done := c.hurry(stdin)
+	if !done {
+		answer = supervise(c, stdin, stderr)
+	}
 	say(stdout, answer.Stdout)
 	say(stderr, answer.Stderr)
 	return answer.Exit
 }
-
-// quick is how long a call takes at most unless somebody thinks it over. Only
-// what lasts longer is worth the thread that watching for signals costs.
-const quick = 30 * time.Millisecond
 
 // supervise makes the call and stands by to answer in its place: when the
 // time is over whatever the call is stuck in (an agent that never closes our
@@ -68,24 +68,18 @@ const quick = 30 * time.Millisecond
 func supervise(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	done := make(chan neutral.Answer, 1)
 	go func() { done <- c.do(stdin, stderr) }()
-	slow := time.NewTimer(quick)
-	defer slow.Stop()
 	over := time.NewTimer(time.Until(c.time.last))
 	defer over.Stop()
-	var ended chan os.Signal
-	for {
-		select {
-		case answer := <-done:
-			return answer
-		case <-slow.C:
-			ended = make(chan os.Signal, 1)
-			signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-			defer signal.Stop(ended)
-		case <-over.C:
-			return c.unavailable()
-		case <-ended:
-			return neutral.Answer{Exit: c.row.Neutral.Exit}
-		}
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(ended)
+	select {
+	case answer := <-done:
+		return answer
+	case <-over.C:
+		return c.unavailable()
+	case <-ended:
+		return c.row.Neutral
 	}
 }
 

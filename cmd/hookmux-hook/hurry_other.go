@@ -1,0 +1,11 @@
+//go:build !unix
+
+package main
+
+import (
+	"io"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+)
+
+func (c *call) hurry(io.Reader) (neutral.Answer, bool) { return neutral.Answer{}, false }

@@ -1,0 +1,95 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/paths"
+)
+
+// quick is how long a call takes at most unless somebody thinks it over. Only
+// what lasts longer is worth the threads and timers that watching costs.
+const quick = 30 * time.Millisecond
+
+var errSlow = errors.New("this takes longer")
+
+// hasty reads from a descriptor for as long as it does not keep us waiting.
+type hasty struct {
+	fd    fd
+	until time.Time
+	slow  bool
+}
+
+func (h *hasty) Read(p []byte) (int, error) {
+	if !readable(int(h.fd), time.Until(h.until)) {
+		h.slow = true
+		return 0, errSlow
+	}
+	return h.fd.Read(p)
+}
+
+// hurry makes the whole call on this one thread, with nothing standing by: the
+// ordinary case, in which the agent has written its payload already and the
+// hub answers at once. False means that it takes longer; what was done so far
+// stands, and supervise goes on from there.
+func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
+	in, ok := stdin.(fd)
+	if !ok {
+		return neutral.Answer{}, false
+	}
+	from := &hasty{fd: in, until: c.started.Add(quick)}
+	payload, truncated := readPayload(nil, from)
+	if from.slow && !truncated {
+		c.read = payload
+		return neutral.Answer{}, false
+	}
+	if c.opt.disabled {
+		return c.row.Neutral, true
+	}
+	c.prepare(payload, truncated)
+	dirs, err := paths.RuntimeOnly(c.getenv)
+	if err != nil {
+		return neutral.Answer{}, false
+	}
+	conn, err := c.connect(dirs, c.started.Add(quick))
+	if err != nil {
+		return neutral.Answer{}, false // reach knows what to do about it
+	}
+	if conn, err = c.transmit(conn); err != nil {
+		conn.close()
+		return neutral.Answer{}, false
+	}
+	if !readable(conn.fd, quick) {
+		c.sent = conn
+		return neutral.Answer{}, false
+	}
+	reply, err := c.receive(conn)
+	conn.close()
+	if err != nil {
+		return neutral.Answer{}, false // asked again, under the same id
+	}
+	return answerOf(reply), true
+}
+
+// readable waits until a descriptor can be read without waiting, or has ended.
+func readable(f int, wait time.Duration) bool {
+	for end := time.Now().Add(wait); ; {
+		left := time.Until(end)
+		if left <= 0 {
+			left = 0
+		}
+		ready, err := selectRead(f, left)
+		if err != syscall.EINTR || left == 0 {
+			return err == nil && ready
+		}
+	}
+}
+
+// setWord is the size of one word of a descriptor set.
+const setWord = unsafe.Sizeof(syscall.FdSet{}.Bits[0])
