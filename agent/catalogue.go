@@ -69,6 +69,29 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 	return e.CarriesAt(version)
 }
 
+// CarriesFor is the capability row that holds for one event: like [Carries],
+// and without what may only be sent where a person is known to attend when
+// none is.
+func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
+	a, ok := c.byName[ev.Agent]
+	if !ok {
+		return event.Carries{}
+	}
+	e, ok := a.Event(ev.Native)
+	if !ok {
+		return event.Carries{}
+	}
+	return e.carriesFor(ev)
+}
+
+func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {
+	carries := e.CarriesAt(ev.AgentVersion)
+	if ask := e.Carries.Ask; ask != nil && ask.NeedsPerson && ev.Attended != event.AttendedYes {
+		carries.Ask = false
+	}
+	return carries
+}
+
 // Neutral is the answer of an agent's event that changes nothing, read from
 // the table the hook client links.
 func Neutral(agent, native string) neutral.Answer {

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/hookmux/hookmux/agent/dialect"
+	"github.com/hookmux/hookmux/event"
 )
 
 var agentName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
@@ -114,12 +115,22 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 			c.at(fmt.Sprintf("$.files[%d].scope", i), "%s: scope %q is none of user, project, managed", own.Name, f.Scope)
 		}
 	}
+	if own.Install != nil {
+		c.install(own.Name, own.Install)
+	}
 	return c.problems
 }
 
 func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 	if !e.Kind.Known() {
 		c.at(path+".kind", "%s: event %s: kind %q is not known", agent, e.Name, e.Kind)
+	}
+	for _, kinds := range []map[string]event.Kind{e.KindWith, e.KindWithout} {
+		for key, kind := range kinds {
+			if !kind.Known() {
+				c.at(path, "%s: event %s: kind %q of %s is not known", agent, e.Name, kind, key)
+			}
+		}
 	}
 	switch e.Install {
 	case InstallDefault:

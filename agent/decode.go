@@ -63,7 +63,7 @@ func (c *Catalogue) Decode(in Input) event.Event {
 		ev.Malformed = describe(in.Payload, err)
 	}
 	if table.spec != nil {
-		ev.Native, ev.Kind = table.spec.Name, table.spec.Kind
+		ev.Native, ev.Kind = table.spec.Name, table.spec.kindOf(in.Payload)
 		ev.Detail = table.spec.Detail
 	}
 	r.fill(&ev, a.compiled, table.spec)
@@ -97,34 +97,42 @@ type reading struct {
 	rank       [fieldCount]uint8
 	background int
 	truncated  bool
+	failed     bool
 }
 
 func (r *reading) read(payload []byte, table *eventTable) error {
 	keys := table.keys
 	return jsonscan.Object(bytes.TrimPrefix(payload, byteOrderMark), func(key, value []byte) bool {
-		s, ok := keys[string(key)]
-		if !ok {
-			return true
+		sources := keys[string(key)]
+		for i := range sources {
+			r.take(&sources[i], value)
 		}
-		if s.sub != "" {
-			if value = jsonscan.Get(value, s.sub); value == nil {
-				return true
-			}
-		}
-		switch s.field {
-		case fBackground:
-			_ = jsonscan.Array(value, func([]byte) bool { r.background++; return true })
-			return true
-		case fTruncated:
-			r.truncated = r.truncated || string(value) == "true"
-			return true
-		}
-		if old := r.value[s.field]; old != nil && (r.rank[s.field] < s.rank || blank(value)) && !blank(old) {
-			return true
-		}
-		r.value[s.field], r.rank[s.field] = value, s.rank
 		return true
 	})
+}
+
+// take notes what one payload key says about one field.
+func (r *reading) take(s *source, value []byte) {
+	if len(s.sub) > 0 {
+		if value = jsonscan.Get(value, s.sub...); value == nil {
+			return
+		}
+	}
+	switch s.field {
+	case fBackground:
+		_ = jsonscan.Array(value, func([]byte) bool { r.background++; return true })
+		return
+	case fTruncated:
+		r.truncated = r.truncated || string(value) == "true"
+		return
+	case fFailed:
+		r.failed = r.failed || string(value) == "true"
+		return
+	}
+	if old := r.value[s.field]; old != nil && (r.rank[s.field] < s.rank || blank(value)) && !blank(old) {
+		return
+	}
+	r.value[s.field], r.rank[s.field] = value, s.rank
 }
 
 // blank reports whether a value says nothing.
@@ -132,7 +140,8 @@ func blank(v []byte) bool {
 	return len(v) == 0 || string(v) == "null" || string(v) == `""`
 }
 
-// text is a field as a string; numbers and words count as their spelling.
+// text is a field as a string; numbers and words count as their spelling, of
+// a list of message parts the text in them.
 func (r *reading) text(f field) string {
 	v := r.value[f]
 	if blank(v) {
@@ -141,7 +150,47 @@ func (r *reading) text(f field) string {
 	if s, ok := jsonscan.String(v); ok {
 		return s
 	}
+	if jsonscan.IsArray(v) {
+		if s := partsText(v); s != "" {
+			return s
+		}
+	}
 	return string(v)
+}
+
+// partsText joins the texts of a list of message parts.
+func partsText(list []byte) string {
+	var texts []string
+	_ = jsonscan.Array(list, func(part []byte) bool {
+		if jsonscan.IsObject(part) {
+			part = jsonscan.Get(part, "text")
+		}
+		if s, ok := jsonscan.String(part); ok && s != "" {
+			texts = append(texts, s)
+		}
+		return true
+	})
+	return strings.Join(texts, "\n")
+}
+
+// kindOf is the event's kind for one payload.
+func (e *EventSpec) kindOf(payload []byte) event.Kind {
+	if len(e.KindWith) == 0 && len(e.KindWithout) == 0 {
+		return e.Kind
+	}
+	payload = bytes.TrimPrefix(payload, byteOrderMark)
+	there := func(key string) bool { return !blank(jsonscan.Get(payload, strings.Split(key, ".")...)) }
+	for key, kind := range e.KindWith {
+		if there(key) {
+			return kind
+		}
+	}
+	for key, kind := range e.KindWithout {
+		if !there(key) {
+			return kind
+		}
+	}
+	return e.Kind
 }
 
 func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
@@ -162,17 +211,26 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	ev.Background = r.background
 	ev.Truncated = ev.Truncated || r.truncated
 	if id, kind := r.text(fSubagentID), r.text(fSubagentType); id != "" || kind != "" {
-		ev.Subagent = &event.Subagent{ID: id, Type: kind}
+		ev.Subagent = &event.Subagent{ID: id, Type: kind, Parent: r.text(fParent)}
+	} else if parent := r.text(fParent); parent != "" {
+		ev.Subagent = &event.Subagent{Parent: parent}
+	}
+	if version := r.text(fVersion); version != "" {
+		ev.AgentVersion = version
+	}
+	switch string(r.value[fAttended]) {
+	case "true":
+		ev.Attended = event.AttendedYes
+	case "false":
+		ev.Attended = event.AttendedNo
 	}
 	name := r.text(fToolName)
 	if name == "" && r.value[fToolInput] == nil {
 		return
 	}
 	t := c.tool(name)
-	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: r.value[fToolInput], Output: r.value[fToolOutput]}
-	if spec != nil {
-		tool.Failed = spec.Failed
-	}
+	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]), Output: r.value[fToolOutput]}
+	tool.Failed = r.failed || spec != nil && spec.Failed
 	if ms := r.value[fDurationMS]; ms != nil {
 		if n, err := strconv.ParseFloat(string(ms), 64); err == nil && n > 0 && n < 1e12 {
 			tool.Duration = time.Duration(n * float64(time.Millisecond))
@@ -183,6 +241,18 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	}
 	t.read(tool.Input, tool)
 	ev.Tool = tool
+}
+
+// unwrapped is an input that came as the text of an object as that object:
+// some agents hand on the words of the model's call.
+func unwrapped(input []byte) []byte {
+	if len(input) == 0 || input[0] != '"' {
+		return input
+	}
+	if s, ok := jsonscan.String(input); ok && strings.HasPrefix(strings.TrimSpace(s), "{") && jsonscan.Valid([]byte(s)) {
+		return []byte(s)
+	}
+	return input
 }
 
 // fromEnvironment reads what the agent says in its hooks' environment.

@@ -21,7 +21,7 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 	if spec == nil {
 		spec = &EventSpec{Name: ev.Native, Kind: ev.Kind}
 	}
-	carries := spec.CarriesAt(ev.AgentVersion)
+	carries := spec.carriesFor(ev)
 	d = settle(d, ev, carries)
 	d = unapproved(d, spec)
 	input, d := a.changedInput(ev, d)

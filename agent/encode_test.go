@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,10 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 		answer, sent := Builtin().Encode(&ev, d)
 		a, _ := Builtin().Agent(f.agent)
 		spec, _ := a.Event(f.event)
+		if spec.Answer == "exit" {
+			checkExit(t, answer, sent)
+			return
+		}
 		if answer.Exit != 0 || answer.Stderr != "" {
 			t.Fatalf("exit %d, stderr %q", answer.Exit, answer.Stderr)
 		}
@@ -84,16 +89,34 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 			t.Fatal("a refusal without a reason")
 		}
 		approved := d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
-		if !approved && f.agent != "codex" && (strings.Contains(answer.Stdout, `"permissionDecision":"allow"`) || strings.Contains(answer.Stdout, `"behavior":"allow"`)) {
+		if !approved && f.agent != "codex" && containsAny(answer.Stdout, `"permissionDecision":"allow"`, `"behavior":"allow"`, `"reply":"once"`) {
 			t.Fatalf("nobody approved: %s", answer.Stdout)
 		}
-		if d.Verdict == event.Deny && ev.Kind.Guarded() && !strings.Contains(answer.Stdout, `"deny"`) {
+		if d.Verdict == event.Deny && ev.Kind.Guarded() && !containsAny(answer.Stdout, `"deny"`, `"block":true`, `"throw":`, `"reply":"reject"`) {
 			t.Fatalf("a refusal got lost: %s", answer.Stdout)
 		}
 		if f.agent == "codex" {
 			checkCodex(t, f.event, top)
 		}
 	})
+}
+
+func containsAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// checkExit: a refusal by exit code has a reason on stderr and nothing on
+// stdout, and words on stdout never look like an answer.
+func checkExit(t *rapid.T, answer neutral.Answer, sent event.Decision) {
+	refuses := sent.Verdict == event.Deny || sent.KeepGoing
+	switch {
+	case refuses != (answer.Exit == 2), answer.Exit != 0 && answer.Exit != 2:
+		t.Fatalf("%s sent as exit %d", sent.Verdict.Word(), answer.Exit)
+	case refuses && (strings.TrimSpace(answer.Stderr) == "" || answer.Stdout != ""):
+		t.Fatalf("a refusal with %q on stdout and %q on stderr", answer.Stdout, answer.Stderr)
+	case strings.HasPrefix(strings.TrimSpace(answer.Stdout), "{"):
+		t.Fatalf("words that look like an answer: %s", answer.Stdout)
+	}
 }
 
 func checkCodex(t *rapid.T, native string, top map[string]json.RawMessage) {

@@ -12,7 +12,7 @@ func (f HookFile) Resolve(home, project string, env func(string) string) string 
 	if rest, ok := strings.CutPrefix(f.Path, "~/"); ok {
 		if f.Env != "" && env != nil {
 			if dir := env(f.Env); dir != "" {
-				if _, below, ok := strings.Cut(rest, "/"); ok {
+				if below, ok := f.belowEnv(rest); ok {
 					return filepath.Join(dir, below)
 				}
 			}
@@ -30,6 +30,19 @@ func (f HookFile) Resolve(home, project string, env func(string) string) string 
 	}
 	return f.Path
 }
+
+// belowEnv is the part of a "~/" path that lies below the directory the
+// variable stands for.
+func (f HookFile) belowEnv(rest string) (string, bool) {
+	if f.EnvDir != "" {
+		return strings.CutPrefix("~/"+rest, f.EnvDir+"/")
+	}
+	_, below, ok := strings.Cut(rest, "/")
+	return below, ok
+}
+
+// beside is another file of the same directory.
+func beside(path, name string) string { return filepath.Join(filepath.Dir(path), name) }
 
 // ByProgram finds the agent whose process this is, by the base name of its
 // executable and the paths of executable and script.

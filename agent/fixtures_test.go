@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,16 +38,37 @@ func fixtures(t testing.TB) []fixture {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var head struct {
-				Event string `json:"hook_event_name"`
+			native := fixtureEvent(a, filepath.Base(file), payload)
+			if native == "" {
+				t.Fatalf("%s: of no event in the catalogue", file)
 			}
-			if err := json.Unmarshal(payload, &head); err != nil || head.Event == "" {
-				t.Fatalf("%s: no payload: %v", file, err)
-			}
-			out = append(out, fixture{a.Name, filepath.Base(file), head.Event, payload})
+			out = append(out, fixture{a.Name, filepath.Base(file), native, payload})
 		}
 	}
 	return out
+}
+
+// fixtureEvent is the event of a fixture: what its payload says, or the
+// longest event its file is named after, behind a word that sorts files.
+func fixtureEvent(a *Agent, file string, payload []byte) string {
+	var head struct {
+		Event string `json:"hook_event_name"`
+	}
+	if json.Unmarshal(payload, &head) == nil {
+		if _, ok := a.Event(head.Event); ok {
+			return head.Event
+		}
+	}
+	for _, word := range []string{"pascal.", "event.", "hook."} {
+		file = strings.TrimPrefix(file, word)
+	}
+	found := ""
+	for _, e := range a.Events {
+		if strings.HasPrefix(file, e.Name+".") && len(e.Name) > len(found) {
+			found = e.Name
+		}
+	}
+	return found
 }
 
 // load reads one fixture by agent and file name.
@@ -69,25 +91,20 @@ func TestEveryFieldIsAccountedFor(t *testing.T) {
 			t.Errorf("%s: event %s is not in the catalogue", f.agent, f.event)
 			continue
 		}
-		var fields map[string]json.RawMessage
-		if err := json.Unmarshal(f.payload, &fields); err != nil {
-			t.Fatal(err)
-		}
-		for key := range fields {
-			if _, mapped := table.keys[key]; !mapped && a.Ignored[key] == "" {
-				t.Errorf("%s/%s: field %q is neither mapped nor ignored", f.agent, f.file, key)
-			}
-		}
+		accountFor(t, a, f, table, nil, f.payload)
 		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
 		if ev.Tool == nil {
 			continue
 		}
 		tool := a.compiled.tool(ev.Tool.Name)
-		if tool == a.compiled.fallback {
+		if tool == a.compiled.fallback && ev.Tool.Name != "nosuch" { // made up by the lab
 			t.Errorf("%s/%s: tool %s is not in the catalogue", f.agent, f.file, ev.Tool.Name)
 		}
 		if tool.glob != nil && ev.Tool.Kind == event.MCP {
 			continue // a server's own arguments
+		}
+		if len(ev.Tool.Input) == 0 {
+			continue // a report about the end of a call
 		}
 		var input map[string]json.RawMessage
 		if err := json.Unmarshal(ev.Tool.Input, &input); err != nil {
@@ -107,10 +124,57 @@ func TestEveryFieldIsAccountedFor(t *testing.T) {
 	}
 }
 
-// Every event of the three agents was seen, but for those the lab could not
-// bring about.
+// accountFor goes through an object of a payload: a key is read whole, or
+// ignored, or an object whose keys are each accounted for.
+func accountFor(t *testing.T, a *Agent, f fixture, table *eventTable, above []string, value []byte) {
+	t.Helper()
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(value, &fields); err != nil {
+		t.Errorf("%s/%s: %q is no object: %v", f.agent, f.file, above, err)
+		return
+	}
+	for key, inner := range fields {
+		path := append(above[:len(above):len(above)], key)
+		whole, below := false, false
+		for _, s := range table.keys[path[0]] {
+			whole = whole || slices.Equal(s.sub, path[1:])
+			below = below || len(s.sub) >= len(path) && slices.Equal(s.sub[:len(path)-1], path[1:])
+		}
+		name := strings.Join(path, ".")
+		switch {
+		case whole || a.Ignored[name] != "":
+		case below && len(inner) > 0 && inner[0] == '{':
+			accountFor(t, a, f, table, path, inner)
+		case below: // mapped where it is an object
+		default:
+			for k := range a.Ignored { // an object of which all that is there is ignored
+				below = below || strings.HasPrefix(k, name+".")
+			}
+			if below && len(inner) > 0 && inner[0] == '{' {
+				accountFor(t, a, f, table, path, inner)
+				continue
+			}
+			t.Errorf("%s/%s: field %q is neither mapped nor ignored", f.agent, f.file, name)
+		}
+	}
+}
+
+// unseen are events the lab could not bring about, or kept no payload of.
+var unseen = []string{
+	"grok PostToolUseFailure", "grok PostCompact",
+	"qwen UserPromptExpansion", "qwen PermissionDenied", "qwen SessionDelete",
+	"copilot preMcpToolCall",
+	"kimi UserPromptQueued", "kimi SessionHeartbeat", "kimi TaskStarted", "kimi Notification",
+	"droid SubagentStop", "droid PreCompact",
+	"opencode permission.ask", // never called
+}
+
+// Every event was seen, but for those.
 func TestEveryEventHasAFixture(t *testing.T) {
-	seen := map[string]bool{"grok PostToolUseFailure": true, "grok PostCompact": true}
+	seen := map[string]bool{}
+	for _, e := range unseen {
+		seen[e] = true
+	}
 	for _, f := range fixtures(t) {
 		seen[f.agent+" "+f.event] = true
 	}
@@ -123,14 +187,20 @@ func TestEveryEventHasAFixture(t *testing.T) {
 	}
 }
 
+// nobodys are reports that name no session.
+var nobodys = map[string]bool{
+	"opencode/hook.dispose.json":      true, // the plugin says it
+	"opencode/event.file.edited.json": true, "pi/project_trust.json": true,
+}
+
 func TestDecodedEventsMatchGoldens(t *testing.T) {
 	pages := map[string]*bytes.Buffer{}
 	for _, f := range fixtures(t) {
-		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event, Payload: f.payload})
+		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event, Payload: f.payload, Cwd: "/from/the/frame"})
 		if !bytes.Equal(ev.Raw, f.payload) {
 			t.Errorf("%s/%s: raw differs", f.agent, f.file)
 		}
-		if ev.Malformed != "" || ev.Native != f.event || ev.Session == "" || ev.Cwd == "" {
+		if ev.Malformed != "" || ev.Native != f.event || ev.Session == "" && !nobodys[f.agent+"/"+f.file] {
 			t.Errorf("%s/%s: %+v", f.agent, f.file, ev)
 		}
 		var line bytes.Buffer

@@ -161,6 +161,9 @@ func overlay(base, add *Agent) *Agent {
 	whole.Marks.Environment = joined(base.Marks.Environment, add.Marks.Environment)
 	whole.Marks.Caller = joined(base.Marks.Caller, add.Marks.Caller)
 	whole.Files = joined(base.Files, add.Files)
+	if add.Install != nil {
+		whole.Install = add.Install
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
@@ -209,7 +212,8 @@ func fieldPairs(base, add *FieldSpec) []fieldPair {
 func fieldLists(s *FieldSpec) []*[]string {
 	return []*[]string{
 		&s.Event, &s.Session, &s.Turn, &s.Cwd, &s.Mode, &s.Model, &s.Title, &s.Transcript, &s.Prompt,
-		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.ToolName, &s.ToolInput,
+		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
+		&s.Version, &s.Attended, &s.Failed, &s.ToolName, &s.ToolInput,
 		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
 	}
 }

@@ -103,6 +103,8 @@ func TestProblemsNameFileAndLine(t *testing.T) {
 		"name: mine\ndialect: claude\naliases: [codex]\n":                                                                                                  `bad.yaml:3: mine: alias "codex" belongs to codex`,
 		"name: claude-code\ndialect: claude\n":                                                                                                             `bad.yaml:1: "claude-code" is an alias of claude`,
 		"name: mine\nname: twice\ndialect: claude\n":                                                                                                       `bad.yaml:2: `,
+		"name: mine\ndialect: claude\ninstall:\n  way: magic\n  missing: open\n":                                                                           `bad.yaml:4: mine: install: way "magic"`,
+		"name: mine\ndialect: claude\nevents:\n  - {name: A, kind: other, install: default, kind_with: {x: nope}}\n":                                       `bad.yaml:4: mine: event A: kind "nope" of x`,
 		"name: [\n": `bad.yaml:1: `,
 	} {
 		c, problems := Load(writeFiles(t, map[string]string{"bad.yaml": text, "good.yaml": strings.ReplaceAll(ownAgent, "mine", "other")}))
@@ -134,6 +136,10 @@ func TestFilesResolve(t *testing.T) {
 		if got := c.file.Resolve("/h", "/p", c.env); got != c.want {
 			t.Errorf("%+v: %s", c.file, got)
 		}
+	}
+	pi := HookFile{Path: "~/.pi/agent/extensions/x.js", Env: "CLAUDE_CONFIG_DIR", EnvDir: "~/.pi/agent"}
+	if got := pi.Resolve("/h", "/p", env); got != "/cfg/extensions/x.js" {
+		t.Error(got)
 	}
 	if (HookFile{Path: "~/x"}).Resolve("", "", nil) != "" || (HookFile{Path: "./x"}).Resolve("/h", "", nil) != "" {
 		t.Error("made a path up")

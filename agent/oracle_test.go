@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,15 +69,18 @@ func js(s string) json.RawMessage { return json.RawMessage(s) }
 
 const changed = `{"command":"echo changed > ran.txt; echo CHANGED","description":"x"}`
 
-// oracleCases: each encoding with the run in which the real agent got exactly
-// this answer, and the effect that makes it right.
-var oracleCases = []struct {
+// oracleCase is one encoding and its proof.
+type oracleCase struct {
 	agent, fixture string
 	decision       event.Decision
 	run            string // decisions.json row; for agents without run names, part of its effect
 	ran            string // yes, no, or empty when no tool is at stake
 	saw            string // in what the model received
-}{
+}
+
+// oracleCases: each encoding with the run in which the real agent got exactly
+// this answer, and the effect that makes it right.
+var oracleCases = []oracleCase{
 	{"claude", "PreToolUse.Bash.json", event.Decision{}, "preA_empty", "yes", "ran-ok"},
 	{"claude", "PreToolUse.Bash.json", event.Decision{Verdict: event.Allow, Reason: "lab allows"}, "pre_allow", "yes", "ran-ok"},
 	{"claude", "PreToolUse.Bash.json", event.Decision{Verdict: event.Deny, Reason: "lab denies"}, "pre_deny", "no", "lab denies"},
@@ -177,17 +181,18 @@ const mcpPayload = `{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse",
 
 func decodeFixture(t *testing.T, agent, file string) event.Event {
 	t.Helper()
-	native, _, _ := strings.Cut(file, ".")
-	payload := []byte(mcpPayload)
+	native, payload := "PreToolUse", []byte(mcpPayload)
 	if strings.HasSuffix(file, ".json") {
 		payload = loadFixture(t, agent, file)
+		a, _ := Builtin().Agent(agent)
+		native = fixtureEvent(a, file, payload)
 	}
 	return Builtin().Decode(Input{Agent: agent, Event: native, Payload: payload})
 }
 
 func TestAnswersAreOnesTheRealAgentHonoured(t *testing.T) {
 	rows := map[string][]oracleRow{}
-	for _, c := range oracleCases {
+	for _, c := range slices.Concat(oracleCases, moreOracleCases) {
 		if rows[c.agent] == nil {
 			rows[c.agent] = oracle(t, c.agent)
 		}
@@ -214,13 +219,16 @@ func TestAnswersAreOnesTheRealAgentHonoured(t *testing.T) {
 	}
 }
 
-// unproven are the encodings no run of the lab had, each with what makes it
-// safe to send all the same.
-var unproven = []struct {
+// unprovenCase is an encoding and why it may be sent.
+type unprovenCase struct {
 	agent, fixture string
 	decision       event.Decision
 	stdout, why    string
-}{
+}
+
+// unproven are the encodings no run of the lab had, each with what makes it
+// safe to send all the same.
+var unproven = []unprovenCase{
 	{"claude", "PreToolUse.Bash.json", event.Decision{Verdict: event.Ask, Reason: "look", Input: js(`{"command":"ls"}`)},
 		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"look","updatedInput":{"command":"ls","description":"Write a marker file"}}}`,
 		"the vendor documents it; a person sees the call either way"},
@@ -241,7 +249,7 @@ var unproven = []struct {
 }
 
 func TestUnprovenAnswersAreListed(t *testing.T) {
-	for _, c := range unproven {
+	for _, c := range slices.Concat(unproven, moreUnproven) {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, _ := Builtin().Encode(&ev, c.decision)
 		if c.stdout != "" && answer.Stdout != c.stdout {

@@ -12,7 +12,7 @@ type Agent struct {
 	Name    string   `yaml:"name"`
 	Title   string   `yaml:"title"`
 	Aliases []string `yaml:"aliases"`
-	Dialect string   `yaml:"dialect"` // which of the dialects it speaks: claude, codex, grok
+	Dialect string   `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
 	Tried   string   `yaml:"tried"`   // the version the claims below were tried on
 	Notes   []string `yaml:"notes"`   // what a user or maintainer should know
 
@@ -25,10 +25,11 @@ type Agent struct {
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it
 
-	Marks  Marks      `yaml:"marks"`
-	Files  []HookFile `yaml:"files"`
-	Launch Launch     `yaml:"launch"`
-	Resume []string   `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
+	Marks   Marks        `yaml:"marks"`
+	Files   []HookFile   `yaml:"files"`
+	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
+	Launch  Launch       `yaml:"launch"`
+	Resume  []string     `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
 
 	compiled *compiled
 }
@@ -49,6 +50,11 @@ type EventSpec struct {
 	Kind    event.Kind `yaml:"kind"`
 	Install Install    `yaml:"install"`
 	Why     string     `yaml:"why"` // why it is optional or never installed
+	// KindWith and KindWithout give the kind where one native event means
+	// several things: payload key → kind when it is there, or is not. A key
+	// that is null or empty is not there. Dots descend.
+	KindWith    map[string]event.Kind `yaml:"kind_with"`
+	KindWithout map[string]event.Kind `yaml:"kind_without"`
 
 	// Answer names the shape in which the dialect writes an answer; empty
 	// means the agent ignores what a hook prints here.
@@ -103,6 +109,9 @@ type Capability struct {
 	// NeedsAllow says that taking this up approves the call as well, so that
 	// it may only be sent when somebody approved.
 	NeedsAllow bool `yaml:"needs_allow"`
+	// NeedsPerson says that this may only be sent where a person is known to
+	// attend: without one the agent would wait for ever.
+	NeedsPerson bool `yaml:"needs_person"`
 }
 
 // AnswerSpec is an answer written out: two streams and an exit code.
@@ -132,7 +141,8 @@ type ToolSpec struct {
 }
 
 // FieldSpec says under which payload keys the unified fields stand. The first
-// key of a list that is there and not empty counts. A dot descends one level.
+// key of a list that is there and not empty counts. Dots descend. A list of
+// message parts stands for the text in them.
 type FieldSpec struct {
 	Event        []string `yaml:"event"`
 	Session      []string `yaml:"session"`
@@ -148,12 +158,16 @@ type FieldSpec struct {
 	Error        []string `yaml:"error"`
 	SubagentID   []string `yaml:"subagent_id"`
 	SubagentType []string `yaml:"subagent_type"`
+	Parent       []string `yaml:"parent"`   // session or agent the subagent works for
+	Version      []string `yaml:"version"`  // the agent's own
+	Attended     []string `yaml:"attended"` // true when a person sits at it
 	ToolName     []string `yaml:"tool_name"`
 	ToolInput    []string `yaml:"tool_input"`
 	ToolOutput   []string `yaml:"tool_output"`
 	ToolCall     []string `yaml:"tool_call"`
 	MCPServer    []string `yaml:"mcp_server"`
 	DurationMS   []string `yaml:"duration_ms"`
+	Failed       []string `yaml:"failed"` // any true one counts
 	GoingOn      []string `yaml:"going_on"`
 	Background   []string `yaml:"background"` // lists; their lengths add up
 	Truncated    []string `yaml:"truncated"`  // any true one counts
@@ -197,10 +211,11 @@ type Marks struct {
 
 // HookFile is a file in which an agent keeps hooks.
 type HookFile struct {
-	Scope  string `yaml:"scope"`  // user, project, managed
-	Path   string `yaml:"path"`   // "~/" is the home, "./" the project; the name may be a glob
-	Env    string `yaml:"env"`    // variable that, when set, stands for the first directory of a "~/" path
-	Format string `yaml:"format"` // json, toml
+	Scope  string `yaml:"scope"`   // user, project, managed
+	Path   string `yaml:"path"`    // "~/" is the home, "./" the project; the name may be a glob
+	Env    string `yaml:"env"`     // variable that, when set, stands for the first directory of a "~/" path
+	EnvDir string `yaml:"env_dir"` // the directory Env stands for when that is not the first one
+	Format string `yaml:"format"`  // json, jsonc, toml, yaml, script
 	// Guard only: hookmux never writes it, but an agent that edits it changes
 	// its own hooks.
 	GuardOnly bool `yaml:"guard_only"`
@@ -210,7 +225,8 @@ type HookFile struct {
 // edited.
 type Launch struct {
 	Program     string   `yaml:"program"`
-	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides; empty: cannot be done
+	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
+	Carrier     string   `yaml:"carrier"`     // the flag or variable that carries them, where Inject leaves it open
 	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument

@@ -52,14 +52,25 @@ const (
 	ShapeContext    = "context"    // only words for the model or the person
 	ShapeQuestion   = "question"   // somebody asks the person something
 	ShapeHalt       = "halt"       // the agent stops what it was about to do
+	ShapeResult     = "result"     // a tool ran: what the model sees of it
+	ShapePrompt     = "prompt"     // a prompt is about to be taken up
+	ShapeNested     = "nested"     // a tool is about to run, answered the way Claude Code is
+	ShapeExit       = "exit"       // refuse by exit code, words as plain text
 )
 
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
-	"claude":  claude,
-	"codex":   codex,
-	"grok":    grok,
-	"generic": {},
+	"claude":   claude,
+	"codex":    codex,
+	"copilot":  copilot,
+	"droid":    droid,
+	"gemini":   gemini,
+	"grok":     grok,
+	"kimi":     kimi,
+	"opencode": opencode,
+	"pi":       pi,
+	"qwen":     qwen,
+	"generic":  {},
 }
 
 // Lookup finds a dialect by the name the catalogue uses.

@@ -3,7 +3,9 @@ package dialect
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
 )
@@ -54,6 +56,12 @@ func TestAnswersAreOneLine(t *testing.T) {
 				if answer.Stdout == "" {
 					continue
 				}
+				if shape == ShapeExit { // plain words
+					if !utf8.ValidString(answer.Stdout) || strings.ContainsAny(answer.Stdout, "\x00\x1b") {
+						t.Errorf("%s %s %s: %q", name, shape, verdict, answer.Stdout)
+					}
+					continue
+				}
 				if !json.Valid([]byte(answer.Stdout)) {
 					t.Errorf("%s %s %s: %q", name, shape, verdict, answer.Stdout)
 				}
@@ -68,7 +76,7 @@ func TestAnswersAreOneLine(t *testing.T) {
 }
 
 func TestNamesAreSpeakable(t *testing.T) {
-	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codex", "grok"}) {
+	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codex", "copilot", "droid", "gemini", "grok", "kimi", "opencode", "pi", "qwen"}) {
 		t.Error(got)
 	}
 	if _, ok := Lookup("generic"); !ok {

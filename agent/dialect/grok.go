@@ -39,7 +39,7 @@ func grokEncode(call Call) (neutral.Answer, event.Decision) {
 		// Whether a change counts beside an ask was not tried; a person must
 		// not be shown one call and get another.
 		note(&d, "ask with changed input → deny: not known to be taken together")
-		d.Verdict = event.Deny
+		d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
 	}
 	var top object
 	input := call.Input

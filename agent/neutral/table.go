@@ -10,8 +10,22 @@ func lookup(agent, event string) (Row, bool) {
 		return rowsClaude(event)
 	case "codex", "codex-cli":
 		return rowsCodex(event)
+	case "copilot", "copilot-cli", "github-copilot":
+		return rowsCopilot(event)
+	case "droid", "factory", "factory-droid":
+		return rowsDroid(event)
+	case "gemini", "gemini-cli":
+		return rowsGemini(event)
 	case "grok", "grok-cli", "grok-build":
 		return rowsGrok(event)
+	case "kimi", "kimi-code", "kimi-cli":
+		return rowsKimi(event)
+	case "opencode":
+		return rowsOpencode(event)
+	case "pi", "pi-coding-agent":
+		return rowsPi(event)
+	case "qwen", "qwen-code":
+		return rowsQwen(event)
 	}
 	return Row{}, false
 }
@@ -88,6 +102,77 @@ func rowsCodex(event string) (Row, bool) {
 	return Row{}, false
 }
 
+func rowsCopilot(event string) (Row, bool) {
+	switch event {
+	case "sessionStart",
+		"userPromptSubmitted",
+		"postToolUse",
+		"agentStop",
+		"subagentStop",
+		"Stop":
+		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "userPromptTransformed",
+		"preMcpToolCall",
+		"postToolUseFailure",
+		"errorOccurred",
+		"subagentStart",
+		"preCompact",
+		"notification",
+		"sessionEnd",
+		"SessionStart",
+		"UserPromptSubmit",
+		"PostToolUse",
+		"SessionEnd":
+		return Row{Timeout: 30000 * time.Millisecond}, true
+	case "preToolUse":
+		return Row{Deny: Answer{Stdout: `{"permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "permissionRequest",
+		"PermissionRequest":
+		return Row{Deny: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsDroid(event string) (Row, bool) {
+	switch event {
+	case "SessionStart",
+		"UserPromptSubmit",
+		"PostToolUse",
+		"Stop":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Notification",
+		"SubagentStop",
+		"PreCompact",
+		"SessionEnd":
+		return Row{Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsGemini(event string) (Row, bool) {
+	switch event {
+	case "SessionStart",
+		"BeforeAgent",
+		"AfterTool",
+		"AfterAgent",
+		"BeforeModel":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "BeforeTool":
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Notification",
+		"PreCompress",
+		"AfterModel",
+		"BeforeToolSelection",
+		"SessionEnd":
+		return Row{Timeout: 60000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
 func rowsGrok(event string) (Row, bool) {
 	switch event {
 	case "SessionStart",
@@ -109,6 +194,139 @@ func rowsGrok(event string) (Row, bool) {
 		"Stop",
 		"SubagentStop":
 		return Row{Decides: true, Timeout: 600000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsKimi(event string) (Row, bool) {
+	switch event {
+	case "SessionStart",
+		"UserPromptQueued",
+		"TurnStarted",
+		"PermissionRequest",
+		"PermissionResult",
+		"PostToolUse",
+		"PostToolUseFailure",
+		"StopFailure",
+		"Interrupt",
+		"SubagentStart",
+		"SubagentStop",
+		"TaskStarted",
+		"PreCompact",
+		"PostCompact",
+		"Notification",
+		"SessionHeartbeat",
+		"SessionEnd":
+		return Row{Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit",
+		"Stop":
+		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsOpencode(event string) (Row, bool) {
+	switch event {
+	case "session.created",
+		"permission.replied",
+		"permission.ask",
+		"message.part.updated",
+		"question.replied",
+		"question.rejected",
+		"session.status",
+		"session.error",
+		"session.updated",
+		"session.compacted",
+		"file.edited",
+		"command.executed",
+		"todo.updated",
+		"session.deleted",
+		"shell.env",
+		"experimental.text.complete":
+		return Row{Timeout: 5000 * time.Millisecond}, true
+	case "chat.message",
+		"command.execute.before",
+		"tool.execute.after",
+		"session.idle",
+		"experimental.session.compacting":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "tool.execute.before":
+		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "permission.asked":
+		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "question.asked":
+		return Row{Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "dispose":
+		return Row{Timeout: 2000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsPi(event string) (Row, bool) {
+	switch event {
+	case "session_start",
+		"session_info_changed",
+		"before_agent_start",
+		"agent_start",
+		"tool_execution_end",
+		"tool_execution_start",
+		"agent_settled",
+		"agent_end",
+		"session_compact",
+		"session_compact_failed",
+		"ui_prompt_start",
+		"ui_prompt_end",
+		"user_bash",
+		"session_before_switch",
+		"session_before_fork",
+		"session_tree",
+		"project_trust",
+		"message_update",
+		"turn_end":
+		return Row{Timeout: 5000 * time.Millisecond}, true
+	case "input",
+		"tool_result",
+		"agent_before_settle",
+		"session_before_compact":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "tool_call":
+		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "session_shutdown":
+		return Row{Timeout: 2000 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsQwen(event string) (Row, bool) {
+	switch event {
+	case "SessionStart",
+		"UserPromptSubmit",
+		"PostToolUse",
+		"Stop":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptExpansion",
+		"PermissionDenied",
+		"PostToolUseFailure",
+		"PostToolBatch",
+		"StopFailure",
+		"SubagentStart",
+		"SubagentStop",
+		"PreCompact",
+		"PostCompact",
+		"Notification",
+		"InstructionsLoaded",
+		"TodoCreated",
+		"TodoCompleted",
+		"MessageDisplay",
+		"SessionDelete",
+		"SessionEnd":
+		return Row{Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

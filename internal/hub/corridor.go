@@ -91,7 +91,7 @@ func (h *Hub) decode(in *arrival) passage {
 	}
 	p.ev.Nested = who.nested
 	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
-	p.carries = h.catalogue.Carries(p.ev.Agent, p.ev.Native, p.ev.AgentVersion)
+	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
 }
@@ -143,12 +143,24 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		call.Env = splitEnv(in.env) // hookmux's own guards don't look at it
 	}
 	if hook.Waits(p.entries, p.ev.Kind, p.carries) {
+		if p.ev.Nested {
+			defer h.nesting.Add(-1)
+			if h.nesting.Add(1) > maxNested {
+				p.outcome.Decision = event.Decision{Verdict: event.Deny, Reason: "hooks call hooks without end; look at what locked hooks run", By: "hookmux"}
+				return
+			}
+		}
 		p.outcome = h.decide(ctx, in, p, call)
 	}
 	if hook.Watched(p.entries, &p.ev, p.carries) {
 		in.after = func() { h.tell(call, p.entries) }
 	}
 }
+
+// maxNested bounds the events from below handlers that are being decided at
+// once. A locked hook that calls hooks, and hides that from us, would
+// otherwise meet itself until its time is over.
+const maxNested = 16
 
 // gate is where a person will be asked (the feed). Until there is somebody to
 // ask, `ask` is left to the agent's own prompt, or degrades. It also ends what

@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// install says what is wrong with how an agent is written into.
+func (c *checker) install(agent string, s *InstallSpec) {
+	oneOf := func(path, what, got string, known ...string) {
+		if !contains(known, got) {
+			c.at("$.install."+path, "%s: install: %s %q is none of %s", agent, what, got, strings.Join(known, ", "))
+		}
+	}
+	oneOf("way", "way", string(s.Way), string(WayEntries), string(WayFile), string(WayPlugin))
+	oneOf("missing", "missing", string(s.Missing), string(MissingOpen), string(MissingClosed), string(MissingStuck))
+	oneOf("pickup.when", "pickup", string(s.Pickup.When), string(PickupNow), string(PickupSession), string(PickupStart))
+	oneOf("trust.step", "trust step", s.Trust.Step, "", "hash", "folder")
+	oneOf("trust.project", "trust step", s.Trust.Project, "", "hash", "folder")
+	if s.Pickup.Say == "" {
+		c.at("$.install.pickup", "%s: install: say when open sessions see it", agent)
+	}
+	if s.Trust.Say == "" && s.Trust.Step+s.Trust.Project != "" {
+		c.at("$.install.trust", "%s: install: say what the person must do", agent)
+	}
+	if len(s.Places) == 0 {
+		c.at("$.install", "%s: install: there is no place to write to", agent)
+	}
+	for i, p := range s.Places {
+		path := fmt.Sprintf("places[%d]", i)
+		oneOf(path+".scope", "scope", p.Scope, "user", "project")
+		oneOf(path+".format", "format", p.Format, "json", "jsonc", "toml", "yaml", "script")
+		if p.Path == "" || strings.ContainsAny(p.Path, "*?[") {
+			c.at("$.install."+path+".path", "%s: install: path %q must name one file", agent, p.Path)
+		}
+		if (p.Format == "script") != (s.Way == WayPlugin) {
+			c.at("$.install."+path+".format", "%s: install: a plugin is a script, and nothing else is", agent)
+		}
+	}
+	if (s.Plugin != nil) != (s.Way == WayPlugin) {
+		c.at("$.install.plugin", "%s: install: plugin belongs to way plugin", agent)
+	}
+	if s.Way == WayPlugin {
+		if s.Plugin != nil {
+			oneOf("plugin.broken", "broken", string(s.Plugin.Broken), string(MissingOpen), string(MissingStuck))
+		}
+		return
+	}
+	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList), string(ShapeNamed))
+	h := s.Handler
+	oneOf("handler.form", "form", h.Form, "exec", "line")
+	oneOf("handler.unit", "unit", h.Unit, "s", "ms")
+	switch {
+	case h.Command == "" || h.Timeout == "":
+		c.at("$.install.handler", "%s: install: name the keys of the command and of the time limit", agent)
+	case (h.Form == "exec") != (h.Args != ""):
+		c.at("$.install.handler.args", "%s: install: args belongs to form exec", agent)
+	case (s.Shape == ShapeList) != (h.Event != ""):
+		c.at("$.install.handler.event", "%s: install: event belongs to shape list", agent)
+	}
+}

@@ -1,0 +1,42 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+)
+
+// exitAnswer refuses, or keeps an agent going, by exit code 2 with the reason
+// on stderr, and says words to the model as plain text on stdout. It is used
+// only where no form in JSON is known to work. The reason is never empty: an
+// agent that looks at stderr alone would take silence for a crash.
+func exitAnswer(d event.Decision) (neutral.Answer, event.Decision) {
+	if reason := refusal(&d); reason != "" {
+		dropContext(&d, "an exit code")
+		return neutral.Answer{Stderr: strings.TrimSpace(visibleLines(reason)), Exit: 2}, d
+	}
+	words := visibleLines(d.Context)
+	if strings.HasPrefix(strings.TrimSpace(words), "{") {
+		words = "hookmux: " + words // an object would be read as an answer
+	}
+	return neutral.Answer{Stdout: words}, d
+}
+
+// visibleLines keeps lines and tabs and drops what else controls a terminal.
+func visibleLines(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// dropContext takes words away that are not known to count beside what.
+func dropContext(d *event.Decision, what string) {
+	if d.Context != "" {
+		note(d, "context dropped: not tried beside "+what)
+		d.Context = ""
+	}
+}

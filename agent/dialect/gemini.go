@@ -1,0 +1,58 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Gemini has one flat form for every event: decision and reason, and beside
+// them hookSpecificOutput with the event's name. Exit codes are never used: 2
+// with nothing on stderr runs the tool, any other than 0 and 1 blocks it, and
+// stderr alone is read as the answer.
+var gemini = Dialect{
+	Encode: geminiEncode,
+	Shapes: []string{ShapeTool, ShapeBlock, ShapeContext},
+}
+
+func geminiEncode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var top object
+	switch call.Shape {
+	case ShapeTool:
+		input := call.Input
+		if d.Verdict == event.Ask && input != nil {
+			note(&d, "ask with changed input → deny: not known to be taken together")
+			d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
+		}
+		switch d.Verdict {
+		case event.Deny:
+			top.text("decision", "deny")
+			top.text("reason", event.OneLine(d.Reason))
+			input = nil
+		case event.Ask:
+			// The dialog shows systemMessage and not the reason.
+			top.text("decision", "ask")
+			top.text("reason", event.OneLine(askReason(d.Reason)))
+			top.text("systemMessage", event.OneLine(askReason(d.Reason)))
+			d.Notice = ""
+		}
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) { o.raw("tool_input", input) }))
+	case ShapeBlock:
+		reason := refusal(&d)
+		if reason == "" && d.Output != nil {
+			// A refusal after the call puts its reason in the place of the
+			// result: that is how a changed result is carried.
+			reason = outputText(d.Output)
+		}
+		if reason != "" {
+			top.text("decision", "deny")
+			top.text("reason", reason)
+			dropContext(&d, "a refusal")
+		}
+		fallthrough
+	case ShapeContext:
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) { o.text("additionalContext", d.Context) }))
+	}
+	top.text("systemMessage", d.Notice)
+	return neutral.Answer{Stdout: string(top.bytes())}, d
+}

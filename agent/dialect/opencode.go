@@ -1,0 +1,109 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// OpenCode's hooks return nothing: they throw, or change what they were given
+// in place, and bus events are answered through the client OpenCode injects.
+// The answer tells our plugin which of these to do:
+//
+//	throw    throw an Error with this text; after a prompt also shown as a toast
+//	output   laid over the hook's output key by key, in place (never replaced:
+//	         OpenCode keeps the old object)
+//	context  at chat.message put behind the prompt's last text part; at
+//	         experimental.session.compacting pushed on output.context
+//	reply    answer of a permission: once or reject, with message where rejected
+//	reject   dismiss a question
+//	prompt   another prompt for the session, sent once it is idle
+//
+// An answer that is empty, or cannot be read, is no opinion. A before-hook that
+// waits when its session is aborted throws, whatever the answer will be: the
+// tool would run otherwise.
+var opencode = Dialect{
+	Finish: opencodeFinish,
+	Encode: opencodeEncode,
+	Shapes: []string{ShapeTool, ShapeResult, ShapePrompt, ShapePermission, ShapeQuestion, ShapeBlock, ShapeContext},
+}
+
+// opencodeFinish: a child session reports under its own id; the plugin says
+// whose child it is. A shell command that failed is completed all the same.
+func opencodeFinish(got Decoded) *event.Subagent {
+	if t := got.Tool; t != nil && got.Kind == event.ToolAfter && t.Kind == event.Shell {
+		if code := jsonscan.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" && string(code) != "null" {
+			t.Failed = true
+		}
+	}
+	s := got.Subagent
+	if s == nil || s.Parent == "" {
+		return nil
+	}
+	s.ID = got.Session
+	return s
+}
+
+func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var top, output object
+	switch call.Shape {
+	case ShapeTool:
+		if d.Verdict == event.Deny {
+			top.text("throw", event.OneLine(d.Reason))
+		} else {
+			output.raw("args", call.Input)
+		}
+	case ShapeResult:
+		if d.Verdict == event.Deny {
+			top.text("throw", event.OneLine(d.Reason))
+			dropContext(&d, "a refusal")
+			d.Output = nil
+			break
+		}
+		output.text("output", opencodeResult(&call, &d))
+	case ShapePrompt:
+		if d.Verdict == event.Deny {
+			top.text("throw", event.OneLine(d.Reason))
+			dropContext(&d, "a refusal")
+		}
+		top.text("context", d.Context)
+	case ShapePermission:
+		switch d.Verdict {
+		case event.Allow:
+			top.text("reply", "once")
+		case event.Deny:
+			// Without a message the whole turn would end.
+			top.text("reply", "reject")
+			top.text("message", event.OneLine(d.Reason))
+		}
+	case ShapeQuestion:
+		if d.Verdict == event.Deny {
+			top.raw("reject", []byte("true"))
+		}
+	case ShapeBlock:
+		top.text("prompt", refusal(&d))
+	case ShapeContext:
+		top.text("context", d.Context)
+	}
+	top.nest("output", output)
+	return neutral.Answer{Stdout: string(top.bytes())}, d
+}
+
+// opencodeResult is the result as text: changed, or the real one where words
+// are to follow it.
+func opencodeResult(call *Call, d *event.Decision) string {
+	var text string
+	switch {
+	case d.Output != nil:
+		text = outputText(d.Output)
+	case d.Context == "":
+		return ""
+	case call.Event.Tool != nil:
+		text, _ = jsonscan.String(jsonscan.Get(call.Event.Tool.Output, "output"))
+	}
+	if d.Context != "" {
+		text += "\n\n" + d.Context
+	}
+	return text
+}

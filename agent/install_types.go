@@ -1,0 +1,204 @@
+package agent
+
+// InstallSpec says how hookmux writes itself into an agent's config, in data,
+// so that the installer knows formats and no agents. What it writes for an
+// event follows from the place, the shape and the handler; which events,
+// limits and answers there are stands with the events.
+type InstallSpec struct {
+	Way Way `yaml:"way"`
+
+	// Places are the files that can be written, best first within a scope. The
+	// first of the scope counts, unless one of its Unless files exists.
+	Places []InstallPlace `yaml:"places"`
+	Shape  Shape          `yaml:"shape"`
+	// Matcher is how an entry says which calls it is meant for.
+	Matcher MatcherSpec `yaml:"matcher"`
+	Handler HandlerSpec `yaml:"handler"`
+	// Plugin is what is written where Way is plugin.
+	Plugin *PluginSpec `yaml:"plugin"`
+
+	// Missing says what the agent does when the program of the hook is gone:
+	// open (it goes on), closed (it refuses calls), stuck (it cannot be used).
+	// Other than open, a command line must check for the program itself.
+	Missing Missing `yaml:"missing"`
+	// Closed is the member of a handler that makes its failures refuse, for
+	// people who want calls refused while hookmux cannot be reached.
+	Closed *Member `yaml:"closed"`
+
+	Pickup Pickup      `yaml:"pickup"`
+	Trust  TrustStep   `yaml:"trust"`
+	Off    []OffSwitch `yaml:"off"`   // settings that switch hooks off, for the doctor
+	Reads  []string    `yaml:"reads"` // agents whose hook files this one runs as well
+}
+
+// Way is the mechanism by which an agent takes hooks.
+type Way string
+
+// The ways.
+const (
+	WayEntries Way = "entries" // entries in a file that belongs to the user
+	WayFile    Way = "file"    // entries in a file of our own, in a directory that is read whole
+	WayPlugin  Way = "plugin"  // code that the agent loads
+)
+
+// Shape is how an entry is arranged around its handler.
+type Shape string
+
+// The shapes; AT is the place's At.
+const (
+	ShapeNested Shape = "nested" // AT.EVENT[] = {matcher?, hooks: [handler]}
+	ShapeFlat   Shape = "flat"   // AT.EVENT[] = handler, matcher among its members
+	ShapeList   Shape = "list"   // AT[] = handler, event and matcher among its members
+	ShapeNamed  Shape = "named"  // AT[] = {name, hooks: {EVENT: [handler]}}
+)
+
+// InstallPlace is a file that can be written.
+type InstallPlace struct {
+	HookFile `yaml:",inline"`
+	// At is where in the file the hooks stand, keys joined by dots; empty
+	// means that the file's top level holds the events.
+	At string `yaml:"at"`
+	// With are members that must stand beside them when the file is made,
+	// e.g. a version number.
+	With map[string]any `yaml:"with"`
+	// Unless names files of the same directory that, when they are there,
+	// make the agent pass over this one.
+	Unless []string `yaml:"unless"`
+	// WhenUsed says that this place is the one, before those above it, when
+	// it already holds hooks: the agent complains about two.
+	WhenUsed bool `yaml:"when_used"`
+}
+
+// MatcherSpec says how an entry is meant for every call.
+type MatcherSpec struct {
+	Key string `yaml:"key"` // empty: there is none
+	// All is the value that matches everything; it is written only when
+	// Needed, because a missing matcher matches everything too.
+	All    string `yaml:"all"`
+	Needed bool   `yaml:"needed"`
+}
+
+// HandlerSpec names the members of a handler.
+type HandlerSpec struct {
+	// Form is exec (a program and a list of words, no shell in between) or
+	// line (one line for a shell).
+	Form    string `yaml:"form"`
+	Command string `yaml:"command"` // key of the line, or of the program
+	Args    string `yaml:"args"`    // key of the words, when Form is exec
+	Event   string `yaml:"event"`   // key of the event's name, when Shape is list
+	Timeout string `yaml:"timeout"` // key of the time limit
+	Unit    string `yaml:"unit"`    // s or ms
+	// Max is the longest limit that may be written; more makes the agent
+	// throw the entry, or the file, away. Zero means none is known.
+	Max Duration `yaml:"max"`
+	// With are members every handler has, e.g. type: command.
+	With map[string]any `yaml:"with"`
+	// Strict says that one unknown member makes the agent drop more than the
+	// entry, so that nothing but the members named here may ever be written.
+	Strict bool `yaml:"strict"`
+}
+
+// Member is one key and its value.
+type Member struct {
+	Key   string `yaml:"key"`
+	Value any    `yaml:"value"`
+}
+
+// PluginSpec is a plugin file and what must lie beside it.
+type PluginSpec struct {
+	Source string `yaml:"source"` // its directory under plugins/
+	// Seeds are files that are made, only where absent, so that the agent
+	// loads plugins at all; a path that ends in a slash is a directory.
+	Seeds []Seed `yaml:"seeds"`
+	// Broken says what the agent does with a file it cannot load: open (it
+	// goes on without), stuck (it does not start).
+	Broken Missing `yaml:"broken"`
+}
+
+// Seed is a file beside the plugins, relative to their directory.
+type Seed struct {
+	Path string `yaml:"path"`
+	Text string `yaml:"text"`
+	Why  string `yaml:"why"`
+}
+
+// Missing is what becomes of an agent whose hook cannot be run.
+type Missing string
+
+// What can become of it.
+const (
+	MissingOpen   Missing = "open"
+	MissingClosed Missing = "closed"
+	MissingStuck  Missing = "stuck"
+)
+
+// Pickup says when a session that is open sees what was written.
+type Pickup struct {
+	When PickupTime `yaml:"when"`
+	Say  string     `yaml:"say"` // what the person is told; one line
+}
+
+// PickupTime is when open sessions see a change.
+type PickupTime string
+
+// The times.
+const (
+	PickupNow     PickupTime = "now"     // with the next event
+	PickupSession PickupTime = "session" // with the next session of the same process
+	PickupStart   PickupTime = "start"   // when the agent is started again
+)
+
+// TrustStep is what a person must do before written hooks run.
+type TrustStep struct {
+	Step    string `yaml:"step"`    // empty: nothing; hash (each entry by its hash), folder (the project's directory)
+	Project string `yaml:"project"` // the same for project scope, when it differs
+	Say     string `yaml:"say"`     // what the person is told; one line
+}
+
+// OffSwitch is a setting that keeps hooks from running.
+type OffSwitch struct {
+	Path   string `yaml:"path"` // file, as in HookFile
+	Env    string `yaml:"env"`
+	Format string `yaml:"format"`
+	Key    string `yaml:"key"`  // keys joined by dots
+	When   any    `yaml:"when"` // the value that switches hooks off
+}
+
+// Look is how [InstallSpec.Place] looks at the disk; it never does itself.
+type Look struct {
+	Resolve func(HookFile) string                      // the real path; empty when there is none
+	Exists  func(path string) bool                     // is a file there? nil: no
+	Used    func(path string, place InstallPlace) bool // does it hold hooks already? nil: no
+}
+
+// Place is where hooks of a scope, user or project, are written, and the
+// file's real path. False when the agent has no such place.
+func (s *InstallSpec) Place(scope string, look Look) (place InstallPlace, path string, ok bool) {
+	if s == nil {
+		return place, "", false
+	}
+	for _, p := range s.Places {
+		at := look.Resolve(p.HookFile)
+		if p.Scope != scope || at == "" || look.hidden(at, p.Unless) {
+			continue
+		}
+		used := p.WhenUsed && look.Used != nil && look.Used(at, p)
+		if used || !ok && !p.WhenUsed {
+			place, path, ok = p, at, true
+		}
+		if used {
+			break
+		}
+	}
+	return place, path, ok
+}
+
+// hidden reports whether another file makes the agent pass over this one.
+func (l Look) hidden(path string, by []string) bool {
+	for _, name := range by {
+		if l.Exists != nil && l.Exists(beside(path, name)) {
+			return true
+		}
+	}
+	return false
+}
