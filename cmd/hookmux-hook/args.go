@@ -23,6 +23,7 @@ say, use: hookmux explain AGENT EVENT < payload.json
 // options is the command line together with the variables that stand for it.
 type options struct {
 	agent, event  string
+	id            string        // of an event that a plugin tried to send already; "" makes one
 	limit         time.Duration // how long the agent waits; 0 is unknown
 	deny          bool          // answer deny while no hub can be reached
 	disabled      bool
@@ -63,6 +64,11 @@ func parse(args []string, getenv func(string) string) (opt options, err error) {
 		// A deadline that can't be read counts as none: the hook still has to
 		// do its work. Further arguments are some later installer's.
 		opt.limit = parseLimit(args[2])
+		for _, more := range args[3:] {
+			if id, ok := strings.CutPrefix(more, "id="); ok {
+				opt.id = id
+			}
+		}
 	}
 	opt.disabled = isOn(getenv("HOOKMUX_DISABLED")) || isOn(getenv(disabledVariable(opt.agent)))
 	return opt, nil
@@ -87,7 +93,13 @@ func parseLimit(text string) time.Duration {
 	return min(limit, longest)
 }
 
-func isOn(value string) bool { return value == "1" || value == "true" }
+func isOn(value string) bool {
+	switch strings.ToLower(value) {
+	case "1", "true", "yes", "on":
+		return true
+	}
+	return false
+}
 
 // disabledVariable is HOOKMUX_<AGENT>_DISABLED in the letters a variable may
 // have.

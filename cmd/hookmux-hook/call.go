@@ -80,7 +80,7 @@ func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
 
 func (c *call) prepare(payload []byte, truncated bool) {
 	c.request = frame.Request{
-		ID:        frame.NewID(),
+		ID:        c.id(),
 		Agent:     c.opt.agent,
 		Event:     c.opt.event,
 		Cwd:       workingDir(),
@@ -89,6 +89,20 @@ func (c *call) prepare(payload []byte, truncated bool) {
 		Payload:   payload,
 		Truncated: truncated,
 	}
+}
+
+// id is the key of this call: what a plugin sent the event under already, so
+// that it counts once, or else a new one.
+func (c *call) id() string {
+	if c.opt.id == "" || len(c.opt.id) > 64 {
+		return frame.NewID()
+	}
+	for _, r := range c.opt.id {
+		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return frame.NewID()
+		}
+	}
+	return c.opt.id
 }
 
 func answerOf(r frame.Reply) neutral.Answer {

@@ -1,0 +1,264 @@
+// hookmux plugin __VERSION_PLAIN__ for pi
+// Written by `hookmux install`, taken out by `hookmux uninstall`; edits are lost at the next upgrade.
+
+/*__HOOKMUX_LINE__*/
+
+// What is sent and taken back is written down in hookmux's catalogue
+// (agent/data/pi.yaml, agent/dialect/pi.go).
+
+// How long pi is held up for a decision; it has no limit of its own.
+const SHORT_LIMIT = 60_000;
+const FLUSH_WAIT = 2000;
+const SETTLE_WAIT = 1500; // how long an older pi may take to be idle after its last word
+const MAX_TEXT = 20_000;
+
+const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "session_before_switch", "session_before_fork", "session_tree"]);
+
+// What is large and in pi's own record, or can't travel.
+const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemPrompt", "systemPromptOptions", "branchEntries", "signal"]);
+
+// pi refuses to start, in every mode, with an extension that throws here.
+// Names that a version doesn't know are kept and never called, so that one
+// file serves all of them.
+export default function hookmux(pi) {
+  try {
+    handlers(pi);
+  } catch {} // pi goes on without us
+}
+
+function handlers(pi) {
+  const line = new Line("pi", "", OPTIONAL);
+  const version = versionOf(process.argv[1]);
+  const resulted = new Set(); // calls whose tool_result was reported
+  let started = ""; // session and reason of the last session_start
+  let message; // what to tell the model when the prompt goes out
+  let said = "";
+  let failure = "";
+  let aborted = false;
+  let open = false; // a turn whose end was not reported yet
+  let goingOn = false; // hookmux kept it going
+  let settles = false; // this pi says when it has settled
+  let timer;
+
+  // A context of a session that was replaced throws when it is looked at.
+  function about(event, ctx, more) {
+    const manager = peek(() => ctx.sessionManager);
+    const shown = {};
+    for (const key of Object.keys(event)) if (!HEAVY.has(key)) shown[key] = event[key];
+    const around = {
+      mode: peek(() => ctx.mode), hasUI: peek(() => ctx.hasUI), cwd: peek(() => ctx.cwd), idle: peek(() => ctx.isIdle()),
+      sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
+    };
+    line.cwd = text(around.cwd) || line.cwd;
+    return { event: shown, ctx: around, plugin: { version, ...more } };
+  }
+
+  const tell = (event, ctx, more) => {
+    const payload = about(event, ctx, more);
+    line.tell(text(payload.ctx.sessionId), event.type, payload);
+  };
+
+  const ask = (event, ctx, limit, options, more) => {
+    const payload = about(event, ctx, more);
+    return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, options);
+  };
+
+  // on registers a handler that can't fail and is heard once per event.
+  const on = (name, handle) =>
+    pi.on(name, async (event, ctx) => {
+      try {
+        if (isObject(event) && firstSight(event, name)) return await handle({ ...event, type: name }, ctx, event);
+      } catch {} // no opinion
+    });
+
+  const report = (event, ctx) => tell(event, ctx);
+
+  const notify = (ctx, words, level) => {
+    if (text(words)) peek(() => ctx.ui.notify("hookmux: " + words, level));
+  };
+
+  // ending is what is known about a turn that ends, and ends it.
+  const ending = () => {
+    open = false;
+    return { message: said.slice(0, MAX_TEXT) || undefined, error: failure || undefined, goingOn: goingOn || undefined };
+  };
+
+  const begin = () => {
+    clearTimeout(timer);
+    open = true;
+    goingOn = aborted = false;
+    failure = said = "";
+  };
+
+  on("session_start", (event, ctx) => {
+    const key = text(peek(() => ctx.sessionManager.getSessionId())) + " " + event.reason;
+    if (key === started) return; // RPC says it twice
+    started = key;
+    tell(event, ctx);
+  });
+
+  on("session_info_changed", report);
+
+  on("input", async (event, ctx) => {
+    const joins = Boolean(event.streamingBehavior); // a prompt for the turn under way
+    const answer = await ask(event, ctx, SHORT_LIMIT, { refusal: { action: "handled", notice: unreachable } });
+    if (answer.action === "handled") {
+      notify(ctx, "prompt blocked: " + (text(answer.notice) || "by a hook"), "warning");
+      if (!peek(() => ctx.hasUI)) console.error("hookmux: prompt blocked: " + printable(text(answer.notice)));
+      return { action: "handled" };
+    }
+    notify(ctx, answer.notice, "info");
+    if (!joins) begin();
+    const words = text(answer.message?.content);
+    if (!words) return;
+    // No before_agent_start follows for a prompt that joins.
+    if (joins) return { action: "transform", text: text(event.text) + "\n\n" + words, images: event.images };
+    message = answer.message;
+  });
+
+  on("before_agent_start", () => {
+    if (!open) begin(); // a turn that no input began
+    if (!message) return;
+    const out = { message };
+    message = undefined;
+    return out;
+  });
+
+  on("tool_call", async (event, ctx, original) => {
+    const signal = peek(() => ctx.signal);
+    const answer = await ask(event, ctx, GATE_LIMIT, { signal, refusal: { block: true, reason: unreachable } });
+    if (signal?.aborted) {
+      aborted = true; // the last message may call it an error
+      return refuse("the turn was aborted");
+    }
+    notify(ctx, answer.notice, "info");
+    if (answer.block === true) return refuse(answer.reason);
+    if (text(answer.ask) && !(await agreed(answer, event, ctx, signal))) return refuse(answer.ask);
+    if (answer.input !== undefined && !replaceIn(original.input, answer.input)) return refuse("hookmux: the changed input could not be put in place");
+  });
+
+  // agreed puts the question to the person at pi, which has no prompt of its
+  // own. Where nobody sits, the answer is no.
+  async function agreed(answer, event, ctx, signal) {
+    if (!peek(() => ctx.hasUI)) return false;
+    const input = isObject(answer.input) ? answer.input : event.input; // what would really run
+    const what = text(input?.command) || text(input?.path) || encode(input);
+    try {
+      return (await ctx.ui.confirm("hookmux: let " + event.toolName + " run?", printable(answer.ask) + "\n" + printable(what), { signal })) === true;
+    } catch {
+      return false;
+    }
+  }
+
+  on("tool_result", async (event, ctx) => {
+    if (resulted.size > 1000) resulted.clear();
+    resulted.add(event.toolCallId);
+    const answer = await ask(event, ctx, SHORT_LIMIT, { signal: peek(() => ctx.signal) });
+    notify(ctx, answer.notice, "info");
+    const patch = {};
+    if (Array.isArray(answer.content)) patch.content = answer.content;
+    if (typeof answer.isError === "boolean") patch.isError = answer.isError;
+    return Object.keys(patch).length ? patch : undefined;
+  });
+
+  // Refused, unknown and malformed calls come to an end nowhere else.
+  on("tool_execution_end", (event, ctx) => {
+    if (!resulted.delete(event.toolCallId) && event.isError === true) tell(event, ctx);
+  });
+
+  on("message_end", (event) => {
+    const spoken = event.message;
+    if (spoken?.role !== "assistant") return;
+    said = wordsOf(spoken.content) || said;
+    aborted = aborted || spoken.stopReason === "aborted";
+    failure = spoken.stopReason === "error" ? text(spoken.errorMessage) || "error" : "";
+  });
+
+  on("agent_start", (event, ctx) => {
+    clearTimeout(timer);
+    tell(event, ctx);
+  });
+
+  on("agent_before_settle", async (event, ctx) => {
+    settles = true;
+    if (!open) return;
+    const answer = await ask(event, ctx, SHORT_LIMIT, {}, ending());
+    notify(ctx, answer.notice, "info");
+    if (answer.continue !== true || !Array.isArray(answer.entries) || event.outcome === "error") return;
+    open = goingOn = true;
+    return { continue: true, entries: answer.entries };
+  });
+
+  on("agent_settled", (event, ctx) => {
+    settles = true;
+    clearTimeout(timer);
+    if (!open) return;
+    const cancelled = aborted || event.aborted === true;
+    tell({ ...event, reason: cancelled ? "cancelled" : failure ? "failed" : undefined }, ctx, ending());
+  });
+
+  // A pi that can't say that it has settled says agent_end once per retry.
+  const endOld = (event, ctx) => {
+    clearTimeout(timer);
+    if (!open || settles) return;
+    tell({ type: "agent_end", reason: aborted ? "cancelled" : failure ? "failed" : undefined }, ctx, ending());
+  };
+  on("agent_end", (event, ctx) => {
+    if (settles || !open) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (peek(() => ctx.isIdle()) !== false) endOld(event, ctx);
+    }, SETTLE_WAIT);
+    timer.unref?.();
+  });
+
+  on("session_before_compact", async (event, ctx) => {
+    const answer = await ask(event, ctx, SHORT_LIMIT, { signal: event.signal });
+    if (answer.cancel !== true) return;
+    notify(ctx, "compaction stopped by a hook", "warning");
+    return { cancel: true };
+  });
+
+  for (const name of ["session_compact", "session_compact_failed", "ui_prompt_start", "ui_prompt_end", "user_bash", "session_before_switch", "session_before_fork", "session_tree"]) {
+    on(name, report);
+  }
+
+  on("session_shutdown", async (event, ctx) => {
+    endOld(event, ctx);
+    tell(event, ctx);
+    await line.flush(FLUSH_WAIT);
+  });
+}
+
+const refuse = (reason) => ({ block: true, reason: text(reason).trim() || "blocked by a hookmux hook" });
+
+// peek looks at something that may not be there in this version.
+function peek(look) {
+  try {
+    return look();
+  } catch {
+    return undefined;
+  }
+}
+
+function wordsOf(content) {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.filter((part) => part?.type === "text").map((part) => text(part.text)).join("\n");
+}
+
+// printable makes what a model wrote harmless to look at.
+const printable = (words) => words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" ? c : "\\u{" + c.codePointAt(0).toString(16) + "}")).slice(0, 2000);
+
+// versionOf finds pi's version beside the program that runs.
+function versionOf(program) {
+  try {
+    for (let dir = path.dirname(fs.realpathSync(program)), up = 0; up < 4; dir = path.dirname(dir), up++) {
+      const file = path.join(dir, "package.json");
+      if (!fs.existsSync(file)) continue;
+      const { name, version } = JSON.parse(fs.readFileSync(file, "utf8"));
+      if (/pi-coding-agent$/.test(text(name))) return text(version) || undefined;
+    }
+  } catch {} // packed some other way
+  return undefined;
+}

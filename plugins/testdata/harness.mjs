@@ -1,0 +1,86 @@
+// Plays an agent to a plugin: loads the file, calls what it is told to, and
+// prints what came of it. Usage: node harness.mjs opencode|pi PLUGIN STEPS
+//
+// Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
+// it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
+// {do:"abort"} ends pi's signal; {do:"until", got, client} waits until the hub
+// has got that many requests and the client that many calls.
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [agent, file, script] = process.argv.slice(2);
+const result = { calls: [], client: [], notices: [] };
+const stop = new AbortController();
+process.on("unhandledRejection", (err) => {
+  result.unhandled = String(err);
+});
+
+const note = (name, fails) => async (args) => {
+  result.client.push({ name, args });
+  return fails ? { error: { name: "NotFound" } } : {};
+};
+const client = {
+  tui: { showToast: note("showToast") },
+  session: { promptAsync: note("promptAsync") },
+  _client: { post: note("post", process.env.HARNESS_POST_FAILS === "1") },
+  postSessionIdPermissionsPermissionId: note("legacy"),
+};
+
+const registered = new Map();
+const ctx = {
+  mode: process.env.HARNESS_MODE || "tui",
+  hasUI: (process.env.HARNESS_MODE || "tui") === "tui",
+  cwd: "/src/project",
+  signal: stop.signal,
+  model: { provider: "lab", id: "small" },
+  isIdle: () => true,
+  sessionManager: { getSessionId: () => "pi-1", getSessionFile: () => "/s/pi-1.jsonl", getSessionName: () => undefined },
+  ui: {
+    notify: (message) => result.notices.push(message),
+    confirm: async (title, message) => (result.notices.push(title + "|" + message), process.env.HARNESS_CONFIRM === "yes"),
+  },
+};
+
+const plugin = (await import(pathToFileURL(file))).default;
+let hooks = {};
+if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
+else await plugin({ on: (name, handler) => registered.set(name, handler) });
+result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
+
+async function call(step) {
+  const record = { as: step.as || step.name, ...step.say };
+  result.calls.push(record);
+  const began = Date.now();
+  try {
+    if (agent === "opencode") record.returned = await hooks[step.name](step.input, step.output);
+    else record.returned = await registered.get(step.name)(step.event, ctx);
+  } catch (err) {
+    record.threw = err.message;
+  }
+  record.ms = Date.now() - began;
+  record.output = step.output;
+  record.event = step.event;
+}
+
+async function until({ got = 0, client = 0 }) {
+  const mark = path.join(process.env.HOOKMUX_RUNTIME_DIR, "got-" + got);
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+    if ((!got || fs.existsSync(mark)) && result.client.length >= client) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("waited in vain for request " + got + ", client call " + client);
+}
+
+const running = new Map();
+for (const step of JSON.parse(script)) {
+  if (step.do === "until") await until(step);
+  else if (step.do === "abort") stop.abort();
+  else if (step.do === "await") await running.get(step.as);
+  else if (step.do === "event") hooks.event({ event: step.event });
+  else if (step.as) running.set(step.as, call(step));
+  else await call(step);
+}
+await Promise.all(running.values());
+if (hooks.dispose && process.env.HARNESS_DISPOSE !== "0") await hooks.dispose();
+process.stdout.write(JSON.stringify(result));
