@@ -10,7 +10,10 @@ import (
 	"github.com/hookmux/hookmux/internal/proc"
 )
 
-func selfUID() int  { return os.Getuid() }
+var ownUID = os.Getuid()
+
+// selfUID is who we are; that does not change.
+func selfUID() int  { return ownUID }
 func stack() string { return string(debug.Stack()) }
 
 // caller is who really called a hook, as its process tells.

@@ -33,6 +33,8 @@ type drain struct {
 	wake    chan struct{}
 	over    chan struct{}
 
+	maxPage int // bytes of events in one page
+
 	text  []byte // redacted bodies of one batch
 	items []journal.Item
 	rows  []journal.Row
@@ -66,25 +68,26 @@ const (
 )
 
 func newDrain(h *Hub) *drain {
-	d := &drain{hub: h, wake: make(chan struct{}, 1), over: make(chan struct{})}
-	d.openJournal()
+	d := &drain{hub: h, maxPage: maxPage, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	if err := d.openJournal(); err != nil {
+		d.trouble(err)
+	}
 	return d
 }
 
-func (d *drain) openJournal() bool {
+func (d *drain) openJournal() error {
 	if d.book.Load() != nil {
-		return true
+		return nil
 	}
 	j, err := journal.Open(filepath.Join(d.hub.dirs.State, "journal.db"), journal.Options{})
 	if err != nil {
-		d.trouble(err)
-		return false
+		return err
 	}
 	for _, p := range j.Problems() {
 		d.hub.problems.raise("journal-broken", p.Text, "")
 	}
 	d.book.Store(j)
-	return true
+	return nil
 }
 
 func (d *drain) trouble(err error) {
@@ -269,8 +272,8 @@ func (d *drain) store(batch []drainItem, note *attempt) bool {
 
 // write redacts a batch and puts it into the journal in one transaction.
 func (d *drain) write(batch []drainItem) error {
-	if !d.openJournal() {
-		return fmt.Errorf("%s cannot be opened", filepath.Join(d.hub.dirs.State, "journal.db"))
+	if err := d.openJournal(); err != nil {
+		return err
 	}
 	d.items, d.text = d.items[:0], d.text[:0]
 	if cap(d.rows) < len(batch) {
@@ -386,7 +389,8 @@ func (d *drain) announce(item *drainItem) wire.Outcome {
 
 // retain forgets what is older or larger than the settings keep.
 func (d *drain) retain() {
-	if !d.openJournal() {
+	if err := d.openJournal(); err != nil {
+		d.trouble(err)
 		return
 	}
 	keep := d.hub.rules.retention()

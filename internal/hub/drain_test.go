@@ -54,11 +54,11 @@ func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
 	for name, broken := range map[string]struct{ wreck, repair func(w *house) }{
 		"the journal is a folder": {
 			func(w *house) { w.write(w.dirs.State+"/journal.db/in-the-way", "") },
-			func(w *house) { must(t, os.RemoveAll(w.dirs.State+"/journal.db")) },
+			func(w *house) { must(w.t, os.RemoveAll(w.dirs.State+"/journal.db")) },
 		},
 		"the state folder is a file": {
 			func(w *house) { w.write(w.dirs.State, "not a folder") },
-			func(w *house) { must(t, os.Remove(w.dirs.State)) },
+			func(w *house) { must(w.t, os.Remove(w.dirs.State)) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

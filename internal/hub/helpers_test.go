@@ -108,6 +108,7 @@ type house struct {
 // newHouse makes places without a hub.
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	t.Parallel()                        // houses have nothing in common, and most tests only wait
 	base, err := os.MkdirTemp("", "hm") // short: socket paths have little room
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ type Hub struct {
 	cancel   context.CancelFunc
 	stop     chan string // why to stop
 	stopping atomic.Bool
+	nesting  atomic.Int32 // nested events being decided
 	renewing atomic.Bool
 	tellers  sync.WaitGroup // observers under way
 	slots    chan struct{}  // bounds observers under way

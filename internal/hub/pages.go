@@ -147,7 +147,7 @@ func (d *drain) entries(ctx context.Context, f journal.Filter) (entries []wire.E
 		e := d.entry(&s)
 		entries = append(entries, e)
 		last = cursor(s.Cursor)
-		if size += len(e.Event); size > maxPage {
+		if size += len(e.Event); size > d.maxPage {
 			return entries, last, true, nil
 		}
 	}

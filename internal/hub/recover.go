@@ -60,8 +60,11 @@ func (d *drain) sweepSpool() {
 	for _, dir := range d.hub.dirs.Spools() {
 		files, err := spool.Sweep(dir)
 		if err != nil {
-			d.hub.problems.raise("spool", "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
+			d.hub.problems.raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
 			continue
+		}
+		if d.hub.problems.count.Load() > 0 {
+			d.hub.problems.mend("spool:" + dir)
 		}
 		for _, f := range files {
 			switch d.storeFile(f.Path) {

@@ -138,8 +138,8 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	}
 	quick := w.follow(wire.StreamParams{})
 	quick.ready()
-	ids := numbered("n", 300)
-	text := strings.Repeat("words ", 1500) // far more than a socket holds
+	ids := numbered("n", 200)
+	text := strings.Repeat("words ", 1000) // far more than a socket holds
 	for _, id := range ids {
 		r := said("claude", "Notification", map[string]any{"message": text})
 		r.ID = id
@@ -169,14 +169,13 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 // Large events make pages that are cut by their size; nothing may be missing
 // behind the cut.
 func TestLargePagesHaveNoGaps(t *testing.T) {
-	w := open(t)
+	w := newHouse(t)
+	w.make()
+	w.h.drain.maxPage = 4 << 10
+	w.start()
 	ids := numbered("n", 32)
-	var many []string
-	for i := range 20 {
-		many = append(many, fmt.Sprintf("%d%s", i, strings.Repeat("x", 15<<10)))
-	}
-	for _, id := range ids { // more than one page
-		r := said("claude", "Notification", map[string]any{"parts": many})
+	for _, id := range ids {
+		r := said("claude", "Notification", map[string]any{"message": strings.Repeat("words ", 200)})
 		r.ID = id
 		w.mustPass(r)
 	}

@@ -1,0 +1,452 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// refusing is a registration that refuses commands with a word in them.
+func refusing(id, word string, more string) string {
+	return fmt.Sprintf(`{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by %s >&2; exit 2","match":{"command":%q}%s}`, id, id, word, more)
+}
+
+func hooksFile(list ...string) string {
+	return "// hooks of a test\n" + `{"version":1,"hooks":[` + strings.Join(list, ",\n") + `]}`
+}
+
+// project makes a folder with hooks of its own.
+func (w *house) project(name string, list ...string) string {
+	w.t.Helper()
+	root := filepath.Join(w.base, "work", name)
+	w.write(registry.ProjectFile(root), hooksFile(list...))
+	return root
+}
+
+func (w *house) trust(root string) wire.TrustView {
+	w.t.Helper()
+	var view wire.TrustView
+	w.mustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
+	w.mustCall(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: view.Hash}, &view)
+	if view.Status != "trusted" {
+		w.t.Fatalf("%s is %s: %s", root, view.Status, view.Problem)
+	}
+	return view
+}
+
+// soon asks again until the files have been looked at.
+func (w *house) soon(what string, command, session, cwd string, denied bool, because string) {
+	w.t.Helper()
+	w.eventually(what, func() bool {
+		got := w.ask(before("claude", session, cwd, command))
+		return denies(got) == denied && (!denied || strings.Contains(string(got.Stdout), because))
+	})
+}
+
+func TestGlobalHooksCountEverywhere(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("no-prod", "prod", "")))
+	w.up()
+	for _, agent := range []string{"claude", "codex", "grok"} {
+		w.mustDeny(before(agent, "s", w.base, "ship prod"), "refused by no-prod")
+		w.mustPass(before(agent, "s", w.base, "ship test"))
+	}
+	// A change counts soon, and one through the hub at once.
+	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("no-test", "test", "")))
+	w.soon("the change counts", "ship test", "s", w.base, true, "no-test")
+	enabled := false
+	patch, _ := json.Marshal(map[string]any{"enabled": enabled})
+	w.mustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Global, ID: "no-test", Patch: patch}, nil)
+	w.mustPass(before("claude", "s", w.base, "ship test"))
+	w.mustCall(wire.MethodHooksDrop, wire.HooksEditParams{Scope: registry.Global, ID: "no-test"}, nil)
+	var list []wire.ListedHook
+	w.mustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
+	if len(list) != 0 {
+		t.Errorf("listed: %+v", list)
+	}
+	for name, reg := range map[string]string{
+		"unknown agent": `{"id":"x","agent":"claud","hookType":"tool.before","handler":"command","target":"true"}`,
+		"unknown type":  `{"id":"x","agent":"claude","hookType":"tool.befor","handler":"command","target":"true"}`,
+		"no object":     `[]`,
+	} {
+		if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)}, nil); err == nil {
+			t.Errorf("%s was added", name)
+		}
+	}
+}
+
+func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
+	w := newHouse(t)
+	root := w.project("p", refusing("no-prod", "prod", ""))
+	sub := filepath.Join(root, "deep", "down")
+	must(t, os.MkdirAll(sub, 0o700))
+	w.up()
+	f := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"grok"}}})
+	f.ready()
+	for range 3 {
+		w.mustPass(before("claude", "s", sub, "ship prod"))
+		w.h.rules.forget()
+	}
+	var notices []string
+	grok := before("grok", "end", w.base, "end")
+	w.ask(grok)
+	for {
+		n := f.next()
+		if n.Entry != nil {
+			break
+		}
+		if n.Trace != nil {
+			notices = append(notices, n.Trace.Text)
+		}
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0], "not trusted") {
+		t.Errorf("noticed: %q", notices)
+	}
+	if _, shown := w.problem("place:"); !shown {
+		t.Error("not shown")
+	}
+	if err := w.call(wire.MethodTrust, wire.TrustParams{Cwd: root}, nil); err == nil {
+		t.Error("trusted without having been looked at")
+	}
+	if err := w.call(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: "of something else"}, nil); err == nil {
+		t.Error("trusted something else than was seen")
+	}
+	view := w.trust(sub)
+	if len(view.Runs) != 1 || !strings.Contains(view.Runs[0], "no-prod") {
+		t.Errorf("a person sees %q", view.Runs)
+	}
+	w.mustDeny(before("claude", "s", sub, "ship prod"), "refused by no-prod")
+	w.mustPass(before("claude", "elsewhere", w.base, "ship prod"))
+
+	// Changed: what was trusted stays in force.
+	w.write(registry.ProjectFile(root), hooksFile(refusing("no-test", "test", "")))
+	time.Sleep(2 * lookAgain)
+	w.mustDeny(before("claude", "s", sub, "ship prod"), "refused by no-prod")
+	w.mustPass(before("claude", "s", sub, "ship test"))
+	if p, shown := w.problem("place:"); !shown || !strings.Contains(p.What, "changed") {
+		t.Errorf("shown as %+v", p)
+	}
+	w.trust(root)
+	w.mustDeny(before("claude", "s", sub, "ship test"), "refused by no-test")
+
+	// Deleted: still.
+	must(t, os.RemoveAll(filepath.Join(root, ".hookmux")))
+	time.Sleep(2 * lookAgain)
+	w.mustDeny(before("claude", "s", sub, "ship test"), "refused by no-test")
+	w.mustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
+	w.mustPass(before("claude", "s", sub, "ship test"))
+}
+
+func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
+	w := newHouse(t)
+	root := w.project("p", `{"id":"check","agent":"*","hookType":"tool.before","handler":"script","target":".hookmux/check.sh"}`)
+	script := filepath.Join(root, ".hookmux", "check.sh")
+	w.write(script, "#!/bin/sh\necho as trusted >&2\nexit 2\n")
+	must(t, os.Chmod(script, 0o700))
+	w.up()
+	w.trust(root)
+	w.mustDeny(before("claude", "s", root, "x"), "as trusted")
+	w.write(script, "#!/bin/sh\nexit 0\n")
+	time.Sleep(2 * lookAgain)
+	w.mustDeny(before("claude", "s", root, "x"), "as trusted")
+}
+
+func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
+	w := newHouse(t)
+	file := w.dirs.Config + "/hooks.json"
+	w.write(file, hooksFile(refusing("no-prod", "prod", "")))
+	w.write(w.dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
+	w.up()
+	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
+	w.write(file, `{"hooks": [ {"id": `)
+	w.write(w.dirs.Config+"/config.json", `{"guard.destructive": `)
+	var p wire.Problem
+	w.eventually("both are shown", func() bool {
+		info, err := w.c.Info(t.Context())
+		must(t, err)
+		shown := 0
+		for _, p = range info.Problems {
+			if strings.Contains(p.What, "hooks.json") || strings.Contains(p.What, "config.json") {
+				shown++
+			}
+		}
+		return shown >= 2
+	})
+	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
+	w.mustDeny(before("claude", "s", w.base, "git push --force origin main"), "destructive")
+	// Also after a restart.
+	w.down()
+	w.up()
+	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
+	w.mustDeny(before("claude", "s", w.base, "git push --force origin main"), "destructive")
+	w.write(file, hooksFile())
+	w.write(w.dirs.Config+"/config.json", `{}`)
+	w.soon("the mended files count", "ship prod", "s", w.base, false, "")
+	w.eventually("nothing is wrong", func() bool {
+		info, err := w.c.Info(t.Context())
+		return err == nil && len(info.Problems) == 0
+	})
+}
+
+func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""), refusing("fast", "live", `,"locked":true`)))
+	harmless := `{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"true"}`
+	root := w.project("p", fmt.Sprintf(harmless, "loose"), fmt.Sprintf(harmless, "fast"))
+	w.up()
+	w.mustDeny(before("claude", "a", root, "ship prod"), "loose")
+	view := w.trust(root)
+	if strings.Join(view.Replaces, " ") == "" || !strings.Contains(strings.Join(view.Replaces, " "), "loose") {
+		t.Errorf("a person sees that it replaces %q", view.Replaces)
+	}
+	w.mustPass(before("claude", "b", root, "ship prod"))
+	w.mustDeny(before("claude", "b", root, "ship live"), "fast")
+	w.mustDeny(before("claude", "c", w.base, "ship prod"), "loose")
+	var list []wire.ListedHook
+	w.mustCall(wire.MethodHooksList, wire.HooksListParams{Cwd: root}, &list)
+	inForce := map[string]bool{}
+	for _, l := range list {
+		var reg hook.Registration
+		must(t, json.Unmarshal(l.Registration, &reg))
+		inForce[l.Scope+":"+reg.ID] = l.InForce
+	}
+	if !inForce["project:loose"] || inForce["global:loose"] || !inForce["global:fast"] || inForce["project:fast"] {
+		t.Errorf("in force: %v", inForce)
+	}
+}
+
+func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
+	w := newHouse(t)
+	first := w.project("first", refusing("first", "prod", ""))
+	w.write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "on"}`)
+	second := w.project("second", refusing("second", "live", ""))
+	w.up()
+	w.trust(first)
+	w.trust(second)
+	start := said("claude", "SessionStart", map[string]any{"session_id": "wanders", "cwd": first})
+	w.ask(start)
+	w.mustDeny(before("claude", "wanders", second, "ship prod"), "refused by first")
+	w.mustDeny(before("claude", "wanders", second, "ship live"), "refused by second")
+	w.mustDeny(before("claude", "wanders", w.base, "ship prod"), "refused by first")
+	w.mustPass(before("claude", "stays", second, "ship prod"))
+	// So do the guards it switched on.
+	w.mustDeny(before("claude", "wanders", w.base, "git push --force origin main"), "destructive")
+	w.mustPass(before("claude", "stays", second, "git push --force origin main"))
+}
+
+func TestGuardsOnOffAskAndAllowed(t *testing.T) {
+	w := open(t)
+	push := func(session string) (string, bool) {
+		r := w.ask(before("claude", session, w.base, "git push --force origin main"))
+		return string(r.Stdout), len(r.Stdout) > 0
+	}
+	set := func(value string) {
+		w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"` + value + `"`)}, nil)
+	}
+	if _, stopped := push("s"); stopped {
+		t.Error("stopped although it is off")
+	}
+	set("on")
+	text, _ := push("s")
+	if !strings.Contains(text, `"deny"`) || !strings.Contains(text, "--once") {
+		t.Errorf("on: %q", text)
+	}
+	rule := "destructive." + between(text, "destructive.", ":")
+	set("ask")
+	if text, _ = push("s"); !strings.Contains(text, `"ask"`) {
+		t.Errorf("ask: %q", text)
+	}
+	set("on")
+
+	// Once is one call, with its permission request; looking uses nothing up.
+	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
+	r := before("claude", "s", w.base, "git push --force origin main")
+	for range 2 {
+		var seen wire.Explained
+		w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &seen)
+		if seen.Answer.Stdout != "" {
+			t.Errorf("explained as %q", seen.Answer.Stdout)
+		}
+	}
+	if text, stopped := push("s"); stopped {
+		t.Errorf("once: %q", text)
+	}
+	request := r
+	request.Event = "PermissionRequest"
+	request.Payload = []byte(strings.Replace(string(r.Payload), "PreToolUse", "PermissionRequest", 1))
+	w.mustPass(request)
+	w.mustDeny(request, "destructive")
+	if _, stopped := push("s"); !stopped {
+		t.Error("once was more than once")
+	}
+
+	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule}, nil)
+	if text, stopped := push("s"); stopped {
+		t.Errorf("always: %q", text)
+	}
+	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Drop: true}, nil)
+	if _, stopped := push("s"); !stopped {
+		t.Error("the allowance was not taken back")
+	}
+	if err := w.call(wire.MethodAllow, wire.AllowParams{Rule: "destructive.nothing-like-it"}, nil); err == nil {
+		t.Error("an unknown rule was allowed")
+	}
+	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive"}, nil)
+	if _, stopped := push("s"); stopped {
+		t.Error("stopped although it is off again")
+	}
+	if err := w.call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"sometimes"`)}, nil); err == nil {
+		t.Error("a wrong value was set")
+	}
+}
+
+func between(text, from, to string) string {
+	_, text, _ = strings.Cut(text, from)
+	text, _, _ = strings.Cut(text, to)
+	return text
+}
+
+func TestOwnFilesAreGuardedFromTheStart(t *testing.T) {
+	w := open(t)
+	root := w.project("p")
+	for _, command := range []string{
+		"echo '{}' > " + w.dirs.Config + "/hooks.json",
+		"echo '{}' > " + root + "/.hookmux/hooks.json",
+		"sed -i s/a/b/ " + w.dirs.Home + "/.claude/settings.json",
+	} {
+		w.mustDeny(before("claude", "s", root, command), "own-files")
+	}
+	w.mustPass(before("claude", "s", root, "cat "+root+"/.hookmux/hooks.json"))
+}
+
+func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
+	w := newHouse(t)
+	root := w.project("p", refusing("no-prod", "prod", ""))
+	w.up()
+	w.trust(root)
+	add := func(id, word string) wire.HooksEditResult {
+		var done wire.HooksEditResult
+		w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing(id, word, ""))}, &done)
+		return done
+	}
+	if done := add("no-live", "live"); len(done.Notes) != 0 {
+		t.Errorf("noted: %q", done.Notes)
+	}
+	w.mustDeny(before("claude", "s", root, "ship live"), "no-live")
+	w.mustDeny(before("claude", "s", root, "ship prod"), "no-prod")
+	if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
+		t.Error("an id was given twice")
+	}
+	// In a project that is not trusted it stays so, and the person hears it.
+	other := w.project("other", refusing("theirs", "prod", ""))
+	var done wire.HooksEditResult
+	w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other, Registration: []byte(refusing("mine", "live", ""))}, &done)
+	if len(done.Notes) == 0 {
+		t.Error("nobody was told that it does not run")
+	}
+	w.mustPass(before("claude", "t", other, "ship live"))
+	// A folder without hooks becomes a project that is trusted from the start.
+	fresh := filepath.Join(w.base, "work", "fresh")
+	must(t, os.MkdirAll(fresh, 0o700))
+	w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: fresh, Registration: []byte(refusing("first", "live", ""))}, &done)
+	w.mustDeny(before("claude", "u", fresh, "ship live"), "first")
+	if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: "relative", Registration: []byte(refusing("x", "live", ""))}, nil); err == nil {
+		t.Error("a relative folder was taken")
+	}
+}
+
+func TestConcurrentAddsAllSurvive(t *testing.T) {
+	w := open(t)
+	const writers = 40
+	var wg sync.WaitGroup
+	errs := make(chan error, writers)
+	for i := range writers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			errs <- w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(refusing(fmt.Sprint("h", i), "x", ""))}, nil)
+		}()
+	}
+	wg.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	var list []wire.ListedHook
+	w.mustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
+	if len(list) != writers {
+		t.Errorf("%d of %d survive", len(list), writers)
+	}
+}
+
+func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.Config+"/hooks.json", hooksFile(
+		`{"id":"crashes","agent":"*","hookType":"tool.before","handler":"command","target":"exit 7","match":{"command":"crash"}}`,
+		`{"id":"gone","agent":"*","hookType":"tool.before","handler":"script","target":"/no/such/file","match":{"command":"gone"}}`,
+		`{"id":"hangs","agent":"*","hookType":"tool.before","handler":"command","target":"sleep 60","timeout":"200ms","match":{"command":"hang"}}`,
+		`{"id":"watcher","agent":"*","hookType":"turn.end","handler":"command","mode":"observe","target":"exit 9"}`,
+	))
+	w.up()
+	w.mustDeny(before("claude", "s", w.base, "crash"), "crashes")
+	w.mustDeny(before("claude", "s", w.base, "gone"), "gone")
+	w.mustDeny(before("claude", "s", w.base, "hang"), "hangs")
+	w.mustPass(before("claude", "s", w.base, "fine"))
+	w.mustPass(said("claude", "Stop", nil))
+	w.eventually("the observer's failure is shown", func() bool { _, shown := w.problem("hook:watcher"); return shown })
+}
+
+// A handler that is itself a hook call, on and on, comes to an end.
+func TestAHandlerThatCallsHooksEnds(t *testing.T) {
+	w := newHouse(t)
+	depth := 0
+	var again *hook.Entry
+	again = entry(t, "again", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+		depth++
+		if depth > 50 {
+			return event.Decision{Verdict: event.Deny, Reason: "round and round"}, nil
+		}
+		// What runs below a handler has the hub above it.
+		w.stand(belowHub())
+		r := before("claude", "below", w.base, "x")
+		r.Env = []byte("HOOKMUX_HANDLER=" + again.ID + "\x00")
+		if _, err := w.try(r); err != nil {
+			return event.Decision{}, err
+		}
+		return event.Decision{}, nil
+	})
+	w.up(again)
+	w.mustPass(before("claude", "s", w.base, "x"))
+	if depth != 1 {
+		t.Errorf("the handler met itself %d times", depth-1)
+	}
+}
+
+func TestSettingsAreListedWithTheirOrigin(t *testing.T) {
+	w := newHouse(t)
+	w.write(w.dirs.System+"/config.json", `{"journal.keep": "10d"}`)
+	w.write(w.dirs.Config+"/config.json", `{"guard.secrets": "ask"}`)
+	w.up()
+	var list []wire.Setting
+	w.mustCall(wire.MethodConfigGet, wire.ConfigListParams{Cwd: w.base}, &list)
+	origin := map[string]string{}
+	for _, s := range list {
+		origin[s.Key] = s.Origin
+	}
+	if origin["journal.keep"] != "system" || origin["guard.secrets"] != "user" || origin["guard.own-files"] != "default" {
+		t.Errorf("origins: %v", origin)
+	}
+}
