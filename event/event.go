@@ -48,6 +48,10 @@ type Event struct {
 
 	Where Place
 
+	// Projects are the folders whose hooks count for this event, nearest
+	// first. They are known to the hub, not stored.
+	Projects []string
+
 	Truncated bool   // the payload was cut by the agent or was too large to carry
 	Malformed string // why the payload could not be read; the event is then Other
 	Nested    bool   // it came from below a running handler

@@ -97,7 +97,7 @@ func (m *matcher) holds(ev *event.Event) bool {
 		return false
 	}
 	if m.name != "" {
-		if ok, err := doublestar.Match(m.name, flat(t.Name)); err != nil || !ok {
+		if !m.nameFits(t) {
 			return false
 		}
 	}
@@ -107,10 +107,39 @@ func (m *matcher) holds(ev *event.Event) bool {
 	if m.command != nil && !anyString(t.Commands, m.command.MatchString) {
 		return false
 	}
-	if m.path != "" && !anyString(t.Paths(), func(p string) bool { return m.pathFits(p, ev.Cwd) }) {
+	if m.path != "" && !anyString(t.Paths(), func(p string) bool {
+		return m.pathFits(p, ev.Cwd) || anyString(ev.Projects, func(root string) bool { return m.relativeFits(p, ev.Cwd, root) })
+	}) {
 		return false
 	}
 	return true
+}
+
+// nameFits tries the agent's own name of the tool and, for a tool of an MCP
+// server, the name it would have in Claude Code: one spelling for all agents.
+func (m *matcher) nameFits(t *event.Tool) bool {
+	if ok, err := doublestar.Match(m.name, flat(t.Name)); err == nil && ok {
+		return true
+	}
+	if t.MCP == nil {
+		return false
+	}
+	ok, err := doublestar.Match(m.name, flat("mcp__"+t.MCP.Server+"__"+t.MCP.Tool))
+	return err == nil && ok
+}
+
+// relativeFits tries the path relative to a project: "secrets/**" means that
+// folder of the project wherever in it the agent happens to be.
+func (m *matcher) relativeFits(path, cwd, root string) bool {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(cwd, path)
+	}
+	rel, err := filepath.Rel(root, filepath.Clean(path))
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return false
+	}
+	ok, _ := doublestar.Match(m.path, rel)
+	return ok
 }
 
 func anyString(list []string, fits func(string) bool) bool {

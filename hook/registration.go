@@ -171,6 +171,8 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 		bad("id is missing")
 	} else if strings.ContainsFunc(r.ID, func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsGraphic(c) }) {
 		bad("id %q holds blanks or control characters", r.ID)
+	} else if strings.HasPrefix(r.ID, "guard.") {
+		bad("id %q is kept for hookmux's own guards; choose another", r.ID)
 	}
 	if r.Agent == "" {
 		bad("agent is missing; write an agent's name or \"*\"")

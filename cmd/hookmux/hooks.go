@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/importer"
 	"github.com/hookmux/hookmux/internal/surface/text"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -304,6 +305,9 @@ func (w *world) hooksAdd(cmd *cobra.Command, f *hookFlags, agentName, hookType s
 	if err != nil {
 		return err
 	}
+	if name, ok := importer.KindOf(hookType); ok && !w.knownType(agentName, hookType) {
+		hookType = name // agent-mux's own name
+	}
 	values["agent"], values["hookType"] = agentName, hookType
 	if f.id != "" {
 		values["id"] = f.id
@@ -375,6 +379,10 @@ func (w *world) hooksHandle(cmd *cobra.Command, f *hookFlags, agentName, hookTyp
 	if agentName == hook.Any {
 		return usage("handle needs one agent, not '*'")
 	}
+	native, err := w.nativeEvent(agentName, hookType)
+	if err != nil {
+		return err
+	}
 	payload, err := w.payload("hooks " + agentName + " handle " + hookType)
 	if err != nil {
 		return err
@@ -384,7 +392,7 @@ func (w *world) hooksHandle(cmd *cobra.Command, f *hookFlags, agentName, hookTyp
 		return err
 	}
 	c.Timeout = 10 * time.Minute
-	result, err := c.Push(cmd.Context(), wire.PushParams{Agent: agentName, Event: hookType, Cwd: w.cwd(), Payload: event.RawJSON(payload), Env: w.environ, Timeout: 600})
+	result, err := c.Push(cmd.Context(), wire.PushParams{Agent: agentName, Event: native, Cwd: w.cwd(), Payload: event.RawJSON(payload), Env: w.environ, Timeout: 600})
 	if err != nil {
 		return err
 	}
@@ -397,4 +405,51 @@ func (w *world) hooksHandle(cmd *cobra.Command, f *hookFlags, agentName, hookTyp
 		return &codeError{code: result.ExitCode}
 	}
 	return nil
+}
+
+// nativeEvent finds the agent's own event for what a person calls it: its
+// native name, a kind, or agent-mux's name. Anything else is a mistake, and
+// must not look like a hook that has nothing against it.
+func (w *world) nativeEvent(agentName, hookType string) (string, error) {
+	catalogue, err := w.catalogue()
+	if err != nil {
+		return "", err
+	}
+	a, ok := catalogue.Agent(agentName)
+	if !ok {
+		return "", usage("agent %q is unknown; `hookmux status` lists the agents", agentName)
+	}
+	if _, ok := a.Event(hookType); ok {
+		return hookType, nil
+	}
+	kind := event.Kind(hookType)
+	if !kind.Known() {
+		name, ok := importer.KindOf(hookType)
+		if !ok {
+			return "", usage("%s has no event %q; `hookmux hooks %s discover` lists them", agentName, hookType, agentName)
+		}
+		kind = event.Kind(name)
+	}
+	for _, e := range a.Events {
+		if e.Kind == kind {
+			return e.Name, nil
+		}
+	}
+	return "", usage("%s has no event of kind %s; `hookmux hooks %s discover` lists what it has", agentName, kind, agentName)
+}
+
+// knownType tells an agent's own event names; of '*' any agent's.
+func (w *world) knownType(agentName, name string) bool {
+	catalogue, err := w.catalogue()
+	if err != nil {
+		return false
+	}
+	for _, a := range catalogue.Agents() {
+		if agentName == hook.Any || a.Name == agentName {
+			if _, ok := a.Event(name); ok {
+				return true
+			}
+		}
+	}
+	return false
 }

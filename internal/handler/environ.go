@@ -14,15 +14,15 @@ const projectDirVar = "CLAUDE_PROJECT_DIR"
 // environ is what a process gets: the environment of the agent's hook, with
 // what hookmux adds. Without one (an event that was kept while no hub ran)
 // the hub's own PATH and HOME must do.
-func environ(call *hook.Call, cwd string, format hook.Format) []string {
+func environ(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
 	base := call.Env
 	if len(base) == 0 {
 		base = minimal()
 	}
-	chain := call.Hook.ID
+	chain := mark(call.Hook.ID)
 	if before := lookup(base, "HOOKMUX_HANDLER"); before != "" {
-		chain = before + ":" + chain
+		chain = before + " " + chain // an id holds no blank
 	}
 	added := [...]struct{ name, value string }{
 		{"HOOKMUX_AGENT", ev.Agent},

@@ -52,7 +52,7 @@ func (x *external) spec(call *hook.Call) (spec, error) {
 	if note != "" {
 		x.deps.Report(call.Hook.ID, note)
 	}
-	s := spec{dir: dir, env: environ(call, dir, x.Format)}
+	s := spec{dir: dir, env: environ(call, dir, x.Format, x.deps.Mark)}
 	if x.words == nil {
 		s.path, s.args = x.deps.Shell, []string{x.deps.Shell, "-c", x.Target}
 		return s, nil

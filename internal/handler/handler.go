@@ -44,6 +44,9 @@ type Deps struct {
 	// Redact appends JSON src to dst without its secrets; nil means the rules
 	// of internal/redact, without cutting anything.
 	Redact func(dst, src []byte) []byte
+	// Mark is how what runs below a hook is marked, so that the hub knows it
+	// again; nil means by the hook's id.
+	Mark func(hookID string) string
 	// Processes keeps count of what runs, so that the hub can wait for it
 	// before it ends.
 	Processes *Processes
@@ -58,6 +61,9 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 	}
 	if deps.Report == nil {
 		deps.Report = func(string, string) {}
+	}
+	if deps.Mark == nil {
+		deps.Mark = func(id string) string { return id }
 	}
 	if deps.Processes == nil {
 		deps.Processes = new(Processes)

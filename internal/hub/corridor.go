@@ -41,6 +41,7 @@ func (h *Hub) finish(in *arrival) {
 type passage struct {
 	ev       event.Event
 	caller   caller
+	busy     map[string]bool // hooks below which the caller says it runs
 	carries  event.Carries
 	entries  []*hook.Entry // hooks meant for this event, in order
 	project  string
@@ -89,7 +90,9 @@ func (h *Hub) decode(in *arrival) passage {
 			p.ev = ev
 		}
 	}
-	p.ev.Nested = who.nested
+	var signed bool
+	p.busy, signed = h.marks.below(in.env)
+	p.ev.Nested = who.nested || signed
 	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
@@ -134,7 +137,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		p.neutral = "off"
 		return
 	}
-	p.entries, p.project = h.rules.forEvent(&p.ev, in.env)
+	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
 	if len(p.entries) == 0 {
 		return
 	}

@@ -97,7 +97,7 @@ func TestNestedCallsMeetOnlyLockedGuards(t *testing.T) {
 	// The variable keeps a locked hook from meeting itself, never a guard of
 	// hookmux's own.
 	r = before("claude", "s", w.base, "locked-away")
-	r.Env = []byte("HOOKMUX_HANDLER=first:locked\x00")
+	r.Env = []byte("HOOKMUX_HANDLER=first locked\x00")
 	w.mustPass(r)
 	r = before("claude", "s", w.base, "echo > "+w.dirs.Config+"/hooks.json")
 	r.Env = []byte("HOOKMUX_HANDLER=guard.own-files\x00")

@@ -23,9 +23,7 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)
 	}
-	h.drain.nudge() // who watches sees what is being decided
-	// This may take long, and people want to see what is being decided.
-	h.drain.nudge()
+	h.drain.nudge() // this may take long, and who watches wants to see what is being decided
 	ctx, cancel := context.WithDeadline(ctx, p.deadline)
 	defer cancel()
 	if in.gone == nil {
@@ -72,6 +70,20 @@ const maxTellers = 64
 
 // tell lets observers know, once the agent has its answer.
 func (h *Hub) tell(call hook.Call, entries []*hook.Entry) {
+	var quick, slow []*hook.Entry
+	for _, e := range entries {
+		if e.Inline || e.BuiltinGuard {
+			quick = append(quick, e)
+		} else {
+			slow = append(slow, e)
+		}
+	}
+	// What cannot hang neither waits for a place nor for the slow ones.
+	h.judgeSteps(call.Event, h.dispatch.Tell(h.ctx, call, quick))
+	if !hook.Watched(slow, call.Event, call.Carries) {
+		return
+	}
+	entries = slow
 	select {
 	case h.slots <- struct{}{}:
 	default:

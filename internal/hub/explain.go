@@ -38,7 +38,7 @@ func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 	if h.isOff() {
 		notes = append(notes, "hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
 	}
-	way.entries, way.project = h.rules.forEvent(&way.ev, nil)
+	way.entries, way.project, way.ev.Projects = h.rules.forEvent(&way.ev, nil)
 	result := wire.Explained{Carries: carriesMap(way.carries), Notes: notes, Matched: []wire.Matched{}}
 	if p.Decision != nil {
 		var d event.Decision

@@ -62,6 +62,7 @@ type Hub struct {
 	callers   *callers
 	problems  *problems
 	rules     *rules
+	marks     *marks
 	intake    *intake
 	drain     *drain
 	rounds    *rounds
@@ -124,6 +125,7 @@ func New(o Options) (*Hub, error) {
 	}
 	h.judge = h.newJudge()
 	h.callers = newCallers(h.judge)
+	h.marks = newMarks(h.dirs.State)
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
 	h.rpc = h.methods()

@@ -12,6 +12,7 @@ type rounds struct {
 	mu    sync.Mutex
 	turns map[turnKey]int
 	order []turnKey
+	tells map[string]bool // agents that say when they were kept going
 }
 
 type turnKey struct{ agent, session, sub string }
@@ -21,7 +22,7 @@ const (
 	keepRounds = 4096
 )
 
-func newRounds() *rounds { return &rounds{turns: map[turnKey]int{}} }
+func newRounds() *rounds { return &rounds{turns: map[turnKey]int{}, tells: map[string]bool{}} }
 
 func keyOf(ev *event.Event) turnKey {
 	k := turnKey{agent: ev.Agent, session: ev.Session}
@@ -33,12 +34,22 @@ func keyOf(ev *event.Event) turnKey {
 
 // apply forgets the count when a person begins a new turn.
 func (r *rounds) apply(ev *event.Event) {
-	if ev.Kind != event.TurnStart || ev.GoingOn {
+	end := ev.Kind.TakesKeepGoing()
+	if !end && ev.Kind != event.TurnStart {
 		return
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ev.GoingOn {
+		r.tells[ev.Agent] = true
+		return
+	}
+	// An end that was not kept going is that of a new turn, if this agent says
+	// so of those that were.
+	if end && !r.tells[ev.Agent] {
+		return
+	}
 	delete(r.turns, keyOf(ev))
-	r.mu.Unlock()
 }
 
 func (r *rounds) mayGoOn(ev *event.Event) bool {

@@ -94,7 +94,7 @@ func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
 		KnownProject: r.trust.Known,
 	})
 	deps := handler.Deps{
-		StateDir: h.dirs.State, Processes: new(handler.Processes),
+		StateDir: h.dirs.State, Processes: new(handler.Processes), Mark: h.marks.mark,
 		Report: func(id, text string) {
 			text = redact.Text(text)
 			h.log.Info("trace", "hook", id, "text", text)
@@ -135,17 +135,29 @@ func (h *Hub) knowsType(name, native string) bool {
 }
 
 // forEvent gives the hooks meant for an event, in order, and its project.
-func (r *rules) forEvent(ev *event.Event, env []byte) ([]*hook.Entry, string) {
+func (r *rules) forEvent(ev *event.Event, busy map[string]bool) ([]*hook.Entry, string, []string) {
 	at := r.placesOf(ev)
 	list := r.view(at).forType(ev)
-	if busy := busyHooks(env); ev.Nested || busy != nil {
+	if ev.Nested || busy != nil {
 		list = withoutBusy(list, ev, busy)
 	}
 	project := at.here
 	if project == "" {
 		project = at.start
 	}
-	return list, project
+	return list, project, at.roots()
+}
+
+// roots are the folders that paths in a match are relative to, besides the
+// cwd.
+func (at places) roots() []string {
+	var roots []string
+	for _, root := range []string{at.here, at.start} {
+		if root != "" {
+			roots = append(roots, root)
+		}
+	}
+	return roots
 }
 
 // forType is the entries meant for events of one type, found once.
@@ -161,25 +173,6 @@ func (v *view) forType(ev *event.Event) []*hook.Entry {
 		}
 	}
 	return list
-}
-
-// busyHooks are the hooks below which a process says it runs. A variable is
-// easily set, so it can only keep hooks from being told about their own
-// doings: no guard goes by it.
-func busyHooks(env []byte) map[string]bool {
-	const name = "HOOKMUX_HANDLER"
-	if !containsName(env, name) {
-		return nil
-	}
-	value := lookupIn(env)(name)
-	if value == "" {
-		return nil
-	}
-	busy := map[string]bool{}
-	for _, id := range strings.Split(value, ":") {
-		busy[id] = true
-	}
-	return busy
 }
 
 func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*hook.Entry {
@@ -352,6 +345,13 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 	return entries
 }
 
+// dropProblemsOf forgets what was wrong with a hook that is changed or gone;
+// if it still is, the next event says so.
+func (r *rules) dropProblemsOf(id string) {
+	r.hub.problems.mend("hook:" + id)
+	r.hub.problems.mend("hook-load:" + id)
+}
+
 func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *config.Settings) *hook.Entry {
 	h := r.hub
 	if reg.Timeout == 0 {
@@ -397,17 +397,24 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 	return nil
 }
 
-// notOfTheProject refuses a user's own script with a relative path: it would
-// run whatever file of that name an untrusted project has.
+// notOfTheProject refuses a user's own script or command that begins with a
+// relative path: it would run whatever file of that name an untrusted project
+// has.
 func notOfTheProject(reg hook.Registration) error {
-	if reg.Handler != "script" {
+	if reg.Handler != "script" && reg.Handler != "command" {
 		return nil
 	}
 	words, err := handler.Split(reg.Target)
 	if err != nil || len(words) == 0 {
+		if reg.Handler == "command" {
+			return nil // the shell knows better
+		}
 		return err
 	}
 	program := words[0].In("/home")
+	if reg.Handler == "command" && strings.ContainsAny(program, "=$`({") {
+		return nil // an assignment, a variable: not a plain path
+	}
 	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
 		return fmt.Errorf("target %q is relative, so it would run a file of whatever project an agent is in; write it with an absolute path or ~/", program)
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -433,6 +434,32 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 	if depth != 1 {
 		t.Errorf("the handler met itself %d times", depth-1)
 	}
+}
+
+// What cuts itself loose from a handler is known by what it inherited: a hook
+// that starts something in the background must not call itself for ever.
+func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
+	w := newHouse(t)
+	var met atomic.Int32
+	loop := entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+		met.Add(1)
+		return event.Decision{Verdict: event.Deny, Reason: "met"}, nil
+	})
+	w.up(loop)
+	r := before("claude", "s", w.base, "x")
+	r.Env = []byte("A=1\x00HOOKMUX_HANDLER=" + w.h.marks.mark(loop.ID) + "\x00")
+	r.ID = "detached"
+	w.mustPass(r)
+	if met.Load() != 0 || !w.row("detached", false).Nested {
+		t.Errorf("met %d times", met.Load())
+	}
+	// A name without our signature keeps no guard away.
+	r = before("claude", "s", w.base, "x")
+	r.Env = []byte("HOOKMUX_HANDLER=" + loop.ID + "\x00")
+	w.mustDeny(r, "met")
+	r.Env = []byte("HOOKMUX_HANDLER=" + loop.ID + "=00112233445566778899aabb\x00")
+	r.ID = ""
+	w.mustDeny(r, "met")
 }
 
 func TestSettingsAreListedWithTheirOrigin(t *testing.T) {

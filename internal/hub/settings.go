@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/registry"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -161,15 +162,30 @@ func (h *Hub) doHooksAdd(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if check.ID == "" {
 		check.ID = "generated"
 	}
-	if err := check.Check(h.knowsAgent, h.knowsType); err != nil {
+	if err := h.canRun(check, p.Scope); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
+	reg.Agent = h.canonical(reg.Agent)
 	return h.edit(p, func(r *registry.Registry, file string) (registry.Change, error) {
 		if p.Replace {
 			return r.Put(file, reg)
 		}
 		return r.Add(file, reg)
 	})
+}
+
+// canRun refuses what would only fail later, at every call.
+func (h *Hub) canRun(reg hook.Registration, scope string) error {
+	if err := reg.Check(h.knowsAgent, h.knowsType); err != nil {
+		return err
+	}
+	if scope == registry.Global {
+		if err := notOfTheProject(reg); err != nil {
+			return err
+		}
+	}
+	_, err := handler.New(reg, h.rules.deps)
+	return err
 }
 
 func (h *Hub) doHooksSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
@@ -182,7 +198,7 @@ func (h *Hub) doHooksSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 			if err := json.Unmarshal(p.Patch, reg); err != nil {
 				return wire.Errorf(wire.CodeParams, "the change cannot be read: %v", err)
 			}
-			if err := reg.Check(h.knowsAgent, h.knowsType); err != nil {
+			if err := h.canRun(*reg, p.Scope); err != nil {
 				return wire.Errorf(wire.CodeParams, "%v", err)
 			}
 			return nil
@@ -232,6 +248,7 @@ func (h *Hub) edit(p wire.HooksEditParams, change func(*registry.Registry, strin
 	if err != nil {
 		return nil, editError(err)
 	}
+	r.dropProblemsOf(done.Hook.ID)
 	result := wire.HooksEditResult{File: done.File, Scope: scope}
 	result.Registration, _ = json.Marshal(done.Hook)
 	if scope == registry.Project {
