@@ -33,13 +33,13 @@ func TestBuiltinRegistry(t *testing.T) {
 	if got := b.Names(); !reflect.DeepEqual(got, []string{"log", "session-capture", "trace"}) {
 		t.Error(got)
 	}
-	deny := func(context.Context, *hook.Call) (event.Decision, error) {
+	deny := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Deny}, nil
-	}
+	})
 	if err := b.Register("mine", "says no", deny); err != nil {
 		t.Fatal(err)
 	}
-	for name, run := range map[string]Func{"mine": deny, "log": deny, "": deny, "a b": deny, "nil": nil} {
+	for name, run := range map[string]hook.Handler{"mine": deny, "log": deny, "": deny, "a b": deny, "nil": nil} {
 		if b.Register(name, "", run) == nil {
 			t.Errorf("%q registered", name)
 		}

@@ -74,7 +74,7 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 		if builtins == nil {
 			builtins = NewBuiltins(deps)
 		}
-		return builtins.find(r.Target)
+		return builtins.Find(r.Target)
 	case "command":
 		if strings.TrimSpace(r.Target) == "" {
 			return nil, errors.New("command: target is empty; write what /bin/sh shall run")
