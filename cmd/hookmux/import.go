@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/importer"
 	"github.com/hookmux/hookmux/internal/visible"
@@ -38,7 +39,8 @@ func (w *world) hooksImport(cmd *cobra.Command, f *hookFlags, args []string) err
 			scope string
 			files []string
 		}{{"global", user}, {"project", project}} {
-			result, err := importer.ImportClaude(from.files, checkRegistration)
+			global := !f.project && (f.global || from.scope == "global")
+			result, err := importer.ImportClaudeFiles(from.files, importer.ClaudeOptions{Global: global, Agents: agent.Builtin().Agents()}, checkRegistration)
 			if err != nil {
 				return err
 			}
@@ -87,6 +89,15 @@ func (w *world) hooksImport(cmd *cobra.Command, f *hookFlags, args []string) err
 			}
 			added = append(added, done)
 		}
+		if args[0] == "claude" && scope == b.scope {
+			gone, err := w.dropOrphans(cmd, c, scope, b.result)
+			if err != nil {
+				return err
+			}
+			for _, id := range gone {
+				notes = append(notes, "removed "+id+": it is no longer in Claude's settings")
+			}
+		}
 	}
 	if f.asJSON {
 		return w.printJSON(map[string]any{"imported": added, "notes": append([]string{}, notes...)})
@@ -129,4 +140,28 @@ func (w *world) claudeSettings(home string) (user, project []string) {
 		project = []string{filepath.Join(here, "settings.json"), filepath.Join(here, "settings.local.json")}
 	}
 	return user, project
+}
+
+// dropOrphans takes out what an earlier import brought and Claude's settings no
+// longer have.
+func (w *world) dropOrphans(cmd *cobra.Command, c *client.Client, scope string, result importer.Result) ([]string, error) {
+	var list []wire.ListedHook
+	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: w.cwd()}, &list); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, l := range list {
+		var r hook.Registration
+		if l.Scope == scope && json.Unmarshal(l.Registration, &r) == nil {
+			ids = append(ids, r.ID)
+		}
+	}
+	gone := importer.Orphans(ids, result)
+	for _, id := range gone {
+		p := wire.HooksEditParams{Scope: scope, Cwd: w.cwd(), ID: id}
+		if err := c.Call(cmd.Context(), wire.MethodHooksDrop, p, nil); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
 }

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
@@ -57,12 +59,32 @@ type claudeHandler struct {
 	Once        bool
 }
 
-// ImportClaude reads hooks from Claude Code's settings files, so that they run
-// on every agent but Claude Code itself, which runs them anyway. Files that are
-// not there are passed over. A hook that is in several files is imported once,
-// from the last.
+// ClaudeOptions says more about the files that are imported from.
+type ClaudeOptions struct {
+	// Global: the registrations will count in every project.
+	Global bool
+	// Agents are asked which of them read Claude Code's files themselves; nil
+	// for the built-in catalogue.
+	Agents []*agent.Agent
+}
+
+// ImportClaude reads hooks from Claude Code's settings files, as if each were
+// to be stored where it belongs: a person's own globally, a project's there.
 func ImportClaude(files []string, check Check) (Result, error) {
+	global := len(files) > 0 && scopeOf(files[0]) == scopeUser
+	return ImportClaudeFiles(files, ClaudeOptions{Global: global}, check)
+}
+
+// ImportClaudeFiles reads hooks from Claude Code's settings files, so that they
+// run on every agent but those that run them anyway: Claude Code itself and
+// whoever reads its files. Files that are not there are passed over. A hook
+// that is in several files is imported once, from the last.
+func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, error) {
+	if opt.Agents == nil {
+		opt.Agents = agent.Builtin().Agents()
+	}
 	var r Result
+	off := false
 	for _, file := range files {
 		doc, err := open(file)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -74,22 +96,32 @@ func ImportClaude(files []string, check Check) (Result, error) {
 		if string(doc.Raw("disableAllHooks")) == "true" {
 			pos, _ := doc.Where("disableAllHooks")
 			r.Notes = append(r.Notes, Note{file, pos.Line, "disableAllHooks is set: its hooks do not run on Claude Code either", true})
+			off = true
 			continue
 		}
+		r.complete = true
+		skipped := readers(opt.Agents, scopeOf(file), file)
+		told := false
 		for _, name := range doc.Keys("hooks") {
 			for g := range max(doc.Len("hooks", name), 0) {
 				group := []string{"hooks", name, strconv.Itoa(g)}
 				for h := range max(doc.Len(append(group, "hooks")...), 0) {
 					at := append(append([]string{}, group...), "hooks", strconv.Itoa(h))
-					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check}
+					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check, skipped: skipped, global: opt.Global}
 					if pos, ok := doc.Where(at...); ok {
 						c.line = pos.Line
 					}
+					before := len(r.Hooks)
 					c.one(group, at)
+					if len(skipped) > 1 && len(r.Hooks) > before && !told {
+						told = true
+						r.Notes = append(r.Notes, Note{File: file, Text: sprintf("its hooks pass by %s, which run them from this file anyway", names(skipped[1:]))})
+					}
 				}
 			}
 		}
 	}
+	r.complete = r.complete && !off
 	return r, nil
 }
 
@@ -100,6 +132,8 @@ type claudeImport struct {
 	file, event string
 	line        int
 	check       Check
+	skipped     []string // agents that run it anyway
+	global      bool
 }
 
 func (c *claudeImport) skip(format string, args ...any) {
@@ -158,15 +192,18 @@ func (c *claudeImport) one(group, at []string) {
 		c.warn("it runs at every %s, not only at %q", known.kind, matcher)
 	}
 	if h.If != "" {
-		condition, err := translateIf(h.If)
+		conditions, err := translateIf(h.If)
 		if err != nil || !known.tools {
 			c.skip("its condition %q has no counterpart", h.If)
 			return
 		}
-		if matches = narrow(matches, condition); len(matches) == 0 {
+		if matches = narrow(matches, conditions); len(matches) == 0 {
 			c.skip("matcher %q and condition %q never hold together", matcher, h.If)
 			return
 		}
+	}
+	if c.global && ofTheProject(strings.Join(append([]string{h.Command}, h.Args...), " ")) {
+		c.warn("it runs a file of whatever project an agent is in, which nobody may have looked at: %s; keep it in a project's hooks, or name a file of your own", h.Command)
 	}
 	if h.Once {
 		c.warn("it runs every time, not once")
@@ -186,7 +223,7 @@ func (c *claudeImport) one(group, at []string) {
 func (c *claudeImport) registration(h claudeHandler, known claudeEvent) hook.Registration {
 	reg := hook.Registration{
 		Agent: hook.Any, HookType: string(known.kind), Handler: "command", Target: h.Command,
-		Format: hook.Claude, SkipAgents: []string{"claude"},
+		Format: hook.Claude, SkipAgents: slices.Clone(c.skipped),
 	}
 	if h.Args != nil { // run without a shell there, so every word is quoted
 		words := []string{quote(h.Command)}

@@ -1,6 +1,6 @@
 // Package importer turns hooks that people wrote for other programs into
 // registrations: those of agent-mux, and those in Claude Code's settings, which
-// then run on every other agent.
+// then run on every agent that does not read them itself.
 //
 // Importing reads and decides nothing else: what comes out is to be stored, or
 // shown, by the caller. Nothing is dropped silently; what cannot be carried over
@@ -48,6 +48,9 @@ func (n Note) String() string {
 type Result struct {
 	Hooks []Hook
 	Notes []Note
+
+	complete bool            // the files were there, and all of them count
+	seen     map[string]bool // ids that were made, also of hooks that were then skipped
 }
 
 // Check says what is wrong with a registration; nil finds nothing wrong.
@@ -56,6 +59,10 @@ type Check func(*hook.Registration) error
 // add takes a hook in, unless it would not pass the check. An id that is there
 // already is replaced: the later one counts, as in the files.
 func (r *Result) add(h Hook, check Check, skip func(format string, args ...any)) {
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[h.ID] = true
 	if check != nil {
 		if err := check(&h.Registration); err != nil {
 			skip("%s: %v", h.ID, err)
@@ -64,6 +71,9 @@ func (r *Result) add(h Hook, check Check, skip func(format string, args ...any))
 	}
 	for i := range r.Hooks {
 		if r.Hooks[i].ID == h.ID {
+			if h.SkipAgents != nil { // run by an agent itself from one file is enough
+				h.SkipAgents = both(h.SkipAgents, r.Hooks[i].SkipAgents)
+			}
 			r.Hooks[i] = h
 			return
 		}

@@ -129,7 +129,7 @@ func TestClaude(t *testing.T) {
 			tool = h.Match.Tool
 		}
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s [%s] %s %s %s", h.HookType, tool, h.Target, h.Mode, time.Duration(h.Timeout), h.OnFailure)))
-		if h.Agent != "*" || h.Format != hook.Claude || len(h.SkipAgents) != 1 || h.SkipAgents[0] != "claude" || !strings.HasPrefix(h.ID, "claude:") {
+		if h.Agent != "*" || h.Format != hook.Claude || h.SkipAgents[0] != "claude" || !strings.HasPrefix(h.ID, "claude:") {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -176,16 +176,23 @@ func TestMatchers(t *testing.T) {
 		"*":                       "every",
 		".*":                      "every",
 		"Bash":                    "shell",
-		"Edit|MultiEdit":          "file_edit",
+		"Edit|MultiEdit":          "file_edit !",
 		"Edit, Write":             "file_edit file_write",
-		"Bash,Read|Grep":          "shell file_read search",
+		"Bash,Read|Grep":          "shell file_read search !",
 		"Task|Agent":              "task",
 		"WebFetch|WebSearch":      "fetch",
+		"WebFetch":                "fetch !",
+		"Glob|Grep":               "search",
+		"Read":                    "file_read",
+		"Write":                   "file_write file_edit !", // patches create files, too
+		"Write|Edit":              "file_write file_edit",
+		"NotebookEdit":            "file_edit !",
+		"Writ.*":                  "file_write file_edit !",
 		"^B":                      "shell",
 		"B.*":                     "shell",
 		"^(Edit|Write)$":          "file_edit file_write",
-		".*Edit":                  "file_edit",
-		"Notebook.*":              "file_edit file_read",
+		".*Edit":                  "file_edit !",
+		"Notebook.*":              "file_edit file_read !",
 		"mcp__memory__create":     "mcp/mcp__memory__create",
 		"mcp__memory__.*":         "mcp/mcp__memory__*",
 		"mcp__.*":                 "mcp/mcp__*",
@@ -232,6 +239,8 @@ func TestConditions(t *testing.T) {
 		{"Edit", "Bash(echo *)", "never"},
 		{"", "Edit(src/**)", "[{file_edit   src/**}]"},
 		{"", "Read(//etc/**)", "[{file_read   /etc/**}]"},
+		{"", "Write(src/**)", "[{file_write   src/**} {file_edit   src/**}]"},
+		{"Write", "Edit(src/**)", "[{file_edit   src/**}]"},
 		{"", "Read(/here/**)", "error"},
 		{"", "WebFetch(domain:x)", "error"},
 		{"", "Bash(", "error"},
@@ -240,11 +249,11 @@ func TestConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		condition, err := translateIf(c.rule)
+		conditions, err := translateIf(c.rule)
 		got := "error"
 		if err == nil {
 			got = "never"
-			if kept := narrow(matches, condition); kept != nil {
+			if kept := narrow(matches, conditions); kept != nil {
 				var list []hook.Match
 				for _, m := range kept {
 					list = append(list, *m)

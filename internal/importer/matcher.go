@@ -31,6 +31,34 @@ var claudeTools = map[string]event.ToolKind{
 	"ExitPlanMode":    event.Plan,
 }
 
+// alsoSeen says for a kind what else it holds than the tools a matcher named,
+// unless it named all of these.
+var alsoSeen = []struct {
+	kind  event.ToolKind
+	needs []string
+	what  string
+}{
+	{event.FileRead, []string{"Read"}, "every reading of a file"},
+	{event.FileEdit, []string{"Edit", "Write"}, "every edit of a file, and patches that create or delete some"},
+	{event.Search, []string{"Glob", "Grep"}, "every search and listing of files"},
+	{event.Fetch, []string{"WebFetch", "WebSearch"}, "every fetch and search in the web"},
+}
+
+// wider says what matches see that the matcher does not, "" for nothing.
+func wider(matches []*hook.Match, names func(tool string) bool) string {
+	var more []string
+	for _, also := range alsoSeen {
+		seen := slices.ContainsFunc(matches, func(m *hook.Match) bool { return m != nil && m.Tool == string(also.kind) && m.Name == "" })
+		if seen && slices.ContainsFunc(also.needs, func(tool string) bool { return !names(tool) }) {
+			more = append(more, also.what)
+		}
+	}
+	if more == nil {
+		return ""
+	}
+	return "wider than on Claude Code: it sees " + strings.Join(more, "; ")
+}
+
 const otherNames = "other agents may name their tools differently; it matches by name only"
 
 var (
@@ -48,6 +76,7 @@ func translate(matcher string) (matches []*hook.Match, warning string, err error
 		return []*hook.Match{nil}, "", nil
 	}
 	if plainMatcher.MatchString(matcher) {
+		var named []string
 		for _, name := range strings.FieldsFunc(matcher, func(c rune) bool { return c == '|' || c == ',' }) {
 			if name = strings.TrimSpace(name); name == "" {
 				continue
@@ -56,12 +85,13 @@ func translate(matcher string) (matches []*hook.Match, warning string, err error
 			if !known {
 				warning = otherNames
 			}
-			matches = with(matches, m)
+			named = append(named, name)
+			matches = with(matches, m...)
 		}
 		if matches == nil {
 			return nil, "", errors.New("it names no tool")
 		}
-		return matches, warning, nil
+		return matches, joined(warning, wider(matches, func(tool string) bool { return slices.Contains(named, tool) })), nil
 	}
 
 	re, err := regexp.Compile(matcher)
@@ -85,11 +115,16 @@ func translate(matcher string) (matches []*hook.Match, warning string, err error
 		if note != "" {
 			warning = note
 		}
-		for _, m := range found {
-			matches = with(matches, m)
-		}
+		matches = with(matches, found...)
 	}
-	return matches, warning, nil
+	return matches, joined(warning, wider(matches, re.MatchString)), nil
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "; " + b
 }
 
 // everyTool reports whether an expression holds for whatever name there is.
@@ -119,7 +154,7 @@ func translateExpression(expression string) ([]*hook.Match, string, error) {
 	for _, name := range names {
 		if re.MatchString(name) {
 			m, _ := matchName(name)
-			matches = with(matches, m)
+			matches = with(matches, m...)
 		}
 	}
 	if strings.Contains(expression, "mcp__") {
@@ -154,49 +189,63 @@ func globOf(expression string) string {
 	return glob
 }
 
-func matchName(name string) (*hook.Match, bool) {
+// matchName is what one tool of Claude Code's is elsewhere. Writing a file is
+// two kinds: agents that edit by patches create files with the same tool.
+func matchName(name string) ([]*hook.Match, bool) {
 	if kind, ok := claudeTools[name]; ok {
-		return &hook.Match{Tool: string(kind)}, true
+		matches := []*hook.Match{{Tool: string(kind)}}
+		if kind == event.FileWrite {
+			matches = append(matches, &hook.Match{Tool: string(event.FileEdit)})
+		}
+		return matches, true
 	}
 	if strings.HasPrefix(name, "mcp__") {
-		return &hook.Match{Tool: string(event.MCP), Name: name}, true
+		return []*hook.Match{{Tool: string(event.MCP), Name: name}}, true
 	}
-	return &hook.Match{Name: name}, false
+	return []*hook.Match{{Name: name}}, false
 }
 
-func with(list []*hook.Match, m *hook.Match) []*hook.Match {
-	if slices.ContainsFunc(list, func(have *hook.Match) bool { return *have == *m }) {
-		return list
+func with(list []*hook.Match, more ...*hook.Match) []*hook.Match {
+	for _, m := range more {
+		if !slices.ContainsFunc(list, func(have *hook.Match) bool { return *have == *m }) {
+			list = append(list, m)
+		}
 	}
-	return append(list, m)
+	return list
 }
 
 var ruleForm = regexp.MustCompile(`^([A-Za-z0-9_\-]+)(?:\((.*)\))?$`)
 
-// translateIf turns a permission rule such as Bash(git push:*) into a match.
-func translateIf(rule string) (*hook.Match, error) {
+// translateIf turns a permission rule such as Bash(git push:*) into matches, of
+// which one must hold.
+func translateIf(rule string) ([]*hook.Match, error) {
 	parts := ruleForm.FindStringSubmatch(strings.TrimSpace(rule))
 	if parts == nil {
 		return nil, errors.New("no rule")
 	}
-	m, _ := matchName(parts[1])
+	matches, _ := matchName(parts[1])
 	inner := parts[2]
-	switch {
-	case inner == "" || inner == "*":
-	case m.Tool == string(event.Shell):
-		m.Command = commandExpression(inner)
-	case m.Tool == string(event.FileRead) || m.Tool == string(event.FileWrite) || m.Tool == string(event.FileEdit):
-		switch {
-		case strings.HasPrefix(inner, "//"):
-			inner = inner[1:] // there, two slashes begin an absolute path
-		case strings.HasPrefix(inner, "/"), strings.HasPrefix(inner, "~"):
-			return nil, errors.New("a path that depends on where the rule stands")
-		}
-		m.Path = strings.TrimPrefix(inner, "./")
-	default:
-		return nil, errors.New("no counterpart")
+	if inner == "" || inner == "*" {
+		return matches, nil
 	}
-	return m, nil
+	for _, m := range matches {
+		switch event.ToolKind(m.Tool) {
+		case event.Shell:
+			m.Command = commandExpression(inner)
+		case event.FileRead, event.FileWrite, event.FileEdit:
+			path := inner
+			switch {
+			case strings.HasPrefix(path, "//"):
+				path = path[1:] // there, two slashes begin an absolute path
+			case strings.HasPrefix(path, "/"), strings.HasPrefix(path, "~"):
+				return nil, errors.New("a path that depends on where the rule stands")
+			}
+			m.Path = strings.TrimPrefix(path, "./")
+		default:
+			return nil, errors.New("no counterpart")
+		}
+	}
+	return matches, nil
 }
 
 // commandExpression says "git push:*" and "echo *" as a regular expression.
@@ -211,22 +260,24 @@ func commandExpression(pattern string) string {
 	return "^" + strings.Join(parts, ".*") + "$"
 }
 
-// narrow leaves of matches what the condition also allows.
-func narrow(matches []*hook.Match, condition *hook.Match) []*hook.Match {
+// narrow leaves of matches what one of the conditions also allows.
+func narrow(matches, conditions []*hook.Match) []*hook.Match {
 	var kept []*hook.Match
 	for _, m := range matches {
-		switch {
-		case m == nil:
-			kept = append(kept, condition)
-		case (m.Tool == condition.Tool || m.Tool == "" || condition.Tool == "") && (m.Name == "" || condition.Name == "" || m.Name == condition.Name):
-			both := *condition
-			if both.Tool == "" {
-				both.Tool = m.Tool
+		for _, condition := range conditions {
+			switch {
+			case m == nil:
+				kept = with(kept, condition)
+			case (m.Tool == condition.Tool || m.Tool == "" || condition.Tool == "") && (m.Name == "" || condition.Name == "" || m.Name == condition.Name):
+				both := *condition
+				if both.Tool == "" {
+					both.Tool = m.Tool
+				}
+				if both.Name == "" {
+					both.Name = m.Name
+				}
+				kept = with(kept, &both)
 			}
-			if both.Name == "" {
-				both.Name = m.Name
-			}
-			kept = append(kept, &both)
 		}
 	}
 	return kept

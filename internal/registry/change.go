@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
@@ -53,7 +54,7 @@ func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
 			return nil, reg, err
 		}
 		if i := indexOf(hooks, reg.ID); i >= 0 {
-			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`", file, hooks[i].Line, reg.ID, hooks[i].Agent, reg.ID)
+			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`", file, hooks[i].Line, reg.ID, typed(hooks[i].Agent), typed(reg.ID))
 		}
 		fresh, err := put(old, hooks, reg)
 		return fresh, reg, err
@@ -126,6 +127,17 @@ func missing(file, id string) error {
 	return fmt.Errorf("%s: no hook %q; `hookmux hooks '*' list` shows them", file, id)
 }
 
+// typed is a name as it is typed in a shell.
+func typed(name string) string {
+	plain := func(c rune) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-:/@%+,", c)
+	}
+	if name != "" && !strings.ContainsFunc(name, func(c rune) bool { return !plain(c) }) {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}
+
 func (r *Registry) check(reg hook.Registration) error {
 	return reg.Check(r.opt.Known.Agent, r.opt.Known.Type)
 }
@@ -138,6 +150,7 @@ func indexOf(hooks []Parsed, id string) int {
 // is not touched: indexes would lie, and whoever made them wants to see them.
 func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change, error) {
 	done := Change{File: file}
+	var undo func()
 	if file != r.opt.GlobalFile { // a project's folder is shared with its readers
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return done, err
@@ -155,9 +168,47 @@ func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]by
 			return nil, err
 		}
 		done.Before, done.After, done.Hook = bytes.Clone(old), bytes.Clone(fresh), reg
+		// Under the file's lock, so that of several writers the last one's
+		// text is the last good one.
+		undo = r.written(file, done.After)
 		return fresh, nil
 	})
+	if err != nil && undo != nil {
+		undo()
+	}
 	return done, err
+}
+
+// written keeps an edit as the last good version without waiting for the next
+// reading: a guard that was just added must survive a file that is broken
+// before the next event. undo is for an edit that could not be written.
+func (r *Registry) written(path string, data []byte) (undo func()) {
+	if _, problems := Parse(data, r.opt.Known); len(problems) > 0 {
+		return nil // reading it will say so
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := r.global
+	if path != r.opt.GlobalFile {
+		if f = r.files[path]; f == nil {
+			f = r.newFile(path, path, Project)
+		}
+	}
+	f.lastGood()
+	before := f.last
+	f.keep(data)
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if before != nil {
+			f.keep(before)
+			return
+		}
+		f.last = nil
+		if f.good != "" {
+			os.Remove(f.good)
+		}
+	}
 }
 
 func put(old []byte, hooks []Parsed, reg hook.Registration) ([]byte, error) {

@@ -188,7 +188,7 @@ type file struct {
 	problems []Problem
 	version  int
 	last     []byte
-	seen     bool
+	unsaved  bool // last could not be written to good
 }
 
 func (r *Registry) newFile(path, shown, scope string) *file {
@@ -210,12 +210,7 @@ func (f *file) reload() {
 		return
 	}
 	f.version++
-	if !f.seen {
-		f.seen = true
-		if f.good != "" {
-			f.last, _ = edit.ReadFile(f.good, maxFile)
-		}
-	}
+	f.lastGood()
 	f.problems = nil
 	if err == nil && data == nil { // taken away on purpose
 		f.hooks, f.last = nil, nil
@@ -251,6 +246,17 @@ func (f *file) reload() {
 	}
 }
 
+// lastGood takes in the last good version from disk: another process may have
+// written the file, and so kept a newer one than was read here.
+func (f *file) lastGood() {
+	if f.good == "" || f.unsaved {
+		return
+	}
+	if data, err := edit.ReadFile(f.good, maxFile); err == nil {
+		f.last = data
+	}
+}
+
 func (f *file) keep(data []byte) {
 	if f.last != nil && string(f.last) == string(data) {
 		return
@@ -259,7 +265,8 @@ func (f *file) keep(data []byte) {
 	if f.good == "" {
 		return
 	}
-	if err := edit.Store(f.good, data); err != nil {
+	err := edit.Store(f.good, data)
+	if f.unsaved = err != nil; f.unsaved {
 		f.problems = append(f.problems, Problem{File: f.good, Text: fmt.Sprintf("cannot keep the last good hooks (%v); make room or permit writing", err)})
 	}
 }

@@ -29,7 +29,7 @@ func (s *Store) keep(root string, c *content) error {
 		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
 		rec.Common, rec.Path = p.common, p.rel
 		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.hash() })
-		rec.Trusted = append(rec.Trusted, trusted{c.hash(), time.Now().UTC().Truncate(time.Second), root, c.files})
+		rec.Trusted = append(rec.Trusted, trusted{c.hash(), time.Now().UTC().Truncate(time.Second), root, p.branch, c.files})
 		for len(rec.Trusted) > maxTrusted {
 			dropped = append(dropped, rec.Trusted[0].Hash)
 			rec.Trusted = rec.Trusted[1:]

@@ -10,12 +10,13 @@ import (
 
 // identity names a project so that all working trees of one repository share
 // it: the repository's common git folder and the project's path within the
-// tree. Outside of a repository it is the folder itself.
+// tree. Outside of a repository it is the folder itself. head is the file that
+// names the branch of this tree, "" outside.
 //
 // A .git file is only believed when the repository it points into points back:
 // otherwise an unpacked archive could claim to be a tree of a repository the
 // user trusts and have its hooks run on hostile code.
-func identity(root string) (common, rel string) {
+func identity(root string) (common, rel, head string) {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		git := filepath.Join(dir, ".git")
 		info, err := os.Lstat(git)
@@ -24,35 +25,56 @@ func identity(root string) (common, rel string) {
 			switch {
 			case relErr != nil:
 			case info.IsDir() && exists(filepath.Join(git, "HEAD")):
-				return git, filepath.ToSlash(rel)
+				return git, filepath.ToSlash(rel), filepath.Join(git, "HEAD")
 			case info.Mode().IsRegular():
-				if common := worktreeOf(git); common != "" {
-					return common, filepath.ToSlash(rel)
+				if common, private := worktreeOf(git); common != "" {
+					return common, filepath.ToSlash(rel), filepath.Join(private, "HEAD")
 				}
 			}
-			return root, ""
+			return root, "", ""
 		}
 		if dir == filepath.Dir(dir) {
-			return root, ""
+			return root, "", ""
 		}
 	}
 }
 
-// worktreeOf is the common git folder a working tree's .git file belongs to,
-// "" when they do not name each other.
-func worktreeOf(gitFile string) string {
-	private := pathIn(gitFile, "gitdir:", filepath.Dir(gitFile))
+// worktreeOf is the common git folder a working tree's .git file belongs to and
+// the tree's own within it, "" when they do not name each other.
+func worktreeOf(gitFile string) (common, private string) {
+	private = pathIn(gitFile, "gitdir:", filepath.Dir(gitFile))
 	if private == "" {
-		return ""
+		return "", ""
 	}
-	common := pathIn(filepath.Join(private, "commondir"), "", private)
+	common = pathIn(filepath.Join(private, "commondir"), "", private)
 	if common == "" || filepath.Dir(private) != filepath.Join(common, "worktrees") {
-		return ""
+		return "", ""
 	}
 	if back := pathIn(filepath.Join(private, "gitdir"), "", private); back != gitFile {
-		return ""
+		return "", ""
 	}
-	return common
+	return common, private
+}
+
+const (
+	detached   = ""  // no branch is checked out: a rebase, a bisect
+	noBranches = "-" // outside of a repository
+)
+
+// branchOf is the branch that HEAD names.
+func branchOf(head *edit.Source) string {
+	if head.Path == "" {
+		return noBranches
+	}
+	data, _, err := head.Read()
+	if err != nil {
+		return detached
+	}
+	ref, ok := strings.CutPrefix(string(data), "ref:")
+	if !ok {
+		return detached
+	}
+	return strings.TrimSpace(ref)
 }
 
 // pathIn is the path a one-line file holds, real and absolute.

@@ -29,8 +29,8 @@ type Run struct {
 	ID, Agent, HookType, Handler, Target string
 	Enabled                              bool
 	Files                                []string // covered files it names
-	// ProjectCode says that it goes on to run code of the project that trust
-	// cannot pin down.
+	// ProjectCode says that it may go on to run code of the project that trust
+	// cannot pin down: such code can change without anybody being asked.
 	ProjectCode bool
 }
 
@@ -59,7 +59,7 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 	}
 	delete(s.projects, root)
 	p, rec, err := s.state(root)
-	v := View{Root: root, Status: status(p, rec), Files: p.content.files}
+	v := View{Root: root, Status: status(root, p, rec), Files: p.content.files}
 	if err != nil {
 		v.Status = Untrusted // a record nobody can read trusts nothing
 	}
@@ -68,35 +68,28 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 	} else {
 		v.Hash = p.content.hash()
 	}
+	would := &Force{Root: root, copy: s.copyDir(p.key, p.content.hash()), files: paths(p.content.files)}
 	for _, reg := range p.content.hooks {
-		v.Runs = append(v.Runs, describe(root, reg, p.content.files))
+		v.Runs = append(v.Runs, would.describe(reg))
 		if i := slices.IndexFunc(globals, func(g hook.Registration) bool { return g.ID == reg.ID }); i >= 0 && !globals[i].Locked {
 			v.Replaces = append(v.Replaces, reg.ID)
 		}
 	}
-	if was := rec.last(root); was != nil && v.Status == Changed && p.err == nil {
+	if was := rec.last(root, p.branch); was != nil && v.Status == Changed && p.err == nil {
 		v.Changes = append(fileChanges(was.Files, p.content.files), s.hookChanges(s.copyDir(p.key, was.Hash), p.content.hooks)...)
 	}
 	return v, nil
 }
 
-func describe(root string, reg hook.Registration, covered []File) Run {
+// describe says what one hook would run if the content were trusted.
+func (f *Force) describe(reg hook.Registration) Run {
 	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target, Enabled: reg.IsEnabled()}
-	_, fixed := words(reg, func(w word) (string, bool) {
-		_, rel, ok := inProject(root, w, reg.Handler != "command")
-		switch {
-		case ok && slices.ContainsFunc(covered, func(f File) bool { return f.Path == rel }):
-			if !slices.Contains(r.Files, rel) {
-				r.Files = append(r.Files, rel)
-			}
-		case ok && w.command, rel != "" && isDependency(rel):
-			r.ProjectCode = true
-		case w.command && slices.Contains(projectTools, filepath.Base(w.text)):
-			r.ProjectCode = true
+	for _, rel := range mentions(f.Root, reg) {
+		if f.files[rel] {
+			r.Files = append(r.Files, rel)
 		}
-		return "", false
-	})
-	r.ProjectCode = r.ProjectCode || !fixed
+	}
+	r.ProjectCode = !f.pinned(reg)
 	return r
 }
 

@@ -4,8 +4,12 @@
 // Covered are every file in the project's .hookmux folder and every file within
 // the project that a registration names, by content. Trust is kept per
 // repository and path, so that another working tree with the same content does
-// not ask again. When anything covered changes, or disappears, the last trusted
-// content stays in force until the person decides.
+// not ask again, and neither does another branch. When anything covered changes,
+// or disappears, the last trusted content stays in force until the person
+// decides. Content that was trusted once and replaced by other trusted content
+// on the same branch counts as changed when it comes back: a stash must not
+// take a guard away. That is a net for accidents, not for malice: whoever moves
+// the repository to another branch gets what was trusted before.
 //
 // What runs is what was hashed: when content is trusted, the bytes that were
 // hashed are copied into the state folder, and from then on the hooks file is
@@ -16,7 +20,8 @@
 // copied as a whole, but not the rest of the project: that is in
 // $HOOKMUX_PROJECT. And what a named program goes on to load from the project
 // (make and its Makefile, npm, anything below node_modules) is not covered;
-// such hooks are listed as running the project's code.
+// hooks that may do so are listed as running the project's code. A relative
+// path in a hook means a file of the project, wherever in it the event happens.
 package trust
 
 import (
@@ -70,6 +75,8 @@ type Store struct {
 type project struct {
 	common, rel string
 	key         string
+	head        edit.Source // the repository's HEAD in this tree
+	branch      string
 	identified  time.Time
 	content     *content
 	err         error // why the content cannot be trusted as it is
@@ -91,10 +98,12 @@ type record struct {
 }
 
 type trusted struct {
-	Hash  string    `json:"hash"`
-	At    time.Time `json:"at"`
-	Root  string    `json:"root"` // the working tree it was trusted in
-	Files []File    `json:"files"`
+	Hash string    `json:"hash"`
+	At   time.Time `json:"at"`
+	Root string    `json:"root"` // the working tree it was trusted in
+	// Branch was checked out there; "" for none, "-" outside of a repository.
+	Branch string `json:"branch,omitempty"`
+	Files  []File `json:"files"`
 }
 
 // maxTrusted is how many contents of one project are kept: one per branch
@@ -143,7 +152,10 @@ func (s *Store) state(root string) (*project, record, error) {
 	// The tree may become, or stop being, part of a repository; rarely.
 	if p.key == "" || time.Since(p.identified) > identityAge {
 		p.identified = time.Now()
-		common, rel := identity(root)
+		common, rel, head := identity(root)
+		if head != p.head.Path {
+			p.head = edit.Source{Path: head, Limit: 4096}
+		}
 		if p.key != "" && common == p.common && rel == p.rel {
 			return s.readState(p)
 		}
@@ -161,8 +173,8 @@ func (s *Store) readState(p *project) (*project, record, error) {
 	if err != nil {
 		return p, record{}, err
 	}
-	if changed {
-		p.force = nil
+	if branch := branchOf(&p.head); changed || branch != p.branch {
+		p.branch, p.force = branch, nil
 	}
 	rec, err := readRecord(data)
 	return p, rec, err
@@ -200,16 +212,37 @@ func (r *record) find(hash string) *trusted {
 	return nil
 }
 
-// last is what stays in force at root: the newest content trusted there, else
-// the newest trusted in any working tree.
-func (r *record) last(root string) *trusted {
-	for i := len(r.Trusted) - 1; i >= 0; i-- {
-		if r.Trusted[i].Root == root {
-			return &r.Trusted[i]
+// counts reports whether content is trusted at root with that branch checked
+// out. It is not when other content was trusted there later: else putting an
+// older file back, as a stash or a restore does, would silently take away the
+// guard that was added since. Another branch or working tree may well hold the
+// older content; there it goes on counting.
+func (r *record) counts(hash, root, branch string) bool {
+	found := false
+	for _, t := range r.Trusted {
+		switch {
+		case t.Hash == hash:
+			found = true
+		case found && branch != detached && t.Root == root && t.Branch == branch:
+			return false
 		}
 	}
-	if n := len(r.Trusted); n > 0 {
-		return &r.Trusted[n-1]
+	return found
+}
+
+// last is what stays in force at root: the newest content trusted there on that
+// branch, else the newest trusted there, else in any working tree.
+func (r *record) last(root, branch string) *trusted {
+	for _, fits := range []func(t *trusted) bool{
+		func(t *trusted) bool { return t.Root == root && t.Branch == branch },
+		func(t *trusted) bool { return t.Root == root },
+		func(t *trusted) bool { return true },
+	} {
+		for i := len(r.Trusted) - 1; i >= 0; i-- {
+			if fits(&r.Trusted[i]) {
+				return &r.Trusted[i]
+			}
+		}
 	}
 	return nil
 }
@@ -250,8 +283,8 @@ func (s *Store) InForce(root string) *Force {
 
 func (s *Store) decide(root string, p *project, rec record) *Force {
 	f := &Force{Root: root, ShownAs: filepath.Join(root, hooksFile)}
-	use := rec.last(root)
-	f.Status = status(p, rec)
+	use := rec.last(root, p.branch)
+	f.Status = status(root, p, rec)
 	switch f.Status {
 	case Trusted:
 		use = rec.find(p.content.hash())
@@ -276,19 +309,24 @@ func (s *Store) decide(root string, p *project, rec record) *Force {
 		f.Problem = fmt.Sprintf("%s: the trusted copy is damaged (%v); run `hookmux trust` again", root, err)
 		return f
 	}
-	f.copy, f.files = dir, map[string]bool{}
-	for _, file := range use.Files {
-		f.files[file.Path] = true
-	}
+	f.copy, f.files = dir, paths(use.Files)
 	if f.files[hooksFile] {
 		f.Hooks = filepath.Join(dir, hooksFile)
 	}
 	return f
 }
 
-func status(p *project, rec record) Status {
+func paths(files []File) map[string]bool {
+	set := map[string]bool{}
+	for _, f := range files {
+		set[f.Path] = true
+	}
+	return set
+}
+
+func status(root string, p *project, rec record) Status {
 	switch {
-	case p.err == nil && rec.find(p.content.hash()) != nil:
+	case p.err == nil && rec.counts(p.content.hash(), root, p.branch):
 		return Trusted
 	case len(rec.Trusted) > 0:
 		return Changed
@@ -304,12 +342,12 @@ func status(p *project, rec record) Status {
 // than run unseen.
 func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
 	var refused error
-	target, _ := words(reg, func(w word) (string, bool) {
+	target := words(reg, func(w word) (string, bool) {
 		prefix, rel, ok := inProject(f.Root, w, reg.Handler != "command")
 		if !ok {
 			return "", false
 		}
-		if f.files[rel] || w.command {
+		if f.files[rel] || w.command && strings.ContainsAny(w.text, "/"+projectMark) {
 			return prefix + filepath.Join(f.copy, rel), true
 		}
 		if info, err := os.Stat(filepath.Join(f.Root, rel)); err == nil && info.Mode().IsRegular() {
@@ -361,7 +399,7 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 		return err
 	}
 	rel := dirName + "/" + filepath.Base(file)
-	_, rec, err := s.state(root)
+	p, rec, err := s.state(root)
 	if err != nil {
 		return err
 	}
@@ -369,7 +407,9 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(old.files) > 0 && rec.find(old.hash()) == nil {
+	// Nothing there before is as good as trusted only where nothing ever was:
+	// deleted guards must not be dropped by adding a hook.
+	if (len(old.files) > 0 || len(rec.Trusted) > 0) && !rec.counts(old.hash(), root, p.branch) {
 		return fmt.Errorf("%s: was not trusted before this change; look at it with `hookmux trust`", root)
 	}
 	now, err := s.collect(root, nil)

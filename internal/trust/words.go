@@ -27,17 +27,33 @@ type word struct {
 type visitor func(w word) (instead string, replace bool)
 
 // words shows a registration's words to visit and gives the target with the
-// replaced ones. fixed is false when what runs cannot be told from the text.
-func words(reg hook.Registration, visit visitor) (target string, fixed bool) {
+// replaced ones.
+func words(reg hook.Registration, visit visitor) (target string) {
 	switch reg.Handler {
 	case "command", "script":
 		return shellWords(reg.Target, visit, 0)
 	case "module":
 		if instead, ok := visit(word{reg.Target, true}); ok {
-			return instead, true
+			return instead
 		}
 	}
-	return reg.Target, true
+	return reg.Target
+}
+
+// eachWord gives every word of a shell text as it is written, and whether the
+// shell makes a fixed text of it.
+func eachWord(text string, see func(written string, known bool)) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
+	if err != nil {
+		return
+	}
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if w, ok := node.(*syntax.Word); ok {
+			_, known := literal(w)
+			see(text[w.Pos().Offset():w.End().Offset()], known)
+		}
+		return true
+	})
 }
 
 // maxNesting bounds sh -c 'sh -c "…"'.
@@ -48,19 +64,15 @@ type replacement struct {
 	text     string
 }
 
-func shellWords(text string, visit visitor, depth int) (string, bool) {
+func shellWords(text string, visit visitor, depth int) string {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		return text, false
+		return text
 	}
-	fixed := true
 	var edits []replacement
 	see := func(w *syntax.Word, command bool) (string, bool) {
 		lit, ok := literal(w)
 		if !ok {
-			if command {
-				fixed = false
-			}
 			return "", false
 		}
 		if instead, replace := visit(word{lit, command}); replace {
@@ -88,12 +100,9 @@ func shellWords(text string, visit visitor, depth int) (string, bool) {
 				}
 				script, ok := literal(arg)
 				if !ok || depth >= maxNesting || strings.Contains(script, projectMark) {
-					fixed = false
 					continue
 				}
-				changed, sure := shellWords(script, visit, depth+1)
-				fixed = fixed && sure
-				if changed != script {
+				if changed := shellWords(script, visit, depth+1); changed != script {
 					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quote(changed)})
 				}
 			}
@@ -111,7 +120,7 @@ func shellWords(text string, visit visitor, depth int) (string, bool) {
 			out = out[:e.from] + e.text + out[e.to:]
 		}
 	}
-	return out, fixed
+	return out
 }
 
 // innerScript is the index of the argument that is a script itself: that of
@@ -232,7 +241,10 @@ func inProject(root string, w word, script bool) (prefix, rel string, ok bool) {
 
 func within(root, path string) (string, bool) {
 	if rest, ok := strings.CutPrefix(path, projectMark); ok {
-		path = root + "/" + rest
+		if rest != "" && !strings.HasPrefix(rest, "/") {
+			return "", false // "$HOOKMUX_PROJECT"-old is another folder
+		}
+		path = root + rest
 	}
 	if path == "" || strings.ContainsAny(path, "\x00\n") || len(path) > 4096 {
 		return "", false
@@ -254,11 +266,4 @@ var dependencyDirs = []string{"node_modules", ".venv", "venv"}
 
 func isDependency(rel string) bool {
 	return slices.ContainsFunc(strings.Split(rel, "/"), func(part string) bool { return slices.Contains(dependencyDirs, part) })
-}
-
-// projectTools run what the project says, whatever their arguments are.
-var projectTools = []string{
-	"ant", "bazel", "bun", "bundle", "bunx", "cargo", "cmake", "composer", "deno", "go", "gradle", "just", "make", "meson",
-	"mix", "mvn", "ninja", "npm", "npx", "nox", "pnpm", "poetry", "pre-commit", "pytest", "rake", "sbt", "swift", "task",
-	"tox", "tsx", "uv", "uvx", "yarn",
 }

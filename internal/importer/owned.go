@@ -1,0 +1,32 @@
+package importer
+
+import "regexp"
+
+// claudeID is what id makes: the event, a sum of the hook, and for one of
+// several matches its label.
+var claudeID = regexp.MustCompile(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
+
+// Owned reports whether a registration with this id, found where this result is
+// to be stored, stems from an import like this one. False for everything when
+// no file could be read: a missing file says nothing about what it held.
+func (r Result) Owned(id string) bool { return r.complete && claudeID.MatchString(id) }
+
+// Orphans are those of the ids in a file of hooks that stem from earlier
+// imports and are not made by these, the results that go into that file: hooks
+// that were changed or removed at their source. Give it only results that are
+// stored in their own scope; a project's hooks that were stored globally on
+// request would make the hooks of every other project look like orphans.
+func Orphans(ids []string, into ...Result) []string {
+	var list []string
+	for _, id := range ids {
+		owned, made := false, false
+		for _, r := range into {
+			owned = owned || r.Owned(id)
+			made = made || r.seen[id]
+		}
+		if owned && !made {
+			list = append(list, id)
+		}
+	}
+	return list
+}

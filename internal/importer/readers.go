@@ -1,0 +1,89 @@
+package importer
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// claudeName is the agent whose settings are imported.
+const claudeName = "claude"
+
+// The scopes of a settings file, as the catalogue calls them.
+const (
+	scopeUser    = "user"
+	scopeProject = "project"
+)
+
+// readers are the agents that run the hooks of one of Claude Code's files by
+// themselves, so that an imported hook must pass them by: it would run twice.
+//
+// Install.Reads says that an agent reads Claude's files. An agent that reads
+// only some lists those among its own files; then nothing else is taken to be
+// read.
+func readers(agents []*agent.Agent, scope, file string) []string {
+	list := []string{claudeName}
+	for _, a := range agents {
+		if a.Name == claudeName || a.Install == nil || !slices.Contains(a.Install.Reads, claudeName) {
+			continue
+		}
+		listed, this := false, false
+		for _, f := range a.Files {
+			if path.Base(path.Dir(f.Path)) != ".claude" {
+				continue
+			}
+			listed = true
+			ok, _ := path.Match(path.Base(f.Path), filepath.Base(file))
+			this = this || ok && f.Scope == scope
+		}
+		if !listed || this {
+			list = append(list, a.Name)
+		}
+	}
+	slices.Sort(list[1:])
+	return list
+}
+
+// scopeOf tells a person's own settings from a project's by where they are.
+func scopeOf(file string) string {
+	dir := filepath.Dir(file)
+	own := os.Getenv("CLAUDE_CONFIG_DIR")
+	if own == "" {
+		if home, err := os.UserHomeDir(); err == nil {
+			own = filepath.Join(home, ".claude")
+		}
+	}
+	if own != "" && sameFolder(dir, own) {
+		return scopeUser
+	}
+	return scopeProject
+}
+
+func sameFolder(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// both joins two lists of agents, the first one's order first.
+func both(a, b []string) []string {
+	joined := slices.Clone(a)
+	for _, name := range b {
+		if !slices.Contains(joined, name) {
+			joined = append(joined, name)
+		}
+	}
+	return joined
+}
+
+func names(list []string) string { return strings.Join(list, ", ") }
