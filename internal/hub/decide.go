@@ -129,7 +129,7 @@ func firstLine(s string) string {
 func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 	h.judgeSteps(&p.ev, p.outcome.Steps)
 	if d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing() {
-		h.rounds.wentOn(&p.ev)
+		h.rounds.wentOn(&p.ev, d.Reason)
 	}
 	if d.Verdict != event.None {
 		h.seen.decided.Add(1)

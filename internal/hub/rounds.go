@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
@@ -11,6 +12,7 @@ import (
 type rounds struct {
 	mu    sync.Mutex
 	turns map[turnKey]int
+	said  map[turnKey]string // the reason of the last round
 	order []turnKey
 	tells map[string]bool // agents that say when they were kept going
 }
@@ -22,7 +24,9 @@ const (
 	keepRounds = 4096
 )
 
-func newRounds() *rounds { return &rounds{turns: map[turnKey]int{}, tells: map[string]bool{}} }
+func newRounds() *rounds {
+	return &rounds{said: map[turnKey]string{}, turns: map[turnKey]int{}, tells: map[string]bool{}}
+}
 
 func keyOf(ev *event.Event) turnKey {
 	k := turnKey{agent: ev.Agent, session: ev.Session}
@@ -49,6 +53,10 @@ func (r *rounds) apply(ev *event.Event) {
 	if end && !r.tells[ev.Agent] {
 		return
 	}
+	// Some agents report what they are told to go on with like a prompt.
+	if said := r.said[keyOf(ev)]; !end && said != "" && strings.Contains(ev.Prompt, said) {
+		return
+	}
 	delete(r.turns, keyOf(ev))
 }
 
@@ -58,7 +66,7 @@ func (r *rounds) mayGoOn(ev *event.Event) bool {
 	return r.turns[keyOf(ev)] < maxRounds
 }
 
-func (r *rounds) wentOn(ev *event.Event) {
+func (r *rounds) wentOn(ev *event.Event, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := keyOf(ev)
@@ -66,8 +74,10 @@ func (r *rounds) wentOn(ev *event.Event) {
 		r.order = append(r.order, k)
 		if len(r.order) > keepRounds {
 			delete(r.turns, r.order[0])
+			delete(r.said, r.order[0])
 			r.order = r.order[1:]
 		}
 	}
 	r.turns[k]++
+	r.said[k] = reason
 }
