@@ -126,6 +126,9 @@ func (w *world) verify(ctx context.Context, names []string, f *verifyFlags) erro
 		o.Mine = &verify.Mine{Home: dirs.Home, Project: w.cwd(), Getenv: w.getenv}
 	}
 	report, err := verify.Run(ctx, o)
+	if ctx.Err() != nil {
+		return &codeError{exitError, "interrupted; what was started has been ended, what was laid out removed"}
+	}
 	if err != nil {
 		return err
 	}

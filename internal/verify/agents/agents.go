@@ -143,6 +143,9 @@ func (a Agent) packages(platform string) []string {
 	return out
 }
 
+// Specs are the npm packages, with their versions, that are installed here.
+func (a Agent) Specs() []string { return a.packages(here()) }
+
 // supports reports whether the vendor publishes for a platform.
 func (a Agent) supports(platform string) bool {
 	for _, p := range a.Platforms {

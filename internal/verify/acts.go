@@ -1,0 +1,452 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// The words that hooks put in. A reason, a context and so on are recognised by
+// them wherever they come out.
+const (
+	wordReason  = "hookmux-verify-reason-"
+	wordContext = "hookmux-verify-context-"
+	wordOutput  = "hookmux-verify-result-"
+	wordKeep    = "hookmux-verify-go-on-"
+	wordNotice  = "hookmux-verify-notice-"
+)
+
+// lastWords end a scripted turn.
+const lastWords = "The scripted turn is over."
+
+const bigPayload = 1 << 20
+
+func builtinActs() []Act {
+	return []Act{
+		{Name: "observe", What: "a turn in which hooks say nothing", Play: playObserve},
+		{Name: "decide", What: "a turn in which hooks decide", Play: playDecide},
+		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
+		{Name: "permission", What: "commands that need leave", Play: playPermission},
+		{Name: "absent", What: "a turn without a hub", Play: playAbsent},
+		{Name: "broken", What: "a turn with broken hooks", Play: playBroken},
+		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
+		{Name: "error", What: "a model that fails", Play: playError},
+		{Name: "dialog", What: "a person at the terminal", Play: playDialog},
+		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
+	}
+}
+
+func (st *Stage) call(tag string) model.ToolCall { return st.Table.Shell.Call(command(tag)) }
+
+func (st *Stage) failing(tag string) model.ToolCall {
+	return st.Table.Shell.Call(command(tag) + "; exit 3")
+}
+
+func steps(calls ...model.ToolCall) []model.Step {
+	var out []model.Step
+	for _, c := range calls {
+		out = append(out, model.Step{Calls: []model.ToolCall{c}})
+	}
+	return out
+}
+
+// script sets what the model does; the subagent's own script is always there.
+func (st *Stage) script(ss []model.Step) {
+	sc := model.Scenario{Steps: ss, Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{
+		"sub": {{Calls: []model.ToolCall{st.call("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."}},
+	}}
+	for name, pattern := range st.Driver.Vars {
+		sc.Vars[name] = regexp.MustCompile(pattern)
+	}
+	st.Model.Play(st.Run, sc)
+}
+
+// subagent are the steps that send a helper off, none where the agent has none.
+func (st *Stage) subagent() []model.Step {
+	if st.Driver.Subagent == nil {
+		return nil
+	}
+	return st.Driver.Subagent("Help with it " + model.Mark("sub"))
+}
+
+// ready brings up hub and hooks.
+func (st *Stage) ready(decide Decide) error {
+	if err := st.startHub(decide); err != nil {
+		return err
+	}
+	return st.installHooks()
+}
+
+func (st *Stage) free(words string) []string { return agents.Headless(st.Driver.Name, prompt(words)) }
+
+func playObserve(ctx context.Context, st *Stage) error {
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	ss := steps(st.call("plain"), st.failing("fail"))
+	if st.Driver.Unstartable {
+		// Longer than one argument of a program may be.
+		ss = append(ss, steps(st.Table.Shell.Call(command("unstartable")+"; : '"+strings.Repeat("x", 140<<10)+"'"))...)
+	}
+	ss = append(ss, st.subagent()...)
+	st.script(append(ss, model.Step{Say: lastWords}))
+	return st.headless(ctx, st.start(), st.free("Run it"))
+}
+
+func playDecide(ctx context.Context, st *Stage) error {
+	big := st.Table.Shell.Call(command("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
+	ss := steps(st.call("deny"), st.call("input"), st.call("context"), st.call("output"), st.call("after-deny"), st.call("after-context"),
+		st.failing("fail-deny"), st.failing("fail-context"), big)
+	ss = append(ss, model.Step{Calls: []model.ToolCall{st.call("par-a"), st.call("par-b"), st.call("par-c")}})
+	ss = append(ss, st.subagent()...)
+	ss = append(ss, model.Step{Say: lastWords})
+	for i := range 8 { // as often as it is kept going, and more
+		ss = append(ss, model.Step{Say: fmt.Sprintf("Went on %d.", i+1)})
+	}
+	st.script(ss)
+	decide := decideAll
+	if st.changeApproves() {
+		decide = func(ev *event.Event, n int) event.Decision {
+			d := decideAll(ev, n)
+			if d.Input != nil {
+				d.Verdict, d.Allowed = event.Modify, true
+			}
+			return d
+		}
+	}
+	if err := st.ready(decide); err != nil {
+		return err
+	}
+	return st.headless(ctx, st.start(), st.free("Run it"))
+}
+
+// changeApproves: this agent takes a changed input only as an approval.
+func (st *Stage) changeApproves() bool {
+	for _, e := range st.Agent.Events {
+		if e.Kind == event.ToolBefore && e.Carries.Input != nil && e.Carries.Input.NeedsAllow {
+			return true
+		}
+	}
+	return false
+}
+
+// decideAll says something at every event, recognisable by the event's name
+// and the command's tag.
+func decideAll(ev *event.Event, n int) event.Decision {
+	tag := tagOf(ev)
+	name := ev.Native
+	if ev.Kind == event.ToolBefore && ev.Truncated {
+		tag = "big" // the agent cut it itself, and says so
+	}
+	switch ev.Kind {
+	case event.ToolBefore:
+		switch tag {
+		case "deny", "big", "par-b":
+			return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+		case "input":
+			return event.Decision{Input: changedInput(ev, command("input-changed"))}
+		case "context":
+			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+		}
+	case event.ToolAfter:
+		switch tag {
+		case "output":
+			return event.Decision{Output: changedOutput(ev, wordOutput+name)}
+		case "after-deny", "fail-deny":
+			return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+		case "after-context", "fail-context":
+			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+		}
+	case event.SessionStart, event.TurnStart, event.SubagentStart:
+		if ev.Subagent == nil || ev.Kind == event.SubagentStart {
+			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+		}
+	case event.TurnEnd:
+		// For ever: the hub must end it.
+		return event.Decision{KeepGoing: true, Reason: fmt.Sprintf("%s%s-%d", wordKeep, name, n+1)}
+	case event.SubagentEnd:
+		if n == 0 {
+			return event.Decision{KeepGoing: true, Reason: fmt.Sprintf("%s%s-%d", wordKeep, name, n+1)}
+		}
+	}
+	return event.Decision{}
+}
+
+func playPrompt(ctx context.Context, st *Stage) error {
+	st.script([]model.Step{{Say: lastWords}})
+	err := st.ready(func(ev *event.Event, _ int) event.Decision {
+		if ev.Kind == event.TurnStart {
+			return event.Decision{Verdict: event.Deny, Reason: wordReason + "prompt"}
+		}
+		return event.Decision{}
+	})
+	if err != nil {
+		return err
+	}
+	return st.headless(ctx, st.start(), st.free("Do not do it"))
+}
+
+// playPermission: nobody gave leave beforehand, so that an approval by a hook
+// makes the difference: the call without an opinion is the control. What a
+// hook wants asked has leave, so that asking makes the difference: the same
+// without an opinion is called granted.
+func playPermission(ctx context.Context, st *Stage) error {
+	before, ask := st.claim(event.ToolBefore), st.claim(event.PermissionRequest)
+	var tags []string
+	if before.Allow || ask.Allow {
+		tags = append(tags, "control")
+	}
+	if before.Allow {
+		tags = append(tags, "allow")
+	}
+	if ask.Allow {
+		tags = append(tags, "leave")
+	}
+	if ask.Deny {
+		tags = append(tags, "refuse")
+	}
+	if ask.Input {
+		tags = append(tags, "leave-input")
+	}
+	if before.Ask {
+		tags = append(tags, "granted", "ask") // last: it ends the turn of some
+	}
+	if len(tags) == 0 {
+		return unplayable("the catalogue claims nothing about leave")
+	}
+	var calls []model.ToolCall
+	for _, tag := range tags {
+		c := st.call(tag)
+		if st.Driver.Escalate != nil {
+			c = st.Driver.Escalate(c)
+		}
+		calls = append(calls, c)
+	}
+	interactive := st.Driver.Strict == nil
+	if interactive && (st.Driver.TUI == nil || st.Driver.Escalate == nil) {
+		return unplayable("no start is known in which this agent asks for leave")
+	}
+	if interactive {
+		calls = calls[1:] // the control would wait for a person; the last step is one
+		calls = append(calls, st.Driver.Escalate(st.call("control")))
+	}
+	st.script(append(steps(calls...), model.Step{Say: lastWords}))
+	if err := st.ready(decidePermission); err != nil {
+		return err
+	}
+	if !interactive {
+		return st.headless(ctx, st.start(), st.Driver.Strict(prompt("Run it")))
+	}
+	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
+		// The control is the last call: its dialog must be there.
+		c, cancel := context.WithTimeout(ctx, st.patience/3)
+		defer cancel()
+		st.watcher.wait(c, func(ev *event.Event) bool {
+			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control"
+		})
+		t.settle(ctx)
+		st.evidence.Files = projectFiles(st.Project)
+		return nil
+	})
+}
+
+func decidePermission(ev *event.Event, _ int) event.Decision {
+	tag := tagOf(ev)
+	switch {
+	case ev.Kind == event.ToolBefore && tag == "allow":
+		return event.Decision{Verdict: event.Allow, Reason: "scripted"}
+	case ev.Kind == event.ToolBefore && tag == "ask":
+		return event.Decision{Verdict: event.Ask, Reason: wordReason + tag}
+	case ev.Kind == event.PermissionRequest && tag == "leave":
+		return event.Decision{Verdict: event.Allow}
+	case ev.Kind == event.PermissionRequest && tag == "refuse":
+		return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+	case ev.Kind == event.PermissionRequest && tag == "leave-input":
+		return event.Decision{Verdict: event.Modify, Allowed: true, Input: changedInput(ev, command("leave-changed"))}
+	}
+	return event.Decision{}
+}
+
+// claim is what the catalogue says an agent carries at the first event of a
+// kind.
+func (st *Stage) claim(kind event.Kind) event.Carries {
+	for _, e := range st.Agent.Events {
+		if e.Kind == kind {
+			return e.CarriesAt("")
+		}
+	}
+	return event.Carries{}
+}
+
+// playAbsent: the hook client is there, the hub's program is not.
+func playAbsent(ctx context.Context, st *Stage) error {
+	st.script(append(steps(st.call("absent")), model.Step{Say: lastWords}))
+	if err := st.ownBin(); err != nil {
+		return err
+	}
+	if err := st.installHooks(); err != nil {
+		return err
+	}
+	in, args, err := st.planned(ctx, st.free("Run it"))
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(st.Bin, "hookmux")); err != nil {
+		return err
+	}
+	st.Env = append(st.Env, "PATH="+withoutHookmux(st.getenv("PATH")))
+	return st.headless(ctx, in, args)
+}
+
+// withoutHookmux leaves out the folders in which a hub's program would be
+// found.
+func withoutHookmux(path string) string {
+	var out []string
+	for _, dir := range filepath.SplitList(path) {
+		if _, err := os.Stat(filepath.Join(dir, "hookmux")); err != nil {
+			out = append(out, dir)
+		}
+	}
+	return strings.Join(out, string(os.PathListSeparator))
+}
+
+// breaking is a hook client that fails in the way the command asks for.
+const breaking = `#!/bin/sh
+payload=$(cat)
+case "$payload" in
+*ran-crash*) kill -SEGV $$; sleep 5 ;;
+*ran-hang*) exec sleep 60 ;;
+esac
+exit 0
+`
+
+// playBroken: one hook whose program is missing, and one that crashes or hangs.
+func playBroken(ctx context.Context, st *Stage) error {
+	if st.Driver.FailsClosed != "" {
+		return unplayable(st.Driver.FailsClosed)
+	}
+	st.script(append(steps(st.call("missing"), st.call("crash"), st.call("hang")), model.Step{Say: lastWords}))
+	stub := filepath.Join(st.Base, "broken-hook")
+	text := breaking
+	gone := filepath.Join(st.Base, "nowhere", "hookmux-hook")
+	if st.sabotage != nil && st.sabotage.Broken != "" {
+		text = st.sabotage.Broken
+		gone = stub
+	}
+	if err := os.WriteFile(stub, []byte(text), 0o755); err != nil {
+		return err
+	}
+	var name string
+	for _, e := range st.Agent.Events {
+		if e.Kind == event.ToolBefore && name == "" {
+			name = e.Name
+		}
+	}
+	err := st.Driver.Install(st.Home, []Handler{
+		{name, launch.ShellWords([]string{gone, st.Agent.Name, name, "2"}), 2},
+		{name, launch.ShellWords([]string{stub, st.Agent.Name, name, "2"}), 2},
+	})
+	if err != nil {
+		return err
+	}
+	in := st.In
+	in.Env = nil
+	return st.headless(ctx, in, append(st.free("Run it"), st.Driver.Trusting...))
+}
+
+// playTerm ends the agent in the middle of a command.
+func playTerm(ctx context.Context, st *Stage) error {
+	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 30")), model.Step{Say: lastWords}))
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, st.patience)
+	defer cancel()
+	cmd := agents.Command(ctx, st.start(), st.Env, st.Project, st.free("Run it")...)
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	running := func() bool {
+		_, err := os.Stat(filepath.Join(st.Project, "ran-term"))
+		return err == nil
+	}
+	for until := time.Now().Add(st.patience / 2); !running() && time.Now().Before(until); {
+		time.Sleep(20 * time.Millisecond)
+	}
+	began := running()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	err := cmd.Wait()
+	endGroup(cmd)
+	e := st.evidence
+	e.Stdout, e.Stderr = out.String(), errs.String()
+	if s := cmd.ProcessState; s != nil {
+		e.Exit, e.Signal = s.ExitCode(), signalOf(s)
+	}
+	if !began {
+		return fmt.Errorf("the agent did not come to the command that was to be interrupted: %v", err)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("the agent did not end after SIGTERM")
+	}
+	return nil
+}
+
+func playError(ctx context.Context, st *Stage) error {
+	st.script([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	return st.headless(ctx, st.start(), st.free("Run it"))
+}
+
+// playTurn is the smallest proof that an agent can be driven: a scripted
+// command really runs and the model hears of it.
+func playTurn(ctx context.Context, st *Stage) error {
+	st.script(append(steps(st.call("plain")), model.Step{Say: lastWords}))
+	var folder string
+	if r := st.Driver.Record; r != nil {
+		var err error
+		if folder, err = r.prepare(st.Base, st.Home); err != nil {
+			return err
+		}
+	}
+	in := st.In
+	in.Env = nil
+	err := st.headless(ctx, in, st.free("Run it"))
+	if r := st.Driver.Record; r != nil && err == nil {
+		st.evidence.Payloads, err = r.read(folder)
+	}
+	return err
+}
+
+// withInput adds arguments to a call.
+func withInput(c model.ToolCall, more map[string]any) model.ToolCall {
+	var input map[string]any
+	if json.Unmarshal(c.Input, &input) != nil {
+		return c
+	}
+	for k, v := range more {
+		input[k] = v
+	}
+	return model.Call(c.Name, input)
+}
+
+func withNamespace(c model.ToolCall, name string) model.ToolCall {
+	c.Namespace = name
+	return c
+}

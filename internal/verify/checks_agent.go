@@ -1,0 +1,337 @@
+package verify
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Checks about an agent as a whole.
+
+func wholeAgent(s Subject) bool { return s.Event == nil }
+
+const hintVersion = "the agent may have changed its hooks; compare its version with the one the catalogue was tried with (docs/agents.md)"
+
+func builtinChecks() []Check {
+	return append([]Check{
+		{
+			ID: "order", Proves: "events arrive, and in an order that makes sense", Acts: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeOrder, Saboteur: lateHook,
+		},
+		{
+			ID: "neutral", Proves: "a hook that says nothing changes nothing", Acts: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
+		},
+		{
+			ID: "big-payload", Proves: "a call of a megabyte reaches the hook whole, and its answer counts", Acts: []string{"decide"},
+			Applies: canDeny, Judge: judgeBig, Saboteur: cutPayload,
+		},
+		{
+			ID: "parallel", Proves: "of parallel calls each gets its own answer", Acts: []string{"decide"},
+			Applies: canDeny, Judge: judgeParallel, Saboteur: denyAll,
+		},
+		{
+			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
+			Applies: canKeep, Judge: judgeCap, Saboteur: noCap,
+		},
+		{
+			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept", Acts: []string{"absent"},
+			Applies: wholeAgent, Judge: judgeAbsent, Saboteur: denyUnavailable,
+		},
+		{
+			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent", Acts: []string{"broken"},
+			Applies: wholeAgent, Judge: judgeRan("missing"), Saboteur: exitTwo,
+		},
+		{
+			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Acts: []string{"broken"},
+			Applies: wholeAgent, Judge: judgeRan("crash"), Saboteur: exitTwo,
+		},
+		{
+			ID: "hook-timeout", Proves: "a hook that hangs is given up", Acts: []string{"broken"},
+			Applies: wholeAgent, Judge: judgeRan("hang"), Saboteur: exitTwo,
+		},
+		{
+			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits", Acts: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeEnd, Saboteur: noEnd,
+		},
+		{
+			ID: "end-on-term", Proves: "the end of a session is reported after SIGTERM", Acts: []string{"term"},
+			Applies: wholeAgent, Judge: judgeTerm, Saboteur: noEnd,
+			Sure: func(s Subject) bool { return wholeAgent(s) && s.Driver.EndsOnTerm },
+		},
+		{
+			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Acts: []string{"observe"},
+			Applies: wholeAgent, Judge: judgeLeft, Saboteur: straggler,
+		},
+		{
+			ID: "fires", Proves: "the event fires where it should", Acts: []string{"observe", "decide", "prompt", "permission", "term", "error", "dialog"},
+			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires, Saboteur: noEnd,
+		},
+		{
+			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Acts: []string{"observe", "decide", "prompt", "permission", "term", "error", "dialog"},
+			Applies: func(s Subject) bool {
+				return s.Event != nil && s.Claim == "" && s.Event.Install == agent.InstallDefault
+			}, Judge: judgeDecodes, Saboteur: newField,
+		},
+	}, claimChecks()...)
+}
+
+// eventOf is the first event of a kind that hookmux installs.
+func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
+	for _, e := range s.Agent.Events {
+		if e.Kind == kind && e.Install == agent.InstallDefault {
+			return e
+		}
+	}
+	return nil
+}
+
+// comes says that an event of a kind is sure to come in a headless turn.
+func (s Subject) comes(kind event.Kind) bool {
+	e := s.eventOf(kind)
+	return e != nil && s.Driver.Unseen[e.Name] == ""
+}
+
+func canDeny(s Subject) bool {
+	if s.Event != nil {
+		return false
+	}
+	e := s.eventOf(event.ToolBefore)
+	return e != nil && e.Carries.Deny != nil
+}
+
+func canKeep(s Subject) bool {
+	if s.Event != nil {
+		return false
+	}
+	e := s.eventOf(event.TurnEnd)
+	return e != nil && e.Carries.Keep != nil
+}
+
+func judgeOrder(p *Proof, s Subject) Result {
+	e := p.Of("observe")
+	at := func(kind event.Kind, tag string) int {
+		for i, x := range e.Seen {
+			if x.Event.Kind == kind && x.Event.Subagent == nil && (tag == "" || tagOf(&x.Event) == tag) {
+				return i
+			}
+		}
+		return -1
+	}
+	// Pairs that hold for every agent; beginnings may overlap, and some report
+	// an end twice.
+	for _, pair := range []struct {
+		first, then       event.Kind
+		firstTag, thenTag string
+	}{
+		{event.SessionStart, event.ToolBefore, "", "plain"},
+		{event.TurnStart, event.ToolBefore, "", "plain"},
+		{event.ToolBefore, event.ToolAfter, "plain", "plain"},
+		{event.ToolAfter, event.ToolBefore, "plain", "fail"},
+		{event.ToolBefore, event.TurnEnd, "fail", ""},
+	} {
+		if !s.comes(pair.first) || !s.comes(pair.then) {
+			continue
+		}
+		a, b := at(pair.first, pair.firstTag), at(pair.then, pair.thenTag)
+		switch {
+		case a < 0:
+			return fails(hintVersion, "no %s %s arrived", pair.first, pair.firstTag)
+		case b < 0:
+			return fails(hintVersion, "no %s %s arrived", pair.then, pair.thenTag)
+		case a > b:
+			return fails(hintVersion, "%s %s arrived after %s %s", pair.first, pair.firstTag, pair.then, pair.thenTag)
+		}
+	}
+	var kinds []string
+	for _, x := range e.Seen {
+		kinds = append(kinds, string(x.Event.Kind))
+	}
+	return holds("%d events: %s", len(kinds), strings.Join(kinds, " "))
+}
+
+func judgeNeutral(p *Proof, _ Subject) Result {
+	e := p.Of("observe")
+	if !e.Ran("plain") || !e.Saw("out-plain") {
+		return fails(hintVersion, "the command ran: %v; the model was told its result: %v", e.Ran("plain"), e.Saw("out-plain"))
+	}
+	if e.Exit != 0 {
+		return fails("run it again with --keep and look at what the agent printed", "the agent ended with code %d", e.Exit)
+	}
+	for _, m := range e.Told {
+		for _, word := range []string{"hook error", "hook additional context", "Hook denied", "blocked by", strayWord} {
+			if m.Role != "assistant" && m.Role != "system" && m.Kind != "tool_call" && strings.Contains(m.Text, word) && len(m.Text) < 2000 {
+				return fails("a hook printed something; `hookmux explain` shows what an event's answer is", "the model was told %q", clip(m.Text))
+			}
+		}
+	}
+	for _, x := range e.Seen {
+		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {
+			return unsure("%s has a neutral answer that is not silence", x.Event.Native)
+		}
+	}
+	return holds("%d events answered with silence, the turn went as without hooks", len(e.Seen))
+}
+
+func judgeBig(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	name := s.eventOf(event.ToolBefore).Name
+	x, ok := e.ToolEvent(name, "big")
+	for _, y := range e.Events(name) {
+		if !ok && y.Event.Truncated {
+			if e.Ran("big") {
+				return fails(hintVersion, "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
+			}
+			return holds("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and the refusal counted", len(y.Event.Raw))
+		}
+	}
+	switch {
+	case !ok:
+		return fails("is the hook's time limit too short, or the payload cut?", "no %s with the large command arrived", name)
+	case len(x.Event.Raw) < bigPayload || !strings.Contains(strings.Join(x.Event.Tool.Commands, " "), "big-end"):
+		return fails("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
+	case e.Ran("big"):
+		return fails(hintVersion, "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
+	}
+	return holds("%d bytes arrived and the refusal counted", len(x.Event.Raw))
+}
+
+func judgeParallel(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	name := s.eventOf(event.ToolBefore).Name
+	for _, tag := range []string{"par-a", "par-b", "par-c"} {
+		if _, ok := e.ToolEvent(name, tag); !ok {
+			return fails(hintVersion, "no %s for call %s of three", name, tag)
+		}
+	}
+	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
+		return fails(hintVersion, "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
+	}
+	if !e.Saw(wordReason+"par-b") || !e.Saw("out-par-a") || !e.Saw("out-par-c") {
+		return fails(hintVersion, "the model did not hear all three results")
+	}
+	return holds("three calls at once, the second refused")
+}
+
+// judgeCap counts per turn: what an agent tells itself when a helper is done
+// is a turn of its own, but being told to go on is not, although some agents
+// report it like a prompt.
+func judgeCap(p *Proof, s Subject) Result {
+	spec := s.eventOf(event.TurnEnd)
+	most, ends := 0, 0
+	for _, x := range p.Of("decide").Seen {
+		switch {
+		case x.Event.Subagent != nil:
+		case x.Event.Kind == event.SessionEnd:
+			ends = -100 // what comes after is no end of a turn
+		case x.Event.Kind == event.TurnStart:
+			if !strings.Contains(x.Event.Prompt, wordKeep) {
+				ends = 0
+			}
+		case x.Event.Native == spec.Name:
+			ends++
+			most = max(most, ends-1)
+		}
+	}
+	rounds := 0
+	for i := range 20 {
+		if p.Of("decide").Saw(fmt.Sprintf("%s%s-%d", wordKeep, spec.Name, i+1)) {
+			rounds++
+		}
+	}
+	switch {
+	case rounds == 0:
+		return fails(hintVersion, "the agent was not kept going at all")
+	case most > 3 || most == 0 && rounds > 3:
+		return fails("hookmux lets a turn go on three times", "a turn went on %d times", max(most, rounds))
+	}
+	if most == 0 {
+		most = rounds // each round was reported as a turn of its own
+	}
+	return holds("a turn went on %d times, then ended", most)
+}
+
+func judgeAbsent(p *Proof, s Subject) Result {
+	e := p.Of("absent")
+	if !e.Ran("absent") || !e.Saw("out-absent") {
+		return fails("hooks must answer neutrally while no hub can be reached; is --on-unavailable=deny set?", "the command ran: %v; the model was told its result: %v", e.Ran("absent"), e.Saw("out-absent"))
+	}
+	spec := s.eventOf(event.ToolBefore)
+	if spec == nil {
+		spec = s.eventOf(event.ToolAfter)
+	}
+	if spec == nil {
+		return unsure("hookmux installs no hook around tools here")
+	}
+	want := spec.Name
+	for _, r := range e.Spooled {
+		if r.Event == want {
+			return holds("the turn went on, %d events were kept for the next hub", len(e.Spooled))
+		}
+	}
+	return fails("is the spool folder writable?", "the turn went on, but of %d kept events none is %s", len(e.Spooled), want)
+}
+
+func judgeRan(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, _ Subject) Result {
+		e := p.Of("broken")
+		if !e.Ran(tag) || !e.Saw("out-"+tag) {
+			return fails("with such a hook installed the agent is stuck; take it out of its settings", "the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
+		}
+		return holds("the agent went on")
+	}
+}
+
+func judgeEnd(p *Proof, s Subject) Result {
+	e := p.Of("observe")
+	spec := s.eventOf(event.SessionEnd)
+	if spec == nil {
+		return unsure("the agent has no such event")
+	}
+	if len(e.Events(spec.Name)) > 0 {
+		return holds("%s arrived", spec.Name)
+	}
+	if s.Driver.NoEnd != "" {
+		return unsure("%s", s.Driver.NoEnd)
+	}
+	return fails("is the hook's time limit at the end too short?", "no %s arrived", spec.Name)
+}
+
+func judgeTerm(p *Proof, s Subject) Result {
+	e := p.Of("term")
+	spec := s.eventOf(event.SessionEnd)
+	if spec == nil {
+		return unsure("the agent has no such event")
+	}
+	if len(e.Events(spec.Name)) > 0 {
+		return holds("%s arrived; the agent ended with code %d %s", spec.Name, e.Exit, e.Signal)
+	}
+	if !s.Driver.EndsOnTerm {
+		return unsure("this agent reports no end after SIGTERM (code %d %s); none is claimed", e.Exit, e.Signal)
+	}
+	return fails("is the hook's time limit at the end too short?", "no %s arrived", spec.Name)
+}
+
+func judgeLeft(p *Proof, _ Subject) Result {
+	if runtime.GOOS != "linux" {
+		return unsure("processes can only be looked up on Linux")
+	}
+	if len(p.Of("observe").Seen) == 0 {
+		return unsure("no hook was called, so none could leave anything")
+	}
+	if n := p.Of("observe").Left; n > 0 {
+		return fails("a hook or the agent leaves something running", "%d processes were still there a second later; they were ended", n)
+	}
+	return holds("nothing was left")
+}
+
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 160 {
+		return strings.ToValidUTF8(s[:160], "") + "…"
+	}
+	return s
+}

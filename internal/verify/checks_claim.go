@@ -1,0 +1,316 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Checks about the claims of the capability table: one per claim and kind of
+// event, each with the act that brings it about.
+
+// claimOn picks a claim at events of a kind; failed tells reports of failed
+// calls from others.
+func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
+	return func(s Subject) bool {
+		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && s.Event.Install == agent.InstallDefault &&
+			s.Driver.Unseen[s.Event.Name] == ""
+	}
+}
+
+func claimChecks() []Check {
+	return []Check{
+		{
+			ID: "deny", Proves: "the call does not run and the model reads the reason", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolBefore, false), Judge: judgeDeny, Saboteur: dropReason,
+		},
+		{
+			ID: "deny-permission", Proves: "a request for leave is refused and the model reads the reason", Acts: []string{"permission"},
+			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
+		},
+		{
+			ID: "deny-after", Proves: "the model reads the objection to a result", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Saboteur: silent,
+		},
+		{
+			ID: "deny-failed", Proves: "the model reads the objection to a failure", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Saboteur: silent,
+		},
+		{
+			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Acts: []string{"prompt"},
+			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Saboteur: silent,
+		},
+		{
+			ID: "deny-compact", Proves: "a compaction is stopped", Acts: []string{"dialog"},
+			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Saboteur: silent,
+		},
+		{
+			ID: "allow", Proves: "an approval stands for the person's own", Acts: []string{"permission"},
+			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Saboteur: silent,
+		},
+		{
+			ID: "allow-permission", Proves: "leave that a hook gives is leave", Acts: []string{"permission"},
+			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Saboteur: silent,
+		},
+		{
+			ID: "ask", Proves: "the agent asks although it would not have to", Acts: []string{"permission"},
+			Applies: claimOn("ask", event.ToolBefore, false), Judge: judgeAsk, Saboteur: silent,
+		},
+		{
+			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool {
+				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
+			}, Judge: judgeDialog, Saboteur: silent,
+		},
+		{
+			ID: "input", Proves: "the changed command ran, and only that", Acts: []string{"decide"},
+			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"), Saboteur: wrongKey,
+		},
+		{
+			ID: "input-permission", Proves: "the command ran as it was changed with the leave", Acts: []string{"permission"},
+			Applies: claimOn("input", event.PermissionRequest, false), Judge: judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
+		},
+		{
+			ID: "output", Proves: "the model reads the changed result and not the real one", Acts: []string{"decide"},
+			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Saboteur: silent,
+		},
+		{
+			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
+			Applies: func(s Subject) bool {
+				if s.Claim != "context" || s.Event.Install != agent.InstallDefault || s.Driver.Unseen[s.Event.Name] != "" {
+					return false
+				}
+				switch s.Event.Kind {
+				case event.ToolBefore, event.ToolAfter, event.SessionStart, event.TurnStart:
+					return true
+				case event.SubagentStart:
+					return s.Driver.Subagent != nil
+				}
+				return false
+			}, Judge: judgeContext, Saboteur: silent,
+		},
+		{
+			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
+			Applies: func(s Subject) bool {
+				return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+			}, Judge: judgeKeep, Saboteur: silent,
+		},
+		{
+			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool { return s.Claim == "notice" && s.Event.Install == agent.InstallDefault },
+			Judge:   judgeNotice, Saboteur: silent,
+		},
+	}
+}
+
+// sent finds the event at which an act said something, and makes sure that
+// hookmux really said it: what was degraded on the way proves nothing about the
+// agent.
+func sent(e *Evidence, s Subject, tag string) (Seen, *Result) {
+	x, ok := e.ToolEvent(s.Event.Name, tag)
+	if !ok {
+		r := fails(hintVersion, "no %s for the command %s arrived", s.Event.Name, tag)
+		return x, &r
+	}
+	if len(x.Decision.Degraded) > 0 {
+		r := fails("the catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		return x, &r
+	}
+	return x, nil
+}
+
+func judgeDeny(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if _, r := sent(e, s, "deny"); r != nil {
+		return *r
+	}
+	if e.Ran("deny") {
+		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
+	}
+	if !e.Saw(wordReason + "deny") {
+		return fails(hintVersion, "the command did not run, but the model never read why")
+	}
+	return holds("did not run; the model read the reason")
+}
+
+func judgeRefuse(p *Proof, s Subject) Result {
+	e := p.Of("permission")
+	if _, r := sent(e, s, "refuse"); r != nil {
+		return *r
+	}
+	if e.Ran("refuse") {
+		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
+	}
+	if !e.Saw(wordReason + "refuse") {
+		return fails(hintVersion, "the command did not run, but the model never read why")
+	}
+	return holds("did not run; the model read the reason")
+}
+
+func judgeReason(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("decide")
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		if !e.Saw(wordReason + tag) {
+			return fails(hintVersion, "the model never read the reason")
+		}
+		return holds("the model read the reason")
+	}
+}
+
+func judgePromptDeny(p *Proof, s Subject) Result {
+	e := p.Of("prompt")
+	if len(e.Events(s.Event.Name)) == 0 {
+		return fails(hintVersion, "no %s arrived", s.Event.Name)
+	}
+	if n := e.Asked(); n > 0 {
+		return fails(hintVersion, "the model was asked %d times all the same", n)
+	}
+	return holds("the model was never asked")
+}
+
+// judgeCompact: of two compactions the first was refused.
+func judgeCompact(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	asked := len(e.Events(s.Event.Name))
+	if asked == 0 {
+		return unsure("no %s arrived: compacting could not be brought about", s.Event.Name)
+	}
+	after := s.eventOf(event.CompactAfter)
+	if after == nil {
+		return unsure("the agent does not report compactions that were made")
+	}
+	done := len(e.Events(after.Name))
+	switch {
+	case done >= asked:
+		return fails(hintVersion, "the conversation was compacted all the same")
+	case done == 0:
+		return unsure("refused, and none was made; but neither was the second one, which was not refused")
+	}
+	return holds("the first of %d was refused and not made", asked)
+}
+
+func judgeAllow(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("permission")
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		if e.Ran("control") {
+			return unsure("the agent runs the command without anybody's leave here, so an approval proves nothing")
+		}
+		if !e.Ran(tag) {
+			return fails(hintVersion, "the approved command did not run")
+		}
+		return holds("ran, while the same without an approval did not")
+	}
+}
+
+func judgeAsk(p *Proof, s Subject) Result {
+	e := p.Of("permission")
+	if _, r := sent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Ran("granted") {
+		return unsure("the agent did not run a command it had leave for, so that asking proves nothing")
+	}
+	if e.Ran("ask") {
+		return fails("hooks that ask are passed over by this version of the agent", "the command ran and nobody was asked")
+	}
+	if e.Saw(wordReason+"ask") || e.Showed(wordReason+"ask") {
+		return holds("not run although it had leave, for there was nobody to ask; the reason was told")
+	}
+	return holds("not run although it had leave, for there was nobody to ask")
+}
+
+func judgeDialog(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	if _, r := sent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Showed(wordReason + "ask") {
+		return fails(hintVersion, "no question with the hook's reason on the screen")
+	}
+	if e.Files["asked"] != "" {
+		return fails(hintVersion, "the command ran before the person answered")
+	}
+	if !e.Ran("ask") {
+		return fails(hintVersion, "the person said yes, and the command did not run")
+	}
+	return holds("the question was on the screen with the hook's reason; yes let it run")
+}
+
+func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of(act)
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		if e.Ran(tag) || !e.Ran(changed) {
+			return fails(hintVersion, "the command as it was ran: %v; as it was changed: %v", e.Ran(tag), e.Ran(changed))
+		}
+		return holds("the changed command ran, the original did not")
+	}
+}
+
+func judgeOutput(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if _, r := sent(e, s, "output"); r != nil {
+		return *r
+	}
+	if !e.Saw(wordOutput + s.Event.Name) {
+		return fails(hintVersion, "the model never read the changed result")
+	}
+	for _, m := range e.Told {
+		if m.Kind == "tool_result" && contains(m.Text, "out-output") {
+			return fails(hintVersion, "the model read the real result as well")
+		}
+	}
+	return holds("the model read the changed result in place of the real one")
+}
+
+func judgeContext(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if len(e.Events(s.Event.Name)) == 0 {
+		return fails(hintVersion, "no %s arrived", s.Event.Name)
+	}
+	for _, x := range e.Events(s.Event.Name) {
+		if x.Answer.Stdout != "" && len(x.Decision.Degraded) > 0 {
+			return fails("the catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		}
+	}
+	if !e.Saw(wordContext + s.Event.Name) {
+		return fails(hintVersion, "the model never read the added words")
+	}
+	return holds("the model read the added words")
+}
+
+func judgeKeep(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if len(e.Events(s.Event.Name)) == 0 {
+		return fails(hintVersion, "no %s arrived", s.Event.Name)
+	}
+	if !e.Saw(fmt.Sprintf("%s%s-1", wordKeep, s.Event.Name)) {
+		return fails(hintVersion, "the agent ended and did not go on")
+	}
+	return holds("went on with what it was told")
+}
+
+// judgeNotice asks the screen: headless, agents don't print such lines.
+func judgeNotice(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	said := false
+	for _, x := range e.Events(s.Event.Name) {
+		said = said || x.Decision.Notice != ""
+	}
+	switch {
+	case !said:
+		return unsure("the interactive turn gave no occasion for one")
+	case !e.Showed(wordNotice + s.Event.Name):
+		return fails(hintVersion, "was not on the screen")
+	}
+	return holds("was on the screen")
+}

@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"encoding/json"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Checks about one event as such: does it come, and is all of it understood?
+
+// bringsAbout says in which act an event has to come. Empty: in none for sure.
+func bringsAbout(s Subject) string {
+	e := s.Event
+	if e.Install != agent.InstallDefault || s.Driver.Unseen[e.Name] != "" {
+		return ""
+	}
+	switch e.Kind {
+	case event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter:
+		return "observe"
+	case event.ModelAfter:
+		return "observe"
+	case event.SessionEnd:
+		if s.Driver.NoEnd == "" {
+			return "observe"
+		}
+	case event.TurnEnd:
+		switch e.Detail {
+		case "":
+			return "observe"
+		case "failed":
+			return "error"
+		}
+	case event.SubagentStart, event.SubagentEnd:
+		if s.Driver.Subagent != nil {
+			return "observe"
+		}
+	case event.PermissionRequest:
+		return "permission"
+	case event.CompactBefore, event.CompactAfter:
+		if s.Driver.Compact != "" {
+			return "dialog"
+		}
+	}
+	return ""
+}
+
+func judgeFires(p *Proof, s Subject) Result {
+	for _, e := range p.All() {
+		if n := len(e.Events(s.Event.Name)); n > 0 {
+			return holds("%d times in the act %s", n, e.Act)
+		}
+	}
+	act := bringsAbout(s)
+	switch {
+	case s.Event.Install != agent.InstallDefault:
+		return unsure("hookmux does not install this event by default (%s)", s.Event.Why)
+	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
+		return unsure("%s", s.Driver.Unseen[s.Event.Name])
+	case act == "":
+		return unsure("no scripted turn brings it about for sure")
+	}
+	e := p.Of(act)
+	if e.Missing != "" {
+		return unsure("%s", e.Missing)
+	}
+	if e.Err != nil {
+		return fails("run it again with --keep and look at what the agent printed", "%s: %v", act, e.Err)
+	}
+	if why := s.Driver.Racy[s.Event.Name]; why != "" {
+		return unsure("did not come this time: %s", why)
+	}
+	return fails(hintVersion, "did not come in the act %s, where %d other events did", act, len(e.Seen))
+}
+
+func judgeDecodes(p *Proof, s Subject) Result {
+	n := 0
+	unknown := map[string]bool{}
+	for _, e := range p.All() {
+		for _, x := range e.Events(s.Event.Name) {
+			n++
+			if x.Event.Malformed != "" {
+				return fails("`hookmux explain` takes the payload apart", "a payload could not be read: %s", x.Event.Malformed)
+			}
+			if x.Event.Session == "" {
+				return fails(hintVersion, "a payload without a session id")
+			}
+			if x.Event.Kind != s.Event.Kind && x.Event.Kind != event.Other { // a dialect may know that it is something else
+				return fails(hintVersion, "read as %s", x.Event.Kind)
+			}
+			for _, field := range unmentioned(s.Agent, s.Event, &x.Event) {
+				unknown[field] = true
+			}
+		}
+	}
+	if n == 0 {
+		return unsure("did not come")
+	}
+	if len(unknown) > 0 {
+		var names []string
+		for f := range unknown {
+			names = append(names, f)
+		}
+		sort.Strings(names)
+		return fails("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
+	}
+	return holds("%d payloads, every field accounted for", n)
+}
+
+// unmentioned lists the fields of a payload that the catalogue neither reads
+// nor ignores with a reason.
+func unmentioned(a *agent.Agent, spec *agent.EventSpec, ev *event.Event) []string {
+	var payload map[string]json.RawMessage
+	if json.Unmarshal(ev.Raw, &payload) != nil {
+		return []string{"(payload)"}
+	}
+	known := fieldNames(a.Fields)
+	for key := range spec.Fields {
+		known[first(key)] = true
+	}
+	var out []string
+	for key := range payload {
+		if !known[key] && a.Ignored[key] == "" {
+			out = append(out, key)
+		}
+	}
+	return append(out, unmentionedInput(a, ev)...)
+}
+
+func unmentionedInput(a *agent.Agent, ev *event.Event) []string {
+	if ev.Tool == nil || ev.Tool.Kind == event.MCP {
+		return nil
+	}
+	var input map[string]json.RawMessage
+	if json.Unmarshal(ev.Tool.Input, &input) != nil {
+		return nil
+	}
+	tool := a.Tool(ev.Tool.Name)
+	known := map[string]bool{}
+	for _, list := range [][]string{tool.Commands, tool.Reads, tool.Writes, tool.Patches, tool.URL} {
+		for _, path := range list {
+			known[strings.TrimSuffix(first(path), "[]")] = true
+		}
+	}
+	var out []string
+	for key := range input {
+		if !known[key] && tool.Ignored[key] == "" {
+			out = append(out, ev.Tool.Name+" "+key)
+		}
+	}
+	return out
+}
+
+// fieldNames are all payload keys a catalogue entry maps: every list of the
+// struct is one of keys.
+func fieldNames(f agent.FieldSpec) map[string]bool {
+	known := map[string]bool{}
+	v := reflect.ValueOf(f)
+	for i := range v.NumField() {
+		if list, ok := v.Field(i).Interface().([]string); ok {
+			for _, key := range list {
+				known[first(key)] = true
+			}
+		}
+	}
+	return known
+}
+
+func first(path string) string {
+	head, _, _ := strings.Cut(path, ".")
+	return head
+}

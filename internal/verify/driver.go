@@ -1,0 +1,165 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Driver is how one agent is started on a stage. What is the same for every
+// start (home, headless arguments, tool names) is in package agents.
+type Driver struct {
+	Name    string
+	Program string // name on PATH
+	// Run says that hooks come through `hookmux run`.
+	Run bool
+	// Install writes hooks into the throw-away home, for agents that take none
+	// at launch. It gets one handler per event.
+	Install func(home string, handlers []Handler) error
+	// Record writes hooks that append what they are told to a file: all there
+	// is for agents that are not in the catalogue yet.
+	Record *Recorder
+
+	// Strict are headless arguments with which the agent asks before it runs a
+	// command, but for those tagged "granted" and "ask"; nil when it does not
+	// ask headless.
+	Strict func(prompt string) []string
+	// TUI are the arguments of an interactive start that begins with a prompt;
+	// nil when there is none to be had offline.
+	TUI func(prompt string, strict bool) []string
+	// Trusting are arguments that let hooks run without trust.
+	Trusting []string
+	// Escalate makes a command call one that needs leave in a strict start.
+	Escalate func(model.ToolCall) model.ToolCall
+	// Subagent are the model's steps that send a subagent off with a prompt.
+	Subagent func(prompt string) []model.Step
+	Vars     map[string]string // name → pattern, for Subagent
+	// Welcome are screens in front of an interactive start, and what to press.
+	Welcome []Welcome
+	// Compact is what a person types to have the conversation compacted.
+	Compact string
+	Quit    string // what a person types to leave
+	Accept  string // the key that says yes in its dialog
+
+	// FailsClosed says that the agent takes a broken hook for a refusal, and
+	// what is done about it.
+	FailsClosed string
+	// Unstartable says that a failed call is only reported as one when the
+	// command could not even be started.
+	Unstartable bool
+	// EndsOnTerm says that SIGTERM makes it report the session's end.
+	EndsOnTerm bool
+	NoEnd      string // why a session's end is not reported at all
+	// Racy are events that come often but not always, with the reason.
+	Racy map[string]string
+	// Unseen are events that cannot be brought about here, with the reason.
+	Unseen map[string]string
+}
+
+// Welcome is a screen that wants a key before anything else happens.
+type Welcome struct {
+	Text string
+	Keys []string
+}
+
+// Handler is one hook to be installed.
+type Handler struct {
+	Event   string
+	Command string // a shell line
+	Seconds int
+}
+
+// Drive finds the driver of an agent.
+func Drive(name string) (Driver, bool) {
+	for _, d := range drivers {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Driver{}, false
+}
+
+// Drivers lists the agents that can be driven, in the order of the table.
+func Drivers() []string {
+	var names []string
+	for _, d := range drivers {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// handlers are the catalogue's default registrations as shell lines.
+func handlers(a *agent.Agent, hook string) []Handler {
+	var out []Handler
+	for _, e := range a.Events {
+		if e.Install != agent.InstallDefault {
+			continue
+		}
+		limit := a.InstallTimeout(e.Name)
+		if most := time.Duration(e.MaxTimeout); most > 0 {
+			limit = min(limit, most)
+		}
+		seconds := max(1, int(limit/time.Second))
+		out = append(out, Handler{e.Name, launch.ShellWords([]string{hook, a.Name, e.Name, strconv.Itoa(seconds)}), seconds})
+	}
+	return out
+}
+
+// nested is the shape of hooks that Claude Code introduced and most agents
+// read; unit is what one second is in its timeouts.
+func nested(handlers []Handler, unit int) map[string]any {
+	hooks := map[string]any{}
+	for _, h := range handlers {
+		groups, _ := hooks[h.Event].([]any)
+		hooks[h.Event] = append(groups, map[string]any{"hooks": []any{
+			map[string]any{"type": "command", "command": h.Command, "timeout": h.Seconds * unit},
+		}})
+	}
+	return hooks
+}
+
+func writeJSON(file string, v any) error {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, append(b, '\n'), 0o600)
+}
+
+// mergeJSON adds top-level keys to a JSON file that may be there already.
+func mergeJSON(file string, add map[string]any) error {
+	whole := map[string]any{}
+	if b, err := os.ReadFile(file); err == nil {
+		if err := json.Unmarshal(b, &whole); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	for k, v := range add {
+		whole[k] = v
+	}
+	return writeJSON(file, whole)
+}
+
+func nestedFile(rel string) func(string, []Handler) error {
+	return func(home string, handlers []Handler) error {
+		return writeJSON(filepath.Join(home, rel), map[string]any{"hooks": nested(handlers, 1)})
+	}
+}
+
+// tableOf gives an agent's entry of the install table; every driver has one,
+// which a test holds.
+func tableOf(name string) agents.Agent {
+	a, _ := agents.Find(name)
+	return a
+}

@@ -1,0 +1,141 @@
+package verify
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Seen is one event as it passed the corridor, and what was answered.
+type Seen struct {
+	Event    event.Event
+	Decision event.Decision // as it went out, with what was degraded
+	Answer   neutral.Answer
+}
+
+// Evidence is what one act brought to light.
+type Evidence struct {
+	Act      string
+	Err      error  // the agent could not be brought to play it
+	Missing  string // why it cannot be played here at all
+	Seen     []Seen
+	Requests []model.Request
+	Told     []model.Message
+	Files    map[string]string // what is in the project afterwards
+	Exit     int
+	Signal   string
+	Stdout   string
+	Stderr   string
+	Screens  []string
+	Spooled  []spool.Record
+	Payloads []Payload // of a recorder
+	Left     int       // processes that outlived the agent and had to be ended
+	Took     time.Duration
+	Version  string // as the agent said it
+	Folder   string // of the stage, while it is kept
+}
+
+// Events are those of a native name.
+func (e *Evidence) Events(native string) []Seen {
+	var out []Seen
+	for _, s := range e.Seen {
+		if s.Event.Native == native {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ToolEvent is the event of a native name that is about the tagged call.
+func (e *Evidence) ToolEvent(native, tag string) (Seen, bool) {
+	for _, s := range e.Events(native) {
+		if tagOf(&s.Event) == tag {
+			return s, true
+		}
+	}
+	return Seen{}, false
+}
+
+// Ran reports whether the tagged command was really run.
+func (e *Evidence) Ran(tag string) bool {
+	_, ok := e.Files["ran-"+tag]
+	return ok
+}
+
+// Saw reports whether the model was told a text.
+func (e *Evidence) Saw(text string) bool { return e.SawTimes(text) > 0 }
+
+// SawTimes counts the things told that contain the text. The model's own turns
+// don't count, else every scripted call would be its own proof.
+func (e *Evidence) SawTimes(text string) int {
+	n := 0
+	for _, m := range e.Told {
+		if m.Role != model.RoleAssistant && strings.Contains(m.Text, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// Asked counts the requests that belong to the play.
+func (e *Evidence) Asked() int {
+	n := 0
+	for _, q := range e.Requests {
+		if q.Kind == model.ReqPlayed || q.Kind == model.ReqOver || q.Kind == model.ReqPlain {
+			n++
+		}
+	}
+	return n
+}
+
+// Played reports whether the model was asked for a step of the main script.
+func (e *Evidence) Played(step int) bool {
+	for _, q := range e.Requests {
+		if (q.Kind == model.ReqPlayed || q.Kind == model.ReqOver) && q.Script == "" && q.Step >= step {
+			return true
+		}
+	}
+	return false
+}
+
+// Showed reports whether a person could have read a text: on the screen or in
+// what the agent printed.
+func (e *Evidence) Showed(text string) bool {
+	for _, s := range e.Screens {
+		// A terminal breaks lines where it likes.
+		if strings.Contains(strings.Join(strings.Fields(s), " "), text) {
+			return true
+		}
+	}
+	return strings.Contains(e.Stdout, text) || strings.Contains(e.Stderr, text)
+}
+
+// maxKept bounds a file of the project that is remembered.
+const maxKept = 4 << 10
+
+func projectFiles(dir string) map[string]string {
+	out := map[string]string{}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return out
+	}
+	for _, f := range entries {
+		if f.IsDir() {
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			continue
+		}
+		out[f.Name()] = string(b[:min(len(b), maxKept)])
+	}
+	return out
+}
+
+func contains(s, part string) bool { return strings.Contains(s, part) }

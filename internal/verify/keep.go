@@ -1,0 +1,81 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// write puts the evidence beside the home it comes from, for a bug report.
+func (e *Evidence) write(st *Stage) error {
+	dir := filepath.Join(st.Base, "evidence")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	type event struct {
+		Event    string          `json:"event"`
+		Kind     string          `json:"kind"`
+		Payload  json.RawMessage `json:"payload"`
+		Verdict  string          `json:"verdict"`
+		Degraded []string        `json:"degraded,omitempty"`
+		Stdout   string          `json:"stdout"`
+		Stderr   string          `json:"stderr,omitempty"`
+		Exit     int             `json:"exit"`
+	}
+	var events []event
+	for _, x := range e.Seen {
+		payload := json.RawMessage(x.Event.Raw)
+		if !json.Valid(payload) {
+			payload, _ = json.Marshal(string(x.Event.Raw))
+		}
+		events = append(events, event{x.Event.Native, string(x.Event.Kind), payload, x.Decision.Verdict.Word(), x.Decision.Degraded,
+			x.Answer.Stdout, x.Answer.Stderr, x.Answer.Exit})
+	}
+	texts := map[string]string{"stdout.txt": e.Stdout, "stderr.txt": e.Stderr, "screens.txt": strings.Join(e.Screens, "\n"+strings.Repeat("=", 78)+"\n")}
+	for name, text := range texts {
+		if text == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	for name, v := range map[string]any{"events.json": events, "told.json": e.Told, "requests.json": e.Requests} {
+		if err := writePlain(filepath.Join(dir, name), v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeAll removes a stage; agents leave folders that nobody may write to.
+func removeAll(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			_ = os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir) // below the system's folder for temporary things in any case
+}
+
+// moveKept gives a kept stage a name that says what it is.
+func moveKept(base, into, name string) string {
+	to := filepath.Join(into, name)
+	for n := 2; ; n++ {
+		if _, err := os.Lstat(to); err != nil {
+			break
+		}
+		to = filepath.Join(into, fmt.Sprintf("%s-%d", name, n))
+	}
+	if os.Rename(base, to) != nil {
+		return base
+	}
+	return to
+}

@@ -1,0 +1,25 @@
+//go:build unix
+
+package verify
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// endGroup kills what is left of a command's own process group.
+func endGroup(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // ESRCH: nothing left, which is the wish
+	}
+}
+
+func signalOf(s *os.ProcessState) string {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return w.Signal().String()
+	}
+	return ""
+}
+
+func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }

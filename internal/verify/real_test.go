@@ -1,0 +1,77 @@
+package verify
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+)
+
+// builtBin builds both programs once for all tests.
+func builtBin(t testing.TB) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = shortTemp(); built.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator), "../../cmd/hookmux", "../../cmd/hookmux-hook")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		var out []byte
+		if out, built.err = cmd.CombinedOutput(); built.err != nil {
+			t.Logf("%s", out)
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("cannot build hookmux: %v", built.err)
+	}
+	return built.dir
+}
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// TestRealChecks runs every check on every agent that was asked for.
+func TestRealChecks(t *testing.T) {
+	for _, name := range Drivers() {
+		t.Run(name, func(t *testing.T) {
+			in := agentstest.Require(t, name)
+			r, err := Run(context.Background(), Options{
+				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: BehindProxies, Progress: func(l string) { t.Log(l) },
+				Keep: os.Getenv("HOOKMUX_VERIFY_KEEP") != "", Record: os.Getenv("HOOKMUX_VERIFY_RECORD"),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := r.Agents[0]
+			if a.Problem != "" {
+				t.Fatal(a.Problem)
+			}
+			for _, row := range a.Rows {
+				t.Logf("%s %-32s %s", row.Mark, row.ID(), row.Why)
+				if row.Mark == Fails {
+					t.Errorf("%s: %s (%s)", row.ID(), row.Why, row.Hint)
+				}
+			}
+			if a.Headless > 8 || time.Duration(a.Took) > 2*time.Minute {
+				t.Errorf("%d headless launches, %.0f s; at most 8 and 120", a.Headless, time.Duration(a.Took).Seconds())
+			}
+			t.Logf("%s %s: %d ✓ %d ✗ %d –, %d launches, %.1f s, kept %s", a.Title, a.Version, a.Count(Holds), a.Count(Fails), a.Count(Unsure), a.Launches, float64(a.Took)/1e9, r.Kept)
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
+)
+
+// Recording: what a run saw, without what is this machine's or this run's own,
+// so that two runs of the same agent differ only where the agent does.
+
+const (
+	// maxRecorded leaves out payloads that are only large.
+	maxRecorded = 16 << 10
+	// maxAlike bounds how often one event of an act is recorded.
+	maxAlike = 12
+)
+
+// record writes an agent's events and summary into a folder.
+func (r *AgentReport) record(dir, isolation string, acts []*Evidence) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if b := recordEvents(r.Agent, r.Version, acts); len(b) > 0 {
+		if err := os.WriteFile(filepath.Join(dir, r.Agent+".jsonl"), b, 0o644); err != nil {
+			return err
+		}
+	}
+	s := recordings.Summary{
+		Agent: r.Agent, Title: r.Title, Version: r.Version, Day: time.Now().UTC().Format("2006-01-02"),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH, Isolation: isolation,
+	}
+	for _, row := range r.Rows {
+		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why})
+	}
+	return writePlain(filepath.Join(dir, r.Agent+".json"), s)
+}
+
+func writePlain(file string, v any) error {
+	b, err := plainJSON(v)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o644)
+}
+
+func plainJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	return b.Bytes(), err
+}
+
+func recordEvents(name, version string, acts []*Evidence) []byte {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for _, e := range acts {
+		scrub := newScrubber(e.Folder)
+		alike := map[string]int{}
+		for _, x := range e.Seen {
+			if alike[x.Event.Native]++; alike[x.Event.Native] > maxAlike {
+				continue
+			}
+			line := recordings.Line{Agent: name, Version: version, Act: e.Act, Event: x.Event.Native, Kind: string(x.Event.Kind)}
+			if x.Event.Tool != nil {
+				line.Tool = string(x.Event.Tool.Kind)
+			}
+			if line.Payload = scrub.json(x.Event.Raw); line.Payload == nil {
+				continue
+			}
+			_ = enc.Encode(line) // a buffer takes everything
+		}
+		for _, p := range e.Payloads {
+			line := recordings.Line{Agent: name, Version: version, Act: e.Act, Event: p.Event}
+			if line.Payload = scrub.json(p.Body); line.Payload == nil {
+				continue
+			}
+			_ = enc.Encode(line)
+		}
+	}
+	return out.Bytes()
+}
+
+// scrubber makes what differs between runs the same.
+type scrubber struct {
+	base string
+	ids  map[string]string
+}
+
+func newScrubber(base string) *scrubber { return &scrubber{base: base, ids: map[string]string{}} }
+
+var (
+	uuidPattern  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern  = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+	dayPattern   = regexp.MustCompile(`20\d\d/\d\d/\d\d`)
+	callPattern  = regexp.MustCompile(`call_hmx\d+x(\d+)`)
+	millPattern  = regexp.MustCompile(`"(duration_ms|durationMs|timestamp|elapsed_time|session_duration_ms|duration|pid)":\s*[\d.]+`)
+	longPattern  = regexp.MustCompile(`\b[0-9a-f]{16,64}\b`)
+	stampPattern = regexp.MustCompile(`\b1[789]\d{11}\b`)
+)
+
+// json scrubs a payload; nil when it is too large or no JSON.
+func (s *scrubber) json(raw []byte) json.RawMessage {
+	var small bytes.Buffer
+	if len(raw) > maxRecorded || json.Compact(&small, bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))) != nil {
+		return nil
+	}
+	text, _ := redact.AppendJSON(nil, small.Bytes(), redact.DefaultLimits())
+	out := []byte(s.text(string(text)))
+	if !json.Valid(out) {
+		return nil
+	}
+	return out
+}
+
+func (s *scrubber) text(t string) string {
+	if s.base != "" {
+		// Agents put paths into names of folders as well, each in its way.
+		for _, from := range []string{s.base, strings.ReplaceAll(s.base, "/", "%2F"), strings.ReplaceAll(s.base, "/", "-")} {
+			to := "/stage"
+			switch {
+			case strings.HasPrefix(from, "%2F"):
+				to = "%2Fstage"
+			case strings.HasPrefix(from, "-"):
+				to = "-stage"
+			}
+			t = strings.ReplaceAll(t, from, to)
+		}
+		t = strings.ReplaceAll(t, filepath.Base(s.base), "stage")
+	}
+	if host, err := os.Hostname(); err == nil && len(host) > 3 {
+		t = strings.ReplaceAll(t, host, "host")
+	}
+	t = uuidPattern.ReplaceAllStringFunc(t, s.id)
+	t = timePattern.ReplaceAllString(t, "2026-01-01T00:00:00Z")
+	t = dayPattern.ReplaceAllString(t, "2026/01/01")
+	t = callPattern.ReplaceAllString(t, "call_hmx0000x$1")
+	t = millPattern.ReplaceAllString(t, `"$1":1`)
+	t = longPattern.ReplaceAllString(t, "0000000000000000")
+	return stampPattern.ReplaceAllString(t, "1700000000000")
+}
+
+// id numbers ids in the order they appear, so that equal ones stay equal.
+func (s *scrubber) id(was string) string {
+	if s.ids[was] == "" {
+		s.ids[was] = fmt.Sprintf("00000000-0000-4000-8000-%012d", len(s.ids)+1)
+	}
+	return s.ids[was]
+}

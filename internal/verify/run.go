@@ -1,0 +1,354 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Target is an agent's program to be asked.
+type Target struct {
+	Name string
+	In   agents.Installed
+}
+
+// Options of a run.
+type Options struct {
+	Targets   []Target
+	Bin       string   // folder of hookmux and hookmux-hook
+	Checks    []string // rows, checks or events; empty: all
+	Mine      *Mine
+	Keep      bool
+	Record    string // folder to record into; empty: don't
+	Isolation string // for the report
+	Parallel  int    // acts at a time; 0 means 2
+	Patience  time.Duration
+	Progress  func(line string) // may be nil
+	Saboteur  *Saboteur
+}
+
+// Report is what a run found out.
+type Report struct {
+	Isolation string         `json:"isolation"`
+	Took      Seconds        `json:"seconds"`
+	Kept      string         `json:"kept,omitempty"`
+	Agents    []*AgentReport `json:"agents"`
+}
+
+// AgentReport is what is known about one agent now.
+type AgentReport struct {
+	Agent   string `json:"agent"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
+	Tried   string `json:"catalogueVersion,omitempty"`
+	Program string `json:"program"`
+	Problem string `json:"problem,omitempty"` // why nothing could be asked
+	// Launches counts the acts that were really played.
+	Launches int      `json:"launches"`
+	Headless int      `json:"headless"` // of these, without a terminal
+	Took     Seconds  `json:"seconds"`
+	Notes    []string `json:"notes,omitempty"`
+	Rows     []Row    `json:"checks"`
+
+	acts []*Evidence
+}
+
+// Seconds is a duration as people compare it.
+type Seconds time.Duration
+
+// MarshalJSON writes tenths of seconds.
+func (s Seconds) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%.1f", time.Duration(s).Seconds()), nil
+}
+
+// Failed reports whether something that the catalogue claims does not hold.
+func (r *Report) Failed() bool {
+	for _, a := range r.Agents {
+		if a.Problem != "" {
+			return true
+		}
+		for _, row := range a.Rows {
+			if row.Mark == Fails && row.Claimed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Count says how many rows have a mark.
+func (a *AgentReport) Count(m Mark) int {
+	n := 0
+	for _, r := range a.Rows {
+		if r.Mark == m {
+			n++
+		}
+	}
+	return n
+}
+
+const defaultPatience = 100 * time.Second
+
+// job is one act of one agent.
+type job struct {
+	report *AgentReport
+	set    *setting
+	act    Act
+}
+
+// Run asks every target. Acts of all agents share the machine's few cores;
+// which acts are needed follows from the checks that were asked for.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	began := time.Now()
+	if o.Parallel <= 0 {
+		o.Parallel = 2
+	}
+	if o.Patience == 0 {
+		o.Patience = defaultPatience
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	report := &Report{Isolation: o.Isolation}
+	if o.Keep {
+		var err error
+		if report.Kept, err = os.MkdirTemp("", "hookmux-verify-"); err != nil {
+			return nil, err
+		}
+	}
+	var serial atomic.Int64
+	tasks := map[*AgentReport][]task{}
+	var jobs []job
+	for _, target := range o.Targets {
+		driver, ok := Drive(target.Name)
+		if !ok {
+			return nil, fmt.Errorf("%s: no driver; known are %s", target.Name, strings.Join(Drivers(), " "))
+		}
+		table := tableOf(target.Name)
+		r := &AgentReport{Agent: target.Name, Title: table.Title, Program: strings.Join(target.In.Argv, " ")}
+		report.Agents = append(report.Agents, r)
+		srv, err := model.Start(model.Options{Delay: table.ModelDelay})
+		if err != nil {
+			return nil, err
+		}
+		defer srv.Close()
+		set := &setting{
+			driver: driver, in: target.In, bin: o.Bin, model: srv, mine: o.Mine, sabotage: o.Saboteur, patience: o.Patience,
+			serial: func() string { return fmt.Sprint(serial.Add(1)) },
+		}
+		if r.Version, err = askVersion(ctx, set); err != nil {
+			r.Problem = err.Error()
+			continue
+		}
+		a, known := agent.Builtin().Agent(target.Name)
+		var acts []string
+		if known && (driver.Run || driver.Install != nil) {
+			r.Tried = a.Tried
+			tasks[r] = plan(a, driver, o.Checks)
+			acts = actsOf(tasks[r])
+		} else {
+			acts = []string{"turn"}
+		}
+		if o.Mine != nil {
+			r.Notes = append(r.Notes, o.Mine.notes(a)...)
+		}
+		for _, name := range acts {
+			if act, ok := actNamed(name); ok {
+				jobs = append(jobs, job{r, set, act})
+			}
+		}
+	}
+	proofs := playAll(ctx, jobs, &o, report)
+	for _, r := range report.Agents {
+		if r.Problem != "" {
+			continue
+		}
+		p := proofs[r]
+		if p == nil {
+			p = &Proof{evidence: map[string]*Evidence{}}
+		}
+		p.Agent, _ = agent.Builtin().Agent(r.Agent)
+		for _, t := range tasks[r] {
+			t.judge(p)
+			r.Rows = append(r.Rows, t.row)
+		}
+		if tasks[r] == nil {
+			r.Rows = rawRows(p.Of("turn"), r)
+		}
+		if o.Record != "" {
+			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
+				return report, err
+			}
+		}
+	}
+	report.Took = Seconds(time.Since(began))
+	return report, ctx.Err()
+}
+
+// actsOf are the acts that rows need, in the order of the built-in list.
+func actsOf(tasks []task) []string {
+	needed := map[string]bool{}
+	for _, t := range tasks {
+		if t.check == nil {
+			continue
+		}
+		if len(t.check.Acts) == 1 {
+			needed[t.check.Acts[0]] = true
+		}
+	}
+	for _, t := range tasks {
+		// A check that looks at many acts wants the one that must bring its
+		// event about; the others are looked at when they are played anyway.
+		if t.check == nil || len(t.check.Acts) < 2 {
+			continue
+		}
+		if t.subject.Event != nil && t.subject.Claim == "" {
+			if act := bringsAbout(t.subject); act != "" {
+				needed[act] = true
+			}
+			continue
+		}
+		needed[t.check.Acts[0]] = true
+	}
+	var out []string
+	for _, a := range builtinActs() {
+		if needed[a.Name] {
+			out = append(out, a.Name)
+			delete(needed, a.Name)
+		}
+	}
+	for name := range needed {
+		out = append(out, name)
+	}
+	return out
+}
+
+func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*AgentReport]*Proof {
+	proofs := map[*AgentReport]*Proof{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, o.Parallel)
+	for _, j := range jobs {
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			<-slots
+			break
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer func() { <-slots }()
+			e := play(ctx, j.set, j.act, o.Keep)
+			mu.Lock()
+			defer mu.Unlock()
+			if o.Keep && e.Folder != "" {
+				moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name)
+			}
+			if proofs[j.report] == nil {
+				proofs[j.report] = &Proof{evidence: map[string]*Evidence{}}
+			}
+			proofs[j.report].evidence[j.act.Name] = e
+			if e.Missing == "" {
+				j.report.Launches++
+				if len(e.Screens) == 0 {
+					j.report.Headless++
+				}
+				j.report.Took += Seconds(e.Took)
+				j.report.acts = append(j.report.acts, e)
+				o.Progress(fmt.Sprintf("%s: %s, %.1f s%s", j.report.Agent, j.act.What, e.Took.Seconds(), problemOf(e)))
+			}
+		}()
+	}
+	wg.Wait()
+	for _, r := range report.Agents {
+		sortActs(r.acts)
+	}
+	return proofs
+}
+
+func problemOf(e *Evidence) string {
+	if e.Err != nil {
+		return ": " + clip(e.Err.Error())
+	}
+	return ""
+}
+
+func sortActs(acts []*Evidence) {
+	rank := map[string]int{}
+	for i, a := range builtinActs() {
+		rank[a.Name] = i
+	}
+	for i := range acts {
+		for j := i; j > 0 && rank[acts[j].Act] < rank[acts[j-1].Act]; j-- {
+			acts[j], acts[j-1] = acts[j-1], acts[j]
+		}
+	}
+}
+
+var versionPattern = regexp.MustCompile(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
+
+// askVersion starts the agent once, in a home of its own.
+func askVersion(ctx context.Context, s *setting) (string, error) {
+	st, err := newStage(s, "version")
+	if err != nil {
+		return "", err
+	}
+	defer removeAll(st.Base)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	in := st.In
+	in.Env = nil
+	r, err := agents.Run(ctx, in, st.Env, st.Home, "--version")
+	st.clearUp()
+	if err != nil {
+		return "", err
+	}
+	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
+	if v == "" {
+		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.driver.Name, clip(r.Stdout+r.Stderr), filepath.Base(s.in.Argv[0]))
+	}
+	return v, nil
+}
+
+// rawRows is all that is asked of an agent the catalogue does not know yet.
+func rawRows(e *Evidence, r *AgentReport) []Row {
+	row := func(check string, res Result) Row { return Row{Check: check, Result: res} }
+	if e.Err != nil {
+		return []Row{row("turn", fails("run it again with --keep and look at what the agent printed", "%v", e.Err))}
+	}
+	var rows []Row
+	if e.Ran("plain") && e.Saw("out-plain") && e.Exit == 0 {
+		rows = append(rows, row("turn", holds("a scripted command ran and the model was told its result")))
+	} else {
+		rows = append(rows, row("turn", fails("run it again with --keep and look at what the agent printed",
+			"exit %d; the command ran: %v; the model was told its result: %v", e.Exit, e.Ran("plain"), e.Saw("out-plain"))))
+	}
+	d, _ := Drive(r.Agent)
+	if d.Record == nil {
+		return append(rows, row("payloads", unsure("it has no hooks that could be recorded simply")))
+	}
+	got := map[string]int{}
+	for _, p := range e.Payloads {
+		got[p.Event]++
+	}
+	var missing []string
+	for _, name := range d.Record.Sure {
+		if got[name] == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return append(rows, row("payloads", fails("the agent may have changed its hooks", "nothing recorded for %s", strings.Join(missing, ", "))))
+	}
+	return append(rows, row("payloads", holds("%d calls of %d events recorded", len(e.Payloads), len(got))))
+}

@@ -1,0 +1,289 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+var testSerial atomic.Int64
+
+// realStage is a stage for tests that play something of their own.
+func realStage(t *testing.T, name string) *Stage {
+	t.Helper()
+	in := agentstest.Require(t, name)
+	driver, _ := Drive(name)
+	srv, err := model.Start(model.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { srv.Close() })
+	st, err := newStage(&setting{
+		driver: driver, in: in, bin: builtBin(t), model: srv, patience: agentstest.Timeout,
+		serial: func() string { testSerial.Add(1); return "t" },
+	}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		st.stopHub()
+		removeAll(st.Base)
+	})
+	return st
+}
+
+// own puts a file of a person's into the stage's home or project.
+func (st *Stage) own(t *testing.T, dir, rel, text string) string {
+	t.Helper()
+	file := filepath.Join(dir, rel)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// personsFiles are what must not be touched: by agent, the files a person has,
+// each with a hook of their own that leaves a mark where it runs untrusted.
+var personsFiles = map[string]map[string]string{
+	"claude": {
+		".claude/settings.json": "{\n  \"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"cat >/dev/null; touch ran-own-hook\"}]}]}\n}\n",
+		".claude/CLAUDE.md":     "Be kind.\n",
+	},
+	"codex": {
+		".codex/hooks.json": "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"cat >/dev/null\"}]}]}}\n",
+		".codex/AGENTS.md":  "Be kind.\n",
+	},
+}
+
+// TestRealRun: an agent started with `hookmux run` reports in order, a hook in
+// the corridor stops a tool, the model reads why, and no file was edited.
+func TestRealRun(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			files := map[string]string{}
+			for rel, text := range personsFiles[name] {
+				files[st.own(t, st.Home, rel, text)] = text
+			}
+			if name == "codex" { // written by the stage, and the person's all the same
+				file := filepath.Join(st.Home, ".codex/config.toml")
+				b, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[file] = string(b)
+			}
+			st.script(append(steps(st.call("before"), st.call("deny"), st.call("after")), model.Step{Say: lastWords}))
+			if err := st.ready(decideAll); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			e := st.finish(st.headless(context.Background(), st.start(), st.free("Run it")), began)
+			logEvidence(t, e)
+			if e.Err != nil || e.Exit != 0 {
+				t.Fatalf("exit %d %v", e.Exit, e.Err)
+			}
+			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
+				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
+			}
+			if !e.Saw(wordReason + "deny") {
+				t.Error("the model never read the reason")
+			}
+			if name == "claude" && !e.Ran("own-hook") {
+				t.Error("the person's own hook did not run beside hookmux's")
+			}
+			inOrder(t, e, []event.Kind{event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter, event.ToolBefore, event.ToolBefore, event.ToolAfter, event.TurnEnd, event.SessionEnd})
+			for file, was := range files {
+				if b, err := os.ReadFile(file); err != nil || string(b) != was {
+					t.Errorf("%s was changed: %v", file, err)
+				}
+			}
+			if e.Left > 0 {
+				t.Errorf("%d processes were left behind", e.Left)
+			}
+		})
+	}
+}
+
+// inOrder finds the kinds as a subsequence of what arrived.
+func inOrder(t *testing.T, e *Evidence, want []event.Kind) {
+	t.Helper()
+	var got []string
+	for _, x := range e.Seen {
+		got = append(got, string(x.Event.Kind))
+		if len(want) > 0 && x.Event.Kind == want[0] {
+			want = want[1:]
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("no %s in its place; arrived: %s", want[0], strings.Join(got, " "))
+	}
+}
+
+func logEvidence(t *testing.T, e *Evidence) {
+	t.Helper()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, clip(e.Stdout), clip(e.Stderr), e.Files)
+			for _, x := range e.Seen {
+				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, tagOf(&x.Event), x.Answer.Stdout, x.Decision.Degraded)
+			}
+		}
+	})
+}
+
+// TestRealRunPassesCodeAndSignal: nothing of hookmux stands between the agent
+// and whoever started it.
+func TestRealRunPassesCodeAndSignal(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			ctx := context.Background()
+			direct := st.In
+			direct.Env = nil
+			for _, args := range [][]string{{"--no-such-flag-at-all"}, {"--version"}} {
+				want, err := agents.Run(ctx, direct, st.Env, st.Project, args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := agents.Run(ctx, st.start(), st.Env, st.Project, args...)
+				if err != nil || got.Exit != want.Exit || got.Stdout != want.Stdout {
+					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, clip(got.Stdout), want.Exit, clip(want.Stdout), err)
+				}
+			}
+			st.stopHub()
+			// The signal goes to the process that was started: it is the agent.
+			if err := playTerm(ctx, st); err != nil {
+				t.Fatal(err)
+			}
+			if e := st.evidence; e.Signal != "terminated" && e.Exit != 128+15 {
+				t.Errorf("SIGTERM: code %d %s", e.Exit, e.Signal)
+			}
+		})
+	}
+}
+
+// claudeHook is a hook as people write it for Claude Code.
+const claudeHook = `#!/bin/sh
+payload=$(cat)
+printf '%s\n' "$payload" >> "$(dirname "$0")/heard"
+say() { printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse",%s}}' "$1"; }
+case "$payload" in
+*ran-cf-deny*) say '"permissionDecision":"deny","permissionDecisionReason":"cf-reason-deny"' ;;
+*ran-cf-exit*) echo cf-reason-exit >&2; exit 2 ;;
+*ran-cf-input*) say '"permissionDecision":"allow","updatedInput":{"command":"touch ran-cf-changed; echo out-cf-changed"}' ;;
+*ran-cf-context*) say '"additionalContext":"cf-words"' ;;
+*ran-cf-ask*) say '"permissionDecision":"ask","permissionDecisionReason":"cf-reason-ask"' ;;
+esac
+`
+
+// TestRealClaudeFormat: a hook written for Claude Code denies, changes input
+// and adds context on other agents as far as the capability table says, and
+// what an agent cannot carry is refused or dropped visibly.
+func TestRealClaudeFormat(t *testing.T) {
+	for _, name := range []string{"codex", "grok", "claude"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			script := st.own(t, st.Base, "cf/hook", claudeHook)
+			if err := os.Chmod(script, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			hooks, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{map[string]any{
+				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
+			}}})
+			st.own(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
+			st.script(append(steps(st.call("cf-deny"), st.call("cf-exit"), st.call("cf-input"), st.call("cf-context"), st.call("cf-ask")), model.Step{Say: lastWords}))
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			args := st.free("Run it")
+			if st.Driver.Strict != nil && !st.Driver.Run {
+				args = st.Driver.Strict(prompt("Run it")) // asking counts only where not everything has leave
+			}
+			began := time.Now()
+			err := st.headless(context.Background(), st.start(), args)
+			outcomes := outcomesOf(t, st)
+			e := st.finish(err, began)
+			logEvidence(t, e)
+			if e.Err != nil {
+				t.Fatal(e.Err)
+			}
+			carries := st.claim(event.ToolBefore)
+			for _, tag := range []string{"cf-deny", "cf-exit"} {
+				if e.Ran(tag) || !e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")) {
+					t.Errorf("%s: ran %v, reason read %v", tag, e.Ran(tag), e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")))
+				}
+			}
+			if e.Ran("cf-input") || e.Ran("cf-changed") != carries.Input {
+				t.Errorf("changed input: original ran %v, changed ran %v, claimed %v", e.Ran("cf-input"), e.Ran("cf-changed"), carries.Input)
+			}
+			if !carries.Allow {
+				visible(t, outcomes, "cf-input", "allow → none")
+			}
+			if !e.Ran("cf-context") || e.Saw("cf-words") != carries.Context {
+				t.Errorf("context: ran %v, read %v, claimed %v", e.Ran("cf-context"), e.Saw("cf-words"), carries.Context)
+			}
+			if e.Ran("cf-ask") {
+				t.Error("a call that a hook wanted asked about ran, and nobody was asked")
+			}
+			if !carries.Ask {
+				visible(t, outcomes, "cf-ask", "ask → deny")
+				if !e.Saw("cf-reason-ask") {
+					t.Error("the model never read why")
+				}
+			}
+			heard, _ := os.ReadFile(filepath.Join(st.Base, "cf", "heard"))
+			if !strings.Contains(string(heard), `"tool_name":"Bash"`) || !strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
+				t.Errorf("the hook was not asked in Claude Code's words: %s", clip(string(heard)))
+			}
+		})
+	}
+}
+
+// outcomesOf reads what was decided, by tag, from the journal of the stage's
+// hub: that is where people see it.
+func outcomesOf(t *testing.T, st *Stage) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	c := &client.Client{Socket: st.Dirs.Socket()}
+	for range 40 { // the journal is filled behind the corridor
+		err := c.Query(context.Background(), client.QueryParams{}, func(e client.Entry) bool {
+			if m := tagPattern.FindSubmatch(e.Event); m != nil && e.Outcome != nil {
+				out[string(m[1])] += string(e.Outcome.Decision)
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out["cf-ask"] != "" {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return out
+}
+
+func visible(t *testing.T, outcomes map[string]string, tag, words string) {
+	t.Helper()
+	if !strings.Contains(outcomes[tag], words) {
+		t.Errorf("%s: the journal does not say %q: %s", tag, words, outcomes[tag])
+	}
+}

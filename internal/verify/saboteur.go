@@ -1,0 +1,113 @@
+package verify
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/launch"
+)
+
+// Saboteur is a deliberately broken hookmux: an encoder, a decoder, a client
+// or an installer with a fault. A check that does not fail under its saboteur
+// proves nothing.
+type Saboteur struct {
+	Name string
+	What string
+
+	// In and Out are shell filters around the hook client: what it is told and
+	// what it says.
+	In, Out string
+	// First is a shell line in front of everything; $2 is the event.
+	First string
+	// Catalogue is laid over the agent's entry, {agent} standing for its name.
+	Catalogue string
+	Env       []string
+	// Broken stands in for the hooks of the act that breaks them.
+	Broken string
+}
+
+const strayWord = "hookmux-verify-stray"
+
+var (
+	silent = Saboteur{Name: "silent", What: "an encoder that says nothing", Out: "cat >/dev/null"}
+
+	dropReason = Saboteur{Name: "drop-reason", What: "an encoder that drops the reason",
+		Out: `sed 's/` + wordReason + `[a-z-]*/x/g'`}
+
+	allowForDeny = Saboteur{Name: "allow-for-deny", What: "an encoder that says allow for deny",
+		Out: `sed -E 's/"behavior":"deny","message":"[^"]*"/"behavior":"allow"/; s/"permissionDecision":"deny"/"permissionDecision":"allow"/'`}
+
+	wrongKey = Saboteur{Name: "wrong-key", What: "an encoder that misspells updatedInput",
+		Out: `sed 's/"updatedInput"/"updated_input"/'`}
+
+	strayLine = Saboteur{Name: "stray-line", What: "a client that prints a line of its own",
+		First: "echo " + strayWord}
+
+	cutPayload = Saboteur{Name: "cut-payload", What: "a client that cuts long payloads", In: "head -c 65536"}
+
+	newField = Saboteur{Name: "new-field", What: "an agent that sends a field nobody knows",
+		In: `sed '1s/^{/{"hookmux_verify_new_field":1,/'`}
+
+	lateHook = Saboteur{Name: "lost-event", What: "a client that loses what comes after a tool",
+		First: `case "$2" in PostToolUse) exit 0 ;; esac`}
+
+	denyAll = Saboteur{Name: "deny-all", What: "an encoder that gives every call the same answer",
+		Out: `{ cat >/dev/null; case "$2" in PreToolUse) echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"all"}}' ;; esac; }`}
+
+	noCap = Saboteur{Name: "no-cap", What: "a hub that keeps an agent going too often",
+		First: `case "$2" in Stop) cat >/dev/null; n=$(($(cat "$HOME/rounds" 2>/dev/null || echo 0) + 1)); echo $n > "$HOME/rounds"
+if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + wordKeep + `Stop-'$n'"}'; fi; exit 0 ;; esac`}
+
+	noEnd = Saboteur{Name: "no-end", What: "an installer that leaves an event out",
+		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: sabotage, timeout: 5s}\n"}
+
+	denyUnavailable = Saboteur{Name: "deny-unavailable", What: "a client that refuses while no hub answers",
+		Env: []string{"HOOKMUX_ON_UNAVAILABLE=deny"}}
+
+	straggler = Saboteur{Name: "straggler", What: "a client that leaves a process behind",
+		First: `case "$2" in SessionEnd) setsid sleep 60 >/dev/null 2>&1 </dev/null & ;; esac`}
+
+	exitTwo = Saboteur{Name: "exit-two", What: "a client whose crash looks like a refusal",
+		Broken: "#!/bin/sh\ncat >/dev/null\necho broken >&2\nexit 2\n"}
+)
+
+// prepare breaks a stage. Without a saboteur it does nothing.
+func (s *Saboteur) prepare(st *Stage) error {
+	if s == nil {
+		return nil
+	}
+	st.Env = append(st.Env, s.Env...)
+	if s.Catalogue != "" {
+		file := filepath.Join(st.Home, ".config/hookmux/agents/saboteur.yaml")
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		text := strings.ReplaceAll(s.Catalogue, "{agent}", st.Driver.Name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	if s.In == "" && s.Out == "" && s.First == "" {
+		return nil
+	}
+	real := filepath.Join(st.Bin, "hookmux-hook")
+	if err := st.ownBin(); err != nil {
+		return err
+	}
+	in, out := s.In, s.Out
+	if in == "" {
+		in = "cat"
+	}
+	if out == "" {
+		out = "cat"
+	}
+	script := fmt.Sprintf("#!/bin/sh\n%s\nout=$(%s | %s \"$@\")\ncode=$?\nprintf '%%s' \"$out\" | %s\nexit $code\n",
+		s.First, in, launch.ShellWords([]string{real}), out)
+	file := filepath.Join(st.Bin, "hookmux-hook")
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(script), 0o755)
+}

@@ -1,0 +1,121 @@
+package verify
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+)
+
+// cheapest lists the agents for this by what a launch costs.
+var cheapest = []string{"codex", "grok", "claude"}
+
+// narrow picks one row of checks that look at every event.
+var narrow = map[string]string{"fires": "SessionEnd.fires", "decodes": "SessionStart.decodes"}
+
+func asked(name string) bool {
+	wanted := strings.Fields(os.Getenv("HOOKMUX_VERIFY"))
+	return slices.Contains(wanted, name) || slices.Contains(wanted, "all")
+}
+
+// TestRealSaboteurs breaks hookmux on purpose: every check must notice its
+// saboteur, else it proves nothing.
+func TestRealSaboteurs(t *testing.T) {
+	type group struct{ agent, saboteur string }
+	groups := map[group][]Check{}
+	var order []group
+	for _, c := range Checks() {
+		name := ""
+		for _, n := range cheapest {
+			a, _ := agent.Builtin().Agent(n)
+			d, _ := Drive(n)
+			sure := c.Applies
+			if c.Sure != nil {
+				sure = c.Sure
+			}
+			if name == "" && asked(n) && slices.ContainsFunc(subjectsOf(a, d), sure) {
+				name = n
+			}
+		}
+		if name == "" {
+			t.Run(c.ID, func(t *testing.T) { t.Skip("no agent that this check is about was asked for") })
+			continue
+		}
+		g := group{name, c.Saboteur.Name}
+		if groups[g] == nil {
+			order = append(order, g)
+		}
+		groups[g] = append(groups[g], c)
+	}
+	slots := make(chan struct{}, 2)
+	for _, g := range order {
+		t.Run(g.agent+"/"+g.saboteur, func(t *testing.T) {
+			t.Parallel()
+			in := agentstest.Require(t, g.agent)
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			checks := groups[g]
+			var ids []string
+			for _, c := range checks {
+				id := c.ID
+				if narrow[id] != "" {
+					id = narrow[id]
+				}
+				ids = append(ids, id)
+			}
+			r, err := Run(context.Background(), Options{
+				Targets: []Target{{g.agent, in}}, Bin: builtBin(t), Checks: ids, Saboteur: &checks[0].Saboteur, Parallel: 1,
+				Patience: 45 * time.Second,
+			})
+			if err != nil || r.Agents[0].Problem != "" {
+				t.Fatal(err, r.Agents[0].Problem)
+			}
+			for _, c := range checks {
+				caught := false
+				for _, row := range r.Agents[0].Rows {
+					if row.Check == c.ID && row.Mark == Fails {
+						caught = true
+						t.Logf("%s noticed %s: %s: %s", c.ID, c.Saboteur.What, row.ID(), row.Why)
+						break
+					}
+				}
+				if !caught {
+					t.Errorf("%s did not notice %s", c.ID, c.Saboteur.What)
+					for _, row := range r.Agents[0].Rows {
+						if row.Check == c.ID {
+							t.Logf("  %s %s %s", row.Mark, row.ID(), row.Why)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+// Every check has a saboteur, and every saboteur a name of its own.
+func TestEveryCheckHasASaboteur(t *testing.T) {
+	names := map[string]string{}
+	for _, c := range Checks() {
+		s := c.Saboteur
+		if c.ID == "" || c.Proves == "" || len(c.Acts) == 0 || c.Applies == nil || c.Judge == nil {
+			t.Errorf("%s is not whole", c.ID)
+		}
+		if s.Name == "" || s.What == "" || s.In+s.Out+s.First+s.Catalogue+s.Broken == "" && len(s.Env) == 0 {
+			t.Errorf("%s has no saboteur", c.ID)
+		}
+		if was, ok := names[s.Name]; ok && was != s.What {
+			t.Errorf("two saboteurs called %s", s.Name)
+		}
+		names[s.Name] = s.What
+		for _, act := range c.Acts {
+			if _, ok := actNamed(act); !ok {
+				t.Errorf("%s looks at %s, which is no act", c.ID, act)
+			}
+		}
+	}
+}

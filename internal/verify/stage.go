@@ -1,0 +1,306 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Stage is where one act is played: a throw-away home and project, a scripted
+// model, a hub, and the agent. Everything lies below one folder.
+type Stage struct {
+	Driver  Driver
+	Agent   *agent.Agent // nil for agents that are not in the catalogue
+	Table   agents.Agent
+	In      agents.Installed
+	Bin     string // folder of hookmux and hookmux-hook
+	Model   *model.Server
+	Run     string // name of the run at the model
+	Base    string
+	Home    string
+	Project string
+	Env     []string
+	Dirs    paths.Dirs
+
+	catalogue *agent.Catalogue
+	watcher   *watcher
+	sabotage  *Saboteur
+	stopHub   func()
+	extra     []*hook.Entry // hooks besides the act's own
+	evidence  *Evidence
+	patience  time.Duration
+}
+
+// setting is what all stages of one agent share.
+type setting struct {
+	driver   Driver
+	in       agents.Installed
+	bin      string
+	model    *model.Server
+	mine     *Mine
+	sabotage *Saboteur
+	patience time.Duration
+	serial   func() string
+}
+
+// newStage lays a stage out. decide may be nil; withHub false leaves the hub
+// away.
+func newStage(s *setting, act string) (*Stage, error) {
+	base, err := shortTemp()
+	if err != nil {
+		return nil, err
+	}
+	st := &Stage{
+		Driver: s.driver, Table: tableOf(s.driver.Name), In: s.in, Bin: s.bin, Model: s.model,
+		Run: s.driver.Name + "-" + act + "-" + s.serial(), Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
+		sabotage: s.sabotage, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
+	}
+	if err := st.lay(s); err != nil {
+		os.RemoveAll(base)
+		return nil, err
+	}
+	return st, nil
+}
+
+// shortTemp makes a folder whose path leaves room for a socket's address.
+func shortTemp() (string, error) {
+	if dir, err := os.MkdirTemp("/tmp", "hmv"); err == nil {
+		return filepath.EvalSymlinks(dir)
+	}
+	dir, err := os.MkdirTemp("", "hmv")
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+func (st *Stage) lay(s *setting) error {
+	// A project that is the root of its own repository: agents stop looking
+	// for one there.
+	for _, d := range []string{".git/objects", ".git/refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(st.Project, d), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(st.Project, ".git/HEAD"), []byte("ref: refs/heads/main\n"), 0o644); err != nil {
+		return err
+	}
+	env, err := agents.WriteHome(s.driver.Name, st.Home, st.Model.URL(st.Run), st.Project)
+	if err != nil {
+		return err
+	}
+	st.Env = append(env, st.In.Env...)
+	st.Env = append(st.Env, paths.RuntimeVariable+"="+filepath.Join(st.Base, "run"))
+	if err := s.mine.into(st); err != nil {
+		return err
+	}
+	if err := st.sabotage.prepare(st); err != nil {
+		return err
+	}
+	st.catalogue = agent.Builtin()
+	if st.sabotage != nil && st.sabotage.Catalogue != "" {
+		var problems []agent.Problem
+		st.catalogue, problems = agent.Load(filepath.Join(st.Home, ".config/hookmux/agents"))
+		if len(problems) > 0 {
+			return fmt.Errorf("saboteur: %s", problems[0])
+		}
+	}
+	st.Agent, _ = st.catalogue.Agent(s.driver.Name)
+	st.Dirs, err = paths.Find(st.getenv)
+	st.Dirs.System = filepath.Join(st.Base, "etc") // the machine's own rules are no part of this
+	return err
+}
+
+func (st *Stage) getenv(name string) string {
+	for i := len(st.Env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(st.Env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// startHub puts a hub with the act's hook into the home.
+func (st *Stage) startHub(decide Decide) error {
+	st.watcher = newWatcher(st.catalogue, decide)
+	entry, err := st.watcher.entry()
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(filepath.Join(st.Base, "hub.log"))
+	if err != nil {
+		return err
+	}
+	h, err := hub.New(hub.Options{
+		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
+		Table: outside{proc.System(), os.Getpid()}, Extra: append([]*hook.Entry{entry}, st.extra...),
+	})
+	if err != nil {
+		log.Close()
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := h.Run(ctx); err != nil {
+			fmt.Fprintln(log, err)
+		}
+	}()
+	st.stopHub = func() {
+		cancel()
+		<-done
+		log.Close()
+		st.stopHub = func() {}
+	}
+	until := time.Now().Add(10 * time.Second)
+	for {
+		if _, err := os.Stat(st.Dirs.Socket()); err == nil {
+			return nil
+		}
+		if time.Now().After(until) {
+			return errors.New("the hub of the stage does not come up; see hub.log with --keep")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// start is the agent as it is started on this stage: through `hookmux run`
+// where it takes hooks at launch.
+func (st *Stage) start() agents.Installed {
+	in := st.In
+	in.Env = nil // part of st.Env already
+	if st.Driver.Run {
+		in.Argv = append([]string{filepath.Join(st.Bin, "hookmux"), "run"}, in.Argv...)
+	}
+	return in
+}
+
+// installHooks registers the catalogue's events in the home, where that is the
+// agent's way.
+func (st *Stage) installHooks() error {
+	if st.Driver.Run || st.Agent == nil {
+		return nil
+	}
+	return st.Driver.Install(st.Home, handlers(st.Agent, filepath.Join(st.Bin, "hookmux-hook")))
+}
+
+// headless starts the agent on a prompt and waits for it.
+func (st *Stage) headless(ctx context.Context, in agents.Installed, args []string) error {
+	ctx, cancel := context.WithTimeout(ctx, st.patience)
+	defer cancel()
+	r, err := agents.Run(ctx, in, st.Env, st.Project, args...)
+	e := st.evidence
+	e.Exit, e.Stdout, e.Stderr = r.Exit, r.Stdout, r.Stderr
+	return err
+}
+
+// planned is the command line `hookmux run` would use, for acts in which
+// hookmux itself is taken away before the agent starts.
+func (st *Stage) planned(ctx context.Context, args []string) (agents.Installed, []string, error) {
+	in := st.start()
+	if !st.Driver.Run {
+		return in, args, nil
+	}
+	argv := append([]string{"run", "--dry-run", "--json", st.In.Argv[0]}, args...)
+	cmd := exec.CommandContext(ctx, filepath.Join(st.Bin, "hookmux"), argv...)
+	cmd.Env, cmd.Dir = st.Env, st.Project
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return in, nil, fmt.Errorf("hookmux run --dry-run: %w: %s", err, strings.TrimSpace(said.String()))
+	}
+	var plan struct {
+		Argv []string `json:"argv"`
+	}
+	if err := json.Unmarshal(out, &plan); err != nil || len(plan.Argv) == 0 {
+		return in, nil, fmt.Errorf("hookmux run --dry-run: no command line in %q", out)
+	}
+	in.Argv = plan.Argv[:1]
+	return in, plan.Argv[1:], nil
+}
+
+// ownBin gives the stage its own copies of both programs, so that they can be
+// broken or taken away.
+func (st *Stage) ownBin() error {
+	dir := filepath.Join(st.Base, "bin")
+	if st.Bin == dir {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"hookmux", "hookmux-hook"} {
+		if err := copyProgram(filepath.Join(st.Bin, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	st.Bin = dir
+	return nil
+}
+
+// copyProgram links where it can: one of them is large.
+func copyProgram(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
+}
+
+// finish collects the evidence and ends whatever still runs.
+func (st *Stage) finish(err error, began time.Time) *Evidence {
+	e := st.evidence
+	if st.watcher != nil {
+		// Agents send their last events in the background.
+		time.Sleep(150 * time.Millisecond)
+	}
+	e.Left = st.clearUp()
+	st.stopHub()
+	if st.watcher != nil {
+		e.Seen = st.watcher.all()
+	}
+	if files, serr := spool.Sweep(st.Dirs.Spool()); serr == nil {
+		for _, f := range files {
+			if recs, _, rerr := spool.ReadFile(f.Path); rerr == nil {
+				e.Spooled = append(e.Spooled, recs...)
+			}
+		}
+	}
+	e.Requests, e.Told = st.Model.Requests(st.Run), st.Model.Told(st.Run)
+	e.Files = projectFiles(st.Project)
+	e.Err, e.Took = err, time.Since(began)
+	for _, s := range e.Seen {
+		if s.Event.AgentVersion != "" {
+			e.Version = s.Event.AgentVersion
+		}
+	}
+	return e
+}

@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Text writes a report for a person: per agent one line per event with its
+// marks, then what does not hold and what to do, then what stayed open.
+func (r *Report) Text(w io.Writer, color bool) {
+	paint := func(m Mark) string {
+		if !color {
+			return string(m)
+		}
+		code := map[Mark]string{Holds: "32", Fails: "31;1", Unsure: "33"}[m]
+		return "\x1b[" + code + "m" + string(m) + "\x1b[0m"
+	}
+	for i, a := range r.Agents {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		a.text(w, paint)
+	}
+	fmt.Fprintf(w, "\nAgents were kept from the network by %s.\n", r.Isolation)
+	if r.Kept != "" {
+		fmt.Fprintf(w, "Payloads, answers, screens and the agents' own records are in %s\n", r.Kept)
+	}
+}
+
+func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
+	fmt.Fprintf(w, "%s %s", a.Title, a.Version)
+	if a.Problem != "" {
+		fmt.Fprintf(w, "\n  %s %s\n", paint(Fails), a.Problem)
+		return
+	}
+	if a.Tried != "" && a.Tried != a.Version {
+		fmt.Fprintf(w, " (the catalogue was tried with %s)", a.Tried)
+	}
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches, %.0f s\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
+		a.Launches, time.Duration(a.Took).Seconds())
+	for _, n := range a.Notes {
+		fmt.Fprintf(w, "  %s\n", n)
+	}
+	a.lines(w, paint)
+	for _, row := range a.Rows {
+		if row.Mark == Fails {
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.label(), row.Why)
+			if row.Hint != "" {
+				fmt.Fprintf(w, "      %s\n", row.Hint)
+			}
+		}
+	}
+	optional := 0
+	for _, row := range a.Rows {
+		switch {
+		case row.Mark != Unsure || row.Check == "decodes":
+		case strings.HasPrefix(row.Why, "hookmux does not install"):
+			optional++
+		default:
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(Unsure), row.label(), row.Why)
+		}
+	}
+	if optional > 0 {
+		fmt.Fprintf(w, "  %s %d rows about events that hookmux does not install by default\n", paint(Unsure), optional)
+	}
+}
+
+// label tells checks of the same claim apart.
+func (r Row) label() string {
+	if r.Claim != "" && r.Check != r.Claim && r.Check != "claim" {
+		return r.ID() + " (" + r.Check + ")"
+	}
+	return r.ID()
+}
+
+// lines puts the marks of one event on one line. Events of which nothing is
+// known that was asked for are left to the summary below.
+func (a *AgentReport) lines(w io.Writer, paint func(Mark) string) {
+	var order []string
+	marks := map[string][]string{}
+	told := map[string]bool{}
+	for _, row := range a.Rows {
+		name := row.Event
+		if name == "" {
+			name = "the agent"
+		}
+		if marks[name] == nil {
+			order = append(order, name)
+		}
+		what := row.Claim
+		if what == "" || row.Check != what && !strings.HasPrefix(row.Check, what+"-") && row.Check != "claim" {
+			what = row.Check
+		}
+		if row.Check == "ask-dialog" {
+			what = row.Check
+		}
+		marks[name] = append(marks[name], what+" "+paint(row.Mark))
+		told[name] = told[name] || row.Mark != Unsure
+	}
+	for _, name := range order {
+		if told[name] {
+			fmt.Fprintf(w, "  %-20s %s\n", name, strings.Join(marks[name], "  "))
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// terminal is an agent in a tmux server of its own: nobody else's sessions are
+// seen or touched, and the server ends with the act.
+type terminal struct {
+	st     *Stage
+	tmux   string
+	socket string
+	pid    int // of the agent
+}
+
+// atTerminal starts the agent interactively, lets a person act, and ends both.
+func (st *Stage) atTerminal(ctx context.Context, args []string, person func(context.Context, *terminal) error) error {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		return unplayable("needs a terminal, and tmux is not installed")
+	}
+	ctx, cancel := context.WithTimeout(ctx, st.patience)
+	defer cancel()
+	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
+	argv := append(st.start().Argv, args...)
+	// The program replaces the shell, so that the pane's process is the agent.
+	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
+	script := filepath.Join(st.Base, "start.sh")
+	if err := os.WriteFile(script, []byte(start), 0o600); err != nil {
+		return err
+	}
+	conf := filepath.Join(st.Base, "tmux.conf")
+	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -g status off\nset -s escape-time 0\n"), 0o600); err != nil {
+		return err
+	}
+	if _, err := t.do(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+		return err
+	}
+	defer t.end()
+	out, err := t.do(ctx, "display-message", "-p", "#{pane_pid}")
+	if err != nil {
+		return err
+	}
+	t.pid, _ = strconv.Atoi(strings.TrimSpace(out))
+	t.welcome(ctx)
+	err = person(ctx, t)
+	t.keep()
+	return err
+}
+
+// welcome gets screens out of the way that stand before the prompt. The first
+// event tells that there is none left.
+func (t *terminal) welcome(ctx context.Context) {
+	if len(t.st.Driver.Welcome) == 0 {
+		return
+	}
+	for range 100 {
+		screen := strings.Join(strings.Fields(t.screen(ctx)), " ")
+		for _, w := range t.st.Driver.Welcome {
+			if strings.Contains(screen, w.Text) {
+				t.keep()
+				for _, key := range w.Keys {
+					if t.press(ctx, key) != nil || !pause(ctx, 200*time.Millisecond) {
+						return
+					}
+				}
+			}
+		}
+		if len(t.st.watcher.all()) > 0 || !pause(ctx, 100*time.Millisecond) {
+			return
+		}
+	}
+}
+
+func (t *terminal) do(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, t.tmux, append([]string{"-S", t.socket}, args...)...)
+	// Not the caller's: TMUX would make it somebody else's child.
+	cmd.Env = []string{"PATH=" + t.st.getenv("PATH"), "HOME=" + t.st.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+	}
+	return string(out), nil
+}
+
+// screen is what a person sees now.
+func (t *terminal) screen(ctx context.Context) string {
+	out, err := t.do(ctx, "capture-pane", "-p", "-J")
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+// keep remembers the screen.
+func (t *terminal) keep() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	s := t.screen(ctx)
+	if s != "" {
+		t.st.evidence.Screens = append(t.st.evidence.Screens, s)
+	}
+	return s
+}
+
+// await waits until the screen shows a text.
+func (t *terminal) await(ctx context.Context, text string) bool {
+	for {
+		if strings.Contains(strings.Join(strings.Fields(t.screen(ctx)), " "), text) {
+			t.keep()
+			return true
+		}
+		if !pause(ctx, 100*time.Millisecond) {
+			t.keep()
+			return false
+		}
+	}
+}
+
+// settle waits until the screen stands still.
+func (t *terminal) settle(ctx context.Context) {
+	for last, same := "", 0; same < 4; {
+		now := t.screen(ctx)
+		if now == last {
+			same++
+		} else {
+			last, same = now, 0
+		}
+		if !pause(ctx, 150*time.Millisecond) {
+			break
+		}
+	}
+	t.keep()
+}
+
+func (t *terminal) press(ctx context.Context, keys ...string) error {
+	_, err := t.do(ctx, append([]string{"send-keys"}, keys...)...)
+	return err
+}
+
+// say types a line and sends it off.
+func (t *terminal) say(ctx context.Context, line string) error {
+	if _, err := t.do(ctx, "send-keys", "-l", line); err != nil {
+		return err
+	}
+	t.settle(ctx) // menus open while typing
+	return t.press(ctx, "Enter")
+}
+
+func (t *terminal) gone(ctx context.Context) bool {
+	out, err := t.do(ctx, "display-message", "-p", "#{pane_dead}")
+	return err != nil || strings.TrimSpace(out) == "1"
+}
+
+// end stops the agent, then the server, which was started for it alone.
+func (t *terminal) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if t.pid > 1 && !t.gone(ctx) {
+		if p, err := os.FindProcess(t.pid); err == nil {
+			terminate(p)
+			for range 30 {
+				if t.gone(ctx) || !pause(ctx, 100*time.Millisecond) {
+					break
+				}
+			}
+		}
+	}
+	_, _ = t.do(ctx, "kill-server") // it may be gone with its only session
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// playDialog: a hook has the person asked, the person says yes, has the
+// conversation compacted, which a hook refuses, and leaves.
+func playDialog(ctx context.Context, st *Stage) error {
+	if st.Driver.TUI == nil {
+		return unplayable("no interactive start that works offline is known")
+	}
+	asks := st.claim(event.ToolBefore).Ask
+	if !asks && st.Driver.Compact == "" {
+		return unplayable("nothing that only shows interactively")
+	}
+	var calls []model.ToolCall
+	if asks {
+		calls = append(calls, st.call("ask"))
+	}
+	calls = append(calls, st.call("shown"))
+	st.script(append(steps(calls...), model.Step{Say: lastWords}))
+	err := st.ready(func(ev *event.Event, n int) event.Decision {
+		switch {
+		case ev.Kind == event.ToolBefore && tagOf(ev) == "ask":
+			return event.Decision{Verdict: event.Ask, Reason: wordReason + "ask"}
+		case ev.Kind == event.CompactBefore && n == 0:
+			return event.Decision{Verdict: event.Deny, Reason: wordReason + "compact"}
+		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
+			return event.Decision{Notice: wordNotice + ev.Native}
+		}
+		return event.Decision{}
+	})
+	if err != nil {
+		return err
+	}
+	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, t *terminal) error {
+		return st.person(ctx, t, asks)
+	})
+}
+
+func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
+	within := func(d time.Duration) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+	if asks {
+		c, cancel := within(st.patience / 3)
+		shown := t.await(c, wordReason+"ask")
+		cancel()
+		if !shown {
+			return nil // the check says what is missing
+		}
+		if _, err := os.Stat(filepath.Join(st.Project, "ran-ask")); err == nil {
+			_ = os.WriteFile(filepath.Join(st.Project, "asked"), []byte("too early"), 0o600)
+		}
+		// Some agents notify a while after the question came up.
+		if hasEvent(st, event.UserAttention) {
+			c, cancel := within(12 * time.Second)
+			st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.UserAttention })
+			cancel()
+		}
+		if err := t.press(ctx, st.Driver.Accept); err != nil {
+			return err
+		}
+	}
+	c, cancel := within(st.patience / 3)
+	ended := st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+	cancel()
+	t.settle(ctx)
+	if !ended {
+		return errors.New("the turn did not end at the terminal")
+	}
+	if st.Driver.Compact != "" {
+		if err := st.compactTwice(ctx, t); err != nil {
+			return err
+		}
+	}
+	if st.Driver.Quit != "" {
+		if err := t.say(ctx, st.Driver.Quit); err != nil {
+			return err
+		}
+		c, cancel := within(10 * time.Second)
+		defer cancel()
+		for !t.gone(c) && pause(c, 100*time.Millisecond) {
+		}
+	}
+	return nil
+}
+
+// compactTwice: the first is refused where the agent takes a refusal.
+func (st *Stage) compactTwice(ctx context.Context, t *terminal) error {
+	times := 1
+	if st.claim(event.CompactBefore).Deny {
+		times = 2
+	}
+	for i := range times {
+		if err := t.say(ctx, st.Driver.Compact); err != nil {
+			return err
+		}
+		kind := event.CompactBefore
+		if i == times-1 && st.awaitsCompaction() {
+			kind = event.CompactAfter
+		}
+		c, cancel := context.WithTimeout(ctx, 15*time.Second)
+		st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == kind })
+		cancel()
+		t.settle(ctx)
+	}
+	return nil
+}
+
+// awaitsCompaction: the agent reports a compaction that was made.
+func (st *Stage) awaitsCompaction() bool {
+	for _, e := range st.Agent.Events {
+		if e.Kind == event.CompactAfter {
+			return st.Driver.Unseen[e.Name] == ""
+		}
+	}
+	return false
+}
+
+func hasEvent(st *Stage, kind event.Kind) bool {
+	for _, e := range st.Agent.Events {
+		if e.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
