@@ -69,6 +69,7 @@ func usage(format string, args ...any) error {
 func run(w *world) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	w.refreshShim()
 	root := newRoot(w)
 	root.SetArgs(w.args)
 	root.SetIn(w.stdin)
@@ -128,6 +129,7 @@ the agent's own words.`,
 		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
 		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
+		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",

@@ -89,7 +89,10 @@ func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := launch.Check(a); err != nil {
+	// Hooks that are installed run anyway; given here too, each event would
+	// come twice.
+	installed := w.installed(a)
+	if err := launch.Check(a); err != nil && !installed {
 		return nil, usage("%v", err)
 	}
 	self, err := os.Executable()
@@ -106,6 +109,10 @@ func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
 	})
 	if err != nil {
 		return nil, &codeError{exitNotFound, err.Error()}
+	}
+	if installed {
+		argv := append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, active: found.Next(argv)}, nil
 	}
 	argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook})
 	if err != nil {

@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/visible"
+)
+
+// installFlags are those of install and uninstall.
+type installFlags struct {
+	dryRun, yes, project, asJSON, noTrust bool
+	events                                []string
+	onUnavailable                         string
+}
+
+func (w *world) installCommand() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install [AGENT…]",
+		Short: "Write hookmux's hooks into agents' own config",
+		Long: `Finds the agents on this machine, shows what would change in their files, asks
+once, writes, and tries each hook out. Comments, order and everything else in the
+files stay as they are; hookmux uninstall gives back the same bytes. With a file
+that cannot be read nothing is written anywhere.
+
+Events are those that are worth having for each agent; --events names others, by
+their unified kind or the agent's own name.`,
+		Example: `  hookmux install                          # every agent that is found
+  hookmux install claude codex --dry-run   # only show the changes
+  hookmux install --project claude         # for this project alone
+  hookmux install --on-unavailable deny    # refuse calls while hookmux cannot be reached`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return w.install(cmd.Context(), &f, args)
+		},
+	}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.project, "project", false, "in this project's files in place of yours")
+	cmd.Flags().StringSliceVar(&f.events, "events", nil, "only these events, e.g. tool.before,turn.end")
+	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "neutral", "what hooks answer while the hub cannot be reached: neutral or deny")
+	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "do not tell agents that ask for it to trust these hooks")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
+	return cmd
+}
+
+// installHost is this machine, as the installer sees it.
+func (w *world) installHost() (*install.Host, error) {
+	dirs, err := w.dirs()
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	hook, err := launch.HookPath(self)
+	if err != nil {
+		return nil, err
+	}
+	return &install.Host{
+		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
+		Hook: install.StableHook(hook, w.getenv("PATH")),
+	}, nil
+}
+
+// projectFolder is the repository a folder is in, or the folder itself.
+func projectFolder(dir string) string {
+	for at := dir; at != ""; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return dir
+}
+
+// named are the agents that were asked for.
+func named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
+	var out []*agent.Agent
+	for _, name := range names {
+		a, ok := c.Agent(name)
+		if !ok || a.Install == nil {
+			var can []string
+			for _, a := range c.Agents() {
+				if a.Install != nil {
+					can = append(can, a.Name)
+				}
+			}
+			return nil, usage("%s: hookmux cannot write itself into such an agent; it can into %s", name, strings.Join(can, ", "))
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+// personOnly refuses what an agent must not do. Taking guards out needs a
+// person; putting hooks in may be a script that sets a machine up, as long as
+// no agent is behind it.
+func (w *world) personOnly(c *agent.Catalogue, strict bool) error {
+	if w.table == nil {
+		return nil
+	}
+	peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
+	v := hub.NewJudge(c, w.table, 0).May(authority.Decide, peer, func() []string { return w.environ })
+	if v.OK || v.Agent == "" && !strict {
+		return nil
+	}
+	return &codeError{exitDenied, v.Reason}
+}
+
+func (w *world) install(ctx context.Context, f *installFlags, args []string) error {
+	if f.onUnavailable != "neutral" && f.onUnavailable != "deny" {
+		return usage("--on-unavailable takes neutral or deny, not %q", f.onUnavailable)
+	}
+	c, err := w.catalogue()
+	if err != nil {
+		return err
+	}
+	agents, err := named(c, args)
+	if err != nil {
+		return err
+	}
+	if !f.dryRun {
+		if err := w.personOnly(c, false); err != nil {
+			return err
+		}
+	}
+	h, err := w.installHost()
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		for _, found := range h.Find(c.Agents()) {
+			agents = append(agents, found.Agent)
+		}
+		if len(agents) == 0 {
+			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
+		}
+	}
+	o := install.Options{Agents: agents, Scope: install.User, Events: f.events, Deny: f.onUnavailable == "deny", Trust: !f.noTrust, Known: c.Agents()}
+	if f.project {
+		o.Scope = install.Project
+	}
+	if err := install.CheckEvents(agents, f.events); err != nil {
+		return usage("%v", err)
+	}
+	plan, err := h.Install(o)
+	if err != nil {
+		return err
+	}
+	if _, err := w.carryOut(h, plan, f, "Write this?"); err != nil || f.dryRun {
+		return err
+	}
+	return w.afterInstall(ctx, h, plan, agents, f)
+}
+
+// carryOut shows a plan, asks and does it.
+func (w *world) carryOut(h *install.Host, plan *install.Plan, f *installFlags, question string) (done bool, err error) {
+	if !f.asJSON {
+		if err := plan.Apply(&install.Diff{Out: w.stdout, Color: w.style().Color, Home: h.Dirs.Home}); err != nil {
+			return false, err
+		}
+		for _, n := range plan.Notes {
+			w.say("note: %s", visible.Text(n))
+		}
+	}
+	if f.dryRun {
+		if f.asJSON {
+			return false, w.printJSON(plan)
+		}
+		w.say("nothing was written (--dry-run); %s", files(plan.Files()))
+		return false, nil
+	}
+	if plan.Files() > 0 {
+		if err := w.confirm(plan, f, question); err != nil {
+			return false, err
+		}
+	}
+	disk := &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }}
+	return true, plan.Apply(disk)
+}
+
+func files(n int) string {
+	if n == 1 {
+		return "1 file would change"
+	}
+	return fmt.Sprintf("%d files would change", n)
+}
+
+// appServer is an agent's own server.
+func (w *world) appServer(a *agent.Agent, cwd string) install.AppServer {
+	program := a.Launch.Program
+	for _, dir := range filepath.SplitList(w.getenv("PATH")) {
+		file := filepath.Join(dir, a.Launch.Program)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			program = file
+			break
+		}
+	}
+	return install.AppServer{Program: program, Args: []string{"app-server"}, Env: w.environ, Dir: cwd}
+}
+
+func (w *world) confirm(plan *install.Plan, f *installFlags, question string) error {
+	for _, a := range plan.Agents {
+		if a.Trusted && a.Changed && !f.asJSON {
+			w.say("%s is told to trust exactly these hooks.", a.Title)
+		}
+	}
+	if f.yes {
+		return nil
+	}
+	in, ok := w.stdin.(*os.File)
+	if f.asJSON || !ok || !term.IsTerminal(int(in.Fd())) {
+		return usage("this needs a person's yes: run it in a terminal, or add --yes")
+	}
+	fmt.Fprintf(w.stdout, "%s [y/N] ", question)
+	answer, _ := bufio.NewReader(w.stdin).ReadString('\n')
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return errors.New("nothing was written")
+	}
+	return nil
+}
+
+// afterInstall tries the hooks and says how it went.
+func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install.Plan, agents []*agent.Agent, f *installFlags) error {
+	var probes []install.Probe
+	c, err := w.hub(ctx)
+	if err == nil {
+		probes = h.Try(ctx, c, agents, w.environ)
+	} else {
+		for _, a := range agents {
+			probes = append(probes, install.Probe{Agent: a.Name, Error: err.Error()})
+		}
+	}
+	var slowest time.Duration
+	answered := 0
+	for _, p := range probes {
+		if p.Error == "" {
+			answered++
+			slowest = max(slowest, p.Took)
+		}
+	}
+	if f.asJSON {
+		if err := w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "probes": probes, "files": plan.Files()}); err != nil {
+			return err
+		}
+	} else {
+		w.sayInstalled(plan, probes, answered, slowest)
+	}
+	if answered < len(probes) {
+		return &codeError{code: exitError}
+	}
+	return nil
+}
+
+func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answered int, slowest time.Duration) {
+	unchanged := 0
+	for _, a := range plan.Agents {
+		if !a.Changed {
+			unchanged++
+		}
+		for _, n := range a.Notes {
+			w.say("%s: %s", a.Name, visible.Text(n))
+		}
+	}
+	for _, p := range probes {
+		if p.Error != "" {
+			w.say("%s: no answer to a probe: %s", p.Agent, visible.Line(p.Error, 300))
+		}
+	}
+	line := fmt.Sprintf("%d agents hooked", len(plan.Agents))
+	if len(plan.Agents) == 1 {
+		line = "1 agent hooked"
+	}
+	if unchanged == len(plan.Agents) {
+		line += " already"
+	}
+	w.say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
+}
+
+// installed reports whether an agent has hooks of its own already, here.
+func (w *world) installed(a *agent.Agent) bool {
+	dirs, err := w.dirs()
+	if err != nil {
+		return false
+	}
+	h := install.Host{Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String}
+	return h.Installed(a)
+}
+
+// refreshShim keeps the path in agents' configs leading to this hookmux after
+// an upgrade moved it. What goes wrong here is the doctor's business.
+func (w *world) refreshShim() {
+	dirs, err := w.dirs()
+	if err != nil {
+		return
+	}
+	if _, err := os.Readlink(install.Shim(dirs)); err != nil {
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return
+	}
+	hook, err := launch.HookPath(self)
+	if err != nil {
+		return
+	}
+	path := w.getenv("PATH")
+	_ = install.Refresh(dirs, install.StableHook(hook, path), install.StableHook(hook, path) != hook || onPath(filepath.Dir(hook), path))
+}
+
+func onPath(dir, path string) bool {
+	return slices.Contains(filepath.SplitList(path), dir)
+}

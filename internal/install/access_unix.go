@@ -1,0 +1,41 @@
+//go:build unix
+
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// writable finds out before the first step whether a later one would fail: a
+// folder that cannot be written to, a file of somebody else.
+func writable(steps []Step) error {
+	for _, s := range steps {
+		if s.Op != OpWrite && s.Op != OpTrust && s.Op != OpDelete && s.Op != OpMakeDir {
+			continue
+		}
+		path := s.Path
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		if info, err := os.Stat(path); err == nil {
+			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {
+				return broken(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
+			}
+		}
+		dir := filepath.Dir(path)
+		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+			if _, err := os.Stat(dir); err == nil {
+				break
+			}
+		}
+		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+			return broken(s.Path, fmt.Errorf("cannot be written in %s (%w)", dir, err))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package install
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"time"
+)
+
+// AppServer speaks to an agent's own server on its standard streams: JSON-RPC,
+// one message a line. It is how an agent is asked which hooks it sees, and
+// told to trust ours, in its own words.
+type AppServer struct {
+	Program string
+	Args    []string // app-server
+	Env     []string
+	Dir     string
+	Timeout time.Duration // for all of it; zero: 10 s
+}
+
+// ListedHook is a hook as the agent sees it.
+type ListedHook struct {
+	Key     string `json:"key"`
+	Command string `json:"command"`
+	Source  string `json:"sourcePath"`
+	Hash    string `json:"currentHash"`
+	Trust   string `json:"trustStatus"` // managed, untrusted, trusted, modified
+	Enabled bool   `json:"enabled"`
+}
+
+// Hooks asks which hooks the agent sees in a folder.
+func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
+	err = s.talk(func(c *conversation) error {
+		hooks, err = c.hooks(cwd)
+		return err
+	})
+	return hooks, err
+}
+
+// Trust has the agent trust the hooks that a grant names. Only what it sees
+// with our command counts, and afterwards it must say that it does.
+func (s AppServer) Trust(g *Grant) error {
+	return s.talk(func(c *conversation) error {
+		state := map[string]any{}
+		ours, err := c.ours(g)
+		if err != nil {
+			return err
+		}
+		for _, h := range ours {
+			if h.Trust != "trusted" {
+				state[h.Key] = map[string]any{"trusted_hash": h.Hash}
+			}
+		}
+		if len(ours) < len(g.Keys) {
+			return fmt.Errorf("%s: it sees %d of %d hooks", g.Source, len(ours), len(g.Keys))
+		}
+		if len(state) > 0 {
+			edits := []any{map[string]any{"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}}
+			if err := c.call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
+				return err
+			}
+		}
+		if ours, err = c.ours(g); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(ours, func(h ListedHook) bool { return h.Trust != "trusted" }) {
+			return fmt.Errorf("%s: it was told to trust the hooks and does not", g.Source)
+		}
+		return nil
+	})
+}
+
+func (s AppServer) talk(do func(*conversation) error) error {
+	limit := s.Timeout
+	if limit == 0 {
+		limit = 10 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, s.Program, s.Args...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = s.Env, s.Dir, time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	c := &conversation{in: in, out: bufio.NewReader(out)}
+	err = c.call("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux", "version": "1"}}, nil)
+	if err == nil {
+		err = c.send(map[string]any{"method": "initialized"})
+	}
+	if err == nil {
+		err = do(c)
+	}
+	_ = in.Close() // it ends then
+	wait := time.AfterFunc(2*time.Second, cancel)
+	defer wait.Stop()
+	_, _ = io.Copy(io.Discard, c.out)
+	_ = cmd.Wait() // how it ends says nothing about what it said
+	if err != nil && ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	return err
+}
+
+type conversation struct {
+	in  io.Writer
+	out *bufio.Reader
+	id  int
+}
+
+func (c *conversation) send(v map[string]any) error {
+	v["jsonrpc"] = "2.0"
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = c.in.Write(append(b, '\n'))
+	return err
+}
+
+func (c *conversation) call(method string, params, result any) error {
+	c.id++
+	if err := c.send(map[string]any{"id": c.id, "method": method, "params": params}); err != nil {
+		return err
+	}
+	for {
+		line, err := c.out.ReadBytes('\n')
+		if err != nil {
+			return fmt.Errorf("%s: %w", method, err)
+		}
+		var m struct {
+			ID     *int            `json:"id"`
+			Method string          `json:"method"`
+			Result json.RawMessage `json:"result"`
+			Error  *struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(line, &m) != nil || m.ID == nil || m.Method != "" || *m.ID != c.id {
+			continue // news, or a question we cannot answer
+		}
+		if m.Error != nil {
+			return fmt.Errorf("%s: %s", method, m.Error.Message)
+		}
+		if result == nil {
+			return nil
+		}
+		return json.Unmarshal(m.Result, result)
+	}
+}
+
+func (c *conversation) hooks(cwd string) ([]ListedHook, error) {
+	var answer struct {
+		Data []struct {
+			Hooks []ListedHook `json:"hooks"`
+		} `json:"data"`
+	}
+	if err := c.call("hooks/list", map[string]any{"cwds": []string{cwd}}, &answer); err != nil {
+		return nil, err
+	}
+	var all []ListedHook
+	for _, d := range answer.Data {
+		all = append(all, d.Hooks...)
+	}
+	return all, nil
+}
+
+// ours are the hooks of the grant's agent that hold a command of ours.
+func (c *conversation) ours(g *Grant) ([]ListedHook, error) {
+	all, err := c.hooks(g.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(h ListedHook) bool {
+		cmd, ok := ReadLine(h.Command)
+		_, named := g.Keys[h.Key]
+		return !ok || cmd.Agent != g.Agent.Name || !named && !sameFile(h.Source, g.Source)
+	}), nil
+}

@@ -1,0 +1,181 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+)
+
+// hookName is the base name of the program that agents run; with it a command
+// is recognised wherever the data folder is.
+const hookName = "hookmux-hook"
+
+const denyFlag = "--on-unavailable=deny"
+
+// Command is a hook command of ours.
+type Command struct {
+	Program string // the shim
+	Agent   string
+	Event   string // native name
+	Seconds int    // the limit written beside it; 0 leaves the agent's own
+	Deny    bool   // refuse while hookmux cannot be reached
+}
+
+// Args are the words behind the program, for agents that take a list.
+func (c Command) Args() []string {
+	var args []string
+	if c.Deny {
+		args = append(args, denyFlag)
+	}
+	args = append(args, c.Agent, c.Event)
+	if c.Seconds > 0 {
+		args = append(args, strconv.Itoa(c.Seconds))
+	}
+	return args
+}
+
+// Line is the command as one line that sh, bash, zsh and fish read alike. When
+// the program is gone it gives the answer that changes nothing: some agents
+// refuse every call, or cannot be used at all, over a hook that fails.
+func (c Command) Line() string {
+	words := make([]string, 0, 6)
+	for _, w := range append([]string{"exec", c.Program}, c.Args()...) {
+		words = append(words, quote(w))
+	}
+	row, _ := neutral.Lookup(c.Agent, c.Event)
+	gone := row.Neutral
+	if c.Deny && row.Decides && row.Deny != (neutral.Answer{}) {
+		gone = row.Deny
+	}
+	return "test -x " + quote(c.Program) + " || " + say(gone) + "; " + strings.Join(words, " ")
+}
+
+// say is a command that gives an answer and ends the shell.
+func say(a neutral.Answer) string {
+	switch {
+	case a.Stdout == "" && a.Stderr == "":
+		return "exit " + strconv.Itoa(a.Exit)
+	case a.Stderr == "" && a.Exit == 0:
+		return "exec printf %s " + quote(a.Stdout)
+	}
+	return "exec sh -c " + quote(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quote(a.Stdout), quote(a.Stderr), a.Exit))
+}
+
+// quote writes a word that POSIX shells, zsh and fish read back alike. A
+// backslash stands outside of the quotes: inside, fish reads two as one.
+func quote(s string) string {
+	plain := s != ""
+	for i := 0; i < len(s) && plain; i++ {
+		c := s[i]
+		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:@+,", c) >= 0 ||
+			i > 0 && (c == '=' && strings.HasPrefix(s, "--") || c == '%') || s == "%s"
+	}
+	if plain {
+		return s
+	}
+	return "'" + strings.NewReplacer(`'`, `'\''`, `\`, `'\\'`).Replace(s) + "'"
+}
+
+// mentions says that a text has to do with us, whether or not it is as we
+// write it.
+func mentions(text string) bool { return strings.Contains(text, hookName) }
+
+// ReadLine recognises a line of ours: the guarded form of any version, and the
+// bare command. A line that only contains such a command is its writer's.
+func ReadLine(line string) (Command, bool) {
+	if !mentions(line) {
+		return Command{}, false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
+	if err != nil {
+		return Command{}, false
+	}
+	switch len(file.Stmts) {
+	case 1:
+		words, ok := plainWords(file.Stmts[0])
+		if !ok || len(words) == 0 {
+			return Command{}, false
+		}
+		return ReadWords(words[0], words[1:])
+	case 2:
+		both, ok := file.Stmts[0].Cmd.(*syntax.BinaryCmd)
+		if !ok || both.Op != syntax.OrStmt {
+			return Command{}, false
+		}
+		test, ok := plainWords(both.X)
+		words, ok2 := plainWords(file.Stmts[1])
+		if !ok || !ok2 || len(test) != 3 || len(words) < 2 || words[0] != "exec" || !slices.Equal(test, []string{"test", "-x", words[1]}) {
+			return Command{}, false
+		}
+		return ReadWords(words[1], words[2:])
+	}
+	return Command{}, false
+}
+
+// ReadWords recognises a program and its arguments.
+func ReadWords(program string, args []string) (c Command, ok bool) {
+	if filepath.Base(program) != hookName {
+		return c, false
+	}
+	c.Program = program
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		if args[0] != denyFlag {
+			return c, false
+		}
+		c.Deny, args = true, args[1:]
+	}
+	if len(args) < 2 || len(args) > 3 || args[0] == "" || args[1] == "" {
+		return c, false
+	}
+	c.Agent, c.Event = args[0], args[1]
+	if len(args) == 3 {
+		n, err := strconv.Atoi(args[2])
+		if err != nil || n <= 0 {
+			return c, false
+		}
+		c.Seconds = n
+	}
+	return c, true
+}
+
+// plainWords are the words of a simple command in which nothing is expanded,
+// redirected or put into the background.
+func plainWords(s *syntax.Stmt) ([]string, bool) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(s.Redirs) > 0 || s.Background || s.Negated || s.Coprocess {
+		return nil, false
+	}
+	var words []string
+	for _, w := range call.Args {
+		text := ""
+		for _, part := range w.Parts {
+			switch p := part.(type) {
+			case *syntax.Lit:
+				text += unescape(p.Value)
+			case *syntax.SglQuoted:
+				text += p.Value
+			default:
+				return nil, false
+			}
+		}
+		words = append(words, text)
+	}
+	return words, true
+}
+
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,98 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]ListedHook, error)) (*Doctor, []Finding) {
+	d := &Doctor{Host: h, All: installable(), HubError: errors.New("none in this test"), Hooks: hooks}
+	return d, d.Examine(context.Background(), []*agent.Agent{a}, true)
+}
+
+func finding(all []Finding, check string) *Finding {
+	for i := range all {
+		if all[i].Check == check {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
+	hooks := filepath.Join(h.Dirs.Home, ".codex/hooks.json")
+	write(t, config, "model = \"x\"\n[features]\ncodex_hooks = true\n")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}})
+	text, err := edit.TOML.Set([]byte(read(t, config)), stateKey(hooks+":stop:7:0"), map[string]any{"trusted_hash": "sha256:old"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err = edit.TOML.Set(text, join(stateKey(hooks+":pre_tool_use:0:0"), "enabled"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, config, string(text))
+	d, all := examine(h, a, nil)
+	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks", "trust": "1 of its hooks", "present": "2 events"} {
+		if f := finding(all, check); f == nil || !strings.Contains(f.What, what) {
+			t.Errorf("%s: %+v", check, f)
+		}
+	}
+	if _, err := d.Mend(all, &Disk{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {
+		t.Error(text)
+	}
+	// What the person switched off stays off, and is still said.
+	if _, all = examine(h, a, nil); finding(all, "trust") == nil {
+		t.Error("a hook that is switched off is not named")
+	}
+	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}}); p.Files() > 0 && strings.Contains(read(t, config), "enabled = true") {
+		t.Error("the person's own switch was turned")
+	}
+}
+
+func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	write(t, filepath.Join(filepath.Dir(h.Hook), "codex"), "#!/bin/sh\n")
+	mustChmod(t, filepath.Join(filepath.Dir(h.Hook), "codex"))
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
+	line := Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
+	for trust, level := range map[string]Level{"trusted": Good, "modified": Bad} {
+		_, all := examine(h, a, func(*agent.Agent, string) ([]ListedHook, error) {
+			return []ListedHook{{Command: line, Trust: trust, Enabled: true}, {Command: "mine", Trust: "untrusted"}}, nil
+		})
+		if f := finding(all, "asked"); f == nil || f.Level != level {
+			t.Errorf("%s: %+v", trust, f)
+		}
+	}
+}
+
+func TestTheDoctorNamesOthers(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
+	write(t, path, `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "guardian"}]}], "Stop": [{"hooks": [{"type": "command", "command": "x; hookmux-hook claude Stop"}]}]}}`)
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") || !strings.Contains(notes, "left alone") {
+		t.Error(notes)
+	}
+	_, all := examine(h, a, nil)
+	if f := finding(all, "foreign"); f == nil || !strings.Contains(f.What, "guardian") {
+		t.Errorf("%+v", f)
+	}
+	if f := finding(all, "intact"); f == nil || !strings.Contains(f.What, "line 1") {
+		t.Errorf("%+v", f)
+	}
+}

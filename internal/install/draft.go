@@ -1,0 +1,356 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// draft is a plan in the making: files as they will be.
+type draft struct {
+	host *Host
+	old  *Manifest // as it is on disk
+	next *Manifest // as it will be
+
+	files map[string]*draftFile
+	order []string
+	makes []Step // folders to make
+	drops []Step // folders to drop
+	notes []string
+}
+
+// draftFile is one file on its way.
+type draftFile struct {
+	path   string
+	agent  string
+	disk   []byte // as it is; nil: not there
+	now    []byte // as it will be
+	stages []stage
+	record *Record // in draft.next
+	fresh  bool    // the record is a new one
+}
+
+type stage struct {
+	op    Op
+	now   []byte
+	why   string
+	grant *Grant
+}
+
+func (h *Host) newDraft() (*draft, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	m, err := Load(h.Dirs)
+	if err != nil {
+		return nil, err
+	}
+	return &draft{host: h, old: m, next: m.clone(), files: map[string]*draftFile{}}, nil
+}
+
+// open reads a file, once; its record is made when there is none.
+func (d *draft) open(path, agentName, scope string, kind Kind) (*draftFile, error) {
+	f, ok := d.files[path]
+	if !ok {
+		data, err := readFile(path)
+		if err != nil {
+			return nil, broken(path, err)
+		}
+		f = &draftFile{path: path, agent: agentName, disk: data, now: data}
+		d.files[path] = f
+		d.order = append(d.order, path)
+	}
+	if f.record = d.next.Files[path]; f.record == nil {
+		f.fresh = true
+		f.record = &Record{Agent: agentName, Scope: scope, Kind: kind}
+		if scope == Project {
+			f.record.Project = d.host.Project
+		}
+		d.next.Files[path] = f.record
+	}
+	return f, nil
+}
+
+// forget drops a record that was made for nothing.
+func (d *draft) forget(f *draftFile) {
+	if f.fresh && len(f.stages) == 0 {
+		delete(d.next.Files, f.path)
+	}
+}
+
+// remember works out what a file is without us. As long as nobody else touched
+// it, that is what it was at first; else it is what taking out would leave.
+func (d *draft) remember(f *draftFile, a *agent.Agent) error {
+	if len(f.stages) > 0 {
+		return nil // two things in one file
+	}
+	was := d.old.Files[f.path]
+	if was != nil && hash(f.disk) == was.After {
+		return nil
+	}
+	if f.disk == nil {
+		f.record.Original, f.record.Kept, f.record.Keys = nil, nil, nil
+		f.record.Dirs = missingDirs(f.path)
+		return nil
+	}
+	original, err := d.host.strip(a, f.path, f.disk, f.record)
+	if err != nil {
+		return broken(f.path, err)
+	}
+	f.record.Original = original
+	return nil
+}
+
+// set is the next state of a file; the same again is no stage, and nil is
+// returned.
+func (f *draftFile) set(op Op, now []byte) *stage {
+	f.record.After = hash(now)
+	if sameText(f.now, now) {
+		return nil
+	}
+	f.now = now
+	f.stages = append(f.stages, stage{op: op, now: now})
+	return &f.stages[len(f.stages)-1]
+}
+
+// strip is a file without our hooks; nil when nothing else is in it and it is
+// ours altogether.
+func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []byte, err error) {
+	out = src
+	var kept []Kept
+	var keys [][]string
+	if r != nil {
+		kept, keys = r.Kept, r.Keys
+	}
+	own := false
+	for _, p := range a.Install.Places {
+		if a.Install.Way == agent.WayPlugin || h.resolve(p.HookFile) != path {
+			continue
+		}
+		t, err := newTarget(path, p, a.Install)
+		if err != nil {
+			return nil, err
+		}
+		before := out
+		if out, err = t.remove(out, a, kept); err != nil {
+			return nil, err
+		}
+		own = own || a.Install.Way == agent.WayFile || r != nil && r.Original == nil && r.After != ""
+		if own && !sameText(before, out) && t.hollow(out, p) {
+			return nil, nil
+		}
+	}
+	return withdraw(out, keys, kept)
+}
+
+// hollow reports whether nothing is left but what a new file is made with.
+func (t *target) hollow(src []byte, p agent.InstallPlace) bool {
+	r, err := t.parse(src)
+	if err != nil {
+		return false
+	}
+	for _, key := range keysOf(r, nil) {
+		want, ok := p.With[key]
+		if !ok || !same(r.Raw(key), asJSON(want)) {
+			return false
+		}
+	}
+	return true
+}
+
+// changes are what has to be done to other people's files: folders, files,
+// what agents must be told, folders that are no longer needed.
+func (d *draft) changes() []Step {
+	var writes, told []Step
+	for _, path := range d.order {
+		f := d.files[path]
+		prev := f.disk
+		for _, st := range f.stages {
+			s := Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant}
+			if st.now == nil {
+				s.Op = OpDelete
+			}
+			if st.op == OpTrust {
+				told = append(told, s)
+			} else {
+				writes = append(writes, s)
+			}
+			prev = st.now
+		}
+	}
+	// The innermost first.
+	slices.SortFunc(d.drops, func(a, b Step) int { return len(b.Path) - len(a.Path) })
+	d.drops = slices.CompactFunc(d.drops, func(a, b Step) bool { return a.Path == b.Path })
+	return slices.Concat(d.makes, writes, told, d.drops)
+}
+
+// same reports whether the manifest is on disk as it will be.
+func (d *draft) sameManifest() bool {
+	return sameText(d.next.step(d.host.Dirs).New, d.manifestOnDisk())
+}
+
+func (d *draft) manifestOnDisk() []byte {
+	data, err := edit.ReadFile(manifestPath(d.host.Dirs), edit.MaxFile)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+func (d *draft) changed(agentName string) bool {
+	for _, f := range d.files {
+		if f.agent == agentName && len(f.stages) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func readlink(path string) (string, bool) {
+	to, err := os.Readlink(path)
+	return to, err == nil
+}
+
+// takeOut removes our entries from a place of an agent, and what was put into
+// its trust file.
+func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string) error {
+	data, err := readFile(path)
+	if err != nil {
+		return broken(path, err)
+	}
+	if data == nil && d.next.Files[path] == nil {
+		return nil
+	}
+	f, err := d.open(path, a.Name, scope, KindEntries)
+	if err != nil {
+		return err
+	}
+	t, err := newTarget(path, p, a.Install)
+	if err != nil {
+		return err
+	}
+	before := f.now
+	if before != nil {
+		r, err := t.parse(before)
+		if err != nil {
+			return broken(path, err)
+		}
+		slots := t.slots(r)
+		mine := slices.ContainsFunc(slots, func(s *slot) bool { return isFor(s, a) })
+		for _, s := range slots {
+			if s.mentionsUs() {
+				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone; take it out by hand: %s", path, s.line, hookName, s.text))
+			}
+		}
+		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {
+			d.forget(f)
+			return nil
+		}
+	}
+	was := d.old.Files[path]
+	var now []byte
+	switch {
+	case f.now == nil: // somebody removed it
+	case was != nil && hash(f.now) == was.After:
+		now = was.Original
+	default:
+		if now, err = d.host.strip(a, path, f.now, was); err != nil {
+			return broken(path, err)
+		}
+	}
+	if byHash(a) && before != nil {
+		if now, err = d.untrust(t, a, p, path, before, now); err != nil {
+			return err
+		}
+	}
+	d.drop(f, now)
+	return nil
+}
+
+// drop is the last state of a file that is no longer ours.
+func (d *draft) drop(f *draftFile, now []byte) {
+	if !sameText(f.now, now) {
+		f.now = now
+		f.stages = append(f.stages, stage{op: OpWrite, now: now})
+	}
+	if now == nil {
+		d.dropDirs(f.agent, f.record.Dirs)
+	}
+	delete(d.next.Files, f.path)
+}
+
+func (d *draft) dropDirs(agentName string, dirs []string) {
+	for _, dir := range dirs {
+		d.drops = append(d.drops, Step{Op: OpDropDir, Path: dir, Agent: agentName})
+	}
+}
+
+// untrust takes trust in our hooks back and keeps other people's valid. It
+// gives back what becomes of the hooks' own file, which may be the same.
+func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
+	path := d.host.trustFile(a)
+	if path == "" {
+		return after, nil
+	}
+	source := d.host.sourceName(hooks, p)
+	keys, err := t.trustKeys(before, a, source)
+	if err != nil {
+		return nil, broken(hooks, err)
+	}
+	var moves map[string]string
+	if after != nil {
+		moves = t.moves(before, after, source)
+	}
+	if path == hooks {
+		return d.withoutTrust(path, after, keys, moves, d.old.Files[path])
+	}
+	f, err := d.open(path, a.Name, User, KindTrust)
+	if err != nil {
+		return nil, err
+	}
+	was := d.old.Files[path]
+	now := f.now
+	switch {
+	case now == nil:
+	case was != nil && hash(now) == was.After && len(moves) == 0:
+		now = was.Original
+	default:
+		if now, err = d.withoutTrust(path, now, keys, moves, was); err != nil {
+			return nil, err
+		}
+	}
+	d.drop(f, now)
+	return after, nil
+}
+
+func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, moves map[string]string, was *Record) ([]byte, error) {
+	if src == nil {
+		return nil, nil
+	}
+	var all [][]string
+	var kept []Kept
+	if was != nil {
+		all, kept = slices.Clone(was.Keys), was.Kept
+	}
+	for key := range keys {
+		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, stateKey(key)) }) {
+			all = append(all, stateKey(key))
+		}
+	}
+	slices.SortFunc(all, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	now, err := withdraw(src, all, kept)
+	if err == nil {
+		now, err = rename(now, moves)
+	}
+	if err != nil {
+		return nil, broken(path, err)
+	}
+	if len(now) == 0 && was != nil && was.Original == nil {
+		return nil, nil
+	}
+	return now, nil
+}

@@ -1,0 +1,310 @@
+package install
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Kept remembers how much of a path was there before we added to it, so that
+// taking out leaves just that.
+type Kept struct {
+	Path  []string `json:"path"`
+	Depth int      `json:"depth"`
+}
+
+func keptAt(all []Kept, path []string) int {
+	for _, k := range all {
+		if slices.Equal(k.Path, path) {
+			return k.Depth
+		}
+	}
+	return 0
+}
+
+func hasKept(all []Kept, path []string) bool {
+	return slices.ContainsFunc(all, func(k Kept) bool { return slices.Equal(k.Path, path) })
+}
+
+// depthBefore is how much of a path was there before we came: what we made
+// ourselves at an earlier time does not count.
+func depthBefore(kept []Kept, path []string, depth int) int {
+	for _, k := range kept {
+		made := k.Depth + 1 // the first step of k that is ours
+		if depth >= made && len(k.Path) >= made && len(path) >= made && slices.Equal(k.Path[:made], path[:made]) {
+			depth = k.Depth
+		}
+	}
+	return depth
+}
+
+// member is a key with its value, as JSON; lists of them keep their order.
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+func asJSON(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // strings, numbers and what YAML held: always can be
+	return bytes.TrimSpace(b.Bytes())
+}
+
+func object(members []member) json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, asJSON(m.key)...), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+func withMembers(with map[string]any) []member {
+	var out []member
+	for k, v := range with {
+		out = append(out, member{k, asJSON(v)})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].key < out[j].key })
+	return out
+}
+
+// Limit is the time limit that is asked for at an event, in whole seconds: the
+// hook must never believe in more time than the agent gives. 0 leaves the
+// agent's own.
+func Limit(a *agent.Agent, e *agent.EventSpec) int {
+	limit := a.InstallTimeout(e.Name)
+	if limit <= 0 || a.Install == nil || a.Install.Way != agent.WayPlugin && a.Install.Handler.Timeout == "" {
+		return int(limit / time.Second)
+	}
+	for _, most := range []agent.Duration{e.MaxTimeout, a.Install.Handler.Max} {
+		if most > 0 {
+			limit = min(limit, time.Duration(most))
+		}
+	}
+	return max(1, int(limit/time.Second))
+}
+
+// handler is what we write for a command, the event's name and matcher left to
+// the shape.
+func (t *target) handler(c Command) []member {
+	h := t.spec.Handler
+	var out []member
+	if t.spec.Shape == agent.ShapeList {
+		out = append(out, member{h.Event, asJSON(c.Event)})
+	}
+	if m := t.spec.Matcher; m.Needed && m.Key != "" && t.spec.Shape != agent.ShapeNested {
+		out = append(out, member{m.Key, asJSON(m.All)})
+	}
+	out = append(out, withMembers(h.With)...)
+	if h.Form == "exec" && h.Args != "" {
+		out = append(out, member{h.Command, asJSON(c.Program)}, member{h.Args, asJSON(c.Args())})
+	} else {
+		out = append(out, member{h.Command, asJSON(c.Line())})
+	}
+	if h.Timeout != "" && c.Seconds > 0 {
+		n := c.Seconds
+		if h.Unit == "ms" {
+			n *= 1000
+		}
+		out = append(out, member{h.Timeout, asJSON(n)})
+	}
+	if closed := t.spec.Closed; closed != nil && c.Deny {
+		out = append(out, member{closed.Key, asJSON(closed.Value)})
+	}
+	return out
+}
+
+// element is what is added to an event's list.
+func (t *target) element(c Command) json.RawMessage {
+	handler := object(t.handler(c))
+	if t.spec.Shape != agent.ShapeNested {
+		return handler
+	}
+	var group []member
+	if m := t.spec.Matcher; m.Needed && m.Key != "" {
+		group = append(group, member{m.Key, asJSON(m.All)})
+	}
+	return object(append(group, member{"hooks", json.RawMessage("[" + string(handler) + "]")}))
+}
+
+// groupName is what our own group is called where groups have names.
+const groupName = "hookmux"
+
+// write brings a text to hold exactly these commands of the agent: missing ones
+// are appended, so that nobody's place changes; ones that are there stay where
+// they are and are brought up to date; others of ours go. Kept grows by what
+// was added to.
+func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
+	for i, c := range want {
+		r, err := t.parse(src)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			var events []string
+			for _, c := range want {
+				events = append(events, c.Event)
+			}
+			if err := t.check(r, events); err != nil {
+				return nil, nil, err
+			}
+		}
+		var found *slot
+		for _, s := range t.slots(r) {
+			if found == nil && isFor(s, a) && s.event == c.Event {
+				found = s
+			}
+		}
+		if found != nil {
+			src, err = t.update(src, found, c)
+		} else {
+			src, kept, err = t.add(src, r, c, kept)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	src, err := t.removeWhere(src, kept, func(s *slot, seen map[string]bool) bool {
+		if !isFor(s, a) {
+			return false
+		}
+		wanted := slices.ContainsFunc(want, func(c Command) bool { return c.Event == s.event })
+		again := seen[s.event]
+		seen[s.event] = true
+		return !wanted || again
+	})
+	return src, kept, err
+}
+
+// parse reads a text; one that holds nothing yet is empty.
+func (t *target) parse(src []byte) (edit.Reader, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.format == edit.JSON {
+		src = []byte("{}")
+	}
+	return t.format.Parse(src)
+}
+
+func (t *target) add(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
+	list := t.at
+	switch t.spec.Shape {
+	case agent.ShapeNested, agent.ShapeFlat:
+		list = join(t.at, c.Event)
+	case agent.ShapeNamed:
+		if ours := t.ownGroup(r); ours >= 0 {
+			list = join(t.at, strconv.Itoa(ours), "hooks", c.Event)
+			break
+		}
+		group := object([]member{
+			{"name", asJSON(groupName)},
+			{"hooks", object([]member{{c.Event, json.RawMessage("[" + string(t.element(c)) + "]")}})},
+		})
+		return t.appended(src, r, t.at, group, kept)
+	}
+	return t.appended(src, r, list, t.element(c), kept)
+}
+
+func (t *target) appended(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
+	if !hasKept(kept, list) {
+		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
+	}
+	out, err := t.format.Append(src, list, value)
+	return out, kept, err
+}
+
+// ownGroup is the index of the named group that holds handlers of ours.
+func (t *target) ownGroup(r edit.Reader) int {
+	for _, s := range t.slots(r) {
+		if s.ours {
+			i, err := strconv.Atoi(s.path[len(t.at)])
+			if err == nil {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// update changes what differs in a handler of ours and leaves the rest.
+func (t *target) update(src []byte, s *slot, c Command) (out []byte, err error) {
+	out = src
+	for _, m := range t.handler(c) {
+		if same(s.handler[m.key], m.value) {
+			continue
+		}
+		if out, err = t.format.Set(out, join(s.path, m.key), m.value); err != nil {
+			return nil, err
+		}
+	}
+	if closed := t.spec.Closed; closed != nil && !c.Deny && same(s.handler[closed.Key], asJSON(closed.Value)) {
+		return t.format.Remove(out, join(s.path, closed.Key))
+	}
+	return out, nil
+}
+
+func same(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return bytes.Equal(asJSON(x), asJSON(y))
+}
+
+// remove takes everything of ours that is meant for an agent out.
+func (t *target) remove(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
+	return t.removeWhere(src, kept, func(s *slot, _ map[string]bool) bool { return isFor(s, a) })
+}
+
+func (t *target) removeWhere(src []byte, kept []Kept, gone func(s *slot, seen map[string]bool) bool) ([]byte, error) {
+	for range 10_000 { // each round takes one out
+		r, err := t.parse(src)
+		if err != nil {
+			return nil, err
+		}
+		var last *slot
+		seen := map[string]bool{}
+		for _, s := range t.slots(r) {
+			if gone(s, seen) {
+				last = s // from the end, so that nothing in front of it moves
+			}
+		}
+		if last == nil {
+			return src, nil
+		}
+		if src, err = t.take(src, r, last, kept); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("has more hooks than can be looked through")
+}
+
+// take removes one handler, and the group and lists around it as far as they
+// hold nothing else and were not there before.
+func (t *target) take(src []byte, r edit.Reader, s *slot, kept []Kept) ([]byte, error) {
+	switch {
+	case t.spec.Shape == agent.ShapeNamed:
+		group := s.path[:len(t.at)+1]
+		if t.onlyOne(r, group) && r.Len(s.list...) == 1 {
+			return t.format.Prune(src, group, max(keptAt(kept, t.at), 0))
+		}
+		return t.format.Prune(src, s.path, len(group)+1)
+	case t.spec.Shape == agent.ShapeNested && !s.alone:
+		return t.format.Remove(src, s.path)
+	}
+	return t.format.Prune(src, s.group, keptAt(kept, s.list))
+}
+
+// onlyOne reports whether a named group has hooks for one event only.
+func (t *target) onlyOne(r edit.Reader, group []string) bool {
+	return len(keysOf(r, join(group, "hooks"))) == 1
+}

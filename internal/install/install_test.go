@@ -1,0 +1,400 @@
+package install
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Into an empty home and out again: nothing is left.
+func TestAnEmptyHomeIsEmptyAgain(t *testing.T) {
+	for _, a := range installable() {
+		for _, scope := range []string{User, Project} {
+			t.Run(a.Name+" "+scope, func(t *testing.T) {
+				h := newHost(t)
+				if _, _, ok := a.Install.Place(scope, h.look(a.Install)); !ok {
+					t.Skip("has no such place")
+				}
+				root := filepath.Dir(h.Dirs.Home)
+				before := picture(t, root)
+				o := Options{Agents: []*agent.Agent{a}, Scope: scope, Trust: true}
+				p := mustInstall(t, h, o)
+				if !p.Agents[0].Changed || !h.Installed(a) {
+					t.Fatal("nothing was installed")
+				}
+				text := read(t, p.Agents[0].Path)
+				if !strings.Contains(text, Shim(h.Dirs)) {
+					t.Errorf("the shim is not in it:\n%s", text)
+				}
+				again, err := h.Install(o)
+				if err != nil || len(again.Steps) != 0 {
+					t.Errorf("installing again would do something: %v %v", again.Steps, err)
+				}
+				mustUninstall(t, h, a)
+				if d := cmp.Diff(before, picture(t, root)); d != "" {
+					t.Error(d)
+				}
+				if h.Installed(a) {
+					t.Error("still installed")
+				}
+			})
+		}
+	}
+}
+
+// Without a manifest, as in dotfiles that came from another machine.
+func TestOursIsKnownWithoutTheManifest(t *testing.T) {
+	for _, a := range installable() {
+		t.Run(a.Name, func(t *testing.T) {
+			h := newHost(t)
+			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+			if err := os.Remove(manifestPath(h.Dirs)); err != nil {
+				t.Fatal(err)
+			}
+			path := p.Agents[0].Path
+			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+hookName)
+			if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
+				text = read(t, path) // quoting would differ
+			}
+			write(t, path, text)
+			if !h.Installed(a) {
+				t.Fatal("not seen")
+			}
+			mustUninstall(t, h, a)
+			left, err := os.ReadFile(path)
+			if err == nil && strings.Contains(string(left), "hookmux") {
+				t.Errorf("left behind:\n%s", left)
+			}
+		})
+	}
+}
+
+// A file with people's own things in it, byte for byte, with mode and links.
+func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
+	for name, texts := range peoplesFiles {
+		for i, text := range texts {
+			a := known(t, name)
+			h := newHost(t)
+			_, path, _ := a.Install.Place(User, h.look(a.Install))
+			real := filepath.Join(h.Dirs.Home, "dotfiles", "config")
+			write(t, real, text)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(real, path); err != nil {
+				t.Fatal(err)
+			}
+			before := picture(t, h.Dirs.Home)
+			mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+			now := read(t, real)
+			if now == text {
+				t.Fatalf("%s %d: nothing was written", name, i)
+			}
+			for line := range strings.Lines(text) {
+				if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "#") {
+					if !strings.Contains(now, trimmed) {
+						t.Errorf("%s %d: the comment %q is gone", name, i, trimmed)
+					}
+				}
+			}
+			if info, _ := os.Lstat(path); info.Mode()&os.ModeSymlink == 0 {
+				t.Errorf("%s %d: the link is gone", name, i)
+			}
+			// By structure first: the manifest is put aside.
+			manifest := read(t, manifestPath(h.Dirs))
+			stripped, err := h.strip(a, path, []byte(now), recordOf(t, h, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(text, string(stripped)); d != "" {
+				t.Errorf("%s %d: taking out by structure: %s", name, i, d)
+			}
+			write(t, manifestPath(h.Dirs), manifest)
+			mustUninstall(t, h, a)
+			if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
+				t.Errorf("%s %d: %s", name, i, d)
+			}
+		}
+	}
+}
+
+func recordOf(t *testing.T, h *Host, path string) *Record {
+	t.Helper()
+	m, err := Load(h.Dirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Files[path]
+}
+
+var peoplesFiles = map[string][]string{
+	"claude": {
+		"{}", "{\n}\n", "\ufeff{\"model\": \"opus\"}\r\n", "{\"hooks\":{}}",
+		"{\n  // mine\n  \"hooks\": {\n    \"PreToolUse\": [\n      { \"matcher\": \"Bash\", \"hooks\": [ { \"type\": \"command\", \"command\": \"mine\" } ] }, // last\n    ],\n  },\n  \"model\": \"x\" // end\n}",
+		"{\"hooks\": {\"Stop\": [], \"PreToolUse\": [ ]},\t\"a\": [1,2]}\n",
+	},
+	"codex":  {"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"mine\"}]}]}}\n"},
+	"gemini": {"{\n\t\"security\": {\"auth\": {\"selectedType\": \"x\"}}, /* c */\n\t\"hooks\": {\"AfterAgent\": [{\"hooks\": [{\"type\":\"command\",\"command\":\"a\"}]}]}\n}\n"},
+	"kimi": {
+		"default_model = \"x\"\n\n[providers.x]\ntype = \"openai\" # mine\n",
+		"hooks = []\ndefault_model = \"x\"\n",
+		"[[hooks]]\nevent = \"Stop\"\ncommand = \"mine\"\n\n[models.x]\nprovider = \"x\"\n",
+		"hooks = [{event = \"Stop\", command = \"mine\"}]\r\nx = 1\r\n",
+	},
+	"droid": {"{\"customModels\": [{\"id\": \"a\"}],\n \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"a\"}]}]}}"},
+	"qwen":  {"{\n    \"a\": 1\n}"},
+}
+
+// One file that cannot be read, and nothing is written anywhere.
+func TestABrokenFileStopsEverything(t *testing.T) {
+	for name, text := range map[string]string{
+		"claude": "{\n  \"hooks\": {\n    \"PreToolUse\": [ }\n}\n",
+		"gemini": "{\"hooks\": {\"BeforeTool\": {\"not\": \"a list\"}}}",
+		"qwen":   "[1]",
+		"kimi":   "a = 1\nhooks = \"no list\"\n",
+	} {
+		h := newHost(t)
+		a := known(t, name)
+		_, path, _ := a.Install.Place(User, h.look(a.Install))
+		write(t, path, text)
+		before := picture(t, h.Dirs.Home)
+		_, err := h.Install(Options{Agents: installable(), Scope: User, Trust: true})
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
+	h := newHost(t)
+	a := known(t, "opencode")
+	_, path, _ := a.Install.Place(User, h.look(a.Install))
+	write(t, path, "export const Mine = 1\n")
+	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User}); err == nil {
+		t.Fatal("it would be")
+	}
+	mustUninstall(t, h, a)
+	if read(t, path) != "export const Mine = 1\n" {
+		t.Error("it was taken out")
+	}
+}
+
+func TestSeedsAreMadeOnlyWhereAbsentAndTakenOut(t *testing.T) {
+	h := newHost(t)
+	a := known(t, "opencode")
+	lock := filepath.Join(h.Dirs.Home, ".config/opencode/package-lock.json")
+	write(t, lock, "{}")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	if read(t, lock) != "{}" {
+		t.Error("the person's own lock file was changed")
+	}
+	modules := filepath.Join(h.Dirs.Home, ".config/opencode/node_modules")
+	if !exists(modules) {
+		t.Error("no node_modules")
+	}
+	write(t, filepath.Join(modules, "x/index.js"), "")
+	mustUninstall(t, h, a)
+	if !exists(filepath.Join(modules, "x/index.js")) || read(t, lock) != "{}" {
+		t.Error("something of the agent's own was taken out")
+	}
+}
+
+// failing stops before its nth step, as kill -9 would.
+type failing struct {
+	Disk
+	left int
+}
+
+var errKilled = errors.New("killed")
+
+func (f *failing) Do(s Step) error {
+	if f.left--; f.left < 0 {
+		return errKilled
+	}
+	return f.Disk.Do(s)
+}
+
+func TestKilledBetweenAnyTwoSteps(t *testing.T) {
+	t.Parallel()
+	// One of each way and shape, and the one that must be told.
+	agents := []*agent.Agent{known(t, "claude"), known(t, "codex"), known(t, "copilot"), known(t, "opencode"), known(t, "kimi")}
+	for n := 0; ; n++ {
+		h := newHost(t)
+		claude := known(t, "claude")
+		_, path, _ := claude.Install.Place(User, h.look(claude.Install))
+		write(t, path, "{ \"mine\": true }")
+		before := picture(t, h.Dirs.Home)
+		o := Options{Agents: agents, Scope: User, Trust: true}
+		p, err := h.Install(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > len(p.Steps) {
+			break
+		}
+		if err := p.Apply(&failing{left: n}); err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			// Once more, to the end.
+			mustInstall(t, h, o)
+			for _, a := range agents {
+				if !h.Installed(a) {
+					t.Errorf("killed before step %d: %s is not installed afterwards", n, a.Name)
+				}
+			}
+		}
+		out, err := h.Uninstall(agents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Apply(&failing{left: n % (len(out.Steps) + 1)}); err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		mustUninstall(t, h, agents...)
+		after := picture(t, h.Dirs.Home)
+		for rel := range after {
+			if rel == ".local/share/hookmux" || strings.HasPrefix(rel, ".local/share/hookmux/") {
+				delete(after, rel) // killed before the manifest: only the shim is there
+			}
+		}
+		if d := cmp.Diff(before, after); d != "" {
+			t.Fatalf("killed before step %d: %s", n, d)
+		}
+	}
+}
+
+// Codex goes by place: what the person trusted keeps its key.
+func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	hooks := filepath.Join(h.Dirs.Home, ".codex/hooks.json")
+	config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
+	mine := `{"hooks":[{"type":"command","command":"mine"}]}`
+	write(t, hooks, `{"hooks":{"PreToolUse":[`+mine+`]}}`)
+	state := "model = \"x\"\n\n[hooks.state.\"" + hooks + ":pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:mine\"\n"
+	write(t, config, state)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+	if !strings.Contains(read(t, config), ":pre_tool_use:1:0") || !strings.Contains(read(t, config), "sha256:mine") {
+		t.Fatalf("trust:\n%s", read(t, config))
+	}
+	// A second hook of the person's, behind ours, trusted too.
+	text, err := edit.AppendToArray([]byte(read(t, hooks)), []string{"hooks", "PreToolUse"}, map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "second"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, hooks, string(text))
+	toml, err := edit.TOML.Set([]byte(read(t, config)), stateKey(hooks+":pre_tool_use:2:0"), map[string]any{"trusted_hash": "sha256:second"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, config, string(toml))
+	mustUninstall(t, h, a)
+	r, err := edit.TOML.Parse([]byte(read(t, config)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left map[string]map[string]string
+	if err := r.Decode(&left, "hooks", "state"); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]string{
+		hooks + ":pre_tool_use:0:0": {"trusted_hash": "sha256:mine"},
+		hooks + ":pre_tool_use:1:0": {"trusted_hash": "sha256:second"},
+	}
+	if d := cmp.Diff(want, left); d != "" {
+		t.Error(d)
+	}
+}
+
+// Hooks that stand in Codex's config itself, beside their trust.
+func TestHooksAndTrustInOneFile(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
+	text := "model = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n"
+	write(t, config, text)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+	if exists(filepath.Join(h.Dirs.Home, ".codex/hooks.json")) {
+		t.Error("a second file was made; Codex warns about two")
+	}
+	if !h.Installed(a) {
+		t.Fatalf("not installed, or not trusted:\n%s", read(t, config))
+	}
+	m := read(t, manifestPath(h.Dirs))
+	if err := os.Remove(manifestPath(h.Dirs)); err != nil {
+		t.Fatal(err)
+	}
+	_ = m
+	mustUninstall(t, h, a)
+	if d := cmp.Diff(text, read(t, config)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Droid's own /hooks makes a file that hides the one we wrote into.
+func TestAFileThatHidesOursIsMendedByInstallingAgain(t *testing.T) {
+	a := known(t, "droid")
+	h := newHost(t)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	write(t, filepath.Join(h.Dirs.Home, ".factory/hooks.json"), "{}\n")
+	if h.Installed(a) {
+		t.Error("a hidden place counts")
+	}
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+	if filepath.Base(p.Agents[0].Path) != "hooks.json" || !h.Installed(a) {
+		t.Error("not moved to the place that counts:", p.Agents[0].Path)
+	}
+	if exists(filepath.Join(h.Dirs.Home, ".factory/settings.json")) {
+		t.Error("the old place still holds something")
+	}
+	mustUninstall(t, h, a)
+	if read(t, filepath.Join(h.Dirs.Home, ".factory/hooks.json")) != "{}\n" {
+		t.Error("not as before:", read(t, filepath.Join(h.Dirs.Home, ".factory/hooks.json")))
+	}
+}
+
+func TestEventsAndDenyAreHonoured(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before", "turn.end", "Setup"}, Deny: true})
+	if d := cmp.Diff([]string{"Setup", "PreToolUse", "Stop", "StopFailure"}, p.Agents[0].Events); d != "" {
+		t.Error(d)
+	}
+	text := read(t, p.Agents[0].Path)
+	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, denyFlag) || !strings.Contains(text, denyFlag) {
+		t.Error(text)
+	}
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}})
+	if text := read(t, p.Agents[0].Path); strings.Contains(text, denyFlag) || strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
+		t.Error(text)
+	}
+	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Events: []string{"WorktreeCreate"}}); err == nil {
+		t.Error("WorktreeCreate is installed")
+	}
+	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Events: []string{"nonsense"}}); err == nil {
+		t.Error("nonsense is an event")
+	}
+}
+
+func TestVariablesMoveTheConfig(t *testing.T) {
+	dir := t.TempDir()
+	h := newHost(t, "CLAUDE_CONFIG_DIR", dir)
+	a := known(t, "claude")
+	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}}); p.Agents[0].Path != filepath.Join(dir, "settings.json") {
+		t.Error(p.Agents[0].Path)
+	}
+	if found := h.Find(installable()); len(found) != 1 || found[0].Agent.Name != "claude" {
+		t.Errorf("%+v", found)
+	}
+}

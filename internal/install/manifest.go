@@ -1,0 +1,147 @@
+package install
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/paths"
+)
+
+// Manifest is our record of what was written where. It is a help and not the
+// truth: without it, or with an old one, our entries are still recognised.
+type Manifest struct {
+	Version int                `json:"version"`
+	Files   map[string]*Record `json:"files"`
+}
+
+// Record is one file.
+type Record struct {
+	Agent   string `json:"agent"`
+	Scope   string `json:"scope"`
+	Project string `json:"project,omitempty"`
+	Kind    Kind   `json:"kind"`
+	// Original is what the file was without us; nil: it was not there.
+	Original []byte `json:"original"`
+	// After is the hash of what we wrote last.
+	After string     `json:"after"`
+	Kept  []Kept     `json:"kept,omitempty"`
+	Keys  [][]string `json:"keys,omitempty"` // what was put in besides hooks
+	Dirs  []string   `json:"dirs,omitempty"` // folders made for it
+}
+
+// Kind is what a file of the manifest is.
+type Kind string
+
+// The kinds of files.
+const (
+	KindEntries Kind = "entries"
+	KindPlugin  Kind = "plugin"
+	KindSeed    Kind = "seed"
+	KindTrust   Kind = "trust"
+)
+
+func manifestPath(d paths.Dirs) string { return filepath.Join(d.State, "install.json") }
+
+// Load reads the manifest; none is an empty one.
+func Load(d paths.Dirs) (*Manifest, error) {
+	m := &Manifest{Version: 1, Files: map[string]*Record{}}
+	path := manifestPath(d)
+	data, err := readFile(path)
+	if err != nil || data == nil {
+		return m, err
+	}
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("%s: cannot be read (%w); move it away: entries of ours are found without it", path, err)
+	}
+	if m.Files == nil {
+		m.Files = map[string]*Record{}
+	}
+	for path, r := range m.Files {
+		if r == nil || !filepath.IsAbs(path) {
+			delete(m.Files, path)
+		}
+	}
+	return m, nil
+}
+
+func (m *Manifest) clone() *Manifest {
+	out := &Manifest{Version: m.Version, Files: map[string]*Record{}}
+	for path, r := range m.Files {
+		c := *r
+		out.Files[path] = &c
+	}
+	return out
+}
+
+func (m *Manifest) bytes() []byte {
+	data, _ := json.MarshalIndent(m, "", " ") // strings and bytes always can be
+	return append(data, '\n')
+}
+
+// step writes the manifest, or takes it away when nothing is left.
+func (m *Manifest) step(d paths.Dirs) Step {
+	s := Step{Op: OpManifest, Path: manifestPath(d)}
+	if len(m.Files) > 0 {
+		s.New = m.bytes()
+	}
+	return s
+}
+
+func (m *Manifest) paths() []string {
+	var all []string
+	for path := range m.Files {
+		all = append(all, path)
+	}
+	sort.Strings(all)
+	return all
+}
+
+// settle notes what was really written, where an agent did the writing.
+func settle(d paths.Dirs, m *Manifest, steps []Step) error {
+	changed := false
+	for _, s := range steps {
+		r := m.Files[s.Path]
+		if s.Op != OpTrust || r == nil {
+			continue
+		}
+		data, err := readFile(s.Path)
+		if err != nil || data == nil {
+			continue
+		}
+		if h := hash(data); h != r.After {
+			r.After, changed = h, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return edit.Store(manifestPath(d), m.bytes())
+}
+
+func hash(data []byte) string {
+	if data == nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// missingDirs are the folders that have to be made for a file, outermost
+// first.
+func missingDirs(path string) []string {
+	var out []string
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			slices.Reverse(out)
+			return out
+		}
+		out = append(out, dir)
+	}
+}

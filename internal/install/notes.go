@@ -1,0 +1,178 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/visible"
+)
+
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
+
+// notes are what a person should know about an agent once hooks are in place.
+func (h *Host) notes(a *agent.Agent, path string, o Options) []string {
+	var out []string
+	spec := a.Install
+	if spec.Pickup.Say != "" {
+		out = append(out, spec.Pickup.Say)
+	}
+	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
+	if folder && spec.Trust.Say != "" {
+		out = append(out, spec.Trust.Say)
+	}
+	for _, e := range a.Events {
+		if e.Kind == event.ToolBefore && e.Install == agent.InstallOptional && len(o.Events) == 0 {
+			out = append(out, fmt.Sprintf("%s is left out, so calls cannot be stopped there: %s; to have it all the same, name it in --events", e.Name, e.Why))
+		}
+	}
+	if o.Scope == Project {
+		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others work with it", Short(h.Dirs.Home, path)))
+	}
+	for _, other := range o.Known {
+		if other.Install == nil {
+			continue
+		}
+		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) || h.Installed(other)) {
+			out = append(out, fmt.Sprintf("%s runs the hooks it finds in %s's files as well; hookmux answers such a call once", a.Title, other.Title))
+		}
+		if slices.Contains(other.Install.Reads, a.Name) && !slices.Contains(o.Agents, other) && h.program(other) != "" {
+			out = append(out, fmt.Sprintf("%s runs the hooks it finds here as well; hookmux knows it by its ways", other.Title))
+		}
+	}
+	if o.Deny {
+		out = append(out, h.closing(a))
+	}
+	return out
+}
+
+// closing says how far --on-unavailable deny reaches.
+func (h *Host) closing(a *agent.Agent) string {
+	spec := a.Install
+	var open []string
+	for _, e := range a.Events {
+		if e.Install == agent.InstallDefault && e.Kind == event.ToolBefore && e.Carries.Deny == nil {
+			open = append(open, e.Name)
+		}
+	}
+	switch {
+	case len(open) > 0:
+		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title, strings.Join(open, ", "))
+	case spec.Way == agent.WayPlugin:
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is gone they go on", a.Title)
+	case spec.Closed != nil:
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)", a.Title, spec.Closed.Key)
+	case spec.Handler.Form == "exec" && spec.Missing == agent.MissingOpen:
+		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone they still go on", a.Title)
+	}
+	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)
+}
+
+// foreign names other people's hooks on events that we answer too.
+func (d *draft) foreign(t *target, a *agent.Agent, src []byte) []string {
+	r, err := t.parse(src)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, s := range t.slots(r) {
+		if isFor(s, a) {
+			continue
+		}
+		if s.mentionsUs() {
+			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.path, s.line, hookName, visible.Line(s.text, 120)))
+			continue
+		}
+		if e, ok := a.Event(s.event); ok && e.Decides() && answers(e) {
+			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.path, s.line, s.event, visible.Line(s.text, 120)))
+		}
+	}
+	return out
+}
+
+// answers tells events at which two answers can contradict each other.
+func answers(e *agent.EventSpec) bool {
+	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil || e.Carries.Keep != nil
+}
+
+// Found is an agent that is on this machine.
+type Found struct {
+	Agent   *agent.Agent
+	Program string // on PATH
+	Dir     string // its config
+}
+
+// Find lists the agents on this machine into which hookmux can be written: by
+// their program or by their config.
+func (h *Host) Find(all []*agent.Agent) []Found {
+	var out []Found
+	for _, a := range all {
+		if a.Install == nil {
+			continue
+		}
+		f := Found{Agent: a, Program: h.program(a)}
+		if dir := h.configDir(a); dir != "" {
+			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+				f.Dir = dir
+			}
+		}
+		if f.Program != "" || f.Dir != "" {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// program is the agent's program on PATH.
+func (h *Host) program(a *agent.Agent) string {
+	names := slices.Clone(a.Marks.Programs)
+	if a.Launch.Program != "" {
+		names = append([]string{a.Launch.Program}, names...)
+	}
+	for _, name := range names {
+		for _, dir := range filepath.SplitList(h.Getenv("PATH")) {
+			if file := filepath.Join(dir, name); filepath.IsAbs(dir) && runnable(file) {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+// configDir is the folder an agent keeps its config in: the first one of its
+// place below the home, or what stands for it.
+func (h *Host) configDir(a *agent.Agent) string {
+	for _, p := range a.Install.Places {
+		rest, ok := strings.CutPrefix(p.Path, "~/")
+		if p.Scope != User || !ok {
+			continue
+		}
+		steps := strings.Split(rest, "/")
+		n := 1
+		if steps[0] == ".config" {
+			n = 2
+		}
+		f := p.HookFile
+		f.Path = "~/" + strings.Join(steps[:min(n, len(steps)-1)], "/") + "/."
+		if f.EnvDir != "" {
+			f.Path = f.EnvDir + "/."
+		}
+		return h.resolve(f)
+	}
+	return ""
+}
+
+// Installed reports whether an agent has hooks of ours that run: then it must
+// not get them a second time when it is launched.
+func (h *Host) Installed(a *agent.Agent) bool {
+	for _, in := range h.Look(a) {
+		if in.Ours > 0 && !in.Shadowed && (!byHash(a) || len(in.Untrusted) == 0) {
+			return true
+		}
+	}
+	return false
+}

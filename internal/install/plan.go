@@ -1,0 +1,323 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Options is what a person asks for.
+type Options struct {
+	Agents []*agent.Agent
+	Scope  string   // User or Project
+	Events []string // native names or unified kinds; empty: those of the catalogue
+	Deny   bool     // refuse while hookmux cannot be reached
+	Trust  bool     // have agents that ask for it trust our hooks
+	// Known are all agents, to say which others run the hooks of these.
+	Known []*agent.Agent
+}
+
+// Plan is what has to be done, and what a person should know about it.
+type Plan struct {
+	Steps  []Step      `json:"steps"`
+	Agents []AgentPlan `json:"agents"`
+	Notes  []string    `json:"notes,omitempty"`
+
+	host     *Host
+	manifest *Manifest
+}
+
+// AgentPlan is the part of one agent.
+type AgentPlan struct {
+	Name    string   `json:"agent"`
+	Title   string   `json:"title"`
+	Path    string   `json:"path"`
+	Events  []string `json:"events,omitempty"`
+	Changed bool     `json:"changed"`
+	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
+	Notes   []string `json:"notes,omitempty"`
+}
+
+// Apply lets an editor carry the plan out.
+func (p *Plan) Apply(e Editor) error {
+	if err := p.host.check(); err != nil {
+		return err
+	}
+	if err := Run(p.Steps, e); err != nil {
+		return err
+	}
+	if _, real := e.(*Disk); real {
+		return settle(p.host.Dirs, p.manifest, p.Steps)
+	}
+	return nil
+}
+
+// Files counts the files of other people that are touched.
+func (p *Plan) Files() int {
+	seen := map[string]bool{}
+	for _, s := range p.Steps {
+		if s.Op == OpWrite || s.Op == OpDelete || s.Op == OpTrust {
+			seen[s.Path] = true
+		}
+	}
+	return len(seen)
+}
+
+// Pick are the events that are installed for an agent.
+func Pick(a *agent.Agent, names []string) (events []*agent.EventSpec, err error) {
+	for _, e := range a.Events {
+		switch {
+		case slices.Contains(names, e.Name) && e.Install == agent.InstallNever:
+			return nil, fmt.Errorf("%s: %s is never installed: %s", a.Name, e.Name, e.Why)
+		case slices.Contains(names, e.Name), e.Install == agent.InstallDefault && len(names) == 0,
+			e.Install != agent.InstallNever && e.Kind != event.Other && isKind(e, names),
+			e.Install == agent.InstallDefault && isKind(e, names):
+			events = append(events, e)
+		}
+	}
+	return events, nil
+}
+
+func isKind(e *agent.EventSpec, names []string) bool {
+	if slices.Contains(names, string(e.Kind)) {
+		return true
+	}
+	for _, kinds := range []map[string]event.Kind{e.KindWith, e.KindWithout} {
+		for _, k := range kinds {
+			if slices.Contains(names, string(k)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// CheckEvents refuses names that mean nothing to any of the agents.
+func CheckEvents(agents []*agent.Agent, names []string) error {
+	for _, name := range names {
+		if event.Kind(name).Known() {
+			continue
+		}
+		if !slices.ContainsFunc(agents, func(a *agent.Agent) bool { _, ok := a.Event(name); return ok }) {
+			return fmt.Errorf("%s: is no event of these agents and no kind of event; `hookmux explain` and docs/agents.md name them", name)
+		}
+	}
+	return nil
+}
+
+// Install plans to hook agents.
+func (h *Host) Install(o Options) (*Plan, error) {
+	d, err := h.newDraft()
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckEvents(o.Agents, o.Events); err != nil {
+		return nil, err
+	}
+	var errs []error
+	plan := &Plan{host: h}
+	for _, a := range o.Agents {
+		one, err := d.install(a, o)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		plan.Agents = append(plan.Agents, *one)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	shim := Shim(h.Dirs)
+	if to, ok := readlink(shim); len(plan.Agents) > 0 && (!ok || to != h.Hook) {
+		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
+	}
+	changes := d.changes()
+	if err := writable(changes); err != nil {
+		return nil, err
+	}
+	if len(changes) > 0 || !d.sameManifest() {
+		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
+	}
+	plan.Steps = append(plan.Steps, changes...)
+	plan.manifest, plan.Notes = d.next, d.notes
+	for i := range plan.Agents {
+		plan.Agents[i].Changed = d.changed(plan.Agents[i].Name)
+	}
+	return plan, nil
+}
+
+// commands are what is registered for an agent.
+func (h *Host) commands(a *agent.Agent, o Options) ([]Command, error) {
+	events, err := Pick(a, o.Events)
+	if err != nil {
+		return nil, err
+	}
+	var out []Command
+	for _, e := range events {
+		c := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: Limit(a, e)}
+		// Only calls are refused: a prompt, or the end of a turn, that is
+		// refused over our own failure would make the agent unusable.
+		c.Deny = o.Deny && e.Carries.Deny != nil && (e.Kind == event.ToolBefore || e.Kind == event.PermissionRequest)
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
+	h := d.host
+	if a.Install == nil {
+		return nil, fmt.Errorf("%s: hookmux cannot write itself into it; see docs/agents.md for what it can do", a.Name)
+	}
+	place, path, ok := a.Install.Place(o.Scope, h.look(a.Install))
+	if !ok {
+		return nil, fmt.Errorf("%s: has no hooks of a %s; leave --project out", a.Name, o.Scope)
+	}
+	commands, err := h.commands(a, o)
+	if err != nil {
+		return nil, err
+	}
+	one := &AgentPlan{Name: a.Name, Title: a.Title, Path: path}
+	for _, c := range commands {
+		one.Events = append(one.Events, c.Event)
+	}
+	if a.Install.Way == agent.WayPlugin {
+		err = d.plugin(a, path, o)
+	} else {
+		err = d.entries(a, place, path, commands, o, one)
+	}
+	if err != nil {
+		return nil, err
+	}
+	one.Notes = append(one.Notes, d.host.notes(a, path, o)...)
+	return one, nil
+}
+
+func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
+	t, err := newTarget(path, place, a.Install)
+	if err != nil {
+		return err
+	}
+	f, err := d.open(path, a.Name, o.Scope, KindEntries)
+	if err != nil {
+		return err
+	}
+	if err := d.remember(f, a); err != nil {
+		return err
+	}
+	now := f.now
+	if now == nil {
+		now = t.fresh(place)
+	}
+	now, kept, err := t.write(now, a, commands, f.record.Kept)
+	if err != nil {
+		return broken(path, err)
+	}
+	f.record.Kept = kept
+	f.set(OpWrite, now)
+	if err := d.elsewhere(a, path, o.Scope); err != nil {
+		return err
+	}
+	one.Notes = append(one.Notes, d.foreign(t, a, f.now)...)
+	if byHash(a) {
+		return d.trust(t, a, place, f, o, one)
+	}
+	return nil
+}
+
+// fresh is a file that holds nothing yet.
+func (t *target) fresh(place agent.InstallPlace) []byte {
+	if t.format != edit.JSON {
+		return []byte{}
+	}
+	src := []byte("{}\n")
+	for _, m := range withMembers(place.With) {
+		if out, err := t.format.Set(src, []string{m.key}, m.value); err == nil {
+			src = out
+		}
+	}
+	return src
+}
+
+// elsewhere takes our entries out of places that do not count (any more).
+func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
+	for _, p := range a.Install.Places {
+		other := d.host.resolve(p.HookFile)
+		if p.Scope != scope || other == "" || other == path {
+			continue
+		}
+		if err := d.takeOut(a, p, other, scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options, one *AgentPlan) error {
+	h := d.host
+	path := h.trustFile(a)
+	if path == "" {
+		return nil
+	}
+	keys, err := t.trustKeys(hooks.now, a, h.sourceName(hooks.path, place))
+	if err != nil {
+		return broken(hooks.path, err)
+	}
+	f, err := d.open(path, a.Name, o.Scope, KindTrust)
+	if err != nil {
+		return err
+	}
+	_, missing, err := trusted(f.now, keys)
+	if err != nil {
+		return broken(path, err)
+	}
+	if len(missing) == 0 || !o.Trust {
+		one.Trusted = len(missing) == 0
+		if !one.Trusted {
+			one.Notes = append(one.Notes, a.Install.Trust.Say)
+		}
+		if f != hooks {
+			d.forget(f)
+		}
+		return nil
+	}
+	if err := d.remember(f, a); err != nil {
+		return err
+	}
+	now, kept, err := grant(f.now, keys, f.record.Kept)
+	if err != nil {
+		return broken(path, err)
+	}
+	f.record.Kept = kept
+	for key := range keys {
+		if !slices.ContainsFunc(f.record.Keys, func(k []string) bool { return slices.Equal(k, stateKey(key)) }) {
+			f.record.Keys = append(f.record.Keys, stateKey(key))
+		}
+	}
+	slices.SortFunc(f.record.Keys, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	st := f.set(OpTrust, now)
+	if st == nil {
+		// They are trusted, and the person switched some of them off.
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do not run", path))
+		return nil
+	}
+	st.grant = &Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
+	one.Trusted = true
+	return nil
+}
+
+// sameText compares with nil as no file at all.
+func sameText(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
+
+// folder is where an agent is asked what it sees of a scope.
+func (h *Host) folder(scope string) string {
+	if scope == Project {
+		return h.Project
+	}
+	return h.Dirs.Home
+}

@@ -1,0 +1,127 @@
+package install
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// ProbeEvent is the event with which a hook command is tried out. No agent has
+// one of this name, so that nothing is decided and no session begins.
+const ProbeEvent = "hookmux.probe"
+
+// probeLimit is how long a probe may take, a hub that has to start included.
+const probeLimit = 15 * time.Second
+
+// Probe is what came of trying an agent's hook command.
+type Probe struct {
+	Agent string        `json:"agent"`
+	Took  time.Duration `json:"tookNs,omitempty"`
+	Error string        `json:"error,omitempty"`
+}
+
+var probes atomic.Int64
+
+// Try runs each agent's hook command as the agent would, with the probe event,
+// and watches the hub for its arrival: an answer alone proves nothing, because
+// a hook that reaches nobody gives one too.
+func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agent, env []string) []Probe {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ready, seen := make(chan struct{}), make(chan string, 64)
+	ended := make(chan error, 1)
+	go func() {
+		open := false
+		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{ProbeEvent}}}, func(n client.Note) error {
+			if n.Ready != nil && !open {
+				open = true
+				close(ready)
+			}
+			if n.Entry != nil {
+				select {
+				case seen <- string(n.Entry.Event):
+				case <-ctx.Done():
+				}
+			}
+			return nil
+		})
+	}()
+	var broken string
+	select {
+	case <-ready:
+	case err := <-ended:
+		broken = fmt.Sprintf("the hub cannot be watched: %v", err)
+	case <-time.After(probeLimit):
+		broken = "the hub cannot be watched: it says nothing"
+	}
+	var out []Probe
+	for _, a := range agents {
+		p := Probe{Agent: a.Name, Error: broken}
+		if broken == "" {
+			took, err := h.try(ctx, a, env, seen)
+			if p.Took = took; err != nil {
+				p.Error = err.Error()
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (h *Host) try(ctx context.Context, a *agent.Agent, env []string, seen <-chan string) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	mark := "probe-" + strconv.Itoa(int(probes.Add(1))) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36)
+	c := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent, Seconds: int(probeLimit / time.Second)}
+	argv := append([]string{c.Program}, c.Args()...)
+	if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
+		argv = []string{"/bin/sh", "-c", c.Line()}
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env, cmd.Dir, cmd.WaitDelay = env, h.Dirs.Home, time.Second
+	cmd.Stdin = strings.NewReader(`{"hook_event_name":"` + ProbeEvent + `","session_id":"` + mark + `"}`)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	began := time.Now()
+	err := cmd.Run()
+	took := time.Since(began)
+	if err != nil {
+		var exit *exec.ExitError
+		if text, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n"); errors.As(err, &exit) && text != "" {
+			return took, fmt.Errorf("its hook fails (%v): %s", err, text)
+		}
+		return took, fmt.Errorf("its hook cannot be run: %v", err)
+	}
+	// The hub answered first and told its watchers then.
+	for wait := time.After(3 * time.Second); ; {
+		select {
+		case text := <-seen:
+			if strings.Contains(text, mark) {
+				return took, nil
+			}
+		case <-wait:
+			return took, errors.New("its hook ran and nothing arrived at the hub; see `hookmux doctor " + a.Name + "`")
+		}
+	}
+}
+
+// BareEnv is as little of an environment as agents give their hooks: home and
+// a path, and where the hub is if that was chosen.
+func BareEnv(home string, getenv func(string) string) []string {
+	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
+	if dir := getenv(paths.RuntimeVariable); dir != "" {
+		env = append(env, paths.RuntimeVariable+"="+dir)
+	}
+	return env
+}

@@ -1,0 +1,242 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/paths"
+)
+
+// Ours stays where it is, is brought up to date, and is there once.
+func TestAnOldEntryIsBroughtUpToDateInItsPlace(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
+	ours := `{"hooks": [{"type": "command", "command": "/old/place/hookmux-hook", "args": ["claude", "PreToolUse", "60"], "timeout": 60, "statusMessage": "theirs"}]}`
+	write(t, path, `{"hooks": {"PreToolUse": [`+ours+`, {"hooks": [{"type": "command", "command": "mine"}]}, `+ours+`], "OldEvent": [`+ours+`]}}`)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse"}})
+	var got map[string]map[string][]struct {
+		Hooks []struct {
+			Command, StatusMessage string
+			Args                   []string
+			Timeout                int
+		}
+	}
+	d, err := edit.Parse([]byte(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	list := got["hooks"]["PreToolUse"]
+	if len(list) != 2 || len(got["hooks"]) != 1 {
+		t.Fatal(read(t, path))
+	}
+	first := list[0].Hooks[0]
+	if first.Command != Shim(h.Dirs) || first.Timeout != 3600 || first.Args[2] != "3600" || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
+		t.Error(read(t, path))
+	}
+}
+
+// A person put their own handler into our group.
+func TestOnlyOurHandlerLeavesASharedGroup(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse"}})
+	path := p.Agents[0].Path
+	text, err := edit.AppendToArray([]byte(read(t, path)), []string{"hooks", "PreToolUse", "0", "hooks"}, map[string]any{"type": "command", "command": "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, string(text))
+	mustUninstall(t, h, a)
+	d, err := edit.Parse([]byte(read(t, path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(d.Raw()); got != `{"hooks":{"PreToolUse":[{"hooks":[{"command":"mine","type":"command"}]}]}}` {
+		t.Error(got)
+	}
+}
+
+// Kimi and Cursor drop everything over one member they do not know; Cursor
+// reads // in a string as a comment.
+func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
+	for _, a := range installable() {
+		if a.Install.Way == agent.WayPlugin {
+			continue
+		}
+		h := newHost(t)
+		place, path, _ := a.Install.Place(User, h.look(a.Install))
+		mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+		tg, err := newTarget(path, place, a.Install)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := tg.format.Parse([]byte(read(t, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hs := a.Install.Handler
+		allowed := map[string]bool{hs.Command: true, hs.Args: true, hs.Event: true, hs.Timeout: true}
+		for k := range hs.With {
+			allowed[k] = true
+		}
+		events := map[string]int{}
+		for _, s := range tg.slots(r) {
+			events[s.event]++
+			for k := range s.handler {
+				if !allowed[k] {
+					t.Errorf("%s: %s: member %s is not named in the catalogue", a.Name, s.event, k)
+				}
+			}
+			if strings.Contains(s.text, "//") || strings.Contains(s.text, "/*") {
+				t.Errorf("%s: %s could be read as a comment", a.Name, s.text)
+			}
+			if e, ok := a.Event(s.event); !ok || e.Install != agent.InstallDefault {
+				t.Errorf("%s: %s is installed", a.Name, s.event)
+			}
+			if s.command.Seconds != Limit(a, mustEvent(t, a, s.event)) {
+				t.Errorf("%s: %s: the hook believes in %d s", a.Name, s.event, s.command.Seconds)
+			}
+		}
+		for event, n := range events {
+			if n != 1 {
+				t.Errorf("%s: %d hooks at %s", a.Name, n, event)
+			}
+		}
+	}
+}
+
+func mustEvent(t *testing.T, a *agent.Agent, name string) *agent.EventSpec {
+	t.Helper()
+	e, ok := a.Event(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	return e
+}
+
+func TestOddPlacesAreErrorsAndNotTraps(t *testing.T) {
+	a := known(t, "claude")
+	for name, lay := range map[string]func(h *Host){
+		"the folder is a file": func(h *Host) { write(t, filepath.Join(h.Dirs.Home, ".claude"), "") },
+		"the file is a folder": func(h *Host) { write(t, filepath.Join(h.Dirs.Home, ".claude/settings.json/x"), "") },
+		"links in a circle": func(h *Host) {
+			write(t, filepath.Join(h.Dirs.Home, ".claude/x"), "")
+			_ = os.Symlink("settings.json", filepath.Join(h.Dirs.Home, ".claude/settings.json"))
+		},
+		"cut off": func(h *Host) { write(t, filepath.Join(h.Dirs.Home, ".claude/settings.json"), `{"hooks": {`) },
+	} {
+		h := newHost(t)
+		lay(h)
+		before := picture(t, h.Dirs.Home)
+		_, err := h.Install(Options{Agents: []*agent.Agent{a, known(t, "grok")}, Scope: User})
+		if err == nil || !strings.Contains(err.Error(), ".claude") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+// An empty file is a file nobody wrote anything into yet.
+func TestEmptyFiles(t *testing.T) {
+	for _, name := range []string{"claude", "kimi", "qwen"} {
+		for _, text := range []string{"", "\n", " \n\n"} {
+			a := known(t, name)
+			h := newHost(t)
+			_, path, _ := a.Install.Place(User, h.look(a.Install))
+			write(t, path, text)
+			mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+			if !h.Installed(a) {
+				t.Errorf("%s: not installed into %q", name, text)
+			}
+			mustUninstall(t, h, a)
+			if got := read(t, path); got != text {
+				t.Errorf("%s: %q became %q", name, text, got)
+			}
+		}
+	}
+}
+
+// Somebody wrote between plan and writing.
+func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
+	write(t, path, "{}")
+	p, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, `{"new": 1}`)
+	if err := p.Apply(&Disk{}); err == nil || read(t, path) != `{"new": 1}` {
+		t.Errorf("%v: %s", err, read(t, path))
+	}
+}
+
+func TestTheShimFollowsAnUpgrade(t *testing.T) {
+	h := newHost(t)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
+	shim := Shim(h.Dirs)
+	next := filepath.Join(t.TempDir(), hookName)
+	write(t, next, "")
+	if err := os.Chmod(next, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		onPath, gone bool
+		want         string
+	}{{false, false, h.Hook}, {true, false, next}, {false, true, h.Hook}} {
+		hook := next
+		if c.gone {
+			if err := os.Remove(next); err != nil {
+				t.Fatal(err)
+			}
+			hook = h.Hook
+		}
+		if err := Refresh(h.Dirs, hook, c.onPath); err != nil {
+			t.Fatal(err)
+		}
+		if to, _ := os.Readlink(shim); to != c.want {
+			t.Errorf("%+v: it leads to %s", c, to)
+		}
+	}
+	if err := Refresh(newHost(t).Dirs, next, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheRealHomeIsRefusedInTests(t *testing.T) {
+	dirs, err := paths.Find(func(string) string { return "" })
+	if err != nil {
+		t.Skip("no home in the password file")
+	}
+	h := &Host{Dirs: dirs, Getenv: func(string) string { return "" }}
+	if _, err := h.Install(Options{Agents: []*agent.Agent{known(t, "claude")}, Scope: User}); err == nil {
+		t.Error("a test may write into the home of whoever runs it")
+	}
+}
+
+// The manifest is a person's own file once more: nobody else may read it.
+func TestTheManifestIsPrivate(t *testing.T) {
+	h := newHost(t)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
+	info, err := os.Stat(manifestPath(h.Dirs))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Error(info, err)
+	}
+	write(t, manifestPath(h.Dirs), "{ nonsense")
+	if _, err := h.Uninstall(installable()); err == nil || !strings.Contains(err.Error(), "install.json") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,217 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/plugins"
+)
+
+// Uninstall plans to take hookmux out of agents, wherever the manifest or the
+// command strings show it: in the home, in this project and in every other one
+// it was put into.
+func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
+	d, err := h.newDraft()
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{host: h}
+	for _, a := range agents {
+		if a.Install == nil {
+			continue
+		}
+		if err := d.uninstall(a); err != nil {
+			return nil, err
+		}
+		if !d.changed(a.Name) && !hasRecord(d.old, a) {
+			continue
+		}
+		one := AgentPlan{Name: a.Name, Title: a.Title, Changed: d.changed(a.Name)}
+		for _, path := range d.order {
+			if f := d.files[path]; f.agent == a.Name && len(f.stages) > 0 && one.Path == "" {
+				one.Path = path
+			}
+		}
+		plan.Agents = append(plan.Agents, one)
+	}
+	plan.Steps = d.changes()
+	if err := writable(plan.Steps); err != nil {
+		return nil, err
+	}
+	if !d.sameManifest() {
+		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
+	}
+	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 {
+		if _, there := readlink(shim); there {
+			plan.Steps = append(plan.Steps, Step{Op: OpDropLink, Path: shim},
+				Step{Op: OpDropDir, Path: filepath.Dir(shim)}, Step{Op: OpDropDir, Path: h.Dirs.Data})
+		}
+	}
+	plan.manifest, plan.Notes = d.next, d.notes
+	return plan, nil
+}
+
+func hasRecord(m *Manifest, a *agent.Agent) bool {
+	for _, r := range m.Files {
+		if r.Agent == a.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *draft) uninstall(a *agent.Agent) error {
+	here := d.host
+	defer func() { d.host = here }()
+	projects := []string{here.Project}
+	for _, path := range d.old.paths() {
+		if r := d.old.Files[path]; r.Agent == a.Name && r.Scope == Project && !slices.Contains(projects, r.Project) {
+			projects = append(projects, r.Project)
+		}
+	}
+	for i, project := range projects {
+		there := *here
+		there.Project = project
+		d.host = &there
+		for _, p := range a.Install.Places {
+			path := d.host.resolve(p.HookFile)
+			if path == "" || i > 0 && p.Scope != Project {
+				continue
+			}
+			var err error
+			if a.Install.Way == agent.WayPlugin {
+				err = d.unplug(a, path, p.Scope)
+			} else {
+				err = d.takeOut(a, p, path, p.Scope)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return d.leftovers(a)
+}
+
+// leftovers are files of the manifest that no place of the catalogue explains
+// (any more): folders were renamed, or hooks went and trust stayed.
+func (d *draft) leftovers(a *agent.Agent) error {
+	for _, path := range d.next.paths() {
+		r := d.next.Files[path]
+		if r.Agent != a.Name {
+			continue
+		}
+		if strings.HasSuffix(path, "/") {
+			d.dropDirs(a.Name, append(slices.Clone(r.Dirs), filepath.Clean(path)))
+			delete(d.next.Files, path)
+			continue
+		}
+		f, err := d.open(path, a.Name, r.Scope, r.Kind)
+		if err != nil {
+			return err
+		}
+		switch {
+		case f.now == nil || hash(f.now) == r.After:
+			d.drop(f, r.Original)
+		case r.Kind == KindTrust:
+			now, err := d.withoutTrust(path, f.now, nil, nil, r)
+			if err != nil {
+				return err
+			}
+			d.drop(f, now)
+		default:
+			d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it and is no place of %s any more, so it is left alone", path, a.Name))
+			d.drop(f, f.now)
+		}
+	}
+	return nil
+}
+
+// plugin plans an agent's plugin file and what must lie beside it.
+func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
+	h, spec := d.host, a.Install.Plugin
+	opt := plugins.Options{Version: h.Version, Hook: Shim(h.Dirs), Deny: o.Deny}
+	if len(o.Events) > 0 {
+		events, err := Pick(a, o.Events)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			opt.Events = append(opt.Events, e.Name)
+		}
+	}
+	text, err := plugins.Render(spec.Source, opt)
+	if err != nil {
+		return err
+	}
+	f, err := d.open(path, a.Name, o.Scope, KindPlugin)
+	if err != nil {
+		return err
+	}
+	if f.now != nil {
+		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
+			return broken(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
+		}
+	} else if f.fresh {
+		f.record.Dirs = missingDirs(path)
+	}
+	f.set(OpWrite, text)
+	for _, seed := range spec.Seeds {
+		if err := d.seed(a, filepath.Dir(path), seed, o.Scope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seed makes what an agent needs beside a plugin, only where it is not there.
+func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) error {
+	path := filepath.Join(dir, seed.Path)
+	if exists(path) {
+		return nil
+	}
+	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: missingDirs(path)}
+	if scope == Project {
+		record.Project = d.host.Project
+	}
+	if strings.HasSuffix(seed.Path, "/") {
+		d.next.Files[path+"/"] = record
+		d.makes = append(d.makes, Step{Op: OpMakeDir, Path: path, Agent: a.Name, Why: seed.Why})
+		return nil
+	}
+	d.next.Files[path] = record
+	f, err := d.open(path, a.Name, scope, KindSeed)
+	if err != nil {
+		return err
+	}
+	if st := f.set(OpWrite, []byte(seed.Text)); st != nil {
+		st.why = seed.Why
+	}
+	return nil
+}
+
+// unplug takes a plugin file out.
+func (d *draft) unplug(a *agent.Agent, path, scope string) error {
+	data, err := readFile(path)
+	if err != nil {
+		return broken(path, err)
+	}
+	if data == nil && d.next.Files[path] == nil {
+		return nil
+	}
+	f, err := d.open(path, a.Name, scope, KindPlugin)
+	if err != nil {
+		return err
+	}
+	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Install.Plugin.Source) {
+		if d.old.Files[path] != nil {
+			d.notes = append(d.notes, fmt.Sprintf("%s: is no longer hookmux's, so it is left alone", path))
+		}
+		delete(d.next.Files, path)
+		return nil
+	}
+	d.drop(f, nil)
+	return nil
+}
