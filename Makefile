@@ -37,8 +37,9 @@ lint: check
 	GOOS=darwin $(GO) vet $(FLAGS) ./...
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 
+# Real agents from npm, pinned; AGENTS=all for every one that is known.
 verify: build
-	HOOKMUX_VERIFY="$(AGENTS)" $(GO) test $(FLAGS) -count=1 -timeout 15m -run '^TestReal' -v ./internal/verify/...
+	HOOKMUX_VERIFY="$(AGENTS)" $(GO) test $(FLAGS) -count=1 -p 1 -timeout 15m -run '^TestReal' ./internal/verify/... ./internal/launch ./internal/install ./plugins
 
 bench: build
 	$(GO) run $(FLAGS) ./bench -bin $(BIN)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/registry"
 	"github.com/hookmux/hookmux/internal/surface/text"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -164,7 +165,7 @@ func (w *world) guardExplain() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System}}
+			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System}, Resolve: registry.RealPath}
 			set := guard.Set{guard.NewDestructive(opt), guard.NewSecrets(opt), guard.NewOwnFiles(opt)}
 			e := guard.Explain(args[0], guard.Call{ToolKind: "shell", Cwd: w.cwd(), Project: w.cwd(), Home: dirs.Home}, set)
 			if asJSON {

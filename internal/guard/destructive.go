@@ -67,13 +67,15 @@ func destructiveSetup() {
 	add(overwriteRule, "mv", "gmv", "cp", "gcp", "tee", "truncate", "gtruncate", "ln", "rsync", "install")
 	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill", "killall", "killall5", "pkill", "crontab",
 		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli", "apt", "apt-get", "yum", "dnf", "pacman", "rpm",
-		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew", "chpasswd", "usermod")
+		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew", "chpasswd", "usermod", "passwd")
+	add(unpackRule, "tar", "bsdtar", "unzip")
+	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
 	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna", "hub")
 	destructiveTable = t
 
 	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync", "rmdirsync", "remove_tree", "rm_rf",
 		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec", "remove-item", "format", "xargs",
-		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "| sudo", "nc", "rev"}
+		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "gdb", "lldb", "sed", "su "}
 	for n := range t {
 		words = append(words, n)
 	}
@@ -109,6 +111,12 @@ func destructive(x *env) {
 		}
 		if r.Argv[0].Glob || r.Argv[0].Dynamic {
 			hiddenProgram(x, r)
+		}
+	}
+	for _, h := range x.hostRuns() {
+		redirectRule(x, h)
+		if f, ok := destructiveTable[h.Name()]; ok {
+			f(x, h)
 		}
 	}
 	downloadedScript(x)

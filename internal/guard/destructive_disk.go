@@ -252,7 +252,15 @@ func fetchedProgram(x *env, r *shell.Run) {
 			return
 		}
 	}
+	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || has(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0")) {
+		say(o)
+		return
+	}
 	if evals {
+		if o := x.originOf(r.From, 0); o != "" && has(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0") {
+			say(o)
+			return
+		}
 		// curl … | while read l; do eval "$l"; done
 		for _, a := range r.Args() {
 			if o := x.originOf(r.From, 0); o != "" && a.Dynamic {
@@ -260,10 +268,6 @@ func fetchedProgram(x *env, r *shell.Run) {
 				return
 			}
 		}
-		return
-	}
-	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput {
-		say(o)
 		return
 	}
 	if !readsProgramFromStdin(r, isShell) {

@@ -73,6 +73,7 @@ func rmRule(x *env, r *shell.Run) {
 		if recursive {
 			x.deletes(r, w, "deletes")
 			x.listed(r, w)
+			x.fromList(r, w)
 			continue
 		}
 		p := x.place(w, r)
@@ -102,7 +103,7 @@ func (x *env) deletes(r *shell.Run, w shell.Word, verb string) {
 		switch {
 		case why != "":
 			x.f.add("rm-broad", r.String(), fmt.Sprintf("%s %s (%s)", verb, p.text, why))
-		case x.outside(p):
+		case x.outside(p) && !buildDir(path.Base(p.path)):
 			x.f.add("rm-outside", r.String(), fmt.Sprintf("%s %s, which is outside the project", verb, p.text))
 		}
 		return

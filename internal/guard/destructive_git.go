@@ -66,7 +66,7 @@ func gitRule(x *env, r *shell.Run) {
 		force := hasShort(flags, 'f') || hasLong(flags, "--force")
 		del := hasShort(flags, 'd') || hasLong(flags, "--delete")
 		if hasShort(flags, 'D') || force && del {
-			lose(history, "deletes a branch that may hold unmerged commits")
+			gitBranches(x, r, rest)
 		}
 	case "stash":
 		if len(rest) > 0 && (rest[0].Text == "drop" || rest[0].Text == "clear") {
@@ -114,6 +114,24 @@ func gitRule(x *env, r *shell.Run) {
 		if hasShort(flags, 'd') {
 			lose(history, "deletes replacement references")
 		}
+	}
+}
+
+// gitBranches: throwing away one's own finished branch is daily work; losing a
+// branch everyone builds on, or whatever a list happens to name, is not.
+func gitBranches(x *env, r *shell.Run, names []shell.Word) {
+	for _, n := range names {
+		switch {
+		case protectedBranch(n.Text):
+			x.f.add("git-history", r.String(), fmt.Sprintf("git branch -D deletes %s with whatever it holds", n.Text))
+			return
+		case n.Dynamic && !n.From.Empty(), viaXargs(r):
+			x.f.add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits included")
+			return
+		}
+	}
+	if len(names) == 0 && viaXargs(r) {
+		x.f.add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits included")
 	}
 }
 

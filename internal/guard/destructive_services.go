@@ -40,7 +40,9 @@ func clusterRule(x *env, r *shell.Run) {
 		for _, v := range rest[:min(len(rest), 4)] {
 			switch v.Text {
 			case "delete":
-				say("delete removes resources from the cluster")
+				if !namedPods(r, flags, rest) {
+					say("delete removes resources from the cluster")
+				}
 				return
 			case "drain":
 				say("drain evicts everything from a node")
@@ -72,6 +74,39 @@ func clusterRule(x *env, r *shell.Run) {
 			say("purges a job")
 		}
 	}
+}
+
+// namedPods: a pod that is deleted by its name comes back at once; people do it
+// all day to restart something.
+func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
+	if viaXargs(r) || hasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector", "--filename", "--kustomize") || has(flags, "-A", "-l", "-f", "-k", "-R") {
+		return false
+	}
+	for _, f := range flags {
+		if len(f.Text) > 2 && (strings.HasPrefix(f.Text, "-l") || strings.HasPrefix(f.Text, "-f")) {
+			return false
+		}
+	}
+	for i, w := range rest {
+		if w.Text != "delete" {
+			continue
+		}
+		kinds := rest[i+1:]
+		if len(kinds) == 0 {
+			return false
+		}
+		switch kinds[0].Text {
+		case "pod", "pods", "po":
+			return len(kinds) > 1
+		}
+		for _, k := range kinds {
+			if !strings.HasPrefix(k.Text, "pod/") && !strings.HasPrefix(k.Text, "pods/") && !strings.HasPrefix(k.Text, "po/") {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // phrases per program: the line's operands contain these words in this order.
@@ -199,8 +234,9 @@ func containerRule(x *env, r *shell.Run) {
 	case two("volume", "rm"), two("volume", "remove"), two("volume", "prune"):
 		say("removes volumes and the data in them")
 	case len(rest) > 0 && (rest[0].Text == "compose" && has(rest, "down", "rm") || r.Name() == "docker-compose" && has(rest, "down", "rm")):
-		if has(flags, "-v", "--volumes") || has(flags, "--rmi=all") || clusterHas(flags, 'v') {
-			say("compose down with volumes loses their data")
+		// down -v resets a development set-up, which is what compose is for.
+		if has(flags, "--rmi=all") || has(flags, "--rmi") && has(rest, "all") {
+			say("compose down --rmi all removes every image the project uses")
 		}
 	case len(rest) > 0 && (rest[0].Text == "rm" || rest[0].Text == "rmi" || rest[0].Text == "stop" || rest[0].Text == "kill" || two("container", "rm") || two("image", "rm")):
 		for _, a := range rest {
@@ -216,8 +252,6 @@ func containerRule(x *env, r *shell.Run) {
 		say("takes a swarm or stack down")
 	}
 }
-
-func clusterHas(flags []shell.Word, letter byte) bool { return hasShort(flags, letter) }
 
 var (
 	sqlDrop     = regexp.MustCompile(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
@@ -250,6 +284,36 @@ func (x *env) sqlText(r *shell.Run) string {
 	return b.String()
 }
 
+// production reports whether something says that this is not a development
+// database: the environment, an option, or that it happens on another machine.
+func (x *env) production(r *shell.Run) bool {
+	if r.Remote {
+		return true
+	}
+	names := func(s string) bool {
+		l := strings.ToLower(s)
+		return strings.Contains(l, "prod") && !strings.Contains(l, "product") || strings.Contains(l, "production") || l == "live"
+	}
+	for _, a := range r.Args() {
+		if names(a.Text) || strings.HasPrefix(a.Text, "DISABLE_DATABASE_ENVIRONMENT_CHECK=") {
+			return true
+		}
+	}
+	for i := range x.script.Runs {
+		// Assignments on lines of their own, and exports, last.
+		other := &x.script.Runs[i]
+		if other != r && len(other.Argv) > 0 && other.Name() != "export" && other.Name() != "declare" {
+			continue
+		}
+		for _, a := range other.Assigns {
+			if names(a.Value.Text) || a.Name == "DISABLE_DATABASE_ENVIRONMENT_CHECK" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func databaseRule(x *env, r *shell.Run) {
 	args := r.Args()
 	say := func(what string) { x.f.add("database", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
@@ -279,14 +343,14 @@ func databaseRule(x *env, r *shell.Run) {
 	case "rails", "rake", "artisan", "php", "mix", "sequelize", "knex", "typeorm", "python", "python3":
 		for _, a := range args {
 			for _, t := range manageTasks {
-				if a.Text == t {
-					say(t + " empties the database")
+				if a.Text == t && x.production(r) {
+					say(t + " empties a production database")
 					return
 				}
 			}
 		}
-		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") && has(args[1:2], "flush", "reset_db", "sqlflush") && args[1].Text != "sqlflush" {
-			say(args[1].Text + " empties the database")
+		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") && has(args[1:2], "flush", "reset_db") && x.production(r) {
+			say(args[1].Text + " empties a production database")
 		}
 		if name == "knex" && has(args, "migrate:rollback") && has(args, "--all") {
 			say("rolls every migration back")

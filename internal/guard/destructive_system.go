@@ -55,6 +55,10 @@ func systemRule(x *env, r *shell.Run) {
 		if has(args, "-delete", "delete") {
 			say("deletes a directory entry")
 		}
+	case "passwd":
+		if has(flags, "-d", "--delete", "-l", "--lock", "-dl") {
+			say("takes an account's password away")
+		}
 	case "usermod":
 		if has(flags, "-L", "--lock") {
 			say("locks an account")

@@ -6,7 +6,7 @@
 //	own-files    changing hookmux's own files, or any agent's hook configuration
 //
 // Contract: a Guard is pure. It opens no file and asks nobody; what it knows of
-// the machine comes with the Call. It never panics and its cost is bounded by
+// the machine comes with the Call, and through Options.Resolve if that is given. It never panics and its cost is bounded by
 // the bounds of internal/shell. A command that cannot be read in full (broken
 // syntax, too long, nested beyond all measure) is a finding only if its text
 // names something this guard watches.
@@ -45,6 +45,13 @@ type Options struct {
 	Allow []string
 	// OwnPaths are further absolute files and directories for own-files.
 	OwnPaths []string
+	// HubPID is the hub's process number, 0 when it is not known; own-files
+	// then cannot tell `kill 123` from any other kill.
+	HubPID int
+	// Resolve follows the symbolic links in an absolute path as far as it exists
+	// and returns the rest unchanged. It must be quick and must not fail; nil
+	// leaves every path as it is named. own-files and secrets judge both names.
+	Resolve func(path string) string
 }
 
 // Finding is one thing a guard objects to.
@@ -90,6 +97,7 @@ type Guard struct {
 	name  string
 	opt   Options
 	pre   *needles
+	links *needles // set when links are followed: what must be parsed because of them
 	own   *ownTable
 	allow map[string]bool
 	exact []string // "rule:command"
@@ -110,9 +118,15 @@ func New(name string, opt Options) (*Guard, error) {
 		g.pre = destructiveNeedles()
 	case Secrets:
 		g.pre = secretNeedles()
+		if opt.Resolve != nil {
+			g.links = readerNeedles()
+		}
 	case OwnFiles:
-		g.own = newOwnTable(opt.OwnPaths)
+		g.own = newOwnTable(opt)
 		g.pre = g.own.needles()
+		if opt.Resolve != nil {
+			g.links = linkNeedles()
+		}
 	default:
 		return nil, fmt.Errorf("%s: no such guard; `hookmux guard list` shows them", name)
 	}
@@ -187,7 +201,7 @@ func (g *Guard) check(call *Call, extra inputPaths, p *parses) []Finding {
 	f := &findings{guard: g}
 	for _, cmd := range call.Commands {
 		f.command = cmd
-		if !g.pre.interesting(cmd) {
+		if !g.pre.interesting(cmd) && (g.links == nil || !g.links.match(cmd) && !(g.own != nil && redirects(cmd))) {
 			continue
 		}
 		g.command(f, call, cmd, p)

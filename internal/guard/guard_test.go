@@ -14,7 +14,7 @@ import (
 // simple commands can stand behind sudo and env as they are.
 var simple = regexp.MustCompile(`^[a-z./][a-z0-9./_-]* [^;&|<>(){}\n]*$`)
 
-var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\.|set|exec|builtin|if|for|while|until|case|function|time|coproc|unset|local) `)
+var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\.|set|exec|builtin|if|for|while|until|case|function|time|coproc|unset|local|declare|typeset|readonly) `)
 
 // A dangerous command stays dangerous however it is wrapped.
 func TestWrappingKeepsFindings(t *testing.T) {
@@ -267,6 +267,14 @@ func BenchmarkCheck(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			own.Check(call)
+		}
+	})
+	following := NewOwnFiles(Options{HubPID: 4242, Resolve: func(p string) string { return p }})
+	call = shellCall("go test ./... -run TestFoo 2>&1")
+	b.Run("own-files following links", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			following.Check(call)
 		}
 	})
 }

@@ -3,7 +3,7 @@ package guard
 import (
 	"fmt"
 	"path"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell"
@@ -14,7 +14,8 @@ var ownRules = []RuleInfo{
 	{"own-files.delete", "the same files are deleted or moved away"},
 	{"own-files.hub", "the hub is stopped or killed"},
 	{"own-files.control", "hookmux is told to switch off, trust, install or change its settings"},
-	{"own-files.environment", "hookmux is switched off through its environment"},
+	{"own-files.environment", "hookmux is switched off, or over to other settings, through its environment"},
+	{"own-files.hooks-off", "an agent is started or set so that it runs no hooks"},
 	{"own-files.unreadable", "a command that cannot be read in full and names these files"},
 }
 
@@ -50,13 +51,25 @@ type ownTable struct {
 	exact []string // absolute files and directories from the options
 	files []string
 	dirs  []string
+	hub   string // the hub's process number, "" when not known
 }
 
-func newOwnTable(paths []string) *ownTable {
+func newOwnTable(opt Options) *ownTable {
 	t := &ownTable{}
-	for _, p := range paths {
-		if p != "" {
-			t.exact = append(t.exact, path.Clean(p))
+	if opt.HubPID > 1 {
+		t.hub = strconv.Itoa(opt.HubPID)
+	}
+	for _, p := range opt.OwnPaths {
+		if p == "" {
+			continue
+		}
+		p = path.Clean(p)
+		t.exact = append(t.exact, p)
+		// ~/.claude may itself be a link into somebody's dotfiles.
+		if opt.Resolve != nil {
+			if real := path.Clean(opt.Resolve(p)); path.IsAbs(real) && real != p && real != "/" {
+				t.exact = append(t.exact, real)
+			}
 		}
 	}
 	for _, c := range hookConfigs {
@@ -74,7 +87,7 @@ func (t *ownTable) needles() *needles {
 	for root := range ownRoots {
 		words = append(words, root)
 	}
-	for _, w := range [...]string{"hooks", "settings", "config.", "plugin", "extension", "crush.json", "allowlist", "managed-settings", "opencode.json"} {
+	for _, w := range [...]string{"hooks", "settings", "config.", "plugin", "extension", "crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode", "--pure"} {
 		words = append(words, w)
 	}
 	for _, e := range t.exact {
@@ -85,7 +98,32 @@ func (t *ownTable) needles() *needles {
 			}
 		}
 	}
+	if t.hub != "" {
+		words = append(words, t.hub)
+	}
 	return newNeedles(true, words...)
+}
+
+// linkNeedles are the ways to write. Where links are followed, a command that
+// names nothing of ours may still write to it through a link.
+func linkNeedles() *needles {
+	return newNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ", "sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
+		"curl ", "wget ", "tar ", "unzip ", "yq ", "sponge ")
+}
+
+// redirects reports whether s writes to a file by redirection. The two that
+// stand in every other command, 2>&1 and >/dev/null, do not count.
+func redirects(s string) bool {
+	for {
+		i := strings.IndexByte(s, '>')
+		if i < 0 {
+			return false
+		}
+		s = strings.TrimLeft(s[i+1:], ">| ")
+		if !strings.HasPrefix(s, "/dev/null") && !(len(s) > 1 && s[0] == '&' && (s[1] >= '0' && s[1] <= '9' || s[1] == '-')) {
+			return true
+		}
+	}
 }
 
 // owned says what p is, if it is ours. p is absolute, or as it was written.
@@ -148,13 +186,15 @@ func (t *ownTable) word(x *env, w shell.Word, r *shell.Run, del bool) bool {
 		return false
 	}
 	if p := x.place(w, r); p.known {
-		if test(p.path) {
+		if test(p.path) || w.Glob && t.glob(p.path) {
 			return true
 		}
-		if w.Glob {
-			return t.glob(p.path)
+		if w.Glob && !p.all || r.Remote {
+			return false
 		}
-		return false
+		// Deleting a link leaves alone what it points to.
+		real, ok := x.real(p.path, !del || p.all || strings.HasSuffix(w.Text, "/"))
+		return ok && test(real)
 	}
 	return test(w.Text)
 }
@@ -180,233 +220,27 @@ func (t *ownTable) check(x *env) {
 		for _, a := range r.Assigns {
 			t.assignment(x, r, a.Name)
 		}
-		for _, rd := range r.Redirects {
-			if rd.Writes() && t.word(x, rd.Target, r, false) {
-				x.f.add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
-			}
-		}
+		t.redirects(x, r)
 		if len(r.Argv) == 0 {
 			continue
 		}
+		t.environment(x, r)
 		t.control(x, r)
+		t.agentSwitches(x, r)
 		t.kills(x, r)
 		t.writer(x, r)
 		t.code(x, r)
 	}
-}
-
-func (t *ownTable) assignment(x *env, r *shell.Run, name string) {
-	switch name {
-	case "HOOKMUX_DISABLED", "HOOKMUX_DISABLE", "HOOKMUX_OFF", "HOOKMUX_BYPASS":
-		x.f.add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off", name))
+	for _, h := range x.hostRuns() {
+		t.redirects(x, h)
+		t.writer(x, h)
 	}
 }
 
-// ownVerbs are hookmux's verbs that belong to a person. A nil list means every
-// use of the verb; otherwise only these second words.
-var ownVerbs = map[string][]string{
-	"off": nil, "on": nil, "trust": nil, "untrust": nil, "install": nil, "uninstall": nil, "reply": nil, "approve": nil, "answer": nil, "grant": nil, "grants": {"add", "remove", "clear"}, "reset": nil, "purge": nil,
-	"hub":    {"stop", "kill", "restart"},
-	"guard":  {"off", "on", "allow", "deny", "set"},
-	"config": {"set", "unset", "edit", "reset"},
-	"feed":   {"reply", "approve", "allow", "answer"},
-}
-
-func (t *ownTable) control(x *env, r *shell.Run) {
-	if r.Name() != "hookmux" {
-		return
-	}
-	_, rest := splitFlags(r.Args())
-	if len(rest) == 0 || has(r.Args(), "--help", "-h") {
-		return
-	}
-	verb := rest[0].Text
-	say := func(rule, what string) {
-		x.f.add(rule, r.String(), fmt.Sprintf("hookmux %s belongs to a person, not to an agent", what))
-	}
-	if verb == "hooks" {
-		for _, w := range rest[1:] {
-			switch w.Text {
-			case "add", "remove", "set", "import":
-				say("control", "hooks "+w.Text)
-				return
-			}
-		}
-		return
-	}
-	seconds, known := ownVerbs[verb]
-	if !known {
-		return
-	}
-	if seconds == nil {
-		say("control", verb)
-		return
-	}
-	if len(rest) > 1 && slices.Contains(seconds, rest[1].Text) {
-		rule := "control"
-		if verb == "hub" {
-			rule = "hub"
-		}
-		say(rule, verb+" "+rest[1].Text)
-	}
-}
-
-// kills: pkill hookmux, kill $(pgrep hookmux), systemctl stop hookmux.
-func (t *ownTable) kills(x *env, r *shell.Run) {
-	name := r.Name()
-	line := strings.ToLower(joinArgs(r.Args()))
-	say := func() { x.f.add("hub", r.String(), "stops the hub") }
-	switch name {
-	case "pkill", "killall", "fuser":
-		if strings.Contains(line, "hookmux") {
-			say()
-		}
-	case "systemctl", "service", "launchctl", "sv", "rc-service":
-		if strings.Contains(line, "hookmux") {
-			for _, v := range [...]string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart"} {
-				if hasPhrase(line, v) {
-					say()
-					return
-				}
-			}
-		}
-	case "kill":
-		if strings.Contains(line, "hookmux") {
-			say()
-			return
-		}
-		for _, a := range r.Args() {
-			for i := a.From.Lo; i < a.From.Hi && i < len(x.script.Runs); i++ {
-				from := &x.script.Runs[i]
-				if strings.Contains(strings.ToLower(joinArgs(from.Args())), "hookmux") {
-					say()
-					return
-				}
-			}
-		}
-	}
-}
-
-// writer: programs that change their operands.
-func (t *ownTable) writer(x *env, r *shell.Run) {
-	flags, rest := splitFlags(r.Args())
-	write := func(ws []shell.Word) {
-		for _, w := range ws {
-			if t.word(x, w, r, false) {
-				x.f.add("write", r.String(), fmt.Sprintf("%s changes %s", r.Name(), w.Text))
-				return
-			}
-		}
-	}
-	remove := func(ws []shell.Word) {
-		for _, w := range ws {
-			if t.word(x, w, r, true) {
-				x.f.add("delete", r.String(), fmt.Sprintf("%s takes %s away", r.Name(), w.Text))
-				return
-			}
-		}
-	}
-	name := r.Name()
-	switch strings.TrimPrefix(name, "g") {
-	case "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put", "wipe":
-		remove(rest)
-	case "mv":
-		if len(rest) > 1 {
-			remove(rest[:len(rest)-1])
-		}
-		t.destination(x, r, rest, write)
-	case "cp", "install", "rsync", "scp", "ln":
-		t.destination(x, r, rest, write)
-		if len(rest) > 1 && (name == "ln" && hasShort(flags, 'f') || name == "rsync" && hasLong(flags, "--delete")) {
-			remove(rest[len(rest)-1:])
-		}
-	case "tee", "sponge", "truncate", "chmod", "chown", "chattr", "chflags", "ed", "ex", "patch", "vim", "vi", "nvim", "nano", "emacs", "setfacl":
-		write(rest)
-		if name == "chmod" || name == "chown" || name == "chattr" || name == "chflags" {
-			if hasShort(flags, 'R') {
-				remove(rest)
-			}
-		}
-	case "sed":
-		if hasShort(flags, 'i') || hasLong(flags, "--in-place") {
-			write(rest)
-		}
-	case "perl", "ruby":
-		if hasShort(flags, 'i') {
-			write(rest)
-		}
-	case "awk", "awk2", "gawk":
-		if has(r.Args(), "inplace") {
-			write(rest)
-		}
-	case "dd":
-		for _, a := range rest {
-			if v, ok := strings.CutPrefix(a.Text, "of="); ok {
-				write([]shell.Word{{Text: v, Bare: v, Dynamic: a.Dynamic, Tilde: strings.HasPrefix(v, "~")}})
-			}
-		}
-	case "curl", "wget":
-		for i, a := range r.Args() {
-			if len(a.Text) > 1 && a.Text[0] == '-' && (strings.HasSuffix(a.Text, "o") || strings.HasSuffix(a.Text, "O") || a.Text == "--output") && i+1 < len(r.Args()) {
-				write(r.Args()[i+1 : i+2])
-			}
-		}
-	case "it": // git, its g taken off above
-		sub, args := gitParts(r)
-		switch sub {
-		case "checkout", "restore", "rm", "mv", "apply", "stash":
-			_, paths := splitFlags(args)
-			write(paths)
-		}
-	case "yq", "jq", "dasel", "toml":
-		if hasShort(flags, 'i') || hasLong(flags, "--inplace", "--in-place") {
-			write(rest)
-		}
-	case "find":
-		if has(r.Args(), "-delete") || strings.Contains(joinArgs(r.Args()), "-exec rm") {
-			remove(rest[:min(len(rest), 1)])
-		}
-	}
-}
-
-// destination: the last operand, or the file of that name in a directory.
-func (t *ownTable) destination(x *env, r *shell.Run, rest []shell.Word, write func([]shell.Word)) {
-	if len(rest) < 2 {
-		return
-	}
-	last := rest[len(rest)-1]
-	write([]shell.Word{last})
-	p := x.place(last, r)
-	if !p.known {
-		return
-	}
-	for _, src := range rest[:len(rest)-1] {
-		if t.owned(path.Join(p.path, path.Base(src.Text))) && !t.owned(p.path) && ownRoots[path.Base(p.path)] {
-			x.f.add("write", r.String(), fmt.Sprintf("%s puts %s into %s", r.Name(), path.Base(src.Text), last.Text))
-			return
-		}
-	}
-}
-
-var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename", "rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
-
-// code: python3 -c and the like that name our files and write.
-func (t *ownTable) code(x *env, r *shell.Run) {
-	text, ok := r.Code()
-	if !ok {
-		return
-	}
-	writes := false
-	for _, w := range writesInCode {
-		writes = writes || strings.Contains(text, w)
-	}
-	if !writes {
-		return
-	}
-	for _, lit := range quotedIn(text) {
-		if t.owned(lit) {
-			x.f.add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), lit))
-			return
+func (t *ownTable) redirects(x *env, r *shell.Run) {
+	for _, rd := range r.Redirects {
+		if rd.Writes() && (t.word(x, rd.Target, r, false) || !r.Contained && ownBinary(rd.Target)) {
+			x.f.add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
 		}
 	}
 }
@@ -417,12 +251,52 @@ func (g *Guard) ownPaths(f *findings, call *Call, extra inputPaths) {
 		return
 	}
 	x := newEnv(call, nil, f)
+	removes := takesAway(call.ToolName)
+	mine := func(p string) bool {
+		return g.own.owned(p) || removes && g.own.holds(p) || ownBinary(shell.Word{Text: p})
+	}
 	for _, list := range [...][]string{call.Writes, extra.writes} {
 		for _, p := range list {
 			at := x.placeOf(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil)
-			if g.own.owned(p) || at.known && g.own.owned(at.path) {
+			hit := mine(p) || at.known && mine(at.path)
+			if !hit && at.known {
+				real, ok := x.real(at.path, true)
+				hit = ok && mine(real)
+			}
+			if hit {
 				f.add("write", p, fmt.Sprintf("changes %s", p))
 			}
 		}
 	}
+}
+
+// takesAway guesses from its name whether a tool deletes or moves what it names.
+func takesAway(tool string) bool {
+	l := strings.ToLower(tool)
+	for _, v := range [...]string{"delete", "remove", "move", "rename", "trash", "unlink", "rmdir"} {
+		if strings.Contains(l, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownBinary reports whether w names hookmux's programs: without them no agent's
+// hook reaches the hub. A name with a slash behind it is a directory.
+func ownBinary(w shell.Word) bool {
+	t := strings.ToLower(w.Text)
+	if len(t) < 4 || strings.HasSuffix(t, "/") {
+		return false
+	}
+	base := strings.TrimSuffix(path.Base(t), ".exe")
+	switch {
+	case base == "hookmux" || base == "hookmux-hook":
+		return true
+	case w.Dynamic:
+		return strings.Contains(t, "hookmux-hook")
+	case w.Glob && strings.Contains(base, "hook"):
+		ok, err := path.Match(base, "hookmux-hook")
+		return ok && err == nil
+	}
+	return false
 }

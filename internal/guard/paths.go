@@ -15,6 +15,31 @@ type env struct {
 	home    string
 	cwd     string
 	project string
+	asked   int               // how often Options.Resolve was asked
+	aliases map[string]string // names that this very command gave to other files
+}
+
+// maxResolve bounds the questions one command may put to the file system.
+const maxResolve = 64
+
+// real is where p leads when links are followed; ok is false when that is no
+// other place. follow says whether the last part of p is followed, too.
+func (x *env) real(p string, follow bool) (string, bool) {
+	resolve := x.f.guard.opt.Resolve
+	if resolve == nil || x.asked >= maxResolve || !path.IsAbs(p) {
+		return "", false
+	}
+	x.asked++
+	out := ""
+	if follow {
+		out = resolve(p)
+	} else {
+		out = path.Join(resolve(path.Dir(p)), path.Base(p))
+	}
+	if out = path.Clean(out); !path.IsAbs(out) || out == p {
+		return "", false
+	}
+	return out, true
 }
 
 // Stand-ins where the call does not say where it happens: relative paths then

@@ -19,6 +19,7 @@ var secretRules = []RuleInfo{
 	{"secrets.send", "a file that holds secrets, or the environment, goes to the network"},
 	{"secrets.print", "a command prints a stored password or token"},
 	{"secrets.variable", "a command prints a variable that holds a secret"},
+	{"secrets.env-dump", "a command prints the whole environment"},
 	{"secrets.commit", "a file that holds secrets is added to git"},
 	{"secrets.unreadable", "a command that cannot be read in full and names a secret file"},
 }
@@ -39,7 +40,7 @@ var readers = map[string]struct {
 	"tar": {values: "C"}, "zip": {}, "7z": {}, "gzip": {}, "bzip2": {}, "xz": {}, "zstd": {}, "rar": {}, "cpio": {},
 	"vim": {values: "cu"}, "vi": {values: "c"}, "nvim": {values: "cu"}, "nano": {}, "emacs": {}, "code": {}, "ed": {}, "micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {values: "a"}, "xdg-open": {},
 	"jq": {skip: 1}, "yq": {skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {}, "pygmentize": {}, "glow": {}, "look": {}, "split": {}, "csplit": {}, "expand": {}, "iconv": {values: "ft"}, "perl": {values: "eE"},
-	"gh": {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {}, "aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {}, "wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "gpg": {}, "age": {}, "age-keygen": {}, "sops": {},
+	"gh": {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {}, "aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {}, "wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "sqlite3": {values: "c"}, "duckdb": {}, "gpg": {}, "age": {}, "age-keygen": {}, "sops": {},
 }
 
 var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true, "http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
@@ -56,7 +57,7 @@ func secretNeedles() *needles {
 			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd", "service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
 			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json", "oauth_creds", "google_accounts", "rclone.conf", "doctl/config", "op/config", ".config/hub", "glab-cli",
 			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print", "get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key", "server.token",
-			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass", "gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw", "set |", "declare -p"}
+			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass", "gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw", "env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
 		words = append(words, keyEndings...)
 		secretPre = newNeedles(true, words...)
 	})
@@ -64,6 +65,11 @@ func secretNeedles() *needles {
 }
 
 func secrets(x *env) {
+	x.aliases = x.otherNames()
+	for _, h := range x.hostRuns() {
+		x.secretRedirects(h)
+		x.secretOperands(h)
+	}
 	for i := range x.script.Runs {
 		r := &x.script.Runs[i]
 		if r.Contained {
@@ -79,6 +85,9 @@ func secrets(x *env) {
 		x.printsSecret(r)
 		x.printsVariable(r)
 		x.envToNetwork(r)
+		x.envDump(r)
+		x.envInCode(r)
+		x.variableSent(r)
 		x.secretInCode(r)
 	}
 }
@@ -103,7 +112,7 @@ func (x *env) secretRedirects(r *shell.Run) {
 		if !rd.Reads() {
 			continue
 		}
-		what, ok := x.secretWord(rd.Target.Text)
+		what, ok := x.secretFile(rd.Target, r)
 		if !ok {
 			continue
 		}
@@ -113,7 +122,7 @@ func (x *env) secretRedirects(r *shell.Run) {
 			x.f.add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name):
 			x.f.add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
-		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
+		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray", name == "read" && !x.loadsLoop(rd.Target.Text),
 			name == "": // a loop that prints its lines; $(< file)
 			x.f.add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
 		}
@@ -181,6 +190,8 @@ func (x *env) secretOperands(r *shell.Run) {
 		}
 	case "curl", "wget", "http", "xh":
 		files = uploads(args)
+	case "sqlite3":
+		files = files[:min(len(files), 1)]
 	case "openssl":
 		files = opensslPrints(args)
 	case "dd":
@@ -219,10 +230,8 @@ func (x *env) secretOperands(r *shell.Run) {
 		if !ok && w.Glob {
 			what, ok = globSecret(t)
 		}
-		if !ok && r.Dirs != nil {
-			if p := x.place(w, r); p.known {
-				what, ok = x.secretWord(p.path)
-			}
+		if !ok {
+			what, ok = x.secretFile(w, r)
 		}
 		if !ok {
 			continue
@@ -327,11 +336,11 @@ func uploads(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
 		t := a.Text
-		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file") && i+1 < len(args) {
+		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file" || t == "-K" || t == "--config" || t == "--input-file" || t == "-i") && i+1 < len(args) && !strings.Contains(args[i+1].Text, "://") {
 			out = append(out, args[i+1])
 			continue
 		}
-		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "-T"} {
+		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "--config=", "--input-file=", "-T", "-K"} {
 			if v, ok := strings.CutPrefix(t, p); ok && v != "" {
 				out = append(out, shell.Word{Text: v, Dynamic: a.Dynamic, Glob: a.Glob})
 			}
@@ -403,9 +412,7 @@ func (x *env) reachesNetwork(r *shell.Run, depth int) bool {
 
 // envToNetwork: the whole environment piped to the network.
 func (x *env) envToNetwork(r *shell.Run) {
-	name := r.Name()
-	dumps := (name == "env" || name == "printenv") && len(r.Args()) == 0 || name == "set" && len(r.Args()) == 0 || name == "export" && (len(r.Args()) == 0 || has(r.Args(), "-p")) || name == "declare" && has(r.Args(), "-p", "-x", "-px")
-	if !dumps {
+	if !dumpsEnvironment(r) {
 		return
 	}
 	if x.reachesNetwork(r, 0) {
@@ -449,22 +456,6 @@ func (x *env) secretInCode(r *shell.Run) {
 		if what, ok := x.secretWord(lit); ok {
 			x.f.add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
 			return
-		}
-	}
-}
-
-// secretPaths judges the paths of file and search tools.
-func (g *Guard) secretPaths(f *findings, call *Call, extra inputPaths) {
-	for _, list := range [...][]string{call.Reads, extra.reads} {
-		for _, p := range list {
-			if what, ok := secretPath(p, call.Home); ok {
-				f.add("file", p, fmt.Sprintf("opens %s (%s)", p, what))
-			}
-		}
-	}
-	if strings.HasPrefix(call.URL, "file://") {
-		if what, ok := secretPath(call.URL[len("file://"):], call.Home); ok {
-			f.add("file", call.URL, fmt.Sprintf("opens %s (%s)", call.URL, what))
 		}
 	}
 }

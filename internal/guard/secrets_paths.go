@@ -35,7 +35,8 @@ var secretNames = map[string]string{
 	"id_rsa": "a private key", "id_dsa": "a private key", "id_ecdsa": "a private key", "id_ed25519": "a private key", "id_ecdsa_sk": "a private key", "id_ed25519_sk": "a private key",
 	"credentials.json": "credentials", "client_secret.json": "credentials", "service-account.json": "credentials", "serviceaccount.json": "credentials", "service_account.json": "credentials",
 	"master.key": "a master key", "secrets.json": "secrets", "secrets.yml": "secrets", "secrets.yaml": "secrets", "secrets.toml": "secrets", ".secrets": "secrets", "wallet.dat": "a wallet",
-	"login.keychain-db": "a keychain", "terraform.tfvars.secret": "secrets", "kubeconfig": "cluster credentials",
+	"login.keychain-db": "a keychain", "terraform.tfvars.secret": "secrets", "kubeconfig": "cluster credentials", ".envrc": "an environment file", "terraform.tfstate": "infrastructure state with its secrets", "terraform.tfstate.backup": "infrastructure state with its secrets",
+	"key4.db": "browser keys", "logins.json": "browser passwords", "cookies.sqlite": "browser cookies", "cookies.binarycookies": "browser cookies",
 }
 
 var keyEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".p8", ".kdbx", ".keychain", ".keychain-db", ".ovpn", ".gpgkey"}
@@ -56,6 +57,12 @@ func secretPath(p, home string) (what string, ok bool) {
 	}
 	if base == ".npmrc" && (t == "~/.npmrc" || strings.HasPrefix(t, "$home/") || t == strings.ToLower(home)+"/.npmrc") {
 		return "npm tokens", true
+	}
+	if strings.HasSuffix(base, ".tfstate") {
+		return "infrastructure state with its secrets", true
+	}
+	if what := browserData(t, base); what != "" {
+		return what, true
 	}
 	if inSSH(t, base) {
 		return "a private key", true
@@ -81,6 +88,28 @@ func secretPath(p, home string) (what string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// browserData: the databases of Chromium's family have names that mean nothing
+// elsewhere, so the directory must be a browser's.
+func browserData(t, base string) string {
+	what := ""
+	switch base {
+	case "cookies":
+		what = "browser cookies"
+	case "login data", "login data for account":
+		what = "browser passwords"
+	case "web data":
+		what = "browser form data"
+	default:
+		return ""
+	}
+	for _, b := range [...]string{"chrome", "chromium", "brave", "edge", "vivaldi", "opera", "/arc/", "mozilla", "firefox"} {
+		if strings.Contains(t, b) {
+			return what
+		}
+	}
+	return ""
 }
 
 // isEnvFile: .env and .env.production, not .env.example.

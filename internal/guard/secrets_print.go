@@ -144,7 +144,7 @@ func (x *env) grepsEnvironment(r *shell.Run) {
 	}
 	for i := r.From.Lo; i < r.From.Hi && i < len(x.script.Runs); i++ {
 		from := &x.script.Runs[i]
-		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export") && len(from.Args()) == 0 {
+		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" || n == "fc") && len(from.Args()) == 0 {
 			_, rest := splitFlags(r.Args())
 			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {
 				x.f.add("variable", r.String(), "prints variables that hold secrets")

@@ -3,6 +3,7 @@ package hub
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/registry"
 )
 
 // guardPriority puts hookmux's own guards before every hook a user may write.
@@ -32,7 +34,9 @@ func (r *rules) guards(settings [2]*config.Settings, at places) []*hook.Entry {
 		if state == "off" || state == "" {
 			continue
 		}
-		g, err := guard.New(info.Name, guard.Options{Ask: state == "ask", Allow: allow, OwnPaths: r.ownPaths(at)})
+		g, err := guard.New(info.Name, guard.Options{
+			Ask: state == "ask", Allow: allow, OwnPaths: r.ownPaths(at), HubPID: os.Getpid(), Resolve: registry.RealPath,
+		})
 		if err != nil {
 			r.hub.problems.raise("guard:"+info.Name, "guard "+info.Name+" cannot be made ready: "+err.Error(), "")
 			continue

@@ -103,6 +103,9 @@ func isRepoRoot(dir string) bool {
 	return err == nil
 }
 
+// RealPath follows symlinks as far as the path exists.
+func RealPath(path string) string { return realPath(path) }
+
 // realPath follows symlinks as far as the path exists.
 func realPath(path string) string {
 	if path == "" {

@@ -3,6 +3,7 @@ package shell
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -33,7 +34,7 @@ func (w *walker) output(i, depth int) (string, bool) {
 	}
 	r := &w.out.Runs[i]
 	for _, rd := range r.Redirects {
-		if rd.Writes() && rd.Target.Text != "/dev/null" {
+		if rd.Writes() && rd.Target.Text != "/dev/null" && !strings.HasPrefix(rd.Target.Text, ">(") {
 			return "", false
 		}
 	}
@@ -43,6 +44,8 @@ func (w *walker) output(i, depth int) (string, bool) {
 		return strings.TrimSuffix(mktempName, "/"), true
 	case "pwd":
 		return "$PWD", true
+	case "dirname", "basename", "realpath", "readlink", "grealpath":
+		return pathText(r.Name(), args)
 	case "which", "type", "command":
 		if n := len(args); n > 0 && !args[n-1].Dynamic {
 			return args[n-1].Text, true
@@ -139,6 +142,41 @@ func (w *walker) knownFile(file Word, c ctx, via string) bool {
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	w.maybeScript(text, c.through(via))
 	return true
+}
+
+// pathText: what becomes of a path that is written out.
+func pathText(name string, args []Word) (string, bool) {
+	operands := 0
+	var last Word
+	for _, a := range args {
+		if len(a.Text) > 1 && a.Text[0] == '-' {
+			continue
+		}
+		operands++
+		last = a
+	}
+	t := last.Text
+	if last.Tilde {
+		t = "$HOME" + strings.TrimPrefix(t, "~")
+	}
+	known := !last.Dynamic || (strings.HasPrefix(t, "$HOME") || strings.HasPrefix(t, "$PWD")) && strings.Count(t, "$") == 1
+	if operands != 1 || !known || t == "" || last.Glob {
+		return "", false
+	}
+	switch name {
+	case "dirname":
+		t = strings.TrimRight(t, "/")
+		switch t {
+		case "":
+			return "/", true
+		case "$HOME", "$PWD":
+			return t + "/..", true
+		}
+		return path.Dir(t), true
+	case "basename":
+		return path.Base(t), true
+	}
+	return t, true
 }
 
 func echoText(args []Word) (string, bool) {

@@ -107,6 +107,7 @@ type Run struct {
 	// Remote is set below ssh and the like, Contained below docker exec and the
 	// like: paths there are not this machine's paths.
 	Remote, Contained bool
+	Mounts            []Mount // this machine's directories that the container sees
 	Background        bool
 	// Sink names the command whose arguments take this run's output when that
 	// is an environment ("export", "env", "eval"): loading rather than reading.

@@ -83,6 +83,16 @@ func TestRuns(t *testing.T) {
 		{"trap 'a' EXIT", []string{"trap a EXIT", "a"}},
 		{"sh -c 'a $1' _ z", []string{"a z"}},
 		{"sudo -i <<E\na\nE", []string{"sh", "a"}},
+		{"sudo -s 'a b; c'", []string{"a b", "c"}},
+		{"echo 'a b' > >(sh)", []string{"echo a b", "sh", "a b"}},
+		{"echo 'a b' | tee >(sh)", []string{"echo a b", "sh", "a b", "tee >(sh)"}},
+		{"make -f - <<'E'\nX = b\nall:\n\t@a $(X)\nE", []string{"make -f -", "a b"}},
+		{"make --eval='$(shell a b)'", []string{"make --eval=$(shell a b)", "a b"}},
+		{"gdb -batch -ex 'shell a b'", []string{"gdb -batch -ex shell a b", "a b"}},
+		{"sed '1e a b' f", []string{"sed 1e a b f", "a b"}},
+		{"sed 's/x/a b/e' f", []string{"sed s/x/a b/e f", "a b"}},
+		{"sed 's/x/a b/g' f", []string{"sed s/x/a b/g f"}},
+		{"x $(dirname /a/b)", []string{"dirname /a/b", "x /a"}},
 		{"# comment only", nil},
 		{"", nil},
 	}
@@ -153,6 +163,28 @@ func TestRunDetails(t *testing.T) {
 	}
 	if r := find(t, Parse("cat <<< hi"), "cat"); !r.HasInput || r.Input.Text != "hi" {
 		t.Errorf("herestring %+v", r.Input)
+	}
+}
+
+func TestMounts(t *testing.T) {
+	for _, src := range []string{
+		"docker run -v /h:/in img a", "docker run --volume=/h:/in:ro img a", "podman run -v/h:/in img a", "docker run --mount type=bind,source=/h,target=/in img a",
+		"docker run -v /h:/in/ img sh -c 'a'",
+	} {
+		r := find(t, Parse(src), "a")
+		got, ok := r.OnHost(Word{Text: "/in/x"})
+		if !ok || got.Text != "/h/x" {
+			t.Errorf("%q: %+v %v in %+v", src, got, ok, r.Mounts)
+		}
+		if _, ok := r.OnHost(Word{Text: "/inside"}); ok {
+			t.Errorf("%q: /inside is not below /in", src)
+		}
+	}
+	if r := find(t, Parse("docker run -v data:/in img a"), "a"); len(r.Mounts) != 0 {
+		t.Errorf("a named volume is no directory: %+v", r.Mounts)
+	}
+	if w, ok := find(t, Parse("docker run -v /:/in img a"), "a").OnHost(Word{Text: "/in"}); !ok || w.Text != "/" {
+		t.Errorf("root: %+v %v", w, ok)
 	}
 }
 

@@ -32,6 +32,7 @@ func specialTable() map[string]special {
 		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
 		"tmux": tmuxText, "vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText,
 		"set": setPositional, "read": setVariable, "printf": setVariable, "source": sourceText, ".": sourceText, "tar": tarExec,
+		"make": makeText, "gmake": makeText, "gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
 	}
 }
 
@@ -307,6 +308,10 @@ func sudoShell(w *walker, name string, run Run, c ctx, hops int) bool {
 	n := skipOptions(args, p.values, p.long)
 	for _, a := range args[:min(n, len(args))] {
 		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
+			if n == len(args)-1 && strings.ContainsAny(args[n].Text, " \t\n;|&") {
+				w.script(args[n].Text, c.through(name+" "+a.Text))
+				return true
+			}
 			if n < len(args) {
 				rest := run
 				rest.Argv = args[n:]
@@ -330,7 +335,7 @@ func dashC(w *walker, name string, run Run, c ctx, _ int) bool {
 	c.contained = c.contained || name == "vagrant"
 	for i, a := range args {
 		switch {
-		case (a.Text == "-c" || a.Text == "--command" || a.Text == "-qc" || a.Text == "-lc") && i+1 < len(args):
+		case (a.Text == "-c" || a.Text == "--command" || a.Text == "--session-command" || a.Text == "-qc" || a.Text == "-lc") && i+1 < len(args):
 			w.script(args[i+1].Text, c.through(name+" -c"))
 			return true
 		case strings.HasPrefix(a.Text, "--command="):

@@ -18,6 +18,7 @@ type ctx struct {
 	remote, contained bool
 	bg                bool
 	depth             int
+	mounts            []Mount
 }
 
 func (c ctx) through(via string) ctx {
@@ -155,6 +156,17 @@ func (w *walker) stmt(s *syntax.Stmt, c ctx) Span {
 		if i >= maxRedirs {
 			w.out.Truncated = true
 			break
+		}
+		if p := writesTo(r); p != nil {
+			// Walked behind the statement: only then its runs are known.
+			source := w.source(p)
+			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(), Target: Word{Text: source, Bare: "x", Dynamic: true}})
+			outer := c
+			defer func() {
+				outer.input, outer.hasInput = Word{}, false
+				w.fed(p.Stmts, Span{lo, len(w.out.Runs)}, outer)
+			}()
+			continue
 		}
 		c = w.redirect(r, c)
 	}
@@ -546,6 +558,7 @@ func (w *walker) emit(run Run, c ctx) {
 	run.Func = c.fn
 	run.Remote, run.Contained, run.Background = c.remote, c.contained, c.bg
 	run.Sink = c.sink
+	run.Mounts = c.mounts
 	w.out.Runs = append(w.out.Runs, run)
 	w.remember(len(w.out.Runs) - 1)
 }

@@ -182,7 +182,12 @@ func (w *walker) part(b *fieldBuilder, p syntax.WordPart, c ctx, quoted bool) {
 		}
 		b.dynamic(w.source(p), "")
 	case *syntax.ProcSubst:
-		w.substitution(p.Stmts, c)
+		if p.Op == syntax.CmdOut {
+			// tee >(sh) hands on what it reads itself.
+			w.fed(p.Stmts, c.from, c)
+		} else {
+			w.substitution(p.Stmts, c)
+		}
 		b.dynamic(w.source(p), "x")
 	case *syntax.ArithmExp:
 		w.inside(p, c)

@@ -159,6 +159,15 @@ func (w *walker) strip(name string, p prefix, run Run, args []Word, c ctx, hops 
 	}
 	c = c.through(name)
 	c.contained = c.contained || p.contain
+	if p.contain {
+		mounts, workdir := mountsOf(args, i)
+		c.mounts = append(c.mounts[:len(c.mounts):len(c.mounts)], mounts...)
+		if workdir != "" && len(mounts) > 0 {
+			dirs := w.dirs
+			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: workdir, Bare: workdir, Dynamic: strings.Contains(workdir, "$")})
+			defer func() { w.dirs = dirs }()
+		}
+	}
 	if p.joins {
 		w.script(joinText(args[i:]), c)
 		return true

@@ -1,0 +1,168 @@
+package guard
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// buildDir: directories that a build makes again, wherever they lie.
+func buildDir(name string) bool {
+	switch name {
+	case "node_modules", "dist", "build", "target", ".venv", "venv", "__pycache__", ".next", ".cache", ".turbo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".parcel-cache", "coverage":
+		return true
+	}
+	return false
+}
+
+func viaXargs(r *shell.Run) bool {
+	for _, v := range r.Via {
+		if v == "xargs" || v == "gxargs" || v == "parallel" {
+			return true
+		}
+	}
+	return false
+}
+
+// fromList: xargs rm -rf over names that stand in a file nobody sees here.
+// Names out of find and ls are judged where those runs are.
+func (x *env) fromList(r *shell.Run, w shell.Word) {
+	if !viaXargs(r) || r.Contained {
+		return
+	}
+	if !strings.Contains(w.Text, "{}") && !positional(w) {
+		return
+	}
+	unknown := r.From.Empty() && !r.HasInput || x.fromFile(r.From, 0)
+	for _, rd := range r.Redirects {
+		unknown = unknown || rd.Reads() && rd.Target.From.Empty()
+	}
+	if unknown {
+		x.f.add("rm-dynamic", r.String(), "deletes whatever a list names, and the list is not known beforehand")
+	}
+}
+
+func positional(w shell.Word) bool {
+	for _, v := range w.Vars {
+		if v == "@" || v == "*" || v == "parallel_argument" || len(v) == 1 && v[0] >= '0' && v[0] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+// fromFile: what the span prints comes out of a file: cat list | sort.
+func (x *env) fromFile(s shell.Span, depth int) bool {
+	if s.Empty() || depth > 8 {
+		return false
+	}
+	for i := s.Lo; i < s.Hi && i < len(x.script.Runs); i++ {
+		r := &x.script.Runs[i]
+		if !r.From.Empty() && r.From.Hi <= i {
+			if !x.fromFile(r.From, depth+1) {
+				return false
+			}
+			continue
+		}
+		switch r.Name() {
+		case "cat", "head", "tail", "tac", "zcat":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// unpackRule: an archive unpacked over the root or a system directory replaces
+// whatever it likes there.
+func unpackRule(x *env, r *shell.Run) {
+	dir, ok := extractDir(r)
+	if !ok || r.Contained {
+		return
+	}
+	p := x.place(dir, r)
+	if !p.known {
+		return
+	}
+	flags, _ := splitFlags(r.Args())
+	force := hasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") || r.Name() == "unzip" && hasShort(flags, 'o')
+	system := false
+	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin", "/usr/lib", "/System"} {
+		system = system || under(p.path, d)
+	}
+	if p.path == "/" || system || force && (p.path == "/usr" || p.path == "/var" || p.path == x.home) {
+		x.f.add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(), dir.Text))
+	}
+}
+
+// powershellRule reads the few PowerShell commands that lose everything. Its
+// grammar is not parsed; words are enough for a delete of a root.
+func powershellRule(x *env, r *shell.Run) {
+	text := ""
+	args := r.Args()
+	for i, a := range args {
+		l := strings.ToLower(a.Text)
+		if (l == "-c" || l == "-command" || l == "/c" || l == "-noprofile" && i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
+			text = joinArgs(args[i+1:])
+			break
+		}
+	}
+	if text == "" && r.HasInput {
+		text = r.Input.Text
+	}
+	if text == "" || r.Contained {
+		return
+	}
+	l := strings.ToLower(text)
+	fetches := strings.Contains(l, "iwr ") || strings.Contains(l, "invoke-webrequest") || strings.Contains(l, "irm ") || strings.Contains(l, "invoke-restmethod") || strings.Contains(l, "downloadstring")
+	if fetches && (strings.Contains(l, "iex") || strings.Contains(l, "invoke-expression")) {
+		x.f.add("pipe-to-shell", r.String(), r.Name()+" runs text that comes from the network")
+	}
+	for _, statement := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";|&{}()\n", c) }) {
+		words := strings.Fields(statement)
+		if len(words) > 0 {
+			powershellStatement(x, r, words)
+		}
+	}
+}
+
+func powershellStatement(x *env, r *shell.Run, words []string) {
+	switch strings.ToLower(words[0]) {
+	case "stop-computer", "restart-computer":
+		x.f.add("system", r.String(), words[0]+" stops the machine")
+		return
+	case "format-volume", "clear-disk", "initialize-disk", "remove-partition":
+		x.f.add("disk", r.String(), words[0]+" loses a volume")
+		return
+	case "remove-item", "ri", "rm", "rmdir", "rd", "del", "erase":
+	default:
+		return
+	}
+	recursive := false
+	for _, w := range words[1:] {
+		f := strings.ToLower(w)
+		recursive = recursive || len(f) > 1 && strings.HasPrefix("-recurse", f) || f == "/s" || f == "-rf" || f == "-fr"
+	}
+	if !recursive {
+		return
+	}
+	for _, w := range words[1:] {
+		w = strings.Trim(w, `'",`)
+		if w == "" || strings.HasPrefix(w, "-") {
+			continue
+		}
+		t := strings.ReplaceAll(w, `\`, "/")
+		l := strings.ToLower(t)
+		if len(l) > 1 && l[1] == ':' && strings.Trim(l[2:], "/*.") == "" || strings.HasPrefix(l, "$env:userprofile") || strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") || strings.HasPrefix(l, "c:/users") && strings.Count(l, "/") < 3 {
+			x.f.add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
+			continue
+		}
+		word := shell.Word{Text: t, Bare: t, Tilde: strings.HasPrefix(t, "~"), Dynamic: strings.Contains(t, "$"), Glob: strings.Contains(t, "*")}
+		word.Text = strings.ReplaceAll(word.Text, "$env:HOME", "$HOME")
+		if path.IsAbs(t) || word.Tilde || word.Dynamic || word.Glob || strings.HasPrefix(t, ".") {
+			x.deletes(r, word, "deletes")
+		}
+	}
+}

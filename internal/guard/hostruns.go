@@ -1,0 +1,60 @@
+package guard
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// inContainer stands before paths of a container that are no paths of this
+// machine: a scratch place, so that no rule takes them for something else.
+const inContainer = "/tmp/in-a-container"
+
+// hostRuns are the runs in containers as this machine sees them: where a bind
+// mount covers one of their paths, docker run -v /:/host … /host/home means
+// /home. Runs that touch no mount are left out.
+func (x *env) hostRuns() []*shell.Run {
+	var out []*shell.Run
+	for i := range x.script.Runs {
+		r := &x.script.Runs[i]
+		if !r.Contained || len(r.Mounts) == 0 || len(out) >= 256 {
+			continue
+		}
+		if h, ok := hostRun(r); ok {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+func hostRun(r *shell.Run) (*shell.Run, bool) {
+	h := *r
+	touched := false
+	translate := func(w shell.Word) shell.Word {
+		if t, ok := r.OnHost(w); ok {
+			touched = true
+			return t
+		}
+		if path.IsAbs(w.Text) && !strings.HasPrefix(w.Text, "/dev/") {
+			w.Text, w.Bare = inContainer+w.Text, inContainer+w.Bare
+		}
+		return w
+	}
+	if len(r.Argv) > 0 {
+		h.Argv = append([]shell.Word{}, r.Argv[0])
+		for _, a := range r.Argv[1:] {
+			h.Argv = append(h.Argv, translate(a))
+		}
+	}
+	h.Redirects = append([]shell.Redirect(nil), r.Redirects...)
+	for i := range h.Redirects {
+		h.Redirects[i].Target = translate(h.Redirects[i].Target)
+	}
+	h.Dirs = append([]shell.Word(nil), r.Dirs...)
+	for i := range h.Dirs {
+		h.Dirs[i] = translate(h.Dirs[i])
+	}
+	h.Contained = false
+	return &h, touched
+}

@@ -1,0 +1,74 @@
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename", "rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
+
+// code: python3 -c and the like that name our files and write.
+func (t *ownTable) code(x *env, r *shell.Run) {
+	text, ok := r.Code()
+	if !ok {
+		return
+	}
+	if strings.Contains(text, "HOOKMUX_DISABLED") || strings.Contains(text, "HOOKMUX_RUNTIME_DIR") {
+		x.f.add("environment", r.Name(), r.Name()+" code sets a variable that switches hookmux off")
+	}
+	if t.hub != "" && strings.Contains(text, "kill") && hasNumber(text, t.hub) {
+		x.f.add("hub", r.Name(), r.Name()+" code stops the hub")
+	}
+	writes, deletes := false, false
+	for _, w := range writesInCode {
+		writes = writes || strings.Contains(text, w)
+	}
+	for _, d := range deletersInCode {
+		deletes = deletes || strings.Contains(text, d)
+	}
+	if !writes && !deletes {
+		return
+	}
+	for _, p := range pathsIn(quotedIn(text)) {
+		if t.owned(p) || deletes && t.holds(p) {
+			x.f.add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), p))
+			return
+		}
+	}
+}
+
+// pathsIn are the literals, and what neighbours make when a program joins them
+// to one path: join('.claude', 'settings.json'), home + '/.claude/' + name.
+func pathsIn(lits []string) []string {
+	out := append([]string(nil), lits...)
+	for i := range lits {
+		joined, glued := lits[i], lits[i]
+		for j := i + 1; j < len(lits) && j < i+4; j++ {
+			if len(joined) > 1024 {
+				break
+			}
+			joined += "/" + strings.TrimPrefix(lits[j], "/")
+			glued += lits[j]
+			out = append(out, joined, glued)
+		}
+	}
+	return out
+}
+
+// hasNumber reports whether n stands in text with no digit beside it.
+func hasNumber(text, n string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], n)
+		if i < 0 {
+			return false
+		}
+		i += from
+		end := i + len(n)
+		if (i == 0 || text[i-1] < '0' || text[i-1] > '9') && (end == len(text) || text[end] < '0' || text[end] > '9') {
+			return true
+		}
+		from = end
+	}
+}

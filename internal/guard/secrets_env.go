@@ -1,0 +1,259 @@
+package guard
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// dumpsEnvironment reports whether a run prints every variable there is.
+func dumpsEnvironment(r *shell.Run) bool {
+	args := r.Args()
+	switch r.Name() {
+	case "env":
+		for i := 0; i < len(args); i++ {
+			t := args[i].Text
+			switch {
+			case t == "-u" || t == "--unset":
+				i++
+			case t == "-i" || t == "-" || t == "--ignore-environment", t == "--help" || t == "--version":
+				return false
+			case strings.HasPrefix(t, "-") || strings.Contains(t, "="):
+			default:
+				return false
+			}
+		}
+		return true
+	case "printenv":
+		_, names := splitFlags(args)
+		return len(names) == 0 && !has(args, "--help", "--version")
+	case "set":
+		return len(args) == 0
+	case "export", "declare", "typeset":
+		flags, names := splitFlags(args)
+		if len(names) > 0 || len(r.Assigns) > 0 {
+			return false
+		}
+		for _, f := range flags {
+			if strings.Trim(f.Text, "-pxg") != "" {
+				return false // functions, arrays, integers
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// envDump: what a dump prints, the model reads, and with it every token that
+// the user's shell happens to hold.
+func (x *env) envDump(r *shell.Run) {
+	if !dumpsEnvironment(r) || loads(r) || x.filtered(r, 0) {
+		return
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Target.Text == "/dev/null" && rd.Op != "<>" {
+			return
+		}
+	}
+	x.f.add("env-dump", r.String(), fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
+}
+
+// secretLookup are patterns that find secrets in an environment; a pattern that
+// matches everything finds them, too.
+var secretLookup = regexp.MustCompile(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|[^a-z])|auth|private|aws|openai|anthropic`)
+
+// filtered: the pipe behind a dump lets only names through, or only variables
+// that were asked for by a harmless name.
+func (x *env) filtered(r *shell.Run, depth int) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs) && depth < 16; j++ {
+		n := &x.script.Runs[j]
+		line := joinArgs(n.Args())
+		switch n.Name() {
+		case "grep", "egrep", "fgrep", "rg", "ag":
+			if quietRead(n.Name(), n) {
+				return true
+			}
+			flags, rest := splitFlags(n.Args())
+			if hasShort(flags, 'v') || hasLong(flags, "--invert-match") || len(rest) == 0 {
+				break
+			}
+			p := rest[0].Text
+			if len(strings.Trim(p, ".*^$=[]\\ ")) > 1 && !secretLookup.MatchString(p) {
+				return true
+			}
+		case "wc", "sha256sum", "md5sum", "sha1sum":
+			return true
+		case "cut":
+			if quietRead("cut", n) || strings.Contains(line, "-f1") || strings.Contains(line, "-f 1") {
+				return true
+			}
+		case "awk", "gawk", "mawk":
+			if strings.Contains(line, "$1") && !strings.Contains(line, "$2") && !strings.Contains(line, "$0") && strings.Contains(line, "=") {
+				return true
+			}
+		case "sed":
+			if strings.Contains(line, "s/=.*/") || strings.Contains(line, "s/=.*$/") {
+				return true
+			}
+		}
+		if n.To.Lo > j && x.filtered(n, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+var codeDumps = regexp.MustCompile(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
+
+// envInCode: python3 -c 'print(os.environ)'.
+func (x *env) envInCode(r *shell.Run) {
+	text, ok := r.Code()
+	if ok && len(text) < 16<<10 && codeDumps.MatchString(text) {
+		x.f.add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
+	}
+}
+
+// tokenHosts says where the token of a service may go when neither name gives
+// the other away.
+var tokenHosts = map[string][]string{
+	"gh": {"github.", "githubusercontent.", "ghcr.io"}, "github": {"github.", "githubusercontent.", "ghcr.io", "githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.", "npm.pkg.github."},
+	"node": {"npmjs."}, "aws": {"amazonaws.", "aws."}, "google": {"googleapis.", "google."}, "gcp": {"googleapis.", "google."}, "gcloud": {"googleapis.", "google."}, "gemini": {"googleapis.", "google."},
+	"claude": {"anthropic."}, "anthropic": {"anthropic.", "claude."}, "cf": {"cloudflare."}, "cloudflare": {"cloudflare.", "workers.dev"}, "do": {"digitalocean."}, "hf": {"huggingface.", "hf.co"}, "huggingface": {"huggingface.", "hf.co"},
+	"jira": {"atlassian."}, "confluence": {"atlassian."}, "atlassian": {"atlassian.", "bitbucket."}, "bb": {"bitbucket."}, "circle": {"circleci."}, "twine": {"pypi."}, "pypi": {"pypi."}, "cargo": {"crates.io"},
+	"docker": {"docker.io", "docker.com"}, "dockerhub": {"docker.io", "docker.com"}, "xai": {"x.ai"}, "grok": {"x.ai"}, "azure": {"azure.", "microsoft", "windows.net"}, "fly": {"fly.io"}, "sonar": {"sonarcloud.", "sonarqube."}, "tf": {"terraform.io"},
+	"dd": {"datadoghq."}, "datadog": {"datadoghq."}, "openai": {"openai.", "azure."}, "slack": {"slack."}, "tg": {"telegram."}, "bot": {"telegram.", "slack.", "discord"},
+}
+
+// genericParts of a variable's name say nothing about whose token it is.
+var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "api": true, "apikey": true, "access": true, "auth": true, "password": true, "passwd": true, "private": true, "credential": true, "credentials": true,
+	"id": true, "client": true, "my": true, "the": true, "user": true, "admin": true, "service": true, "bearer": true, "personal": true, "app": true, "oauth": true, "jwt": true, "session": true, "test": true, "dev": true, "staging": true, "prod": true, "id_token": true, "refresh": true}
+
+// variableSent: a secret variable goes to a host that is not its service's.
+func (x *env) variableSent(r *shell.Run) {
+	switch r.Name() {
+	case "curl", "wget", "http", "https", "xh", "curlie", "nc", "ncat", "telnet":
+	default:
+		return
+	}
+	var hosts []string
+	args := r.Args()
+	for i, a := range args {
+		if h := hostOf(a.Text); h != "" && (strings.Contains(a.Text, "://") || i == 0 || !takesValue(args[i-1].Text)) {
+			hosts = append(hosts, h)
+		}
+	}
+	for i, a := range args {
+		for _, v := range a.Vars {
+			if !secretVariable.MatchString(v) || !strings.Contains(a.Text, "$") || partial(a.Text, v) {
+				continue
+			}
+			flag := ""
+			if i > 0 {
+				flag = args[i-1].Text
+			}
+			for _, h := range hosts {
+				if !belongs(v, h, loginWord(flag, a.Text)) {
+					x.f.add("send", r.String(), fmt.Sprintf("%s sends the variable %s to %s", r.Name(), v, h))
+					return
+				}
+			}
+		}
+	}
+}
+
+// bareHost: curl takes a host without a scheme, too.
+var bareHost = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
+
+// hostOf is the host in a word that is an address, "" for other words and for
+// hosts that only the shell knows.
+func hostOf(t string) string {
+	_, rest, ok := strings.Cut(t, "://")
+	if !ok {
+		if !bareHost.MatchString(t) {
+			return ""
+		}
+		rest = t
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	if strings.HasPrefix(rest, "[") {
+		return "localhost"
+	}
+	rest, _, _ = strings.Cut(rest, ":")
+	if strings.ContainsAny(rest, "$`") {
+		return ""
+	}
+	return strings.ToLower(rest)
+}
+
+// takesValue: options of curl and wget whose next word is no address.
+func takesValue(flag string) bool {
+	if strings.HasPrefix(flag, "--") {
+		switch flag {
+		case "--silent", "--show-error", "--fail", "--location", "--verbose", "--include", "--insecure", "--compressed", "--get", "--head":
+			return false
+		}
+		return !strings.Contains(flag, "=")
+	}
+	return len(flag) > 1 && flag[0] == '-' && strings.ContainsAny(flag[len(flag)-1:], "HdoOuXFAebcTKmxwPtr")
+}
+
+// loginWord: the places where a request carries who it is from.
+func loginWord(flag, text string) bool {
+	switch flag {
+	case "-u", "--user", "--oauth2-bearer", "-a", "--auth", "--password", "--http-password":
+		return true
+	}
+	head, _, ok := strings.Cut(strings.ToLower(text), ":")
+	if !ok {
+		return false
+	}
+	for _, h := range [...]string{"authorization", "api-key", "apikey", "token", "x-auth", "x-access", "cookie"} {
+		if strings.Contains(head, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// belongs reports whether host plausibly is where the token named v is for. A
+// name that tells nothing is given the benefit of the doubt in a login header.
+func belongs(v, host string, login bool) bool {
+	for _, local := range [...]string{"localhost", "127.", "0.0.0.0", "10.", "192.168.", "172.16.", "172.17.", "host.docker.internal"} {
+		if host == local || strings.HasPrefix(host, local) && strings.HasSuffix(local, ".") {
+			return true
+		}
+	}
+	for _, end := range [...]string{".local", ".localhost", ".internal", ".test", ".lan"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	named := false
+	for _, part := range strings.Split(strings.ToLower(v), "_") {
+		if len(part) < 2 || genericParts[part] {
+			continue
+		}
+		named = true
+		if len(part) > 2 && strings.Contains(host, part) {
+			return true
+		}
+		for _, h := range tokenHosts[part] {
+			if strings.HasPrefix(host, h) || strings.Contains(host, "."+h) || strings.HasSuffix(host, h) {
+				return true
+			}
+		}
+	}
+	_, known := tokenHosts[strings.ToLower(strings.SplitN(v, "_", 2)[0])]
+	if named && !known && login {
+		// A company's own token under the company's own name for it.
+		return true
+	}
+	return !named && login
+}
