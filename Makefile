@@ -10,7 +10,7 @@ VERSION ?= $(shell cat VERSION)
 export CGO_ENABLED = 0
 FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
-AGENTS  ?= claude codex grok
+AGENTS  ?= claude codex grok gemini opencode pi
 
 .PHONY: run build test check lint verify bench fuzz generate race clean
 
