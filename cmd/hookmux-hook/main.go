@@ -41,6 +41,12 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case opt.version:
 		say(stdout, "hookmux-hook "+version.String+"\n")
 		return 0
+	case len(args) == 0 && !isTerminal(stdin):
+		// An agent that reads another's config and leaves out what it does not
+		// know runs us bare. That must not look like a hook that failed: some
+		// refuse every call then.
+		drain(stdin)
+		return 0
 	case err != nil || isTerminal(stdin):
 		if err != nil {
 			say(stderr, err.Error()+"\n")

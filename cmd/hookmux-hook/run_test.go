@@ -106,11 +106,15 @@ func TestStationsLetGoInOrder(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	w := newWorld(t)
-	for _, args := range [][]string{nil, {agent}, {"", deciding}, {"--nonsense", agent, deciding}, {"--on-unavailable=maybe", agent, deciding}, {"--on-unavailable"}} {
+	for _, args := range [][]string{{agent}, {"", deciding}, {"--nonsense", agent, deciding}, {"--on-unavailable=maybe", agent, deciding}, {"--on-unavailable"}} {
 		got := w.run("payload", args...)
 		if got.exit != usageExit || got.stdout != "" || !strings.Contains(got.stderr, "usage: hookmux-hook") {
 			t.Errorf("%q: %+v", args, got)
 		}
+	}
+	// An agent that dropped our arguments must not take us for a failed hook.
+	if got := w.run("payload"); got != (result{}) {
+		t.Errorf("without arguments: %+v", got)
 	}
 	if got := w.run("", "--help"); got.exit != 0 || got.stdout != usage {
 		t.Errorf("%+v", got)
