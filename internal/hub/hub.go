@@ -224,27 +224,30 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
-	select {
-	case <-served:
-	case <-time.After(5 * time.Second):
-		h.log.Warn("connections that do not end were left behind")
+	// One budget for all that may be slow to end: whoever waits for the next
+	// hub waits for this, too.
+	ending, release := context.WithTimeout(context.Background(), endWithin)
+	defer release()
+	told := make(chan struct{})
+	go func() { h.tellers.Wait(); close(told) }()
+	for what, over := range map[string]chan struct{}{"connections": served, "observers": told} {
+		select {
+		case <-over:
+		case <-ending.Done():
+			h.log.Warn(what + " that do not end were left behind")
+		}
 	}
-	done := make(chan struct{})
-	go func() { h.tellers.Wait(); close(done) }()
-	select {
-	case <-done:
-	case <-time.After(3 * time.Second):
-		h.log.Warn("observers still running were left behind")
-	}
-	ending, release := context.WithTimeout(context.Background(), 3*time.Second)
 	if err := h.rules.deps.Processes.Wait(ending); err != nil {
 		h.log.Warn("handlers still running were left behind", "error", err)
 	}
-	release()
 	h.drain.end()
 	<-drained
 	h.intake.close()
 }
+
+// endWithin bounds the end of everything but the drain. A handler that ignores
+// SIGTERM is killed after one second.
+const endWithin = 2 * time.Second
 
 // Stop asks the hub to end.
 func (h *Hub) Stop(why string) {
