@@ -129,6 +129,9 @@ func (w *world) hooks(cmd *cobra.Command, f *hookFlags, agentName, verb string, 
 	case "remove":
 		return w.hooksEdit(cmd, f, wire.MethodHooksDrop, wire.HooksEditParams{ID: rest[0]}, "removed")
 	case "set":
+		if f.id != "" {
+			return usage("an id cannot be changed; remove the hook and add it under its new id")
+		}
 		patch, err := f.patch(cmd)
 		if err != nil {
 			return err

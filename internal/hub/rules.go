@@ -431,7 +431,7 @@ func (r *rules) report(settings [2]*config.Settings, sets [2]*registry.Set, at p
 		for _, p := range list {
 			key := prefix + p.String()
 			stay[key] = true
-			r.hub.problems.raise(key, p.String(), "the last good version stays in force until it is corrected")
+			r.hub.problems.raise(key, p.String(), "")
 		}
 	}
 	for _, s := range settings {
