@@ -31,6 +31,7 @@ type drain struct {
 	queue   []drainItem
 	queued  int64 // bytes in the queue and in the batch being stored
 	wake    chan struct{}
+	hot     atomic.Bool // events are coming, and it looks by the clock
 	over    chan struct{}
 
 	maxPage int // bytes of events in one page
@@ -57,6 +58,8 @@ const (
 	// gather is how long a busy drain lets events come together: one commit
 	// for many costs a fraction of one commit each.
 	gather = 4 * time.Millisecond
+	// idleRounds is how many looks without an event end that.
+	idleRounds = 60
 	// restAfter is how long it must be quiet before files are tidied up.
 	restAfter = 200 * time.Millisecond
 	// sweepEvery is how often the spool is looked at while hooks keep coming.
@@ -114,6 +117,9 @@ func sizeOf(item *drainItem) int64 { return int64(len(item.record.Payload)) + 25
 
 // nudge lets the drain know that there is something to store.
 func (d *drain) nudge() {
+	if d.hot.Load() {
+		return
+	}
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -139,7 +145,7 @@ func (d *drain) run() {
 	d.sweepSpool()
 	var (
 		batch    []drainItem
-		busy     bool
+		idle     int // rounds without an event
 		swept    = time.Now()
 		retained time.Time
 		rest     = time.NewTimer(restAfter)
@@ -155,37 +161,50 @@ func (d *drain) run() {
 		}
 	}
 	for {
-		batch = batch[:0]
-		if busy {
-			pause(gather, d.over)
-		}
-		rest.Reset(restAfter)
-		select {
-		case <-d.wake:
-		case <-rest.C:
-			tidy()
-			busy = false
-			// Quiet: wait for the next event, or for another look at the spool.
+		if !d.hot.Load() {
+			// Quiet: wait for the next event, or for another look at the files.
+			rest.Reset(restAfter)
 			select {
 			case <-d.wake:
-			case <-time.After(sweepEvery):
+			case <-rest.C:
+				tidy()
+				select {
+				case <-d.wake:
+				case <-time.After(sweepEvery):
+					continue
+				case <-d.over:
+					d.last()
+					return
+				}
 			case <-d.over:
 				d.last()
 				return
 			}
-		case <-d.over:
+			d.hot.Store(true)
+			idle = 0
+		}
+		// Events are coming: it looks by the clock. Being woken by each would
+		// take time from the very caller who is reading its answer.
+		if pause(gather, d.over) {
 			d.last()
 			return
 		}
-		if batch = d.more(batch); len(batch) == 0 {
-			continue
+		for full := true; full; {
+			batch = d.more(batch[:0])
+			full = len(batch) == batchItems
+			if len(batch) == 0 {
+				break
+			}
+			idle = 0
+			if !d.store(batch, nil) {
+				return // the hub ends while the journal is broken: the files keep it all
+			}
 		}
-		if len(batch) == batchItems {
-			d.nudge() // more is there
-		}
-		busy = len(batch) >= 4
-		if !d.store(batch, nil) {
-			return // the hub ends while the journal is broken: the files keep it all
+		if idle++; idle > idleRounds {
+			d.hot.Store(false)
+			if d.waiting() > 0 {
+				d.hot.Store(true) // it came in between
+			}
 		}
 		if time.Since(swept) > sweepEvery {
 			tidy()
@@ -193,12 +212,15 @@ func (d *drain) run() {
 	}
 }
 
-func pause(span time.Duration, over <-chan struct{}) {
+// pause waits, and says whether the hub ended meanwhile.
+func pause(span time.Duration, over <-chan struct{}) bool {
 	t := time.NewTimer(span)
 	defer t.Stop()
 	select {
 	case <-t.C:
+		return false
 	case <-over:
+		return true
 	}
 }
 
