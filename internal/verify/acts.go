@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
@@ -26,6 +25,15 @@ const (
 	wordKeep    = "hookmux-verify-go-on-"
 	wordNotice  = "hookmux-verify-notice-"
 )
+
+// wordEnd closes every such word: some names of events begin with another's.
+const wordEnd = "."
+
+// worded is a word with the name it is about.
+func worded(word, name string) string { return word + name + wordEnd }
+
+// goOn is what an agent is told when it is kept going for the nth time.
+func goOn(name string, n int) string { return worded(wordKeep, fmt.Sprintf("%s-%d", name, n)) }
 
 // lastWords end a scripted turn.
 const lastWords = "The scripted turn is over."
@@ -153,31 +161,31 @@ func decideAll(ev *event.Event, n int) event.Decision {
 	case event.ToolBefore:
 		switch tag {
 		case "deny", "big", "par-b":
-			return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 		case "input":
 			return event.Decision{Input: changedInput(ev, command("input-changed"))}
 		case "context":
-			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
 	case event.ToolAfter:
 		switch tag {
 		case "output":
-			return event.Decision{Output: changedOutput(ev, wordOutput+name)}
+			return event.Decision{Output: changedOutput(ev, worded(wordOutput, name))}
 		case "after-deny", "fail-deny":
-			return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 		case "after-context", "fail-context":
-			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
 	case event.SessionStart, event.TurnStart, event.SubagentStart:
 		if ev.Subagent == nil || ev.Kind == event.SubagentStart {
-			return event.Decision{Context: wordContext + name, Notice: wordNotice + name}
+			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
 	case event.TurnEnd:
 		// For ever: the hub must end it.
-		return event.Decision{KeepGoing: true, Reason: fmt.Sprintf("%s%s-%d", wordKeep, name, n+1)}
+		return event.Decision{KeepGoing: true, Reason: goOn(name, n+1)}
 	case event.SubagentEnd:
 		if n == 0 {
-			return event.Decision{KeepGoing: true, Reason: fmt.Sprintf("%s%s-%d", wordKeep, name, n+1)}
+			return event.Decision{KeepGoing: true, Reason: goOn(name, n+1)}
 		}
 	}
 	return event.Decision{}
@@ -187,7 +195,7 @@ func playPrompt(ctx context.Context, st *Stage) error {
 	st.script([]model.Step{{Say: lastWords}})
 	err := st.ready(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.TurnStart {
-			return event.Decision{Verdict: event.Deny, Reason: wordReason + "prompt"}
+			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "prompt")}
 		}
 		return event.Decision{}
 	})
@@ -267,11 +275,11 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 	case ev.Kind == event.ToolBefore && tag == "allow":
 		return event.Decision{Verdict: event.Allow, Reason: "scripted"}
 	case ev.Kind == event.ToolBefore && tag == "ask":
-		return event.Decision{Verdict: event.Ask, Reason: wordReason + tag}
+		return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
 	case ev.Kind == event.PermissionRequest && tag == "leave":
 		return event.Decision{Verdict: event.Allow}
 	case ev.Kind == event.PermissionRequest && tag == "refuse":
-		return event.Decision{Verdict: event.Deny, Reason: wordReason + tag}
+		return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 	case ev.Kind == event.PermissionRequest && tag == "leave-input":
 		return event.Decision{Verdict: event.Modify, Allowed: true, Input: changedInput(ev, command("leave-changed"))}
 	}
@@ -319,50 +327,6 @@ func withoutHookmux(path string) string {
 		}
 	}
 	return strings.Join(out, string(os.PathListSeparator))
-}
-
-// breaking is a hook client that fails in the way the command asks for.
-const breaking = `#!/bin/sh
-payload=$(cat)
-case "$payload" in
-*ran-crash*) kill -SEGV $$; sleep 5 ;;
-*ran-hang*) exec sleep 60 ;;
-esac
-exit 0
-`
-
-// playBroken: one hook whose program is missing, and one that crashes or hangs.
-func playBroken(ctx context.Context, st *Stage) error {
-	if st.Driver.FailsClosed != "" {
-		return unplayable(st.Driver.FailsClosed)
-	}
-	st.script(append(steps(st.call("missing"), st.call("crash"), st.call("hang")), model.Step{Say: lastWords}))
-	stub := filepath.Join(st.Base, "broken-hook")
-	text := breaking
-	gone := filepath.Join(st.Base, "nowhere", "hookmux-hook")
-	if st.sabotage != nil && st.sabotage.Broken != "" {
-		text = st.sabotage.Broken
-		gone = stub
-	}
-	if err := os.WriteFile(stub, []byte(text), 0o755); err != nil {
-		return err
-	}
-	var name string
-	for _, e := range st.Agent.Events {
-		if e.Kind == event.ToolBefore && name == "" {
-			name = e.Name
-		}
-	}
-	err := st.Driver.Install(st.Home, []Handler{
-		{name, launch.ShellWords([]string{gone, st.Agent.Name, name, "2"}), 2},
-		{name, launch.ShellWords([]string{stub, st.Agent.Name, name, "2"}), 2},
-	})
-	if err != nil {
-		return err
-	}
-	in := st.In
-	in.Env = nil
-	return st.headless(ctx, in, append(st.free("Run it"), st.Driver.Trusting...))
 }
 
 // playTerm ends the agent in the middle of a command.

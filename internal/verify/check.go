@@ -107,7 +107,8 @@ type Row struct {
 	Check string `json:"check"`
 	Event string `json:"event,omitempty"`
 	Claim string `json:"claim,omitempty"`
-	// Claimed says that the catalogue claims this: then ✗ fails the run.
+	// Claimed says that hookmux claims this, in the catalogue or by having a
+	// driver: then ✗ fails the run.
 	Claimed bool   `json:"claimed"`
 	Proof   string `json:"catalogue,omitempty"` // the catalogue's own word on the claim
 	Result
@@ -229,7 +230,7 @@ func (t *task) result(p *Proof) Result {
 // KnowsChecks says which of the names given to --check mean nothing.
 func KnowsChecks(wanted []string) error {
 	for _, w := range wanted {
-		known := false
+		known := isRaw(w)
 		for _, a := range agent.Builtin().Agents() {
 			d, ok := Drive(a.Name)
 			known = known || ok && len(plan(a, d, []string{w})) > 0

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 
@@ -43,15 +42,15 @@ func builtinChecks() []Check {
 		},
 		{
 			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent", Acts: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeRan("missing"), Saboteur: exitTwo,
+			Applies: wholeAgent, Judge: judgeMissing, Saboteur: exitTwo,
 		},
 		{
 			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Acts: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeRan("crash"), Saboteur: exitTwo,
+			Applies: wholeAgent, Judge: judgeCrash, Saboteur: exitTwo,
 		},
 		{
 			ID: "hook-timeout", Proves: "a hook that hangs is given up", Acts: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeRan("hang"), Saboteur: exitTwo,
+			Applies: wholeAgent, Judge: judgeHang, Saboteur: exitTwo,
 		},
 		{
 			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits", Acts: []string{"observe"},
@@ -155,6 +154,9 @@ func judgeOrder(p *Proof, s Subject) Result {
 
 func judgeNeutral(p *Proof, _ Subject) Result {
 	e := p.Of("observe")
+	if len(e.Seen) == 0 {
+		return fails(hintVersion, "no event arrived")
+	}
 	if !e.Ran("plain") || !e.Saw("out-plain") {
 		return fails(hintVersion, "the command ran: %v; the model was told its result: %v", e.Ran("plain"), e.Saw("out-plain"))
 	}
@@ -185,6 +187,9 @@ func judgeBig(p *Proof, s Subject) Result {
 			if e.Ran("big") {
 				return fails(hintVersion, "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
 			}
+			if !e.Saw(worded(wordReason, "big")) {
+				return fails(hintVersion, "the agent cut the payload to %d bytes; the command did not run, but the model never read why", len(y.Event.Raw))
+			}
 			return holds("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and the refusal counted", len(y.Event.Raw))
 		}
 	}
@@ -195,6 +200,8 @@ func judgeBig(p *Proof, s Subject) Result {
 		return fails("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
 		return fails(hintVersion, "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
+	case !e.Saw(worded(wordReason, "big")):
+		return fails(hintVersion, "%d bytes arrived and the command did not run, but the model never read why", len(x.Event.Raw))
 	}
 	return holds("%d bytes arrived and the refusal counted", len(x.Event.Raw))
 }
@@ -210,7 +217,7 @@ func judgeParallel(p *Proof, s Subject) Result {
 	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
 		return fails(hintVersion, "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
 	}
-	if !e.Saw(wordReason+"par-b") || !e.Saw("out-par-a") || !e.Saw("out-par-c") {
+	if !e.Saw(worded(wordReason, "par-b")) || !e.Saw("out-par-a") || !e.Saw("out-par-c") {
 		return fails(hintVersion, "the model did not hear all three results")
 	}
 	return holds("three calls at once, the second refused")
@@ -238,11 +245,13 @@ func judgeCap(p *Proof, s Subject) Result {
 	}
 	rounds := 0
 	for i := range 20 {
-		if p.Of("decide").Saw(fmt.Sprintf("%s%s-%d", wordKeep, spec.Name, i+1)) {
+		if p.Of("decide").Saw(goOn(spec.Name, i+1)) {
 			rounds++
 		}
 	}
 	switch {
+	case len(p.Of("decide").Events(spec.Name)) == 0:
+		return fails(hintVersion, "no %s arrived", spec.Name)
 	case rounds == 0:
 		return fails(hintVersion, "the agent was not kept going at all")
 	case most > 3 || most == 0 && rounds > 3:
@@ -273,16 +282,6 @@ func judgeAbsent(p *Proof, s Subject) Result {
 		}
 	}
 	return fails("is the spool folder writable?", "the turn went on, but of %d kept events none is %s", len(e.Spooled), want)
-}
-
-func judgeRan(tag string) func(*Proof, Subject) Result {
-	return func(p *Proof, _ Subject) Result {
-		e := p.Of("broken")
-		if !e.Ran(tag) || !e.Saw("out-"+tag) {
-			return fails("with such a hook installed the agent is stuck; take it out of its settings", "the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
-		}
-		return holds("the agent went on")
-	}
 }
 
 func judgeEnd(p *Proof, s Subject) Result {

@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"fmt"
-
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 )
@@ -128,7 +126,7 @@ func judgeDeny(p *Proof, s Subject) Result {
 	if e.Ran("deny") {
 		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
 	}
-	if !e.Saw(wordReason + "deny") {
+	if !e.Saw(worded(wordReason, "deny")) {
 		return fails(hintVersion, "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
@@ -142,7 +140,7 @@ func judgeRefuse(p *Proof, s Subject) Result {
 	if e.Ran("refuse") {
 		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
 	}
-	if !e.Saw(wordReason + "refuse") {
+	if !e.Saw(worded(wordReason, "refuse")) {
 		return fails(hintVersion, "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
@@ -154,7 +152,7 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 		if _, r := sent(e, s, tag); r != nil {
 			return *r
 		}
-		if !e.Saw(wordReason + tag) {
+		if !e.Saw(worded(wordReason, tag)) {
 			return fails(hintVersion, "the model never read the reason")
 		}
 		return holds("the model read the reason")
@@ -202,6 +200,9 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 		if e.Ran("control") {
 			return unsure("the agent runs the command without anybody's leave here, so an approval proves nothing")
 		}
+		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
+			return unsure("no %s came for the same command without an approval, so that nobody knows whether it was tried", s.Event.Name)
+		}
 		if !e.Ran(tag) {
 			return fails(hintVersion, "the approved command did not run")
 		}
@@ -220,7 +221,7 @@ func judgeAsk(p *Proof, s Subject) Result {
 	if e.Ran("ask") {
 		return fails("hooks that ask are passed over by this version of the agent", "the command ran and nobody was asked")
 	}
-	if e.Saw(wordReason+"ask") || e.Showed(wordReason+"ask") {
+	if e.Saw(worded(wordReason, "ask")) || e.Showed(worded(wordReason, "ask")) {
 		return holds("not run although it had leave, for there was nobody to ask; the reason was told")
 	}
 	return holds("not run although it had leave, for there was nobody to ask")
@@ -231,7 +232,7 @@ func judgeDialog(p *Proof, s Subject) Result {
 	if _, r := sent(e, s, "ask"); r != nil {
 		return *r
 	}
-	if !e.Showed(wordReason + "ask") {
+	if !e.Showed(worded(wordReason, "ask")) {
 		return fails(hintVersion, "no question with the hook's reason on the screen")
 	}
 	if e.Files["asked"] != "" {
@@ -261,7 +262,7 @@ func judgeOutput(p *Proof, s Subject) Result {
 	if _, r := sent(e, s, "output"); r != nil {
 		return *r
 	}
-	if !e.Saw(wordOutput + s.Event.Name) {
+	if !e.Saw(worded(wordOutput, s.Event.Name)) {
 		return fails(hintVersion, "the model never read the changed result")
 	}
 	for _, m := range e.Told {
@@ -282,7 +283,7 @@ func judgeContext(p *Proof, s Subject) Result {
 			return fails("the catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
 		}
 	}
-	if !e.Saw(wordContext + s.Event.Name) {
+	if !e.Saw(worded(wordContext, s.Event.Name)) {
 		return fails(hintVersion, "the model never read the added words")
 	}
 	return holds("the model read the added words")
@@ -293,7 +294,7 @@ func judgeKeep(p *Proof, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return fails(hintVersion, "no %s arrived", s.Event.Name)
 	}
-	if !e.Saw(fmt.Sprintf("%s%s-1", wordKeep, s.Event.Name)) {
+	if !e.Saw(goOn(s.Event.Name, 1)) {
 		return fails(hintVersion, "the agent ended and did not go on")
 	}
 	return holds("went on with what it was told")
@@ -309,7 +310,7 @@ func judgeNotice(p *Proof, s Subject) Result {
 	switch {
 	case !said:
 		return unsure("the interactive turn gave no occasion for one")
-	case !e.Showed(wordNotice + s.Event.Name):
+	case !e.Showed(worded(wordNotice, s.Event.Name)):
 		return fails(hintVersion, "was not on the screen")
 	}
 	return holds("was on the screen")

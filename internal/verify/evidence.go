@@ -35,6 +35,7 @@ type Evidence struct {
 	Screens  []string
 	Spooled  []spool.Record
 	Payloads []Payload // of a recorder
+	Broken   Broken    // of the act with broken hooks
 	Left     int       // processes that outlived the agent and had to be ended
 	Took     time.Duration
 	Version  string // as the agent said it

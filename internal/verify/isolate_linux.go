@@ -29,8 +29,9 @@ func Isolate(args, env []string) Isolated {
 	files := stdio()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
 	cmd.SysProcAttr = namespaces()
-	// An interrupt at the terminal reaches both; the inner one tidies up, and
-	// this one waits for it.
+	// Signals come to this process alone, for the inner one has a group of its
+	// own: each is handed on once, whether from a terminal or from kill. The
+	// inner one tidies up, and this one waits for it.
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -42,9 +43,7 @@ func Isolate(args, env []string) Isolated {
 		for {
 			select {
 			case s := <-signals:
-				if s != os.Interrupt {
-					_ = cmd.Process.Signal(s) // it may just have ended
-				}
+				_ = cmd.Process.Signal(s) // it may just have ended
 			case <-done:
 				return
 			}
@@ -73,6 +72,7 @@ func namespaces() *syscall.SysProcAttr {
 		GidMappingsEnableSetgroups: false,
 		AmbientCaps:                []uintptr{unix.CAP_NET_ADMIN},
 		Pdeathsig:                  syscall.SIGTERM,
+		Setpgid:                    true,
 	}
 }
 

@@ -20,9 +20,10 @@ import (
 // that shadow each other, hooks that answer as well, trust that was given. It
 // is copied into the throw-away home and never written to.
 //
-// Credentials stay behind: files that hold an account are not copied, and from
-// the rest every value is taken whose name or shape is that of a secret, as
-// are the settings that would lead the agent away from the scripted model.
+// Credentials stay behind: of each file only the settings about hooks, leave
+// and trust are taken, by name; nobody can list everything that may hold a
+// secret. Within those, values whose name or shape is that of a secret are left
+// out. Files that hold an account, and programs, are not copied at all.
 type Mine struct {
 	Home, Project string
 	Getenv        func(string) string
@@ -34,17 +35,34 @@ var accountFile = regexp.MustCompile(`(?i)(auth|credential|token|oauth|secret)|^
 // secretName names settings whose value stays behind.
 var secretName = regexp.MustCompile(`(?i)(api_?key|token|secret|password|passwd|credential|oauth|auth_?header|bearer|private_?key)|^key$`)
 
-// leading names settings that would send the agent to another model or stop it
-// from starting.
-var leading = map[string]bool{
-	"env": true, "apiKeyHelper": true, "awsAuthRefresh": true, "awsCredentialExport": true, "otelHeadersHelper": true,
-	"forceLoginMethod": true, "forceLoginOrgUUID": true, "model": true, "model_provider": true, "model_providers": true,
-	"models": true, "profile": true, "profiles": true, "chatgpt_base_url": true, "mcp_servers": true, "mcpServers": true,
-	"enabledPlugins": true, "statusLine": true,
+// private names tables whose values are anything, at whatever depth.
+var private = map[string]bool{"env": true, "set": true, "headers": true}
+
+// secretFlag is an argument that is followed by a secret.
+var secretFlag = regexp.MustCompile(`(?i)^(-H|-u|--(header|user|proxy-user|pass)|--?[a-z_-]*(key|token|secret|password|passwd|credential|oauth|bearer)[a-z_-]*)$`)
+
+// taken names the top-level settings that come along, per format: those that
+// decide whether and how hooks run.
+var taken = map[bool]map[string]bool{
+	false: names("hooks", "permissions", "disableAllHooks", "allowManagedHooksOnly", "allowManagedPermissionRulesOnly",
+		"sandbox", "outputStyle", "hooksConfig", "hooksDisabled", "enableHooks", "version", "trustedFolders", "trusted_folders"),
+	true: names("hooks", "projects", "features", "sandbox_mode", "sandbox_workspace_write", "approval_policy",
+		"allow_managed_hooks_only", "disable_all_hooks", "permission", "permissions", "trusted_folders", "folders"),
 }
 
+func names(list ...string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range list {
+		out[n] = true
+	}
+	return out
+}
+
+// stay is a file that is not copied.
+type stay struct{ file, why string }
+
 // files are the person's own files of an agent and where they go.
-func (m *Mine) files(a *agent.Agent, home, project string) (copies [][2]string, left []string) {
+func (m *Mine) files(a *agent.Agent, home, project string) (copies [][2]string, left []stay) {
 	for _, f := range a.Files {
 		if f.Scope != "user" && f.Scope != "project" {
 			continue // it lies at a fixed place and counts by itself
@@ -57,7 +75,11 @@ func (m *Mine) files(a *agent.Agent, home, project string) (copies [][2]string, 
 		found, _ := filepath.Glob(pattern) // a bad pattern finds nothing
 		for _, from := range found {
 			if accountFile.MatchString(filepath.Base(from)) {
-				left = append(left, from)
+				left = append(left, stay{from, "which holds an account"})
+				continue
+			}
+			if f.Format == "script" || f.Format == "yaml" {
+				left = append(left, stay{from, "which is no list of settings that could be picked from"})
 				continue
 			}
 			copies = append(copies, [2]string{from, filepath.Join(filepath.Dir(to), filepath.Base(from))})
@@ -77,7 +99,7 @@ func (m *Mine) notes(a *agent.Agent) []string {
 		out = append(out, "with a copy of "+c[0])
 	}
 	for _, l := range left {
-		out = append(out, "without "+l+", which holds an account")
+		out = append(out, "without "+l.file+", "+l.why)
 	}
 	if len(out) == 0 {
 		out = append(out, "you have no config of this agent")
@@ -97,14 +119,14 @@ func (m *Mine) into(st *Stage) error {
 	}
 	copies, _ := m.files(a, st.Home, st.Project)
 	for _, c := range copies {
-		if err := m.copy(c[0], c[1], st); err != nil {
+		if err := m.copy(a, c[0], c[1], st); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Mine) copy(from, to string, st *Stage) error {
+func (m *Mine) copy(a *agent.Agent, from, to string, st *Stage) error {
 	text, err := os.ReadFile(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w; run without --mine", from, err)
@@ -112,10 +134,11 @@ func (m *Mine) copy(from, to string, st *Stage) error {
 	isTOML := strings.HasSuffix(from, ".toml")
 	theirs, err := parseConfig(text, isTOML)
 	if err != nil {
-		// The agent shall meet the broken file as the person has it.
-		return writeCopy(to, []byte(redact.Text(string(text))))
+		// The agent shall meet a broken file where the person has one; what is
+		// in it cannot be told apart, so none of it comes along.
+		return writeCopy(to, []byte(brokenConfig))
 	}
-	theirs = m.clean(theirs, st).(map[string]any)
+	theirs = m.clean(pick(a, theirs, isTOML), st).(map[string]any)
 	if ours, err := os.ReadFile(to); err == nil {
 		own, err := parseConfig(ours, isTOML)
 		if err != nil {
@@ -133,6 +156,23 @@ func (m *Mine) copy(from, to string, st *Stage) error {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	return writeCopy(to, out)
+}
+
+// brokenConfig parses as nothing, neither JSON nor TOML.
+const brokenConfig = "{ = this stands for a file that does not parse\n"
+
+// pick takes the settings that come along. Besides those named, the names of
+// the agent's own events (some files hold nothing else) and paths, to which
+// trust is given.
+func pick(a *agent.Agent, whole map[string]any, isTOML bool) map[string]any {
+	out := map[string]any{}
+	for key, value := range whole {
+		_, isEvent := a.Event(key)
+		if taken[isTOML][key] || isEvent || filepath.IsAbs(key) {
+			out[key] = value
+		}
+	}
+	return out
 }
 
 func writeCopy(to string, text []byte) error {
@@ -163,7 +203,7 @@ func (m *Mine) clean(v any, st *Stage) any {
 	case map[string]any:
 		out := map[string]any{}
 		for key, value := range v {
-			if leading[key] || secretName.MatchString(key) && !isHash(value) {
+			if private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !isHash(value) && !isBool(value) {
 				continue
 			}
 			out[m.moved(key, st)] = m.clean(value, st)
@@ -173,6 +213,10 @@ func (m *Mine) clean(v any, st *Stage) any {
 		out := make([]any, len(v))
 		for i, e := range v {
 			out[i] = m.clean(e, st)
+			// In a command that is a list, a flag's value stands alone.
+			if before, ok := v[max(0, i-1)].(string); ok && i > 0 && secretFlag.MatchString(before) {
+				out[i] = "REDACTED"
+			}
 		}
 		return out
 	case string:
@@ -181,14 +225,16 @@ func (m *Mine) clean(v any, st *Stage) any {
 	return v
 }
 
+func isBool(v any) bool { _, ok := v.(bool); return ok }
+
 // isHash: a hash of a trusted hook is no secret.
 func isHash(v any) bool {
 	s, ok := v.(string)
 	return ok && strings.HasPrefix(s, "sha256:")
 }
 
-// moved renames keys that are paths. Commands stay as they are: they are meant
-// to run as the person has them.
+// moved renames keys that are paths. Commands stay as they are but for secrets
+// in them: they are meant to run as the person has them.
 func (m *Mine) moved(key string, st *Stage) string {
 	for _, pair := range [][2]string{{m.Project, st.Project}, {m.Home, st.Home}} {
 		if pair[0] == "" || pair[0] == "/" {

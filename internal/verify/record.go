@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
@@ -93,6 +94,25 @@ func recordEvents(name, version string, acts []*Evidence) []byte {
 	return out.Bytes()
 }
 
+// recordedText is how much of one text is kept.
+const recordedText = 300
+
+func cacheDir() string {
+	dir, err := agents.CacheDir()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+func homeDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return home
+}
+
 // scrubber makes what differs between runs the same.
 type scrubber struct {
 	base string
@@ -117,7 +137,8 @@ func (s *scrubber) json(raw []byte) json.RawMessage {
 	if len(raw) > maxRecorded || json.Compact(&small, bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))) != nil {
 		return nil
 	}
-	text, _ := redact.AppendJSON(nil, small.Bytes(), redact.DefaultLimits())
+	// Long texts are an agent's own words to its model: not ours to keep.
+	text, _ := redact.AppendJSON(nil, small.Bytes(), redact.Limits{String: recordedText, Output: recordedText})
 	out := []byte(s.text(string(text)))
 	if !json.Valid(out) {
 		return nil
@@ -139,6 +160,12 @@ func (s *scrubber) text(t string) string {
 			t = strings.ReplaceAll(t, from, to)
 		}
 		t = strings.ReplaceAll(t, filepath.Base(s.base), "stage")
+	}
+	// Where agents are installed, and the home of whoever recorded.
+	for _, from := range []string{cacheDir(), homeDir()} {
+		if len(from) > 1 {
+			t = strings.ReplaceAll(t, from, "/somewhere")
+		}
 	}
 	if host, err := os.Hostname(); err == nil && len(host) > 3 {
 		t = strings.ReplaceAll(t, host, "host")

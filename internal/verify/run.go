@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -128,6 +129,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	var serial atomic.Int64
 	tasks := map[*AgentReport][]task{}
+	raw := map[*AgentReport]bool{}
 	var jobs []job
 	for _, target := range o.Targets {
 		driver, ok := Drive(target.Name)
@@ -157,7 +159,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			tasks[r] = plan(a, driver, o.Checks)
 			acts = actsOf(tasks[r])
 		} else {
-			acts = []string{"turn"}
+			raw[r] = true
+			if wantsRaw(o.Checks) {
+				acts = []string{"turn"}
+			}
 		}
 		if o.Mine != nil {
 			r.Notes = append(r.Notes, o.Mine.notes(a)...)
@@ -182,9 +187,10 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			t.judge(p)
 			r.Rows = append(r.Rows, t.row)
 		}
-		if tasks[r] == nil {
-			r.Rows = rawRows(p.Of("turn"), r)
+		if raw[r] && wantsRaw(o.Checks) {
+			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
 		}
+		r.Rows = append(r.Rows, unanswered(r.Rows, o.Checks, raw[r])...)
 		if o.Record != "" {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
@@ -320,9 +326,53 @@ func askVersion(ctx context.Context, s *setting) (string, error) {
 	return v, nil
 }
 
+// rawChecks are what is asked of an agent whose hooks hookmux does not install
+// in verify yet.
+var rawChecks = []string{"turn", "payloads"}
+
+// wantsRaw says that one of them was asked for.
+func wantsRaw(wanted []string) bool {
+	for _, w := range wanted {
+		if isRaw(w) {
+			return true
+		}
+	}
+	return len(wanted) == 0
+}
+
+func isRaw(check string) bool {
+	return slices.ContainsFunc(rawChecks, func(c string) bool { return strings.EqualFold(c, check) })
+}
+
+func chosenRows(rows []Row, wanted []string) []Row {
+	if len(wanted) == 0 {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(r Row) bool {
+		return !slices.ContainsFunc(wanted, func(w string) bool { return matches(r, w) })
+	})
+}
+
+// unanswered gives a row to each check that was asked for and that an agent has
+// none of: silence could be taken for a yes.
+func unanswered(rows []Row, wanted []string, raw bool) []Row {
+	var out []Row
+	for _, w := range wanted {
+		if slices.ContainsFunc(rows, func(r Row) bool { return matches(r, w) }) {
+			continue
+		}
+		why := "nothing of the kind is claimed for this agent"
+		if raw {
+			why = "this agent is only driven and recorded (" + strings.Join(rawChecks, ", ") + "); its claims are not verified"
+		}
+		out = append(out, Row{Check: w, Result: unsure("%s", why)})
+	}
+	return out
+}
+
 // rawRows is all that is asked of an agent the catalogue does not know yet.
 func rawRows(e *Evidence, r *AgentReport) []Row {
-	row := func(check string, res Result) Row { return Row{Check: check, Result: res} }
+	row := func(check string, res Result) Row { return Row{Check: check, Claimed: true, Result: res} }
 	if e.Err != nil {
 		return []Row{row("turn", fails("run it again with --keep and look at what the agent printed", "%v", e.Err))}
 	}

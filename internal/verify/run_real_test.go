@@ -100,7 +100,7 @@ func TestRealRun(t *testing.T) {
 			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
 				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
 			}
-			if !e.Saw(wordReason + "deny") {
+			if !e.Saw(worded(wordReason, "deny")) {
 				t.Error("the model never read the reason")
 			}
 			if name == "claude" && !e.Ran("own-hook") {

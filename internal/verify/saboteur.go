@@ -58,7 +58,7 @@ var (
 
 	noCap = Saboteur{Name: "no-cap", What: "a hub that keeps an agent going too often",
 		First: `case "$2" in Stop) cat >/dev/null; n=$(($(cat "$HOME/rounds" 2>/dev/null || echo 0) + 1)); echo $n > "$HOME/rounds"
-if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + wordKeep + `Stop-'$n'"}'; fi; exit 0 ;; esac`}
+if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + wordKeep + `Stop-'$n'` + wordEnd + `"}'; fi; exit 0 ;; esac`}
 
 	noEnd = Saboteur{Name: "no-end", What: "an installer that leaves an event out",
 		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: sabotage, timeout: 5s}\n"}

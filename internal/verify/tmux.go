@@ -209,11 +209,11 @@ func playDialog(ctx context.Context, st *Stage) error {
 	err := st.ready(func(ev *event.Event, n int) event.Decision {
 		switch {
 		case ev.Kind == event.ToolBefore && tagOf(ev) == "ask":
-			return event.Decision{Verdict: event.Ask, Reason: wordReason + "ask"}
+			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, "ask")}
 		case ev.Kind == event.CompactBefore && n == 0:
-			return event.Decision{Verdict: event.Deny, Reason: wordReason + "compact"}
+			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "compact")}
 		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
-			return event.Decision{Notice: wordNotice + ev.Native}
+			return event.Decision{Notice: worded(wordNotice, ev.Native)}
 		}
 		return event.Decision{}
 	})
@@ -229,7 +229,7 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	within := func(d time.Duration) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
 	if asks {
 		c, cancel := within(st.patience / 3)
-		shown := t.await(c, wordReason+"ask")
+		shown := t.await(c, worded(wordReason, "ask"))
 		cancel()
 		if !shown {
 			return nil // the check says what is missing

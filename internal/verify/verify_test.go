@@ -81,13 +81,18 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 		d, _ := Drive(name)
 		empty := map[string]*Evidence{}
 		missing := map[string]*Evidence{}
+		unhooked := map[string]*Evidence{} // ran and was told, but no event
 		for _, act := range Acts() {
 			empty[act] = &Evidence{Act: act, Exit: -1}
 			missing[act] = &Evidence{Act: act, Missing: "cannot be played"}
+			unhooked[act] = without(a, act)
 		}
 		for _, task := range plan(a, d, nil) {
 			if r := task.result(&Proof{Agent: a, evidence: empty}); r.Mark == Holds {
 				t.Errorf("%s holds with no evidence: %s", task.row.ID(), r.Why)
+			}
+			if r := task.result(&Proof{Agent: a, evidence: unhooked}); r.Mark == Holds {
+				t.Errorf("%s %s holds although no hook was ever called: %s", name, task.row.ID(), r.Why)
 			}
 			if r := task.result(&Proof{Agent: a, evidence: missing}); r.Mark != Unsure {
 				t.Errorf("%s is %s although nothing was played", task.row.ID(), r.Mark)

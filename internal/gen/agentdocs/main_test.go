@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
@@ -19,5 +21,20 @@ func TestPageIsUpToDate(t *testing.T) {
 	}
 	if string(got) != string(render(agent.Builtin(), seen)) {
 		t.Error("docs/agents.md is not what the catalogue says; run: go generate ./agent/...")
+	}
+}
+
+// An agent that was only driven is not called verified.
+func TestDrivenIsNotVerified(t *testing.T) {
+	say := func(check string) string {
+		var b bytes.Buffer
+		verified(&b, recordings.Summary{Version: "1.2.3", Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
+		return b.String()
+	}
+	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified") {
+		t.Error(got)
+	}
+	if got := say("neutral"); !strings.Contains(got, "Verified with version 1.2.3") {
+		t.Error(got)
 	}
 }
