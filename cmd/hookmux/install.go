@@ -164,21 +164,21 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 	if err := install.CheckEvents(agents, f.events); err != nil {
 		return usage("%v", err)
 	}
-	plan, err := h.Install(o)
-	if err != nil {
-		return err
-	}
-	if _, err := w.carryOut(h, plan, f, "Write this?"); err != nil || f.dryRun {
+	plan, done, err := w.carryOut(h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?")
+	if err != nil || !done {
 		return err
 	}
 	return w.afterInstall(ctx, h, plan, agents, f)
 }
 
 // carryOut shows a plan, asks and does it.
-func (w *world) carryOut(h *install.Host, plan *install.Plan, f *installFlags, question string) (done bool, err error) {
+func (w *world) carryOut(h *install.Host, plans func() (*install.Plan, error), f *installFlags, question string) (plan *install.Plan, done bool, err error) {
+	if plan, err = plans(); err != nil {
+		return nil, false, err
+	}
 	if !f.asJSON {
 		if err := plan.Apply(&install.Diff{Out: w.stdout, Color: w.style().Color, Home: h.Dirs.Home}); err != nil {
-			return false, err
+			return nil, false, err
 		}
 		for _, n := range plan.Notes {
 			w.say("note: %s", visible.Text(n))
@@ -186,18 +186,23 @@ func (w *world) carryOut(h *install.Host, plan *install.Plan, f *installFlags, q
 	}
 	if f.dryRun {
 		if f.asJSON {
-			return false, w.printJSON(plan)
+			return plan, false, w.printJSON(plan)
 		}
 		w.say("nothing was written (--dry-run); %s", files(plan.Files()))
-		return false, nil
+		return plan, false, nil
 	}
+	shown := plan
 	if plan.Files() > 0 {
 		if err := w.confirm(plan, f, question); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
+	if f.yes { // to whatever there is to do
+		shown = nil
+	}
 	disk := &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }}
-	return true, plan.Apply(disk)
+	plan, err = h.Carry(plans, shown, disk)
+	return plan, err == nil, err
 }
 
 func files(n int) string {
@@ -243,7 +248,10 @@ func (w *world) confirm(plan *install.Plan, f *installFlags, question string) er
 
 // afterInstall tries the hooks and says how it went.
 func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install.Plan, agents []*agent.Agent, f *installFlags) error {
-	var probes []install.Probe
+	agents = slices.DeleteFunc(slices.Clone(agents), func(a *agent.Agent) bool {
+		return slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) == 0 })
+	})
+	probes := []install.Probe{}
 	c, err := w.hub(ctx)
 	if err == nil {
 		probes = h.Try(ctx, c, agents, w.environ)
@@ -276,7 +284,7 @@ func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install
 func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answered int, slowest time.Duration) {
 	unchanged := 0
 	for _, a := range plan.Agents {
-		if !a.Changed {
+		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
 		}
 		for _, n := range a.Notes {
@@ -288,11 +296,16 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 			w.say("%s: no answer to a probe: %s", p.Agent, visible.Line(p.Error, 300))
 		}
 	}
-	line := fmt.Sprintf("%d agents hooked", len(plan.Agents))
-	if len(plan.Agents) == 1 {
+	hooked := plan.Hooked()
+	line := fmt.Sprintf("%d agents hooked", hooked)
+	switch hooked {
+	case 0:
+		w.say("no agent hooked")
+		return
+	case 1:
 		line = "1 agent hooked"
 	}
-	if unchanged == len(plan.Agents) {
+	if unchanged == hooked {
 		line += " already"
 	}
 	w.say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))

@@ -46,25 +46,37 @@ func (w *world) uninstall(f *installFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := h.Uninstall(agents)
-	if err != nil {
-		return err
-	}
-	done, err := w.carryOut(h, plan, f, "Take this out?")
+	h.Known = c.Agents()
+	plan, done, err := w.carryOut(h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f, "Take this out?")
 	if err != nil || !done {
 		return err
 	}
 	if f.asJSON {
-		return w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "files": plan.Files()})
+		err = w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "left": plan.Left, "files": plan.Files()})
+	} else {
+		w.sayTakenOut(h, plan)
 	}
-	if len(plan.Agents) == 0 {
+	if err == nil && len(plan.Left) > 0 {
+		return &codeError{code: exitError}
+	}
+	return err
+}
+
+func (w *world) sayTakenOut(h *install.Host, plan *install.Plan) {
+	if len(plan.Agents) == 0 && len(plan.Left) == 0 {
 		w.say("there was nothing of hookmux to take out")
-		return nil
 	}
 	for _, a := range plan.Agents {
-		w.say("%s: taken out of %s", a.Name, visible.Text(install.Short(h.Dirs.Home, a.Path)))
+		path := visible.Text(install.Short(h.Dirs.Home, a.Path))
+		if a.Changed {
+			w.say("%s: taken out of %s", a.Name, path)
+		} else {
+			w.say("%s: %s held nothing of hookmux any more; its record is gone too", a.Name, path)
+		}
 	}
-	return nil
+	for _, path := range plan.Left {
+		w.say("%s: hookmux is still in it", visible.Text(install.Short(h.Dirs.Home, path)))
+	}
 }
 
 // uninstallHost does without hookmux-hook: it may be gone already.

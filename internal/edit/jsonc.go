@@ -86,8 +86,15 @@ func Remove(src []byte, path []string) ([]byte, error) {
 // Prune removes path, and then every object or array above it that became
 // empty, down to but not including the first keep steps of path. Whoever added
 // parents on the way in takes them out with it.
+//
+// What is pruned was put in by a program; comments never were. So all of them
+// stay, also those inside of what goes, and something that holds one is not
+// empty. Of a key that is written twice only the one that counts goes.
 func Prune(src []byte, path []string, keep int) ([]byte, error) {
-	out, err := Remove(src, path)
+	if len(path) == 0 {
+		return nil, errNoPath
+	}
+	out, err := pruneOne(src, path)
 	for n := len(path) - 1; err == nil && n > keep && n > 0; n-- {
 		d, perr := Parse(out)
 		if perr != nil {
@@ -97,19 +104,41 @@ func Prune(src []byte, path []string, keep int) ([]byte, error) {
 		if depth < n {
 			continue
 		}
-		switch c := v.Value.(type) {
-		case *hujson.Object:
-			if len(c.Members) > 0 {
-				return out, nil
-			}
-		case *hujson.Array:
-			if len(c.Elements) > 0 {
+		switch v.Value.(type) {
+		case *hujson.Object, *hujson.Array:
+			if !blank(string(d.body[v.StartOffset+1 : v.EndOffset-1])) {
 				return out, nil
 			}
 		}
-		out, err = Remove(out, path[:n])
+		out, err = pruneOne(out, path[:n])
 	}
 	return out, err
+}
+
+// pruneOne takes out what path leads to and leaves the comments in it.
+func pruneOne(src []byte, path []string) ([]byte, error) {
+	e, err := begin(src)
+	if err != nil {
+		return nil, err
+	}
+	parent, depth := e.doc.find(path[:len(path)-1])
+	last := path[len(path)-1]
+	c := e.container(parent)
+	at := c.find(last)
+	if depth < len(path)-1 || at < 0 {
+		return src, nil
+	}
+	if notes := commentsIn(e.text(c.items[at].start, c.items[at].end)); len(notes) > 0 {
+		e.leaveComments(c, at, notes, e.style.nl)
+	} else {
+		e.removeItem(c, at)
+	}
+	return e.finish(func(root any) (any, error) {
+		if c.count(last) > 1 { // the one before counts now
+			return nil, errSkipCheck
+		}
+		return removeIn(root, path)
+	})
 }
 
 // AppendToArray adds value as the last element of the array at path. A missing

@@ -12,4 +12,7 @@ func lock(string) (func(), error) {
 	return nil, errors.New("edit: files cannot be locked on this system; use Linux or macOS")
 }
 
+// Lock takes an exclusive lock.
+func Lock(path string) (func(), error) { return lock(path) }
+
 func keepOwner(*os.File, fs.FileInfo) error { return nil }

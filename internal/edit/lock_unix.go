@@ -42,6 +42,23 @@ func lock(target string) (unlock func(), err error) {
 	return func() { f.Close() }, nil // closing gives the lock back
 }
 
+// Lock takes an exclusive lock that stands for more than one file. The file it
+// is named by is made and stays: removing it would let two in.
+func Lock(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, path); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
+}
+
 func flock(f *os.File, target string) error {
 	give := time.Now().Add(lockWait)
 	pause := time.Millisecond
@@ -55,7 +72,7 @@ func flock(f *os.File, target string) error {
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return err
 		case time.Now().After(give):
-			return fmt.Errorf("%s: another program has held its folder's lock for %s; end it and try again", target, lockWait)
+			return fmt.Errorf("%s: another program has held its lock for %s; end it and try again", target, lockWait)
 		}
 		time.Sleep(pause/2 + rand.N(pause))
 		pause = min(pause*2, 20*time.Millisecond)

@@ -130,7 +130,11 @@ func (tomlFormat) Prune(src []byte, path []string, keep int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bytesOf(prune(d, path, keep))
+	out, err := bytesOf(prune(d, path, keep))
+	if err != nil {
+		return nil, err
+	}
+	return keepComments(TOML, src, out), nil
 }
 
 func beginTOML(src []byte, value any) (*tomlDoc, json.RawMessage, error) {

@@ -122,7 +122,11 @@ func (yamlFormat) Prune(src []byte, path []string, keep int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bytesOf(prune(d, path, keep))
+	out, err := bytesOf(prune(d, path, keep))
+	if err != nil {
+		return nil, err
+	}
+	return keepComments(YAML, src, out), nil
 }
 
 func beginYAML(src []byte, path []string, value any) (*yamlDoc, json.RawMessage, error) {

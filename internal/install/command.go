@@ -50,10 +50,16 @@ func (c Command) Line() string {
 	}
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	gone := row.Neutral
-	if c.Deny && row.Decides && row.Deny != (neutral.Answer{}) {
+	if c.refusesGone() {
 		gone = row.Deny
 	}
 	return "test -x " + quote(c.Program) + " || " + say(gone) + "; " + strings.Join(words, " ")
+}
+
+// refusesGone reports whether the line refuses when the program is gone.
+func (c Command) refusesGone() bool {
+	row, _ := neutral.Lookup(c.Agent, c.Event)
+	return c.Deny && row.Decides && row.Deny != (neutral.Answer{})
 }
 
 // say is a command that gives an answer and ends the shell.

@@ -48,6 +48,8 @@ type Host struct {
 	Getenv  func(string) string
 	Hook    string // the real hookmux-hook
 	Version string // of hookmux
+	// Known are all agents: the shim stays as long as one of them runs it.
+	Known []*agent.Agent
 }
 
 // check keeps tests away from the home of whoever runs them.
@@ -99,6 +101,15 @@ func readFile(path string) ([]byte, error) {
 }
 
 // broken is the error for a file that cannot be edited.
-func broken(path string, err error) error {
-	return fmt.Errorf("%s: %w; correct it and run the command again (nothing was written anywhere)", path, err)
+func broken(path string, err error) error { return &brokenError{path, err} }
+
+type brokenError struct {
+	path string
+	err  error
 }
+
+func (e *brokenError) Error() string {
+	return fmt.Sprintf("%s: %v; correct it and run the command again (nothing was written anywhere)", e.path, e.err)
+}
+
+func (e *brokenError) Unwrap() error { return e.err }

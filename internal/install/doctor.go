@@ -390,17 +390,11 @@ func (d *Doctor) Mend(findings []Finding, e Editor) (bool, error) {
 		if f.mend == nil {
 			continue
 		}
-		plan, err := f.mend()
+		plan, err := d.Host.Carry(f.mend, nil, e)
 		if err != nil {
 			return done, err
 		}
-		if len(plan.Steps) == 0 {
-			continue
-		}
-		if err := plan.Apply(e); err != nil {
-			return done, err
-		}
-		done = true
+		done = done || len(plan.Steps) > 0
 	}
 	return done, nil
 }

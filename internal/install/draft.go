@@ -1,6 +1,8 @@
 package install
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -21,6 +23,20 @@ type draft struct {
 	makes []Step // folders to make
 	drops []Step // folders to drop
 	notes []string
+	left  []string // files that something of ours stays in
+	shim  bool     // the shim is still run by something that stays
+}
+
+// stays notes a file that hookmux cannot be taken out of. Its record stays.
+func (d *draft) stays(path string, err error) {
+	if slices.Contains(d.left, path) {
+		return
+	}
+	if b := (*brokenError)(nil); errors.As(err, &b) && b.path == path {
+		err = b.err
+	}
+	d.left = append(d.left, path)
+	d.notes = append(d.notes, fmt.Sprintf("%s: hookmux is still in it: %v; correct it and run the command again", path, err))
 }
 
 // draftFile is one file on its way.
@@ -32,6 +48,7 @@ type draftFile struct {
 	stages []stage
 	record *Record // in draft.next
 	fresh  bool    // the record is a new one
+	gone   bool    // it was dropped: what is opened again needs no record
 }
 
 type stage struct {
@@ -147,10 +164,14 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 	return withdraw(out, keys, kept)
 }
 
-// hollow reports whether nothing is left but what a new file is made with.
+// hollow reports whether nothing is left but what a new file is made with. A
+// comment is somebody's.
 func (t *target) hollow(src []byte, p agent.InstallPlace) bool {
 	r, err := t.parse(src)
 	if err != nil {
+		return false
+	}
+	if t.format == edit.JSON && edit.Commented(src) || t.format != edit.JSON && bytes.Contains(src, []byte("#")) {
 		return false
 	}
 	for _, key := range keysOf(r, nil) {
@@ -190,15 +211,7 @@ func (d *draft) changes() []Step {
 
 // same reports whether the manifest is on disk as it will be.
 func (d *draft) sameManifest() bool {
-	return sameText(d.next.step(d.host.Dirs).New, d.manifestOnDisk())
-}
-
-func (d *draft) manifestOnDisk() []byte {
-	data, err := edit.ReadFile(manifestPath(d.host.Dirs), edit.MaxFile)
-	if err != nil {
-		return nil
-	}
-	return data
+	return sameText(d.next.step(d.host.Dirs).New, d.old.disk)
 }
 
 func (d *draft) changed(agentName string) bool {
@@ -243,11 +256,15 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 		mine := slices.ContainsFunc(slots, func(s *slot) bool { return isFor(s, a) })
 		for _, s := range slots {
 			if s.mentionsUs() {
+				d.shim = d.shim || strings.Contains(s.text, Shim(d.host.Dirs))
 				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone; take it out by hand: %s", path, s.line, hookName, s.text))
 			}
 		}
 		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {
 			d.forget(f)
+			if f.fresh && f.gone {
+				delete(d.next.Files, path)
+			}
 			return nil
 		}
 	}
@@ -273,6 +290,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 
 // drop is the last state of a file that is no longer ours.
 func (d *draft) drop(f *draftFile, now []byte) {
+	f.gone = true
 	if !sameText(f.now, now) {
 		f.now = now
 		f.stages = append(f.stages, stage{op: OpWrite, now: now})
@@ -308,11 +326,21 @@ func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks s
 	if path == hooks {
 		return d.withoutTrust(path, after, keys, moves, d.old.Files[path])
 	}
-	f, err := d.open(path, a.Name, User, KindTrust)
-	if err != nil {
-		return nil, err
-	}
 	was := d.old.Files[path]
+	f, err := d.open(path, a.Name, User, KindTrust)
+	if err == nil && f.now != nil {
+		_, err = edit.TOML.Parse(f.now)
+	}
+	if err != nil {
+		// Nothing can be said about trust, and the hooks go all the same:
+		// trust in what is not there does no harm.
+		if was == nil {
+			delete(d.next.Files, path)
+		} else {
+			d.stays(path, err)
+		}
+		return after, nil
+	}
 	now := f.now
 	switch {
 	case now == nil:

@@ -162,9 +162,9 @@ func (d *Disk) Do(s Step) error {
 	switch s.Op {
 	case OpManifest:
 		if s.New == nil {
-			return dropFile(s.Path)
+			return deleteFile(s.Path, s.Old)
 		}
-		return edit.Store(s.Path, s.New)
+		return replace(s.Path, s.Old, s.New)
 	case OpTrust:
 		if d.Trust != nil && s.Grant != nil && d.Trust(s.Grant) == nil {
 			return nil

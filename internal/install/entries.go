@@ -246,6 +246,11 @@ func (t *target) update(src []byte, s *slot, c Command) (out []byte, err error) 
 			return nil, err
 		}
 	}
+	if key := argsKey(t.spec.Handler); t.spec.Handler.Args == "" && s.handler[key] != nil {
+		if out, err = t.format.Remove(out, join(s.path, key)); err != nil {
+			return nil, err
+		}
+	}
 	if closed := t.spec.Closed; closed != nil && !c.Deny && same(s.handler[closed.Key], asJSON(closed.Value)) {
 		return t.format.Remove(out, join(s.path, closed.Key))
 	}
@@ -299,7 +304,7 @@ func (t *target) take(src []byte, r edit.Reader, s *slot, kept []Kept) ([]byte, 
 		}
 		return t.format.Prune(src, s.path, len(group)+1)
 	case t.spec.Shape == agent.ShapeNested && !s.alone:
-		return t.format.Remove(src, s.path)
+		return t.format.Prune(src, s.path, len(s.path)-1)
 	}
 	return t.format.Prune(src, s.group, keptAt(kept, s.list))
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/paths"
 )
@@ -19,6 +21,8 @@ import (
 type Manifest struct {
 	Version int                `json:"version"`
 	Files   map[string]*Record `json:"files"`
+
+	disk []byte // as it was read; nil: there was none
 }
 
 // Record is one file.
@@ -57,6 +61,7 @@ func Load(d paths.Dirs) (*Manifest, error) {
 	if err != nil || data == nil {
 		return m, err
 	}
+	m.disk = data
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, fmt.Errorf("%s: cannot be read (%w); move it away: entries of ours are found without it", path, err)
 	}
@@ -72,7 +77,7 @@ func Load(d paths.Dirs) (*Manifest, error) {
 }
 
 func (m *Manifest) clone() *Manifest {
-	out := &Manifest{Version: m.Version, Files: map[string]*Record{}}
+	out := &Manifest{Version: m.Version, Files: map[string]*Record{}, disk: m.disk}
 	for path, r := range m.Files {
 		c := *r
 		out.Files[path] = &c
@@ -87,7 +92,7 @@ func (m *Manifest) bytes() []byte {
 
 // step writes the manifest, or takes it away when nothing is left.
 func (m *Manifest) step(d paths.Dirs) Step {
-	s := Step{Op: OpManifest, Path: manifestPath(d)}
+	s := Step{Op: OpManifest, Path: manifestPath(d), Old: m.disk}
 	if len(m.Files) > 0 {
 		s.New = m.bytes()
 	}
@@ -103,9 +108,11 @@ func (m *Manifest) paths() []string {
 	return all
 }
 
-// settle notes what was really written, where an agent did the writing.
-func settle(d paths.Dirs, m *Manifest, steps []Step) error {
-	changed := false
+// settle notes what was really written, where an agent did the writing. It
+// only does so when the agent wrote nothing else: otherwise giving back the old
+// bytes would undo that too, and only our own keys may go.
+func (h *Host) settle(m *Manifest, steps []Step) error {
+	changed, before := false, m.bytes()
 	for _, s := range steps {
 		r := m.Files[s.Path]
 		if s.Op != OpTrust || r == nil {
@@ -115,14 +122,29 @@ func settle(d paths.Dirs, m *Manifest, steps []Step) error {
 		if err != nil || data == nil {
 			continue
 		}
-		if h := hash(data); h != r.After {
-			r.After, changed = h, true
+		if is := hash(data); is != r.After && s.Grant != nil && h.onlyOurs(s.Grant.Agent, s.Path, data, r) {
+			r.After, changed = is, true
 		}
 	}
 	if !changed {
 		return nil
 	}
-	return edit.Store(manifestPath(d), m.bytes())
+	return replace(manifestPath(h.Dirs), before, m.bytes())
+}
+
+// onlyOurs reports whether a file says what it said before us once our part is
+// taken out.
+func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) bool {
+	without, err := h.strip(a, path, data, r)
+	if err != nil {
+		return false
+	}
+	is, err := edit.TOML.Parse(without)
+	if err != nil {
+		return false
+	}
+	was, err := edit.TOML.Parse(r.Original)
+	return err == nil && same(is.Raw(), was.Raw()) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
 }
 
 func hash(data []byte) string {

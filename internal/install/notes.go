@@ -15,7 +15,7 @@ import (
 func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 
 // notes are what a person should know about an agent once hooks are in place.
-func (h *Host) notes(a *agent.Agent, path string, o Options) []string {
+func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options) []string {
 	var out []string
 	spec := a.Install
 	if spec.Pickup.Say != "" {
@@ -45,28 +45,37 @@ func (h *Host) notes(a *agent.Agent, path string, o Options) []string {
 		}
 	}
 	if o.Deny {
-		out = append(out, h.closing(a))
+		out = append(out, closing(a, commands))
 	}
 	return out
 }
 
-// closing says how far --on-unavailable deny reaches.
-func (h *Host) closing(a *agent.Agent) string {
+// closing says how far --on-unavailable deny reaches, with the commands that
+// are written.
+func closing(a *agent.Agent, commands []Command) string {
 	spec := a.Install
 	var open []string
-	for _, e := range a.Events {
-		if e.Install == agent.InstallDefault && e.Kind == event.ToolBefore && e.Carries.Deny == nil {
-			open = append(open, e.Name)
+	denies, guarded := 0, true
+	for _, c := range commands {
+		e, ok := a.Event(c.Event)
+		switch {
+		case c.Deny:
+			denies++
+			guarded = guarded && c.refusesGone()
+		case ok && e.Kind == event.ToolBefore:
+			open = append(open, c.Event)
 		}
 	}
 	switch {
+	case denies == 0:
+		return fmt.Sprintf("%s: nothing can be refused at these events, so everything goes on when hookmux cannot be reached", a.Title)
 	case len(open) > 0:
 		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title, strings.Join(open, ", "))
 	case spec.Way == agent.WayPlugin:
 		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is gone they go on", a.Title)
 	case spec.Closed != nil:
 		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)", a.Title, spec.Closed.Key)
-	case spec.Handler.Form == "exec" && spec.Missing == agent.MissingOpen:
+	case spec.Missing == agent.MissingOpen && (spec.Handler.Form == "exec" || !guarded):
 		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone they still go on", a.Title)
 	}
 	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)

@@ -28,6 +28,8 @@ type Plan struct {
 	Steps  []Step      `json:"steps"`
 	Agents []AgentPlan `json:"agents"`
 	Notes  []string    `json:"notes,omitempty"`
+	// Left are files out of which hookmux could not be taken; Notes say why.
+	Left []string `json:"left,omitempty"`
 
 	host     *Host
 	manifest *Manifest
@@ -53,7 +55,7 @@ func (p *Plan) Apply(e Editor) error {
 		return err
 	}
 	if _, real := e.(*Disk); real {
-		return settle(p.host.Dirs, p.manifest, p.Steps)
+		return p.host.settle(p.manifest, p.Steps)
 	}
 	return nil
 }
@@ -134,7 +136,7 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		return nil, errors.Join(errs...)
 	}
 	shim := Shim(h.Dirs)
-	if to, ok := readlink(shim); len(plan.Agents) > 0 && (!ok || to != h.Hook) {
+	if to, ok := readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
 		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
 	}
 	changes := d.changes()
@@ -186,6 +188,9 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	for _, c := range commands {
 		one.Events = append(one.Events, c.Event)
 	}
+	if len(commands) == 0 {
+		return one, d.nothing(a, place, path, o, one)
+	}
 	if a.Install.Way == agent.WayPlugin {
 		err = d.plugin(a, path, o)
 	} else {
@@ -194,8 +199,31 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	one.Notes = append(one.Notes, d.host.notes(a, path, o)...)
+	one.Notes = append(one.Notes, d.host.notes(a, path, commands, o)...)
 	return one, nil
+}
+
+// nothing is for an agent that has none of the events that were asked for: no
+// file is made for it, and what was asked for earlier goes.
+func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o Options, one *AgentPlan) error {
+	one.Notes = append(one.Notes, fmt.Sprintf("has no event that is meant by %s, so it gets no hooks", strings.Join(o.Events, ", ")))
+	if len(o.Events) == 0 {
+		one.Notes = []string{"has no event that is installed unless it is named in --events, so it gets no hooks"}
+	}
+	if a.Install.Way == agent.WayPlugin {
+		return d.unplug(a, path, o.Scope)
+	}
+	return d.takeOut(a, place, path, o.Scope)
+}
+
+// Hooked counts the agents that get hooks.
+func (p *Plan) Hooked() (n int) {
+	for _, a := range p.Agents {
+		if len(a.Events) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {

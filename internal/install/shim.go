@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -52,14 +53,15 @@ func link(at, to string) error {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return err
 	}
-	temp := at + ".new"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	// A name of its own: several may do this at once.
+	temp := fmt.Sprintf("%s.%016x.new", at, rand.Uint64())
 	if err := os.Symlink(to, temp); err != nil {
 		return err
 	}
-	return os.Rename(temp, at)
+	if err := os.Rename(temp, at); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
 }
 
 func runnable(file string) bool {

@@ -117,7 +117,7 @@ func (t *target) slot(out []*slot, r edit.Reader, list, path, group []string, ev
 	}
 	s.text = text(h.Command)
 	var args []string
-	if h.Args != "" && json.Unmarshal(s.handler[h.Args], &args) == nil && args != nil {
+	if json.Unmarshal(s.handler[argsKey(h)], &args) == nil && args != nil {
 		s.command, s.ours = ReadWords(s.text, args)
 		s.text = strings.Join(append([]string{s.text}, args...), " ")
 	} else {
@@ -127,6 +127,15 @@ func (t *target) slot(out []*slot, r edit.Reader, list, path, group []string, ev
 		s.line = at.Line
 	}
 	return append(out, s)
+}
+
+// argsKey is where the words of a command stand. They are looked for in agents
+// that get a line as well: an older hookmux may have written them there.
+func argsKey(h agent.HandlerSpec) string {
+	if h.Args != "" {
+		return h.Args
+	}
+	return "args"
 }
 
 // used reports whether any hooks stand here.

@@ -40,7 +40,7 @@ func TestAnOldEntryIsBroughtUpToDateInItsPlace(t *testing.T) {
 		t.Fatal(read(t, path))
 	}
 	first := list[0].Hooks[0]
-	if first.Command != Shim(h.Dirs) || first.Timeout != 3600 || first.Args[2] != "3600" || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
+	if !strings.HasSuffix(first.Command, "exec "+Shim(h.Dirs)+" claude PreToolUse 3600") || first.Timeout != 3600 || first.Args != nil || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
 		t.Error(read(t, path))
 	}
 }

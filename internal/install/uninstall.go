@@ -23,15 +23,18 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		if a.Install == nil {
 			continue
 		}
-		if err := d.uninstall(a); err != nil {
-			return nil, err
-		}
-		if !d.changed(a.Name) && !hasRecord(d.old, a) {
+		d.uninstall(a)
+		if !d.changed(a.Name) && (!hasRecord(d.old, a) || hasRecord(d.next, a)) {
 			continue
 		}
 		one := AgentPlan{Name: a.Name, Title: a.Title, Changed: d.changed(a.Name)}
 		for _, path := range d.order {
 			if f := d.files[path]; f.agent == a.Name && len(f.stages) > 0 && one.Path == "" {
+				one.Path = path
+			}
+		}
+		for _, path := range d.old.paths() { // the files went before we came
+			if d.old.Files[path].Agent == a.Name && one.Path == "" {
 				one.Path = path
 			}
 		}
@@ -44,13 +47,13 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	if !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
-	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 {
+	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 && !h.runsElsewhere(agents) {
 		if _, there := readlink(shim); there {
 			plan.Steps = append(plan.Steps, Step{Op: OpDropLink, Path: shim},
 				Step{Op: OpDropDir, Path: filepath.Dir(shim)}, Step{Op: OpDropDir, Path: h.Dirs.Data})
 		}
 	}
-	plan.manifest, plan.Notes = d.next, d.notes
+	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
 	return plan, nil
 }
 
@@ -63,7 +66,39 @@ func hasRecord(m *Manifest, a *agent.Agent) bool {
 	return false
 }
 
-func (d *draft) uninstall(a *agent.Agent) error {
+// runsElsewhere reports whether agents besides these have our entries, also
+// where no record says so.
+func (h *Host) runsElsewhere(but []*agent.Agent) bool {
+	for _, a := range h.Known {
+		if slices.Contains(but, a) {
+			continue
+		}
+		for _, s := range h.Look(a) {
+			if s.Ours > 0 || len(s.Damaged) > 0 || s.Err != nil && fileMentions(s.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fileMentions looks for our name in a file that cannot be parsed.
+func fileMentions(path string) bool {
+	data, err := readFile(path)
+	return err == nil && mentions(string(data))
+}
+
+func realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// uninstall takes one agent's hooks out. A file that cannot be edited keeps
+// what is in it, and does not keep us from the others; one that has nothing to
+// do with us is not even mentioned.
+func (d *draft) uninstall(a *agent.Agent) {
 	here := d.host
 	defer func() { d.host = here }()
 	projects := []string{here.Project}
@@ -72,35 +107,43 @@ func (d *draft) uninstall(a *agent.Agent) error {
 			projects = append(projects, r.Project)
 		}
 	}
+	visited := map[string]bool{} // the project may be the home
 	for i, project := range projects {
 		there := *here
 		there.Project = project
 		d.host = &there
 		for _, p := range a.Install.Places {
 			path := d.host.resolve(p.HookFile)
-			if path == "" || i > 0 && p.Scope != Project {
+			if path == "" || i > 0 && p.Scope != Project || visited[realPath(path)+"\x00"+p.At] {
 				continue
 			}
+			visited[realPath(path)+"\x00"+p.At] = true
 			var err error
 			if a.Install.Way == agent.WayPlugin {
 				err = d.unplug(a, path, p.Scope)
 			} else {
 				err = d.takeOut(a, p, path, p.Scope)
 			}
-			if err != nil {
-				return err
+			if err == nil {
+				continue
+			}
+			if d.old.Files[path] != nil || fileMentions(path) {
+				d.stays(path, err)
+			}
+			if d.old.Files[path] == nil {
+				delete(d.next.Files, path)
 			}
 		}
 	}
-	return d.leftovers(a)
+	d.leftovers(a)
 }
 
 // leftovers are files of the manifest that no place of the catalogue explains
 // (any more): folders were renamed, or hooks went and trust stayed.
-func (d *draft) leftovers(a *agent.Agent) error {
+func (d *draft) leftovers(a *agent.Agent) {
 	for _, path := range d.next.paths() {
 		r := d.next.Files[path]
-		if r.Agent != a.Name {
+		if r.Agent != a.Name || slices.Contains(d.left, path) {
 			continue
 		}
 		if strings.HasSuffix(path, "/") {
@@ -110,23 +153,53 @@ func (d *draft) leftovers(a *agent.Agent) error {
 		}
 		f, err := d.open(path, a.Name, r.Scope, r.Kind)
 		if err != nil {
-			return err
+			d.stays(path, err)
+			continue
 		}
 		switch {
-		case f.now == nil || hash(f.now) == r.After:
+		case f.now == nil:
+			d.drop(f, nil)
+		case hash(f.now) == r.After:
 			d.drop(f, r.Original)
 		case r.Kind == KindTrust:
 			now, err := d.withoutTrust(path, f.now, nil, nil, r)
 			if err != nil {
-				return err
+				d.stays(path, err)
+				continue
 			}
 			d.drop(f, now)
 		default:
-			d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it and is no place of %s any more, so it is left alone", path, a.Name))
-			d.drop(f, f.now)
+			d.takeOutByName(a, f, r)
 		}
 	}
-	return nil
+}
+
+// takeOutByName does what can be done for a file that is no place of the agent
+// any more and was changed since: it is what its name says it was.
+func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
+	now := f.now
+	for _, p := range a.Install.Places {
+		if r.Kind != KindEntries || filepath.Base(p.Path) != filepath.Base(f.path) {
+			continue
+		}
+		t, err := newTarget(f.path, p, a.Install)
+		if err == nil {
+			now, err = t.remove(now, a, r.Kept)
+		}
+		if err != nil {
+			d.stays(f.path, err)
+			return
+		}
+		if r.Original == nil && t.hollow(now, p) {
+			now = nil
+			break
+		}
+	}
+	if mentions(string(now)) {
+		d.stays(f.path, fmt.Errorf("was changed since, and is no place of %s any more", a.Name))
+		return
+	}
+	d.drop(f, now)
 }
 
 // plugin plans an agent's plugin file and what must lie beside it.
@@ -206,6 +279,9 @@ func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 		return err
 	}
 	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Install.Plugin.Source) {
+		if d.old.Files[path] != nil && mentions(string(f.now)) {
+			return fmt.Errorf("is no longer as hookmux wrote it")
+		}
 		if d.old.Files[path] != nil {
 			d.notes = append(d.notes, fmt.Sprintf("%s: is no longer hookmux's, so it is left alone", path))
 		}

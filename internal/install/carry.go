@@ -1,0 +1,53 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// lockPath is the lock of everybody who changes what is installed.
+func lockPath(h *Host) string { return filepath.Join(h.Dirs.State, "install.lock") }
+
+// errMoved is what a person gets who agreed to something else than would be
+// done now.
+var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
+
+// Carry plans and carries the plan out while nobody else does, so that of
+// several installations at once none loses the records of another. Nobody has
+// to wait for a person's yes: what they were shown is compared with what is
+// planned now, and only the same is done. Nil is whatever there is to do.
+func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, error) {
+	if err := h.check(); err != nil {
+		return nil, err
+	}
+	unlock, err := edit.Lock(lockPath(h))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	now, err := plan()
+	if err != nil {
+		return nil, err
+	}
+	if shown != nil && !sameChanges(shown, now) {
+		return nil, errMoved
+	}
+	return now, now.Apply(e)
+}
+
+// sameChanges compares what two plans do to other people's files.
+func sameChanges(a, b *Plan) bool {
+	return slices.EqualFunc(a.seen(), b.seen(), func(x, y Step) bool {
+		return x.Op == y.Op && x.Path == y.Path && bytes.Equal(x.Old, y.Old) && bytes.Equal(x.New, y.New)
+	})
+}
+
+func (p *Plan) seen() []Step {
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool {
+		return s.Op != OpWrite && s.Op != OpDelete && s.Op != OpTrust
+	})
+}

@@ -1,0 +1,143 @@
+package install
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// gaps are the offsets in JSON at which a comment may stand.
+func gaps(text string) []int {
+	var out []int
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			out = append(out, i)
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			out = append(out, i+1)
+		case '/':
+			i += strings.IndexByte(text[i:]+"\n", '\n')
+		case '{', '}', '[', ']', ',', ':':
+			out = append(out, i, i+1)
+		}
+	}
+	return out
+}
+
+// Comments that people put anywhere while hookmux is in the file are there when
+// it is gone, with a record of the installation and without.
+func TestPeoplesCommentsStay(t *testing.T) {
+	t.Parallel()
+	for _, s := range shapes() {
+		if s.format != edit.JSON {
+			continue
+		}
+		t.Run(s.name(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				src := drawDocument(rt, s)
+				now, kept, err := s.write(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				text := string(now)
+				n := rapid.IntRange(1, 4).Draw(rt, "comments")
+				for i := range n {
+					at := rapid.SampledFrom(gaps(text)).Draw(rt, "at")
+					note := fmt.Sprintf(rapid.SampledFrom([]string{"// note-%d-\n", "/* note-%d- */", "\n  // note-%d-\n"}).Draw(rt, "note"), i)
+					text = text[:at] + note + text[at:]
+				}
+				if rapid.Bool().Draw(rt, "no record") {
+					kept = nil
+				}
+				out, err := s.remove([]byte(text), testAgent, kept)
+				if err != nil {
+					rt.Fatalf("%v\n%s", err, text)
+				}
+				if s.count(rt, out) != 0 || strings.Contains(string(out), hookName) {
+					rt.Fatalf("still there:\n%s", out)
+				}
+				for i := range n {
+					if strings.Count(string(out), fmt.Sprintf("note-%d-", i)) != 1 {
+						rt.Fatalf("note %d is gone from\n%s\nwith us it was\n%s", i, out, text)
+					}
+				}
+				if a, b := strings.Count(string(out), "theirs-"), strings.Count(string(src), "theirs-"); a != b {
+					rt.Fatalf("%d hooks of others, were %d\n%s\nwith us it was\n%s", a, b, out, text)
+				}
+			})
+		})
+	}
+}
+
+// The same for formats that live by their lines, with lines of comment.
+func TestPeoplesLinesOfCommentStay(t *testing.T) {
+	t.Parallel()
+	for _, s := range shapes() {
+		if s.format == edit.JSON {
+			continue
+		}
+		t.Run(s.name(), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				src := drawDocument(rt, s)
+				now, kept, err := s.write(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				lines := strings.SplitAfter(string(now), "\n")
+				at := rapid.IntRange(0, len(lines)-1).Draw(rt, "at")
+				indent := lines[at][:len(lines[at])-len(strings.TrimLeft(lines[at], " "))]
+				text := strings.Join(lines[:at], "") + indent + "# note\n" + strings.Join(lines[at:], "")
+				if rapid.Bool().Draw(rt, "no record") {
+					kept = nil
+				}
+				out, err := s.remove([]byte(text), testAgent, kept)
+				if err != nil {
+					rt.Fatalf("%v\n%s", err, text)
+				}
+				if s.count(rt, out) != 0 || strings.Count(string(out), "# note") != 1 {
+					rt.Fatalf("is\n%s\nwith us it was\n%s", out, text)
+				}
+			})
+		})
+	}
+}
+
+func TestCommentsInAFileOfOurs(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	claude := known(t, "claude")
+	settings := filepath.Join(h.Dirs.Home, ".claude", "settings.json")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
+	write(t, settings, "// my note\n"+read(t, settings))
+	mustUninstall(t, h, claude)
+	if got := read(t, settings); got != "// my note\n{}\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestKeysWrittenTwice(t *testing.T) {
+	t.Parallel()
+	s := shapes()[0]
+	ours, _, err := s.write([]byte("{}"), testAgent, commandsOf("/x/"+hookName, "Before"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := `"hooks": {"Before": [{"hooks": [{"type": "command", "command": "theirs"}]}]}`
+	twice := "{" + theirs + ", " + strings.TrimPrefix(string(ours), "{")
+	out, err := s.remove([]byte(twice), testAgent, nil)
+	if err != nil || !strings.Contains(string(out), theirs) || strings.Contains(string(out), hookName) {
+		t.Errorf("%v: %s", err, out)
+	}
+}
