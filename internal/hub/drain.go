@@ -3,6 +3,7 @@ package hub
 import (
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +61,9 @@ const (
 	gather = 4 * time.Millisecond
 	// idleRounds is how many looks without an event end that.
 	idleRounds = 60
+	// muchPassed is after how many events memory is given back when it is
+	// quiet again.
+	muchPassed = 4096
 	// restAfter is how long it must be quiet before files are tidied up.
 	restAfter = 200 * time.Millisecond
 	// sweepEvery is how often the spool is looked at while hooks keep coming.
@@ -146,6 +150,7 @@ func (d *drain) run() {
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
+		passed   int // events since memory was given back
 		swept    = time.Now()
 		retained time.Time
 		rest     = time.NewTimer(restAfter)
@@ -168,6 +173,10 @@ func (d *drain) run() {
 			case <-d.wake:
 			case <-rest.C:
 				tidy()
+				if passed > muchPassed {
+					debug.FreeOSMemory() // quiet after a storm: others may need it
+					passed = 0
+				}
 				select {
 				case <-d.wake:
 				case <-time.After(sweepEvery):
@@ -196,6 +205,7 @@ func (d *drain) run() {
 				break
 			}
 			idle = 0
+			passed += len(batch)
 			if !d.store(batch, nil) {
 				return // the hub ends while the journal is broken: the files keep it all
 			}
