@@ -197,14 +197,15 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 		if _, r := sent(e, s, tag); r != nil {
 			return *r
 		}
+		// What was approved and did not run needs no comparison.
+		if !e.Ran(tag) {
+			return fails(hintVersion, "the approved command did not run")
+		}
 		if e.Ran("control") {
 			return unsure("the agent runs the command without anybody's leave here, so an approval proves nothing")
 		}
 		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
 			return unsure("no %s came for the same command without an approval, so that nobody knows whether it was tried", s.Event.Name)
-		}
-		if !e.Ran(tag) {
-			return fails(hintVersion, "the approved command did not run")
 		}
 		return holds("ran, while the same without an approval did not")
 	}
