@@ -48,6 +48,8 @@ type passage struct {
 	deadline time.Time
 	outcome  hook.Outcome
 	neutral  string // why nobody was asked
+	meets    *happening
+	twin     string // the arrival that told of the same happening before
 }
 
 // walk is the corridor: the way of one event, front to back.
@@ -55,14 +57,21 @@ type passage struct {
 // and asks the next hub, because half a decision is none. It is also false
 // when the caller left.
 func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
-	p := h.decode(in)  // native bytes → event
-	h.take(in, &p)     // intake: written down, so it may be acknowledged
-	h.apply(&p)        // status, turn, title
-	h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
+	p := h.decode(in) // native bytes → event
+	h.meet(in, &p)    // told twice, through another agent's file?
+	defer p.leave()
+	h.take(in, &p) // intake: written down, so it may be acknowledged
+	if p.twin == "" {
+		h.apply(&p) // status, turn, title
+	}
+	if !h.share(ctx, in, &p) { // a twin gets what its first got
+		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
+		h.gate(&p)         // must a person decide?
+	}
 	if ctx.Err() != nil {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	h.gate(&p)                       // must a person decide?
+	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
 	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
@@ -123,7 +132,9 @@ func (h *Hub) take(in *arrival, p *passage) {
 	} else if h.problems.count.Load() > 0 && h.intake.written() {
 		h.problems.mend("intake")
 	}
-	h.seen.note(&p.ev)
+	if p.twin == "" {
+		h.seen.note(&p.ev)
+	}
 }
 
 // apply is where the status of the session follows the event.

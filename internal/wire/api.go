@@ -140,6 +140,7 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
+	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
 }
 
 // Step is what one hook did.
