@@ -167,7 +167,7 @@ func overlay(base, add *Agent) *Agent {
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
-	if len(add.Resume) > 0 {
+	if add.Resume != nil {
 		whole.Resume = add.Resume
 	}
 	return &whole
