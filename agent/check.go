@@ -118,6 +118,7 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	if own.Install != nil {
 		c.install(own.Name, own.Install)
 	}
+	c.status(own.Name, own, whole)
 	return c.problems
 }
 
