@@ -121,6 +121,7 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	if own.Resume != nil {
 		c.resume(own.Name, own.Resume)
 	}
+	c.status(own.Name, own, whole)
 	return c.problems
 }
 

@@ -167,6 +167,7 @@ func overlay(base, add *Agent) *Agent {
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
+	whole.Status = overlayStatus(base.Status, add.Status)
 	if add.Resume != nil {
 		whole.Resume = add.Resume
 	}

@@ -30,6 +30,7 @@ type Agent struct {
 	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	Launch  Launch       `yaml:"launch"`
 	Resume  *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
+	Status  StatusSpec   `yaml:"status"`
 
 	compiled *compiled
 }
