@@ -113,7 +113,13 @@ type TranscriptSpec struct {
 	Find string `yaml:"find"`
 	// Names are further files that hold titles, relative to the record with
 	// "./" or "../", else to the directory above Root.
-	Names []string `yaml:"names"`
+	Names []NameFile `yaml:"names"`
+}
+
+// NameFile is a file beside an agent's records that holds titles.
+type NameFile struct {
+	File   string `yaml:"file"`
+	Format string `yaml:"format"` // a format of internal/transcript
 }
 
 // SignalOf is what an event says about the status, or "" where only its kind
