@@ -29,7 +29,8 @@ type Agent struct {
 	Files   []HookFile   `yaml:"files"`
 	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	Launch  Launch       `yaml:"launch"`
-	Resume  []string     `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
+	Resume  *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
+	Status  StatusSpec   `yaml:"status"`
 
 	compiled *compiled
 }
