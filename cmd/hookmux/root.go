@@ -129,7 +129,7 @@ the agent's own words.`,
 		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
 		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
-		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(), w.manCommand(),
+		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(), w.manCommand(), w.tmuxCommand(),
 	)
 	w.complete(root)
 	root.SetHelpCommand(&cobra.Command{
