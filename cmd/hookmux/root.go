@@ -130,6 +130,7 @@ the agent's own words.`,
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
 		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
 		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(),
+		w.psCommand(), w.showCommand(), w.jumpCommand(), w.renameCommand(), w.resumeCommand(), w.forgetCommand(), w.sendCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",
