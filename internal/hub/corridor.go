@@ -73,7 +73,8 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	}
 	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
-	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
+	h.sessions.decided(&p.ev, decision)
+	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
 }
 
@@ -102,7 +103,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
+	p.ev.Where = h.whereOf(who, p.ev.Where, env)
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
@@ -140,6 +141,7 @@ func (h *Hub) take(in *arrival, p *passage) {
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(p *passage) {
 	h.rounds.apply(&p.ev)
+	h.sessions.apply(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.

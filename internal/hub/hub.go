@@ -73,6 +73,7 @@ type Hub struct {
 	rpc       map[string]method
 	off       atomic.Pointer[offState]
 	seen      seenAgents
+	sessions  *sessions
 	dispatch  hook.Dispatcher
 
 	listener *net.UnixListener
@@ -131,6 +132,7 @@ func New(o Options) (*Hub, error) {
 	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
 	h.rpc = h.methods()
 	h.loadOff()
+	h.sessions = newSessions(h)
 	h.drain = newDrain(h)
 	var err error
 	if h.intake, err = openIntake(h.dirs.Intake(), h.drain); err != nil {
@@ -200,6 +202,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
+	go h.sessions.keep()
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
@@ -243,6 +246,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	}
 	h.drain.end()
 	<-drained
+	h.sessions.end()
 	h.intake.close()
 }
 

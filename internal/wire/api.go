@@ -119,6 +119,9 @@ type QueryResult struct {
 type StreamParams struct {
 	Filter
 	After string `json:"after,omitempty"`
+	// Sessions asks for session.changed: SessionsAlso, or SessionsOnly for
+	// nothing else.
+	Sessions string `json:"sessions,omitempty"`
 }
 
 // Entry is a stored event with what came of it.
