@@ -215,5 +215,6 @@ func fieldLists(s *FieldSpec) []*[]string {
 		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
 		&s.Version, &s.Attended, &s.Failed, &s.ToolName, &s.ToolInput,
 		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+		&s.Questions, &s.Suggestions,
 	}
 }

@@ -169,8 +169,10 @@ type FieldSpec struct {
 	DurationMS   []string `yaml:"duration_ms"`
 	Failed       []string `yaml:"failed"` // any true one counts
 	GoingOn      []string `yaml:"going_on"`
-	Background   []string `yaml:"background"` // lists; their lengths add up
-	Truncated    []string `yaml:"truncated"`  // any true one counts
+	Background   []string `yaml:"background"`  // lists; their lengths add up
+	Truncated    []string `yaml:"truncated"`   // any true one counts
+	Questions    []string `yaml:"questions"`   // a list of questions, or the schema of a form
+	Suggestions  []string `yaml:"suggestions"` // a list of the standing approvals the agent offers
 }
 
 // VersionSource says which environment variable of a hook process tells the
