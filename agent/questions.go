@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"strconv"
-
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
@@ -13,55 +11,39 @@ import (
 // the schema of a form.
 
 // questionsOf reads the input of a tool that asks.
-func questionsOf(input []byte) []event.Asked {
+func questionsOf(input []byte) []event.Inquiry {
 	if list := jsonscan.Get(input, "questions"); jsonscan.IsArray(list) {
 		return readQuestions(list)
 	}
 	if one, ok := readQuestion(input); ok {
-		return keyed([]event.Asked{one})
+		return []event.Inquiry{one}
 	}
 	return nil
 }
 
 // readQuestions reads a list of questions or the schema of a form.
-func readQuestions(value []byte) []event.Asked {
+func readQuestions(value []byte) []event.Inquiry {
 	if jsonscan.IsObject(value) {
 		return readForm(value)
 	}
-	var out []event.Asked
+	var out []event.Inquiry
 	_ = jsonscan.Array(value, func(element []byte) bool {
 		if q, ok := readQuestion(element); ok {
 			out = append(out, q)
 		}
 		return true
 	})
-	return keyed(out)
+	return out
 }
 
-// keyed gives every question a key of its own: its id, else its words.
-func keyed(list []event.Asked) []event.Asked {
-	taken := map[string]bool{}
-	for i := range list {
-		key := list[i].Key
-		if key == "" {
-			key = list[i].Text
-		}
-		if key == "" || taken[key] {
-			key += "#" + strconv.Itoa(i+1)
-		}
-		taken[key], list[i].Key = true, key
-	}
-	return list
-}
-
-func readQuestion(value []byte) (event.Asked, bool) {
-	q := event.Asked{
-		Key: textAt(value, "id"), Header: textAt(value, "header"), Text: textAt(value, "question", "text", "prompt"),
-		Multi: anyTrue(value, "multiSelect", "multiple", "multi_select"), FreeText: true,
+func readQuestion(value []byte) (event.Inquiry, bool) {
+	q := event.Inquiry{
+		ID: textAt(value, "id"), Header: textAt(value, "header"), Text: textAt(value, "question", "text", "prompt"),
+		Multi: anyTrue(value, "multiSelect", "multiple", "multi_select"), Free: true,
 	}
 	for _, key := range []string{"custom", "allow_freeform", "allowFreeform"} {
 		if string(jsonscan.Get(value, key)) == "false" {
-			q.FreeText = false
+			q.Free = false
 		}
 	}
 	for _, key := range []string{"options", "choices"} {
@@ -75,36 +57,36 @@ func readQuestion(value []byte) (event.Asked, bool) {
 		})
 	}
 	if len(q.Options) == 0 {
-		q.FreeText = true // there is no other way to answer it
+		q.Free = true // there is no other way to answer it
 	}
 	return q, q.Text != "" || q.Header != ""
 }
 
 // readForm reads the fields of a form as questions. Each is answered with one
 // value of the field's type.
-func readForm(schema []byte) []event.Asked {
+func readForm(schema []byte) []event.Inquiry {
 	required := map[string]bool{}
 	for _, name := range words(jsonscan.Get(schema, "required")) {
 		required[name] = true
 	}
-	var out []event.Asked
+	var out []event.Inquiry
 	_ = jsonscan.Object(jsonscan.Get(schema, "properties"), func(key, field []byte) bool {
-		q := event.Asked{
-			Key: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"), Optional: !required[string(key)],
+		q := event.Inquiry{
+			ID: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"), Optional: !required[string(key)],
 		}
 		if q.Text == "" {
-			q.Text = q.Key
+			q.Text = q.ID
 		}
 		switch textAt(field, "type") {
 		case "boolean":
-			q.Options = []event.Option{{Label: "yes", Value: []byte("true")}, {Label: "no", Value: []byte("false")}}
+			q.Options = []event.Option{{Label: "yes", Value: "true"}, {Label: "no", Value: "false"}}
 		case "array":
 			q.Multi = true
 			q.Options = formOptions(jsonscan.Get(field, "items"))
 		default:
 			q.Options = formOptions(field)
 		}
-		q.FreeText = len(q.Options) == 0
+		q.Free = len(q.Options) == 0
 		out = append(out, q)
 		return true
 	})
@@ -116,24 +98,21 @@ func formOptions(field []byte) []event.Option {
 	var out []event.Option
 	names := words(jsonscan.Get(field, "enumNames"))
 	_ = jsonscan.Array(jsonscan.Get(field, "enum"), func(value []byte) bool {
-		label, ok := jsonscan.String(value)
-		if !ok {
-			label = string(value)
-		}
+		option := event.Option{Label: wordOf(value)}
 		if i := len(out); i < len(names) {
-			label = names[i]
+			option = event.Option{Label: names[i], Value: option.Label}
 		}
-		out = append(out, event.Option{Label: label, Value: value})
+		out = append(out, option)
 		return true
 	})
 	for _, key := range []string{"oneOf", "anyOf"} {
 		_ = jsonscan.Array(jsonscan.Get(field, key), func(choice []byte) bool {
 			if value := jsonscan.Get(choice, "const"); value != nil {
-				label := textAt(choice, "title")
-				if s, ok := jsonscan.String(value); ok && label == "" {
-					label = s
+				option := event.Option{Label: wordOf(value)}
+				if title := textAt(choice, "title"); title != "" {
+					option = event.Option{Label: title, Value: option.Label}
 				}
-				out = append(out, event.Option{Label: label, Value: value})
+				out = append(out, option)
 			}
 			return true
 		})
@@ -158,4 +137,13 @@ func anyTrue(object []byte, keys ...string) bool {
 		}
 	}
 	return false
+}
+
+// wordOf is a value as a word: text without its quotes, anything else as it
+// is spelt.
+func wordOf(value []byte) string {
+	if s, ok := jsonscan.String(value); ok {
+		return s
+	}
+	return string(value)
 }

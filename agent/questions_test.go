@@ -13,17 +13,17 @@ func TestQuestionsAreRead(t *testing.T) {
 	database := []event.Option{{Label: "SQLite", Description: "Single file"}, {Label: "Postgres", Description: "Server"}}
 	for _, c := range []struct {
 		agent, native, file string
-		want                []event.Asked
+		want                []event.Inquiry
 	}{
 		{"claude", "PermissionRequest", "PermissionRequest.AskUserQuestion.json",
-			[]event.Asked{{Key: "Which database should we use?", Header: "Database", Text: "Which database should we use?", Options: database, FreeText: true}}},
+			[]event.Inquiry{{Header: "Database", Text: "Which database should we use?", Options: database, Free: true}}},
 		{"claude", "PreToolUse", "PreToolUse.AskUserQuestion.json",
-			[]event.Asked{{Key: "Which database should we use?", Header: "Database", Text: "Which database should we use?", Options: database, FreeText: true}}},
-		{"claude", "Elicitation", "Elicitation.json", []event.Asked{{Key: "colour", Text: "a colour", FreeText: true}}},
+			[]event.Inquiry{{Header: "Database", Text: "Which database should we use?", Options: database, Free: true}}},
+		{"claude", "Elicitation", "Elicitation.json", []event.Inquiry{{ID: "colour", Text: "a colour", Free: true}}},
 		{"codex", "PreToolUse", "PreToolUse.request_user_input.json",
-			[]event.Asked{{Key: "db", Header: "Database", Text: "Which database?", Options: []event.Option{{Label: "SQLite (Recommended)", Description: "Single file"}, {Label: "Postgres", Description: "Server"}}, FreeText: true}}},
+			[]event.Inquiry{{ID: "db", Header: "Database", Text: "Which database?", Options: []event.Option{{Label: "SQLite (Recommended)", Description: "Single file"}, {Label: "Postgres", Description: "Server"}}, Free: true}}},
 		{"opencode", "question.asked", "event.question.asked.json",
-			[]event.Asked{{Key: "Which db?", Header: "DB", Text: "Which db?", Options: []event.Option{{Label: "sqlite", Description: "small"}, {Label: "pg", Description: "big"}}, FreeText: true}}},
+			[]event.Inquiry{{Header: "DB", Text: "Which db?", Options: []event.Option{{Label: "sqlite", Description: "small"}, {Label: "pg", Description: "big"}}, Free: true}}},
 		{"claude", "PermissionRequest", "PermissionRequest.Bash.json", nil},
 	} {
 		ev := Builtin().Decode(Input{Agent: c.agent, Event: c.native, Payload: loadFixture(t, c.agent, c.file)})
@@ -42,24 +42,24 @@ func TestFormsAreRead(t *testing.T) {
 		"gift":{"type":"boolean","description":"Wrap it?"},
 		"tags":{"type":"array","items":{"anyOf":[{"const":"a","title":"A"},{"const":"b"}]}},
 		"n":{"type":"integer"}}}`
-	want := []event.Asked{
-		{Key: "size", Header: "Size", Text: "Size", Options: []event.Option{{Label: "small", Value: js(`"s"`)}, {Label: "large", Value: js(`"l"`)}}},
-		{Key: "gift", Text: "Wrap it?", Options: []event.Option{{Label: "yes", Value: js("true")}, {Label: "no", Value: js("false")}}, Optional: true},
-		{Key: "tags", Text: "tags", Options: []event.Option{{Label: "A", Value: js(`"a"`)}, {Label: "b", Value: js(`"b"`)}}, Multi: true, Optional: true},
-		{Key: "n", Text: "n", FreeText: true, Optional: true},
+	want := []event.Inquiry{
+		{ID: "size", Header: "Size", Text: "Size", Options: []event.Option{{Label: "small", Value: "s"}, {Label: "large", Value: "l"}}},
+		{ID: "gift", Text: "Wrap it?", Options: []event.Option{{Label: "yes", Value: "true"}, {Label: "no", Value: "false"}}, Optional: true},
+		{ID: "tags", Text: "tags", Options: []event.Option{{Label: "A", Value: "a"}, {Label: "b"}}, Multi: true, Optional: true},
+		{ID: "n", Text: "n", Free: true, Optional: true},
 	}
 	if got := readQuestions([]byte(schema)); !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }
 
-// Two questions in the same words stay two, and junk is no question.
-func TestEveryQuestionHasItsKey(t *testing.T) {
+// What is no question is left out.
+func TestOddQuestions(t *testing.T) {
 	got := questionsOf([]byte(`{"questions":[{"question":"Sure?"},{"question":"Sure?","multiSelect":true,"options":["a",{"label":"b"},3]},7,{"header":"H"}]}`))
-	if len(got) != 3 || got[0].Key != "Sure?" || got[1].Key != "Sure?#2" || got[2].Key != "#3" || !got[1].Multi || len(got[1].Options) != 2 {
+	if len(got) != 3 || got[2].Header != "H" || !got[1].Multi || len(got[1].Options) != 2 {
 		t.Errorf("%+v", got)
 	}
-	if got := questionsOf([]byte(`{"question":"Which?","choices":["x","y"],"allow_freeform":false}`)); len(got) != 1 || got[0].FreeText || len(got[0].Options) != 2 {
+	if got := questionsOf([]byte(`{"question":"Which?","choices":["x","y"],"allow_freeform":false}`)); len(got) != 1 || got[0].Free || len(got[0].Options) != 2 {
 		t.Errorf("%+v", got)
 	}
 	for _, junk := range []string{`{}`, `null`, ``, `{"questions":"x"}`, `[1]`} {

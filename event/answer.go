@@ -96,6 +96,8 @@ type Inquiry struct {
 	Multi   bool     `json:"multiSelect,omitempty"`
 	Free    bool     `json:"freeText,omitempty"` // own words are taken
 	Options []Option `json:"options,omitempty"`
+	// Optional says that it may be left without an answer.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Option is one answer an agent offers.

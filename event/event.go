@@ -38,7 +38,7 @@ type Event struct {
 	// What the event puts to a person, read from the payload: questions with
 	// their options, a plan, and the standing approvals the agent itself
 	// offers, each as the agent spells it. They are not stored; the payload is.
-	Questions   []Asked
+	Questions   []Inquiry
 	Plan        string
 	Suggestions []json.RawMessage
 

@@ -1,31 +1,5 @@
 package event
 
-import "encoding/json"
-
-// Asked is one question an agent puts to the person. One request may hold
-// several; each is answered under its Key. (Question is the kind of tool that
-// asks.)
-type Asked struct {
-	Key     string   `json:"key"` // names it within its request, and is never empty
-	Header  string   `json:"header,omitempty"`
-	Text    string   `json:"text"`
-	Options []Option `json:"options,omitempty"`
-	Multi   bool     `json:"multi,omitempty"` // more than one option may be chosen
-	// FreeText says that words of the person's own are an answer as well.
-	FreeText bool `json:"freeText,omitempty"`
-	// Optional says that it may be left without an answer.
-	Optional bool `json:"optional,omitempty"`
-}
-
-// Option is one of the answers a question offers.
-type Option struct {
-	Label       string `json:"label"`
-	Description string `json:"description,omitempty"`
-	// Value is what the agent takes for it where that is not the label: one
-	// JSON value.
-	Value json.RawMessage `json:"value,omitempty"`
-}
-
 // Asks reports whether the event puts something to a person that an approval
 // alone does not settle: questions, or a plan.
 func (e *Event) Asks() bool {
@@ -33,4 +7,21 @@ func (e *Event) Asks() bool {
 		return true
 	}
 	return e.Tool != nil && (e.Kind == ToolBefore || e.Kind == PermissionRequest) && (e.Tool.Kind == Question || e.Tool.Kind == Plan)
+}
+
+// AnswerTo finds the answer to a question: by the agent's id of it where it
+// has one, else by its words, else by its place.
+func (a *Answer) AnswerTo(q *Inquiry, at int) (QuestionAnswer, bool) {
+	if a == nil {
+		return QuestionAnswer{}, false
+	}
+	for _, one := range a.Answers {
+		if q.ID != "" && one.ID == q.ID || q.ID == "" && one.ID == "" && one.Question == q.Text && q.Text != "" {
+			return one, true
+		}
+	}
+	if at < len(a.Answers) && a.Answers[at].ID == "" && a.Answers[at].Question == "" {
+		return a.Answers[at], true
+	}
+	return QuestionAnswer{}, false
 }
