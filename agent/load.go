@@ -164,6 +164,9 @@ func overlay(base, add *Agent) *Agent {
 	if add.Install != nil {
 		whole.Install = add.Install
 	}
+	if add.Feed != nil {
+		whole.Feed = add.Feed
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}

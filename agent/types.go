@@ -29,6 +29,7 @@ type Agent struct {
 	Files   []HookFile   `yaml:"files"`
 	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	Launch  Launch       `yaml:"launch"`
+	Feed    *Feed        `yaml:"feed"`   // nil: no request of this agent can be answered from elsewhere
 	Resume  []string     `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
 
 	compiled *compiled
