@@ -69,6 +69,7 @@ type Hub struct {
 	stats     *stats
 	streams   *streams
 	open      *openCalls
+	outbox    *outbox
 	rpc       map[string]method
 	off       atomic.Pointer[offState]
 	seen      seenAgents
@@ -103,7 +104,7 @@ func New(o Options) (*Hub, error) {
 		started: time.Now(), stop: make(chan string, 1),
 		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
 		problems: newProblems(), rounds: newRounds(), stats: newStats(),
-		streams: newStreams(), open: newOpenCalls(), conns: newConnections(),
+		streams: newStreams(), open: newOpenCalls(), outbox: newOutbox(), conns: newConnections(),
 		slots: make(chan struct{}, maxTellers),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())

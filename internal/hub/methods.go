@@ -37,6 +37,7 @@ func (h *Hub) methods() map[string]method {
 		wire.MethodUntrust:   {authority.Decide, h.doUntrust},
 		wire.MethodAllow:     {authority.Decide, h.doAllow},
 		wire.MethodStats:     {authority.Read, h.doStats},
+		wire.MethodOutbox:    {authority.Report, h.doOutbox},
 	}
 }
 

@@ -81,6 +81,8 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 					h.serveStream(conn, response.ID, params)
 					return
 				}
+			} else if request.Method == wire.MethodOutbox {
+				response.Result, response.Error = h.serveOutbox(conn, request.Params, peer)
 			} else {
 				// A stopping hub waits for this answer, as it may be the one to
 				// its own stop; a pushed event may take long and asks again.
