@@ -25,6 +25,7 @@ type arrival struct {
 	at        time.Time
 	peer      proc.Cred
 	gone      func(cancel func()) (stop func()) // calls cancel when the caller hangs up
+	key       string                            // of a request that other calls may join
 	after     func()                            // what is left to do once the caller has its answer
 }
 
@@ -47,6 +48,7 @@ type passage struct {
 	project  string
 	deadline time.Time
 	outcome  hook.Outcome
+	asked    *asked // a person, in the feed
 	neutral  string // why nobody was asked
 	meets    *happening
 	twin     string // the arrival that told of the same happening before
@@ -66,9 +68,13 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	}
 	if !h.share(ctx, in, &p) { // a twin gets what its first got
 		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
-		h.gate(&p)         // must a person decide?
+		if ctx.Err() != nil {
+			return neutral.Answer{}, event.Decision{}, false
+		}
+		h.gate(&p)             // what would go on for ever ends
+		h.consult(ctx, in, &p) // must a person decide? then wait
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || p.withdrawn() {
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	p.settle()
@@ -142,6 +148,7 @@ func (h *Hub) take(in *arrival, p *passage) {
 func (h *Hub) apply(p *passage) {
 	h.rounds.apply(&p.ev)
 	h.sessions.apply(&p.ev)
+	h.desk.see(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.
@@ -178,9 +185,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 // otherwise meet itself until its time is over.
 const maxNested = 16
 
-// gate is where a person will be asked (the feed). Until there is somebody to
-// ask, `ask` is left to the agent's own prompt, or degrades. It also ends what
-// would go on for ever: at a turn's end a deny means "go on".
+// gate ends what would go on for ever: at a turn's end a deny means "go on".
 func (h *Hub) gate(p *passage) {
 	d := &p.outcome.Decision
 	goesOn := d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing()
