@@ -25,7 +25,7 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 		next := old.clone()
 		c := Change{Key: key}
 		open := next.Turn.Open()
-		if open && next.Background > 0 {
+		if open && (next.Background > 0 || next.Beneath.Spoke) {
 			next.close(at, next.verdict())
 			next.base(statusAfter(next.Turn.Result), at)
 		}
