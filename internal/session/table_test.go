@@ -141,6 +141,7 @@ func TestEverySignal(t *testing.T) {
 		{agent.SignalInterrupts, [7]Status{Idle, same, Idle, Idle, same, same, Idle}},
 		{agent.SignalSettles, [7]Status{Idle, same, Success, Idle, same, same, Success}},
 		{agent.SignalFaults, [7]Status{same, same, same, same, same, same, same}},
+		{agent.SignalRecovers, [7]Status{same, same, same, same, same, same, Running}},
 		{agent.SignalNests, [7]Status{same, same, same, same, same, same, same}},
 	} {
 		for i, state := range states {

@@ -170,7 +170,7 @@ func (s *Session) open(n *news, implicit bool) {
 // reopen takes the last turn up again: a hook kept it going.
 func (s *Session) reopen(at time.Time) {
 	t := s.Turn
-	t.Ended, t.Result, t.ExitCode = time.Time{}, "", 0
+	t.Ended, t.Result, t.ExitCode, t.Error = time.Time{}, "", 0, ""
 	s.ReadAt = time.Time{}
 	s.base(Running, at)
 }
