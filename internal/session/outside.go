@@ -71,10 +71,10 @@ func (b *Book) TurnFinished(key Key, turn string, result Result, message string,
 func (b *Book) ToolFailed(key Key, f Failure) Change {
 	return b.update(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		if t == nil || f.At.Before(t.Started) || f.Call != "" && s.reported(f.Call) {
+		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
+		if t == nil || f.At.Before(t.Started) || s.reported(f) {
 			return
 		}
-		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
 		s.failed(f)
 		t.Errors++
 		if !t.Open() && t.Result == OK {

@@ -223,7 +223,8 @@ func (s *Session) outcome(n *news, call *Call, twice bool) {
 		}
 		return
 	}
-	if twice && s.reported(call.ID) {
+	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
+	if (twice || call.ID == "") && s.reported(f) {
 		return
 	}
 	if n.actor != "" {
@@ -238,12 +239,18 @@ func (s *Session) outcome(n *news, call *Call, twice bool) {
 			}
 		}
 	}
-	s.failed(Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID})
+	s.failed(f)
 }
 
-func (s *Session) reported(call string) bool {
+// reported reports whether a failure of this turn is known: by its call, or,
+// where one of the two who tell of it knows no ids, by what was called.
+func (s *Session) reported(f Failure) bool {
 	for i := range s.Errors {
-		if s.Errors[i].Call == call && s.Errors[i].Turn == s.TurnCount {
+		old := &s.Errors[i]
+		if old.Turn != f.Turn {
+			continue
+		}
+		if f.Call != "" && old.Call == f.Call || f.Tool != "" && old.Tool == f.Tool && (f.Call == "") != (old.Call == "") {
 			return true
 		}
 	}
