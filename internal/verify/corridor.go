@@ -64,6 +64,18 @@ func (w *watcher) all() []Seen {
 	return append([]Seen(nil), w.seen...)
 }
 
+// passed reports whether an event that ok accepts has passed.
+func (w *watcher) passed(ok func(*event.Event) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.seen {
+		if ok(&w.seen[i].Event) {
+			return true
+		}
+	}
+	return false
+}
+
 // wait blocks until an event that ok accepts has passed.
 func (w *watcher) wait(ctx context.Context, ok func(*event.Event) bool) bool {
 	for {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/visible"
 )
 
 // Text writes a report for a person: per agent one line per event with its
@@ -47,6 +49,9 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	for _, row := range a.Rows {
 		if row.Mark == Fails {
 			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.label(), row.Why)
+			for _, seen := range row.Seen {
+				fmt.Fprintf(w, "      seen: %s\n", visible.Text(seen))
+			}
 			if row.Hint != "" {
 				fmt.Fprintf(w, "      %s\n", row.Hint)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -117,12 +118,18 @@ func (t *terminal) keep() string {
 
 // await waits until the screen shows a text.
 func (t *terminal) await(ctx context.Context, text string) bool {
+	return t.awaitUnless(ctx, text, func() bool { return false })
+}
+
+// awaitUnless gives up when it is over.
+func (t *terminal) awaitUnless(ctx context.Context, text string, over func() bool) bool {
 	for {
+		late := over()
 		if strings.Contains(strings.Join(strings.Fields(t.screen(ctx)), " "), text) {
 			t.keep()
 			return true
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if late || !pause(ctx, 100*time.Millisecond) {
 			t.keep()
 			return false
 		}
@@ -190,16 +197,20 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+func noDialog(a *agent.Agent, d Driver) string {
+	if d.TUI == nil {
+		return "no interactive start that works offline is known" + because(d.NoTUI)
+	}
+	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" {
+		return "nothing that only shows interactively"
+	}
+	return ""
+}
+
 // playDialog: a hook has the person asked, the person says yes, has the
 // conversation compacted, which a hook refuses, and leaves.
 func playDialog(ctx context.Context, st *Stage) error {
-	if st.Driver.TUI == nil {
-		return unplayable("no interactive start that works offline is known")
-	}
 	asks := st.claim(event.ToolBefore).Ask
-	if !asks && st.Driver.Compact == "" {
-		return unplayable("nothing that only shows interactively")
-	}
 	var calls []model.ToolCall
 	if asks {
 		calls = append(calls, st.call("ask"))
@@ -229,7 +240,10 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	within := func(d time.Duration) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
 	if asks {
 		c, cancel := within(st.patience / 3)
-		shown := t.await(c, worded(wordReason, "ask"))
+		// A turn that ends all the same was not asked about: no need to wait.
+		shown := t.awaitUnless(c, worded(wordReason, "ask"), func() bool {
+			return st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+		})
 		cancel()
 		if !shown {
 			return nil // the check says what is missing
