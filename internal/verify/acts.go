@@ -158,6 +158,9 @@ func playDecide(ctx context.Context, st *Stage) error {
 	big := st.Table.Shell.Call(command("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
 	ss := steps(st.call("deny"), st.call("input"), st.call("context"), st.call("output"), st.call("after-deny"), st.call("after-context"),
 		st.failing("fail-deny"), st.failing("fail-context"), big)
+	if st.Driver.AskRefuses {
+		ss = append(ss, steps(st.call("granted"), st.call("ask"))...)
+	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.call("par-a"), st.call("par-b"), st.call("par-c")}})
 	ss = append(ss, st.subagent()...)
 	ss = append(ss, model.Step{Say: lastWords})
@@ -206,6 +209,8 @@ func decideAll(ev *event.Event, n int) event.Decision {
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 		case "input":
 			return event.Decision{Input: changedInput(ev, command("input-changed"))}
+		case "ask":
+			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
 		case "context":
 			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
@@ -251,7 +256,7 @@ func playPrompt(ctx context.Context, st *Stage) error {
 // The control is a call without an opinion, so that an approval by a hook makes
 // the difference. What a hook wants asked has leave, so that asking makes the
 // difference: the same without an opinion is called granted.
-func permissionTags(a *agent.Agent) []string {
+func permissionTags(a *agent.Agent, d Driver) []string {
 	before, ask := claimOf(a, event.ToolBefore), claimOf(a, event.PermissionRequest)
 	var tags []string
 	if before.Allow || ask.Allow {
@@ -269,7 +274,7 @@ func permissionTags(a *agent.Agent) []string {
 	if ask.Input {
 		tags = append(tags, "leave-input")
 	}
-	if before.Ask {
+	if before.Ask && !d.AskRefuses && d.Strict != nil {
 		tags = append(tags, "granted", "ask") // last: it ends the turn of some
 	}
 	return tags
@@ -277,7 +282,7 @@ func permissionTags(a *agent.Agent) []string {
 
 func noPermission(a *agent.Agent, d Driver) string {
 	switch {
-	case len(permissionTags(a)) == 0:
+	case len(permissionTags(a, d)) == 0:
 		return "the catalogue claims nothing about leave"
 	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
 		return "no start is known in which this agent asks for leave" + because(d.NoStrict)
@@ -295,9 +300,9 @@ func because(why string) string {
 func playPermission(ctx context.Context, st *Stage) error {
 	interactive := st.Driver.Strict == nil
 	var calls []model.ToolCall
-	for _, tag := range permissionTags(st.Agent) {
-		if interactive && (tag == "control" || tag == "granted" || tag == "ask") {
-			continue // the control would wait for a person: it comes last; asking has an act of its own
+	for _, tag := range permissionTags(st.Agent, st.Driver) {
+		if interactive && tag == "control" {
+			continue // it would wait for a person, and comes last
 		}
 		calls = append(calls, st.escalated(tag))
 	}
@@ -409,7 +414,7 @@ func withoutHookmux(path string) string {
 
 // playTerm ends the agent in the middle of a command.
 func playTerm(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 30")), model.Step{Say: lastWords}))
+	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 5")), model.Step{Say: lastWords}))
 	if err := st.ready(nil); err != nil {
 		return err
 	}

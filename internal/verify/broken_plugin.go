@@ -39,7 +39,7 @@ func playBrokenPlugin(ctx context.Context, st *Stage) error {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return err
 	}
-	h := &brokenHub{calls: map[string]time.Time{}}
+	h := &brokenHub{event: toolBefore(st.Agent), calls: map[string]time.Time{}}
 	if err := h.listen(st.Dirs.Socket()); err != nil {
 		return err
 	}
@@ -51,6 +51,7 @@ func playBrokenPlugin(ctx context.Context, st *Stage) error {
 
 // brokenHub reads calls and breaks as the command in them asks for.
 type brokenHub struct {
+	event string // at which it breaks
 	ln    net.Listener
 	mu    sync.Mutex
 	calls map[string]time.Time
@@ -85,6 +86,7 @@ func (h *brokenHub) serve(c net.Conn) {
 	line, err := r.ReadBytes('\n')
 	var head struct {
 		ID      string `json:"id"`
+		Event   string `json:"event"`
 		Payload int    `json:"payload"`
 		Env     int    `json:"env"`
 	}
@@ -99,7 +101,7 @@ func (h *brokenHub) serve(c net.Conn) {
 	}
 	tag := "other"
 	for _, t := range []string{"missing", "crash", "hang"} {
-		if bytes.Contains(body[:head.Payload], []byte("ran-"+t)) {
+		if head.Event == h.event && bytes.Contains(body[:head.Payload], []byte("ran-"+t)) {
 			tag = t
 		}
 	}

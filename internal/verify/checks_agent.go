@@ -32,7 +32,7 @@ func builtinChecks() []Check {
 		},
 		{
 			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
-			Applies: canKeep, Judge: judgeCap, Saboteur: noCap,
+			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap, Saboteur: noCap,
 		},
 		{
 			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept", Acts: []string{"broken"},
@@ -204,8 +204,14 @@ func judgeParallel(p *Proof, s Subject) Result {
 // report it like a prompt.
 func judgeCap(p *Proof, s Subject) Result {
 	spec := s.eventOf(event.TurnEnd)
-	most, ends := 0, 0
+	most, ends, tells := 0, 0, false
+	for _, x := range p.Of("decide").Events(spec.Name) {
+		tells = tells || x.Event.GoingOn // this agent says whether it was kept going
+	}
 	for _, x := range p.Of("decide").Seen {
+		if tells && x.Event.Native == spec.Name && !x.Event.GoingOn && x.Event.Subagent == nil {
+			ends = min(ends, 0) // a turn it began without a word
+		}
 		switch {
 		case x.Event.Subagent != nil:
 		case x.Event.Kind == event.SessionEnd:

@@ -52,7 +52,11 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "ask", Proves: "the agent asks although it would not have to", Acts: []string{"permission"},
-			Applies: claimOn("ask", event.ToolBefore, false), Judge: judgeAsk, Saboteur: silent,
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses }, Judge: judgeAsk("permission"), Saboteur: silent,
+		},
+		{
+			ID: "ask-refused", Proves: "what nobody can be asked about does not run, although it has leave", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses }, Judge: judgeAsk("decide"), Saboteur: forgetful,
 		},
 		{
 			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts", Acts: []string{"dialog"},
@@ -85,13 +89,21 @@ func claimChecks() []Check {
 					return s.Driver.Subagent != nil
 				}
 				return false
-			}, Judge: judgeContext, Saboteur: silent,
+			}, Judge: judgeContext("decide"), Saboteur: silent,
 		},
 		{
 			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"), Saboteur: silent,
+		},
+		{
+			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"), Saboteur: forgetful,
+		},
+		{
+			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up", Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
-				return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
-			}, Judge: judgeKeep, Saboteur: silent,
+				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
+			}, Judge: judgeContext("dialog"), Saboteur: forgetful,
 		},
 		{
 			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
@@ -112,9 +124,21 @@ func sent(e *Evidence, s Subject, tag string) (Seen, *Result) {
 	}
 	if len(x.Decision.Degraded) > 0 {
 		r := fails("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
+			r = unsure("hookmux sends it only where a person is known to attend, and here nobody can tell")
+		}
 		return x, &r
 	}
 	return x, nil
+}
+
+func needsPerson(s Subject) bool {
+	for _, c := range s.Event.Claims() {
+		if c.Name == s.Claim {
+			return c.Capability.NeedsPerson
+		}
+	}
+	return false
 }
 
 func judgeDeny(p *Proof, s Subject) Result {
@@ -210,8 +234,11 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeAsk(p *Proof, s Subject) Result {
-	e := p.Of("permission")
+func judgeAsk(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return asked(p.Of(act), s) }
+}
+
+func asked(e *Evidence, s Subject) Result {
 	if _, r := sent(e, s, "ask"); r != nil {
 		return *r
 	}
@@ -273,8 +300,11 @@ func judgeOutput(p *Proof, s Subject) Result {
 	return holds("the model read the changed result in place of the real one")
 }
 
-func judgeContext(p *Proof, s Subject) Result {
-	e := p.Of("decide")
+func judgeContext(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return addedWords(p.Of(act), s) }
+}
+
+func addedWords(e *Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return fails("", "no %s arrived", s.Event.Name)
 	}
@@ -289,12 +319,19 @@ func judgeContext(p *Proof, s Subject) Result {
 	return holds("the model read the added words")
 }
 
-func judgeKeep(p *Proof, s Subject) Result {
-	e := p.Of("decide")
+func keeps(s Subject) bool {
+	return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+}
+
+func judgeKeep(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(act), s) }
+}
+
+func keptGoing(e *Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return fails("", "no %s arrived", s.Event.Name)
 	}
-	if !e.Saw(goOn(s.Event.Name, 1)) {
+	if !e.Saw(wordKeep + s.Event.Name + "-") {
 		return fails("", "the agent ended and did not go on")
 	}
 	return holds("went on with what it was told")

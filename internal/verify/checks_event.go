@@ -18,6 +18,9 @@ func bringsAbout(s Subject) string {
 	if !installs(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 		return ""
 	}
+	if act := s.Driver.Brings[s.Event.Name]; act != "" {
+		return act
+	}
 	for _, a := range allActs() {
 		if a.Brings != nil && a.Brings(s) && a.cannot(s.Agent, s.Driver) == "" {
 			return a.Name
@@ -94,7 +97,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			if x.Event.Session == "" {
 				return fails("", "a payload without a session id")
 			}
-			if x.Event.Kind != s.Event.Kind && x.Event.Kind != event.Other { // a dialect may know that it is something else
+			if !mayBe(s.Event, x.Event.Kind) {
 				return fails("", "read as %s", x.Event.Kind)
 			}
 			for _, field := range unmentioned(s.Agent, s.Event, &x.Event) {
@@ -114,6 +117,22 @@ func judgeDecodes(p *Proof, s Subject) Result {
 		return fails("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
 	}
 	return holds("%d payloads, every field accounted for", n)
+}
+
+// mayBe says that an event may mean this: some mean several things, and a
+// dialect may know that it is something else.
+func mayBe(spec *agent.EventSpec, kind event.Kind) bool {
+	if kind == spec.Kind || kind == event.Other {
+		return true
+	}
+	for _, more := range []map[string]event.Kind{spec.KindWith, spec.KindWithout} {
+		for _, k := range more {
+			if k == kind {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unmentioned lists the fields of a payload that the catalogue neither reads

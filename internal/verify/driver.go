@@ -29,6 +29,11 @@ type Driver struct {
 	NoStrict string // why not
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
+	// AskRefuses says that headless, with leave for everything, a call that a
+	// hook wants asked about is refused: nobody is there to ask.
+	AskRefuses bool
+	// KeepAtTerminal says that it can only be kept going at a terminal.
+	KeepAtTerminal bool
 	// AsksAtTerminal says that it asks for leave in a strict interactive start.
 	AsksAtTerminal bool
 	// TUI are the arguments of an interactive start that begins with a prompt;
@@ -65,8 +70,14 @@ type Driver struct {
 	NoEnd      string // why a session's end is not reported at all
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
+	// Brings are events that an act brings about besides those that follow from
+	// their kind: name → act.
+	Brings map[string]string
 	// Unseen are events that cannot be brought about here, with the reason.
 	Unseen map[string]string
+	// Varies are patterns of what it tells the model and is never twice the
+	// same.
+	Varies []string
 	// Unproven are claims (Event.claim) that no start here can show, with the
 	// reason.
 	Unproven map[string]string

@@ -53,6 +53,7 @@ var drivers = []Driver{
 				{Calls: []model.ToolCall{{Name: "wait_agent", Namespace: "multi_agent_v1", Input: []byte(`{"targets":["${CHILD}"],"timeout_ms":15000}`)}}},
 			}
 		},
+		Varies:  []string{`"nickname\\*":\s*\\*"[^"]*"`},
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
 		Compact: "/compact", Quit: "/quit", Accept: "y",
@@ -105,7 +106,8 @@ var drivers = []Driver{
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
 		Compact: "/compact", Quit: "/exit",
-		FailedIsRefused: true,
+		FailedIsRefused: true, KeepAtTerminal: true,
+		Varies: []string{`ses_[A-Za-z0-9]+`},
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
@@ -113,13 +115,17 @@ var drivers = []Driver{
 		Unseen: map[string]string{},
 	},
 	{
-		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself",
+		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
 		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
 		Compact: "/compact", Quit: "/quit", Accept: "Enter",
-		Unseen: map[string]string{},
+		Unseen: map[string]string{
+			"agent_settled":        "only reported by versions without agent_before_settle",
+			"agent_end":            "only reported by versions without agent_before_settle",
+			"session_info_changed": "needs a person who names the session",
+		},
 	},
 	{
-		Name: "qwen", Program: "qwen",
+		Name: "qwen", Program: "qwen", AskRefuses: true,
 		TUI: func(p string, strict bool) []string {
 			if strict {
 				return []string{"--approval-mode", "default", "-i", p}
@@ -133,11 +139,15 @@ var drivers = []Driver{
 			return []model.Step{{Calls: []model.ToolCall{model.Call("agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
 		},
-		Unseen: map[string]string{},
+		Unseen: map[string]string{
+			"StopFailure":      "headless, a failed model call ends without any event",
+			"PermissionDenied": "needs a person who says no",
+		},
 	},
 	{
 		Name: "copilot", Program: "copilot",
-		Strict: func(p string) []string { return []string{"--allow-tool", "shell(echo)", "-p", p} },
+		Strict:     func(p string) []string { return []string{"-p", p} },
+		AskRefuses: true,
 		TUI: func(p string, strict bool) []string {
 			if strict {
 				return []string{"-i", p}
@@ -149,7 +159,11 @@ var drivers = []Driver{
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"name": "helper", "description": "Scripted helper", "prompt": p, "agent_type": "general-purpose"})}}}
 		},
-		Unseen: map[string]string{},
+		Brings:      map[string]string{"errorOccurred": "error"},
+		FailsClosed: map[string]string{"crash": "any exit code but 0 refuses the call"},
+		Unseen: map[string]string{
+			"postToolUseFailure": "a command that ends with a code other than 0 has not failed, to this agent",
+		},
 	},
 	{Name: "codebuddy", Program: "codebuddy", Record: codebuddyRecorder},
 	{Name: "cline", Program: "cline", Record: clineRecorder},

@@ -34,10 +34,10 @@ func judgeNeutral(p *Proof, s Subject) Result {
 	if a, b := fileNames(e), fileNames(c); !slices.Equal(a, b) {
 		return fails("", "left in the project: %s; without hooks: %s", strings.Join(a, " "), strings.Join(b, " "))
 	}
-	if extra := toldOnlyIn(e, c); extra != "" {
+	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
 		return fails("A hook printed something: `hookmux explain` shows what the answer to an event is", "with hooks the model was told %q", clip(extra))
 	}
-	if lost := toldOnlyIn(c, e); lost != "" {
+	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {
 		return fails("", "without hooks the model was told %q, with hooks it was not", clip(lost))
 	}
 	for _, x := range e.Seen {
@@ -59,13 +59,13 @@ func fileNames(e *Evidence) []string {
 
 // toldOnlyIn is something that the model was told in one act and in no way in
 // the other. What differs from run to run does not count: paths, numbers, ids.
-func toldOnlyIn(e, other *Evidence) string {
+func toldOnlyIn(e, other *Evidence, varies []string) string {
 	known := map[string]bool{}
 	for _, m := range told(other) {
-		known[alike(m.Text, other)] = true
+		known[alike(m.Text, other, varies)] = true
 	}
 	for _, m := range told(e) {
-		if !known[alike(m.Text, e)] {
+		if !known[alike(m.Text, e, varies)] {
 			return m.Text
 		}
 	}
@@ -90,10 +90,13 @@ var (
 	wordPattern   = regexp.MustCompile(`\b[A-Za-z0-9_-]*#[A-Za-z0-9_#-]*\b`)
 )
 
-func alike(text string, e *Evidence) string {
+func alike(text string, e *Evidence, varies []string) string {
 	if e.Folder != "" {
 		text = strings.ReplaceAll(text, e.Folder, "")
 		text = strings.ReplaceAll(text, filepath.Base(e.Folder), "")
+	}
+	for _, pattern := range varies {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, "#")
 	}
 	text = uuidPattern.ReplaceAllString(text, "#")
 	text = hexPattern.ReplaceAllString(text, "#")

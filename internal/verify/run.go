@@ -55,11 +55,13 @@ type AgentReport struct {
 	Program string `json:"program"`
 	Problem string `json:"problem,omitempty"` // why nothing could be asked
 	// Launches counts the acts that were really played.
-	Launches int      `json:"launches"`
-	Headless int      `json:"headless"` // of these, without a terminal
-	Took     Seconds  `json:"seconds"`
-	Notes    []string `json:"notes,omitempty"`
-	Rows     []Row    `json:"checks"`
+	Launches int     `json:"launches"`
+	Headless int     `json:"headless"` // of these, without a terminal
+	Took     Seconds `json:"seconds"`  // of all launches together
+	// TookHeadless is the part of those without a terminal.
+	TookHeadless Seconds  `json:"headlessSeconds"`
+	Notes        []string `json:"notes,omitempty"`
+	Rows         []Row    `json:"checks"`
 
 	acts []*Evidence
 }
@@ -258,6 +260,7 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 				j.report.Launches++
 				if len(e.Screens) == 0 {
 					j.report.Headless++
+					j.report.TookHeadless += Seconds(e.Took)
 				}
 				j.report.Took += Seconds(e.Took)
 				j.report.acts = append(j.report.acts, e)

@@ -141,6 +141,7 @@ func (st *Stage) getenv(name string) string {
 // startHub puts a hub with the act's hook into the home.
 func (st *Stage) startHub(decide Decide) error {
 	st.watcher = newWatcher(st.catalogue, decide)
+	st.watcher.forget = st.sabotage != nil && st.sabotage.Forget
 	entry, err := st.watcher.entry()
 	if err != nil {
 		return err

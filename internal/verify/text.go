@@ -40,8 +40,8 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	if a.Tried != "" && a.Tried != a.Version {
 		fmt.Fprintf(w, " (the catalogue was tried with %s)", a.Tried)
 	}
-	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches, %.0f s\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
-		a.Launches, time.Duration(a.Took).Seconds())
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
+		a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds())
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}

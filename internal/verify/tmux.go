@@ -216,13 +216,17 @@ func playDialog(ctx context.Context, st *Stage) error {
 		calls = append(calls, st.call("ask"))
 	}
 	calls = append(calls, st.call("shown"))
-	st.script(append(steps(calls...), model.Step{Say: lastWords}))
+	st.script(append(steps(calls...), model.Step{Say: lastWords}, model.Step{Say: "Went on."}))
 	err := st.ready(func(ev *event.Event, n int) event.Decision {
 		switch {
 		case ev.Kind == event.ToolBefore && tagOf(ev) == "ask":
 			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, "ask")}
+		case ev.Kind == event.CompactBefore && st.claim(event.CompactBefore).Context:
+			return event.Decision{Context: worded(wordContext, ev.Native)}
 		case ev.Kind == event.CompactBefore && n == 0:
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "compact")}
+		case ev.Kind == event.TurnEnd && st.Driver.KeepAtTerminal && n == 0:
+			return event.Decision{KeepGoing: true, Reason: goOn(ev.Native, 1)}
 		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
 			return event.Decision{Notice: worded(wordNotice, ev.Native)}
 		}
@@ -261,11 +265,15 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 			return err
 		}
 	}
-	c, cancel := within(st.patience / 3)
-	ended := st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+	c, cancel := within(st.patience * 2 / 3)
+	ends := 1
+	if st.Driver.KeepAtTerminal {
+		ends = 2
+	}
+	ended := st.watcher.waitFor(c, ends, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
 	cancel()
 	t.settle(ctx)
-	if !ended {
+	if !ended && !st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
 		return errors.New("the turn did not end at the terminal")
 	}
 	if st.Driver.Compact != "" {
