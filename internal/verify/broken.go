@@ -132,6 +132,10 @@ func wentOn(e *Evidence, s Subject, tag string) *Result {
 	if e.Ran(tag) && e.Saw("out-"+tag) {
 		return nil
 	}
+	if e.Refusing && !e.Ran(tag) {
+		r := unsure("your hooks refuse every call while no hub answers (--on-unavailable deny), so that nothing can be told")
+		return &r
+	}
 	if why := s.Driver.FailsClosed[tag]; why != "" && e.Broken.Called[tag] && !e.Ran(tag) {
 		r := unsure("the agent took it for a refusal, and none of the contrary is claimed: %s", why)
 		return &r

@@ -315,7 +315,7 @@ func TestMine(t *testing.T) {
 	st = testStage(t, "codex", m, nil)
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/config.toml"))
 	text := string(b)
-	if err != nil || !strings.Contains(text, "read-only") || !strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") || strings.Contains(text, "'mine'") || !strings.Contains(text, "scripted") {
+	if err != nil || !strings.Contains(text, "read-only") || !strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") || strings.Contains(text, "\"mine\"") || !strings.Contains(text, "scripted") {
 		t.Errorf("%s %v", b, err)
 	}
 	sameTree(t, home, was)
