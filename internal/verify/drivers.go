@@ -21,6 +21,20 @@ var drivers = []Driver{
 			return []model.Step{{Calls: []model.ToolCall{model.Call("Agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
 		},
+		Words: model.Vocabulary{
+			Question: func(q model.Question) model.ToolCall {
+				var options []any
+				for _, o := range q.Options {
+					options = append(options, map[string]any{"label": o, "description": o})
+				}
+				return model.Call("AskUserQuestion", map[string]any{"questions": []any{
+					map[string]any{"question": q.Text, "header": q.Header, "options": options, "multiSelect": false}}})
+			},
+			Plan: func(text string) model.ToolCall { return model.Call("ExitPlanMode", map[string]any{"plan": text}) },
+			MCP: func(m model.MCP) model.ToolCall {
+				return model.Call("mcp__"+m.Server+"__"+m.Tool, m.Input)
+			},
+		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
 		EndsOnTerm: true,
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
@@ -88,6 +102,9 @@ var drivers = []Driver{
 		Name: "droid", Program: "droid", NoTUI: "its terminal asks for an account",
 		// Without a level of autonomy it may only look.
 		Strict: func(p string) []string { return []string{"exec", "-m", "custom:Scripted-0", p} },
+		Escalate: func(c model.ToolCall) model.ToolCall {
+			return withInput(c, map[string]any{"riskLevel": "high"})
+		},
 		Unseen: map[string]string{"UserPromptSubmit": "headless, this agent does not report prompts"},
 	},
 	{
@@ -108,6 +125,7 @@ var drivers = []Driver{
 		Compact: "/compact", Quit: "/exit",
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
+		Brings: map[string]string{"session.error": "error"},
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}

@@ -39,6 +39,10 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv(mcpVariable) != "" {
+		serveMCP()
+		return
+	}
 	code := m.Run()
 	if built.dir != "" {
 		os.RemoveAll(built.dir)

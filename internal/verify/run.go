@@ -365,16 +365,21 @@ func unanswered(rows []Row, wanted []string, raw bool) []Row {
 
 // rawRows is all that is asked of an agent the catalogue does not know yet.
 func rawRows(e *Evidence, r *AgentReport) []Row {
-	row := func(check string, res Result) Row { return Row{Check: check, Claimed: true, Result: res} }
+	row := func(check string, res Result) Row {
+		if res.Mark == Fails {
+			res.Seen = e.traces(nil)
+			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
+		}
+		return Row{Check: check, Claimed: true, Result: res}
+	}
 	if e.Err != nil {
 		return []Row{row("turn", fails("", "%v", e.Err))}
 	}
 	var rows []Row
-	if e.Ran("plain") && e.Saw("out-plain") && e.Exit == 0 {
+	if unmet := turnScene.Want.Unmet(e); len(unmet) == 0 {
 		rows = append(rows, row("turn", holds("a scripted command ran and the model was told its result")))
 	} else {
-		rows = append(rows, row("turn", fails("run it again with --keep and look at what the agent printed",
-			"exit %d; the command ran: %v; the model was told its result: %v", e.Exit, e.Ran("plain"), e.Saw("out-plain"))))
+		rows = append(rows, row("turn", fails("", "%s", strings.Join(unmet, "; "))))
 	}
 	d, _ := Drive(r.Agent)
 	if d.Record == nil {
@@ -391,7 +396,7 @@ func rawRows(e *Evidence, r *AgentReport) []Row {
 		}
 	}
 	if len(missing) > 0 {
-		return append(rows, row("payloads", fails("the agent may have changed its hooks", "nothing recorded for %s", strings.Join(missing, ", "))))
+		return append(rows, row("payloads", fails("The agent may have changed its hooks. ", "nothing recorded for %s", strings.Join(missing, ", "))))
 	}
 	return append(rows, row("payloads", holds("%d calls of %d events recorded", len(e.Payloads), len(got))))
 }
