@@ -90,10 +90,11 @@ func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
 		return nil, err
 	}
 	// Hooks that are installed run anyway; given here too, each event would
-	// come twice.
-	installed := w.installed(a)
-	if err := launch.Check(a); err != nil && !installed {
-		return nil, usage("%v", err)
+	// come twice. Those that would not run are given.
+	there := w.delivery(a)
+	cannot := launch.Check(a)
+	if cannot != nil && !there.Ours {
+		return nil, usage("%v", cannot)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -110,14 +111,19 @@ func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
 	if err != nil {
 		return nil, &codeError{exitNotFound, err.Error()}
 	}
-	if installed {
-		argv := append([]string{found.Program}, args...)
-		return &launchPlan{agent: a, program: found.Program, argv: argv, active: found.Next(argv)}, nil
+	var notes []string
+	if there.Ours && !there.Whole {
+		notes = append(notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`", a.Name, there.Why, a.Name))
 	}
-	argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook})
+	if there.Whole || cannot != nil {
+		argv := append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, notes: notes, active: found.Next(argv)}, nil
+	}
+	argv, injected, more, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook, Running: there.Events})
 	if err != nil {
 		return nil, usage("%v", err)
 	}
+	notes = append(notes, more...)
 	return &launchPlan{a, found.Program, argv, injected, notes, found.Next(argv)}, nil
 }
 

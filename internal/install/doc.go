@@ -22,7 +22,6 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -31,7 +30,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
@@ -48,6 +46,10 @@ type Host struct {
 	Getenv  func(string) string
 	Hook    string // the real hookmux-hook
 	Version string // of hookmux
+	// AgentVersion asks an agent on this machine for its version; nil, or
+	// empty, is not known.
+	AgentVersion func(*agent.Agent) string
+	files        files // nil: those on the disk
 	// Known are all agents: the shim stays as long as one of them runs it.
 	Known []*agent.Agent
 }
@@ -68,17 +70,29 @@ func (h *Host) resolve(f agent.HookFile) string {
 	return f.Resolve(h.Dirs.Home, h.Project, h.Getenv)
 }
 
+// spec is how an agent is written into, with nothing in it that the version on
+// this machine does not know.
+func (h *Host) spec(a *agent.Agent, deny bool) *agent.InstallSpec {
+	closed := a.Install.Closed
+	if !deny || closed == nil || closed.Since == "" || h.AgentVersion == nil || closed.KnownTo(h.AgentVersion(a)) {
+		return a.Install
+	}
+	spec := *a.Install
+	spec.Closed = nil
+	return &spec
+}
+
 // look is how the catalogue sees this machine.
 func (h *Host) look(spec *agent.InstallSpec) agent.Look {
 	return agent.Look{
 		Resolve: h.resolve,
-		Exists:  func(path string) bool { info, err := os.Stat(path); return err == nil && !info.IsDir() },
+		Exists:  h.isFile,
 		Used: func(path string, place agent.InstallPlace) bool {
 			t, err := newTarget(path, place, spec)
 			if err != nil {
 				return false
 			}
-			src, err := readFile(path)
+			src, err := h.readFile(path)
 			if err != nil || src == nil {
 				return false
 			}
@@ -86,18 +100,6 @@ func (h *Host) look(spec *agent.InstallSpec) agent.Look {
 			return err == nil && t.used(r)
 		},
 	}
-}
-
-// readFile is nil for a file that is not there.
-func readFile(path string) ([]byte, error) {
-	data, err := edit.ReadFile(path, edit.MaxFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && data == nil {
-		data = []byte{}
-	}
-	return data, err
 }
 
 // broken is the error for a file that cannot be edited.

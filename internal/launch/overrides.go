@@ -58,7 +58,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	}
 	state = cloneTable(state)
 	trusted := false
-	for _, reg := range registrations(r.Agent) {
+	for _, reg := range r.registrations() {
 		groups, ok := layer[reg.event].([]any)
 		if layer[reg.event] != nil && !ok {
 			return nil, fmt.Errorf("-c hooks.%s: is not a list; correct it, or leave the flag out", reg.event)
