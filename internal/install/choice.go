@@ -77,7 +77,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		return &Choice{Events: o.Events, Deny: o.Deny}
 	}
 	t, err := newTarget(path, p, a.Install)
-	if err != nil {
+	if err != nil || !couldMention(src) {
 		return nil
 	}
 	r, err := t.parse(src)

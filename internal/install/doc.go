@@ -27,6 +27,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
@@ -59,12 +60,19 @@ func (h *Host) check() error {
 	if !testing.Testing() {
 		return nil
 	}
-	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
-	if err == nil && filepath.Clean(u.HomeDir) == filepath.Clean(h.Dirs.Home) {
+	if home := realHome(); home != "" && home == filepath.Clean(h.Dirs.Home) {
 		return fmt.Errorf("%s: is a real home, and this is a test; set HOME to a temporary folder", h.Dirs.Home)
 	}
 	return nil
 }
+
+var realHome = sync.OnceValue(func() string {
+	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	if err != nil {
+		return ""
+	}
+	return filepath.Clean(u.HomeDir)
+})
 
 func (h *Host) resolve(f agent.HookFile) string {
 	return f.Resolve(h.Dirs.Home, h.Project, h.Getenv)

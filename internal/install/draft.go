@@ -110,7 +110,7 @@ func (d *draft) remember(f *draftFile, a *agent.Agent) error {
 	}
 	if f.disk == nil {
 		f.record.Original, f.record.Kept, f.record.Keys = nil, nil, nil
-		f.record.Dirs = d.host.missingDirs(f.path)
+		f.record.Dirs = d.dirs(f.path, f.path)
 		return nil
 	}
 	original, err := d.host.strip(a, f.path, f.disk, f.record)
@@ -119,6 +119,20 @@ func (d *draft) remember(f *draftFile, a *agent.Agent) error {
 	}
 	f.record.Original = original
 	return nil
+}
+
+// dirs are the folders that were or will be made for a file; also those that
+// an installation made which was killed before it came to the file.
+func (d *draft) dirs(path, name string) []string {
+	out := d.host.missingDirs(path)
+	if was := d.old.Files[name]; was != nil {
+		for i := len(was.Dirs) - 1; i >= 0; i-- {
+			if !slices.Contains(out, was.Dirs[i]) {
+				out = slices.Insert(out, 0, was.Dirs[i])
+			}
+		}
+	}
+	return out
 }
 
 // set is the next state of a file; the same again is no stage, and nil is
@@ -152,6 +166,9 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 			return nil, err
 		}
 		before := out
+		if !couldMention(out) {
+			continue
+		}
 		if out, err = t.remove(out, a, kept); err != nil {
 			return nil, err
 		}

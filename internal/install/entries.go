@@ -212,7 +212,14 @@ func (t *target) parse(src []byte) (edit.Reader, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.format == edit.JSON {
 		src = []byte("{}")
 	}
-	return t.format.Parse(src)
+	if t.parsed != nil && bytes.Equal(t.text, src) {
+		return t.parsed, nil
+	}
+	r, err := t.format.Parse(src)
+	if err == nil {
+		t.text, t.parsed, t.found, t.looked = src, r, nil, false
+	}
+	return r, err
 }
 
 func (t *target) add(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {

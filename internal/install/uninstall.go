@@ -220,8 +220,8 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
 			return broken(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
-	} else if f.fresh {
-		f.record.Dirs = d.host.missingDirs(path)
+	} else {
+		f.record.Dirs = d.dirs(path, path)
 	}
 	f.set(OpWrite, text)
 	return d.seeds(a, path, o.Scope)
@@ -318,7 +318,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	if d.host.exists(path) {
 		return nil
 	}
-	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.host.missingDirs(path)}
+	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.dirs(path, seedName(path, seed))}
 	if scope == Project {
 		record.Project = d.host.Project
 	}
