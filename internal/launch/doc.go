@@ -39,6 +39,11 @@ type Request struct {
 	// Running are events that an installed hook reports already: they are not
 	// given a second time.
 	Running []string
+	// Untrusted says that the person does not want our hooks trusted: then
+	// agents that ask for trust get what works without.
+	Untrusted bool
+	// Config is the agent's own config file, to see what the person set.
+	Config string
 	// ReadFile reads a settings file that the arguments name; nil stands for
 	// os.ReadFile.
 	ReadFile func(string) ([]byte, error)

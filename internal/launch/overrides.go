@@ -34,6 +34,9 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with --disable hooks, so none are given to it and nothing of this session is seen", r.Agent.Title)}, nil
 		}
 	}
+	if r.Untrusted {
+		return injectNotify(r, s)
+	}
 	layer, behind, err := personsHooks(s)
 	if err != nil {
 		return nil, false, nil, err
