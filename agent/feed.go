@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // Feed says how a person can answer an agent's requests from somewhere else:
@@ -23,6 +24,12 @@ type Feed struct {
 	// Promptless says that the agent has no prompt of its own, so that no
 	// opinion lets the call run. Approving is then saying nothing.
 	Promptless bool `yaml:"promptless"`
+
+	// Number is where in the payload an agent puts its own number of a request,
+	// and Answered where an event puts the number of the request that was
+	// answered in its window, by native name. Dots descend.
+	Number   string            `yaml:"number"`
+	Answered map[string]string `yaml:"answered"`
 
 	// Points are the events at which a person can be asked, by native name.
 	Points map[string]*FeedPoint `yaml:"points"`
@@ -65,6 +72,31 @@ func (f *Feed) At(native string) *FeedPoint {
 	return f.Points[native]
 }
 
+// NumberOf is the agent's own number of the request an event puts, "" for none.
+func (f *Feed) NumberOf(ev *event.Event) string {
+	if f == nil || f.Number == "" || f.Points[ev.Native] == nil {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Number)
+}
+
+// AnsweredBy is the number of the request that an event says was answered in
+// the agent's own window, "" for none.
+func (f *Feed) AnsweredBy(ev *event.Event) string {
+	if f == nil || f.Answered[ev.Native] == "" {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Answered[ev.Native])
+}
+
+func numberAt(payload []byte, path string) string {
+	value := jsonscan.Get(payload, strings.Split(path, ".")...)
+	if s, ok := jsonscan.String(value); ok {
+		return s
+	}
+	return string(value)
+}
+
 // HoldFor is how long a request may wait: left is what the hook's time limit
 // leaves, wait the setting feed.wait. away says that the person is not at the
 // agent's own window, so that hiding its dialog costs nothing.
@@ -98,6 +130,14 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	}
 	if !slices.Contains([]Window{WindowTranscript, WindowEvent, WindowHidden}, f.Window) {
 		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowTranscript, WindowEvent, WindowHidden)
+	}
+	for name := range f.Answered {
+		if f.Number == "" {
+			bad(".answered", "%s answers a number, and number does not say where requests have theirs", name)
+		}
+		if !slices.ContainsFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name }) {
+			bad(".answered", "there is no event %s", name)
+		}
 	}
 	for name, p := range f.Points {
 		at := slices.IndexFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name })

@@ -70,6 +70,8 @@ func TestFeedProblems(t *testing.T) {
 		"plan":    {"{hold: wait, window: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
 		"choice":  {"{hold: wait, window: event, points: {Do: {permission: [answer]}}}", `"answer" is no choice`},
 		"always":  {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
+		"number":  {"{hold: wait, window: event, answered: {Say: id}}", "answers a number"},
+		"who":     {"{hold: wait, window: event, number: id, answered: {Nope: id}}", "no event Nope"},
 		"nothing": {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [once, deny]}}}", ""},
 	} {
 		dir := t.TempDir()
@@ -86,5 +88,21 @@ func TestFeedProblems(t *testing.T) {
 		case c.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].String(), c.want)):
 			t.Errorf("%s: %v", name, problems)
 		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	a, _ := Builtin().Agent("opencode")
+	asked := event.Event{Native: "permission.asked", Raw: []byte(`{"properties":{"id":"per_1","sessionID":"s"}}`)}
+	if got := a.Feed.NumberOf(&asked); got != "per_1" {
+		t.Errorf("%q", got)
+	}
+	replied := event.Event{Native: "permission.replied", Raw: []byte(`{"properties":{"requestID":"per_1","reply":"once"}}`)}
+	if got := a.Feed.AnsweredBy(&replied); got != "per_1" || a.Feed.NumberOf(&replied) != "" || a.Feed.AnsweredBy(&asked) != "" {
+		t.Errorf("%q", got)
+	}
+	var none *Feed
+	if none.NumberOf(&asked) != "" || none.AnsweredBy(&replied) != "" || none.At("x") != nil {
+		t.Error("no feed")
 	}
 }

@@ -1,7 +1,8 @@
 // Package wire is what travels over the hub's socket besides hook frames:
 // JSON-RPC 2.0, one message per line, with the values its methods take and
 // give, and the two older envelopes it also speaks, mux0's and cmux's.
-// docs/protocol.md describes it for other programs. Standard library only.
+// docs/protocol.md describes it for other programs. Standard library and
+// package event only.
 package wire
 
 import (
