@@ -21,6 +21,9 @@ func questionsOf(input []byte) []event.Inquiry {
 	return nil
 }
 
+// QuestionsIn reads the questions out of the input of a tool that asks.
+func (c *Catalogue) QuestionsIn(input []byte) []event.Inquiry { return questionsOf(input) }
+
 // readQuestions reads a list of questions or the schema of a form.
 func readQuestions(value []byte) []event.Inquiry {
 	if jsonscan.IsObject(value) {

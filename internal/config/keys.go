@@ -25,6 +25,9 @@ const (
 	GuardOwnFiles    = "guard.own-files"
 	GuardAllow       = "guard.allow"
 	HooksTimeout     = "hooks.timeout"
+	Gate             = "gate"
+	FeedWait         = "feed.wait"
+	ApprovalsPIN     = "approvals.pin"
 )
 
 // Type is what a key's value is.
@@ -82,6 +85,12 @@ var table = []Key{
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
+	{Name: Gate, Type: Choice, Choices: []string{"off", "permission", "side-effects", "all"}, Default: "permission", Project: Rise, PerName: true, NameDoc: "agent",
+		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent"},
+	{Name: FeedWait, Type: Span, Default: 2 * time.Minute, Min: time.Second, Project: Never,
+		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
+		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 }
 
 // Find is the description of a key, also of one like journal.keep.claude.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -271,6 +272,34 @@ func (t *Table) Request(id string) (Request, bool) {
 		return Request{}, false
 	}
 	return e.request, true
+}
+
+// ByKey is the id of the request that was opened under a key.
+func (t *Table) ByKey(key string) (string, bool) {
+	if key == "" {
+		return "", false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byKey[key]; e != nil {
+		return e.id, true
+	}
+	for _, e := range slices.Backward(t.ended) {
+		if e.request.Key == key {
+			return e.id, true
+		}
+	}
+	return "", false
+}
+
+// KeyOf is the key a request was opened under.
+func (t *Table) KeyOf(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byID[id]; e != nil {
+		return e.request.Key
+	}
+	return ""
 }
 
 // NotFoundError says that no request is meant by an id.

@@ -19,11 +19,12 @@ type Change struct {
 
 // Line is the change as a line for a stream.
 func (c *Change) Line() []byte {
-	c.once.Do(func() { c.line = noteLine(c.Note, c.Item) })
+	c.once.Do(func() { c.line = NoteLine(c.Note, c.Item) })
 	return c.line
 }
 
-func noteLine(note string, params any) []byte {
+// NoteLine is a notification of a stream.
+func NoteLine(note string, params any) []byte {
 	line, _ := wire.Line(nil, struct {
 		Version string `json:"jsonrpc"`
 		Method  string `json:"method"`

@@ -27,6 +27,7 @@ type arrival struct {
 	gone      func(cancel func()) (stop func())       // calls cancel when the caller hangs up
 	held      func(request, why string, input []byte) // tells a caller that shows a dialog of its own that a person is asked; may be nil
 	after     func()                                  // what is left to do once the caller has its answer
+	key       string                                  // of a request that other calls may join
 }
 
 // finish does what waits for the answer: the journal and the observers come
@@ -48,6 +49,7 @@ type passage struct {
 	project  string
 	deadline time.Time
 	outcome  hook.Outcome
+	asked    *asked // a person, in the feed
 	neutral  string // why nobody was asked
 }
 
@@ -63,7 +65,11 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	if ctx.Err() != nil {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	h.gate(&p)                       // must a person decide?
+	h.gate(&p)             // what would go on for ever ends
+	h.consult(ctx, in, &p) // must a person decide? then wait
+	if ctx.Err() != nil || p.withdrawn() {
+		return neutral.Answer{}, event.Decision{}, false
+	}
 	answer, decision := h.encode(&p) // decision → the agent's own words
 	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
@@ -130,6 +136,7 @@ func (h *Hub) take(in *arrival, p *passage) {
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(p *passage) {
 	h.rounds.apply(&p.ev)
+	h.desk.see(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.
@@ -166,9 +173,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 // otherwise meet itself until its time is over.
 const maxNested = 16
 
-// gate is where a person will be asked (the feed). Until there is somebody to
-// ask, `ask` is left to the agent's own prompt, or degrades. It also ends what
-// would go on for ever: at a turn's end a deny means "go on".
+// gate ends what would go on for ever: at a turn's end a deny means "go on".
 func (h *Hub) gate(p *passage) {
 	d := &p.outcome.Decision
 	goesOn := d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing()

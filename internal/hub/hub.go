@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"sync"
@@ -71,9 +72,14 @@ type Hub struct {
 	open      *openCalls
 	outbox    *outbox
 	rpc       map[string]method
+	long      map[string]longMethod
+	desk      *desk
 	off       atomic.Pointer[offState]
 	seen      seenAgents
 	dispatch  hook.Dispatcher
+	// transcripts tells when a request was answered in an agent's own window;
+	// nil where nothing reads them.
+	transcripts transcripts
 
 	listener *net.UnixListener
 	conns    *connections
@@ -129,7 +135,9 @@ func New(o Options) (*Hub, error) {
 	h.marks = newMarks(h.dirs.State)
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
-	h.rpc = h.methods()
+	h.rpc, h.long = h.methods(), h.longMethods()
+	maps.Copy(h.rpc, h.feedMethods())
+	h.desk = newDesk(h)
 	h.loadOff()
 	h.drain = newDrain(h)
 	var err error
@@ -197,6 +205,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		}
 	}
 	h.life.Ready()
+	go h.recall()
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
@@ -222,6 +231,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.dirs.Socket())
+	h.desk.table.Close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
@@ -244,6 +254,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.drain.end()
 	<-drained
 	h.intake.close()
+	h.desk.book.Close()
 }
 
 // endWithin bounds the end of everything but the drain. A handler that ignores

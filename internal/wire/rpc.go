@@ -50,6 +50,7 @@ const (
 	CodeGone      = -32002 // what was asked about is no longer there
 	CodeConflict  = -32003 // it clashes with what is there
 	CodeWithdrawn = -32004 // the hub is stopping
+	CodePIN       = -32005 // an approval needs the PIN, or another one
 )
 
 // Errorf makes an [Error].
