@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -33,11 +34,17 @@ type Record struct {
 	Env []string `json:"env,omitempty"` // NAME=value
 	// Place is where it sits, as one text that is only compared; "" when that
 	// is not known.
-	Place string    `json:"place,omitempty"`
-	Pane  string    `json:"pane,omitempty"`
-	TTY   string    `json:"tty,omitempty"`
-	Title string    `json:"title,omitempty"`
-	At    time.Time `json:"at"`
+	Place string `json:"place,omitempty"`
+	Pane  string `json:"pane,omitempty"`
+	Mux   string `json:"mux,omitempty"`
+	// Server is tmux's socket, MuxPID and MuxStart its process.
+	Server   string    `json:"server,omitempty"`
+	MuxPID   int       `json:"muxPid,omitempty"`
+	MuxStart uint64    `json:"muxStart,omitempty"`
+	TTY      string    `json:"tty,omitempty"`
+	Title    string    `json:"title,omitempty"`
+	From     string    `json:"from,omitempty"` // where the session was started
+	At       time.Time `json:"at"`
 	// PID and Start name the process it last ran in.
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"`
@@ -56,12 +63,20 @@ type key struct{ agent, session string }
 // files that could not be read; the store serves all the same.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir, all: map[key]Record{}}
+	return s, s.Reload()
+}
+
+// Reload reads the directory again, as after it was repaired.
+func (s *Store) Reload() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := s.dir
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return s, nil
+		return nil
 	}
 	if err != nil {
-		return s, err
+		return err
 	}
 	var bad []error
 	for _, f := range files {
@@ -83,7 +98,7 @@ func Open(dir string) (*Store, error) {
 		}
 		s.all[key{r.Agent, r.Session}] = r
 	}
-	return s, errors.Join(bad...)
+	return errors.Join(bad...)
 }
 
 func read(path string) (Record, error) {
@@ -140,8 +155,7 @@ func (s *Store) Put(r Record) error {
 
 func same(a, b Record) bool {
 	a.At, b.At = time.Time{}, time.Time{}
-	return slices.Equal(a.Argv, b.Argv) && slices.Equal(a.Env, b.Env) && a.Dir == b.Dir && a.Run == b.Run &&
-		a.Place == b.Place && a.Pane == b.Pane && a.TTY == b.TTY && a.Title == b.Title && a.PID == b.PID && a.Start == b.Start
+	return reflect.DeepEqual(a, b)
 }
 
 func (s *Store) write(r Record) error {

@@ -157,8 +157,9 @@ type SessionResumeParams struct {
 	Claim   bool   `json:"claim,omitempty"`
 }
 
-// SessionSendParams gives a session a text through a channel of its agent's.
+// SessionSendParams gives a session a text.
 type SessionSendParams struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`
+	Type    bool   `json:"type,omitempty"` // type it into its pane
 }
