@@ -71,6 +71,7 @@ const (
 	SignalInterrupts Signal = "interrupts" // the turn is over because a person stopped it
 	SignalSettles    Signal = "settles"    // nothing goes on any more: ends a turn whose end was not reported
 	SignalFaults     Signal = "faults"     // the model could not be asked; the turn's end follows
+	SignalRecovers   Signal = "recovers"   // the model answers: a turn that failed for it goes on
 	SignalNests      Signal = "nests"      // a turn inside the turn begins, whose end looks like the outer one's
 )
 
@@ -79,7 +80,7 @@ func Signals() []Signal {
 	return []Signal{
 		SignalNothing, SignalStarts, SignalLeaves, SignalPrompts, SignalWorks, SignalBreathes,
 		SignalSays, SignalAsks, SignalNudges, SignalAnswered, SignalEnds, SignalFails,
-		SignalInterrupts, SignalSettles, SignalFaults, SignalNests,
+		SignalInterrupts, SignalSettles, SignalFaults, SignalRecovers, SignalNests,
 	}
 }
 

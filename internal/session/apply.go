@@ -219,6 +219,11 @@ func (s *Session) react(n *news, c *Change) {
 		s.works(n, c)
 	case agent.SignalBreathes:
 		s.breathes(n)
+	case agent.SignalRecovers:
+		if t := s.Turn; t != nil && !t.Open() && t.Result == APIError && (n.turnID() == "" || n.turnID() == t.ID) {
+			s.reopen(n.at)
+		}
+		s.breathes(n)
 	case agent.SignalSays:
 		if s.Turn.Open() {
 			s.Beneath.Said = fold(n.ev.Message, maxLabel)

@@ -25,7 +25,7 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 		next := old.clone()
 		c := Change{Key: key}
 		open := next.Turn.Open()
-		if open && next.Background > 0 {
+		if open && (next.Background > 0 || next.Beneath.Spoke) {
 			next.close(at, next.verdict())
 			next.base(statusAfter(next.Turn.Result), at)
 		}
@@ -71,10 +71,10 @@ func (b *Book) TurnFinished(key Key, turn string, result Result, message string,
 func (b *Book) ToolFailed(key Key, f Failure) Change {
 	return b.update(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		if t == nil || f.At.Before(t.Started) || f.Call != "" && s.reported(f.Call) {
+		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
+		if t == nil || f.At.Before(t.Started) || s.reported(f) {
 			return
 		}
-		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
 		s.failed(f)
 		t.Errors++
 		if !t.Open() && t.Result == OK {

@@ -150,6 +150,7 @@ type Beneath struct {
 	Tombs       []string  `json:"tombs,omitempty"`       // ids of turns that are over
 	Depth       int       `json:"depth,omitempty"`       // turns inside the turn
 	Fault       string    `json:"fault,omitempty"`       // the model could not be asked, says the agent
+	Spoke       bool      `json:"spoke,omitempty"`       // it may have said the turn's last word
 	Said        string    `json:"said,omitempty"`        // what the agent says it does, beside tools
 	TitleAt     time.Time `json:"titleAt,omitzero"`      // of the last title that came with a time
 	TurnProcess int       `json:"turnProcess,omitempty"` // process that began the turn

@@ -22,12 +22,12 @@ func (s *Session) start(n *news, _ *Change) {
 		s.base(Idle, n.at)
 		return
 	}
-	if s.Turn.Open() && !s.elsewhere(n) {
+	if s.Turn.Open() && s.Beneath.Base != Unsure && !s.elsewhere(n) {
 		return
 	}
 	if s.Turn.Open() {
-		// Another process took the session up, so the one that had the turn is
-		// gone, and how the turn went nobody knows.
+		// The session was taken up anew, most likely by another process: who
+		// had the turn is gone, and how it went nobody knows.
 		s.close(n.at, Interrupted)
 		s.Asks = nil
 		s.base(Idle, n.at)
@@ -63,8 +63,8 @@ func (s *Session) left(n *news, c *Change) {
 	}
 	if open && s.Beneath.Fault != "" {
 		s.finish(n, c, APIError)
-	} else if open && s.Background > 0 {
-		s.finish(n, c, "") // it had said its last word; only a task outlived it
+	} else if open && (s.Background > 0 || s.Beneath.Spoke) {
+		s.finish(n, c, "") // it had said its last word
 	}
 	s.leave(n.at, reason, headless)
 	if open && c.Turn == nil {
@@ -146,7 +146,7 @@ func (s *Session) prompted(n *news, c *Change) {
 // unheard is how a turn went whose end nobody reported before the next one
 // began: its last word may have been said, else it was cut off.
 func (s *Session) unheard() Result {
-	if s.Background > 0 {
+	if s.Background > 0 || s.Beneath.Spoke {
 		return s.verdict()
 	}
 	return Interrupted
@@ -162,7 +162,7 @@ func (s *Session) open(n *news, implicit bool) {
 	s.Turn = &Turn{ID: n.turnID(), N: s.TurnCount, Started: n.at, Implicit: implicit, Seq: n.seq}
 	s.Asks, s.Background, s.ReadAt = nil, 0, time.Time{}
 	s.Beneath.Calls, s.Beneath.Done = nil, nil
-	s.Beneath.Depth, s.Beneath.Fault, s.Beneath.Said = 0, "", ""
+	s.Beneath.Depth, s.Beneath.Fault, s.Beneath.Said, s.Beneath.Spoke = 0, "", "", false
 	s.Beneath.TurnProcess, s.Beneath.TurnStart = n.ev.Where.PID, n.ev.Where.Start
 	s.base(Running, n.at)
 }
@@ -170,7 +170,7 @@ func (s *Session) open(n *news, implicit bool) {
 // reopen takes the last turn up again: a hook kept it going.
 func (s *Session) reopen(at time.Time) {
 	t := s.Turn
-	t.Ended, t.Result, t.ExitCode = time.Time{}, "", 0
+	t.Ended, t.Result, t.ExitCode, t.Error = time.Time{}, "", 0, ""
 	s.ReadAt = time.Time{}
 	s.base(Running, at)
 }

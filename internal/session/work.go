@@ -20,8 +20,7 @@ func (s *Session) works(n *news, c *Change) {
 		return
 	case event.ToolBefore:
 		if n.ev.Tool != nil && s.overtaken(n) {
-			s.count(n)
-			return
+			return // counted when its end came
 		}
 	}
 	if !s.onIt(n, c) {
@@ -42,6 +41,7 @@ func (s *Session) onIt(n *news, c *Change) bool {
 	if !s.Live() {
 		s.revive()
 	}
+	s.Beneath.Spoke = false
 	if s.Turn.Open() {
 		s.base(Running, n.at)
 		return true
@@ -66,6 +66,11 @@ func (s *Session) breathes(n *news) {
 		return
 	}
 	switch n.ev.Kind {
+	case event.TurnEnd:
+		s.Beneath.Spoke = true
+		if summary := Summary(n.ev.Message); summary != "" {
+			s.Turn.Summary = summary
+		}
 	case event.CompactBefore:
 		s.Beneath.Said = "Compacting"
 		if n.rules.Spec != nil && n.rules.Spec.SignalOf(n.ev) != "" {
@@ -95,7 +100,19 @@ func (s *Session) toolBegan(n *news) {
 		}
 		return a.about(&call) || n.at.Sub(a.At) >= siblingWindow
 	})
-	s.Beneath.Calls = added(without(s.Beneath.Calls, func(old *Call) bool { return old.ID != "" && old.ID == call.ID && old.Actor == call.Actor }), call, maxCalls)
+	// Not every agent reports the end of a call that failed or was refused.
+	// The model calls on when it has all results, so what is older than a
+	// sibling is over.
+	s.Beneath.Calls = added(without(s.Beneath.Calls, func(old *Call) bool {
+		switch {
+		case old.Actor != call.Actor:
+			return false
+		case n.at.Sub(old.At) >= siblingWindow && old.ID != call.ID:
+			s.finished(old.ID, false)
+			return true
+		}
+		return old.ID != "" && old.ID == call.ID
+	}), call, maxCalls)
 }
 
 func (s *Session) count(n *news) {
@@ -121,6 +138,13 @@ func (s *Session) overtaken(n *news) bool {
 	return false
 }
 
+// finished remembers that a call is over.
+func (s *Session) finished(id string, early bool) {
+	if id != "" {
+		s.Beneath.Done = added(without(s.Beneath.Done, func(d *Done) bool { return d.ID == id }), Done{id, early}, maxDone)
+	}
+}
+
 func (s *Session) done(id string) bool {
 	for i := range s.Beneath.Done {
 		if s.Beneath.Done[i].ID == id {
@@ -138,20 +162,15 @@ func (s *Session) toolDone(n *news) {
 		return
 	}
 	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Actor: n.actor}
-	first := true
-	s.Beneath.Calls = without(s.Beneath.Calls, func(old *Call) bool {
-		if !first || !old.same(&call) {
-			return false
-		}
-		first = false
-		return true
-	})
-	known := !first
+	known := s.takeCall(&call)
 	twice := !known && s.done(call.ID) // two events tell of one call
-	if call.ID != "" && !twice {
-		s.Beneath.Done = added(without(s.Beneath.Done, func(d *Done) bool { return d.ID == call.ID }), Done{call.ID, !known}, maxDone)
+	if !twice {
+		s.finished(call.ID, !known)
 	}
-	first = true
+	if !known && !twice && call.ID != "" {
+		s.count(n) // its beginning was not heard of
+	}
+	first := true
 	s.Asks = without(s.Asks, func(a *Ask) bool {
 		if a.Actor != n.actor || !first {
 			return false
@@ -173,6 +192,28 @@ func (s *Session) toolDone(n *news) {
 	s.outcome(n, &call, twice)
 }
 
+// takeCall takes a call that ended off the list; false when it was not on it.
+// Without ids, and with an input that a hook changed, the tool's name must do.
+func (s *Session) takeCall(call *Call) bool {
+	found := -1
+	for i := range s.Beneath.Calls {
+		old := &s.Beneath.Calls[i]
+		if old.same(call) {
+			found = i
+			break
+		}
+		if old.ID == "" && call.ID == "" && old.Actor == call.Actor && old.Tool == call.Tool {
+			found = i
+		}
+	}
+	if found < 0 {
+		return false
+	}
+	i := -1
+	s.Beneath.Calls = without(s.Beneath.Calls, func(*Call) bool { i++; return i == found })
+	return true
+}
+
 // outcome keeps what a call left behind: files and failures.
 func (s *Session) outcome(n *news, call *Call, twice bool) {
 	failed, text, exit := Failing(n.ev)
@@ -182,7 +223,8 @@ func (s *Session) outcome(n *news, call *Call, twice bool) {
 		}
 		return
 	}
-	if twice && s.reported(call.ID) {
+	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
+	if (twice || call.ID == "") && s.reported(f) {
 		return
 	}
 	if n.actor != "" {
@@ -197,12 +239,18 @@ func (s *Session) outcome(n *news, call *Call, twice bool) {
 			}
 		}
 	}
-	s.failed(Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID})
+	s.failed(f)
 }
 
-func (s *Session) reported(call string) bool {
+// reported reports whether a failure of this turn is known: by its call, or,
+// where one of the two who tell of it knows no ids, by what was called.
+func (s *Session) reported(f Failure) bool {
 	for i := range s.Errors {
-		if s.Errors[i].Call == call && s.Errors[i].Turn == s.TurnCount {
+		old := &s.Errors[i]
+		if old.Turn != f.Turn {
+			continue
+		}
+		if f.Call != "" && old.Call == f.Call || f.Tool != "" && old.Tool == f.Tool && (f.Call == "") != (old.Call == "") {
 			return true
 		}
 	}

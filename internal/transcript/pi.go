@@ -39,17 +39,17 @@ func piRow(row []byte, _ string, emit func(Fact)) {
 }
 
 // piEnd reads how a message stopped: an abort is told as an error of its own.
+// Other errors are tried again, so they end nothing.
 func piEnd(message []byte, f Fact, emit func(Fact)) {
 	switch text(message, "stopReason") {
 	case "aborted":
-		f.Kind = Interrupted
 	case "error":
-		f.Kind, f.Failed, f.Text = TurnEnded, true, text(message, "errorMessage")
-		if strings.Contains(strings.ToLower(f.Text), "aborted") {
-			f = Fact{Kind: Interrupted, At: f.At}
+		if !strings.Contains(strings.ToLower(text(message, "errorMessage")), "aborted") {
+			return
 		}
 	default:
 		return
 	}
+	f.Kind = Interrupted
 	emit(f)
 }
