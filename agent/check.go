@@ -122,6 +122,9 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 		c.resume(own.Name, own.Resume)
 	}
 	c.status(own.Name, own, whole)
+	if own.Feed != nil {
+		c.feed(own.Name, own.Feed, whole.Events)
+	}
 	return c.problems
 }
 

@@ -164,6 +164,9 @@ func overlay(base, add *Agent) *Agent {
 	if add.Install != nil {
 		whole.Install = add.Install
 	}
+	if add.Feed != nil {
+		whole.Feed = add.Feed
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
@@ -216,5 +219,6 @@ func fieldLists(s *FieldSpec) []*[]string {
 		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
 		&s.Version, &s.Attended, &s.Failed, &s.ToolName, &s.ToolInput,
 		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+		&s.Questions, &s.Suggestions,
 	}
 }

@@ -35,6 +35,13 @@ type Event struct {
 	Subagent *Subagent // set when a subagent reports, or is reported about
 	Tool     *Tool
 
+	// What the event puts to a person, read from the payload: questions with
+	// their options, a plan, and the standing approvals the agent itself
+	// offers, each as the agent spells it. They are not stored; the payload is.
+	Questions   []Inquiry
+	Plan        string
+	Suggestions []json.RawMessage
+
 	Prompt  string // what was asked of the agent
 	Message string // the agent's last words, or a notification's text
 	Detail  string // the agent's word for why: source, reason, trigger, notification type

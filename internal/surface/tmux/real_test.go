@@ -65,10 +65,20 @@ func (s *Server) ask(t *testing.T, args ...string) string {
 	return strings.TrimRight(out, "\n")
 }
 
+// viewers are the servers whose pane shows another one.
+var viewers = map[*Server]*Server{}
+
+// viewerKeys presses a key in the client that draw made.
+func viewerKeys(t *testing.T, s *Server, key string) {
+	t.Helper()
+	viewers[s].ask(t, "send-keys", "-t", "main", key)
+}
+
 // draw has a second client show the server, and returns what it draws.
 func draw(t *testing.T, s *Server) func() string {
 	t.Helper()
 	viewer := private(t)
+	viewers[s] = viewer
 	viewer.ask(t, "set-option", "-g", "status", "off")
 	viewer.ask(t, "resize-window", "-t", "main", "-x", "400", "-y", "20") // all of a long status line
 	viewer.ask(t, "respawn-pane", "-k", "-t", "main", "TMUX= exec "+s.Program+" -u -S "+s.Socket+" attach-session")
