@@ -145,6 +145,15 @@ func (s *Session) finished(id string, early bool) {
 	}
 }
 
+func (s *Session) going(id string) bool {
+	for i := range s.Beneath.Calls {
+		if s.Beneath.Calls[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *Session) done(id string) bool {
 	for i := range s.Beneath.Done {
 		if s.Beneath.Done[i].ID == id {
