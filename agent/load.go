@@ -164,11 +164,14 @@ func overlay(base, add *Agent) *Agent {
 	if add.Install != nil {
 		whole.Install = add.Install
 	}
+	if add.Feed != nil {
+		whole.Feed = add.Feed
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
 	whole.Status = overlayStatus(base.Status, add.Status)
-	if len(add.Resume) > 0 {
+	if add.Resume != nil {
 		whole.Resume = add.Resume
 	}
 	return &whole
@@ -216,5 +219,6 @@ func fieldLists(s *FieldSpec) []*[]string {
 		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
 		&s.Version, &s.Attended, &s.Failed, &s.ToolName, &s.ToolInput,
 		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+		&s.Questions, &s.Suggestions,
 	}
 }
