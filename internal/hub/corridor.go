@@ -80,7 +80,9 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	}
 	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
-	h.sessions.decided(&p.ev, decision)
+	if p.twin == "" {
+		h.sessions.decided(&p.ev, decision)
+	}
 	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
 }
