@@ -196,7 +196,7 @@ func (w *world) resumeHere(ctx context.Context, r *wire.ResumeRecord) error {
 		if strings.ContainsRune(r.Argv[0], filepath.Separator) {
 			name = r.Argv[0]
 		}
-		l, err := w.planLaunch(name, r.Argv[1:])
+		l, err := w.planLaunch(name, r.Argv[1:], false)
 		if err != nil {
 			return err
 		}
