@@ -20,6 +20,8 @@ type Feed struct {
 	// Window names the first sign that the person answered in the agent's own
 	// window while a request waits here.
 	Window Window `yaml:"window"`
+	// State is the file of [WindowState].
+	State *StateFile `yaml:"state"`
 
 	// Promptless says that the agent has no prompt of its own, so that no
 	// opinion lets the call run. Approving is then saying nothing.
@@ -60,9 +62,21 @@ type Window string
 // The signs.
 const (
 	WindowTranscript Window = "transcript" // the agent's transcript tells first
+	WindowState      Window = "state"      // a file in which the agent keeps what it is at tells first; see [StateFile]
 	WindowEvent      Window = "event"      // its next event tells
 	WindowHidden     Window = "hidden"     // there is no window to answer in before the hook returned
 )
+
+// StateFile is a small JSON file that an agent rewrites whenever it begins or
+// ceases to wait for its person.
+type StateFile struct {
+	// Path is relative to the folder of the transcript; {pid} stands for the
+	// agent's process id.
+	Path    string `yaml:"path"`
+	Session string `yaml:"session"` // the key of the session id
+	Status  string `yaml:"status"`  // the key of what the agent is at
+	Waiting string `yaml:"waiting"` // its value while the agent waits for the person
+}
 
 // At is what a person may choose at an event; nil when nothing.
 func (f *Feed) At(native string) *FeedPoint {
@@ -128,8 +142,11 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	default:
 		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)
 	}
-	if !slices.Contains([]Window{WindowTranscript, WindowEvent, WindowHidden}, f.Window) {
-		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowTranscript, WindowEvent, WindowHidden)
+	if !slices.Contains([]Window{WindowTranscript, WindowState, WindowEvent, WindowHidden}, f.Window) {
+		bad(".window", "window %q is none of %s, %s, %s, %s", f.Window, WindowTranscript, WindowState, WindowEvent, WindowHidden)
+	}
+	if s := f.State; (f.Window == WindowState) != (s != nil) || s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
+		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
 	}
 	for name := range f.Answered {
 		if f.Number == "" {

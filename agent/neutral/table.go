@@ -278,6 +278,7 @@ func rowsPi(event string) (Row, bool) {
 		"session_compact_failed",
 		"ui_prompt_start",
 		"ui_prompt_end",
+		"hookmux_answered",
 		"user_bash",
 		"session_before_switch",
 		"session_before_fork",

@@ -24,9 +24,10 @@ type arrival struct {
 	limit     time.Duration // how long the caller still waits; 0 is the catalogue's
 	at        time.Time
 	peer      proc.Cred
-	gone      func(cancel func()) (stop func()) // calls cancel when the caller hangs up
-	key       string                            // of a request that other calls may join
-	after     func()                            // what is left to do once the caller has its answer
+	gone      func(cancel func()) (stop func())       // calls cancel when the caller hangs up
+	held      func(request, why string, input []byte) // tells a caller that shows a dialog of its own that a person is asked; may be nil
+	after     func()                                  // what is left to do once the caller has its answer
+	key       string                                  // of a request that other calls may join
 }
 
 // finish does what waits for the answer: the journal and the observers come

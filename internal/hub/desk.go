@@ -1,7 +1,9 @@
 package hub
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -185,6 +187,9 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 		stop := in.gone(func() { left.Store(true); cancel() })
 		defer stop()
 	}
+	if in.held != nil {
+		in.held(ticket.ID(), r.Need.Why, changedInput(seen))
+	}
 	h.desk.guardAgent(ctx, ticket, &p.ev)
 	began := time.Now()
 	result := ticket.Wait(ctx)
@@ -198,6 +203,19 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 			p.neutral = callerLeft
 		}
 	}
+}
+
+// changedInput is the input of a call as hooks changed it, on one line; nil
+// when nobody did.
+func changedInput(ev *event.Event) []byte {
+	if ev.Tool == nil || ev.Tool.Changed == nil {
+		return nil
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, ev.Tool.Changed) != nil {
+		return nil
+	}
+	return line.Bytes()
 }
 
 // asked is what the corridor remembers of a request.

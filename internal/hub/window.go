@@ -25,7 +25,9 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 	if ev.Where.PID > 0 {
 		gone = h.watchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	if a, ok := h.catalogue.Agent(ev.Agent); ok && h.transcripts != nil && ev.Transcript != "" && a.Feed.Window == agent.WindowTranscript {
+	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState {
+		decided = stateDecided(ctx, a.Feed.State, ev)
+	} else if ok && h.transcripts != nil && ev.Transcript != "" && a.Feed.Window == agent.WindowTranscript {
 		decided = h.transcripts.Decided(ctx, ev)
 	}
 	if gone == nil && decided == nil {
@@ -37,7 +39,11 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 		case <-gone:
 			d.table.End(ticket.ID(), feed.AgentGone)
 		case <-decided:
-			d.table.End(ticket.ID(), feed.InWindow)
+			// Of several requests of one session nobody knows which it was; the
+			// next event about each tells.
+			if d.alone(ev) {
+				d.table.End(ticket.ID(), feed.InWindow)
+			}
 		}
 	}()
 }
@@ -69,4 +75,15 @@ func (h *Hub) watchExit(ctx context.Context, pid int, start uint64) <-chan struc
 		}
 	}()
 	return done
+}
+
+// alone reports whether no more than one request of the session waits.
+func (d *desk) alone(ev *event.Event) bool {
+	n := 0
+	for _, item := range d.table.Items(false) {
+		if item.Agent == ev.Agent && item.Session == ev.Session {
+			n++
+		}
+	}
+	return n <= 1
 }

@@ -11,7 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
@@ -42,17 +44,42 @@ const bigPayload = 1 << 20
 
 func builtinActs() []Act {
 	return []Act{
-		{Name: "observe", What: "a turn in which hooks say nothing", Play: playObserve},
-		{Name: "decide", What: "a turn in which hooks decide", Play: playDecide},
+		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Play: playObserve},
+		{Name: "control", What: "the same turn without hooks", Play: playControl},
+		{Name: "decide", What: "a turn in which hooks decide", Brings: refusedCall, Play: playDecide},
 		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
-		{Name: "permission", What: "commands that need leave", Play: playPermission},
-		{Name: "absent", What: "a turn without a hub", Play: playAbsent},
-		{Name: "broken", What: "a turn with broken hooks", Play: playBroken},
+		{Name: "permission", What: "commands that need leave", Brings: kindIs(event.PermissionRequest), Play: playPermission,
+			Cannot: noPermission, AtTerminal: func(_ *agent.Agent, d Driver) bool { return d.Strict == nil }},
+		{Name: "absent", What: "a turn without a hub", Cannot: notAPlugin, Play: playAbsent},
+		{Name: "broken", What: "a turn with broken hooks", Play: playBroken, Cannot: neverBroken},
 		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
-		{Name: "error", What: "a model that fails", Play: playError},
-		{Name: "dialog", What: "a person at the terminal", Play: playDialog},
+		{Name: "error", What: "a model that fails", Brings: failedTurn, Play: playError},
+		{Name: "dialog", What: "a person at the terminal", Brings: compacted, Play: playDialog,
+			Cannot: noDialog, AtTerminal: func(*agent.Agent, Driver) bool { return true }},
 		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
 	}
+}
+
+// refusedCall: this agent reports a refused call as a failed one, and hardly
+// anything else.
+func refusedCall(s Subject) bool {
+	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
+}
+
+func compacted(s Subject) bool {
+	return s.Driver.Compact != "" && (s.Event.Kind == event.CompactBefore || s.Event.Kind == event.CompactAfter)
+}
+
+// isPlugin: hooks of this agent are no commands but a program inside of it.
+func isPlugin(a *agent.Agent) bool {
+	return a != nil && a.Install != nil && a.Install.Way == agent.WayPlugin
+}
+
+func notAPlugin(a *agent.Agent, _ Driver) string {
+	if !isPlugin(a) {
+		return "is part of the turn with broken hooks"
+	}
+	return ""
 }
 
 func (st *Stage) call(tag string) model.ToolCall { return st.Table.Shell.Call(command(tag)) }
@@ -98,10 +125,8 @@ func (st *Stage) ready(decide Decide) error {
 
 func (st *Stage) free(words string) []string { return agents.Headless(st.Driver.Name, prompt(words)) }
 
-func playObserve(ctx context.Context, st *Stage) error {
-	if err := st.ready(nil); err != nil {
-		return err
-	}
+// plainTurn is what the model does while hooks say nothing.
+func (st *Stage) plainTurn() {
 	ss := steps(st.call("plain"), st.failing("fail"))
 	if st.Driver.Unstartable {
 		// Longer than one argument of a program may be.
@@ -109,13 +134,33 @@ func playObserve(ctx context.Context, st *Stage) error {
 	}
 	ss = append(ss, st.subagent()...)
 	st.script(append(ss, model.Step{Say: lastWords}))
+}
+
+func playObserve(ctx context.Context, st *Stage) error {
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	st.plainTurn()
 	return st.headless(ctx, st.start(), st.free("Run it"))
+}
+
+// playControl is what the plain turn is compared with. Of a person's own
+// config everything stays but the hooks of hookmux.
+func playControl(ctx context.Context, st *Stage) error {
+	if err := st.withoutHooks(); err != nil {
+		return err
+	}
+	st.plainTurn()
+	return st.headless(ctx, st.plain(), st.free("Run it"))
 }
 
 func playDecide(ctx context.Context, st *Stage) error {
 	big := st.Table.Shell.Call(command("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
 	ss := steps(st.call("deny"), st.call("input"), st.call("context"), st.call("output"), st.call("after-deny"), st.call("after-context"),
 		st.failing("fail-deny"), st.failing("fail-context"), big)
+	if st.Driver.AskRefuses {
+		ss = append(ss, steps(st.call("granted"), st.call("ask"))...)
+	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.call("par-a"), st.call("par-b"), st.call("par-c")}})
 	ss = append(ss, st.subagent()...)
 	ss = append(ss, model.Step{Say: lastWords})
@@ -164,6 +209,8 @@ func decideAll(ev *event.Event, n int) event.Decision {
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 		case "input":
 			return event.Decision{Input: changedInput(ev, command("input-changed"))}
+		case "ask":
+			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
 		case "context":
 			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
@@ -205,12 +252,12 @@ func playPrompt(ctx context.Context, st *Stage) error {
 	return st.headless(ctx, st.start(), st.free("Do not do it"))
 }
 
-// playPermission: nobody gave leave beforehand, so that an approval by a hook
-// makes the difference: the call without an opinion is the control. What a
-// hook wants asked has leave, so that asking makes the difference: the same
-// without an opinion is called granted.
-func playPermission(ctx context.Context, st *Stage) error {
-	before, ask := st.claim(event.ToolBefore), st.claim(event.PermissionRequest)
+// permissionTags are the commands of the act, by what is claimed about leave.
+// The control is a call without an opinion, so that an approval by a hook makes
+// the difference. What a hook wants asked has leave, so that asking makes the
+// difference: the same without an opinion is called granted.
+func permissionTags(a *agent.Agent, d Driver) []string {
+	before, ask := claimOf(a, event.ToolBefore), claimOf(a, event.PermissionRequest)
 	var tags []string
 	if before.Allow || ask.Allow {
 		tags = append(tags, "control")
@@ -227,27 +274,40 @@ func playPermission(ctx context.Context, st *Stage) error {
 	if ask.Input {
 		tags = append(tags, "leave-input")
 	}
-	if before.Ask {
+	if before.Ask && !d.AskRefuses && d.Strict != nil {
 		tags = append(tags, "granted", "ask") // last: it ends the turn of some
 	}
-	if len(tags) == 0 {
-		return unplayable("the catalogue claims nothing about leave")
+	return tags
+}
+
+func noPermission(a *agent.Agent, d Driver) string {
+	switch {
+	case len(permissionTags(a, d)) == 0:
+		return "the catalogue claims nothing about leave"
+	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
+		return "no start is known in which this agent asks for leave" + because(d.NoStrict)
 	}
-	var calls []model.ToolCall
-	for _, tag := range tags {
-		c := st.call(tag)
-		if st.Driver.Escalate != nil {
-			c = st.Driver.Escalate(c)
-		}
-		calls = append(calls, c)
+	return ""
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
 	}
+	return ": " + why
+}
+
+func playPermission(ctx context.Context, st *Stage) error {
 	interactive := st.Driver.Strict == nil
-	if interactive && (st.Driver.TUI == nil || st.Driver.Escalate == nil) {
-		return unplayable("no start is known in which this agent asks for leave")
+	var calls []model.ToolCall
+	for _, tag := range permissionTags(st.Agent, st.Driver) {
+		if interactive && tag == "control" {
+			continue // it would wait for a person, and comes last
+		}
+		calls = append(calls, st.escalated(tag))
 	}
 	if interactive {
-		calls = calls[1:] // the control would wait for a person; the last step is one
-		calls = append(calls, st.Driver.Escalate(st.call("control")))
+		calls = append(calls, st.escalated("control"))
 	}
 	st.script(append(steps(calls...), model.Step{Say: lastWords}))
 	if err := st.ready(decidePermission); err != nil {
@@ -256,17 +316,28 @@ func playPermission(ctx context.Context, st *Stage) error {
 	if !interactive {
 		return st.headless(ctx, st.start(), st.Driver.Strict(prompt("Run it")))
 	}
+	st.Env = append(st.Env, st.Driver.StrictEnv...)
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
-		// The control is the last call: its dialog must be there.
+		// The control is the last call: its dialog must be there. When the turn
+		// ends first nobody was asked, and there is nothing to wait for.
 		c, cancel := context.WithTimeout(ctx, st.patience/3)
 		defer cancel()
 		st.watcher.wait(c, func(ev *event.Event) bool {
-			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control"
+			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
 		})
 		t.settle(ctx)
 		st.evidence.Files = projectFiles(st.Project)
 		return nil
 	})
+}
+
+// escalated is a tagged call that needs leave in a strict start.
+func (st *Stage) escalated(tag string) model.ToolCall {
+	c := st.call(tag)
+	if st.Driver.Escalate != nil {
+		c = st.Driver.Escalate(c)
+	}
+	return c
 }
 
 func decidePermission(ev *event.Event, _ int) event.Decision {
@@ -287,10 +358,12 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 }
 
 // claim is what the catalogue says an agent carries at the first event of a
-// kind.
-func (st *Stage) claim(kind event.Kind) event.Carries {
-	for _, e := range st.Agent.Events {
-		if e.Kind == kind {
+// kind that verify installs.
+func (st *Stage) claim(kind event.Kind) event.Carries { return claimOf(st.Agent, kind) }
+
+func claimOf(a *agent.Agent, kind event.Kind) event.Carries {
+	for _, e := range a.Events {
+		if e.Kind == kind && installs(e) {
 			return e.CarriesAt("")
 		}
 	}
@@ -300,21 +373,31 @@ func (st *Stage) claim(kind event.Kind) event.Carries {
 // playAbsent: the hook client is there, the hub's program is not.
 func playAbsent(ctx context.Context, st *Stage) error {
 	st.script(append(steps(st.call("absent")), model.Step{Say: lastWords}))
-	if err := st.ownBin(); err != nil {
-		return err
-	}
-	if err := st.installHooks(); err != nil {
-		return err
-	}
-	in, args, err := st.planned(ctx, st.free("Run it"))
+	in, args, err := st.hubless(ctx, st.free("Run it"))
 	if err != nil {
 		return err
 	}
+	return st.headless(ctx, in, args)
+}
+
+// hubless installs hooks and sees to it that no hub is there and none comes up.
+func (st *Stage) hubless(ctx context.Context, args []string) (agents.Installed, []string, error) {
+	if err := st.ownBin(); err != nil {
+		return st.In, nil, err
+	}
+	if err := st.installHooks(); err != nil {
+		return st.In, nil, err
+	}
+	in, args, err := st.planned(ctx, args)
+	if err != nil {
+		return in, nil, err
+	}
 	if err := os.Remove(filepath.Join(st.Bin, "hookmux")); err != nil {
-		return err
+		return in, nil, err
 	}
 	st.Env = append(st.Env, "PATH="+withoutHookmux(st.getenv("PATH")))
-	return st.headless(ctx, in, args)
+	// Hooks that a person installed have a hub's program beside them.
+	return in, args, hubstart.Pause(st.Dirs)
 }
 
 // withoutHookmux leaves out the folders in which a hub's program would be
@@ -331,7 +414,7 @@ func withoutHookmux(path string) string {
 
 // playTerm ends the agent in the middle of a command.
 func playTerm(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 30")), model.Step{Say: lastWords}))
+	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 5")), model.Step{Say: lastWords}))
 	if err := st.ready(nil); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type Decide func(ev *event.Event, n int) event.Decision
 type watcher struct {
 	catalogue *agent.Catalogue
 	decide    Decide
+	forget    bool // what was decided: the work of a saboteur
 
 	mu      sync.Mutex
 	seen    []Seen
@@ -55,6 +56,9 @@ func (w *watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, er
 	w.seen = append(w.seen, Seen{Event: ev, Decision: sent, Answer: answer})
 	close(w.changed)
 	w.changed = make(chan struct{})
+	if w.forget {
+		return event.Decision{}, nil
+	}
 	return d, nil
 }
 
@@ -64,17 +68,36 @@ func (w *watcher) all() []Seen {
 	return append([]Seen(nil), w.seen...)
 }
 
+// passed reports whether an event that ok accepts has passed.
+func (w *watcher) passed(ok func(*event.Event) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.seen {
+		if ok(&w.seen[i].Event) {
+			return true
+		}
+	}
+	return false
+}
+
 // wait blocks until an event that ok accepts has passed.
 func (w *watcher) wait(ctx context.Context, ok func(*event.Event) bool) bool {
+	return w.waitFor(ctx, 1, ok)
+}
+
+// waitFor blocks until so many of them have passed.
+func (w *watcher) waitFor(ctx context.Context, times int, ok func(*event.Event) bool) bool {
 	for {
 		w.mu.Lock()
-		found := false
+		found := 0
 		for i := range w.seen {
-			found = found || ok(&w.seen[i].Event)
+			if ok(&w.seen[i].Event) {
+				found++
+			}
 		}
 		changed := w.changed
 		w.mu.Unlock()
-		if found {
+		if found >= times {
 			return true
 		}
 		select {

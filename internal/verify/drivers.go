@@ -6,8 +6,6 @@ import "github.com/hookmux/hookmux/internal/verify/model"
 var drivers = []Driver{
 	{
 		Name: "claude", Program: "claude", Run: true,
-		// For commands that fail; `hookmux run` installs the rest itself.
-		Install: nestedFile(".claude/settings.json"),
 		Strict: func(p string) []string {
 			return []string{"-p", p, "--output-format", "stream-json", "--verbose",
 				"--allowedTools", "Bash(touch ran-granted:*),Bash(touch ran-ask:*),Bash(echo:*)"}
@@ -35,7 +33,6 @@ var drivers = []Driver{
 	},
 	{
 		Name: "codex", Program: "codex", Run: true,
-		Install:  nestedFile(".codex/hooks.json"),
 		Trusting: []string{"--dangerously-bypass-hook-trust"},
 		TUI: func(p string, strict bool) []string {
 			args := []string{"--no-daemon"}
@@ -46,6 +43,7 @@ var drivers = []Driver{
 			}
 			return append(args, "--", p)
 		},
+		AsksAtTerminal: true,
 		Escalate: func(c model.ToolCall) model.ToolCall {
 			return withInput(c, map[string]any{"sandbox_permissions": "require_escalated", "justification": "Scripted"})
 		},
@@ -55,6 +53,7 @@ var drivers = []Driver{
 				{Calls: []model.ToolCall{{Name: "wait_agent", Namespace: "multi_agent_v1", Input: []byte(`{"targets":["${CHILD}"],"timeout_ms":15000}`)}}},
 			}
 		},
+		Varies:  []string{`"nickname\\*":\s*\\*"[^"]*"`},
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
 		Compact: "/compact", Quit: "/quit", Accept: "y",
@@ -62,7 +61,6 @@ var drivers = []Driver{
 	},
 	{
 		Name: "grok", Program: "grok",
-		Install: nestedFile(".grok/hooks/hookmux.json"),
 		Strict: func(p string) []string {
 			return []string{"-p", p, "--allow", "Bash(*)", "--output-format", "json"}
 		},
@@ -79,20 +77,97 @@ var drivers = []Driver{
 		},
 	},
 	{
-		Name: "kimi", Program: "kimi", Install: kimiHooks, Record: kimiRecorder,
-		NoEnd:  "headless, this agent does not report the end of a session",
+		Name: "kimi", Program: "kimi",
+		NoStrict: "headless it approves everything", NoTUI: noTUI,
+		NoEnd: "headless, this agent does not report the end of a session",
+		Unseen: map[string]string{
+			"PermissionRequest": "headless it approves everything",
+		},
+	},
+	{
+		Name: "droid", Program: "droid", NoTUI: "its terminal asks for an account",
+		// Without a level of autonomy it may only look.
+		Strict: func(p string) []string { return []string{"exec", "-m", "custom:Scripted-0", p} },
+		Unseen: map[string]string{"UserPromptSubmit": "headless, this agent does not report prompts"},
+	},
+	{
+		Name: "gemini", Program: "gemini", NoStrict: "headless it takes out tools that need leave",
+		TUI: func(p string, strict bool) []string {
+			if strict {
+				return []string{"-i", p}
+			}
+			return []string{"-y", "-i", p}
+		},
+		Quit: "/quit", Accept: "Enter",
 		Unseen: map[string]string{},
 	},
 	{
-		Name: "droid", Program: "droid", Install: droidHooks, Record: droidRecorder,
-		Unseen: map[string]string{"UserPromptSubmit": "headless, this agent does not report prompts"},
+		Name: "opencode", Program: "opencode",
+		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
+		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
+		Compact: "/compact", Quit: "/exit",
+		FailedIsRefused: true, KeepAtTerminal: true,
+		Varies: []string{`ses_[A-Za-z0-9]+`},
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
+				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
+		},
+		Unseen: map[string]string{},
 	},
-	{Name: "gemini", Program: "gemini", Record: geminiRecorder},
+	{
+		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
+		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
+		Compact: "/compact", Quit: "/quit", Accept: "Enter",
+		Unseen: map[string]string{
+			"agent_settled":        "only reported by versions without agent_before_settle",
+			"agent_end":            "only reported by versions without agent_before_settle",
+			"session_info_changed": "needs a person who names the session",
+		},
+	},
+	{
+		Name: "qwen", Program: "qwen", AskRefuses: true,
+		TUI: func(p string, strict bool) []string {
+			if strict {
+				return []string{"--approval-mode", "default", "-i", p}
+			}
+			return []string{"--approval-mode", "yolo", "-i", p}
+		},
+		AsksAtTerminal: true,
+		Compact:        "/compress", Quit: "/quit", Accept: "Enter",
+		NoEnd: "headless, this agent does not report the end of a session",
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("agent", map[string]any{
+				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
+		},
+		Unseen: map[string]string{
+			"StopFailure":      "headless, a failed model call ends without any event",
+			"PermissionDenied": "needs a person who says no",
+		},
+	},
+	{
+		Name: "copilot", Program: "copilot",
+		Strict:     func(p string) []string { return []string{"-p", p} },
+		AskRefuses: true,
+		TUI: func(p string, strict bool) []string {
+			if strict {
+				return []string{"-i", p}
+			}
+			return []string{"--allow-all-tools", "-i", p}
+		},
+		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
+				"name": "helper", "description": "Scripted helper", "prompt": p, "agent_type": "general-purpose"})}}}
+		},
+		Brings:      map[string]string{"errorOccurred": "error"},
+		FailsClosed: map[string]string{"crash": "any exit code but 0 refuses the call"},
+		Unseen: map[string]string{
+			"postToolUseFailure": "a command that ends with a code other than 0 has not failed, to this agent",
+		},
+	},
 	{Name: "codebuddy", Program: "codebuddy", Record: codebuddyRecorder},
 	{Name: "cline", Program: "cline", Record: clineRecorder},
 	{Name: "goose", Program: "goose", Record: gooseRecorder},
-	{Name: "opencode", Program: "opencode", Record: opencodeRecorder},
-	{Name: "pi", Program: "pi", Record: piRecorder},
-	{Name: "qwen", Program: "qwen", Record: qwenRecorder},
-	{Name: "copilot", Program: "copilot", Record: copilotRecorder},
 }
+
+const noTUI = "it was not tried there"

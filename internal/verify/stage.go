@@ -42,6 +42,7 @@ type Stage struct {
 	catalogue *agent.Catalogue
 	watcher   *watcher
 	sabotage  *Saboteur
+	mine      bool // a person's own config is part of it
 	stopHub   func()
 	extra     []*hook.Entry // hooks besides the act's own
 	evidence  *Evidence
@@ -70,7 +71,7 @@ func newStage(s *setting, act string) (*Stage, error) {
 	st := &Stage{
 		Driver: s.driver, Table: tableOf(s.driver.Name), In: s.in, Bin: s.bin, Model: s.model,
 		Run: s.driver.Name + "-" + act + "-" + s.serial(), Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
-		sabotage: s.sabotage, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
+		sabotage: s.sabotage, mine: s.mine != nil, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
 	}
 	if err := st.lay(s); err != nil {
 		os.RemoveAll(base)
@@ -140,6 +141,7 @@ func (st *Stage) getenv(name string) string {
 // startHub puts a hub with the act's hook into the home.
 func (st *Stage) startHub(decide Decide) error {
 	st.watcher = newWatcher(st.catalogue, decide)
+	st.watcher.forget = st.sabotage != nil && st.sabotage.Forget
 	entry, err := st.watcher.entry()
 	if err != nil {
 		return err
@@ -182,26 +184,6 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 }
 
-// start is the agent as it is started on this stage: through `hookmux run`
-// where it takes hooks at launch.
-func (st *Stage) start() agents.Installed {
-	in := st.In
-	in.Env = nil // part of st.Env already
-	if st.Driver.Run {
-		in.Argv = append([]string{filepath.Join(st.Bin, "hookmux"), "run"}, in.Argv...)
-	}
-	return in
-}
-
-// installHooks registers the catalogue's events in the home, where that is the
-// agent's way.
-func (st *Stage) installHooks() error {
-	if st.Driver.Run || st.Agent == nil {
-		return nil
-	}
-	return st.Driver.Install(st.Home, handlers(st.Agent, filepath.Join(st.Bin, "hookmux-hook")))
-}
-
 // headless starts the agent on a prompt and waits for it.
 func (st *Stage) headless(ctx context.Context, in agents.Installed, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
@@ -216,7 +198,7 @@ func (st *Stage) headless(ctx context.Context, in agents.Installed, args []strin
 // hookmux itself is taken away before the agent starts.
 func (st *Stage) planned(ctx context.Context, args []string) (agents.Installed, []string, error) {
 	in := st.start()
-	if !st.Driver.Run {
+	if !st.byRun() {
 		return in, args, nil
 	}
 	argv := append([]string{"run", "--dry-run", "--json", st.In.Argv[0]}, args...)
