@@ -77,9 +77,6 @@ type Hub struct {
 	off       atomic.Pointer[offState]
 	seen      seenAgents
 	dispatch  hook.Dispatcher
-	// transcripts tells when a request was answered in an agent's own window;
-	// nil where nothing reads them.
-	transcripts transcripts
 
 	listener *net.UnixListener
 	conns    *connections
