@@ -228,7 +228,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.dirs.Socket())
-	h.desk.table.Close() // whoever waits for a person asks the next hub
+	h.desk.close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
