@@ -22,6 +22,10 @@ var drivers = []Driver{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Prompts: "Do you want to proceed",
+		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
+			return []string{"--permission-mode", "plan", "--", p}
+		}},
 		EndsOnTerm: true,
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
