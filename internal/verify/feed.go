@@ -125,7 +125,7 @@ func playFeed(ctx context.Context, st *Stage) error {
 		}
 		defer p.leave()
 		for _, tag := range tags {
-			if !p.asked(tag, st.patience/4) {
+			if !p.asked(tag, st.patience) {
 				t.keep()
 				return nil // the checks say what is missing
 			}

@@ -52,7 +52,7 @@ func playQuestions(ctx context.Context, st *Stage) error {
 			return err
 		}
 		defer p.leave()
-		if !p.asked("question", st.patience/4) {
+		if !p.asked("question", st.patience) {
 			t.keep()
 			return nil
 		}
