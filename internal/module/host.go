@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -15,6 +16,15 @@ type Host struct {
 	Asker    Asker
 	Sender   Sender
 	Recorder Recorder
+	// Model lets hooks in pi use pi's models; nil means that they cannot.
+	Model Model
+
+	// ChildEnv is added to the environment of what a hook starts, so that the
+	// hub knows it again.
+	ChildEnv func(module string) []string
+	// Changed is told after a file was loaded anew, for better or worse: what
+	// it listens to may differ. It must not block.
+	Changed func(*Module)
 
 	// Catalogue says what agents can carry; nil means the shipped one.
 	Catalogue *agent.Catalogue
@@ -125,6 +135,14 @@ type Sender interface {
 	// did not, without an error, the engine keeps it as context for the
 	// session's next event; see [Engine.Queued].
 	Send(ctx context.Context, m Message) (delivered bool, err error)
+}
+
+// Model runs a model inside the agent that has the keys: no provider's key
+// enters the hub.
+type Model interface {
+	// Complete takes {what, model, context, options} as the hook gave them and
+	// returns the assistant message.
+	Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error)
 }
 
 // Deed is something a hook did through hookmux: what an engine without powers
