@@ -124,12 +124,28 @@ func build(path string, content []byte, read reader, runtime string) (*bundle, e
 	inputs := []input{{path, hashOfContent(content)}}
 	plugin := api.Plugin{Name: "hookmux", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind == api.ResolveEntryPoint {
+				return api.OnResolveResult{}, nil
+			}
 			builtin := strings.HasPrefix(a.Path, "node:") || slices.Contains(nodeModules, a.Path)
 			switch {
 			case builtin && runtime == "node":
 				return api.OnResolveResult{Path: a.Path, External: true}, nil
 			case builtin || ours.MatchString(a.Path):
 				return api.OnResolveResult{Path: a.Path, Namespace: "host"}, nil
+			}
+			return api.OnResolveResult{}, nil
+		})
+		// The file itself and what it imports beside it are found through
+		// read: trusted copies need not be on the disk.
+		b.OnResolve(api.OnResolveOptions{Filter: `.*`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind == api.ResolveEntryPoint {
+				return api.OnResolveResult{Path: path, Namespace: "file"}, nil
+			}
+			if strings.HasPrefix(a.Path, "./") || strings.HasPrefix(a.Path, "../") {
+				if found := beside(filepath.Join(a.ResolveDir, a.Path), read); found != "" {
+					return api.OnResolveResult{Path: found, Namespace: "file"}, nil
+				}
 			}
 			return api.OnResolveResult{}, nil
 		})
@@ -173,6 +189,23 @@ func build(path string, content []byte, read reader, runtime string) (*bundle, e
 	}
 	slices.SortFunc(out.Inputs[1:], func(a, b input) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
+}
+
+// beside finds the file a relative import means.
+func beside(path string, read reader) string {
+	candidates := []string{path}
+	if bare, ok := strings.CutSuffix(path, ".js"); ok {
+		candidates = append(candidates, bare+".ts")
+	}
+	for _, end := range []string{".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"} {
+		candidates = append(candidates, path+end)
+	}
+	for _, c := range candidates {
+		if _, err := read(c); err == nil {
+			return c
+		}
+	}
+	return ""
 }
 
 func loaderFor(path string) api.Loader {

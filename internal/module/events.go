@@ -129,6 +129,9 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 			}
 			s.turn.results = true
 		default:
+			if !p.wants(name) {
+				continue
+			}
 			if fields := p.fields(name, s); fields != nil {
 				add(name, fields)
 			}
@@ -258,7 +261,6 @@ func (p *presenter) fields(name string, s *subject) object {
 	case "before_agent_start":
 		f["prompt"], f["messageType"], f["systemPrompt"] = ev.Prompt, "user", ""
 	case "turn_start":
-		s.turn.index, s.turn.results = 0, false
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
 		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.turn.index, assistant(ev), []any{}, outcomeOf(ev)

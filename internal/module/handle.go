@@ -179,6 +179,9 @@ func (m *Module) remember(ev *event.Event, pi bool) *turn {
 	if pi && ev.Transcript != "" {
 		t.record = ev.Transcript
 	}
+	if ev.Kind == event.TurnStart {
+		t.index, t.results = 0, false
+	}
 	var message object
 	switch {
 	case ev.Kind == event.TurnStart && ev.Prompt != "":

@@ -244,6 +244,12 @@ func (o *ops) trouble(event string, e *jsError) { o.owner.trouble(event, e, 0) }
 
 func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 	switch op {
+	case "part":
+		name, err := read[string](args)
+		if err != nil {
+			return nil, err
+		}
+		return nil, o.machine.part(name)
 	case "about":
 		return o.about(), nil
 	case "said":

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -53,6 +54,9 @@ func (o *ops) command(a *execArgs) *exec.Cmd {
 	cmd.Dir = a.Cwd
 	for key, value := range a.Env {
 		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	if a.Env == nil {
+		cmd.Env = os.Environ()
 	}
 	cmd.Env = append(cmd.Env, o.owner.childEnv()...)
 	cmd.WaitDelay = 250 * time.Millisecond // what a process leaves running does not hold us up

@@ -31,10 +31,11 @@ class Session {
     this.tools = new Map();
     this.added = []; // entries the hook appended
     this.name = undefined;
-    this.bus = new EventEmitter();
+    this.heard = null; // its event bus
     this.ready = undefined;
     this.failure = undefined;
   }
+  get bus() { return (this.heard ||= new (part("web").EventEmitter)()); }
   open() {
     const before = current;
     current = this;
@@ -95,10 +96,10 @@ function api(session) {
     send: (text, attachments) => send(session, String(text), { turn: true, attachments: attachmentsOf(attachments) }),
     sendMessage: (message, options = {}) => send(session, textOf(message.content), { turn: Boolean(options.triggerTurn), deliver: options.deliverAs || "", attachments: imagesOf(message.content) }),
     sendUserMessage: (content, options = {}) => send(session, textOf(content), { turn: true, deliver: options.deliverAs || "", attachments: imagesOf(content) }),
-    exec: (command, args, options) => within(session, () => run(command, args, { cwd: session.cwd || undefined, ...options })),
+    exec: (command, args, options) => within(session, () => execute(command, args, { cwd: session.cwd || undefined, ...options })),
     appendEntry(customType, data) {
       if (!session.pi) lacking(session, "appendEntry: kept in memory for this session; only pi writes it into its record");
-      session.added.push({ type: "custom", id: uuidv7().slice(-8), parentId: null, timestamp: new Date().toISOString(), customType, data });
+      session.added.push({ type: "custom", id: Math.random().toString(16).slice(2, 10).padEnd(8, "0"), parentId: null, timestamp: new Date().toISOString(), customType, data });
     },
     registerCommand(name, options) {
       session.commands.set(name, options);
@@ -127,7 +128,13 @@ function api(session) {
       lacking(session, "setSessionName: only pi takes a name from a hook");
     },
     getThinkingLevel: () => "off",
-    events: { on: (name, run) => (session.bus.on(name, run), () => session.bus.off(name, run)), emit: (name, data) => void session.bus.emit(name, data) },
+    events: {
+      on(name, run) {
+        session.bus.on(name, run);
+        return () => session.bus.off(name, run);
+      },
+      emit: (name, data) => void session.bus.emit(name, data),
+    },
     get agent() { return session.agent; },
   };
   return new Proxy(own, {
@@ -167,7 +174,7 @@ class Dialogs {
         finish({ cancelled: true });
       };
       if (options.timeout > 0) timer = setTimeout(end, options.timeout);
-      release = onAbort(options.signal, end);
+      release = watchSignal(options.signal, end);
     }));
   }
   async select(title, options, more) {
@@ -238,7 +245,7 @@ class Context {
     this.sessionId = request.ctx.session;
   }
   get ui() { return (this._ui ||= hide(this, "_ui", dialogs(this))); }
-  get signal() { return this.request.abort.signal; }
+  get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }
   get model() { return this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
   get modelRegistry() {
@@ -248,11 +255,11 @@ class Context {
     };
     return {
       find: (provider, id) => (only("find"), bareModel(provider, id)), getAll: () => (only("getAll"), []), getAvailable: () => (only("getAvailable"), []),
-      complete: (model, context, options) => within(session, () => askModel("complete", { model, context, options })),
+      complete: (model, context, options) => within(session, () => part("packages").askModel("complete", { model, context, options })),
       getApiKey: async () => (only("getApiKey"), "held by pi"), getApiKeyAndHeaders: async () => (only("getApiKeyAndHeaders"), { ok: true, apiKey: "held by pi" }),
     };
   }
-  exec(command, args, options) { return within(this.session, () => run(command, args, { cwd: this.cwd || undefined, ...options })); }
+  exec(command, args, options) { return within(this.session, () => execute(command, args, { cwd: this.cwd || undefined, ...options })); }
   isIdle() { return this.request.ctx.idle; }
   hasPendingMessages() { return false; }
   isProjectTrusted() { return true; }
@@ -267,3 +274,14 @@ function hide(object, key, value) {
   Object.defineProperty(object, key, { value });
   return value;
 }
+
+// signalOf is the signal of one event. Few handlers look at it.
+function signalOf(request) {
+  if (!request.abort) {
+    const { AbortController } = part("web");
+    request.abort = new AbortController();
+    if (request.expired) request.abort.abort(timeIsUp());
+  }
+  return request.abort.signal;
+}
+const timeIsUp = () => new (part("web").DOMException)("the agent's time for this event is nearly over", "TimeoutError");

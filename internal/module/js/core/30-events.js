@@ -204,7 +204,7 @@ function dressed(event, session, request) {
   }
   for (const name of wants || []) {
     if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
-    if (name === "signal") rest.signal = request.abort.signal;
+    if (name === "signal") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => signalOf(request) });
     if (name === "resolveApiKey") rest.resolveApiKey = async () => {
       if (!session.pi) throw onlyPi("resolveApiKey");
       return "held by pi";
@@ -219,7 +219,6 @@ async function dispatch(request) {
   const session = sessionOf(request.ctx);
   current = session;
   session.dispatch = request.id;
-  request.abort = new AbortController();
   request.open = 0;
   running.set(request.id, request);
   const out = [];
@@ -277,7 +276,8 @@ const entries = {
     const request = running.get(id);
     if (!request) return;
     current = sessions.get(request.ctx.key) || null;
-    fire(request.abort.signal, new DOMException("the agent's time for this event is nearly over", "TimeoutError"));
+    request.expired = true;
+    if (request.abort) request.abort.abort(timeIsUp());
   },
   abandon: (id) => void running.delete(id),
   drop(id, key) {

@@ -2,16 +2,11 @@
 // a few helpers. Those that need a model run inside pi; the rest of pi is not
 // here, and using it is a clear error.
 
-const textOf = (content) => (typeof content === "string" ? content : Array.isArray(content) ? content.filter((p) => p && p.type === "text").map((p) => p.text).join("\n") : "");
-
-// onlyPi is the error of whatever runs inside pi alone.
-const onlyPi = (what) => new Error(`${what} runs inside pi only${current && current.agent && !current.pi ? `; this session is ${current.agent}'s` : ""}`);
-
 const askModel = (what, args) => {
-  if (!current || !current.pi) return Promise.reject(onlyPi(what));
+  if (!shared.current || !shared.current.pi) return Promise.reject(onlyPi(what));
   const { signal, ...options } = args.options || {};
   return new Promise((done, fail) => {
-    const id = start("model", { what, ...args, options, dispatch: current.dispatch }, { done, fail });
+    const id = start("model", { what, ...args, options, dispatch: shared.current.dispatch }, { done, fail });
     onAbort(signal, (reason) => {
       stop(id);
       fail(reason);
@@ -47,8 +42,7 @@ const serializeConversation = (messages) =>
     .filter(Boolean)
     .join("\n\n");
 
-const bareModel = (provider, id) => ({ provider, id, name: id, api: "", input: ["text"], contextWindow: 0, maxTokens: 0, cost: {} });
-const findModel = (provider, id) => (current && current.pi ? { model: bareModel(provider, id), error: null } : { model: null, error: onlyPi("findModel").message });
+const findModel = (provider, id) => (shared.current && shared.current.pi ? { model: bareModel(provider, id), error: null } : { model: null, error: onlyPi("findModel").message });
 
 function uuidv7() {
   const b = randomBytes(16);
@@ -162,3 +156,6 @@ function packages(name) {
   }
   return undefined;
 }
+
+return { packages, convertToLlm, askModel };
+};

@@ -1,6 +1,9 @@
 // The part of Node's modules that hooks use. Everything that leaves the engine
 // is a request to Go.
 
+globalThis.__part = (shared) => {
+const { native, HostError, call, start, stop, ask, within, later, describe, loose, tend, inspect, format, callable, now, born, part, textOf, onlyPi, bareModel } = shared;
+const { utf8, fromUtf8, toBase64, fromBase64, fromLatin, toLatin, asBytes, encodeText, decodeText, Buffer, TextEncoder, TextDecoder, btoa, atob, DOMException, Event, EventTarget, AbortSignal, AbortController, fire, onAbort, URL, URLSearchParams, Headers, Request, Response, fetch, structuredClone, webcrypto, randomBytes, EventEmitter } = part("web");
 const modules = new Map(); // name without "node:" → the module
 
 // --- path -----------------------------------------------------------------------
@@ -91,7 +94,7 @@ const environment = new Proxy({}, {
 const process = Object.assign(new EventEmitter(), {
   env: environment, argv: ["hookmux", about.file], argv0: "hookmux", execArgv: [], execPath: "hookmux", pid: about.pid, ppid: about.ppid, platform: about.platform, arch: about.arch,
   version: "v20.0.0", versions: { node: "20.0.0", quickjs: about.engine, hookmux: about.version }, title: "hookmux", release: { name: "hookmux" }, exitCode: undefined,
-  cwd: () => (current && current.cwd) || about.cwd,
+  cwd: () => (shared.current && shared.current.cwd) || about.cwd,
   chdir() { throw new Error("process.chdir: a hook shares its folder with others; use absolute paths"); },
   exit() { throw new Error("process.exit: a hook cannot end hookmux; return from the handler"); },
   kill() { throw new Error("process.kill: a hook may end only what it started; keep what spawn gave you and call its kill()"); },
@@ -110,8 +113,6 @@ const process = Object.assign(new EventEmitter(), {
   getuid: () => about.uid, geteuid: () => about.uid, umask: () => 0o077,
   stdout: output("log"), stderr: output("error"), stdin: Object.assign(new EventEmitter(), { isTTY: false, setEncoding() {}, resume() {}, pause() {} }),
 });
-globalThis.process = process;
-globalThis.global = globalThis;
 modules.set("process", process);
 modules.set("os", {
   EOL: "\n", platform: () => about.platform, type: () => ({ linux: "Linux", darwin: "Darwin" })[about.platform] || about.platform, arch: () => about.arch, homedir: () => about.home, tmpdir: () => about.tmp,

@@ -408,8 +408,9 @@ modules.set("perf_hooks", { performance });
 modules.set("tty", { isatty: () => false });
 function require(name) {
   const plainName = name.replace(/^node:/, "");
-  const found = modules.get(plainName) || packages(name);
+  const found = modules.get(plainName) || part("packages").packages(name);
   if (found) return found;
   throw Object.assign(new Error(`${name} is not available in this engine; write "runtime: node" into the first comment of this hook to run it in Node`), { code: "MODULE_NOT_FOUND" });
 }
-globalThis.__require = require;
+return { require, process, path, util, about };
+};

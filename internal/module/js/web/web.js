@@ -1,6 +1,280 @@
-// The part of the web's interface that hooks use.
+// Text and bytes, and the part of the web's interface that hooks use.
 
-globalThis.DOMException = class DOMException extends Error {
+globalThis.__part = (shared) => {
+const { native, HostError, call, start, stop, ask, within, later, describe, loose, tend, inspect, format, callable, now, born, part, textOf, onlyPi, bareModel } = shared;
+// --- text and bytes -------------------------------------------------------------
+
+function utf8(text) {
+  const out = [];
+  for (let i = 0; i < text.length; i++) {
+    let c = text.charCodeAt(i);
+    if (c >= 0xd800 && c < 0xe000) {
+      const d = c < 0xdc00 && i + 1 < text.length ? text.charCodeAt(i + 1) : 0;
+      if (d >= 0xdc00 && d < 0xe000) {
+        c = 0x10000 + ((c - 0xd800) << 10) + (d - 0xdc00);
+        i++;
+      } else c = 0xfffd;
+    }
+    if (c < 0x80) out.push(c);
+    else if (c < 0x800) out.push(0xc0 | (c >> 6), 0x80 | (c & 63));
+    else if (c < 0x10000) out.push(0xe0 | (c >> 12), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+    else out.push(0xf0 | (c >> 18), 0x80 | ((c >> 12) & 63), 0x80 | ((c >> 6) & 63), 0x80 | (c & 63));
+  }
+  return new Uint8Array(out);
+}
+
+function fromUtf8(bytes, fatal) {
+  let out = "";
+  let piece = [];
+  const put = (c) => {
+    if (c > 0xffff) piece.push(0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 1023));
+    else piece.push(c);
+    if (piece.length > 4000) {
+      out += String.fromCharCode.apply(null, piece);
+      piece = [];
+    }
+  };
+  for (let i = 0; i < bytes.length; ) {
+    const b = bytes[i];
+    if (b < 0x80) {
+      put(b);
+      i++;
+      continue;
+    }
+    const need = b >= 0xc2 && b < 0xe0 ? 1 : b >= 0xe0 && b < 0xf0 ? 2 : b >= 0xf0 && b < 0xf5 ? 3 : 0;
+    let c = need === 1 ? b & 31 : need === 2 ? b & 15 : b & 7;
+    let k = 1;
+    let low = b === 0xe0 ? 0xa0 : b === 0xf0 ? 0x90 : 0x80;
+    let high = b === 0xed ? 0x9f : b === 0xf4 ? 0x8f : 0xbf;
+    while (k <= need && i + k < bytes.length && bytes[i + k] >= low && bytes[i + k] <= high) {
+      c = (c << 6) | (bytes[i + k] & 63);
+      low = 0x80;
+      high = 0xbf;
+      k++;
+    }
+    if (need && k > need) put(c);
+    else {
+      if (fatal) throw new TypeError("The encoded data was not valid");
+      put(0xfffd);
+    }
+    i += need && k > need ? need + 1 : k;
+  }
+  return out + String.fromCharCode.apply(null, piece);
+}
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const digits = new Map([...alphabet].map((c, i) => [c, i]));
+digits.set("-", 62).set("_", 63);
+
+function toBase64(bytes, url) {
+  let out = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const n = (bytes[i] << 16) | ((bytes[i + 1] || 0) << 8) | (bytes[i + 2] || 0);
+    out += alphabet[n >> 18] + alphabet[(n >> 12) & 63] + (i + 1 < bytes.length ? alphabet[(n >> 6) & 63] : "=") + (i + 2 < bytes.length ? alphabet[n & 63] : "=");
+  }
+  return url ? out.replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "") : out;
+}
+
+function fromBase64(text) {
+  const out = [];
+  let n = 0;
+  let bits = 0;
+  for (const c of text) {
+    const d = digits.get(c);
+    if (d === undefined) {
+      if (c === "=") break;
+      continue;
+    }
+    n = (n << 6) | d;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      out.push((n >> bits) & 255);
+    }
+    n &= 0xffff;
+  }
+  return new Uint8Array(out);
+}
+
+const fromLatin = (text) => Uint8Array.from(text, (c) => c.charCodeAt(0) & 255);
+function toLatin(bytes) {
+  let out = "";
+  for (const b of bytes) out += String.fromCharCode(b);
+  return out;
+}
+const btoa = (text) => {
+  text = String(text);
+  if (/[^\0-\xff]/.test(text)) throw new DOMException("The string to be encoded contains characters outside of the Latin1 range.", "InvalidCharacterError");
+  return toBase64(fromLatin(text));
+};
+const atob = (text) => toLatin(fromBase64(String(text)));
+
+const TextEncoder = class TextEncoder {
+  get encoding() { return "utf-8"; }
+  encode(text = "") { return utf8(String(text)); }
+};
+const TextDecoder = class TextDecoder {
+  constructor(label = "utf-8", options = {}) {
+    this.encoding = String(label).toLowerCase();
+    this.fatal = Boolean(options.fatal);
+    if (!/^(utf-?8|latin1|ascii|us-ascii|iso-8859-1|windows-1252)$/.test(this.encoding)) throw new RangeError(`The encoding "${label}" is not supported`);
+    this.rest = new Uint8Array(0);
+  }
+  decode(data, options = {}) {
+    let bytes = data === undefined ? new Uint8Array(0) : asBytes(data);
+    if (!/^utf/.test(this.encoding)) return toLatin(bytes);
+    if (this.rest.length) {
+      const joined = new Uint8Array(this.rest.length + bytes.length);
+      joined.set(this.rest);
+      joined.set(bytes, this.rest.length);
+      bytes = joined;
+    }
+    let end = bytes.length;
+    if (options.stream) end -= unfinished(bytes);
+    this.rest = bytes.slice(end);
+    const text = fromUtf8(bytes.subarray(0, end), this.fatal);
+    return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  }
+};
+
+// unfinished is how many bytes at the end begin a character that goes on.
+function unfinished(bytes) {
+  for (let back = 1; back <= 3 && back <= bytes.length; back++) {
+    const b = bytes[bytes.length - back];
+    if (b >= 0xc0) return back < (b >= 0xf0 ? 4 : b >= 0xe0 ? 3 : 2) ? back : 0;
+    if (b < 0x80) return 0;
+  }
+  return 0;
+}
+
+function asBytes(data) {
+  if (data instanceof Uint8Array) return data;
+  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  throw new TypeError("expected bytes");
+}
+
+function encodeText(text, encoding = "utf8") {
+  switch (String(encoding).toLowerCase().replace("-", "")) {
+    case "utf8":
+      return utf8(text);
+    case "hex":
+      return Uint8Array.from((text.match(/[0-9a-f]{2}/gi) || []).map((h) => parseInt(h, 16)));
+    case "base64":
+    case "base64url":
+      return fromBase64(text);
+    case "latin1":
+    case "binary":
+    case "ascii":
+      return fromLatin(text);
+    case "utf16le":
+    case "ucs2": {
+      const out = new Uint8Array(text.length * 2);
+      for (let i = 0; i < text.length; i++) {
+        out[2 * i] = text.charCodeAt(i) & 255;
+        out[2 * i + 1] = text.charCodeAt(i) >> 8;
+      }
+      return out;
+    }
+  }
+  throw new TypeError(`Unknown encoding: ${encoding}`);
+}
+
+function decodeText(bytes, encoding = "utf8") {
+  switch (String(encoding).toLowerCase().replace("-", "")) {
+    case "utf8":
+      return fromUtf8(bytes);
+    case "hex":
+      return Array.from(bytes, (b) => (b < 16 ? "0" : "") + b.toString(16)).join("");
+    case "base64":
+      return toBase64(bytes);
+    case "base64url":
+      return toBase64(bytes, true);
+    case "latin1":
+    case "binary":
+      return toLatin(bytes);
+    case "ascii":
+      return toLatin(bytes.map((b) => b & 127));
+    case "utf16le":
+    case "ucs2": {
+      let out = "";
+      for (let i = 0; i + 1 < bytes.length; i += 2) out += String.fromCharCode(bytes[i] | (bytes[i + 1] << 8));
+      return out;
+    }
+  }
+  throw new TypeError(`Unknown encoding: ${encoding}`);
+}
+
+class Buffer extends Uint8Array {
+  static from(value, encoding, length) {
+    if (typeof value === "string") return Buffer.over(encodeText(value, encoding));
+    if (value instanceof ArrayBuffer) return new Buffer(value, encoding, length);
+    if (value && value.type === "Buffer" && Array.isArray(value.data)) value = value.data;
+    const out = new Buffer(value.length);
+    out.set(value);
+    return out;
+  }
+  static over(bytes) { return new Buffer(bytes.buffer, bytes.byteOffset, bytes.byteLength); }
+  static alloc(size, fill, encoding) {
+    const out = new Buffer(size);
+    return fill === undefined ? out : out.fill(typeof fill === "string" ? encodeText(fill, encoding)[0] || 0 : fill);
+  }
+  static allocUnsafe(size) { return new Buffer(size); }
+  static isBuffer(value) { return value instanceof Buffer; }
+  static isEncoding(name) {
+    try {
+      encodeText("", name);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  static byteLength(value, encoding) { return typeof value === "string" ? encodeText(value, encoding).length : value.byteLength; }
+  static concat(list, total) {
+    const out = new Buffer(total === undefined ? list.reduce((n, b) => n + b.length, 0) : total);
+    let at = 0;
+    for (const b of list) {
+      if (at >= out.length) break;
+      out.set(b.subarray(0, out.length - at), at);
+      at += b.length;
+    }
+    return out;
+  }
+  static compare(a, b) {
+    for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i] < b[i] ? -1 : 1;
+    return Math.sign(a.length - b.length);
+  }
+  toString(encoding, from = 0, to = this.length) { return decodeText(super.subarray(from, to), encoding); }
+  toJSON() { return { type: "Buffer", data: Array.from(this) }; }
+  equals(other) { return Buffer.compare(this, other) === 0; }
+  slice(from, to) { return this.subarray(from, to); }
+  subarray(from, to) { return Buffer.over(super.subarray(from, to)); }
+  write(text, at = 0) {
+    const bytes = encodeText(text).subarray(0, this.length - at);
+    this.set(bytes, at);
+    return bytes.length;
+  }
+  indexOf(what, from = 0) {
+    const bytes = typeof what === "string" ? encodeText(what) : typeof what === "number" ? [what] : what;
+    outer: for (let i = from; i + bytes.length <= this.length; i++) {
+      for (let k = 0; k < bytes.length; k++) if (this[i + k] !== bytes[k]) continue outer;
+      return i;
+    }
+    return -1;
+  }
+  includes(what, from) { return this.indexOf(what, from) >= 0; }
+  copy(target, at = 0, from = 0, to = this.length) {
+    const piece = this.subarray(from, Math.min(to, from + target.length - at));
+    target.set(piece, at);
+    return piece.length;
+  }
+  readUInt8(at = 0) { return this[at]; }
+  readUInt16BE(at = 0) { return (this[at] << 8) | this[at + 1]; }
+  readUInt16LE(at = 0) { return this[at] | (this[at + 1] << 8); }
+  readUInt32BE(at = 0) { return (this.readUInt16BE(at) * 0x10000) + this.readUInt16BE(at + 2); }
+  readUInt32LE(at = 0) { return this.readUInt16LE(at) + this.readUInt16LE(at + 2) * 0x10000; }
+}
+const DOMException = class DOMException extends Error {
   constructor(message = "", name = "Error") {
     super(message);
     this.name = name;
@@ -8,7 +282,7 @@ globalThis.DOMException = class DOMException extends Error {
   }
 };
 
-globalThis.Event = class Event {
+const Event = class Event {
   constructor(type, options = {}) {
     this.type = type;
     this.cancelable = Boolean(options.cancelable);
@@ -20,7 +294,7 @@ globalThis.Event = class Event {
   stopImmediatePropagation() { this.stopped = true; }
 };
 
-globalThis.EventTarget = class EventTarget {
+const EventTarget = class EventTarget {
   #listeners = new Map();
   addEventListener(type, run, options = {}) {
     if (!run) return;
@@ -91,8 +365,7 @@ function fire(signal, reason) {
   }
   signal.dispatchEvent(event);
 }
-globalThis.AbortSignal = AbortSignal;
-globalThis.AbortController = class AbortController {
+const AbortController = class AbortController {
   signal = new AbortSignal();
   abort(reason) { fire(this.signal, reason); }
 };
@@ -168,7 +441,6 @@ class URLSearchParams {
   [Symbol.iterator]() { return this.entries(); }
   toString() { return this.#list.map(([k, v]) => quoted(k) + "=" + quoted(v)).join("&"); }
 }
-globalThis.URLSearchParams = URLSearchParams;
 
 class URL {
   #parts;
@@ -221,7 +493,6 @@ class URL {
   toString() { return this.href; }
   toJSON() { return this.href; }
 }
-globalThis.URL = URL;
 
 // --- fetch ----------------------------------------------------------------------
 
@@ -249,7 +520,6 @@ class Headers {
   entries() { return this.#map.entries(); }
   [Symbol.iterator]() { return this.#map.entries(); }
 }
-globalThis.Headers = Headers;
 
 function bodyBytes(body) {
   if (body === undefined || body === null) return new Uint8Array(0);
@@ -290,7 +560,6 @@ class Request extends Body {
     if (typeof options.body === "string" && !this.headers.has("content-type")) this.headers.set("content-type", "text/plain;charset=UTF-8");
   }
 }
-globalThis.Request = Request;
 
 class Response extends Body {
   constructor(body, options = {}) {
@@ -305,9 +574,8 @@ class Response extends Body {
   static json(value, options) { return new Response(JSON.stringify(value), { ...options, headers: { "content-type": "application/json", ...(options && options.headers) } }); }
   clone() { return new Response(this.copy(), this); }
 }
-globalThis.Response = Response;
 
-globalThis.fetch = (input, options) =>
+const fetch = (input, options) =>
   new Promise((done, fail) => {
     const request = new Request(input, options);
     if (request.signal && request.signal.aborted) return fail(request.signal.reason);
@@ -330,7 +598,7 @@ globalThis.fetch = (input, options) =>
 
 // --- the rest -------------------------------------------------------------------
 
-globalThis.structuredClone = (value) => {
+const structuredClone = (value) => {
   const seen = new Map();
   const copy = (v) => {
     if (typeof v === "function" || typeof v === "symbol") throw new DOMException(`${inspect(v)} could not be cloned.`, "DataCloneError");
@@ -384,7 +652,6 @@ const webcrypto = {
     },
   },
 };
-globalThis.crypto = webcrypto;
 
 class EventEmitter {
   #on = new Map();
@@ -434,3 +701,6 @@ EventEmitter.once = (emitter, name) =>
     emitter.once(name, (...args) => done(args));
     if (name !== "error") emitter.once("error", fail);
   });
+
+return { utf8, fromUtf8, toBase64, fromBase64, fromLatin, toLatin, asBytes, encodeText, decodeText, Buffer, TextEncoder, TextDecoder, btoa, atob, DOMException, Event, EventTarget, AbortSignal, AbortController, fire, onAbort, URL, URLSearchParams, Headers, Request, Response, fetch, structuredClone, webcrypto, randomBytes, EventEmitter, crypto: webcrypto };
+};

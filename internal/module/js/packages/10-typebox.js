@@ -1,3 +1,9 @@
+// typebox, and pi's own packages.
+
+globalThis.__part = (shared) => {
+const { native, HostError, call, start, stop, ask, within, later, describe, loose, tend, inspect, format, callable, now, born, part, textOf, onlyPi, bareModel } = shared;
+const { structuredClone, randomBytes, decodeText, onAbort } = part("web");
+const { path, util, about } = part("node");
 // The part of typebox that tools of hooks use: schemas are plain JSON Schema
 // with a mark for what is optional.
 
