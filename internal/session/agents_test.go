@@ -182,8 +182,13 @@ func TestCopilotStops(t *testing.T) {
 	_, got := captured(t, "copilot", "sessionStart.new", "userPromptSubmitted", "preToolUse.task", "subagentStart", "agentStop.subagent", "subagentStop", "agentStop", "sessionEnd.complete")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Success, Success)
 	book, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
-	check(t, got, Running, Running, Failed)
+	check(t, got, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
+		t.Errorf("%+v", s.Turn)
+	}
+	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash", "agentStop")
+	check(t, got, Running, Failed, Running, Running, Success)
+	if s, _ := book.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
 		t.Errorf("%+v", s.Turn)
 	}
 	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit", "notification.permission_prompt", "postToolUse.create")

@@ -65,8 +65,9 @@ func TestLateEventsOfAnOlderTurn(t *testing.T) {
 func TestStaleBySequence(t *testing.T) {
 	w := newWorld(t)
 	w.rules = rulesOf(t, "pi")
+	pid := uint64(1)
 	send := func(seq uint64, kind event.Kind, opts ...option) Change {
-		return w.book.ApplyNumbered(w.event(kind, opts...), seq, w.rules)
+		return w.book.ApplyNumbered(w.event(kind, append(opts, from(5, pid))...), seq, w.rules)
 	}
 	send(1, event.TurnStart, native("input"))
 	send(9, event.TurnStart, native("input"))
@@ -74,6 +75,10 @@ func TestStaleBySequence(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c := send(10, event.TurnEnd, native("agent_settled")); c.To != Success {
+		t.Errorf("%+v", c)
+	}
+	pid = 2 // taken up by another process, which counts from 1
+	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != "" {
 		t.Errorf("%+v", c)
 	}
 }
@@ -298,7 +303,7 @@ func TestFactsFromTheTranscript(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	w := newWorld(t)
-	long := strings.Repeat("x", 1<<20)
+	long := strings.Repeat("x", 16<<10)
 	for i := range 300 {
 		id := string(rune('a'+i%26)) + strings.Repeat("b", i/26)
 		w.send(event.TurnStart, turn(id), prompt(long))
