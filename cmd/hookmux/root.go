@@ -129,6 +129,8 @@ the agent's own words.`,
 		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
 		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
+		w.feedCommand(), w.approveCommand(), w.denyCommand(), w.answerCommand(), w.planCommand(), w.releaseCommand(),
+		w.allowCommand(), w.awayCommand(), w.backCommand(),
 		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(),
 	)
 	root.SetHelpCommand(&cobra.Command{

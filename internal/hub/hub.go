@@ -77,9 +77,6 @@ type Hub struct {
 	off       atomic.Pointer[offState]
 	seen      seenAgents
 	dispatch  hook.Dispatcher
-	// transcripts tells when a request was answered in an agent's own window;
-	// nil where nothing reads them.
-	transcripts transcripts
 
 	listener *net.UnixListener
 	conns    *connections
@@ -231,7 +228,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.dirs.Socket())
-	h.desk.table.Close() // whoever waits for a person asks the next hub
+	h.desk.close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
