@@ -260,6 +260,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	if err := h.rules.deps.Processes.Wait(ending); err != nil {
 		h.log.Warn("handlers still running were left behind", "error", err)
 	}
+	h.modules.close() // what they did is written down yet
 	h.drain.end()
 	<-drained
 	h.sessions.end()

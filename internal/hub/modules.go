@@ -26,6 +26,7 @@ type modules struct {
 	version atomic.Uint64 // moves whenever entries may have to be made anew
 	runs    runs
 	deeds   *deeds
+	closing sync.Once
 	queued  sync.Map // sessions that words wait for, by agent and session
 
 	mu      sync.Mutex
@@ -303,7 +304,9 @@ func (ms *modules) forget(agent, session string) {
 	}
 }
 
-func (ms *modules) close() {
+func (ms *modules) close() { ms.closing.Do(ms.end) }
+
+func (ms *modules) end() {
 	ms.runs.close()
 	ms.mu.Lock()
 	engine := ms.engine

@@ -205,8 +205,8 @@ func TestModulesOfOneLaunch(t *testing.T) {
 		t.Errorf("a file that does not load was taken: %v", err)
 	}
 	// The process that asks becomes the agent: same pid, same start.
-	asks := proctest.Node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude", Start: 77}
-	w.stand(atTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Start: 77}))
+	asks := proctest.Node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude", Start: 7777}
+	w.stand(atTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Start: 7777}))
 	w.mustCall(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil)
 	w.stand(atTerminal(asks))
 	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
@@ -216,7 +216,7 @@ func TestModulesOfOneLaunch(t *testing.T) {
 	w.stand(atTerminal(asks))
 	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
 	other := asks
-	other.Start = 99
+	other.Start = 9999
 	w.stand(atTerminal(other))
 	w.eventually("it ends with its process", func() bool { return w.h.modules.runs.count.Load() == 0 })
 	w.mustPass(before("claude", "s", w.base, "ship prod"))
