@@ -71,6 +71,7 @@ function sessionOf(about) {
   session.id = about.session;
   session.cwd = about.cwd;
   session.pi = about.pi;
+  session.headless = about.headless;
   return session;
 }
 
