@@ -20,8 +20,8 @@ export default function (hooks: HookAPI) {
     const command = FORMATTERS[path.extname(file)];
     if (!command) return;
     const [program, ...args] = command;
-    const done = await hooks.exec(program, [...args, file], { cwd: ctx.cwd, timeout: 20_000 }).catch(() => undefined);
-    if (!done || done.code === 127) return; // not installed
+    const done = await hooks.exec(program, [...args, file], { cwd: ctx.cwd, timeout: 20_000 });
+    if (/ENOENT/.test(done.stderr)) return; // not installed
     const note = done.code === 0 ? `${path.basename(file)} was formatted with ${program}` : `${program} says: ${done.stderr.trim().slice(0, 500)}`;
     return { content: [...event.content, { type: "text", text: note }] };
   });

@@ -166,8 +166,11 @@ func (s *stage) about(name, file, subject string) *event.Event {
 }
 
 func inJSON(text string) []byte {
-	b, _ := json.Marshal(text)
-	return b[1 : len(b)-1]
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // agents do not
+	_ = enc.Encode(text)
+	return b.Bytes()[1 : b.Len()-2]
 }
 
 func (s *stage) put(ev *event.Event) event.Decision {
