@@ -35,7 +35,7 @@ var drivers = []Driver{
 				return model.Call("mcp__"+m.Server+"__"+m.Tool, m.Input)
 			},
 		},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
 		EndsOnTerm: true,
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
@@ -70,7 +70,7 @@ var drivers = []Driver{
 		Varies:  []string{`"nickname\\*":\s*\\*"[^"]*"`},
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
-		Compact: "/compact", Quit: "/quit", Accept: "y",
+		Compact: "/compact", Quit: "/quit", Accept: "y", AsksInStatus: true,
 		Unseen: map[string]string{},
 	},
 	{
@@ -122,7 +122,7 @@ var drivers = []Driver{
 		Name: "opencode", Program: "opencode",
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
-		Compact: "/compact", Quit: "/exit",
+		Compact: "/compact", Quit: "/exit", Interrupt: []string{"Escape", "Escape"}, AsksInStatus: true,
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
 		Brings: map[string]string{"session.error": "error"},
