@@ -53,6 +53,14 @@ func (w *watches) see(one *session.Session) {
 	w.going.Go(func() { w.await(key) })
 }
 
+// watched reports whether a session's process is known to live.
+func (w *watches) watched(one *session.Session) bool {
+	key := processKey{one.Place.PID, one.Place.Start}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return key.pid > 0 && !one.Place.Shared && (w.open[key] || w.polled[key])
+}
+
 func (w *watches) await(key processKey) {
 	ctx := w.s.hub.ctx
 	ended, err := proc.WatchExit(ctx, key.pid, key.start)

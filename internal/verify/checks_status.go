@@ -327,7 +327,11 @@ func (p *stagePlay) list(ctx context.Context) string {
 		words = append(words, fmt.Sprintf("%s %s %s pid %d pane %q ended %v %s", s.Agent, s.ID, s.Status, s.PID, s.Pane, s.Ended != nil, s.Tool))
 	}
 	if len(words) == 0 {
-		return "no session"
+		words = append(words, "no session")
+	}
+	seen := p.st.watcher.all()
+	for _, s := range seen[max(0, len(seen)-8):] {
+		words = append(words, s.Event.Native)
 	}
 	return strings.Join(words, "; ")
 }

@@ -79,7 +79,7 @@ var drivers = []Driver{
 			return []string{"-p", p, "--allow", "Bash(*)", "--output-format", "json"}
 		},
 		TUI:     func(p string, _ bool) []string { return []string{"--allow", "Bash(*)", p} },
-		Compact: "/compact", Quit: "/quit", Accept: "3",
+		Compact: "/compact", Quit: "/quit", Accept: "3", Interrupt: []string{"C-c"},
 		Unstartable: true,
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("spawn_subagent", map[string]any{
