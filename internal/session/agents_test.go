@@ -144,6 +144,30 @@ func TestGrokChildren(t *testing.T) {
 	}
 }
 
+// A session with very many helpers still knows the latest, and forgets whose
+// the oldest were.
+func TestManyChildren(t *testing.T) {
+	grok, _ := agent.Builtin().Agent("grok")
+	rules := Rules{Spec: &grok.Status}
+	b := NewBook()
+	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)}, rules)
+	for i := range 3 * MaxSubagents {
+		id := "c" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(1), Subagent: &event.Subagent{ID: id, Parent: "p"}}, rules)
+		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse", Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
+		if c.Key.ID != "p" || !c.Subagent {
+			t.Fatalf("%d: %+v", i, c)
+		}
+	}
+	if len(b.children) != MaxSubagents || b.Len() != 1 {
+		t.Errorf("%d children, %d sessions", len(b.children), b.Len())
+	}
+	b.Forget(Key{"grok", "p"})
+	if len(b.children) != 0 {
+		t.Errorf("%d children of nobody", len(b.children))
+	}
+}
+
 // Gemini: PreCompress before every model call, SessionEnd three times.
 func TestGeminiNoise(t *testing.T) {
 	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent", "PreCompress.manual", "BeforeTool.run_shell_command",

@@ -123,3 +123,11 @@ func (s *Session) mux0Time() time.Time {
 	}
 	return s.Beneath.BaseSince
 }
+
+// timeOr is t, or other when t is not set.
+func timeOr(t, other time.Time) time.Time {
+	if t.IsZero() {
+		return other
+	}
+	return t
+}
