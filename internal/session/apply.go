@@ -164,7 +164,7 @@ func (s *Session) note(n *news) {
 		if ev.Cwd != "" && n.actor == "" {
 			s.Cwd = ev.Cwd
 		}
-		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" {
+		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
 			s.Place = ev.Where
 		}
 	}

@@ -96,6 +96,7 @@ func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liven
 		} else if next.Live() && life == Unknown && (next.Turn.Open() || next.Waits()) {
 			next.doubt(now)
 		}
+		next.derive()
 		b.put(next)
 	}
 }
