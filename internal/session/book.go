@@ -297,9 +297,7 @@ func (s *Session) derive() {
 		}
 		s.WaitingSince = since
 	}
-	if s.Status != status || since.After(s.Since) && status == NeedsInput {
-		s.Status, s.Since = status, since
-	}
+	s.Status, s.Since = status, since
 	s.Tool = s.doing()
 }
 

@@ -252,6 +252,9 @@ func TestDecided(t *testing.T) {
 	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success || !c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
 		t.Errorf("%+v", c.Turn)
 	}
+	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
+		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
+	}
 	w.rules.Off = true
 	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Any() {
 		t.Errorf("%+v", c)
