@@ -105,7 +105,7 @@ func (c *crowd) event() error {
 	step := c.n / len(c.ids) % 10
 	c.n++
 	c.now = c.now.Add(time.Millisecond)
-	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10), Cwd: "/work/app", Where: event.Place{PID: 7, Start: 1}}
+	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10), Cwd: "/src/app", Where: event.Place{PID: 7, Start: 1}}
 	switch {
 	case step == 0:
 		ev.Native, ev.Kind, ev.Prompt = "UserPromptSubmit", event.TurnStart, "Fix the build"
