@@ -3,183 +3,185 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/wire"
-	"github.com/hookmux/hookmux/internal/wire/frame"
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	book "github.com/hookmux/hookmux/internal/session"
+	"github.com/hookmux/hookmux/internal/transcript"
 )
 
-const (
-	fewSessions  = 10
-	manySessions = 10_000
-	smallRecord  = 1 << 20
-	largeRecord  = 500 << 20
-)
-
-// sessions measures whether one event costs the same however many sessions are
-// live, and however large the session's transcript is.
+// sessions: what one event costs the status machine with ten live sessions
+// and with ten thousand, and what a look at a record costs that has 1 MB and
+// 500 MB, in cpu, in turn.
 func (b *bench) sessions(ctx context.Context) error {
-	cost := func(name string, live int, record int64) (float64, error) {
-		p, err := b.startHub(ctx, name, nil)
-		if err != nil {
-			return 0, err
-		}
-		defer p.stop()
-		l, err := b.newLoad(ctx, p)
-		if err != nil {
-			return 0, err
-		}
-		one := &oneSession{l: l, p: p}
-		if record > 0 {
-			if one.record, err = p.transcript(record); err != nil {
-				return 0, err
-			}
-		}
-		if err := one.fill(live); err != nil {
-			return 0, err
-		}
-		if err := p.listed(ctx, live); err != nil {
-			return 0, err
-		}
-		return one.perEvent(ctx)
+	few, many := newCrowd(10), newCrowd(10000)
+	if err := b.compare(ctx, "event, 10,000 live sessions : 10", few.event, many.event, 2000); err != nil {
+		return err
 	}
-	var few, many, small, large []float64
-	for i := range 3 {
-		for _, c := range []struct {
-			into   *[]float64
-			name   string
-			live   int
-			record int64
-		}{
-			{&few, "sessions-few", fewSessions, 0}, {&many, "sessions-many", manySessions, 0},
-			{&small, "sessions-small", fewSessions, smallRecord}, {&large, "sessions-large", fewSessions, largeRecord},
-		} {
-			v, err := cost(fmt.Sprintf("%s-%d", c.name, i), c.live, c.record)
-			if err != nil {
-				return err
-			}
-			*c.into = append(*c.into, v)
-		}
-	}
-	b.table.note("sessions: cpu of the hub per event, 10 live", median(few), "µs")
-	b.table.note("sessions: cpu of the hub per event, 1 MB transcript", median(small), "µs")
-	b.table.atMost("sessions: 10,000 ÷ 10 live sessions, cpu", median(many)/median(few), 1.5, "×")
-	b.table.atMost("sessions: 500 MB ÷ 1 MB of transcript, cpu", median(large)/median(small), 1.5, "×")
-	return nil
-}
-
-// oneSession makes events of one session among many.
-type oneSession struct {
-	l      *load
-	p      *place
-	record string
-}
-
-func (o *oneSession) call(w *worker, event, session string, more map[string]any) error {
-	fields := map[string]any{"session_id": session, "cwd": o.l.mix.cwd, "hook_event_name": event}
-	if o.record != "" {
-		fields["transcript_path"] = o.record
-	}
-	for k, v := range more {
-		fields[k] = v
-	}
-	payload, err := json.Marshal(fields)
+	small, err := newRecord(b.temp, 1<<20)
 	if err != nil {
 		return err
 	}
-	return w.call(&frame.Request{
-		ID: frame.NewID(), Agent: "claude", Event: event, Deadline: 570 * time.Second, Cwd: o.l.mix.cwd, Version: o.l.mix.version,
-		Payload: payload, Env: o.l.mix.env,
-	})
+	large, err := newRecord(b.temp, 500<<20)
+	if err != nil {
+		return err
+	}
+	if err := b.compare(ctx, "record that grew, 500 MB : 1 MB", small.grow, large.grow, 500); err != nil {
+		return err
+	}
+	return b.compare(ctx, "record first seen, 500 MB : 1 MB", small.first, large.first, 5)
 }
 
-// fill makes sessions in which a turn goes on.
-func (o *oneSession) fill(live int) error {
-	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
-	for i := range live {
-		if err := o.call(&w, "UserPromptSubmit", sessionName(uint64(i)), map[string]any{"prompt": "go on"}); err != nil {
+// compare measures the cpu of both in turn and holds the median of the ratios
+// against the bar.
+func (b *bench) compare(ctx context.Context, name string, reference, measured func() error, times int) error {
+	var ratios []float64
+	for range 21 {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		ref, err := spent(reference, times)
+		if err != nil {
 			return err
 		}
+		own, err := spent(measured, times)
+		if err != nil {
+			return err
+		}
+		if ref > 0 {
+			ratios = append(ratios, own/ref)
+		}
+	}
+	if len(ratios) == 0 {
+		return fmt.Errorf("%s: too quick to measure", name)
+	}
+	slices.Sort(ratios)
+	b.table.atMost("sessions: "+name, ratios[len(ratios)/2], 1.5, "×")
+	return nil
+}
+
+// spent is the cpu this process needs to do something some times, in seconds.
+func spent(do func() error, times int) (float64, error) {
+	before := ownCPU()
+	for range times {
+		if err := do(); err != nil {
+			return 0, err
+		}
+	}
+	return (ownCPU() - before).Seconds(), nil
+}
+
+// crowd is a book full of sessions that work.
+type crowd struct {
+	book  *book.Book
+	rules book.Rules
+	ids   []string
+	n     int
+	now   time.Time
+}
+
+func newCrowd(size int) *crowd {
+	a, _ := agent.Builtin().Agent("claude")
+	c := &crowd{book: book.NewBook(), rules: book.Rules{Spec: &a.Status}, now: time.Unix(1e9, 0)}
+	for i := range size {
+		c.ids = append(c.ids, fmt.Sprintf("session-%d", i))
+	}
+	for range 10 * size {
+		_ = c.event() // cannot fail
+	}
+	return c
+}
+
+// event is one event of the next session: prompts, calls and ends in turn.
+func (c *crowd) event() error {
+	id := c.ids[c.n%len(c.ids)]
+	step := c.n / len(c.ids) % 10
+	c.n++
+	c.now = c.now.Add(time.Millisecond)
+	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10), Cwd: "/src/app", Where: event.Place{PID: 7, Start: 1}}
+	switch {
+	case step == 0:
+		ev.Native, ev.Kind, ev.Prompt = "UserPromptSubmit", event.TurnStart, "Fix the build"
+	case step == 9:
+		ev.Native, ev.Kind, ev.Message = "Stop", event.TurnEnd, "Done."
+	default:
+		ev.Native, ev.Kind = "PreToolUse", event.ToolBefore
+		if step%2 == 0 {
+			ev.Native, ev.Kind = "PostToolUse", event.ToolAfter
+		}
+		ev.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint("c", (step+1)/2), Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
+	}
+	if change := c.book.Apply(&ev, c.rules); !change.Any() {
+		return fmt.Errorf("an event was not taken: %s", change.Stale)
 	}
 	return nil
 }
 
-const (
-	sessionEvents = 6000
-	cpuTick       = 10 * time.Millisecond
-)
-
-// perEvent is the hub's cpu for one event, in microseconds, over many of one
-// session, one after the other.
-func (o *oneSession) perEvent(ctx context.Context) (float64, error) {
-	time.Sleep(time.Second) // what the sessions before left to do is not this one's
-	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
-	name := sessionName(0)
-	before, _, err := usage(o.p.pid())
-	if err != nil {
-		return 0, err
-	}
-	for i := range sessionEvents / 2 {
-		tool := map[string]any{"tool_name": "Bash", "tool_use_id": fmt.Sprint("c", i), "tool_input": map[string]any{"command": "go test ./..."}}
-		if err := o.call(&w, "PreToolUse", name, tool); err != nil {
-			return 0, err
-		}
-		tool["tool_response"] = map[string]any{"stdout": "ok"}
-		if err := o.call(&w, "PostToolUse", name, tool); err != nil {
-			return 0, err
-		}
-	}
-	if err := o.p.drained(ctx); err != nil {
-		return 0, err
-	}
-	after, _, err := usage(o.p.pid())
-	if err != nil {
-		return 0, err
-	}
-	if after-before < 10*cpuTick {
-		return 0, fmt.Errorf("%v of cpu are too little to compare", after-before)
-	}
-	return micros(after-before) / sessionEvents, nil
+// record is a transcript of a given size; what lies between its beginning and
+// its end is a hole.
+type record struct {
+	spec   *agent.TranscriptSpec
+	env    transcript.Env
+	path   string
+	file   *os.File
+	reader *transcript.Reader
 }
 
-// listed makes sure that the sessions are really there.
-func (p *place) listed(ctx context.Context, want int) error {
-	var list []wire.Session
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		var err error
-		if list, err = p.client.Sessions(ctx, wire.SessionsParams{}); err != nil {
-			return err
-		}
-		if len(list) == want {
-			return nil
+func newRecord(temp string, size int64) (*record, error) {
+	a, _ := agent.Builtin().Agent("claude")
+	home, err := os.MkdirTemp(temp, "record-")
+	if err != nil {
+		return nil, err
+	}
+	r := &record{spec: &a.Status.Transcript, env: transcript.Env{Home: home}, path: filepath.Join(home, ".claude", "projects", "-p", "s1.jsonl")}
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
+		return nil, err
+	}
+	if r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, err
+	}
+	row := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("y", 500) + `"}]}}` + "\n"
+	body := []byte("\n" + strings.Repeat(row, 400<<10/len(row)))
+	for _, at := range []int64{0, size - int64(len(body))} {
+		if _, err := r.file.WriteAt(body, at); err != nil {
+			return nil, err
 		}
 	}
-	return fmt.Errorf("%d sessions are listed, not %d", len(list), want)
+	return r, r.first()
 }
 
-// transcript is a record of so many bytes, most of them holes, with rows at
-// both ends as Claude Code writes them.
-func (p *place) transcript(size int64) (string, error) {
-	file := filepath.Join(p.dirs.Home, ".claude/projects/-bench", sessionName(0)+".jsonl")
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return "", err
+// first looks at the record as if it had never been seen.
+func (r *record) first() error {
+	var err error
+	if r.reader, err = transcript.Open(r.spec, "s1", r.path, r.env); err != nil {
+		return err
 	}
-	f, err := os.Create(file)
+	facts, err := r.reader.Read()
+	if err == nil && len(facts) == 0 {
+		err = fmt.Errorf("%s: nothing was read", r.path)
+	}
+	return err
+}
+
+// grow adds a row and looks at what is new.
+func (r *record) grow() error {
+	info, err := r.file.Stat()
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer f.Close()
-	row := []byte(`{"type":"user","message":{"role":"user","content":"go on"},"timestamp":"2026-01-01T00:00:00Z"}` + "\n")
-	rows := bytes.Repeat(row, 100)
-	if _, err := f.WriteAt(rows, 0); err != nil {
-		return "", err
+	if _, err := r.file.WriteAt([]byte(`{"type":"assistant","message":{"role":"assistant","content":"more"}}`+"\n"), info.Size()); err != nil {
+		return err
 	}
-	_, err = f.WriteAt(append([]byte("\n"), rows...), size-int64(len(rows))-1)
-	return file, err
+	facts, err := r.reader.Read()
+	if err == nil && len(facts) != 1 {
+		err = fmt.Errorf("%s: %d facts of one row", r.path, len(facts))
+	}
+	return err
 }

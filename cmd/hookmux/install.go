@@ -83,7 +83,7 @@ func (w *world) installHost() (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
-		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion,
+		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion, Open: w.openSessions,
 	}, nil
 }
 

@@ -87,6 +87,8 @@ type launchPlan struct {
 	active   string
 
 	untrusted bool // it was not told to trust anything
+	overlay   *launch.Overlay
+	env       string // the variable that names the overlay
 }
 
 func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPlan, error) {
@@ -130,6 +132,12 @@ func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPla
 		return nil, usage("%v", err)
 	}
 	notes = append(notes, more...)
+	if over := w.overlay(a, found.Program); injected && !noTrust && over != nil {
+		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
+		argv = append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes, active: found.Next(argv),
+			untrusted: true, overlay: over, env: a.Launch.Overlay.Env}, nil
+	}
 	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes, active: found.Next(argv), untrusted: noTrust}, nil
 }
 
@@ -216,6 +224,9 @@ func (w *world) launch(ctx context.Context, l *launchPlan) error {
 			// Hooks start it as well, and a session without hub is still one.
 			w.tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: %v; see `hookmux status`", err)})
 		}
+	}
+	if l.overlay != nil {
+		return w.launchOver(l)
 	}
 	w.leaveNote(l)
 	err := launch.Exec(l.program, l.argv, launch.Environ(w.environ, l.active))

@@ -75,7 +75,7 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 		h.gate(&p)             // what would go on for ever ends
 		h.consult(ctx, in, &p) // must a person decide? then wait
 	}
-	if ctx.Err() != nil || p.withdrawn() {
+	if p.withdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	p.settle()

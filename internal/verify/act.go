@@ -52,6 +52,8 @@ func parts() []Part {
 	return []Part{
 		corePart(),
 		statusPart(),
+		feedPart(),
+		questionPart(),
 	}
 }
 

@@ -159,7 +159,7 @@ func (p *stagePlay) play(ctx context.Context) error {
 		return nil
 	}
 	if p.st.Driver.AsksInStatus {
-		if !p.moment(ctx, "waits", 20*time.Second, func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
+		if !p.moment(ctx, "waits", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
 			return nil
 		}
 		p.t.settle(ctx)
