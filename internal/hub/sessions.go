@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/resume"
 	"github.com/hookmux/hookmux/internal/session"
@@ -284,6 +285,9 @@ func (s *sessions) tick(ctx context.Context, now time.Time) {
 		s.note(c)
 	}
 	s.panes.sweep(ctx)
+	_ = argv.Sweep(s.hub.dirs.Runtime, func(pid int, start uint64) bool {
+		return lifeOf(s.hub.table, processKey{pid, start}) != session.Gone
+	}) // else the next tick does
 }
 
 // end stops the keeper and lets it write down what it knows.

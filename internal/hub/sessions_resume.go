@@ -43,6 +43,17 @@ func (s *sessions) remember(one *session.Session) {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)
 		}
+		if note, ok := argv.Left(s.hub.dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
+			// What the launcher knows is whole; a process may show a title of
+			// its own instead.
+			if note.Once {
+				return
+			}
+			start.Args, record.Run = note.Args, note.Given
+			if record.From == "" {
+				record.From = note.Dir
+			}
+		}
 		environ, _ := s.hub.table.Environ(one.Place.PID)
 		record.Env = argv.Env(a, environ)
 		env := lookupList(environ)

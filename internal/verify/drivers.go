@@ -35,7 +35,7 @@ var drivers = []Driver{
 				return model.Call("mcp__"+m.Server+"__"+m.Tool, m.Input)
 			},
 		},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
 		Prompts: "Do you want to proceed",
 		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
 			return []string{"--permission-mode", "plan", "--", p}
@@ -74,7 +74,7 @@ var drivers = []Driver{
 		Varies:  []string{`"nickname\\*":\s*\\*"[^"]*"`},
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
-		Compact: "/compact", Quit: "/quit", Accept: "y",
+		Compact: "/compact", Quit: "/quit", Accept: "y", AsksInStatus: true,
 		Prompts: "Would you like to run the following command",
 		Unseen:  map[string]string{},
 	},
@@ -138,7 +138,7 @@ var drivers = []Driver{
 		Name: "opencode", Program: "opencode",
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"}, AsksInStatus: true,
 		Prompts: "Permission required", Questions: &Questions{Tool: "question"},
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
