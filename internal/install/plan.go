@@ -250,7 +250,7 @@ func (p *Plan) Hooked() (n int) {
 }
 
 func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
-	t, err := newTarget(path, place, d.host.spec(a, o.Deny))
+	t, err := d.host.target(path, place, d.host.spec(a, o.Deny))
 	if err != nil {
 		return err
 	}
