@@ -51,6 +51,7 @@ type Part struct {
 func parts() []Part {
 	return []Part{
 		corePart(),
+		feedPart(),
 	}
 }
 

@@ -42,7 +42,8 @@ type Stage struct {
 	catalogue *agent.Catalogue
 	watcher   *watcher
 	sabotage  *Saboteur
-	mine      bool // a person's own config is part of it
+	mine      bool     // a person's own config is part of it
+	hub       *hub.Hub // while it runs
 	stopHub   func()
 	extra     []*hook.Entry // hooks besides the act's own
 	evidence  *Evidence
@@ -158,6 +159,7 @@ func (st *Stage) startHub(decide Decide) error {
 		log.Close()
 		return err
 	}
+	st.hub = h
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
