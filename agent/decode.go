@@ -288,7 +288,11 @@ func (a *Agent) fromEnvironment(ev *event.Event, env func(string) string) {
 			ev.Attended = event.AttendedNo
 		}
 	}
-	if p := a.Pane; p.Env != "" && (p.UnlessEnv == "" || !strings.Contains(env(p.UnlessEnv), p.UnlessHas)) {
-		ev.Where.Pane = env(p.Env)
+	if p := a.Pane; p.Env != "" {
+		if p.UnlessEnv != "" && strings.Contains(env(p.UnlessEnv), p.UnlessHas) {
+			ev.Where.Shared = true
+		} else {
+			ev.Where.Pane = env(p.Env)
+		}
 	}
 }

@@ -170,7 +170,8 @@ func overlay(base, add *Agent) *Agent {
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
-	if len(add.Resume) > 0 {
+	whole.Status = overlayStatus(base.Status, add.Status)
+	if add.Resume != nil {
 		whole.Resume = add.Resume
 	}
 	return &whole

@@ -88,8 +88,16 @@ type Place struct {
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"` // start tick: with PID it names one process for ever
 	TTY   string `json:"tty,omitempty"`
-	Pane  string `json:"pane,omitempty"` // TMUX_PANE
+	Pane  string `json:"pane,omitempty"` // what the terminal multiplexer calls the spot: %3
 	Host  string `json:"host,omitempty"`
+	// Mux is whose pane that is (tmux, zellij, kitty, wezterm), Server which one
+	// of it: tmux's socket, zellij's session. MuxPID is that server's process.
+	Mux    string `json:"mux,omitempty"`
+	Server string `json:"server,omitempty"`
+	MuxPID int    `json:"muxPid,omitempty"`
+	// Shared says that the process serves several terminals, so that nobody
+	// knows which one this is.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Tool is one tool call: what is about to run, asks for leave, or ran.

@@ -98,6 +98,8 @@ func rowsCodex(event string) (Row, bool) {
 	case "Interrupt",
 		"SessionEnd":
 		return Row{Timeout: 1000 * time.Millisecond}, true
+	case "agent-turn-complete":
+		return Row{Timeout: 10000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -51,6 +51,8 @@ type passage struct {
 	outcome  hook.Outcome
 	asked    *asked // a person, in the feed
 	neutral  string // why nobody was asked
+	meets    *happening
+	twin     string // the arrival that told of the same happening before
 }
 
 // walk is the corridor: the way of one event, front to back.
@@ -58,20 +60,30 @@ type passage struct {
 // and asks the next hub, because half a decision is none. It is also false
 // when the caller left.
 func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
-	p := h.decode(in)  // native bytes → event
-	h.take(in, &p)     // intake: written down, so it may be acknowledged
-	h.apply(&p)        // status, turn, title
-	h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
-	if ctx.Err() != nil {
-		return neutral.Answer{}, event.Decision{}, false
+	p := h.decode(in) // native bytes → event
+	h.meet(in, &p)    // told twice, through another agent's file?
+	defer p.leave()
+	h.take(in, &p) // intake: written down, so it may be acknowledged
+	if p.twin == "" {
+		h.apply(&p) // status, turn, title
 	}
-	h.gate(&p)             // what would go on for ever ends
-	h.consult(ctx, in, &p) // must a person decide? then wait
+	if !h.share(ctx, in, &p) { // a twin gets what its first got
+		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
+		if ctx.Err() != nil {
+			return neutral.Answer{}, event.Decision{}, false
+		}
+		h.gate(&p)             // what would go on for ever ends
+		h.consult(ctx, in, &p) // must a person decide? then wait
+	}
 	if p.withdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
+	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
-	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
+	if p.twin == "" {
+		h.sessions.decided(&p.ev, decision)
+	}
+	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
 }
 
@@ -100,7 +112,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
+	p.ev.Where = h.whereOf(who, p.ev.Where, env)
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
@@ -130,12 +142,15 @@ func (h *Hub) take(in *arrival, p *passage) {
 	} else if h.problems.count.Load() > 0 && h.intake.written() {
 		h.problems.mend("intake")
 	}
-	h.seen.note(&p.ev)
+	if p.twin == "" {
+		h.seen.note(&p.ev)
+	}
 }
 
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(p *passage) {
 	h.rounds.apply(&p.ev)
+	h.sessions.apply(&p.ev)
 	h.desk.see(&p.ev)
 }
 

@@ -70,12 +70,14 @@ type Hub struct {
 	stats     *stats
 	streams   *streams
 	open      *openCalls
+	twins     *twins
 	outbox    *outbox
 	rpc       map[string]method
 	long      map[string]longMethod
 	desk      *desk
 	off       atomic.Pointer[offState]
 	seen      seenAgents
+	sessions  *sessions
 	dispatch  hook.Dispatcher
 
 	listener *net.UnixListener
@@ -107,7 +109,7 @@ func New(o Options) (*Hub, error) {
 		started: time.Now(), stop: make(chan string, 1),
 		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
 		problems: newProblems(), rounds: newRounds(), stats: newStats(),
-		streams: newStreams(), open: newOpenCalls(), outbox: newOutbox(), conns: newConnections(),
+		streams: newStreams(), open: newOpenCalls(), twins: newTwins(), outbox: newOutbox(), conns: newConnections(),
 		slots: make(chan struct{}, maxTellers),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -136,6 +138,7 @@ func New(o Options) (*Hub, error) {
 	maps.Copy(h.rpc, h.feedMethods())
 	h.desk = newDesk(h)
 	h.loadOff()
+	h.sessions = newSessions(h)
 	h.drain = newDrain(h)
 	var err error
 	if h.intake, err = openIntake(h.dirs.Intake(), h.drain); err != nil {
@@ -206,6 +209,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
+	go h.sessions.keep()
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
@@ -250,6 +254,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	}
 	h.drain.end()
 	<-drained
+	h.sessions.end()
 	h.intake.close()
 	h.desk.book.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -17,7 +18,7 @@ import (
 // methods is the table of what the hub can be asked and who may ask it.
 // events.stream is not in it: it takes the connection over (serveRPC).
 func (h *Hub) methods() map[string]method {
-	return map[string]method{
+	table := map[string]method{
 		wire.MethodInfo:      {authority.Read, h.doInfo},
 		wire.MethodStop:      {authority.Decide, h.doStop},
 		wire.MethodRenew:     {authority.Report, h.doRenew},
@@ -38,6 +39,8 @@ func (h *Hub) methods() map[string]method {
 		wire.MethodStats:     {authority.Read, h.doStats},
 		wire.MethodOutbox:    {authority.Report, h.doOutbox},
 	}
+	maps.Copy(table, h.sessionMethods())
+	return table
 }
 
 // refused notes an attempt to decide without authority: a person should learn

@@ -52,6 +52,7 @@ func parts() []Part {
 	return []Part{
 		corePart(),
 		feedPart(),
+		questionPart(),
 	}
 }
 

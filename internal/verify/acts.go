@@ -42,6 +42,13 @@ const lastWords = "The scripted turn is over."
 
 const bigPayload = 1 << 20
 
+const (
+	// questionPatience is how long after a question that a hook answered
+	// something has to happen: longer, and the person is waited for.
+	questionPatience = 8 * time.Second
+	pollEvery        = 50 * time.Millisecond
+)
+
 func builtinActs() []Act {
 	return []Act{
 		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Play: playObserve},
@@ -125,22 +132,13 @@ func (st *Stage) ready(decide Decide) error {
 
 func (st *Stage) free(words string) []string { return agents.Headless(st.Driver.Name, prompt(words)) }
 
-// plainTurn is what the model does while hooks say nothing.
-func (st *Stage) plainTurn() {
-	ss := steps(st.call("plain"), st.failing("fail"))
-	if st.Driver.Unstartable {
-		// Longer than one argument of a program may be.
-		ss = append(ss, steps(st.Table.Shell.Call(command("unstartable")+"; : '"+strings.Repeat("x", 140<<10)+"'"))...)
-	}
-	ss = append(ss, st.subagent()...)
-	st.script(append(ss, model.Step{Say: lastWords}))
-}
-
 func playObserve(ctx context.Context, st *Stage) error {
 	if err := st.ready(nil); err != nil {
 		return err
 	}
-	st.plainTurn()
+	if err := st.stageScene(st.plainScene()); err != nil {
+		return err
+	}
 	return st.headless(ctx, st.start(), st.free("Run it"))
 }
 
@@ -150,7 +148,9 @@ func playControl(ctx context.Context, st *Stage) error {
 	if err := st.withoutHooks(); err != nil {
 		return err
 	}
-	st.plainTurn()
+	if err := st.stageScene(st.plainScene()); err != nil {
+		return err
+	}
 	return st.headless(ctx, st.plain(), st.free("Run it"))
 }
 
@@ -259,9 +259,6 @@ func playPrompt(ctx context.Context, st *Stage) error {
 func permissionTags(a *agent.Agent, d Driver) []string {
 	before, ask := claimOf(a, event.ToolBefore), claimOf(a, event.PermissionRequest)
 	var tags []string
-	if before.Allow || ask.Allow {
-		tags = append(tags, "control")
-	}
 	if before.Allow {
 		tags = append(tags, "allow")
 	}
@@ -273,6 +270,9 @@ func permissionTags(a *agent.Agent, d Driver) []string {
 	}
 	if ask.Input {
 		tags = append(tags, "leave-input")
+	}
+	if before.Allow || ask.Allow {
+		tags = append(tags, "control") // behind the others: without leave some end the run
 	}
 	if before.Ask && !d.AskRefuses && d.Strict != nil {
 		tags = append(tags, "granted", "ask") // last: it ends the turn of some
@@ -319,12 +319,15 @@ func playPermission(ctx context.Context, st *Stage) error {
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
 		// The control is the last call: its dialog must be there. When the turn
-		// ends first nobody was asked, and there is nothing to wait for.
-		c, cancel := context.WithTimeout(ctx, st.patience/3)
+		// ends first nobody was asked, and when an earlier call waits for a
+		// person the hook's answer did not count: nothing more will come.
+		c, cancel := context.WithTimeout(ctx, st.patience*2/3)
 		defer cancel()
-		st.watcher.wait(c, func(ev *event.Event) bool {
+		over := func(ev *event.Event) bool {
 			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
-		})
+		}
+		for !st.watcher.passed(over) && !st.watcher.stuckAt(event.PermissionRequest, questionPatience) && pause(c, pollEvery) {
+		}
 		t.settle(ctx)
 		st.evidence.Files = projectFiles(st.Project)
 		return nil
@@ -464,7 +467,9 @@ func playError(ctx context.Context, st *Stage) error {
 // playTurn is the smallest proof that an agent can be driven: a scripted
 // command really runs and the model hears of it.
 func playTurn(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.call("plain")), model.Step{Say: lastWords}))
+	if err := st.stageScene(turnScene); err != nil {
+		return err
+	}
 	var folder string
 	if r := st.Driver.Record; r != nil {
 		var err error

@@ -313,7 +313,11 @@ func addedWords(e *Evidence, s Subject) Result {
 			return fails("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
 		}
 	}
-	if !e.Saw(worded(wordContext, s.Event.Name)) {
+	saw := e.Saw
+	if s.Event.Kind == event.CompactBefore {
+		saw = e.SawAside // a summary is the agent's own business
+	}
+	if !saw(worded(wordContext, s.Event.Name)) {
 		return fails("", "the model never read the added words")
 	}
 	return holds("the model read the added words")

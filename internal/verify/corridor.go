@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -25,6 +26,7 @@ type watcher struct {
 
 	mu      sync.Mutex
 	seen    []Seen
+	last    time.Time // when the newest came
 	counts  map[string]int
 	changed chan struct{}
 }
@@ -53,6 +55,7 @@ func (w *watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, er
 		d = w.decide(&ev, n)
 	}
 	answer, sent := w.catalogue.Encode(&ev, d)
+	w.last = time.Now()
 	w.seen = append(w.seen, Seen{Event: ev, Decision: sent, Answer: answer})
 	close(w.changed)
 	w.changed = make(chan struct{})
@@ -78,6 +81,14 @@ func (w *watcher) passed(ok func(*event.Event) bool) bool {
 		}
 	}
 	return false
+}
+
+// stuckAt reports whether the newest event is of a kind, and nothing came after
+// it for a while.
+func (w *watcher) stuckAt(kind event.Kind, d time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen) > 0 && w.seen[len(w.seen)-1].Event.Kind == kind && time.Since(w.last) > d
 }
 
 // wait blocks until an event that ok accepts has passed.

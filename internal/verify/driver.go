@@ -44,6 +44,9 @@ type Driver struct {
 	Trusting []string
 	// Escalate makes a command call one that needs leave in a strict start.
 	Escalate func(model.ToolCall) model.ToolCall
+	// Words are its tools for things that not every agent can do; how it runs
+	// commands and sends helpers off stands elsewhere.
+	Words model.Vocabulary
 	// Subagent are the model's steps that send a subagent off with a prompt.
 	Subagent func(prompt string) []model.Step
 	Vars     map[string]string // name → pattern, for Subagent

@@ -21,6 +21,20 @@ var drivers = []Driver{
 			return []model.Step{{Calls: []model.ToolCall{model.Call("Agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
 		},
+		Words: model.Vocabulary{
+			Question: func(q model.Question) model.ToolCall {
+				var options []any
+				for _, o := range q.Options {
+					options = append(options, map[string]any{"label": o, "description": o})
+				}
+				return model.Call("AskUserQuestion", map[string]any{"questions": []any{
+					map[string]any{"question": q.Text, "header": q.Header, "options": options, "multiSelect": false}}})
+			},
+			Plan: func(text string) model.ToolCall { return model.Call("ExitPlanMode", map[string]any{"plan": text}) },
+			MCP: func(m model.MCP) model.ToolCall {
+				return model.Call("mcp__"+m.Server+"__"+m.Tool, m.Input)
+			},
+		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
 		Prompts: "Do you want to proceed",
 		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
@@ -83,17 +97,31 @@ var drivers = []Driver{
 	},
 	{
 		Name: "kimi", Program: "kimi",
-		NoStrict: "headless it approves everything", NoTUI: noTUI,
+		NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
 		NoEnd: "headless, this agent does not report the end of a session",
 		Unseen: map[string]string{
 			"PermissionRequest": "headless it approves everything",
+			"PermissionResult":  "headless it approves everything",
+			"SubagentStart":     "no helper was sent off: its turns come without a sign, and would be taken for the agent's own",
+			"SubagentStop":      "no helper was sent off: its turns come without a sign, and would be taken for the agent's own",
+			"PreCompact":        "needs a person at /compact, and its terminal " + notTried,
+			"PostCompact":       "needs a person at /compact, and its terminal " + notTried,
+			"Notification":      "no scripted turn was seen to bring it about",
 		},
 	},
 	{
 		Name: "droid", Program: "droid", NoTUI: "its terminal asks for an account",
 		// Without a level of autonomy it may only look.
 		Strict: func(p string) []string { return []string{"exec", "-m", "custom:Scripted-0", p} },
-		Unseen: map[string]string{"UserPromptSubmit": "headless, this agent does not report prompts"},
+		Escalate: func(c model.ToolCall) model.ToolCall {
+			return withInput(c, map[string]any{"riskLevel": "high"})
+		},
+		Unseen: map[string]string{
+			"UserPromptSubmit": "headless, this agent does not report prompts",
+			"Notification":     "comes with its own prompt at a terminal, which asks for an account",
+			"SubagentStop":     "sending a helper off " + notTried,
+			"PreCompact":       "needs a person at its terminal, which asks for an account",
+		},
 	},
 	{
 		Name: "gemini", Program: "gemini", NoStrict: "headless it takes out tools that need leave",
@@ -104,7 +132,7 @@ var drivers = []Driver{
 			return []string{"-y", "-i", p}
 		},
 		Quit: "/quit", Accept: "Enter",
-		Unseen: map[string]string{},
+		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
 	},
 	{
 		Name: "opencode", Program: "opencode",
@@ -114,11 +142,25 @@ var drivers = []Driver{
 		Prompts: "Permission required", Questions: &Questions{Tool: "question"},
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
+		Brings: map[string]string{"session.error": "error"},
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
 		},
-		Unseen: map[string]string{},
+		Words: model.Vocabulary{
+			Question: func(q model.Question) model.ToolCall {
+				var options []any
+				for _, o := range q.Options {
+					options = append(options, map[string]any{"label": o, "description": o})
+				}
+				return model.Call("question", map[string]any{"questions": []any{
+					map[string]any{"question": q.Text, "header": q.Header, "options": options}}})
+			},
+		},
+		Unseen: map[string]string{
+			"question.replied": "needs a person who answers",
+			"session.status":   "only reported while a model that cannot be reached is tried again",
+		},
 	},
 	{
 		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
@@ -179,4 +221,4 @@ var drivers = []Driver{
 	{Name: "goose", Program: "goose", Record: gooseRecorder},
 }
 
-const noTUI = "it was not tried there"
+const notTried = "was not tried"

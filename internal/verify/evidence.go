@@ -74,6 +74,19 @@ func (e *Evidence) Ran(tag string) bool {
 // Saw reports whether the model was told a text.
 func (e *Evidence) Saw(text string) bool { return e.SawTimes(text) > 0 }
 
+// SawAside also looks at what agents ask the model for themselves: titles and
+// summaries.
+func (e *Evidence) SawAside(text string) bool {
+	for _, q := range e.Requests {
+		for _, m := range q.Messages {
+			if m.Role != model.RoleAssistant && strings.Contains(m.Text, text) {
+				return true
+			}
+		}
+	}
+	return e.Saw(text)
+}
+
 // SawTimes counts the things told that contain the text. The model's own turns
 // don't count, else every scripted call would be its own proof.
 func (e *Evidence) SawTimes(text string) int {

@@ -22,11 +22,11 @@ func judgeNeutral(p *Proof, s Subject) Result {
 		return fails("The control must have no hooks: something else calls hookmux, for instance a managed file of the machine",
 			"without hooks %d events arrived all the same", len(c.Seen))
 	}
-	if !c.Ran("plain") || !c.Saw("out-plain") {
-		return unsure("the turn does not work without hooks either: %s", c.said())
+	if unmet := plainWant.Unmet(c); len(unmet) > 0 {
+		return unsure("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "), c.said())
 	}
-	if !e.Ran("plain") || !e.Saw("out-plain") {
-		return fails("", "the command ran: %v; the model was told its result: %v; without hooks both", e.Ran("plain"), e.Saw("out-plain"))
+	if unmet := plainWant.Unmet(e); len(unmet) > 0 {
+		return fails("", "%s; without hooks all is well", strings.Join(unmet, "; "))
 	}
 	if e.Exit != c.Exit {
 		return fails("", "the agent ended with code %d, without hooks with %d", e.Exit, c.Exit)
@@ -77,7 +77,7 @@ func toldOnlyIn(e, other *Evidence, varies []string) string {
 func told(e *Evidence) []model.Message {
 	var out []model.Message
 	for _, m := range e.Told {
-		if m.Role != model.RoleAssistant && m.Role != "system" && m.Role != "developer" && m.Kind != "tool_call" {
+		if m.Role != model.RoleAssistant && m.Role != model.RoleSystem && m.Kind != "tool_call" {
 			out = append(out, m)
 		}
 	}

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,6 +123,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
+	if o.Record != "" && len(o.Checks) > 0 {
+		return nil, errors.New("a record of some checks would pass for one of all; record without --check")
+	}
 	report := &Report{Isolation: o.Isolation}
 	if o.Keep {
 		var err error
@@ -194,7 +198,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
 		}
 		r.Rows = append(r.Rows, unanswered(r.Rows, o.Checks, raw[r])...)
-		if o.Record != "" {
+		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
 			}
@@ -250,7 +254,9 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 			mu.Lock()
 			defer mu.Unlock()
 			if o.Keep && e.Folder != "" {
-				moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name)
+				if at := moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name, os.Rename); at == e.Folder {
+					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
+				}
 			}
 			if proofs[j.report] == nil {
 				proofs[j.report] = &Proof{evidence: map[string]*Evidence{}}
@@ -365,16 +371,21 @@ func unanswered(rows []Row, wanted []string, raw bool) []Row {
 
 // rawRows is all that is asked of an agent the catalogue does not know yet.
 func rawRows(e *Evidence, r *AgentReport) []Row {
-	row := func(check string, res Result) Row { return Row{Check: check, Claimed: true, Result: res} }
+	row := func(check string, res Result) Row {
+		if res.Mark == Fails {
+			res.Seen = e.traces(nil)
+			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
+		}
+		return Row{Check: check, Claimed: true, Result: res}
+	}
 	if e.Err != nil {
 		return []Row{row("turn", fails("", "%v", e.Err))}
 	}
 	var rows []Row
-	if e.Ran("plain") && e.Saw("out-plain") && e.Exit == 0 {
+	if unmet := turnScene.Want.Unmet(e); len(unmet) == 0 {
 		rows = append(rows, row("turn", holds("a scripted command ran and the model was told its result")))
 	} else {
-		rows = append(rows, row("turn", fails("run it again with --keep and look at what the agent printed",
-			"exit %d; the command ran: %v; the model was told its result: %v", e.Exit, e.Ran("plain"), e.Saw("out-plain"))))
+		rows = append(rows, row("turn", fails("", "%s", strings.Join(unmet, "; "))))
 	}
 	d, _ := Drive(r.Agent)
 	if d.Record == nil {
@@ -391,7 +402,7 @@ func rawRows(e *Evidence, r *AgentReport) []Row {
 		}
 	}
 	if len(missing) > 0 {
-		return append(rows, row("payloads", fails("the agent may have changed its hooks", "nothing recorded for %s", strings.Join(missing, ", "))))
+		return append(rows, row("payloads", fails("The agent may have changed its hooks. ", "nothing recorded for %s", strings.Join(missing, ", "))))
 	}
 	return append(rows, row("payloads", holds("%d calls of %d events recorded", len(e.Payloads), len(got))))
 }

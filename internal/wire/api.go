@@ -120,6 +120,9 @@ type QueryResult struct {
 type StreamParams struct {
 	Filter
 	After string `json:"after,omitempty"`
+	// Sessions asks for session.changed: SessionsAlso, or SessionsOnly for
+	// nothing else.
+	Sessions string `json:"sessions,omitempty"`
 }
 
 // Entry is a stored event with what came of it.
@@ -141,6 +144,7 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
+	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
 }
 
 // Step is what one hook did.
