@@ -12,7 +12,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check lint verify verify-all bench fuzz generate race clean
+.PHONY: run build test check lint verify verify-all bench fuzz generate race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -58,5 +58,12 @@ fuzz:
 generate:
 	$(GO) generate ./...
 
+# Manual pages into man/, and what people download into dist/ (CHECK=1 builds it twice and compares).
+man: build
+	$(BIN)/hookmux man-pages man
+
+release:
+	./.ci/release dist
+
 clean:
-	rm -rf $(BIN)
+	rm -rf $(BIN) man dist

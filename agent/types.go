@@ -29,7 +29,9 @@ type Agent struct {
 	Files   []HookFile   `yaml:"files"`
 	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	Launch  Launch       `yaml:"launch"`
-	Resume  []string     `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
+	Resume  *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
+	Status  StatusSpec   `yaml:"status"`
+	Feed    *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }
@@ -169,8 +171,10 @@ type FieldSpec struct {
 	DurationMS   []string `yaml:"duration_ms"`
 	Failed       []string `yaml:"failed"` // any true one counts
 	GoingOn      []string `yaml:"going_on"`
-	Background   []string `yaml:"background"` // lists; their lengths add up
-	Truncated    []string `yaml:"truncated"`  // any true one counts
+	Background   []string `yaml:"background"`  // lists; their lengths add up
+	Truncated    []string `yaml:"truncated"`   // any true one counts
+	Questions    []string `yaml:"questions"`   // a list of questions, or the schema of a form
+	Suggestions  []string `yaml:"suggestions"` // a list of the standing approvals the agent offers
 }
 
 // VersionSource says which environment variable of a hook process tells the

@@ -16,6 +16,9 @@ import (
 type tomlFormat struct{}
 
 func (tomlFormat) Parse(src []byte) (Reader, error) {
+	if d, ok := stashed[*tomlDoc](src); ok {
+		return d, nil
+	}
 	d, err := parseTOML(src)
 	if err != nil {
 		return nil, err

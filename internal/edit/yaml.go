@@ -18,6 +18,9 @@ import (
 type yamlFormat struct{}
 
 func (yamlFormat) Parse(src []byte) (Reader, error) {
+	if d, ok := stashed[*yamlDoc](src); ok {
+		return d, nil
+	}
 	d, err := parseYAML(src)
 	if err != nil {
 		return nil, err

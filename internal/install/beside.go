@@ -28,7 +28,7 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
 	if err != nil {
 		return err
 	}
-	src, err := readFile(path)
+	src, err := h.readFile(path)
 	if err != nil {
 		return broken(path, err)
 	}
