@@ -40,7 +40,7 @@ lint: check
 # Real agents from npm, pinned. What could not be asked is counted and named.
 verify: build
 	@log=$$(mktemp) && rc=0 && \
-	{ HOOKMUX_VERIFY="$(AGENTS)" $(GO) test $(FLAGS) -v -count=1 -p 1 -timeout 15m -run '^TestReal' \
+	{ HOOKMUX_VERIFY="$(AGENTS)" $(GO) test $(FLAGS) -v -count=1 -p 1 -timeout 40m -run '^TestReal' \
 	    ./internal/verify/... ./internal/launch ./internal/install ./plugins > $$log 2>&1 || rc=$$?; } && \
 	if [ $$rc -ne 0 ]; then cat $$log; else grep -E '^(ok|--- SKIP)' $$log || true; grep -ohE 'real [a-z]+ cannot be installed here.*' $$log | sort -u || true; fi; \
 	echo "asked: $(AGENTS); $$(grep -cE '^ *--- PASS' $$log || true) held, $$(grep -cE '^ *--- FAIL' $$log || true) failed, $$(grep -cE '^ *--- SKIP' $$log || true) skipped"; \
