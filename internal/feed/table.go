@@ -332,6 +332,9 @@ func (t *Table) find(beginning string) (*entry, error) {
 	if beginning == "" {
 		return nil, &NotFoundError{ID: beginning}
 	}
+	if e := t.byID[strings.ToLower(beginning)]; e != nil {
+		return e, nil
+	}
 	var waiting, others []string
 	for id, e := range t.byID {
 		if e.end == Waiting {

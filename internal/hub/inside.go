@@ -32,3 +32,9 @@ func (h *Hub) Do(name string, params, result any) error {
 	}
 	return json.Unmarshal(b, result)
 }
+
+// Send puts text into a session through the plugin of its agent, for the
+// program that runs this hub. See sendTo.
+func (h *Hub) Send(agent, session, text string) (delivered bool, err error) {
+	return h.sendTo(agent, session, text)
+}

@@ -51,9 +51,9 @@ type Part struct {
 func parts() []Part {
 	return []Part{
 		corePart(),
-		statusPart(),
 		feedPart(),
 		questionPart(),
+		statusPart(),
 	}
 }
 

@@ -91,8 +91,7 @@ type Driver struct {
 	// Varies are patterns of what it tells the model and is never twice the
 	// same.
 	Varies []string
-	// Unproven are claims (Event.claim) that no start here can show, with the
-	// reason.
+	// Unproven are claims (Event.claim) that no check takes up, with the reason.
 	Unproven map[string]string
 }
 

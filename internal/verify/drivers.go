@@ -157,6 +157,7 @@ var drivers = []Driver{
 					map[string]any{"question": q.Text, "header": q.Header, "options": options}}})
 			},
 		},
+		Unproven: map[string]string{"question.asked.allow": "the answer is a person's, given elsewhere, and no hook's"},
 		Unseen: map[string]string{
 			"question.replied": "needs a person who answers",
 			"session.status":   "only reported while a model that cannot be reached is tried again",
@@ -171,6 +172,7 @@ var drivers = []Driver{
 			"agent_settled":        "only reported by versions without agent_before_settle",
 			"agent_end":            "only reported by versions without agent_before_settle",
 			"session_info_changed": "needs a person who names the session",
+			"hookmux_answered":     "comes when its dialog is answered while a person is asked elsewhere, too",
 		},
 	},
 	{
