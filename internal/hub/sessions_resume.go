@@ -35,7 +35,10 @@ func (s *sessions) remember(one *session.Session) {
 	}
 	if !one.Place.Shared && one.Place.PID > 0 {
 		record.PID, record.Start = one.Place.PID, one.Place.Start
-		shown, _ := s.hub.table.Args(one.Place.PID)
+		shown, err := s.hub.table.Args(one.Place.PID)
+		if err != nil || s.alive(one) == session.Gone {
+			return // its flags cannot be known any more, nor whether it was a run of one prompt
+		}
 		if program, args, ok := argv.FromProcess(a, shown); ok {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)

@@ -324,9 +324,7 @@ func (h *Hub) doSessionForget(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		return nil, bad
 	}
 	d := h.sessions.detail(key)
-	h.sessions.records.Forget(key.Agent, key.ID)
-	h.sessions.claims.drop(key)
-	h.sessions.note(h.sessions.book.Forget(key))
+	h.sessions.forget(key)
 	return d.Session, nil
 }
 

@@ -51,6 +51,8 @@ type Part struct {
 func parts() []Part {
 	return []Part{
 		corePart(),
+		feedPart(),
+		questionPart(),
 	}
 }
 

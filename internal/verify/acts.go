@@ -42,6 +42,13 @@ const lastWords = "The scripted turn is over."
 
 const bigPayload = 1 << 20
 
+const (
+	// questionPatience is how long after a question that a hook answered
+	// something has to happen: longer, and the person is waited for.
+	questionPatience = 8 * time.Second
+	pollEvery        = 50 * time.Millisecond
+)
+
 func builtinActs() []Act {
 	return []Act{
 		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Play: playObserve},
@@ -319,7 +326,7 @@ func playPermission(ctx context.Context, st *Stage) error {
 		over := func(ev *event.Event) bool {
 			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
 		}
-		for !st.watcher.passed(over) && !st.watcher.stuckAt(event.PermissionRequest, 8*time.Second) && pause(c, 50*time.Millisecond) {
+		for !st.watcher.passed(over) && !st.watcher.stuckAt(event.PermissionRequest, questionPatience) && pause(c, pollEvery) {
 		}
 		t.settle(ctx)
 		st.evidence.Files = projectFiles(st.Project)

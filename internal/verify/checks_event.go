@@ -69,6 +69,8 @@ func judgeFires(p *Proof, s Subject) Result {
 		return unsure("hookmux does not install this event by default (%s)", s.Event.Why)
 	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
 		return unsure("%s", s.Driver.Unseen[s.Event.Name])
+	case act == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
+		return unsure("%s", s.Driver.NoEnd)
 	case act == "":
 		return unsure("no scripted turn brings it about for sure")
 	}

@@ -58,6 +58,11 @@ type Driver struct {
 	Accept  string // the key that says yes in its dialog
 	// Asks is what its dialog shows where that is not the hook's reason.
 	Asks string
+	// Prompts is what its own prompt for leave shows in a strict interactive
+	// start; empty when it has none there.
+	Prompts string
+	// Questions says how it is brought to ask questions; nil when it is not.
+	Questions *Questions
 
 	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
 	// takes it for a refusal.

@@ -36,6 +36,10 @@ var drivers = []Driver{
 			},
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Prompts: "Do you want to proceed",
+		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
+			return []string{"--permission-mode", "plan", "--", p}
+		}},
 		EndsOnTerm: true,
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
@@ -71,7 +75,8 @@ var drivers = []Driver{
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
 		Compact: "/compact", Quit: "/quit", Accept: "y",
-		Unseen: map[string]string{},
+		Prompts: "Would you like to run the following command",
+		Unseen:  map[string]string{},
 	},
 	{
 		Name: "grok", Program: "grok",
@@ -92,10 +97,16 @@ var drivers = []Driver{
 	},
 	{
 		Name: "kimi", Program: "kimi",
-		NoStrict: "headless it approves everything", NoTUI: noTUI,
+		NoStrict: "headless it approves everything", NoTUI: "its terminal " + notTried,
 		NoEnd: "headless, this agent does not report the end of a session",
 		Unseen: map[string]string{
 			"PermissionRequest": "headless it approves everything",
+			"PermissionResult":  "headless it approves everything",
+			"SubagentStart":     "no helper was sent off: its turns come without a sign, and would be taken for the agent's own",
+			"SubagentStop":      "no helper was sent off: its turns come without a sign, and would be taken for the agent's own",
+			"PreCompact":        "needs a person at /compact, and its terminal " + notTried,
+			"PostCompact":       "needs a person at /compact, and its terminal " + notTried,
+			"Notification":      "no scripted turn was seen to bring it about",
 		},
 	},
 	{
@@ -105,7 +116,12 @@ var drivers = []Driver{
 		Escalate: func(c model.ToolCall) model.ToolCall {
 			return withInput(c, map[string]any{"riskLevel": "high"})
 		},
-		Unseen: map[string]string{"UserPromptSubmit": "headless, this agent does not report prompts"},
+		Unseen: map[string]string{
+			"UserPromptSubmit": "headless, this agent does not report prompts",
+			"Notification":     "comes with its own prompt at a terminal, which asks for an account",
+			"SubagentStop":     "sending a helper off " + notTried,
+			"PreCompact":       "needs a person at its terminal, which asks for an account",
+		},
 	},
 	{
 		Name: "gemini", Program: "gemini", NoStrict: "headless it takes out tools that need leave",
@@ -116,13 +132,14 @@ var drivers = []Driver{
 			return []string{"-y", "-i", p}
 		},
 		Quit: "/quit", Accept: "Enter",
-		Unseen: map[string]string{},
+		Unseen: map[string]string{"Notification": "comes with its own dialog, and nothing is claimed that would open it"},
 	},
 	{
 		Name: "opencode", Program: "opencode",
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
-		Compact: "/compact", Quit: "/exit",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Prompts: "Permission required", Questions: &Questions{Tool: "question"},
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
 		Brings: map[string]string{"session.error": "error"},
@@ -130,12 +147,26 @@ var drivers = []Driver{
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general"})}}}
 		},
-		Unseen: map[string]string{},
+		Words: model.Vocabulary{
+			Question: func(q model.Question) model.ToolCall {
+				var options []any
+				for _, o := range q.Options {
+					options = append(options, map[string]any{"label": o, "description": o})
+				}
+				return model.Call("question", map[string]any{"questions": []any{
+					map[string]any{"question": q.Text, "header": q.Header, "options": options}}})
+			},
+		},
+		Unseen: map[string]string{
+			"question.replied": "needs a person who answers",
+			"session.status":   "only reported while a model that cannot be reached is tried again",
+		},
 	},
 	{
 		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
 		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
 		Compact: "/compact", Quit: "/quit", Accept: "Enter",
+		Prompts: "let bash run?", // our extension's
 		Unseen: map[string]string{
 			"agent_settled":        "only reported by versions without agent_before_settle",
 			"agent_end":            "only reported by versions without agent_before_settle",
@@ -152,7 +183,8 @@ var drivers = []Driver{
 		},
 		AsksAtTerminal: true,
 		Compact:        "/compress", Quit: "/quit", Accept: "Enter",
-		NoEnd: "headless, this agent does not report the end of a session",
+		Prompts: "Allow execution of",
+		NoEnd:   "headless, this agent does not report the end of a session",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
@@ -173,6 +205,7 @@ var drivers = []Driver{
 			return []string{"--allow-all-tools", "-i", p}
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Prompts: "Do you want to run this command",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"name": "helper", "description": "Scripted helper", "prompt": p, "agent_type": "general-purpose"})}}}
@@ -188,4 +221,4 @@ var drivers = []Driver{
 	{Name: "goose", Program: "goose", Record: gooseRecorder},
 }
 
-const noTUI = "it was not tried there"
+const notTried = "was not tried"

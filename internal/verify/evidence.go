@@ -36,6 +36,7 @@ type Evidence struct {
 	Spooled  []spool.Record
 	Payloads []Payload // of a recorder
 	Broken   Broken    // of the act with broken hooks
+	Feed     Feed      // of the acts in which a person answers from elsewhere
 	Refusing bool      // a person's hooks refuse while no hub answers
 	Left     int       // processes that outlived the agent and had to be ended
 	Took     time.Duration

@@ -39,7 +39,7 @@ func (p person) put(rel, text string) string {
 }
 
 // hookmux installs hookmux into the person's own config.
-func (p person) hookmux(name string, o install.Options) {
+func (p person) hookmux(name, hook string, o install.Options) {
 	p.t.Helper()
 	dirs, err := paths.Find(func(n string) string { return map[string]string{"HOME": p.Home}[n] })
 	if err != nil {
@@ -47,7 +47,7 @@ func (p person) hookmux(name string, o install.Options) {
 	}
 	a, _ := agent.Builtin().Agent(name)
 	o.Agents, o.Scope = []*agent.Agent{a}, install.User
-	h := &install.Host{Dirs: dirs, Project: p.Project, Getenv: p.Getenv, Hook: "/nowhere/hookmux-hook", Version: "1.2.3"}
+	h := &install.Host{Dirs: dirs, Project: p.Project, Getenv: p.Getenv, Hook: hook, Version: "1.2.3"}
 	plan, err := h.Install(o)
 	if err != nil {
 		p.t.Fatal(err)
@@ -56,6 +56,9 @@ func (p person) hookmux(name string, o install.Options) {
 		p.t.Fatal(err)
 	}
 }
+
+// nowhere is a hook client that nobody runs.
+const nowhere = "/nowhere/hookmux-hook"
 
 func read(t *testing.T, file string) string {
 	t.Helper()
@@ -102,7 +105,7 @@ func TestMineIsByteForByte(t *testing.T) {
 func TestMineUsesWhatIsInstalled(t *testing.T) {
 	p := somebody(t)
 	p.put(".claude/settings.json", "{\n  // mine\n  \"hooks\": {}\n}\n")
-	p.hookmux("claude", install.Options{})
+	p.hookmux("claude", nowhere, install.Options{})
 	own := read(t, filepath.Join(p.Home, ".claude/settings.json"))
 	st := testStage(t, "claude", p.Mine, nil)
 	file := filepath.Join(st.Home, ".claude/settings.json")
@@ -128,7 +131,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	if st := testStage(t, "claude", nil, nil); st.owned() || !st.byRun() {
 		t.Error("a stage without a person has hooks of its own")
 	}
-	p.hookmux("claude", install.Options{Deny: true})
+	p.hookmux("claude", nowhere, install.Options{Deny: true})
 	if st := testStage(t, "claude", p.Mine, nil); !st.evidence.Refusing {
 		t.Error("nobody noticed that these hooks refuse without a hub")
 	}
@@ -139,7 +142,7 @@ func TestMineKeepsTrust(t *testing.T) {
 	for _, trust := range []bool{true, false} {
 		p := somebody(t)
 		p.put(".codex/config.toml", "model = \"mine\"\n")
-		p.hookmux("codex", install.Options{Trust: trust})
+		p.hookmux("codex", nowhere, install.Options{Trust: trust})
 		st := testStage(t, "codex", p.Mine, nil)
 		a, _ := agent.Builtin().Agent("codex")
 		ours, untrusted := 0, 0

@@ -56,7 +56,7 @@ func TestRealChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
 			r, err := Run(context.Background(), Options{
-				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: BehindProxies, Progress: func(l string) { t.Log(l) },
+				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: BehindProxies, Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
 				Keep: os.Getenv("HOOKMUX_VERIFY_KEEP") != "", Record: os.Getenv("HOOKMUX_VERIFY_RECORD"),
 			})
 			if err != nil {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -122,6 +123,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
+	if o.Record != "" && len(o.Checks) > 0 {
+		return nil, errors.New("a record of some checks would pass for one of all; record without --check")
+	}
 	report := &Report{Isolation: o.Isolation}
 	if o.Keep {
 		var err error
@@ -194,7 +198,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
 		}
 		r.Rows = append(r.Rows, unanswered(r.Rows, o.Checks, raw[r])...)
-		if o.Record != "" {
+		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
 			}
@@ -250,7 +254,9 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 			mu.Lock()
 			defer mu.Unlock()
 			if o.Keep && e.Folder != "" {
-				moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name)
+				if at := moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name, os.Rename); at == e.Folder {
+					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
+				}
 			}
 			if proofs[j.report] == nil {
 				proofs[j.report] = &Proof{evidence: map[string]*Evidence{}}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +41,8 @@ type Stage struct {
 	catalogue *agent.Catalogue
 	watcher   *watcher
 	sabotage  *Saboteur
-	mine      bool // a person's own config is part of it
+	mine      bool     // a person's own config is part of it
+	hub       *hub.Hub // while it runs
 	stopHub   func()
 	extra     []*hook.Entry // hooks besides the act's own
 	evidence  *Evidence
@@ -158,6 +158,7 @@ func (st *Stage) startHub(decide Decide) error {
 		log.Close()
 		return err
 	}
+	st.hub = h
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -244,17 +245,7 @@ func copyProgram(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return copyFile(from, to)
 }
 
 // finish collects the evidence and ends whatever still runs.

@@ -349,3 +349,46 @@ func TestOutsideHidesItself(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Below every ✗ a person finds what was seen and a command to go on with.
+func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
+	n := 0
+	for _, name := range full() {
+		a, _ := agent.Builtin().Agent(name)
+		d, _ := Drive(name)
+		for _, hooked := range []bool{false, true} {
+			evidence := map[string]*Evidence{}
+			for _, act := range Acts() {
+				e := &Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n", Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
+				if hooked {
+					e.Seen = []Seen{{Event: event.Event{Native: "SomethingElse"}}}
+				}
+				evidence[act] = e
+			}
+			for _, task := range plan(a, d, nil) {
+				task.judge(&Proof{Agent: a, Version: "9.9.9", evidence: evidence})
+				if task.row.Mark != Fails {
+					continue
+				}
+				n++
+				seen := strings.Join(task.row.Seen, "\n")
+				for _, want := range []string{"code 7", "does not parse", "it ran"} {
+					if !strings.Contains(seen, want) {
+						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, seen)
+					}
+				}
+				for _, want := range []string{"`hookmux verify " + name + " --check ", "9.9.9"} {
+					if !strings.Contains(task.row.Hint, want) {
+						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, task.row.Hint)
+					}
+				}
+				if !hooked && task.subject.Event != nil && !strings.Contains(task.row.Hint, placeOf(a)) {
+					t.Errorf("%s %s: no file in %s", name, task.row.ID(), task.row.Hint)
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d ✗", n)
+	}
+}
