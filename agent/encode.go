@@ -60,7 +60,7 @@ func (e *EventSpec) neutralAnswer() neutral.Answer {
 
 // speaks reports whether anything is left to say.
 func speaks(d *event.Decision) bool {
-	return d.Verdict != event.None || d.Input != nil || d.Output != nil || d.Context != "" || d.Notice != "" || d.KeepGoing
+	return d.Verdict != event.None || d.Input != nil || d.Output != nil || d.Context != "" || d.Notice != "" || d.KeepGoing || d.Extra != nil
 }
 
 // settle brings the parts of a decision in line with each other and with the

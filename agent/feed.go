@@ -61,10 +61,9 @@ type Window string
 
 // The signs.
 const (
-	WindowTranscript Window = "transcript" // the agent's transcript tells first
-	WindowState      Window = "state"      // a file in which the agent keeps what it is at tells first; see [StateFile]
-	WindowEvent      Window = "event"      // its next event tells
-	WindowHidden     Window = "hidden"     // there is no window to answer in before the hook returned
+	WindowState  Window = "state"  // a file in which the agent keeps what it is at tells first; see [StateFile]
+	WindowEvent  Window = "event"  // its next event tells
+	WindowHidden Window = "hidden" // there is no window to answer in before the hook returned
 )
 
 // StateFile is a small JSON file that an agent rewrites whenever it begins or
@@ -142,8 +141,8 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	default:
 		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)
 	}
-	if !slices.Contains([]Window{WindowTranscript, WindowState, WindowEvent, WindowHidden}, f.Window) {
-		bad(".window", "window %q is none of %s, %s, %s, %s", f.Window, WindowTranscript, WindowState, WindowEvent, WindowHidden)
+	if !slices.Contains([]Window{WindowState, WindowEvent, WindowHidden}, f.Window) {
+		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowState, WindowEvent, WindowHidden)
 	}
 	if s := f.State; (f.Window == WindowState) != (s != nil) || s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
 		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")

@@ -235,6 +235,19 @@ type Launch struct {
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument
 	Sessions    []string `yaml:"sessions"`    // subcommands that run a session
+	// Overlay is for versions that pass over hooks on the command line: a
+	// config folder that looks like the person's own and holds our hooks too.
+	Overlay *OverlaySpec `yaml:"overlay"`
+}
+
+// OverlaySpec says which folder is overlaid.
+type OverlaySpec struct {
+	Dir  string `yaml:"dir"`  // the person's
+	Env  string `yaml:"env"`  // variable that names another
+	File string `yaml:"file"` // the file in it that holds hooks
+	// Probe is an override that shows, when the agent lists its hooks, whether
+	// it takes them from the command line.
+	Probe string `yaml:"probe"`
 }
 
 // Duration is a time.Duration that is written like 1.5s in YAML.

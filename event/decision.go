@@ -78,6 +78,10 @@ type Decision struct {
 
 	// Answer is what a person said, when one settled the verdict.
 	Answer *Answer
+	// Extra is what a handler says to one agent in that agent's own words and
+	// beyond these: members of the answer its dialect writes, where it takes
+	// any. Dialects that take none leave it out.
+	Extra json.RawMessage
 
 	By       string   // id of the hook that settled the verdict
 	Degraded []string // what the agent could not carry, in words
@@ -86,7 +90,7 @@ type Decision struct {
 // Empty reports whether nobody had anything to say.
 func (d *Decision) Empty() bool {
 	return d.Verdict == None && d.Input == nil && d.Output == nil && d.Context == "" &&
-		d.Notice == "" && !d.KeepGoing && d.ExitCode == 0 && d.Stdout == ""
+		d.Notice == "" && !d.KeepGoing && d.ExitCode == 0 && d.Stdout == "" && d.Extra == nil
 }
 
 // DefaultReason stands where a hook gave none: Codex runs a tool that was
@@ -169,6 +173,9 @@ func (d *Decision) Merge(next Decision) {
 	}
 	if next.Output != nil {
 		d.Output = next.Output
+	}
+	if next.Extra != nil {
+		d.Extra = MergeObjects(d.Extra, next.Extra)
 	}
 	d.Context = join(d.Context, next.Context)
 	d.Notice = join(d.Notice, next.Notice)

@@ -72,7 +72,19 @@ func piEncode(call Call) (neutral.Answer, event.Decision) {
 			top.raw("cancel", []byte("true"))
 		}
 	}
-	return neutral.Answer{Stdout: string(top.bytes())}, d
+	return neutral.Answer{Stdout: string(withExtra(top.bytes(), &d))}, d
+}
+
+// withExtra adds what a hook written for pi says in pi's own words. A refusal
+// stands alone, and what hookmux itself says is not overwritten.
+func withExtra(answer []byte, d *event.Decision) []byte {
+	if d.Extra == nil || d.Verdict == event.Deny {
+		return answer
+	}
+	if len(answer) == 0 {
+		return d.Extra
+	}
+	return event.MergeObjects(d.Extra, answer)
 }
 
 // piResult writes a result anew: replaced by the reason of a refusal or by a

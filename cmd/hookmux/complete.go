@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +12,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // complete gives every command below root the words it takes, for shells that
@@ -47,6 +51,9 @@ func (w *world) wordsOf(cmd *cobra.Command) completer {
 	_, line, _ := strings.Cut(cmd.Use, " ")
 	var places []string
 	for _, word := range strings.Fields(line) {
+		if word == "|" {
+			break // another form, with flags
+		}
 		if word = strings.Trim(word, "[]"); !strings.HasPrefix(word, "-") {
 			places = append(places, word)
 		}
@@ -85,6 +92,8 @@ func (w *world) wordsFor(cmd *cobra.Command, place string, args []string) (words
 		return words, true
 	case "EVENT":
 		return w.eventNames(args[0]), true
+	case "SESSION":
+		return w.sessionWords(), true
 	case "SHELL":
 		return []string{"bash", "zsh", "fish"}, true
 	case "KEY":
@@ -138,6 +147,26 @@ func (w *world) eventNames(of string) (names []string) {
 		}
 	}
 	return names
+}
+
+// sessionWords are the sessions of a running hub, their titles beside them.
+func (w *world) sessionWords() (words []string) {
+	c, err := w.running()
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	list, err := c.Sessions(ctx, wire.SessionsParams{All: true})
+	if err != nil {
+		return nil
+	}
+	for _, s := range list {
+		if plainName(s.ID) { // it is typed into a shell
+			words = append(words, s.ID+"\t"+visible.Line(strings.TrimSpace(s.Agent+" "+s.Title), 60))
+		}
+	}
+	return words
 }
 
 // hooksWords completes `hooks AGENT VERB …`, whose verbs come second.

@@ -150,6 +150,10 @@ func (w *world) hubStop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	before := 0
+	if info, err := c.Info(ctx); err == nil {
+		before = info.PID
+	}
 	if err := c.Call(ctx, wire.MethodStop, wire.StopParams{Reason: "hookmux hub stop"}, nil); err != nil {
 		if errors.Is(err, client.ErrNoHub) {
 			w.say("the hub is not running")
@@ -160,6 +164,10 @@ func (w *world) hubStop(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if !hubstart.Lives(dirs) {
 			w.say("the hub has stopped")
+			return nil
+		}
+		if info, err := c.Info(ctx); err == nil && before != 0 && info.PID != before {
+			w.say("the hub has stopped; another one took its place, pid %d", info.PID)
 			return nil
 		}
 	}

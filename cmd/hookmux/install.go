@@ -83,7 +83,7 @@ func (w *world) installHost() (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
-		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion,
+		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion, Open: w.openSessions,
 	}, nil
 }
 
@@ -324,8 +324,10 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
 		}
-		for _, n := range a.Notes {
-			w.say("%s: %s", a.Name, visible.Text(n))
+		for _, n := range append([]string{a.Pickup}, a.Notes...) {
+			if n != "" {
+				w.say("%s: %s", a.Name, visible.Text(n))
+			}
 		}
 	}
 	for _, p := range probes {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
@@ -86,6 +87,8 @@ type launchPlan struct {
 	active   string
 
 	untrusted bool // it was not told to trust anything
+	overlay   *launch.Overlay
+	env       string // the variable that names the overlay
 }
 
 func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPlan, error) {
@@ -129,6 +132,12 @@ func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPla
 		return nil, usage("%v", err)
 	}
 	notes = append(notes, more...)
+	if over := w.overlay(a, found.Program); injected && !noTrust && over != nil {
+		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
+		argv = append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes, active: found.Next(argv),
+			untrusted: true, overlay: over, env: a.Launch.Overlay.Env}, nil
+	}
 	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes, active: found.Next(argv), untrusted: noTrust}, nil
 }
 
@@ -216,6 +225,10 @@ func (w *world) launch(ctx context.Context, l *launchPlan) error {
 			w.tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: %v; see `hookmux status`", err)})
 		}
 	}
+	if l.overlay != nil {
+		return w.launchOver(l)
+	}
+	w.leaveNote(l)
 	err := launch.Exec(l.program, l.argv, launch.Environ(w.environ, l.active))
 	return &codeError{exitNotRunnable, err.Error()}
 }
@@ -289,4 +302,20 @@ func (w *world) spawnHub() error {
 		return fmt.Errorf("it died three times within a minute and waits before the next start; its log is %s", dirs.Log())
 	}
 	return nil
+}
+
+// leaveNote tells the hub with which flags this process becomes an agent: most
+// hide them behind a title of their own. Without it a session is taken up
+// again without its flags.
+func (w *world) leaveNote(l *launchPlan) {
+	dirs, err := w.dirs()
+	if err != nil || l.agent.Resume == nil {
+		return
+	}
+	self, err := proc.System().Lookup(os.Getpid())
+	if err != nil {
+		return
+	}
+	args, _ := launch.Strip(l.agent, l.argv[1:])
+	_ = argv.Leave(dirs.Runtime, l.agent, argv.Note{PID: self.PID, Start: self.Start, Given: l.injected, Dir: w.cwd()}, args)
 }

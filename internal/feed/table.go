@@ -42,6 +42,9 @@ type Table struct {
 	// busy counts what wants to see events: requests that wait, and answers
 	// nobody has seen the effect of yet. At zero an event passes by.
 	busy atomic.Int64
+	// handing counts callers that were woken with an answer and have not passed
+	// it on yet.
+	handing atomic.Int64
 }
 
 type session struct{ agent, id string }
@@ -136,6 +139,13 @@ func (t *Ticket) Wait(ctx context.Context) Result {
 	return t.table.leave(t.entry)
 }
 
+// Passed says that an answer which Wait gave reached the caller. Until then a
+// hub that stops waits for it: what was said to be delivered is.
+func (t *Ticket) Passed() { t.table.handing.Add(-1) }
+
+// Handing reports whether answers are on their way to callers.
+func (t *Table) Handing() bool { return t.handing.Load() > 0 }
+
 // Leave gives up the place without waiting.
 func (t *Ticket) Leave() Result { return t.table.leave(t.entry) }
 
@@ -184,6 +194,9 @@ func (t *Table) finish(e *entry, why End, said Said) {
 	}
 	t.signs.remove(e)
 	t.busy.Add(-1)
+	if why == Answered {
+		t.handing.Add(int64(e.waiters))
+	}
 	close(e.over) // whoever waits goes first
 	if why == Answered {
 		e.outcome = Delivered
@@ -318,6 +331,9 @@ func (e *NotFoundError) Error() string {
 func (t *Table) find(beginning string) (*entry, error) {
 	if beginning == "" {
 		return nil, &NotFoundError{ID: beginning}
+	}
+	if e := t.byID[strings.ToLower(beginning)]; e != nil {
+		return e, nil
 	}
 	var waiting, others []string
 	for id, e := range t.byID {

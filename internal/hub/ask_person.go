@@ -51,6 +51,9 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	defer cancel()
 	h.desk.guardAgent(ctx, ticket, &about)
 	result := ticket.Wait(ctx)
+	if result.End == feed.Answered {
+		ticket.Passed()
+	}
 	if result.End != feed.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
 		return "", ErrCancelled
 	}

@@ -75,12 +75,14 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 		h.gate(&p)             // what would go on for ever ends
 		h.consult(ctx, in, &p) // must a person decide? then wait
 	}
-	if ctx.Err() != nil || p.withdrawn() {
+	if p.withdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
-	h.sessions.decided(&p.ev, decision)
+	if p.twin == "" {
+		h.sessions.decided(&p.ev, decision)
+	}
 	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
 }

@@ -49,6 +49,15 @@ func newDesk(h *Hub) *desk {
 	return d
 }
 
+// close lets everybody go who waits, once those who were answered have passed
+// it on.
+func (d *desk) close() {
+	d.table.Close()
+	for end := time.Now().Add(time.Second); d.table.Handing() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // someone reports whether anybody could answer: somebody looks at the feed, is
 // told of requests where they are, or said that they went away and want them
 // kept.
@@ -196,6 +205,7 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
 	switch result.End {
 	case feed.Answered:
+		in.then(ticket.Passed)
 		h.answered(&p.outcome.Decision, result.Said)
 		h.desk.served.Keep(seen, p.outcome.Decision)
 	case feed.HookGone, feed.AgentGone:
@@ -225,8 +235,25 @@ type asked struct {
 	took    time.Duration
 }
 
-// withdrawn: the hub stops, and half a decision is none.
-func (p *passage) withdrawn() bool { return p.asked != nil && p.asked.end == feed.HubStops }
+// withdrawn: the hub stops, and half a decision is none. What a person said to
+// be delivered is a whole one.
+func (p *passage) withdrawn(ctx context.Context) bool {
+	if p.asked == nil {
+		return ctx.Err() != nil
+	}
+	return p.asked.end == feed.HubStops || ctx.Err() != nil && p.asked.end != feed.Answered
+}
+
+// then adds to what is done once the caller has its answer.
+func (in *arrival) then(do func()) {
+	before := in.after
+	in.after = func() {
+		do()
+		if before != nil {
+			before()
+		}
+	}
+}
 
 // answered makes a person's answer the decision.
 func (h *Hub) answered(d *event.Decision, said feed.Said) {

@@ -124,7 +124,7 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 			h.wait(ctx, &in, &p, r, &p.ev)
 		}
 	}
-	if h.ctx.Err() != nil || p.withdrawn() {
+	if p.withdrawn(h.ctx) {
 		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
 	}
 	h.conclude(&in, &p, *d)

@@ -98,6 +98,17 @@ func (h *Hub) doGrantRevoke(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	return grantInfo(gone, 0), nil
 }
 
+// pinSetting says whether approvals ask for a PIN.
+func (h *Hub) pinSetting(s wire.Setting) wire.Setting {
+	word := "off"
+	if h.desk.pin.Set() {
+		word = "on"
+		s.Default, s.Origin = false, "user"
+	}
+	s.Value, _ = json.Marshal(word)
+	return s
+}
+
 func (h *Hub) doPIN(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.PINParams
 	if err := read(params, &p); err != nil {

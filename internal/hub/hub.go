@@ -79,9 +79,6 @@ type Hub struct {
 	seen      seenAgents
 	sessions  *sessions
 	dispatch  hook.Dispatcher
-	// transcripts tells when a request was answered in an agent's own window;
-	// nil where nothing reads them.
-	transcripts transcripts
 
 	listener *net.UnixListener
 	conns    *connections
@@ -235,7 +232,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.dirs.Socket())
-	h.desk.table.Close() // whoever waits for a person asks the next hub
+	h.desk.close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()

@@ -2,15 +2,14 @@ package hub
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/resume"
 	"github.com/hookmux/hookmux/internal/session"
 	"github.com/hookmux/hookmux/internal/sessionlog"
@@ -29,6 +28,7 @@ type sessions struct {
 
 	// news is what changed since the keeper looked.
 	mu     sync.Mutex
+	forgot map[session.Key]time.Time // when a person said so
 	news   map[session.Key]*session.Change
 	wake   chan struct{}
 	asleep atomic.Bool
@@ -70,7 +70,7 @@ const (
 
 func newSessions(h *Hub) *sessions {
 	s := &sessions{
-		hub: h, book: session.NewBook(), news: map[session.Key]*session.Change{}, dirty: map[session.Key]bool{},
+		hub: h, book: session.NewBook(), news: map[session.Key]*session.Change{}, forgot: map[session.Key]time.Time{}, dirty: map[session.Key]bool{},
 		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.watches = newWatches(s)
@@ -136,7 +136,10 @@ func (s *sessions) late(ev *event.Event) {
 	if old, ok := s.book.Get(session.Key{Agent: ev.Agent, ID: ev.Session}); ok && !ev.Time.After(old.LastEvent) {
 		return
 	}
-	if time.Since(ev.Time) > session.LeaveAfter {
+	s.mu.Lock()
+	forgot := s.forgot[session.Key{Agent: ev.Agent, ID: ev.Session}]
+	s.mu.Unlock()
+	if time.Since(ev.Time) > session.LeaveAfter || !ev.Time.After(forgot) {
 		return
 	}
 	s.apply(ev)
@@ -282,6 +285,9 @@ func (s *sessions) tick(ctx context.Context, now time.Time) {
 		s.note(c)
 	}
 	s.panes.sweep(ctx)
+	_ = argv.Sweep(s.hub.dirs.Runtime, func(pid int, start uint64) bool {
+		return lifeOf(s.hub.table, processKey{pid, start}) != session.Gone
+	}) // else the next tick does
 }
 
 // end stops the keeper and lets it write down what it knows.
@@ -292,118 +298,12 @@ func (s *sessions) end() {
 	s.panes.end()
 }
 
-func (s *sessions) logFile() string { return filepath.Join(s.hub.dirs.State, "sessions.log") }
-
-// load reads what an earlier hub wrote down.
-func (s *sessions) load() {
-	var stored []*session.Session
-	log, skipped, err := sessionlog.Open(s.logFile(), func(e sessionlog.Entry) {
-		var one session.Session
-		if json.Unmarshal(e.Value, &one) == nil {
-			stored = append(stored, &one)
-			if one.LastEvent.After(s.loaded) {
-				s.loaded = one.LastEvent
-			}
-		}
-	})
-	if err != nil {
-		s.hub.problems.raise("sessions", "what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
-		return
-	}
-	if skipped > 1 { // one is cut off when a hub dies
-		s.hub.log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
-	}
-	s.log = log
-	s.book.Load(stored, time.Now(), s.alive)
-}
-
-// repair tries again what could not be read or written, now that somebody may
-// have seen to it.
-func (s *sessions) repair() {
-	if s.unread {
-		if err := s.records.Reload(); err == nil {
-			s.unread = false
-			s.hub.problems.mend("resume")
-		}
-	}
-	if s.log != nil {
-		return
-	}
-	log, _, err := sessionlog.Open(s.logFile(), func(sessionlog.Entry) {}) // what is in memory is newer
-	if err != nil {
-		return
-	}
-	s.log = log
-	for _, one := range s.book.Snapshot() {
-		s.dirty[one.Key] = true
-	}
-	s.flush()
-	s.hub.problems.mend("sessions")
-}
-
-// catchUp applies what the journal heard and the log did not: events of the
-// last moments before a hub died. The drain calls it once everything on disk
-// is in the journal.
-func (s *sessions) catchUp(ctx context.Context) {
-	since := s.loaded.Add(-2 * flushEvery)
-	if oldest := time.Now().Add(-session.LeaveAfter); since.Before(oldest) {
-		since = oldest
-	}
-	filter := s.hub.drain.filter(wire.Filter{Since: since})
-	j := s.hub.drain.book.Load()
-	if j == nil {
-		return
-	}
-	for stored, err := range j.Query(ctx, filter) {
-		if err != nil {
-			s.hub.log.Warn("the journal could not be read for sessions", "error", err)
-			return
-		}
-		if ev := s.hub.drain.rebuild(&stored); ev.Agent != "hookmux" {
-			s.late(&ev)
-		}
-	}
-}
-
-// flush writes down what changed.
-func (s *sessions) flush() {
-	if len(s.dirty) == 0 {
-		return
-	}
-	if s.log == nil {
-		clear(s.dirty)
-		return
-	}
-	entries := make([]sessionlog.Entry, 0, len(s.dirty))
-	for key := range s.dirty {
-		e := sessionlog.Entry{Key: key.String()}
-		if one, ok := s.book.Get(key); ok {
-			e.Value = stored(one)
-		}
-		entries = append(entries, e)
-	}
-	err := s.log.Append(entries)
-	if err != nil || s.log.Full() {
-		var all []sessionlog.Entry
-		for _, one := range s.book.Snapshot() {
-			all = append(all, sessionlog.Entry{Key: one.Key.String(), Value: stored(one)})
-		}
-		err = s.log.Rewrite(all)
-	}
-	if err != nil {
-		s.hub.problems.raise("sessions", "what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
-		return // it stays dirty
-	}
-	s.hub.problems.mend("sessions")
-	clear(s.dirty)
-}
-
-// stored is a session fit for a disk: without secrets.
-func stored(one *session.Session) json.RawMessage {
-	b, err := json.Marshal(one)
-	if err != nil {
-		return nil
-	}
-	clean, _ := redact.AppendJSON(make([]byte, 0, len(b)+64), b, limits)
-	return clean
+// forget takes a session out, for good.
+func (s *sessions) forget(key session.Key) {
+	s.mu.Lock()
+	s.forgot[key] = time.Now()
+	s.mu.Unlock()
+	s.records.Forget(key.Agent, key.ID)
+	s.claims.drop(key)
+	s.note(s.book.Forget(key))
 }

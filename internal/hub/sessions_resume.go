@@ -35,10 +35,24 @@ func (s *sessions) remember(one *session.Session) {
 	}
 	if !one.Place.Shared && one.Place.PID > 0 {
 		record.PID, record.Start = one.Place.PID, one.Place.Start
-		shown, _ := s.hub.table.Args(one.Place.PID)
+		shown, err := s.hub.table.Args(one.Place.PID)
+		if err != nil || s.alive(one) == session.Gone {
+			return // its flags cannot be known any more, nor whether it was a run of one prompt
+		}
 		if program, args, ok := argv.FromProcess(a, shown); ok {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)
+		}
+		if note, ok := argv.Left(s.hub.dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
+			// What the launcher knows is whole; a process may show a title of
+			// its own instead.
+			if note.Once {
+				return
+			}
+			start.Args, record.Run = note.Args, note.Given
+			if record.From == "" {
+				record.From = note.Dir
+			}
 		}
 		environ, _ := s.hub.table.Environ(one.Place.PID)
 		record.Env = argv.Env(a, environ)

@@ -24,7 +24,7 @@ type watches struct {
 const (
 	// maxWatches bounds descriptors; what is beyond is looked at by the clock.
 	maxWatches = 1024
-	pollWatch  = 500 * time.Millisecond
+	pollWatch  = 250 * time.Millisecond
 )
 
 func newWatches(s *sessions) *watches {

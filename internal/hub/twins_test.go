@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -280,5 +281,31 @@ func TestTwinsAreForgotten(t *testing.T) {
 	tw.enter(twinKey{pid: -1}, "last", "grok")
 	if tw.count != 1 || len(tw.open) != 1 {
 		t.Errorf("%d are remembered after an hour", tw.count)
+	}
+}
+
+// TestASessionSeesATwinOnce: a turn that is told twice is one turn.
+func TestASessionSeesATwinOnce(t *testing.T) {
+	w := open(t)
+	w.stand(belowAgent("grok"))
+	say := func(by, event, more string) {
+		payload := fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s","sessionId":"s","cwd":"/p"%s}`, event, more)
+		w.ask(frame.Request{Agent: by, Event: event, Payload: []byte(payload), Deadline: patience})
+	}
+	for range 2 {
+		for _, by := range []string{"claude", "grok"} {
+			say(by, "UserPromptSubmit", `,"prompt":"go"`)
+		}
+		for _, by := range []string{"claude", "grok"} {
+			say(by, "Stop", `,"reason":"end_turn"`)
+		}
+	}
+	w.stand(atTerminal())
+	list, err := w.c.Sessions(context.Background(), wire.SessionsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || list[0].Agent != "grok" || list[0].Turns != 2 {
+		t.Errorf("%+v", list)
 	}
 }

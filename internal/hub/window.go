@@ -10,13 +10,6 @@ import (
 	"github.com/hookmux/hookmux/internal/proc"
 )
 
-// transcripts tells what an agent's own record shows. The channel is closed
-// when it shows that the call of an event was decided in the agent's window;
-// ctx ends the watch. A nil channel: this record does not tell.
-type transcripts interface {
-	Decided(ctx context.Context, ev *event.Event) <-chan struct{}
-}
-
 // guardAgent ends a request whose agent goes away or is answered in its own
 // window, as long as ctx lasts.
 func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Event) {
@@ -27,8 +20,6 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 	}
 	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState {
 		decided = stateDecided(ctx, a.Feed.State, ev)
-	} else if ok && h.transcripts != nil && ev.Transcript != "" && a.Feed.Window == agent.WindowTranscript {
-		decided = h.transcripts.Decided(ctx, ev)
 	}
 	if gone == nil && decided == nil {
 		return

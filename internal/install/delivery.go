@@ -108,3 +108,29 @@ func (h *Host) setting(path, format, key string) ([]byte, int) {
 	where, _ := r.Where(steps...)
 	return r.Raw(steps...), where.Line
 }
+
+// WithHooks is a hooks file of a person's with the usual hooks of ours in it,
+// for a folder that is only used for one launch. Ours run the real program:
+// nothing need be installed for this.
+func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
+	place, path, ok := a.Install.Place(User, agent.Look{Resolve: h.resolve})
+	if !ok {
+		return nil, fmt.Errorf("%s: has no hooks of a user", a.Name)
+	}
+	t, err := newTarget(path, place, a.Install)
+	if err != nil {
+		return nil, err
+	}
+	commands, err := h.commands(a, Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range commands {
+		commands[i].Program = h.Hook
+	}
+	if own == nil {
+		own = t.fresh(place)
+	}
+	out, _, err := t.write(own, a, commands, nil)
+	return out, err
+}

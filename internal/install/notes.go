@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -15,9 +16,6 @@ import (
 func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options) []string {
 	var out []string
 	spec := a.Install
-	if spec.Pickup.Say != "" {
-		out = append(out, spec.Pickup.Say)
-	}
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
 	if folder && spec.Trust.Say != "" {
 		out = append(out, spec.Trust.Say)
@@ -50,6 +48,30 @@ func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options)
 		}
 	}
 	return out
+}
+
+// pickup says when what is open now sees the change, and what is; nothing when
+// nothing is.
+func (h *Host) pickup(a *agent.Agent) string {
+	say := a.Install.Pickup.Say
+	if h.Open == nil {
+		return say
+	}
+	pids := h.Open(a)
+	var words []string
+	for _, pid := range pids[:min(len(pids), 8)] {
+		words = append(words, strconv.Itoa(pid))
+	}
+	if len(pids) > len(words) {
+		words = append(words, "…")
+	}
+	switch len(pids) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 is open now (pid %s): %s", words[0], say)
+	}
+	return fmt.Sprintf("%d are open now (pid %s): %s", len(pids), strings.Join(words, ", "), say)
 }
 
 // reads reports whether an agent that runs others' hooks does so for the files

@@ -46,12 +46,15 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
-	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
+	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t), "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
 	h := stageHost(t, stage, filepath.Join(programs(t), hookName))
 	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command", "target": "echo asked >> " + heard}
 	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), string(text))
 	apply(t, h, Options{Agents: []*agent.Agent{a, read}, Scope: User, Trust: true, Events: withTools(a)}, stage)
+	// Some read the other's file of the user, some that of the project alone,
+	// and only where they are told to trust it.
+	apply(t, h, Options{Agents: []*agent.Agent{read}, Scope: Project, Trust: true}, stage)
 	t.Cleanup(func() { endHub(t, h.Dirs) })
 	stage.Headless(t, "Run it "+model.Mark(""))
 	if _, err := os.Stat(marker); err != nil {

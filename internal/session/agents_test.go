@@ -144,6 +144,30 @@ func TestGrokChildren(t *testing.T) {
 	}
 }
 
+// A session with very many helpers still knows the latest, and forgets whose
+// the oldest were.
+func TestManyChildren(t *testing.T) {
+	grok, _ := agent.Builtin().Agent("grok")
+	rules := Rules{Spec: &grok.Status}
+	b := NewBook()
+	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)}, rules)
+	for i := range 3 * MaxSubagents {
+		id := "c" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(1), Subagent: &event.Subagent{ID: id, Parent: "p"}}, rules)
+		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse", Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
+		if c.Key.ID != "p" || !c.Subagent {
+			t.Fatalf("%d: %+v", i, c)
+		}
+	}
+	if len(b.children) != MaxSubagents || b.Len() != 1 {
+		t.Errorf("%d children, %d sessions", len(b.children), b.Len())
+	}
+	b.Forget(Key{"grok", "p"})
+	if len(b.children) != 0 {
+		t.Errorf("%d children of nobody", len(b.children))
+	}
+}
+
 // Gemini: PreCompress before every model call, SessionEnd three times.
 func TestGeminiNoise(t *testing.T) {
 	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent", "PreCompress.manual", "BeforeTool.run_shell_command",
@@ -182,8 +206,13 @@ func TestCopilotStops(t *testing.T) {
 	_, got := captured(t, "copilot", "sessionStart.new", "userPromptSubmitted", "preToolUse.task", "subagentStart", "agentStop.subagent", "subagentStop", "agentStop", "sessionEnd.complete")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Success, Success)
 	book, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
-	check(t, got, Running, Running, Failed)
+	check(t, got, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
+		t.Errorf("%+v", s.Turn)
+	}
+	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash", "agentStop")
+	check(t, got, Running, Failed, Running, Running, Success)
+	if s, _ := book.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
 		t.Errorf("%+v", s.Turn)
 	}
 	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit", "notification.permission_prompt", "postToolUse.create")

@@ -164,7 +164,7 @@ func (s *Session) note(n *news) {
 		if ev.Cwd != "" && n.actor == "" {
 			s.Cwd = ev.Cwd
 		}
-		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" {
+		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
 			s.Place = ev.Where
 		}
 	}
@@ -274,7 +274,7 @@ func (s *Session) late(n *news, signal agent.Signal) string {
 	if id := n.turnID(); id != "" && id != t.ID && s.buried(id) {
 		return "of a turn that is over"
 	}
-	if n.seq != 0 && n.seq < t.Seq {
+	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.elsewhere(n) {
 		return "sent before the turn began"
 	}
 	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {

@@ -13,6 +13,9 @@ func (s *Session) ask(n *news) {
 		}
 	}
 	s.link(&ask)
+	if s.done(ask.Call) && !s.going(ask.Call) {
+		return // its result overtook the question
+	}
 	for i := range s.Asks {
 		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.vague() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
 			return // said again: it has waited since the first time

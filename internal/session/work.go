@@ -50,8 +50,9 @@ func (s *Session) onIt(n *news, c *Change) bool {
 		if n.async() && n.at.Sub(t.Ended) < asyncGrace {
 			return false
 		}
-		if id := n.turnID(); id != "" && id == t.ID {
-			s.reopen(n.at) // a hook kept it going
+		id := n.turnID()
+		if id != "" && id == t.ID || id == "" && t.Result == APIError {
+			s.reopen(n.at) // a hook kept it going, or the model answered after all
 			return true
 		}
 	}
@@ -93,6 +94,9 @@ func (s *Session) toolBegan(n *news) {
 	tool := n.ev.Tool
 	s.count(n)
 	s.Beneath.Said = ""
+	if n.actor == "" {
+		s.Beneath.Fault = "" // the model answered after all
+	}
 	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
 	s.Asks = without(s.Asks, func(a *Ask) bool {
 		if a.Actor != n.actor {
@@ -143,6 +147,15 @@ func (s *Session) finished(id string, early bool) {
 	if id != "" {
 		s.Beneath.Done = added(without(s.Beneath.Done, func(d *Done) bool { return d.ID == id }), Done{id, early}, maxDone)
 	}
+}
+
+func (s *Session) going(id string) bool {
+	for i := range s.Beneath.Calls {
+		if s.Beneath.Calls[i].ID == id {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Session) done(id string) bool {

@@ -51,7 +51,9 @@ type Part struct {
 func parts() []Part {
 	return []Part{
 		corePart(),
+		feedPart(),
 		questionPart(),
+		statusPart(),
 	}
 }
 

@@ -55,9 +55,19 @@ type Driver struct {
 	// Compact is what a person types to have the conversation compacted.
 	Compact string
 	Quit    string // what a person types to leave
-	Accept  string // the key that says yes in its dialog
+	// Interrupt are the keys that stop a turn; none means Escape.
+	Interrupt []string
+	// AsksInStatus says that a strict interactive start asks before it runs a
+	// command of the shell.
+	AsksInStatus bool
+	Accept       string // the key that says yes in its dialog
 	// Asks is what its dialog shows where that is not the hook's reason.
 	Asks string
+	// Prompts is what its own prompt for leave shows in a strict interactive
+	// start; empty when it has none there.
+	Prompts string
+	// Questions says how it is brought to ask questions; nil when it is not.
+	Questions *Questions
 
 	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
 	// takes it for a refusal.

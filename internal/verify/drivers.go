@@ -35,7 +35,11 @@ var drivers = []Driver{
 				return model.Call("mcp__"+m.Server+"__"+m.Tool, m.Input)
 			},
 		},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
+		Prompts: "Do you want to proceed",
+		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
+			return []string{"--permission-mode", "plan", "--", p}
+		}},
 		EndsOnTerm: true,
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
@@ -70,8 +74,9 @@ var drivers = []Driver{
 		Varies:  []string{`"nickname\\*":\s*\\*"[^"]*"`},
 		Vars:    map[string]string{"CHILD": `agent_id\\*"\s*:\s*\\*"([0-9a-f-]{36})`},
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
-		Compact: "/compact", Quit: "/quit", Accept: "y",
-		Unseen: map[string]string{},
+		Compact: "/compact", Quit: "/quit", Accept: "y", AsksInStatus: true,
+		Prompts: "Would you like to run the following command",
+		Unseen:  map[string]string{},
 	},
 	{
 		Name: "grok", Program: "grok",
@@ -133,7 +138,8 @@ var drivers = []Driver{
 		Name: "opencode", Program: "opencode",
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
-		Compact: "/compact", Quit: "/exit",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"}, AsksInStatus: true,
+		Prompts: "Permission required", Questions: &Questions{Tool: "question"},
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
 		Brings: map[string]string{"session.error": "error"},
@@ -161,6 +167,7 @@ var drivers = []Driver{
 		Name: "pi", Program: "pi", NoStrict: "it asks nobody by itself", AskRefuses: true,
 		TUI:     func(p string, _ bool) []string { return []string{"--provider", "scripted", "--model", "scripted", p} },
 		Compact: "/compact", Quit: "/quit", Accept: "Enter",
+		Prompts: "let bash run?", // our extension's
 		Unseen: map[string]string{
 			"agent_settled":        "only reported by versions without agent_before_settle",
 			"agent_end":            "only reported by versions without agent_before_settle",
@@ -178,7 +185,8 @@ var drivers = []Driver{
 		},
 		AsksAtTerminal: true,
 		Compact:        "/compress", Quit: "/quit", Accept: "Enter",
-		NoEnd: "headless, this agent does not report the end of a session",
+		Prompts: "Allow execution of",
+		NoEnd:   "headless, this agent does not report the end of a session",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("agent", map[string]any{
 				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
@@ -201,6 +209,7 @@ var drivers = []Driver{
 			return []string{"--allow-all-tools", "-i", p}
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Prompts: "Do you want to run this command",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{
 				"name": "helper", "description": "Scripted helper", "prompt": p, "agent_type": "general-purpose"})}}}

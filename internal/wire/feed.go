@@ -38,10 +38,11 @@ const (
 
 // FeedItem is one request as programs see it.
 type FeedItem struct {
-	ID     string `json:"id"`
-	Status string `json:"status"` // pending, resolved, expired, withdrawn
-	End    string `json:"end,omitempty"`
-	Kind   string `json:"kind"` // permission, question, plan
+	ID      string `json:"id"`
+	EventID string `json:"eventId,omitempty"` // of the event in the journal
+	Status  string `json:"status"`            // pending, resolved, expired, withdrawn
+	End     string `json:"end,omitempty"`
+	Kind    string `json:"kind"` // permission, question, plan
 
 	Agent   string `json:"agent"`
 	Session string `json:"session"`

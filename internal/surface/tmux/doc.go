@@ -12,7 +12,8 @@
 //   - What belongs to the user comes back: a window's name and its
 //     automatic-rename option are remembered in user options of that window,
 //     so that they survive hookmux itself. A name the user gives meanwhile wins.
-//   - Every call ends: tmux is given a few seconds, then killed.
+//   - Every call ends: tmux is given a few seconds, then killed. Popup alone
+//     lasts as long as the popup.
 //   - hookmux's marks are the user options @hookmux_*; nothing else is written
 //     besides names.
 package tmux

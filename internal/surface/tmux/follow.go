@@ -125,6 +125,7 @@ func (f *follower) show(ctx context.Context) {
 		}
 		if err := f.update(ctx, s, here); err != nil {
 			f.say(err)
+			s.dirty = true          // tried again with the next change
 			if err == ErrNoServer { // with it went everything on it
 				delete(f.servers, socket)
 			}

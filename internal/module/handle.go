@@ -1,0 +1,278 @@
+package module
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// piDialect is spoken by pi itself: its events need no translation.
+const piDialect = "pi"
+
+// lastWord is how long before the end of an event's time open dialogs are
+// closed, so that a handler can still say what it makes of that; of a short
+// time it is a quarter.
+const lastWord = 1200 * time.Millisecond
+
+// Handle shows an event to the file's handlers and gives what they make of it.
+// A handler that throws at tool_call, a limit that was hit and a file that
+// does not load are errors.
+func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	began := time.Now()
+	ev := call.Event
+	leave, err := m.enter(ctx, ev)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	defer leave()
+	g, err := m.ready(ctx)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	defer g.busy.Done()
+	s := m.subject(ev)
+	events, err := g.presenter.present(s)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	if len(events) == 0 && ev.Kind != event.SessionEnd {
+		return event.Decision{}, nil
+	}
+	outcomes, err := m.run(ctx, g, call, s, events)
+	m.count(time.Since(began), len(events) > 0)
+	if err != nil {
+		return event.Decision{}, err
+	}
+	d, notes, err := m.judge(s, events, outcomes)
+	for _, note := range notes {
+		m.note(ev.Agent, note)
+	}
+	if err != nil {
+		return event.Decision{}, m.failed(err)
+	}
+	return d, nil
+}
+
+// failed gives a handler's exception the name of its file.
+func (m *Module) failed(err error) error {
+	var js *jsError
+	if errors.As(err, &js) {
+		return fmt.Errorf("%s: %s", filepath.Base(m.path), oneLine(js.Error()))
+	}
+	return fmt.Errorf("%s: %w", filepath.Base(m.path), err)
+}
+
+// run puts events to the engine and waits.
+func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *subject, events []shown) ([]*said, error) {
+	fields := make([]object, len(events))
+	for i := range events {
+		fields[i] = events[i].fields
+	}
+	request := encoded(object{"events": fields, "ctx": m.context(s), "ends": s.ev.Kind == event.SessionEnd})
+	end, hasEnd := ctx.Deadline()
+	open, cancel := context.WithCancel(ctx)
+	defer cancel()
+	id, answer := g.runner.ask("event", string(request), func(id int) {
+		g.mu.Lock()
+		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel}
+		g.mu.Unlock()
+	})
+	defer func() {
+		g.mu.Lock()
+		delete(g.asked, id)
+		g.mu.Unlock()
+	}()
+	var soon <-chan time.Time
+	if hasEnd {
+		left := time.Until(end)
+		timer := time.NewTimer(max(left-min(lastWord, left/4), 0))
+		defer timer.Stop()
+		soon = timer.C
+	}
+	for {
+		select {
+		case o := <-answer:
+			if o.err != nil {
+				return nil, m.dropped(o.err)
+			}
+			var outcomes []*said
+			if err := json.Unmarshal(o.value, &outcomes); err != nil {
+				return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), err)
+			}
+			return outcomes, nil
+		case <-soon:
+			soon = nil
+			cancel() // every open dialog is cancelled
+			g.runner.tell("expire", id, "")
+		case <-ctx.Done():
+			g.runner.forget(id)
+			m.trouble(&Problem{Module: m.path, Event: events0(events), Text: errNoAnswer.Error()})
+			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
+		}
+	}
+}
+
+func events0(events []shown) string {
+	if len(events) == 0 {
+		return ""
+	}
+	return events[0].name
+}
+
+// dropped reports an engine's end, and puts the file's name before any error.
+func (m *Module) dropped(err error) error {
+	var slice errSlice
+	if errors.As(err, &slice) || errors.Is(err, errMemory) {
+		m.trouble(&Problem{Module: m.path, Text: err.Error()})
+	}
+	return m.failed(err)
+}
+
+// subject gathers what is known around an event, and remembers what was said.
+func (m *Module) subject(ev *event.Event) *subject {
+	s := &subject{ev: ev}
+	if a, ok := m.engine.host.Catalogue.Agent(ev.Agent); ok && a.Dialect == piDialect {
+		s.pi = true
+		s.spoken = map[string]bool{}
+		for _, spec := range a.Events {
+			if spec.Install != "never" {
+				s.spoken[spec.Name] = true
+			}
+		}
+		if raw := objectOf(ev.Raw); raw != nil {
+			s.own, _ = raw["event"].(object)
+			s.ctx, _ = raw["ctx"].(object)
+		}
+	}
+	s.turn = m.remember(ev, s.pi)
+	return s
+}
+
+// maxEntries bounds what is remembered of a session.
+const maxEntries = 200
+
+func (m *Module) remember(ev *event.Event, pi bool) *turn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := sessionKey(ev.Agent, ev.Session)
+	t := m.turns[key]
+	if t == nil {
+		if len(m.turns) >= m.engine.host.Limits.Sessions {
+			oldest := ""
+			for k, other := range m.turns {
+				if oldest == "" || other.used.Before(m.turns[oldest].used) {
+					oldest = k
+				}
+			}
+			delete(m.turns, oldest)
+		}
+		t = &turn{}
+		m.turns[key] = t
+	}
+	t.used, t.headless = time.Now(), ev.Attended == event.AttendedNo
+	if pi && ev.Transcript != "" {
+		t.record = ev.Transcript
+	}
+	if ev.Kind == event.TurnStart {
+		t.index, t.results = 0, false
+	}
+	var message object
+	switch {
+	case ev.Kind == event.TurnStart && ev.Prompt != "":
+		message = user(ev)
+	case ev.Kind == event.TurnEnd && ev.Message != "":
+		message = assistant(ev)
+	}
+	if message != nil {
+		id := fmt.Sprintf("%08x", len(t.entries)+1)
+		t.entries = append(t.entries, object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message})
+		if len(t.entries) > maxEntries {
+			t.entries = t.entries[len(t.entries)-maxEntries:]
+		}
+	}
+	return t
+}
+
+// context is what a handler reads off its second argument.
+func (m *Module) context(s *subject) object {
+	ev := s.ev
+	someone := m.engine.host.Asker != nil && m.engine.host.Asker.Someone(ev)
+	mode := "print"
+	if someone {
+		mode = "tui"
+	}
+	if own := str(s.ctx["mode"]); own != "" {
+		mode = own
+	}
+	return object{
+		"key": sessionKey(ev.Agent, ev.Session), "agent": ev.Agent, "session": ev.Session, "cwd": ev.Cwd, "pi": s.pi, "hasUI": someone, "mode": mode, "sessionFile": ev.Transcript, "title": ev.Title, "model": ev.Model,
+		"idle": ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd, "headless": ev.Attended == event.AttendedNo,
+	}
+}
+
+func (m *Module) count(took time.Duration, ran bool) {
+	if !ran {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.info.Runs++
+	m.info.Total += millis(took)
+	m.info.Longest = max(m.info.Longest, millis(took))
+}
+
+func (m *Module) forget(key string) {
+	m.mu.Lock()
+	delete(m.turns, key)
+	g := m.now
+	m.mu.Unlock()
+	if g != nil {
+		g.runner.tell("drop", 0, string(encoded(key)))
+	}
+}
+
+// line keeps the events of one session in order.
+type line struct {
+	turn    chan struct{}
+	waiting int
+}
+
+// enter waits until the events before this one, of the same session, are
+// answered. A subagent's are a line of their own: it works beside its parent.
+func (m *Module) enter(ctx context.Context, ev *event.Event) (leave func(), err error) {
+	key := sessionKey(ev.Agent, ev.Session)
+	if ev.Subagent != nil {
+		key += "\x00" + ev.Subagent.ID
+	}
+	m.mu.Lock()
+	l := m.lines[key]
+	if l == nil {
+		l = &line{turn: make(chan struct{}, 1)}
+		m.lines[key] = l
+	}
+	l.waiting++
+	m.mu.Unlock()
+	gone := func() {
+		m.mu.Lock()
+		if l.waiting--; l.waiting == 0 {
+			delete(m.lines, key)
+		}
+		m.mu.Unlock()
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return func() {
+			<-l.turn
+			gone()
+		}, nil
+	case <-ctx.Done():
+		gone()
+		return nil, fmt.Errorf("%s: an earlier event of the same session is not answered yet", filepath.Base(m.path))
+	}
+}

@@ -1,0 +1,300 @@
+// What every file finds in its world: the way to Go, and the globals that a
+// hook written for Node expects. Nothing here has powers of its own: whatever
+// leaves the engine goes through call() and start(), which Go answers.
+
+const native = { sync: globalThis.__sync, start: globalThis.__async };
+delete globalThis.__sync;
+delete globalThis.__async;
+globalThis.global = globalThis;
+
+class HostError extends Error {
+  constructor(said) {
+    super(said.message);
+    this.name = said.name || "Error";
+    if (said.code) this.code = said.code;
+    for (const key of ["errno", "syscall", "path", "status", "signal", "stdout", "stderr"]) if (said[key] !== undefined) this[key] = said[key];
+  }
+}
+
+// call asks Go and waits; the engine stands still meanwhile.
+function call(op, args) {
+  const said = JSON.parse(native.sync(op, JSON.stringify(args === undefined ? null : args)));
+  if (said.error) throw new HostError(said.error);
+  return said.value;
+}
+
+// The session on whose behalf code runs right now. It is set for each turn of
+// the loop, and a turn that continues a request is that requester's.
+let current = null;
+const waiting = new Map(); // request → what goes on when Go answers
+let requests = 0;
+
+// start asks Go and goes on. Handlers: done(value), fail(error), data(piece).
+// It returns the request's number.
+function start(op, args, handlers) {
+  const id = ++requests;
+  waiting.set(id, { ...handlers, owner: current, op });
+  try {
+    native.start(id, op, JSON.stringify(args === undefined ? null : args), current ? current.key : "");
+  } catch (e) {
+    waiting.delete(id);
+    throw e;
+  }
+  return id;
+}
+
+const ask = (op, args) => new Promise((done, fail) => start(op, args, { done, fail }));
+
+// stop ends a request that may last: a timer, a watch, a server.
+function stop(id) {
+  if (waiting.delete(id)) call("stop", id);
+}
+
+// within runs code for a session, and gives back whose turn it was.
+function within(owner, run) {
+  const before = current;
+  current = owner;
+  try {
+    return run();
+  } finally {
+    current = before;
+  }
+}
+
+const later = (run) => Promise.resolve().then(run);
+
+function describe(e) {
+  if (e !== null && typeof e === "object" && typeof e.message === "string") {
+    return { name: String(e.name || "Error"), message: e.message, stack: typeof e.stack === "string" ? e.stack : "", code: e.code };
+  }
+  let text;
+  try {
+    text = typeof e === "string" ? e : inspect(e);
+  } catch {
+    text = "something that cannot be shown";
+  }
+  return { name: "", message: text, stack: "" };
+}
+
+// loose reports an error nobody was there to catch.
+const loose = (e, what) => call("problem", { event: what || "", error: describe(e) });
+
+// tend looks after a promise that its caller will not wait for.
+function tend(value, what) {
+  if (value && typeof value.then === "function") value.then(undefined, (e) => loose(e, what));
+}
+
+// --- showing values -------------------------------------------------------------
+
+function inspect(value, depth = 3, seen = []) {
+  switch (typeof value) {
+    case "string":
+      return seen.length ? JSON.stringify(value) : value;
+    case "function":
+      return `[Function${value.name ? ": " + value.name : " (anonymous)"}]`;
+    case "bigint":
+      return value + "n";
+    case "symbol":
+      return value.toString();
+    case "undefined":
+      return "undefined";
+    case "object":
+      break;
+    default:
+      return String(value);
+  }
+  if (value === null) return "null";
+  if (value instanceof Error) return value.stack ? `${value.name}: ${value.message}\n${value.stack.trimEnd()}` : String(value);
+  if (value instanceof Date) return isNaN(value) ? "Invalid Date" : value.toISOString();
+  if (value instanceof RegExp) return String(value);
+  if (seen.includes(value)) return "[Circular]";
+  if (seen.length > depth) return Array.isArray(value) ? "[Array]" : "[Object]";
+  const inner = [...seen, value];
+  const show = (v) => inspect(v, depth, inner);
+  const around = (open, parts, close) => {
+    if (!parts.length) return open + close;
+    const line = `${open} ${parts.join(", ")} ${close}`;
+    if (line.length <= 76 && !line.includes("\n")) return line;
+    const pad = "  ".repeat(inner.length);
+    return `${open}\n${pad}${parts.join(",\n" + pad)}\n${"  ".repeat(inner.length - 1)}${close}`;
+  };
+  if (Array.isArray(value)) {
+    const parts = value.slice(0, 100).map(show);
+    if (value.length > 100) parts.push(`... ${value.length - 100} more items`);
+    return around("[", parts, "]");
+  }
+  if (value instanceof Map) return `Map(${value.size}) ` + around("{", [...value].map(([k, v]) => `${show(k)} => ${show(v)}`), "}");
+  if (value instanceof Set) return `Set(${value.size}) ` + around("{", [...value].map(show), "}");
+  if (value instanceof Promise) return "Promise { ? }";
+  if (ArrayBuffer.isView(value)) return `${value.constructor.name}(${value.length}) ` + around("[", [...value.subarray(0, 50)].map(String), "]");
+  const name = value.constructor && value.constructor !== Object ? value.constructor.name + " " : "";
+  const keys = Object.keys(value);
+  const parts = keys.slice(0, 100).map((key) => `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${show(value[key])}`);
+  return name + around("{", parts, "}");
+}
+
+function format(first, ...rest) {
+  if (typeof first !== "string") return [first, ...rest].map((v) => inspect(v)).join(" ");
+  const text = first.replace(/%[sdifjoOc%]/g, (mark) => {
+    if (mark === "%%") return "%";
+    if (!rest.length) return mark;
+    const value = rest.shift();
+    switch (mark) {
+      case "%s":
+        return typeof value === "object" ? inspect(value, 0) : String(value);
+      case "%d":
+        return String(Number(value));
+      case "%i":
+        return String(parseInt(value, 10));
+      case "%f":
+        return String(parseFloat(value));
+      case "%j":
+        return JSON.stringify(value);
+      case "%c":
+        return "";
+    }
+    return inspect(value);
+  });
+  return [text, ...rest.map((v) => inspect(v))].join(" ");
+}
+
+// --- console, timers ------------------------------------------------------------
+
+const say = (level) => (...args) => void call("said", { level, text: format(...args) });
+const counts = new Map();
+const clocks = new Map();
+globalThis.console = {
+  log: say("log"), info: say("log"), debug: say("debug"), warn: say("warn"), error: say("error"), trace: say("debug"), dir: (v) => say("log")(inspect(v)),
+  table: say("log"), group: say("log"), groupEnd() {},
+  assert: (ok, ...args) => ok || say("error")("Assertion failed:", ...args),
+  count(label = "default") {
+    counts.set(label, (counts.get(label) || 0) + 1);
+    say("log")(`${label}: ${counts.get(label)}`);
+  },
+  time: (label = "default") => void clocks.set(label, now()),
+  timeEnd: (label = "default") => say("log")(`${label}: ${(now() - (clocks.get(label) || now())).toFixed(3)}ms`),
+};
+
+const born = Date.now();
+const now = () => call("clock");
+globalThis.performance = { now, timeOrigin: born, mark() {}, measure() {} };
+
+class Timer {
+  constructor(run, ms, args, again) {
+    this.run = run;
+    this.args = args;
+    this.again = again;
+    this.ms = Math.min(Math.max(Number(ms) || 0, again ? 1 : 0), 2147483647);
+    this.arm();
+  }
+  arm() {
+    this.id = start("timer", this.ms, {
+      done: () => {
+        this.id = 0;
+        if (this.again) this.arm();
+        tend(this.run(...this.args), "timer");
+      },
+    });
+  }
+  close() {
+    this.again = false;
+    if (this.id) stop(this.id);
+    this.id = 0;
+    return this;
+  }
+  refresh() {
+    if (this.id) stop(this.id);
+    this.arm();
+    return this;
+  }
+  ref() { return this; }
+  unref() { return this; }
+  hasRef() { return true; }
+  [Symbol.toPrimitive]() { return this.id; }
+}
+
+function callable(run) {
+  if (typeof run !== "function") throw new TypeError('The "callback" argument must be of type function');
+  return run;
+}
+const dropTimer = (timer) => void (timer instanceof Timer ? timer.close() : timer && stop(Number(timer)));
+globalThis.setTimeout = (run, ms, ...args) => new Timer(callable(run), ms, args, false);
+globalThis.setInterval = (run, ms, ...args) => new Timer(callable(run), ms, args, true);
+globalThis.setImmediate = (run, ...args) => new Timer(callable(run), 0, args, false);
+globalThis.clearTimeout = globalThis.clearInterval = globalThis.clearImmediate = dropTimer;
+globalThis.queueMicrotask = (run) => {
+  callable(run);
+  later(run).catch((e) => loose(e, "queueMicrotask"));
+};
+
+// --- parts --------------------------------------------------------------------------
+
+// A hook that only looks at commands needs little of all this. The rest comes
+// in parts, when something of it is first touched.
+const parts = new Map();
+function part(name) {
+  if (!parts.has(name)) {
+    call("part", name);
+    const make = globalThis.__part;
+    delete globalThis.__part;
+    parts.set(name, make(shared));
+  }
+  return parts.get(name);
+}
+const lazily = (names, of, pick) => {
+  for (const name of names) {
+    Object.defineProperty(globalThis, name, {
+      configurable: true,
+      get() {
+        const value = pick(part(of), name);
+        this[name] = value;
+        return value;
+      },
+      set(value) {
+        Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+      },
+    });
+  }
+};
+const named = (from, name) => from[name];
+lazily(["Buffer", "TextEncoder", "TextDecoder", "btoa", "atob", "DOMException", "Event", "EventTarget", "AbortSignal", "AbortController", "URL", "URLSearchParams", "Headers", "Request", "Response", "fetch", "structuredClone", "crypto"], "web", named);
+lazily(["process", "require"], "node", named);
+globalThis.__require = (name) => part("node").require(name);
+
+const shared = { native, HostError, call, start, stop, ask, within, later, describe, loose, tend, inspect, format, callable, now, born, part, get current() { return current; }, textOf, onlyPi, bareModel };
+
+// --- small things that the session needs too ------------------------------------------
+
+function textOf(content) {
+  return typeof content === "string" ? content : Array.isArray(content) ? content.filter((p) => p && p.type === "text").map((p) => p.text).join("\n") : "";
+}
+
+// onlyPi is the error of whatever runs inside pi alone.
+function onlyPi(what) {
+  return new Error(`${what} runs inside pi only${current && current.agent && !current.pi ? `; this session is ${current.agent}'s` : ""}`);
+}
+
+function bareModel(provider, id) {
+  return { provider, id, name: id, api: "", input: ["text"], contextWindow: 0, maxTokens: 0, cost: {} };
+}
+
+const watchSignal = (signal, run) => (signal ? part("web").onAbort(signal, run) : () => {});
+
+// execute is one finished process: {stdout, stderr, code, killed}.
+function execute(command, args, options = {}) {
+  return new Promise((done, fail) => {
+    if (options.signal && options.signal.aborted) return done({ stdout: "", stderr: "", code: 1, killed: true });
+    let release = () => {};
+    const id = start("exec", { command: String(command), args: (args || []).map(String), cwd: options.cwd || (current && current.cwd) || "", env: options.env, timeout: options.timeout || 0 }, {
+      done: (r) => {
+        release();
+        done(r);
+      },
+      fail: (e) => {
+        release();
+        fail(e);
+      },
+    });
+    release = watchSignal(options.signal, () => native.sync("kill", JSON.stringify({ id, signal: "SIGTERM" })));
+  });
+}

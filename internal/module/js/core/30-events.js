@@ -1,0 +1,304 @@
+// How each event is given to the handlers of one session, and what is made of
+// what they return. The rules differ between pi's generations.
+
+const truthy = (r) => r !== null && typeof r === "object";
+
+// heard runs one handler. Outside of tool_call a throw is reported and the
+// rest still run; the first generation gives each handler its time.
+async function heard(session, request, event, handler, ctx) {
+  try {
+    const said = handler(event, ctx);
+    if (!said || typeof said.then !== "function") return said;
+    if (settings.generation !== "hooks1" || event.reason === "before_compact") return await said;
+    return await bounded(session, request, said);
+  } catch (e) {
+    report(request, event, e);
+    return undefined;
+  }
+}
+
+// bounded waits for a handler as long as the settings say, not counting the
+// time a person takes. The handler itself goes on.
+function bounded(session, request, said) {
+  return new Promise((done, fail) => {
+    let timer;
+    const arm = () => {
+      timer = setTimeout(() => (request.open > 0 ? arm() : fail(new Error(`handler took longer than ${settings.timeout} ms`))), settings.timeout);
+    };
+    within(session, arm);
+    said.then(
+      (v) => {
+        clearTimeout(timer);
+        done(v);
+      },
+      (e) => {
+        clearTimeout(timer);
+        fail(e);
+      },
+    );
+  });
+}
+
+function report(request, event, e) {
+  call("problem", { dispatch: request.id, event: event.type + (event.reason ? ":" + event.reason : ""), error: describe(e) });
+}
+
+const rules = {
+  // The first block stops. A throw blocks: the caller hears it as threw.
+  async tool_call(session, request, event, list, ctx) {
+    const before = JSON.stringify(event.input);
+    const out = {};
+    for (const handler of list) {
+      let r;
+      try {
+        r = handler(event, ctx);
+        if (r && typeof r.then === "function") r = await r;
+      } catch (e) {
+        report(request, event, e);
+        return { threw: describe(e) };
+      }
+      if (truthy(r) && r.block) return { result: { block: true, reason: r.reason === undefined ? "" : String(r.reason) } };
+      if (truthy(r)) out.result = r;
+    }
+    const after = JSON.stringify(event.input);
+    if (after !== before) out.input = event.input;
+    return out;
+  },
+
+  async tool_result(session, request, event, list, ctx) {
+    let result;
+    for (const handler of list) {
+      const r = await heard(session, request, event, handler, ctx);
+      if (!truthy(r)) continue;
+      if (settings.generation !== "ext") {
+        result = r; // the last one wins whole
+        continue;
+      }
+      result = { ...result };
+      for (const key of ["content", "details", "structuredContent", "isError", "usage"]) {
+        if (r[key] === undefined) continue;
+        result[key] = event[key] = r[key];
+        if (key === "content" && r.structuredContent === undefined) delete event.structuredContent;
+      }
+    }
+    if (result && settings.generation !== "ext") delete result.isError;
+    return { result };
+  },
+
+  async input(session, request, event, list, ctx) {
+    let changed = false;
+    for (const handler of list) {
+      const r = await heard(session, request, event, handler, ctx);
+      if (!truthy(r)) continue;
+      if (r.action === "handled") return { result: { action: "handled" } };
+      if (r.action === "transform") {
+        changed = true;
+        if (r.text !== undefined) event.text = String(r.text);
+        if (r.images !== undefined) event.images = r.images;
+      }
+    }
+    return changed ? { result: { action: "transform", text: event.text, images: event.images } } : {};
+  },
+
+  async before_agent_start(session, request, event, list, ctx) {
+    const messages = [];
+    const appended = [];
+    let prompt;
+    for (const handler of list) {
+      const r = await heard(session, request, event, handler, ctx);
+      if (!truthy(r)) continue;
+      if (r.message) messages.push(r.message);
+      if (r.systemPromptAppend) appended.push(String(r.systemPromptAppend));
+      if (typeof r.systemPrompt === "string") prompt = event.systemPrompt = request.prompt = r.systemPrompt;
+    }
+    return messages.length || appended.length || prompt !== undefined ? { result: { messages, systemPrompt: prompt, systemPromptAppend: appended.join("\n\n") || undefined } } : {};
+  },
+
+  async user_bash(session, request, event, list, ctx) {
+    for (const handler of list) {
+      try {
+        const r = await handler(event, ctx);
+        if (r === undefined) continue;
+        return truthy(r) ? { result: r } : { threw: { name: "", message: "a user_bash handler returned something that is no object", stack: "" } };
+      } catch (e) {
+        report(request, event, e);
+        return { threw: describe(e) };
+      }
+    }
+    return {};
+  },
+
+  async project_trust(session, request, event, list, ctx) {
+    for (const handler of list) {
+      const r = await heard(session, request, event, handler, ctx);
+      if (truthy(r) && (r.trusted === "yes" || r.trusted === "no")) return { result: r };
+    }
+    return {};
+  },
+};
+
+// Every handler gets what those before it made of one field.
+const chained = (field, fits = () => true) => async (session, request, event, list, ctx) => {
+  let changed = false;
+  for (const handler of list) {
+    const r = await heard(session, request, event, handler, ctx);
+    const value = field === "payload" ? r : truthy(r) ? r[field] : undefined;
+    if (value === undefined || !fits(value, event)) continue;
+    event[field] = value;
+    changed = true;
+  }
+  return changed ? { result: { [field]: event[field] } } : {};
+};
+rules.context = rules.context_with_system = chained("messages");
+rules.message_end = chained("message", (m, event) => m && m.role === event.message.role);
+rules.before_provider_request = chained("payload");
+
+// Later handlers replace what earlier ones said, field by field.
+const replaced = (...fields) => async (session, request, event, list, ctx) => {
+  let result;
+  for (const handler of list) {
+    const r = await heard(session, request, event, handler, ctx);
+    if (!truthy(r)) continue;
+    result = { ...result };
+    for (const field of fields) if (r[field] !== undefined) result[field] = r[field];
+  }
+  return { result };
+};
+rules.agent_before_settle = replaced("continue", "entries");
+rules.turn_end = replaced("continue", "entries");
+rules.resources_discover = replaced("skillPaths", "promptPaths", "themePaths");
+
+// The last answer counts, the first cancel stops.
+async function cancellable(session, request, event, list, ctx) {
+  let result;
+  for (const handler of list) {
+    const r = await heard(session, request, event, handler, ctx);
+    if (!truthy(r)) continue;
+    result = r;
+    if (r.cancel) break;
+  }
+  return { result };
+}
+
+async function ignored(session, request, event, list, ctx) {
+  for (const handler of list) await heard(session, request, event, handler, ctx);
+  return {};
+}
+
+function ruleFor(type) {
+  if (Object.hasOwn(rules, type)) return rules[type];
+  if (type === "session" || type.startsWith("session_before_") || type === "cache_warming_decision") return cancellable;
+  return ignored;
+}
+
+// dressed gives an event what cannot travel as JSON.
+function dressed(event, session, request) {
+  const { absent: missing, wants, ...rest } = event;
+  for (const name of missing || []) {
+    Object.defineProperty(rest, name, {
+      configurable: true,
+      get() {
+        throw new Error(`event.${name} is known in pi only; this session is ${session.agent}'s`);
+      },
+    });
+  }
+  for (const name of wants || []) {
+    if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
+    if (name === "signal") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => signalOf(request) });
+    if (name === "resolveApiKey") rest.resolveApiKey = async () => {
+      if (!session.pi) throw onlyPi("resolveApiKey");
+      return "held by pi";
+    };
+  }
+  return rest;
+}
+
+const running = new Map(); // dispatch → request
+
+async function dispatch(request) {
+  const session = sessionOf(request.ctx);
+  current = session;
+  session.dispatch = request.id;
+  request.open = 0;
+  running.set(request.id, request);
+  const out = [];
+  try {
+    if (session.ready) await session.ready;
+    if (session.failure) throw session.failure;
+    const ctx = new Context(session, request);
+    for (const event of request.events) {
+      const list = session.handlers.get(event.type);
+      if (!list || !list.length) {
+        out.push(null);
+        continue;
+      }
+      const said = await ruleFor(event.type)(session, request, dressed(event, session, request), [...list], ctx);
+      out.push(said.result === undefined && said.input === undefined && said.threw === undefined ? null : said);
+      if (said.threw || (said.result && (said.result.block || said.result.action === "handled"))) break;
+    }
+  } finally {
+    running.delete(request.id);
+    if (request.ends) session.close();
+  }
+  return out;
+}
+
+// --- Go's way in ------------------------------------------------------------------
+
+const finish = (id, value) => native.sync("done", JSON.stringify({ id, value }));
+const fail = (id, e) => native.sync("done", JSON.stringify({ id, error: describe(e) }));
+
+function loaded(id, space) {
+  let made = space.default;
+  if (made && typeof made !== "function" && typeof made.default === "function") made = made.default;
+  if (typeof made !== "function") throw new Error("no default export; write: export default function (hooks) { … }");
+  factory = made;
+  spare = new Session("").open();
+  const say = () => {
+    if (spare && spare.failure) return fail(id, spare.failure);
+    finish(id, { events: [...spare.handlers.keys()], lacks: [...spare.lacks] });
+  };
+  if (spare.ready) spare.ready.then(say);
+  else say();
+}
+
+const entries = {
+  load(id, args) {
+    settings = args;
+    current = null;
+    import(args.file).then((space) => loaded(id, space)).catch((e) => fail(id, e));
+  },
+  event(id, request) {
+    request.id = id;
+    dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
+  },
+  expire(id) {
+    const request = running.get(id);
+    if (!request) return;
+    current = sessions.get(request.ctx.key) || null;
+    request.expired = true;
+    if (request.abort) request.abort.abort(timeIsUp());
+  },
+  abandon: (id) => void running.delete(id),
+  drop(id, key) {
+    const session = sessions.get(key);
+    if (session) session.close();
+  },
+  reply(id, said) {
+    const w = waiting.get(id);
+    if (!w) return;
+    current = w.owner;
+    if (said.data !== undefined) return w.data && w.data(said.data);
+    waiting.delete(id);
+    if (said.error) (w.fail || ((e) => loose(e, w.op)))(new HostError(said.error));
+    else if (w.done) w.done(said.value);
+  },
+};
+
+globalThis.__enter = (kind, id, json) => {
+  try {
+    entries[kind](id, json === "" ? undefined : JSON.parse(json));
+  } catch (e) {
+    loose(e, kind === "reply" ? "" : kind);
+  }
+};

@@ -1,0 +1,375 @@
+package module
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"modernc.org/quickjs"
+)
+
+//go:embed js
+var scripts embed.FS
+
+// parts are the JavaScript that engines start with or take in when they need
+// it, as bytecode: each is made once in a process and loaded in a fraction of
+// the time. It never leaves memory, because the engine does not check what it
+// loads.
+var parts = map[string]func() ([]byte, error){
+	"core":     sync.OnceValues(func() ([]byte, error) { return compile("core") }),
+	"web":      sync.OnceValues(func() ([]byte, error) { return compile("web") }),
+	"node":     sync.OnceValues(func() ([]byte, error) { return compile("node") }),
+	"packages": sync.OnceValues(func() ([]byte, error) { return compile("packages") }),
+}
+
+// script is one part as text: its files in order, without what a person needs
+// to read them, because engines keep the text of every function.
+func script(part string) (string, error) {
+	names, err := fs.Glob(scripts, "js/"+part+"/*.js") // in order
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	text.WriteString("(() => {\"use strict\";\n")
+	for _, name := range names {
+		piece, err := scripts.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		text.Write(piece)
+	}
+	text.WriteString("\n})();")
+	small := api.Transform(text.String(), api.TransformOptions{MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true, Target: api.ES2023, Sourcefile: part})
+	if len(small.Errors) > 0 {
+		return "", fmt.Errorf("%s: %s", part, small.Errors[0].Text)
+	}
+	return string(small.Code), nil
+}
+
+func compile(part string) ([]byte, error) {
+	text, err := script(part)
+	if err != nil {
+		return nil, err
+	}
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		return nil, err
+	}
+	defer vm.Close()
+	return vm.Compile(text, quickjs.EvalGlobal)
+}
+
+// machine is one engine on one goroutine. Everything that runs JavaScript is a
+// job in its queue; jobs never wait for anything but Go's own sync calls.
+type machine struct {
+	vm    *quickjs.VM
+	enter quickjs.Value
+	dog   watchdog
+	ops   *ops
+
+	mu      sync.Mutex
+	jobs    []job
+	wake    chan struct{}
+	pending map[int]chan<- outcome // who waits for which load or event
+	next    int
+	ended   error // why it takes no more jobs
+	done    chan struct{}
+	doom    error // set on the goroutine: drop the engine after this job
+}
+
+type job struct {
+	kind string
+	id   int
+	json string
+}
+
+// outcome is what came of a load or an event.
+type outcome struct {
+	value json.RawMessage
+	err   error
+}
+
+// jsError is an exception as JavaScript described it.
+type jsError struct {
+	Name    string `json:"name"`
+	Message string `json:"message"`
+	Stack   string `json:"stack"`
+	Code    any    `json:"code"`
+}
+
+func (e *jsError) Error() string {
+	if e.Name == "" || e.Name == "Error" {
+		return e.Message
+	}
+	return e.Name + ": " + e.Message
+}
+
+var (
+	errClosed = errors.New("the hook was unloaded")
+	errMemory = errors.New("used up its memory")
+)
+
+// errSlice is the end of an engine that did not give way.
+type errSlice struct{ slice time.Duration }
+
+func (e errSlice) Error() string {
+	return fmt.Sprintf("computed for more than %s without giving way and was interrupted", e.slice)
+}
+
+// newMachine makes an engine in which the file called name has the given text.
+// It runs until close, or until it had to be dropped.
+func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
+	code, err := parts["core"]()
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	m := &machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- outcome{}, done: make(chan struct{})}
+	m.dog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
+	vm.SetMemoryLimit(uintptr(limits.Memory))
+	vm.SetModuleLoader(
+		func(_ *quickjs.VM, wanted string) (string, error) {
+			if wanted != name {
+				return "", fmt.Errorf("%s cannot be imported here; import it at the top of the file", wanted)
+			}
+			return text, nil
+		},
+		func(_ *quickjs.VM, _, wanted string) (string, error) { return wanted, nil },
+	)
+	o.machine = m
+	if err := m.prepare(code); err != nil {
+		_ = vm.Close()
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	go m.loop()
+	return m, nil
+}
+
+func (m *machine) prepare(code []byte) error {
+	if err := m.vm.RegisterHostFunc("__sync", m.sync); err != nil {
+		return err
+	}
+	if err := m.vm.RegisterHostFunc("__async", m.async); err != nil {
+		return err
+	}
+	if _, err := m.vm.EvalBytecode(code); err != nil {
+		return err
+	}
+	var err error
+	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; return enter; })()", quickjs.EvalGlobal)
+	return err
+}
+
+// part takes in more of the world; JavaScript stands still meanwhile.
+func (m *machine) part(name string) error {
+	make := parts[name]
+	if make == nil {
+		return fmt.Errorf("no part %q", name)
+	}
+	code, err := make()
+	if err != nil {
+		return err
+	}
+	_, err = m.vm.EvalBytecode(code)
+	return err
+}
+
+// sync is JavaScript's question to Go: op and JSON in, JSON out.
+func (m *machine) sync(args []any) (_ any, err error) {
+	defer survive(&err)
+	op, _ := args[0].(string)
+	text, _ := args[1].(string)
+	return m.ops.call(op, json.RawMessage(text)), nil
+}
+
+// async is a question that is answered later, by a reply.
+func (m *machine) async(args []any) (_ any, err error) {
+	defer survive(&err)
+	id := number(args[0])
+	op, _ := args[1].(string)
+	text, _ := args[2].(string)
+	key, _ := args[3].(string)
+	m.ops.start(id, op, json.RawMessage(text), key)
+	return nil, nil
+}
+
+// survive turns a panic of ours into an exception: a fault in one operation
+// must not take the hub along.
+func survive(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("hookmux failed: %v", p)
+	}
+}
+
+func number(v any) int {
+	switch v := v.(type) {
+	case int:
+		return v
+	case float64:
+		return int(v)
+	}
+	return 0
+}
+
+// post puts a job in the queue; it is dropped when the engine has ended.
+func (m *machine) post(j job) {
+	m.mu.Lock()
+	if m.ended != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.jobs = append(m.jobs, j)
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// ask starts a load or an event; the channel gets its outcome. note hears its
+// number before anything runs.
+func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome) {
+	answer := make(chan outcome, 1)
+	m.mu.Lock()
+	if m.ended != nil {
+		err := m.ended
+		m.mu.Unlock()
+		answer <- outcome{err: err}
+		return 0, answer
+	}
+	m.next++
+	id := m.next
+	m.pending[id] = answer
+	if note != nil {
+		note(id)
+	}
+	m.jobs = append(m.jobs, job{kind, id, text})
+	m.mu.Unlock()
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+	return id, answer
+}
+
+// tell posts something nobody waits for.
+func (m *machine) tell(kind string, id int, text string) { m.post(job{kind, id, text}) }
+
+// forget gives up on an answer, on both sides.
+func (m *machine) forget(id int) {
+	m.mu.Lock()
+	delete(m.pending, id)
+	m.mu.Unlock()
+	m.tell("abandon", id, "")
+}
+
+// answered settles a load or an event.
+func (m *machine) answered(id int, o outcome) {
+	m.mu.Lock()
+	answer := m.pending[id]
+	delete(m.pending, id)
+	m.mu.Unlock()
+	if answer != nil {
+		answer <- o
+	}
+}
+
+// reply brings Go's answer to an async question.
+func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(body)}) }
+
+func (m *machine) loop() {
+	defer close(m.done)
+	for {
+		m.mu.Lock()
+		if m.ended != nil {
+			m.mu.Unlock()
+			break
+		}
+		if len(m.jobs) == 0 {
+			m.jobs = nil
+			m.mu.Unlock()
+			<-m.wake
+			continue
+		}
+		j := m.jobs[0]
+		m.jobs = m.jobs[1:]
+		m.mu.Unlock()
+		m.run(j)
+		if m.doom != nil {
+			m.end(m.doom)
+			break
+		}
+	}
+	m.ops.close()
+	m.enter.Free()
+	_ = m.vm.Close()
+}
+
+// run does one turn: enter JavaScript, then everything that became due.
+func (m *machine) run(j job) {
+	m.dog.start()
+	_, err := m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
+	if err == nil {
+		_, err = m.vm.ExecutePendingJobs()
+	}
+	if m.dog.stop() {
+		m.doom = errSlice{m.dog.slice}
+		return
+	}
+	if err == nil {
+		return
+	}
+	switch text := err.Error(); {
+	case strings.Contains(text, "out of memory"):
+		m.doom = errMemory
+	case strings.Contains(text, "aborted draining"):
+		m.doom = errSlice{m.dog.slice}
+	default:
+		// The world catches what handlers throw; this is its own.
+		m.ops.trouble("", &jsError{Name: "InternalError", Message: text})
+	}
+}
+
+// end refuses further jobs and tells everybody who waits why.
+func (m *machine) end(why error) {
+	m.mu.Lock()
+	if m.ended != nil {
+		m.mu.Unlock()
+		return
+	}
+	m.ended = why
+	pending := m.pending
+	m.pending, m.jobs = map[int]chan<- outcome{}, nil
+	m.mu.Unlock()
+	for _, answer := range pending {
+		answer <- outcome{err: why}
+	}
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+// close ends the engine and waits until its memory is given back. A turn under
+// way is interrupted.
+func (m *machine) close() {
+	m.end(errClosed)
+	m.dog.hurry()
+	<-m.done
+}
+
+// why is what ended the engine, nil while it runs.
+func (m *machine) why() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ended
+}
