@@ -232,11 +232,18 @@ func (o *ops) done(args json.RawMessage) {
 	o.machine.answered(said.ID, outcome{value: said.Value})
 }
 
-// judge drops an engine whose memory was used up: what it still holds is not
-// worth keeping.
+// judge looks for the two errors after which an engine is not worth keeping,
+// and says them in words.
 func (o *ops) judge(e *jsError) {
-	if e.Name == "InternalError" && strings.Contains(e.Message, "out of memory") {
+	if e == nil || e.Name != "InternalError" {
+		return
+	}
+	switch {
+	case strings.Contains(e.Message, "out of memory"):
 		o.machine.doom = errMemory
+		*e = jsError{Message: strings.Replace(e.Message, "out of memory", errMemory.Error(), 1), Stack: e.Stack}
+	case e.Message == "interrupted":
+		*e = jsError{Message: errSlice{o.machine.dog.slice}.Error(), Stack: e.Stack}
 	}
 }
 

@@ -42,11 +42,11 @@ class Session {
     try {
       const made = factory(api(this));
       if (made && typeof made.then === "function") this.ready = made.then(() => void (this.ready = undefined), (e) => {
-        this.failure = e;
+        this.failure = { error: e };
         this.ready = undefined;
       });
     } catch (e) {
-      this.failure = e;
+      this.failure = { error: e };
     } finally {
       current = before;
     }
