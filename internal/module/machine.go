@@ -401,3 +401,7 @@ func (m *machine) why() error {
 	defer m.mu.Unlock()
 	return m.ended
 }
+
+func (m *machine) condemn(why error)    { m.doom = why }
+func (m *machine) outside(f func())     { m.dog.outside(f) }
+func (m *machine) limit() time.Duration { return m.dog.slice }
