@@ -118,6 +118,13 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	if own.Install != nil {
 		c.install(own.Name, own.Install)
 	}
+	if own.Resume != nil {
+		c.resume(own.Name, own.Resume)
+	}
+	c.status(own.Name, own, whole)
+	if own.Feed != nil {
+		c.feed(own.Name, own.Feed, whole.Events)
+	}
 	return c.problems
 }
 

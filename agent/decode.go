@@ -224,6 +224,12 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	case "false":
 		ev.Attended = event.AttendedNo
 	}
+	if list := r.value[fQuestions]; list != nil {
+		ev.Questions = readQuestions(list)
+	}
+	if list := r.value[fSuggestions]; list != nil {
+		_ = jsonscan.Array(list, func(one []byte) bool { ev.Suggestions = append(ev.Suggestions, one); return true })
+	}
 	name := r.text(fToolName)
 	if name == "" && r.value[fToolInput] == nil {
 		return
@@ -240,6 +246,14 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 		tool.MCP = t.mcp.split(name, r.text(fMCPServer))
 	}
 	t.read(tool.Input, tool)
+	switch tool.Kind {
+	case event.Question:
+		if ev.Questions == nil {
+			ev.Questions = questionsOf(tool.Input)
+		}
+	case event.Plan:
+		ev.Plan, _ = jsonscan.String(jsonscan.Get(tool.Input, "plan"))
+	}
 	ev.Tool = tool
 }
 
@@ -274,7 +288,11 @@ func (a *Agent) fromEnvironment(ev *event.Event, env func(string) string) {
 			ev.Attended = event.AttendedNo
 		}
 	}
-	if p := a.Pane; p.Env != "" && (p.UnlessEnv == "" || !strings.Contains(env(p.UnlessEnv), p.UnlessHas)) {
-		ev.Where.Pane = env(p.Env)
+	if p := a.Pane; p.Env != "" {
+		if p.UnlessEnv != "" && strings.Contains(env(p.UnlessEnv), p.UnlessHas) {
+			ev.Where.Shared = true
+		} else {
+			ev.Where.Pane = env(p.Env)
+		}
 	}
 }

@@ -122,7 +122,6 @@ func TestDegradedIsSaidByTheOthersToo(t *testing.T) {
 		{"kimi", "PermissionRequest.tui.json", event.Decision{Verdict: event.Deny}, event.None, "nothing can be stopped"},
 		{"droid", "PreToolUse.json", change, event.Deny, "which nobody gave"},
 		{"droid", "PreToolUse.json", event.Decision{Verdict: event.Ask}, event.Deny, "ask → deny"},
-		{"pi", "tool_call.bash.json", event.Decision{Verdict: event.Allow}, event.None, "allow → none"},
 		{"opencode", "hook.tool.execute.before.bash.json", event.Decision{Verdict: event.Ask}, event.Deny, "ask → deny"},
 		{"opencode", "hook.tool.execute.before.bash.json", event.Decision{Verdict: event.Allow}, event.None, "allow → none"},
 	} {

@@ -22,6 +22,7 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 		spec = &EventSpec{Name: ev.Native, Kind: ev.Kind}
 	}
 	carries := spec.carriesFor(ev)
+	d = inPlainWords(d, ev, a.compiled.dialect.Takes[spec.Answer], carries)
 	d = settle(d, ev, carries)
 	d = unapproved(d, spec)
 	input, d := a.changedInput(ev, d)
@@ -87,6 +88,40 @@ func settle(d event.Decision, ev *event.Event, carries event.Carries) event.Deci
 			d.Reason += "\n"
 		}
 		d.Reason, d.Context = d.Reason+d.Context, ""
+	}
+	return d
+}
+
+// inPlainWords keeps of a person's answer what the agent has no form for: as
+// words where words do, and else as a note of what was left behind.
+func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carries event.Carries) event.Decision {
+	a := d.Answer
+	if a == nil || d.Verdict == event.Deny {
+		return d
+	}
+	said := a.Note
+	if a.Feedback != "" && takes&dialect.TakesFeedback == 0 {
+		said = strings.TrimSpace(said + "\n" + a.Feedback)
+	}
+	if said != "" {
+		d.Context = strings.TrimSpace(d.Context + "\n" + said)
+	}
+	if a.Choice == event.ChooseAnswer && takes&dialect.TakesAnswers == 0 {
+		if words := dialect.InWords(ev, &d); words != "" && carries.Deny {
+			// The tool that asks does not run, and the model reads why.
+			note(&d, "answer → refusal that holds it: the agent has no other form for answers here")
+			d.Verdict, d.Reason, d.Input, d.Allowed, d.Answer = event.Deny, words, nil, false, nil
+			return d
+		}
+	}
+	if len(a.Suggestion) > 0 && takes&dialect.TakesSuggestion == 0 {
+		note(&d, "standing approval → this call only: the agent takes none here")
+	}
+	if (a.Plan == event.PlanAuto || a.Plan == event.PlanManual) && takes&dialect.TakesPlanMode == 0 {
+		note(&d, "plan mode dropped: the agent goes on in the mode it chooses")
+	}
+	if a.Choice == event.ChooseBypass && takes&dialect.TakesBypass == 0 {
+		note(&d, "bypass → this call only: the agent's mode cannot be switched here")
 	}
 	return d
 }

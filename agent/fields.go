@@ -39,6 +39,8 @@ const (
 	fGoingOn
 	fBackground
 	fTruncated
+	fQuestions
+	fSuggestions
 	fieldCount
 )
 
@@ -50,6 +52,7 @@ var fieldNames = [fieldCount]string{
 	fParent: "parent", fVersion: "version", fAttended: "attended", fFailed: "failed",
 	fToolInput: "tool_input", fToolOutput: "tool_output", fToolCall: "tool_call", fMCPServer: "mcp_server",
 	fDurationMS: "duration_ms", fGoingOn: "going_on", fBackground: "background", fTruncated: "truncated",
+	fQuestions: "questions", fSuggestions: "suggestions",
 }
 
 func fieldNamed(name string) field {
@@ -70,6 +73,7 @@ func (s *FieldSpec) keys() [fieldCount][]string {
 		fParent: s.Parent, fVersion: s.Version, fAttended: s.Attended, fFailed: s.Failed,
 		fToolInput: s.ToolInput, fToolOutput: s.ToolOutput, fToolCall: s.ToolCall, fMCPServer: s.MCPServer,
 		fDurationMS: s.DurationMS, fGoingOn: s.GoingOn, fBackground: s.Background, fTruncated: s.Truncated,
+		fQuestions: s.Questions, fSuggestions: s.Suggestions,
 	}
 }
 

@@ -167,6 +167,7 @@ var unseen = []string{
 	"kimi UserPromptQueued", "kimi SessionHeartbeat", "kimi TaskStarted", "kimi Notification",
 	"droid SubagentStop", "droid PreCompact",
 	"opencode permission.ask", // never called
+	"pi hookmux_answered",     // our own extension makes it
 }
 
 // Every event was seen, but for those.

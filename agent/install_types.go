@@ -29,6 +29,9 @@ type InstallSpec struct {
 	Trust  TrustStep   `yaml:"trust"`
 	Off    []OffSwitch `yaml:"off"`   // settings that switch hooks off, for the doctor
 	Reads  []string    `yaml:"reads"` // agents whose hook files this one runs as well
+	// ReadsScope is which of their files it runs: user or project; empty
+	// means both.
+	ReadsScope string `yaml:"reads_scope"`
 }
 
 // Way is the mechanism by which an agent takes hooks.
@@ -96,12 +99,28 @@ type HandlerSpec struct {
 	// Strict says that one unknown member makes the agent drop more than the
 	// entry, so that nothing but the members named here may ever be written.
 	Strict bool `yaml:"strict"`
+	// Harmless are members a person may add to an entry of ours: they change
+	// neither when it runs nor whether its answer counts.
+	Harmless []string `yaml:"harmless"`
 }
 
 // Member is one key and its value.
 type Member struct {
 	Key   string `yaml:"key"`
 	Value any    `yaml:"value"`
+	Since string `yaml:"since"` // first version of the agent that knows it
+}
+
+// KnownTo reports whether a version of the agent knows the member. Of an
+// unknown version that is believed.
+func (m *Member) KnownTo(version string) bool {
+	return m != nil && (version == "" || m.Since == "" || compareVersions(version, m.Since) >= 0)
+}
+
+// OlderThanTried reports whether a version is older than the one that was
+// asked about everything in the catalogue.
+func (a *Agent) OlderThanTried(version string) bool {
+	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) < 0
 }
 
 // PluginSpec is a plugin file and what must lie beside it.
@@ -110,6 +129,10 @@ type PluginSpec struct {
 	// Seeds are files that are made, only where absent, so that the agent
 	// loads plugins at all; a path that ends in a slash is a directory.
 	Seeds []Seed `yaml:"seeds"`
+	// Alone are patterns, relative to the plugin's directory, of other
+	// people's things that would miss what the seeds pretend to be there:
+	// with one of them no seed is laid.
+	Alone []string `yaml:"alone"`
 	// Broken says what the agent does with a file it cannot load: open (it
 	// goes on without), stuck (it does not start).
 	Broken Missing `yaml:"broken"`
@@ -153,6 +176,21 @@ type TrustStep struct {
 	Step    string `yaml:"step"`    // empty: nothing; hash (each entry by its hash), folder (the project's directory)
 	Project string `yaml:"project"` // the same for project scope, when it differs
 	Say     string `yaml:"say"`     // what the person is told; one line
+	// Folders is where the agent remembers which folders are trusted.
+	Folders *FolderTrust `yaml:"folders"`
+}
+
+// FolderTrust is a JSON file that holds a word for each folder. A folder's word
+// counts for everything below it, the longest path first.
+type FolderTrust struct {
+	Path   string   `yaml:"path"`
+	Env    string   `yaml:"env"`    // variable that names another file
+	Yes    []string `yaml:"yes"`    // words for a folder that is trusted
+	Parent []string `yaml:"parent"` // the same, for the folder around it
+	// Switch is the setting with which every folder is trusted, and
+	// SwitchEnv a variable that says true or false for all.
+	Switch    *OffSwitch `yaml:"switch"`
+	SwitchEnv string     `yaml:"switch_env"`
 }
 
 // OffSwitch is a setting that keeps hooks from running.

@@ -164,10 +164,14 @@ func overlay(base, add *Agent) *Agent {
 	if add.Install != nil {
 		whole.Install = add.Install
 	}
+	if add.Feed != nil {
+		whole.Feed = add.Feed
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}
-	if len(add.Resume) > 0 {
+	whole.Status = overlayStatus(base.Status, add.Status)
+	if add.Resume != nil {
 		whole.Resume = add.Resume
 	}
 	return &whole
@@ -215,5 +219,6 @@ func fieldLists(s *FieldSpec) []*[]string {
 		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
 		&s.Version, &s.Attended, &s.Failed, &s.ToolName, &s.ToolInput,
 		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+		&s.Questions, &s.Suggestions,
 	}
 }

@@ -192,7 +192,7 @@ func decodeFixture(t *testing.T, agent, file string) event.Event {
 
 func TestAnswersAreOnesTheRealAgentHonoured(t *testing.T) {
 	rows := map[string][]oracleRow{}
-	for _, c := range slices.Concat(oracleCases, moreOracleCases) {
+	for _, c := range slices.Concat(oracleCases, moreOracleCases, answerCases) {
 		if rows[c.agent] == nil {
 			rows[c.agent] = oracle(t, c.agent)
 		}
@@ -249,7 +249,7 @@ var unproven = []unprovenCase{
 }
 
 func TestUnprovenAnswersAreListed(t *testing.T) {
-	for _, c := range slices.Concat(unproven, moreUnproven) {
+	for _, c := range slices.Concat(unproven, moreUnproven, unprovenAnswers) {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, _ := Builtin().Encode(&ev, c.decision)
 		if c.stdout != "" && answer.Stdout != c.stdout {

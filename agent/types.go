@@ -29,7 +29,9 @@ type Agent struct {
 	Files   []HookFile   `yaml:"files"`
 	Install *InstallSpec `yaml:"install"` // nil: hookmux cannot write itself into this agent
 	Launch  Launch       `yaml:"launch"`
-	Resume  []string     `yaml:"resume"` // argv that takes a session up again; {session} stands for its id
+	Resume  *ResumeSpec  `yaml:"resume"` // nil: no session of it can be taken up again
+	Status  StatusSpec   `yaml:"status"`
+	Feed    *Feed        `yaml:"feed"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }
@@ -169,8 +171,10 @@ type FieldSpec struct {
 	DurationMS   []string `yaml:"duration_ms"`
 	Failed       []string `yaml:"failed"` // any true one counts
 	GoingOn      []string `yaml:"going_on"`
-	Background   []string `yaml:"background"` // lists; their lengths add up
-	Truncated    []string `yaml:"truncated"`  // any true one counts
+	Background   []string `yaml:"background"`  // lists; their lengths add up
+	Truncated    []string `yaml:"truncated"`   // any true one counts
+	Questions    []string `yaml:"questions"`   // a list of questions, or the schema of a form
+	Suggestions  []string `yaml:"suggestions"` // a list of the standing approvals the agent offers
 }
 
 // VersionSource says which environment variable of a hook process tells the
@@ -231,6 +235,19 @@ type Launch struct {
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument
 	Sessions    []string `yaml:"sessions"`    // subcommands that run a session
+	// Overlay is for versions that pass over hooks on the command line: a
+	// config folder that looks like the person's own and holds our hooks too.
+	Overlay *OverlaySpec `yaml:"overlay"`
+}
+
+// OverlaySpec says which folder is overlaid.
+type OverlaySpec struct {
+	Dir  string `yaml:"dir"`  // the person's
+	Env  string `yaml:"env"`  // variable that names another
+	File string `yaml:"file"` // the file in it that holds hooks
+	// Probe is an override that shows, when the agent lists its hooks, whether
+	// it takes them from the command line.
+	Probe string `yaml:"probe"`
 }
 
 // Duration is a time.Duration that is written like 1.5s in YAML.

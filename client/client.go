@@ -202,6 +202,7 @@ type Note struct {
 	Ready   *wire.Ready
 	Problem *wire.Problem
 	Trace   *wire.Trace
+	Session *wire.SessionChange // what became of a session
 }
 
 // Stream follows events as they happen and calls each for every message, until
@@ -278,6 +279,9 @@ func parseNote(line []byte) (Note, error) {
 	case wire.NoteTrace:
 		note.Trace = new(wire.Trace)
 		into = note.Trace
+	case wire.NoteSession:
+		note.Session = new(wire.SessionChange)
+		into = note.Session
 	default:
 		return note, nil
 	}

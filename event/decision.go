@@ -76,6 +76,8 @@ type Decision struct {
 	ExitCode int    // the first non-zero exit code a handler asked for
 	Stdout   string // text a handler wants printed as it is, where the agent takes plain text
 
+	// Answer is what a person said, when one settled the verdict.
+	Answer *Answer
 	// Extra is what a handler says to one agent in that agent's own words and
 	// beyond these: members of the answer its dialect writes, where it takes
 	// any. Dialects that take none leave it out.
@@ -106,8 +108,9 @@ func OneLine(s string) string {
 }
 
 // Settled is d with its parts in line with each other: a changed input is a
-// [Modify], a Modify without one changes nothing, and Allowed stands beside
-// Modify only. An input of JSON null is no input.
+// [Modify], a Modify without one changes nothing, Allowed stands beside Modify
+// only, and a person's answer only beside the verdict it gives. An input of
+// JSON null is no input.
 func (d Decision) Settled() Decision {
 	if isNull(d.Input) {
 		d.Input = nil
@@ -127,6 +130,9 @@ func (d Decision) Settled() Decision {
 		d.Verdict, d.Allowed = Modify, false
 	}
 	d.Allowed = d.Allowed && d.Verdict == Modify
+	if d.Answer != nil && !d.Answer.fits(d.Verdict, d.Allowed) {
+		d.Answer = nil
+	}
 	return d
 }
 
@@ -138,12 +144,17 @@ func isNull(v json.RawMessage) bool {
 // Merge adds next, a later handler's opinion, to d. Deny beats ask beats
 // modify beats allow beats none, and who settles the verdict gives the reason;
 // changed inputs merge key by key; contexts, notices and printed texts join;
-// the last changed result and the first non-zero exit code stay.
+// the last changed result and the first non-zero exit code stay. A person's
+// answer goes with the verdict it gave.
 func (d *Decision) Merge(next Decision) {
 	next = next.Settled()
 	d.mergeReason(&next)
 	if next.Verdict.rank() > d.Verdict.rank() {
-		d.Verdict, d.By = next.Verdict, next.By
+		d.Verdict, d.By, d.Answer = next.Verdict, next.By, next.Answer.clone()
+	} else if next.Verdict == Modify || d.Answer == nil && next.Verdict == Allow {
+		// A person's yes holds for the input they saw, so it goes with a later
+		// change; and it may follow a hook's.
+		d.Answer = next.Answer.clone()
 	}
 	switch next.Verdict {
 	case Modify:
@@ -154,6 +165,9 @@ func (d *Decision) Merge(next Decision) {
 		d.Allowed = true // a later handler saw the changed input and approved it
 	}
 	d.Allowed = d.Allowed && d.Verdict == Modify
+	if d.Answer != nil && !d.Answer.fits(d.Verdict, d.Allowed) {
+		d.Answer = nil
+	}
 	if next.Input != nil {
 		d.Input = MergeObjects(d.Input, next.Input)
 	}

@@ -111,7 +111,8 @@ func drawDecision(t *rapid.T) Decision {
 		Input: inputs.Draw(t, "input"), Output: inputs.Draw(t, "output"),
 		Context: text.Draw(t, "context"), Notice: text.Draw(t, "notice"), Stdout: text.Draw(t, "stdout"),
 		KeepGoing: rapid.Bool().Draw(t, "keep"), ExitCode: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "exit"),
-		By: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "by"),
+		By:     rapid.SampledFrom([]string{"a", "b"}).Draw(t, "by"),
+		Answer: drawAnswer(t),
 	}
 }
 
@@ -159,6 +160,9 @@ func TestMergeProperties(t *testing.T) {
 			if !owner {
 				t.Fatalf("by %s of %+v", got.By, opinions)
 			}
+		}
+		if a := got.Answer; a != nil && !a.fits(got.Verdict, got.Allowed) {
+			t.Fatalf("the answer %+v stands beside %s", a, got.Verdict.Word())
 		}
 		if again := got.Settled(); !reflect.DeepEqual(again, got) {
 			t.Fatalf("not settled: %+v", got)

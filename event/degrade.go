@@ -44,6 +44,9 @@ func Degrade(d Decision, c Carries) Decision {
 			d.Verdict = None
 		}
 	}
+	if d.Answer != nil && !d.Answer.fits(d.Verdict, d.Allowed) {
+		d.Answer = nil // it went with the verdict it stood beside
+	}
 	if d.Output != nil && !c.Output {
 		note("changed result dropped: the agent keeps its own")
 		d.Output = nil

@@ -101,6 +101,9 @@ func TestDegradeProperties(t *testing.T) {
 		if c.Deny && got.Verdict.rank() < before.Verdict.rank() && before.Verdict != Allow {
 			t.Fatalf("%s fell to %s although it could be denied", before.Verdict.Word(), got.Verdict.Word())
 		}
+		if a := got.Answer; a != nil && !a.fits(got.Verdict, got.Allowed) {
+			t.Fatalf("the answer %+v stands beside %s", a, got.Verdict.Word())
+		}
 		again := Degrade(got, c)
 		if !reflect.DeepEqual(again, got) {
 			t.Fatalf("not stable:\n%+v\n%+v", got, again)

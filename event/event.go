@@ -35,6 +35,13 @@ type Event struct {
 	Subagent *Subagent // set when a subagent reports, or is reported about
 	Tool     *Tool
 
+	// What the event puts to a person, read from the payload: questions with
+	// their options, a plan, and the standing approvals the agent itself
+	// offers, each as the agent spells it. They are not stored; the payload is.
+	Questions   []Inquiry
+	Plan        string
+	Suggestions []json.RawMessage
+
 	Prompt  string // what was asked of the agent
 	Message string // the agent's last words, or a notification's text
 	Detail  string // the agent's word for why: source, reason, trigger, notification type
@@ -81,8 +88,16 @@ type Place struct {
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"` // start tick: with PID it names one process for ever
 	TTY   string `json:"tty,omitempty"`
-	Pane  string `json:"pane,omitempty"` // TMUX_PANE
+	Pane  string `json:"pane,omitempty"` // what the terminal multiplexer calls the spot: %3
 	Host  string `json:"host,omitempty"`
+	// Mux is whose pane that is (tmux, zellij, kitty, wezterm), Server which one
+	// of it: tmux's socket, zellij's session. MuxPID is that server's process.
+	Mux    string `json:"mux,omitempty"`
+	Server string `json:"server,omitempty"`
+	MuxPID int    `json:"muxPid,omitempty"`
+	// Shared says that the process serves several terminals, so that nobody
+	// knows which one this is.
+	Shared bool `json:"shared,omitempty"`
 }
 
 // Tool is one tool call: what is about to run, asks for leave, or ran.

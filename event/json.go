@@ -314,6 +314,7 @@ type wireDecision struct {
 	KeepGoing bool            `json:"keepGoing"`
 	ExitCode  int             `json:"exitCode"`
 	Stdout    string          `json:"stdout"`
+	Answer    *Answer         `json:"answer"`
 	By        string          `json:"by"`
 	Degraded  []string        `json:"degraded"`
 }
@@ -332,6 +333,17 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 	o.yes("keepGoing", d.KeepGoing)
 	o.num("exitCode", int64(d.ExitCode))
 	o.str("stdout", d.Stdout)
+	if d.Answer != nil {
+		answer := *d.Answer
+		if len(answer.Suggestion) > 0 {
+			answer.Suggestion = RawJSON(answer.Suggestion)
+		}
+		b, err := json.Marshal(answer)
+		if err != nil {
+			return nil, err
+		}
+		o.value("answer", b)
+	}
 	o.str("by", d.By)
 	o.list("degraded", d.Degraded)
 	o.close()
@@ -350,7 +362,7 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	}
 	*d = Decision{
 		Verdict: v, Reason: w.Reason, Allowed: w.Allowed, Input: w.Input, Output: w.Output, Context: w.Context,
-		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, By: w.By, Degraded: w.Degraded,
+		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, Answer: w.Answer, By: w.By, Degraded: w.Degraded,
 	}
 	if isNull(d.Input) {
 		d.Input = nil

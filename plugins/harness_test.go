@@ -17,6 +17,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -30,12 +31,15 @@ type fakeHub struct {
 	listener net.Listener
 	requests []frame.Request
 	hungUp   int // callers that went before they were answered
+	texts    []wire.OutboxText
+	polls    []wire.OutboxParams // questions for texts
 }
 
 // What a fake hub may do in place of answering.
 const (
 	silent = "\x00silent" // takes the request and says nothing until the caller goes
 	dies   = "\x00dies"   // hangs up
+	held   = "\x00held"   // says that a person is asked, then does what follows
 )
 
 // node finds a node to run plugins with, or skips the test and says why.
@@ -90,7 +94,12 @@ func (h *fakeHub) close() {
 
 func (h *fakeHub) serve(conn net.Conn) {
 	defer conn.Close()
-	r, err := frame.ReadRequest(bufio.NewReader(conn), nil, frame.Limits{})
+	br := bufio.NewReader(conn)
+	if start, _ := br.Peek(10); string(start) == `{"jsonrpc"` {
+		h.servePoll(conn, br)
+		return
+	}
+	r, err := frame.ReadRequest(br, nil, frame.Limits{})
 	if err != nil {
 		return
 	}
@@ -103,6 +112,13 @@ func (h *fakeHub) serve(conn net.Conn) {
 	if h.answer != nil {
 		text = h.answer(&r)
 	}
+	if rest, ok := strings.CutPrefix(text, held); ok {
+		_, _ = conn.Write(frame.AppendHeld(nil, r.ID, "req-1", "it writes", nil))
+		text = rest
+		if text != silent {
+			time.Sleep(100 * time.Millisecond) // a person takes longer
+		}
+	}
 	switch text {
 	case dies:
 		return
@@ -114,6 +130,30 @@ func (h *fakeHub) serve(conn net.Conn) {
 		return
 	}
 	_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte(text)}))
+}
+
+// servePoll hands out texts as the hub does.
+func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
+	var request struct {
+		Method string
+		Params wire.OutboxParams
+	}
+	line, err := br.ReadBytes('\n')
+	if err != nil || json.Unmarshal(line, &request) != nil || request.Method != wire.MethodOutbox {
+		return
+	}
+	h.mu.Lock()
+	h.polls = append(h.polls, request.Params)
+	_ = os.WriteFile(filepath.Join(h.dir, fmt.Sprintf("poll-%d", len(h.polls))), nil, 0o600)
+	texts := h.texts
+	h.texts = nil
+	h.mu.Unlock()
+	if len(texts) == 0 {
+		_, _ = conn.Read(make([]byte, 1)) // until the caller goes
+		return
+	}
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.OutboxResult{Texts: texts}})
+	_, _ = conn.Write(append(b, '\n'))
 }
 
 // all are the requests that came in, in order.

@@ -1,8 +1,11 @@
 package dialect
 
 import (
+	"strings"
+
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // Claude Code reads one JSON object from stdout, tolerates members it does not
@@ -12,6 +15,11 @@ var claude = Dialect{
 	Finish: claudeFinish,
 	Encode: claudeEncode,
 	Shapes: []string{ShapeTool, ShapePermission, ShapeBlock, ShapeContext, ShapeQuestion},
+	Takes: map[string]Takes{
+		ShapeTool:       TakesAnswers, // the plan a model is shown is the original one here
+		ShapePermission: TakesAnswers | TakesSuggestion | TakesPlanMode | TakesFeedback,
+		ShapeQuestion:   TakesAnswers,
+	},
 }
 
 // claudeFinish: agent_type alone names the persona of the main agent; a
@@ -34,8 +42,18 @@ func claudeEncode(call Call) (neutral.Answer, event.Decision) {
 		top.nest("hookSpecificOutput", claudePermission(&call, &d))
 	case ShapeQuestion:
 		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
-			if d.Verdict == event.Deny {
+			switch d.Verdict {
+			case event.Deny:
 				o.text("action", "decline")
+			case event.Allow:
+				content := formContent(call.Event, &d, jsonscan.Get(call.Event.Raw, "requested_schema"))
+				if content == nil {
+					note(&d, "allow → none: the form is not filled with what it takes")
+					d.Verdict, d.Answer = event.None, nil
+					break
+				}
+				o.text("action", "accept")
+				o.raw("content", content)
 			}
 		}))
 	case ShapeBlock:
@@ -91,9 +109,35 @@ func claudePermission(call *Call, d *event.Decision) object {
 			}
 			decision.text("behavior", "allow")
 			decision.raw("updatedInput", input)
+			decision.raw("updatedPermissions", claudePermissions(d.Answer))
 		}
 		o.nest("decision", decision)
 	})
+}
+
+// claudePermissions are the changes of Claude's own rules that an approval
+// brings along: the suggestion the person took up, or the mode in which an
+// accepted plan is carried out.
+func claudePermissions(a *event.Answer) []byte {
+	if a == nil {
+		return nil
+	}
+	mode := ""
+	switch a.Plan {
+	case event.PlanAuto:
+		mode = "acceptEdits"
+	case event.PlanManual:
+		mode = "default"
+	}
+	switch {
+	case mode != "":
+		return []byte(`[{"type":"setMode","mode":"` + mode + `","destination":"session"}]`)
+	case len(a.Suggestion) == 0 || !jsonscan.Valid(a.Suggestion):
+		return nil
+	case jsonscan.IsArray(a.Suggestion):
+		return a.Suggestion
+	}
+	return append(append([]byte{'['}, a.Suggestion...), ']')
 }
 
 // claudeApproved is the input an approval must carry. A plan and a question
@@ -108,14 +152,45 @@ func claudeApproved(call *Call, d *event.Decision) []byte {
 	switch tool.Kind {
 	case event.Plan:
 		if call.Shape == ShapePermission || len(tool.Input) == 0 {
-			return []byte("{}")
+			return claudePlan(call, d)
 		}
 		return tool.Input
 	case event.Question:
-		note(d, "allow → none: an approval does not answer a question; answers must come as changed input")
-		d.Verdict, d.Allowed = event.None, false
+		if input := claudeAnswers(call, d); input != nil {
+			return input
+		}
+		note(d, "allow → none: an approval does not answer a question; its answers must come along")
+		d.Verdict, d.Allowed, d.Answer = event.None, false, nil
 	}
 	return nil
+}
+
+// claudePlan approves a plan as it is, or with the person's words added to it:
+// the model is then shown the plan as edited.
+func claudePlan(call *Call, d *event.Decision) []byte {
+	if d.Answer == nil || strings.TrimSpace(d.Answer.Feedback) == "" || call.Shape != ShapePermission {
+		return []byte("{}")
+	}
+	var o object
+	o.text("plan", strings.TrimRight(call.Event.Plan, "\n")+"\n\nThe person adds: "+strings.TrimSpace(d.Answer.Feedback)+"\n")
+	return event.MergeObjects(call.Event.Tool.Input, o.bytes())
+}
+
+// claudeAnswers is the input of the tool that asks with the answers added,
+// each under the words of its question.
+func claudeAnswers(call *Call, d *event.Decision) []byte {
+	var given object
+	for i, a := range answers(call.Event, d) {
+		if a != nil {
+			given.member(call.Event.Questions[i].Text, event.AppendString(nil, words(a)))
+		}
+	}
+	if len(given.b) == 0 {
+		return nil
+	}
+	var o object
+	o.nest("answers", given)
+	return event.MergeObjects(call.Event.Tool.CurrentInput(), o.bytes())
 }
 
 // refusal is the reason of a refusal or of keeping an agent going; empty when

@@ -22,6 +22,8 @@ type Dialect struct {
 	Encode func(call Call) (neutral.Answer, event.Decision)
 	// Shapes are the answer shapes Encode knows.
 	Shapes []string
+	// Takes says for a shape what of a person's answer Encode can write.
+	Takes map[string]Takes
 }
 
 // Decoded is what Finish may look at and correct. It is not the event itself:

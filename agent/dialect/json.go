@@ -23,6 +23,13 @@ func (o *object) key(k string) {
 	o.b = append(o.b, '"', ':')
 }
 
+// member writes a value under a key that an agent made up.
+func (o *object) member(k string, v []byte) {
+	quoted := event.AppendString(nil, k)
+	o.key(string(quoted[1 : len(quoted)-1]))
+	o.b = append(o.b, v...)
+}
+
 func (o *object) text(k, v string) {
 	if v != "" {
 		o.key(k)

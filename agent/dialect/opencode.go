@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"encoding/json"
+
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
@@ -15,7 +17,9 @@ import (
 //	         OpenCode keeps the old object)
 //	context  at chat.message put behind the prompt's last text part; at
 //	         experimental.session.compacting pushed on output.context
-//	reply    answer of a permission: once or reject, with message where rejected
+//	reply    answer of a permission: once, always or reject, with message where
+//	         rejected; bypass beside once lets the session run everything
+//	answers  answers of a question: one list of labels or own words for each
 //	reject   dismiss a question
 //	prompt   another prompt for the session, sent once it is idle
 //
@@ -26,6 +30,7 @@ var opencode = Dialect{
 	Finish: opencodeFinish,
 	Encode: opencodeEncode,
 	Shapes: []string{ShapeTool, ShapeResult, ShapePrompt, ShapePermission, ShapeQuestion, ShapeBlock, ShapeContext},
+	Takes:  map[string]Takes{ShapePermission: TakesSuggestion | TakesBypass, ShapeQuestion: TakesAnswers},
 }
 
 // opencodeFinish: a child session reports under its own id; the plugin says
@@ -71,15 +76,33 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 	case ShapePermission:
 		switch d.Verdict {
 		case event.Allow:
+			// always lets through every pattern OpenCode offered with the
+			// request, in all sessions of its process: only where the person
+			// took that up.
+			if d.Answer != nil && len(d.Answer.Suggestion) > 0 {
+				top.text("reply", "always")
+				break
+			}
 			top.text("reply", "once")
+			if d.Answer != nil && d.Answer.Choice == event.ChooseBypass {
+				top.raw("bypass", []byte("true"))
+			}
 		case event.Deny:
 			// Without a message the whole turn would end.
 			top.text("reply", "reject")
 			top.text("message", event.OneLine(d.Reason))
 		}
 	case ShapeQuestion:
-		if d.Verdict == event.Deny {
+		switch d.Verdict {
+		case event.Deny:
 			top.raw("reject", []byte("true"))
+		case event.Allow:
+			list := opencodeAnswers(call.Event, &d)
+			if list == nil {
+				note(&d, "allow → none: an approval does not answer a question; its answers must come along")
+				d.Verdict, d.Answer = event.None, nil
+			}
+			top.raw("answers", list)
 		}
 	case ShapeBlock:
 		top.text("prompt", refusal(&d))
@@ -106,4 +129,29 @@ func opencodeResult(call *Call, d *event.Decision) string {
 		text += "\n\n" + d.Context
 	}
 	return text
+}
+
+// opencodeAnswers are the answers as OpenCode takes them: for each question,
+// in order, a list of labels or words; empty where it was left out.
+func opencodeAnswers(ev *event.Event, d *event.Decision) []byte {
+	given := answers(ev, d)
+	if given == nil {
+		return nil
+	}
+	lists := make([][]string, len(given))
+	for i, a := range given {
+		lists[i] = []string{}
+		if a == nil {
+			continue
+		}
+		lists[i] = append(lists[i], a.Options...)
+		if a.Text != "" {
+			lists[i] = append(lists[i], a.Text)
+		}
+	}
+	b, err := json.Marshal(lists)
+	if err != nil {
+		return nil
+	}
+	return b
 }

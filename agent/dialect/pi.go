@@ -9,9 +9,10 @@ import (
 )
 
 // pi is spoken to through our extension, which gives pi's handler the answer
-// as its return value, after taking out three members that pi has no return
+// as its return value, after taking out the members that pi has no return
 // value for:
 //
+//	allow   somebody approved: a dialog that is open about it closes
 //	input   laid over event.input key by key, in place
 //	ask     shown to the person as a dialog; no person, or no, means block
 //	notice  shown to the person
@@ -47,6 +48,9 @@ func piEncode(call Call) (neutral.Answer, event.Decision) {
 			top.text("ask", askReason(d.Reason))
 			top.raw("input", call.Input)
 		default:
+			if d.Verdict == event.Allow || d.Allowed {
+				top.raw("allow", []byte("true"))
+			}
 			top.raw("input", call.Input)
 		}
 	case ShapeResult:

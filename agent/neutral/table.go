@@ -98,6 +98,8 @@ func rowsCodex(event string) (Row, bool) {
 	case "Interrupt",
 		"SessionEnd":
 		return Row{Timeout: 1000 * time.Millisecond}, true
+	case "agent-turn-complete":
+		return Row{Timeout: 10000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -278,6 +280,7 @@ func rowsPi(event string) (Row, bool) {
 		"session_compact_failed",
 		"ui_prompt_start",
 		"ui_prompt_end",
+		"hookmux_answered",
 		"user_bash",
 		"session_before_switch",
 		"session_before_fork",

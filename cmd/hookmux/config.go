@@ -80,6 +80,9 @@ and a project's .hookmux/config.json, which may only tighten.`,
 			if err != nil {
 				return usage("%v", err)
 			}
+			if key.Name == config.ApprovalsPIN {
+				return w.setPIN(cmd, args[1] == "on")
+			}
 			return w.setSetting(cmd, args[0], value, project)
 		},
 	}
@@ -89,6 +92,9 @@ and a project's .hookmux/config.json, which may only tighten.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := config.Find(args[0]); !ok {
 				return usage("%v", config.Unknown(args[0]))
+			}
+			if args[0] == config.ApprovalsPIN {
+				return w.setPIN(cmd, false)
 			}
 			return w.setSetting(cmd, args[0], nil, project)
 		},

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install"
@@ -12,27 +17,28 @@ import (
 )
 
 func (w *world) doctorCommand() *cobra.Command {
-	var fix, asJSON bool
+	var fix, yes, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor [AGENT]",
 		Short: "Find out what is wrong, and how to mend it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
 trusted and not switched off, runs its hook with nearly no environment and watches
 it arrive at the hub, and says which events ever came. Every finding names the
-command that mends it; --fix runs those that only touch what hookmux wrote.
-Exit code 0 when nothing is wrong, 1 otherwise.`,
+command that mends it; --fix runs those that only touch what hookmux wrote, and
+asks before an agent is told to trust hooks. Exit code 0 when nothing is wrong, 1 otherwise.`,
 		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return w.doctor(cmd.Context(), args, fix, asJSON)
+			return w.doctor(cmd.Context(), args, fix, yes, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "mend what hookmux wrote itself")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: do not ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	return cmd
 }
 
-func (w *world) doctor(ctx context.Context, args []string, fix, asJSON bool) error {
+func (w *world) doctor(ctx context.Context, args []string, fix, yes, asJSON bool) error {
 	c, err := w.catalogue()
 	if err != nil {
 		return err
@@ -45,6 +51,7 @@ func (w *world) doctor(ctx context.Context, args []string, fix, asJSON bool) err
 	if err != nil {
 		return err
 	}
+	h.Known = c.Agents()
 	if len(args) == 0 {
 		for _, found := range h.Find(c.Agents()) {
 			agents = append(agents, found.Agent)
@@ -63,7 +70,7 @@ func (w *world) doctor(ctx context.Context, args []string, fix, asJSON bool) err
 		if err := w.personOnly(c, true); err != nil {
 			return err
 		}
-		mended, err := d.Mend(findings, &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }})
+		mended, err := d.Mend(findings, w.mayTrust(d.Trusts(findings), yes, asJSON), &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }})
 		if err != nil {
 			return err
 		}
@@ -72,6 +79,28 @@ func (w *world) doctor(ctx context.Context, args []string, fix, asJSON bool) err
 		}
 	}
 	return w.sayFindings(findings, asJSON)
+}
+
+// mayTrust asks for each agent whether it may be told to trust our hooks.
+// Without a yes, or anybody to give it, the rest is mended and this is left.
+func (w *world) mayTrust(agents []*agent.Agent, yes, asJSON bool) func(string) bool {
+	may := map[string]bool{}
+	in, ok := w.stdin.(*os.File)
+	ask := !asJSON && ok && term.IsTerminal(int(in.Fd()))
+	for _, a := range agents {
+		switch {
+		case yes:
+			may[a.Name] = true
+		case ask:
+			fmt.Fprintf(w.stdout, "%s is told to trust hookmux's own hooks, and only those. Do it? [y/N] ", a.Title)
+			answer, _ := bufio.NewReader(w.stdin).ReadString('\n')
+			word := strings.ToLower(strings.TrimSpace(answer))
+			may[a.Name] = word == "y" || word == "yes"
+		default:
+			w.tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in a terminal, or add --yes", a.Title)})
+		}
+	}
+	return func(name string) bool { return may[name] }
 }
 
 func (w *world) sayFindings(findings []install.Finding, asJSON bool) error {

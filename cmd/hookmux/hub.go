@@ -21,15 +21,20 @@ import (
 )
 
 func (w *world) hubCommand() *cobra.Command {
+	var service bool
 	cmd := &cobra.Command{
 		Use:   "hub",
 		Short: "Run the hub here, in the foreground; or start, stop it",
 		Long: `The hub is the one process behind all hooks. Whoever needs it first starts it,
-so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.`,
+so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.
+
+Under systemd or launchd use --service: while a hub that somebody else started is
+running it waits, and takes over when that one ends.`,
 		Example: "  hookmux hub          # in the foreground\n  hookmux hub start    # in the background\n  hookmux hub stop",
 		Args:    group,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return w.runHub(cmd.Context()) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return w.runHub(cmd.Context(), service) },
 	}
+	cmd.Flags().BoolVar(&service, "service", false, "for service managers: wait while another hub runs")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "start", Short: "Start the hub in the background", Args: exactly(), Example: "  hookmux hub start",
@@ -45,7 +50,7 @@ next one starts a new hub. To switch everything to neutral, use ` + "`hookmux of
 	return cmd
 }
 
-func (w *world) runHub(ctx context.Context) error {
+func (w *world) runHub(ctx context.Context, service bool) error {
 	auto := w.getenv(hubstart.LockVariable) != ""
 	person := w.byPerson(auto)
 	dirs, err := w.hubDirs(person)
@@ -58,6 +63,16 @@ func (w *world) runHub(ctx context.Context) error {
 		o.Environment = w.environ
 	}
 	h, err := hub.New(o)
+	for service && errors.Is(err, hubstart.ErrRunning) {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+		if !hubstart.Lives(dirs) {
+			h, err = hub.New(o)
+		}
+	}
 	if errors.Is(err, hubstart.ErrRunning) {
 		if auto {
 			return nil // somebody was faster; that is all the starter wanted
@@ -135,6 +150,10 @@ func (w *world) hubStop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	before := 0
+	if info, err := c.Info(ctx); err == nil {
+		before = info.PID
+	}
 	if err := c.Call(ctx, wire.MethodStop, wire.StopParams{Reason: "hookmux hub stop"}, nil); err != nil {
 		if errors.Is(err, client.ErrNoHub) {
 			w.say("the hub is not running")
@@ -145,6 +164,10 @@ func (w *world) hubStop(ctx context.Context) error {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if !hubstart.Lives(dirs) {
 			w.say("the hub has stopped")
+			return nil
+		}
+		if info, err := c.Info(ctx); err == nil && before != 0 && info.PID != before {
+			w.say("the hub has stopped; another one took its place, pid %d", info.PID)
 			return nil
 		}
 	}

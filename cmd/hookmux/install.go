@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +29,9 @@ import (
 // installFlags are those of install and uninstall.
 type installFlags struct {
 	dryRun, yes, project, asJSON, noTrust bool
+	full                                  bool
 	events                                []string
-	onUnavailable                         string
+	onUnavailable                         string // empty: as before, or neutral
 }
 
 func (w *world) installCommand() *cobra.Command {
@@ -42,7 +45,9 @@ files stay as they are; hookmux uninstall gives back the same bytes. With a file
 that cannot be read nothing is written anywhere.
 
 Events are those that are worth having for each agent; --events names others, by
-their unified kind or the agent's own name.`,
+their unified kind or the agent's own name. What was chosen with --events and
+--on-unavailable stays when hookmux is installed again, until it is named anew:
+--events default, --on-unavailable neutral.`,
 		Example: `  hookmux install                          # every agent that is found
   hookmux install claude codex --dry-run   # only show the changes
   hookmux install --project claude         # for this project alone
@@ -54,9 +59,10 @@ their unified kind or the agent's own name.`,
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&f.project, "project", false, "in this project's files in place of yours")
-	cmd.Flags().StringSliceVar(&f.events, "events", nil, "only these events, e.g. tool.before,turn.end")
-	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "neutral", "what hooks answer while the hub cannot be reached: neutral or deny")
+	cmd.Flags().StringSliceVar(&f.events, "events", nil, "only these events, e.g. tool.before,turn.end; default: the usual ones")
+	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "", "what hooks answer while the hub cannot be reached: neutral (unless chosen before) or deny")
 	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "do not tell agents that ask for it to trust these hooks")
+	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 	return cmd
 }
@@ -77,8 +83,38 @@ func (w *world) installHost() (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
-		Hook: install.StableHook(hook, w.getenv("PATH")),
+		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion, Open: w.openSessions,
 	}, nil
+}
+
+var versionNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
+
+// agentVersion asks an agent for its version; empty when it does not say.
+func (w *world) agentVersion(a *agent.Agent) string {
+	program := w.agentProgram(a)
+	if program == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "--version")
+	cmd.Env, cmd.WaitDelay = w.environ, time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return versionNumber.FindString(string(out))
+}
+
+// agentProgram is an agent's program on PATH, or empty.
+func (w *world) agentProgram(a *agent.Agent) string {
+	for _, dir := range filepath.SplitList(w.getenv("PATH")) {
+		file := filepath.Join(dir, a.Launch.Program)
+		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file
+		}
+	}
+	return ""
 }
 
 // projectFolder is the repository a folder is in, or the folder itself.
@@ -129,7 +165,7 @@ func (w *world) personOnly(c *agent.Catalogue, strict bool) error {
 }
 
 func (w *world) install(ctx context.Context, f *installFlags, args []string) error {
-	if f.onUnavailable != "neutral" && f.onUnavailable != "deny" {
+	if f.onUnavailable != "" && f.onUnavailable != "neutral" && f.onUnavailable != "deny" {
 		return usage("--on-unavailable takes neutral or deny, not %q", f.onUnavailable)
 	}
 	c, err := w.catalogue()
@@ -149,6 +185,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 	if err != nil {
 		return err
 	}
+	h.Known = c.Agents()
 	if len(args) == 0 {
 		for _, found := range h.Find(c.Agents()) {
 			agents = append(agents, found.Agent)
@@ -157,11 +194,15 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
 		}
 	}
-	o := install.Options{Agents: agents, Scope: install.User, Events: f.events, Deny: f.onUnavailable == "deny", Trust: !f.noTrust, Known: c.Agents()}
+	o := install.Options{Agents: agents, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
+		Deny: f.onUnavailable == "deny", Neutral: f.onUnavailable == "neutral"}
+	if slices.Equal(f.events, []string{"default"}) {
+		o.Events, o.Usual = nil, true
+	}
 	if f.project {
 		o.Scope = install.Project
 	}
-	if err := install.CheckEvents(agents, f.events); err != nil {
+	if err := install.CheckEvents(agents, o.Events); err != nil {
 		return usage("%v", err)
 	}
 	plan, done, err := w.carryOut(h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?")
@@ -177,7 +218,7 @@ func (w *world) carryOut(h *install.Host, plans func() (*install.Plan, error), f
 		return nil, false, err
 	}
 	if !f.asJSON {
-		if err := plan.Apply(&install.Diff{Out: w.stdout, Color: w.style().Color, Home: h.Dirs.Home}); err != nil {
+		if err := plan.Apply(&install.Diff{Out: w.stdout, Color: w.style().Color, Home: h.Dirs.Home, Full: f.full}); err != nil {
 			return nil, false, err
 		}
 		for _, n := range plan.Notes {
@@ -214,13 +255,9 @@ func files(n int) string {
 
 // appServer is an agent's own server.
 func (w *world) appServer(a *agent.Agent, cwd string) install.AppServer {
-	program := a.Launch.Program
-	for _, dir := range filepath.SplitList(w.getenv("PATH")) {
-		file := filepath.Join(dir, a.Launch.Program)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			program = file
-			break
-		}
+	program := w.agentProgram(a)
+	if program == "" {
+		program = a.Launch.Program
 	}
 	return install.AppServer{Program: program, Args: []string{"app-server"}, Env: w.environ, Dir: cwd}
 }
@@ -287,8 +324,10 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
 		}
-		for _, n := range a.Notes {
-			w.say("%s: %s", a.Name, visible.Text(n))
+		for _, n := range append([]string{a.Pickup}, a.Notes...) {
+			if n != "" {
+				w.say("%s: %s", a.Name, visible.Text(n))
+			}
 		}
 	}
 	for _, p := range probes {
@@ -311,14 +350,14 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 	w.say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 }
 
-// installed reports whether an agent has hooks of its own already, here.
-func (w *world) installed(a *agent.Agent) bool {
+// delivery is what of an agent's installed hooks reaches us, here.
+func (w *world) delivery(a *agent.Agent) install.Delivery {
 	dirs, err := w.dirs()
-	if err != nil {
-		return false
+	if err != nil || a.Install == nil {
+		return install.Delivery{}
 	}
 	h := install.Host{Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String}
-	return h.Installed(a)
+	return h.Delivery(a)
 }
 
 // refreshShim keeps the path in agents' configs leading to this hookmux after

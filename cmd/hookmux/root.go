@@ -129,8 +129,12 @@ the agent's own words.`,
 		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
 		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
 		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
-		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(),
+		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(), w.manCommand(), w.tmuxCommand(),
+		w.psCommand(), w.showCommand(), w.jumpCommand(), w.renameCommand(), w.resumeCommand(), w.forgetCommand(), w.sendCommand(),
+		w.feedCommand(), w.approveCommand(), w.denyCommand(), w.answerCommand(), w.planCommand(), w.releaseCommand(),
+		w.allowCommand(), w.awayCommand(), w.backCommand(),
 	)
+	w.complete(root)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/visible"
@@ -28,7 +30,7 @@ const (
 )
 
 func (w *world) runCommand() *cobra.Command {
-	var dryRun, asJSON, hubOnly bool
+	var dryRun, asJSON, hubOnly, noTrust bool
 	cmd := &cobra.Command{
 		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch; no file is edited",
@@ -55,7 +57,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 			if asJSON && !dryRun {
 				return usage("--json goes with --dry-run; put the agent's own flags behind its name")
 			}
-			l, err := w.planLaunch(args[0], args[1:])
+			l, err := w.planLaunch(args[0], args[1:], noTrust)
 			if err != nil {
 				return err
 			}
@@ -69,6 +71,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
+	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only the ends of turns are then seen")
 	cmd.Flags().BoolVar(&hubOnly, "start-hub", false, "start the hub in the background and return")
 	_ = cmd.Flags().MarkHidden("start-hub") // the flag is there: it can't fail
 	return cmd
@@ -82,18 +85,23 @@ type launchPlan struct {
 	injected bool
 	notes    []string
 	active   string
+
+	untrusted bool // it was not told to trust anything
+	overlay   *launch.Overlay
+	env       string // the variable that names the overlay
 }
 
-func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
+func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPlan, error) {
 	a, program, err := w.launchAgent(name)
 	if err != nil {
 		return nil, err
 	}
 	// Hooks that are installed run anyway; given here too, each event would
-	// come twice.
-	installed := w.installed(a)
-	if err := launch.Check(a); err != nil && !installed {
-		return nil, usage("%v", err)
+	// come twice. Those that would not run are given.
+	there := w.delivery(a)
+	cannot := launch.Check(a)
+	if cannot != nil && !there.Ours {
+		return nil, usage("%v", cannot)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -110,15 +118,41 @@ func (w *world) planLaunch(name string, args []string) (*launchPlan, error) {
 	if err != nil {
 		return nil, &codeError{exitNotFound, err.Error()}
 	}
-	if installed {
-		argv := append([]string{found.Program}, args...)
-		return &launchPlan{agent: a, program: found.Program, argv: argv, active: found.Next(argv)}, nil
+	var notes []string
+	if there.Ours && !there.Whole {
+		notes = append(notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`", a.Name, there.Why, a.Name))
 	}
-	argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook})
+	if there.Whole || cannot != nil {
+		argv := append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, notes: notes, active: found.Next(argv)}, nil
+	}
+	argv, injected, more, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook, Running: there.Events,
+		Untrusted: noTrust, Config: w.agentConfig(a)})
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	return &launchPlan{a, found.Program, argv, injected, notes, found.Next(argv)}, nil
+	notes = append(notes, more...)
+	if over := w.overlay(a, found.Program); injected && !noTrust && over != nil {
+		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
+		argv = append([]string{found.Program}, args...)
+		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes, active: found.Next(argv),
+			untrusted: true, overlay: over, env: a.Launch.Overlay.Env}, nil
+	}
+	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes, active: found.Next(argv), untrusted: noTrust}, nil
+}
+
+// agentConfig is an agent's own config file, where it is one of TOML.
+func (w *world) agentConfig(a *agent.Agent) string {
+	dirs, err := w.dirs()
+	if err != nil {
+		return ""
+	}
+	for _, f := range a.Files {
+		if f.Scope == install.User && f.Format == "toml" {
+			return f.Resolve(dirs.Home, "", w.getenv)
+		}
+	}
+	return ""
 }
 
 // launchAgent knows an agent by its name, or by the path of its program.
@@ -183,12 +217,18 @@ func (w *world) tell(notes []string) {
 func (w *world) launch(ctx context.Context, l *launchPlan) error {
 	w.tell(l.notes)
 	if l.injected {
-		w.tellOnce(l.agent)
+		if !l.untrusted {
+			w.tellOnce(l.agent)
+		}
 		if err := w.hubBeforehand(ctx); err != nil {
 			// Hooks start it as well, and a session without hub is still one.
 			w.tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: %v; see `hookmux status`", err)})
 		}
 	}
+	if l.overlay != nil {
+		return w.launchOver(l)
+	}
+	w.leaveNote(l)
 	err := launch.Exec(l.program, l.argv, launch.Environ(w.environ, l.active))
 	return &codeError{exitNotRunnable, err.Error()}
 }
@@ -262,4 +302,20 @@ func (w *world) spawnHub() error {
 		return fmt.Errorf("it died three times within a minute and waits before the next start; its log is %s", dirs.Log())
 	}
 	return nil
+}
+
+// leaveNote tells the hub with which flags this process becomes an agent: most
+// hide them behind a title of their own. Without it a session is taken up
+// again without its flags.
+func (w *world) leaveNote(l *launchPlan) {
+	dirs, err := w.dirs()
+	if err != nil || l.agent.Resume == nil {
+		return
+	}
+	self, err := proc.System().Lookup(os.Getpid())
+	if err != nil {
+		return
+	}
+	args, _ := launch.Strip(l.agent, l.argv[1:])
+	_ = argv.Leave(dirs.Runtime, l.agent, argv.Note{PID: self.PID, Start: self.Start, Given: l.injected, Dir: w.cwd()}, args)
 }

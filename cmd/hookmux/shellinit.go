@@ -12,16 +12,30 @@ import (
 )
 
 func (w *world) shellInitCommand() *cobra.Command {
-	return &cobra.Command{
+	var mux0 bool
+	cmd := &cobra.Command{
 		Use:   "shell-init SHELL",
 		Short: "Have agents of this shell go through `hookmux run`",
 		Long: `Prints functions for bash, zsh or fish: claude, codex and the others that take
 hooks at launch then start through hookmux run, with the same arguments. Without
-hookmux on PATH they start as ever.`,
+hookmux on PATH they start as ever.
+
+With --mux0 it prints, instead, what mux0's own scripts and plugin look for: the
+socket to report to, which is the hub's, and an id for this terminal, which stays
+the same for every shell on it. The shell may be left out then.`,
 		Example: `  hookmux shell-init fish | source      # in ~/.config/fish/config.fish
-  eval "$(hookmux shell-init zsh)"      # in ~/.zshrc; bash alike`,
-		Args: exactly("SHELL"),
-		RunE: func(_ *cobra.Command, args []string) error {
+  eval "$(hookmux shell-init zsh)"      # in ~/.zshrc; bash alike
+  eval "$(hookmux shell-init --mux0)"   # before mux0's agent-functions`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if mux0 && len(args) == 0 {
+				return nil
+			}
+			return exactly("SHELL")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if mux0 {
+				return w.shellInitMux0(cmd.Context(), args)
+			}
 			c, err := w.catalogue()
 			if err != nil {
 				return err
@@ -33,6 +47,8 @@ hookmux on PATH they start as ever.`,
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&mux0, "mux0", false, "export what mux0's scripts need, in place of the functions")
+	return cmd
 }
 
 // shellInit writes one function for each agent that takes hooks at launch. A

@@ -21,6 +21,7 @@ command, also where no record of the installation is left.`,
 	}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 	return cmd
 }

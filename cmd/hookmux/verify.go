@@ -33,8 +33,9 @@ watches what really happens: does a refusal stop the tool, does the model read
 the reason, does a changed command run, do events arrive? No account, no tokens,
 none of your files touched.
 
-✓ holds, ✗ does not hold, – could not be proven (the report says why). Exit code
-1 when something that hookmux claims about an agent does not hold.
+✓ holds, ✗ does not hold, – could not be proven (the report says why). Below each
+✗ stands what was seen, what it is likely about, and the command to go on with.
+Exit code 1 when something that hookmux claims about an agent does not hold.
 
 AGENT is a name, or the path of the agent's program; without one every agent on
 PATH is asked.`,
@@ -51,8 +52,8 @@ PATH is asked.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, checks: [{check, event, claim, mark, why, hint}]}]}")
-	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent (no credentials); hooks in it run")
+	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, launches, headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
+	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for credentials; hooks in it run")
 	flags.BoolVar(&f.keep, "keep", false, "keep everything that was seen, and say where")
 	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
 	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both (PreToolUse.deny); may be repeated")
@@ -82,6 +83,9 @@ func (w *world) listChecks(asJSON bool) error {
 func (w *world) verify(ctx context.Context, names []string, f *verifyFlags) error {
 	if err := verify.KnowsChecks(f.checks); err != nil {
 		return usage("%v", err)
+	}
+	if f.record != "" && len(f.checks) > 0 {
+		return usage("--record: a record of some checks would pass for one of all; leave --check out")
 	}
 	isolation := verify.InNamespace
 	if verify.Inside(w.getenv) {

@@ -50,7 +50,7 @@ const seat = "/dev/pts/7"
 func newPeople() people {
 	var agents []proctest.Node
 	for name, pid := range agentPIDs {
-		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true, Start: 1})
+		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true, Start: 1, Args: []string{name, "--model", "M", "old prompt"}})
 	}
 	return people{real: proc.System(), hub: os.Getpid(), agents: proctest.New(agents...)}
 }
@@ -92,7 +92,12 @@ func (t people) Program(pid int) (string, error) {
 	return "/usr/bin/hookmux", nil
 }
 
-func (t people) Args(pid int) ([]string, error) { return t.real.Args(pid) }
+func (t people) Args(pid int) ([]string, error) {
+	if _, err := t.agents.Lookup(pid); err == nil {
+		return t.agents.Args(pid)
+	}
+	return t.real.Args(pid)
+}
 
 func (t people) Environ(pid int) ([]string, error) {
 	if t.belowHub(pid) {

@@ -25,6 +25,12 @@ const (
 	GuardOwnFiles    = "guard.own-files"
 	GuardAllow       = "guard.allow"
 	HooksTimeout     = "hooks.timeout"
+	Status           = "status"
+	Resume           = "resume"
+	TmuxFollow       = "tmux.follow"
+	Gate             = "gate"
+	FeedWait         = "feed.wait"
+	ApprovalsPIN     = "approvals.pin"
 )
 
 // Type is what a key's value is.
@@ -82,7 +88,21 @@ var table = []Key{
 		Doc: "ids of guard rules that never stop anything"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
+	{Name: Status, Type: Choice, Choices: switchChoices, Default: "on", Project: Never, PerName: true, NameDoc: "agent",
+		Doc: "show what sessions do; status.<agent> for one agent: on, off"},
+	{Name: Resume, Type: Choice, Choices: switchChoices, Default: "off", Project: Never, PerName: true, NameDoc: "agent",
+		Doc: "remember how sessions are taken up again; resume.<agent> for one agent: on, off (switching off forgets)"},
+	{Name: TmuxFollow, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+		Doc: "keep tmux's window names and icons at what the sessions in them do: on, off"},
+	{Name: Gate, Type: Choice, Choices: []string{"off", "permission", "side-effects", "all"}, Default: "permission", Project: Rise, PerName: true, NameDoc: "agent",
+		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent"},
+	{Name: FeedWait, Type: Span, Default: 2 * time.Minute, Min: time.Second, Project: Never,
+		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
+		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 }
+
+var switchChoices = []string{"off", "on"}
 
 // Find is the description of a key, also of one like journal.keep.claude.
 func Find(name string) (Key, bool) {

@@ -124,3 +124,11 @@ func (s *Settings) Keep(agent string) time.Duration {
 	}
 	return s.Span(JournalKeep)
 }
+
+// On is whether a switch that may be set for each agent is on for this one.
+func (s *Settings) On(name, agent string) bool {
+	if perNameOK(agent) {
+		name += "." + agent
+	}
+	return s.Choice(name) == "on"
+}

@@ -62,6 +62,7 @@ func WriteFile(path string, fn func(old []byte) ([]byte, error)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	step()
 	unlock, err := lock(target)
 	if err != nil {
 		return err
@@ -96,6 +97,16 @@ func Store(path string, data []byte) error {
 	})
 }
 
+// AtStep, where it is set, is called between any two things that change the
+// disk. Tests end the process there.
+var AtStep func()
+
+func step() {
+	if AtStep != nil {
+		AtStep()
+	}
+}
+
 func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
 	dir := filepath.Dir(target)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
@@ -108,6 +119,7 @@ func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
 			os.Remove(temp.Name())
 		}
 	}()
+	step()
 	mode := fs.FileMode(0o600)
 	if old != nil {
 		mode = old.Mode().Perm()
@@ -118,18 +130,22 @@ func replaceFile(target string, data []byte, old fs.FileInfo) (err error) {
 	if err := temp.Chmod(mode); err != nil {
 		return err
 	}
+	step()
 	if _, err := temp.Write(data); err != nil {
 		return err
 	}
+	step()
 	if err := temp.Sync(); err != nil {
 		return err
 	}
 	if err := temp.Close(); err != nil {
 		return err
 	}
+	step()
 	if err := os.Rename(temp.Name(), target); err != nil {
 		return err
 	}
+	step()
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync() // the rename itself; a file system that cannot is no failure
 		d.Close()

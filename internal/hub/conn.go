@@ -198,6 +198,11 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 	if in.id == "" {
 		in.id = frame.NewID()
 	}
+	if request.Holds {
+		in.held = func(request, why string, input []byte) {
+			h.write(conn, frame.AppendHeld(nil, in.id, request, why, input))
+		}
+	}
 	if request.Version != "" && request.Version != h.version {
 		defer h.metNewer(request.Version) // its own call waits no more then
 	}

@@ -24,8 +24,10 @@ type arrival struct {
 	limit     time.Duration // how long the caller still waits; 0 is the catalogue's
 	at        time.Time
 	peer      proc.Cred
-	gone      func(cancel func()) (stop func()) // calls cancel when the caller hangs up
-	after     func()                            // what is left to do once the caller has its answer
+	gone      func(cancel func()) (stop func())       // calls cancel when the caller hangs up
+	held      func(request, why string, input []byte) // tells a caller that shows a dialog of its own that a person is asked; may be nil
+	after     func()                                  // what is left to do once the caller has its answer
+	key       string                                  // of a request that other calls may join
 }
 
 // finish does what waits for the answer: the journal and the observers come
@@ -47,7 +49,10 @@ type passage struct {
 	project  string
 	deadline time.Time
 	outcome  hook.Outcome
+	asked    *asked // a person, in the feed
 	neutral  string // why nobody was asked
+	meets    *happening
+	twin     string // the arrival that told of the same happening before
 }
 
 // walk is the corridor: the way of one event, front to back.
@@ -55,16 +60,30 @@ type passage struct {
 // and asks the next hub, because half a decision is none. It is also false
 // when the caller left.
 func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Decision, bool) {
-	p := h.decode(in)  // native bytes → event
-	h.take(in, &p)     // intake: written down, so it may be acknowledged
-	h.apply(&p)        // status, turn, title
-	h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
-	if ctx.Err() != nil {
+	p := h.decode(in) // native bytes → event
+	h.meet(in, &p)    // told twice, through another agent's file?
+	defer p.leave()
+	h.take(in, &p) // intake: written down, so it may be acknowledged
+	if p.twin == "" {
+		h.apply(&p) // status, turn, title
+	}
+	if !h.share(ctx, in, &p) { // a twin gets what its first got
+		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
+		if ctx.Err() != nil {
+			return neutral.Answer{}, event.Decision{}, false
+		}
+		h.gate(&p)             // what would go on for ever ends
+		h.consult(ctx, in, &p) // must a person decide? then wait
+	}
+	if p.withdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	h.gate(&p)                       // must a person decide?
+	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
-	h.conclude(in, &p, decision)     // what came of it, for the journal and the streams
+	if p.twin == "" {
+		h.sessions.decided(&p.ev, decision)
+	}
+	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
 }
 
@@ -93,7 +112,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = event.Place{PID: who.pid, Start: who.start, TTY: who.tty, Pane: env("TMUX_PANE")}
+	p.ev.Where = h.whereOf(who, p.ev.Where, env)
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
@@ -123,12 +142,16 @@ func (h *Hub) take(in *arrival, p *passage) {
 	} else if h.problems.count.Load() > 0 && h.intake.written() {
 		h.problems.mend("intake")
 	}
-	h.seen.note(&p.ev)
+	if p.twin == "" {
+		h.seen.note(&p.ev)
+	}
 }
 
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(p *passage) {
 	h.rounds.apply(&p.ev)
+	h.sessions.apply(&p.ev)
+	h.desk.see(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.
@@ -165,9 +188,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 // otherwise meet itself until its time is over.
 const maxNested = 16
 
-// gate is where a person will be asked (the feed). Until there is somebody to
-// ask, `ask` is left to the agent's own prompt, or degrades. It also ends what
-// would go on for ever: at a turn's end a deny means "go on".
+// gate ends what would go on for ever: at a turn's end a deny means "go on".
 func (h *Hub) gate(p *passage) {
 	d := &p.outcome.Decision
 	goesOn := d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing()

@@ -128,6 +128,10 @@ func firstLine(s string) string {
 // conclude records what came of an event when somebody had a say in it.
 func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 	h.judgeSteps(&p.ev, p.outcome.Steps)
+	if p.twin != "" { // counted when it was told first
+		h.intake.conclude(in, p, d)
+		return
+	}
 	if d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing() {
 		h.rounds.wentOn(&p.ev, d.Reason)
 	}
@@ -137,7 +141,7 @@ func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 			h.seen.denied.Add(1)
 		}
 	}
-	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && quiet(p) {
+	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && p.asked == nil && quiet(p) {
 		return
 	}
 	h.intake.conclude(in, p, d)
@@ -160,9 +164,12 @@ func quiet(p *passage) bool {
 
 // outcomeOf is an outcome as it is stored and streamed.
 func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
-	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral}
+	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral, Twin: p.twin}
 	if p.ev.Tool != nil {
 		o.Tool = p.ev.Tool.Name
+	}
+	if p.asked != nil {
+		o.Feed = &wire.FeedOutcome{Request: p.asked.request, End: string(p.asked.end), TookUS: p.asked.took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
 	for _, s := range p.outcome.Steps {

@@ -147,6 +147,7 @@ func (d *drain) run() {
 	}()
 	d.recover()
 	d.sweepSpool()
+	d.hub.sessions.catchUp(d.hub.ctx)
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
@@ -393,6 +394,8 @@ func (d *drain) decode(item *drainItem) {
 	}()
 	ev := d.hub.catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
 	item.kind, item.session = ev.Kind, ev.Session
+	ev.AgentVersion, ev.Where = r.AgentVersion, event.Place{PID: r.PID, Start: r.Start, TTY: r.TTY, Pane: r.Pane}
+	d.hub.sessions.late(&ev)
 	r.Agent, r.Event, r.Cwd = ev.Agent, ev.Native, ev.Cwd
 	if ev.Tool != nil {
 		item.tool = ev.Tool.Name

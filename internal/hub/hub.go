@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"sync"
@@ -69,9 +70,14 @@ type Hub struct {
 	stats     *stats
 	streams   *streams
 	open      *openCalls
+	twins     *twins
+	outbox    *outbox
 	rpc       map[string]method
+	long      map[string]longMethod
+	desk      *desk
 	off       atomic.Pointer[offState]
 	seen      seenAgents
+	sessions  *sessions
 	dispatch  hook.Dispatcher
 
 	listener *net.UnixListener
@@ -103,7 +109,7 @@ func New(o Options) (*Hub, error) {
 		started: time.Now(), stop: make(chan string, 1),
 		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
 		problems: newProblems(), rounds: newRounds(), stats: newStats(),
-		streams: newStreams(), open: newOpenCalls(), conns: newConnections(),
+		streams: newStreams(), open: newOpenCalls(), twins: newTwins(), outbox: newOutbox(), conns: newConnections(),
 		slots: make(chan struct{}, maxTellers),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
@@ -128,8 +134,11 @@ func New(o Options) (*Hub, error) {
 	h.marks = newMarks(h.dirs.State)
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
-	h.rpc = h.methods()
+	h.rpc, h.long = h.methods(), h.longMethods()
+	maps.Copy(h.rpc, h.feedMethods())
+	h.desk = newDesk(h)
 	h.loadOff()
+	h.sessions = newSessions(h)
 	h.drain = newDrain(h)
 	var err error
 	if h.intake, err = openIntake(h.dirs.Intake(), h.drain); err != nil {
@@ -196,9 +205,11 @@ func (h *Hub) Run(ctx context.Context) error {
 		}
 	}
 	h.life.Ready()
+	go h.recall()
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
+	go h.sessions.keep()
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
@@ -221,6 +232,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.dirs.Socket())
+	h.desk.close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
@@ -242,7 +254,9 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	}
 	h.drain.end()
 	<-drained
+	h.sessions.end()
 	h.intake.close()
+	h.desk.book.Close()
 }
 
 // endWithin bounds the end of everything but the drain. A handler that ignores

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -17,13 +18,12 @@ import (
 // methods is the table of what the hub can be asked and who may ask it.
 // events.stream is not in it: it takes the connection over (serveRPC).
 func (h *Hub) methods() map[string]method {
-	return map[string]method{
+	table := map[string]method{
 		wire.MethodInfo:      {authority.Read, h.doInfo},
 		wire.MethodStop:      {authority.Decide, h.doStop},
 		wire.MethodRenew:     {authority.Report, h.doRenew},
 		wire.MethodOff:       {authority.Decide, h.doOff},
 		wire.MethodOn:        {authority.Decide, h.doOn},
-		wire.MethodPush:      {authority.Report, h.doPush},
 		wire.MethodQuery:     {authority.Read, h.doQuery},
 		wire.MethodExplain:   {authority.Read, h.doExplain},
 		wire.MethodConfigGet: {authority.Read, h.doConfigList},
@@ -37,7 +37,10 @@ func (h *Hub) methods() map[string]method {
 		wire.MethodUntrust:   {authority.Decide, h.doUntrust},
 		wire.MethodAllow:     {authority.Decide, h.doAllow},
 		wire.MethodStats:     {authority.Read, h.doStats},
+		wire.MethodOutbox:    {authority.Report, h.doOutbox},
 	}
+	maps.Copy(table, h.sessionMethods())
+	return table
 }
 
 // refused notes an attempt to decide without authority: a person should learn
@@ -66,6 +69,7 @@ func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 			Waiting: h.open.waiting(), Undrained: h.intake.undrained(),
 		},
 	}
+	info.Feed = wire.FeedInfo{Waiting: h.desk.table.Waiting(), Someone: h.desk.someone(), Away: h.desk.away.Load() != nil}
 	if j := h.drain.book.Load(); j != nil {
 		info.Counts.Journal = j.Health().Bytes
 	}
@@ -120,7 +124,7 @@ func (h *Hub) doOn(json.RawMessage, proc.Cred) (any, *wire.Error) {
 }
 
 // doPush takes an event from a program instead of a hook process.
-func (h *Hub) doPush(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+func (h *Hub) doPush(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.PushParams
 	if err := read(params, &p); err != nil {
 		return nil, err
@@ -138,6 +142,7 @@ func (h *Hub) doPush(params json.RawMessage, peer proc.Cred) (any, *wire.Error) 
 	if len(p.Env) > 0 {
 		in.env = []byte(strings.Join(p.Env, "\x00"))
 	}
+	in.gone = func(cancel func()) func() { return goneWith(ctx, cancel) }
 	answer, decision, ok := h.answer(h.ctx, &in)
 	h.finish(&in)
 	if !ok {

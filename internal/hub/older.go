@@ -39,10 +39,10 @@ func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, p
 			reply.Error = &wire.CmuxError{Code: "invalid_request", Message: "this line is no JSON object: " + err.Error()}
 		} else {
 			reply.ID = request.ID
-			entry.short.Store(request.Method != wire.MethodPush)
+			entry.short.Store(true)
 			if request.Method == "system.ping" || request.Method == "ping" {
 				reply.OK, reply.Result = true, json.RawMessage(`{"pong":true}`)
-			} else if result, err := h.call(request.Method, request.Params, peer); err != nil {
+			} else if result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer); err != nil {
 				reply.Error = &wire.CmuxError{Code: wire.CmuxCode(err.Code), Message: err.Message}
 			} else {
 				reply.OK, reply.Result = true, result

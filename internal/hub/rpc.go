@@ -3,9 +3,11 @@ package hub
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
@@ -19,17 +21,78 @@ type method struct {
 	run   func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 }
 
+// longMethod is one that may wait for hooks or a person.
+type longMethod struct {
+	class authority.Class
+	run   func(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
+}
+
+// longMethods are those that may wait. Their ctx ends when the caller hangs up.
+func (h *Hub) longMethods() map[string]longMethod {
+	return map[string]longMethod{
+		wire.MethodPush:     {authority.Report, h.doPush},
+		wire.MethodFeedPush: {authority.Report, h.doFeedPush},
+	}
+}
+
+// goneWith calls cancel when ctx ends: a caller that hung up.
+func goneWith(ctx context.Context, cancel func()) (stop func()) {
+	off := context.AfterFunc(ctx, cancel)
+	return func() { off() }
+}
+
+// hangUp ends a context when the peer hangs up. Unlike watchGone it leaves what
+// the peer sends in the reader: the next request may come before the answer to
+// this one.
+func hangUp(conn *net.UnixConn, reader *bufio.Reader, cancel func()) (stop func()) {
+	var over atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := reader.Peek(1); err != nil && !over.Load() {
+			cancel()
+		}
+	}()
+	return func() {
+		over.Store(true)
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+		<-done
+		_ = conn.SetReadDeadline(time.Time{})
+	}
+}
+
+// callOn runs a method for a connection.
+func (h *Hub) callOn(conn *net.UnixConn, reader *bufio.Reader, entry *connection, name string, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
+	m, long := h.long[name]
+	// A stopping hub waits for this answer, as it may be the one to its own
+	// stop; what may take long asks again.
+	entry.short.Store(!long)
+	if !long {
+		return h.call(name, params, peer)
+	}
+	ctx, cancel := context.WithCancel(h.ctx)
+	defer cancel()
+	stop := hangUp(conn, reader, cancel)
+	defer stop()
+	_ = conn.SetReadDeadline(time.Time{})
+	return h.run(name, m.class, peer, func() (any, *wire.Error) { return m.run(ctx, params, peer) })
+}
+
 // call runs a method if the peer may.
 func (h *Hub) call(name string, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
 	m, ok := h.rpc[name]
 	if !ok {
 		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
 	}
-	if verdict := h.judge.May(m.class, peer, nil); !verdict.OK {
+	return h.run(name, m.class, peer, func() (any, *wire.Error) { return m.run(params, peer) })
+}
+
+func (h *Hub) run(name string, class authority.Class, peer proc.Cred, do func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
+	if verdict := h.judge.May(class, peer, nil); !verdict.OK {
 		h.refused(name, peer, verdict)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
 	}
-	result, err := m.run(params, peer)
+	result, err := do()
 	if err != nil {
 		return nil, err
 	}
@@ -70,22 +133,29 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 			if request.ID != nil {
 				response.ID = request.ID
 			}
-			if request.Method == wire.MethodStream {
+			if request.Method == wire.MethodStream || request.Method == wire.MethodFeedStream {
 				var params wire.StreamParams
-				if bad := read(request.Params, &params); bad != nil {
+				into := any(&params)
+				if request.Method == wire.MethodFeedStream {
+					into = &struct{}{}
+				}
+				if bad := read(request.Params, into); bad != nil {
 					response.Error = bad
 				} else if verdict := h.judge.May(authority.Read, peer, nil); !verdict.OK {
 					response.Error = wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
 				} else {
 					_ = conn.SetReadDeadline(time.Time{})
-					h.serveStream(conn, response.ID, params)
+					if request.Method == wire.MethodFeedStream {
+						h.serveFeedStream(conn, response.ID, peer)
+					} else {
+						h.serveStream(conn, response.ID, params)
+					}
 					return
 				}
+			} else if request.Method == wire.MethodOutbox {
+				response.Result, response.Error = h.serveOutbox(conn, request.Params, peer)
 			} else {
-				// A stopping hub waits for this answer, as it may be the one to
-				// its own stop; a pushed event may take long and asks again.
-				entry.short.Store(request.Method != wire.MethodPush)
-				result, err := h.call(request.Method, request.Params, peer)
+				result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer)
 				response.Result, response.Error = result, err
 			}
 		}

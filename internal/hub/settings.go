@@ -32,7 +32,11 @@ func (h *Hub) doConfigList(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	root := h.rules.registry.FindProject(p.Cwd)
 	list := []wire.Setting{}
 	for _, e := range h.rules.config.For(root, h.rules.trusted(root)).List() {
-		list = append(list, settingOf(e))
+		s := settingOf(e)
+		if s.Key == config.ApprovalsPIN {
+			s = h.pinSetting(s) // not a matter of files that anybody may edit
+		}
+		list = append(list, s)
 	}
 	return list, nil
 }
@@ -42,6 +46,9 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
+	if p.Key == config.ApprovalsPIN {
+		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`", p.Key, p.Key)
+	}
 	layer, root := config.User, ""
 	if p.Project != "" {
 		layer, root = config.Project, h.rules.registry.RootFor(p.Project)
@@ -49,6 +56,7 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if err := h.rules.setConfig(layer, root, p.Key, p.Value); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
+	h.sessions.readSwitches() // what is switched off is forgotten at once
 	e, ok := h.rules.config.For(root, h.rules.trusted(root)).Get(p.Key)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeParams, "%v", config.Unknown(p.Key))

@@ -167,6 +167,9 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 		// What is stored comes first; a page at a time, so that notes and a
 		// hang-up are noticed in between.
 		for {
+			if params.Sessions == wire.SessionsOnly {
+				break
+			}
 			page, next, err := h.drain.page(ctx, at, params.Filter, 200)
 			if err != nil {
 				if ctx.Err() == nil {
@@ -212,6 +215,9 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 			case <-wake:
 				break waiting
 			case n := <-notes:
+				if !wants(params.Sessions, n.method) {
+					continue
+				}
 				if n.method == wire.NoteOutcome {
 					held = append(held, n) // its event is stored: that one first
 					break waiting
@@ -222,4 +228,15 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 			}
 		}
 	}
+}
+
+// wants: who asked for sessions alone hears of nothing else but problems.
+func wants(sessions, note string) bool {
+	switch note {
+	case wire.NoteSession:
+		return sessions != ""
+	case wire.NoteOutcome, wire.NoteTrace:
+		return sessions != wire.SessionsOnly
+	}
+	return true
 }

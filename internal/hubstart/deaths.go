@@ -3,6 +3,7 @@ package hubstart
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,20 @@ func pausedAt(d paths.Dirs, now time.Time) (time.Time, bool) {
 	}
 	until := last.Add(pause)
 	return until, now.Before(until)
+}
+
+// Pause makes starting rest for a minute, as after too many deaths: for places
+// in which no hub shall come up.
+func Pause(d paths.Dirs) error {
+	if err := os.MkdirAll(filepath.Dir(d.DeathsFile()), 0o700); err != nil {
+		return err
+	}
+	for range tooMany {
+		if err := noteDeath(d, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Forget wipes out the memory of deaths: the next start isn't paused.

@@ -29,6 +29,9 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, 
 		return nil, err
 	}
 	defer unlock()
+	if _, real := e.(*Disk); real {
+		h.sweep()
+	}
 	now, err := plan()
 	if err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	m, err := Load(h.Dirs)
+	m, err := h.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestManifestIsNotOverwritten(t *testing.T) {
 	if err := late.Apply(&Disk{}); err == nil || !strings.Contains(err.Error(), "run the command again") {
 		t.Errorf("error %v", err)
 	}
-	if m, err := Load(h.Dirs); err != nil || !hasRecord(m, known(t, "gemini")) {
+	if m, err := h.load(); err != nil || !hasRecord(m, known(t, "gemini")) {
 		t.Errorf("the record is gone (%v)", err)
 	}
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -91,6 +92,12 @@ func quote(s string) string {
 // mentions says that a text has to do with us, whether or not it is as we
 // write it.
 func mentions(text string) bool { return strings.Contains(text, hookName) }
+
+// couldMention says that a text may name us. Only one that could, with a
+// letter of the name escaped as well, is worth being parsed for it.
+func couldMention(src []byte) bool {
+	return bytes.Contains(src, []byte(hookName)) || bytes.IndexByte(src, '\\') >= 0
+}
 
 // ReadLine recognises a line of ours: the guarded form of any version, and the
 // bare command. A line that only contains such a command is its writer's.

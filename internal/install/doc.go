@@ -22,16 +22,15 @@
 package install
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
@@ -48,6 +47,14 @@ type Host struct {
 	Getenv  func(string) string
 	Hook    string // the real hookmux-hook
 	Version string // of hookmux
+	// AgentVersion asks an agent on this machine for its version; nil, or
+	// empty, is not known.
+	AgentVersion func(*agent.Agent) string
+	files        files // nil: those on the disk
+	targets      map[string]*target
+	// Open lists the processes of an agent that are open now; nil: nobody
+	// looked.
+	Open func(*agent.Agent) []int
 	// Known are all agents: the shim stays as long as one of them runs it.
 	Known []*agent.Agent
 }
@@ -57,28 +64,47 @@ func (h *Host) check() error {
 	if !testing.Testing() {
 		return nil
 	}
-	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
-	if err == nil && filepath.Clean(u.HomeDir) == filepath.Clean(h.Dirs.Home) {
+	if home := realHome(); home != "" && home == filepath.Clean(h.Dirs.Home) {
 		return fmt.Errorf("%s: is a real home, and this is a test; set HOME to a temporary folder", h.Dirs.Home)
 	}
 	return nil
 }
 
+var realHome = sync.OnceValue(func() string {
+	u, err := user.LookupId(strconv.Itoa(os.Getuid()))
+	if err != nil {
+		return ""
+	}
+	return filepath.Clean(u.HomeDir)
+})
+
 func (h *Host) resolve(f agent.HookFile) string {
 	return f.Resolve(h.Dirs.Home, h.Project, h.Getenv)
+}
+
+// spec is how an agent is written into, with nothing in it that the version on
+// this machine does not know.
+func (h *Host) spec(a *agent.Agent, deny bool) *agent.InstallSpec {
+	closed := a.Install.Closed
+	if !deny || closed == nil || closed.Since == "" || h.AgentVersion == nil || closed.KnownTo(h.AgentVersion(a)) {
+		return a.Install
+	}
+	spec := *a.Install
+	spec.Closed = nil
+	return &spec
 }
 
 // look is how the catalogue sees this machine.
 func (h *Host) look(spec *agent.InstallSpec) agent.Look {
 	return agent.Look{
 		Resolve: h.resolve,
-		Exists:  func(path string) bool { info, err := os.Stat(path); return err == nil && !info.IsDir() },
+		Exists:  h.isFile,
 		Used: func(path string, place agent.InstallPlace) bool {
 			t, err := newTarget(path, place, spec)
 			if err != nil {
 				return false
 			}
-			src, err := readFile(path)
+			src, err := h.readFile(path)
 			if err != nil || src == nil {
 				return false
 			}
@@ -86,18 +112,6 @@ func (h *Host) look(spec *agent.InstallSpec) agent.Look {
 			return err == nil && t.used(r)
 		},
 	}
-}
-
-// readFile is nil for a file that is not there.
-func readFile(path string) ([]byte, error) {
-	data, err := edit.ReadFile(path, edit.MaxFile)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && data == nil {
-		data = []byte{}
-	}
-	return data, err
 }
 
 // broken is the error for a file that cannot be edited.

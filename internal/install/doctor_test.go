@@ -47,7 +47,7 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 			t.Errorf("%s: %+v", check, f)
 		}
 	}
-	if _, err := d.Mend(all, &Disk{}); err != nil {
+	if _, err := d.Mend(all, func(string) bool { return true }, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {

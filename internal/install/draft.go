@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ func (h *Host) newDraft() (*draft, error) {
 	if err := h.check(); err != nil {
 		return nil, err
 	}
-	m, err := Load(h.Dirs)
+	m, err := h.load()
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +72,7 @@ func (h *Host) newDraft() (*draft, error) {
 func (d *draft) open(path, agentName, scope string, kind Kind) (*draftFile, error) {
 	f, ok := d.files[path]
 	if !ok {
-		data, err := readFile(path)
+		data, err := d.host.readFile(path)
 		if err != nil {
 			return nil, broken(path, err)
 		}
@@ -111,7 +110,7 @@ func (d *draft) remember(f *draftFile, a *agent.Agent) error {
 	}
 	if f.disk == nil {
 		f.record.Original, f.record.Kept, f.record.Keys = nil, nil, nil
-		f.record.Dirs = missingDirs(f.path)
+		f.record.Dirs = d.dirs(f.path, f.path)
 		return nil
 	}
 	original, err := d.host.strip(a, f.path, f.disk, f.record)
@@ -120,6 +119,20 @@ func (d *draft) remember(f *draftFile, a *agent.Agent) error {
 	}
 	f.record.Original = original
 	return nil
+}
+
+// dirs are the folders that were or will be made for a file; also those that
+// an installation made which was killed before it came to the file.
+func (d *draft) dirs(path, name string) []string {
+	out := d.host.missingDirs(path)
+	if was := d.old.Files[name]; was != nil {
+		for i := len(was.Dirs) - 1; i >= 0; i-- {
+			if !slices.Contains(out, was.Dirs[i]) {
+				out = slices.Insert(out, 0, was.Dirs[i])
+			}
+		}
+	}
+	return out
 }
 
 // set is the next state of a file; the same again is no stage, and nil is
@@ -148,11 +161,14 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 		if a.Install.Way == agent.WayPlugin || h.resolve(p.HookFile) != path {
 			continue
 		}
-		t, err := newTarget(path, p, a.Install)
+		t, err := h.target(path, p, a.Install)
 		if err != nil {
 			return nil, err
 		}
 		before := out
+		if !couldMention(out) {
+			continue
+		}
 		if out, err = t.remove(out, a, kept); err != nil {
 			return nil, err
 		}
@@ -223,15 +239,10 @@ func (d *draft) changed(agentName string) bool {
 	return false
 }
 
-func readlink(path string) (string, bool) {
-	to, err := os.Readlink(path)
-	return to, err == nil
-}
-
 // takeOut removes our entries from a place of an agent, and what was put into
 // its trust file.
 func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string) error {
-	data, err := readFile(path)
+	data, err := d.host.readFile(path)
 	if err != nil {
 		return broken(path, err)
 	}
@@ -242,7 +253,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(path, p, a.Install)
+	t, err := d.host.target(path, p, a.Install)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ const (
 	OpDropLink Op = "unlink"   // a link goes
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
+	OpSweep    Op = "sweep"    // what a killed installation left goes
 )
 
 // Step is one change of the disk that happens whole or not at all.
@@ -49,6 +50,9 @@ type Editor interface{ Do(Step) error }
 // Run gives an editor the steps in order and stops at the first that fails.
 func Run(steps []Step, e Editor) error {
 	for _, s := range steps {
+		if edit.AtStep != nil {
+			edit.AtStep()
+		}
 		if err := e.Do(s); err != nil {
 			return err
 		}
@@ -71,7 +75,13 @@ type Diff struct {
 	Out   io.Writer
 	Color bool
 	Home  string // written as ~
+	// Full shows every line; else long runs of lines that are added or taken
+	// out are cut, and it is said how many there are.
+	Full bool
 }
+
+// shownRun is how many lines of a long run are shown: an entry or two.
+const shownRun = 24
 
 // Do shows a step.
 func (d *Diff) Do(s Step) error {
@@ -121,7 +131,28 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 	if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(text, []byte("diff ")) {
 		text = rest
 	}
+	run, cut := byte(' '), 0
+	rest := func() error {
+		if cut <= shownRun || d.Full || run != '+' && run != '-' {
+			return nil
+		}
+		what := "are added"
+		if run == '-' {
+			what = "go"
+		}
+		return d.say("  … %d more lines like these %s; --full shows them", cut-shownRun, what)
+	}
 	for line := range bytes.Lines(text) {
+		head := bytes.HasPrefix(line, []byte("+++")) || bytes.HasPrefix(line, []byte("---"))
+		if now := line[0]; now != run || head {
+			if err := rest(); err != nil {
+				return err
+			}
+			run, cut = now, 0
+		}
+		if cut++; cut > shownRun && (run == '+' || run == '-') && !d.Full && !head {
+			continue
+		}
 		shown := visible.Text(string(bytes.TrimRight(line, "\r\n")))
 		if d.Color {
 			switch {
@@ -139,7 +170,7 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 			return err
 		}
 	}
-	return nil
+	return rest()
 }
 
 // Short writes the home as ~.
@@ -180,6 +211,8 @@ func (d *Disk) Do(s Step) error {
 		// Not empty, or gone: both are fine.
 		_ = os.Remove(s.Path)
 		return nil
+	case OpSweep:
+		return nil // done under the lock, before the first step
 	case OpLink:
 		return link(s.Path, string(s.New))
 	case OpDropLink:

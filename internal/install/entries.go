@@ -167,7 +167,7 @@ func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) 
 			}
 		}
 		if found != nil {
-			src, err = t.update(src, found, c)
+			src, kept, err = t.refresh(src, r, found, c, kept)
 		} else {
 			src, kept, err = t.add(src, r, c, kept)
 		}
@@ -187,12 +187,39 @@ func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) 
 	return src, kept, err
 }
 
+// refresh brings an entry of ours up to date where it stands, or moves it to a
+// group of its own.
+func (t *target) refresh(src []byte, r edit.Reader, s *slot, c Command, kept []Kept) ([]byte, []Kept, error) {
+	now, leave, err := t.widen(src, r, s, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !leave {
+		now, err = t.update(now, s, c)
+		return now, kept, err
+	}
+	if src, err = t.take(src, r, s, kept); err != nil {
+		return nil, nil, err
+	}
+	if r, err = t.parse(src); err != nil {
+		return nil, nil, err
+	}
+	return t.add(src, r, c, kept)
+}
+
 // parse reads a text; one that holds nothing yet is empty.
 func (t *target) parse(src []byte) (edit.Reader, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.format == edit.JSON {
 		src = []byte("{}")
 	}
-	return t.format.Parse(src)
+	if t.parsed != nil && bytes.Equal(t.text, src) {
+		return t.parsed, nil
+	}
+	r, err := t.format.Parse(src)
+	if err == nil {
+		t.text, t.parsed, t.found, t.looked = src, r, nil, false
+	}
+	return r, err
 }
 
 func (t *target) add(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
@@ -218,6 +245,10 @@ func (t *target) appended(src []byte, r edit.Reader, list []string, value json.R
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
+	if r == t.parsed { // it is done with
+		t.parsed, t.found = nil, nil
+		edit.Offer(r)
+	}
 	out, err := t.format.Append(src, list, value)
 	return out, kept, err
 }
@@ -239,20 +270,12 @@ func (t *target) ownGroup(r edit.Reader) int {
 func (t *target) update(src []byte, s *slot, c Command) (out []byte, err error) {
 	out = src
 	for _, m := range t.handler(c) {
-		if same(s.handler[m.key], m.value) {
+		if same(s.handler[m.key], m.value) || m.key == t.spec.Matcher.Key {
 			continue
 		}
 		if out, err = t.format.Set(out, join(s.path, m.key), m.value); err != nil {
 			return nil, err
 		}
-	}
-	if key := argsKey(t.spec.Handler); t.spec.Handler.Args == "" && s.handler[key] != nil {
-		if out, err = t.format.Remove(out, join(s.path, key)); err != nil {
-			return nil, err
-		}
-	}
-	if closed := t.spec.Closed; closed != nil && !c.Deny && same(s.handler[closed.Key], asJSON(closed.Value)) {
-		return t.format.Remove(out, join(s.path, closed.Key))
 	}
 	return out, nil
 }

@@ -13,7 +13,12 @@ import (
 // newHost is a person with an empty home of their own.
 func newHost(t testing.TB, env ...string) *Host {
 	t.Helper()
-	base := t.TempDir()
+	return hostAt(t, t.TempDir(), env...)
+}
+
+// hostAt is the same below a folder of the caller's choice.
+func hostAt(t testing.TB, base string, env ...string) *Host {
+	t.Helper()
 	home, project := filepath.Join(base, "home"), filepath.Join(base, "project")
 	bin := filepath.Join(base, "bin")
 	for _, dir := range []string{home, project, bin} {

@@ -127,7 +127,7 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 
 func recordOf(t *testing.T, h *Host, path string) *Record {
 	t.Helper()
-	m, err := Load(h.Dirs)
+	m, err := h.load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,26 +186,6 @@ func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
 	mustUninstall(t, h, a)
 	if read(t, path) != "export const Mine = 1\n" {
 		t.Error("it was taken out")
-	}
-}
-
-func TestSeedsAreMadeOnlyWhereAbsentAndTakenOut(t *testing.T) {
-	h := newHost(t)
-	a := known(t, "opencode")
-	lock := filepath.Join(h.Dirs.Home, ".config/opencode/package-lock.json")
-	write(t, lock, "{}")
-	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
-	if read(t, lock) != "{}" {
-		t.Error("the person's own lock file was changed")
-	}
-	modules := filepath.Join(h.Dirs.Home, ".config/opencode/node_modules")
-	if !exists(modules) {
-		t.Error("no node_modules")
-	}
-	write(t, filepath.Join(modules, "x/index.js"), "")
-	mustUninstall(t, h, a)
-	if !exists(filepath.Join(modules, "x/index.js")) || read(t, lock) != "{}" {
-		t.Error("something of the agent's own was taken out")
 	}
 }
 
@@ -325,7 +305,7 @@ func TestHooksAndTrustInOneFile(t *testing.T) {
 	text := "model = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n"
 	write(t, config, text)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
-	if exists(filepath.Join(h.Dirs.Home, ".codex/hooks.json")) {
+	if h.exists(filepath.Join(h.Dirs.Home, ".codex/hooks.json")) {
 		t.Error("a second file was made; Codex warns about two")
 	}
 	if !h.Installed(a) {
@@ -355,7 +335,7 @@ func TestAFileThatHidesOursIsMendedByInstallingAgain(t *testing.T) {
 	if filepath.Base(p.Agents[0].Path) != "hooks.json" || !h.Installed(a) {
 		t.Error("not moved to the place that counts:", p.Agents[0].Path)
 	}
-	if exists(filepath.Join(h.Dirs.Home, ".factory/settings.json")) {
+	if h.exists(filepath.Join(h.Dirs.Home, ".factory/settings.json")) {
 		t.Error("the old place still holds something")
 	}
 	mustUninstall(t, h, a)
@@ -375,7 +355,7 @@ func TestEventsAndDenyAreHonoured(t *testing.T) {
 	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, denyFlag) || !strings.Contains(text, denyFlag) {
 		t.Error(text)
 	}
-	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}})
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}, Neutral: true})
 	if text := read(t, p.Agents[0].Path); strings.Contains(text, denyFlag) || strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
 		t.Error(text)
 	}

@@ -2,7 +2,6 @@ package install
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -22,6 +21,10 @@ type Site struct {
 	Ours      int      // handlers of ours, or the plugin
 	Events    []string // those that have one
 	Stale     []string // what of ours is not as it would be written today
+	Deaf      []string // those of them that may miss what they are there for
+	Missing   []string // events that were written here and are gone
+	Fresh     []string // events this version would write and that are not there
+	Running   []string // events whose hook runs at every call and reaches us
 	Twice     []string // events with more than one of ours
 	Damaged   []string // what names us and is not as we write it
 	Foreign   []string // other people's hooks that answer what we answer
@@ -37,39 +40,66 @@ func (h *Host) Look(a *agent.Agent) []Site {
 	if a.Install == nil {
 		return nil
 	}
+	m, err := h.load()
+	if err != nil {
+		m = &Manifest{} // only a help; a doctor says what is wrong with it
+	}
+	seen := map[string]bool{} // the project may be the home
 	for _, p := range a.Install.Places {
 		path := h.resolve(p.HookFile)
-		if path == "" {
+		if path == "" || seen[h.realPath(path)+"\x00"+p.At] {
 			continue
 		}
+		seen[h.realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
 		for _, name := range p.Unless {
-			if by := filepath.Join(filepath.Dir(path), name); isFile(by) {
+			if by := filepath.Join(filepath.Dir(path), name); h.isFile(by) {
 				s.Shadowed, s.By = true, by
 			}
 		}
-		src, err := readFile(path)
+		src, err := h.readFile(path)
 		if err != nil || src == nil {
 			s.Err = err
 			out = append(out, s)
 			continue
 		}
 		if a.Install.Way == agent.WayPlugin {
-			h.lookPlugin(&s, a, src)
+			h.lookPlugin(&s, a, src, m.Files[path])
 		} else {
 			h.lookEntries(&s, a, p, src)
 		}
+		s.compare(h, a, m.Files[path])
 		out = append(out, s)
 	}
 	return out
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
+// compare says which events are not there: gone, when a record says that they
+// were written, or new in this version.
+func (s *Site) compare(h *Host, a *agent.Agent, r *Record) {
+	if s.Err != nil || s.Ours == 0 || r == nil || r.Agent != a.Name || a.Install.Way == agent.WayPlugin {
+		return
+	}
+	for _, name := range r.Wrote {
+		if !slices.Contains(s.Events, name) {
+			s.Missing = append(s.Missing, name)
+		}
+	}
+	if r.Chosen == nil {
+		return
+	}
+	events, err := Pick(a, r.Chosen.sound(a).Events)
+	if err != nil {
+		return
+	}
+	for _, e := range events {
+		if !slices.Contains(s.Events, e.Name) && !slices.Contains(s.Missing, e.Name) {
+			s.Fresh = append(s.Fresh, e.Name)
+		}
+	}
 }
 
-func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte) {
+func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte, r *Record) {
 	of, version, ours := plugins.Recognise(src)
 	if !ours || of != a.Install.Plugin.Source {
 		s.Err = fmt.Errorf("is not hookmux's; move it away")
@@ -77,11 +107,26 @@ func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte) {
 	}
 	s.Ours = 1
 	s.Events = chosenOf(src, plugins.Options{}).Events
+	changed := r != nil && r.Kind == KindPlugin && r.After != hash(src)
+	if !changed {
+		events, _ := Pick(a, s.Events)
+		for _, e := range events {
+			s.Running = append(s.Running, e.Name)
+		}
+	}
 	text, err := plugins.Render(of, chosenOf(src, plugins.Options{Version: h.Version, Hook: Shim(h.Dirs)}))
 	if err == nil && sameText(text, src) {
 		return
 	}
-	s.Stale = []string{fmt.Sprintf("the plugin is of version %s, or was changed", visible.Line(version, 40))}
+	switch {
+	case changed:
+		s.Stale = []string{"the plugin was changed since hookmux wrote it"}
+		s.Deaf = s.Stale
+	case version != h.Version:
+		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", visible.Line(version, 40), h.Version)}
+	default:
+		s.Stale = []string{"the plugin is not as this hookmux writes it"}
+	}
 }
 
 var (
@@ -99,7 +144,7 @@ func chosenOf(src []byte, o plugins.Options) plugins.Options {
 }
 
 func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []byte) {
-	t, err := newTarget(s.Path, p, a.Install)
+	t, err := h.target(s.Path, p, h.spec(a, strings.Contains(string(src), denyFlag)))
 	if err == nil {
 		err = h.readEntries(s, t, a, p, src)
 	}
@@ -111,6 +156,7 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	if err != nil {
 		return err
 	}
+	whole := map[string]string{} // trust key → event
 	for _, sl := range t.slots(r) {
 		e, known := a.Event(sl.event)
 		switch {
@@ -120,8 +166,20 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 				s.Twice = append(s.Twice, sl.event)
 			}
 			s.Events = append(s.Events, sl.event)
-			if !known || !h.current(t, sl, a, e) {
-				s.Stale = append(s.Stale, fmt.Sprintf("line %d: %s", sl.line, sl.event))
+			deaf := !h.runnable(sl.command.Program)
+			var what []string
+			for _, f := range h.flaws(t, r, sl, a) {
+				what, deaf = append(what, f.what), deaf || f.deaf
+			}
+			if len(what) > 0 {
+				text := fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, strings.Join(what, "; "))
+				s.Stale = append(s.Stale, text)
+				if deaf {
+					s.Deaf = append(s.Deaf, text)
+				}
+			}
+			if !deaf {
+				whole[t.trustKey(sl, h.sourceName(s.Path, p))] = sl.event
 			}
 		case sl.mentionsUs():
 			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.line, visible.Line(sl.text, 120)))
@@ -129,6 +187,14 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, visible.Line(sl.text, 120)))
 		}
 	}
+	defer func() {
+		for key, event := range whole {
+			if !slices.Contains(s.Untrusted, key) && !slices.Contains(s.Running, event) {
+				s.Running = append(s.Running, event)
+			}
+		}
+		sort.Strings(s.Running)
+	}()
 	if !byHash(a) || s.Ours == 0 {
 		return nil
 	}
@@ -136,7 +202,7 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	if err != nil {
 		return err
 	}
-	state, err := readFile(h.trustFile(a))
+	state, err := h.readFile(h.trustFile(a))
 	if err != nil {
 		return err
 	}
@@ -144,20 +210,9 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	return err
 }
 
-// current reports whether a handler is as it would be written today.
-func (h *Host) current(t *target, sl *slot, a *agent.Agent, e *agent.EventSpec) bool {
-	want := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: Limit(a, e), Deny: sl.command.Deny}
-	for _, m := range t.handler(want) {
-		if !same(sl.handler[m.key], m.value) {
-			return false
-		}
-	}
-	return sl.event == sl.command.Event
-}
-
 // DeadTrust are trust entries for hooks of a file that are not there any more.
 func (h *Host) DeadTrust(a *agent.Agent) []string {
-	state, err := readFile(h.trustFile(a))
+	state, err := h.readFile(h.trustFile(a))
 	if !byHash(a) || err != nil || state == nil {
 		return nil
 	}
@@ -169,13 +224,13 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 	sources := map[string]bool{}
 	for _, p := range a.Install.Places {
 		path := h.resolve(p.HookFile)
-		src, err := readFile(path)
+		src, err := h.readFile(path)
 		if err != nil || p.Scope != User {
 			continue
 		}
 		source := h.sourceName(path, p)
 		sources[source] = true
-		t, err := newTarget(path, p, a.Install)
+		t, err := h.target(path, p, a.Install)
 		if err != nil || src == nil {
 			continue
 		}
@@ -185,7 +240,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 			continue
 		}
 		for _, sl := range t.slots(doc) {
-			alive[source+":"+snake(sl.event)+":"+sl.group[len(sl.group)-1]+":"+sl.path[len(sl.path)-1]] = true
+			alive[t.trustKey(sl, source)] = true
 		}
 	}
 	var dead []string

@@ -6,9 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 
 	"github.com/hookmux/hookmux/agent"
@@ -38,6 +36,9 @@ type Record struct {
 	Kept  []Kept     `json:"kept,omitempty"`
 	Keys  [][]string `json:"keys,omitempty"` // what was put in besides hooks
 	Dirs  []string   `json:"dirs,omitempty"` // folders made for it
+	// Chosen is what the person asked for, and Wrote the events this came to.
+	Chosen *Choice  `json:"chosen,omitempty"`
+	Wrote  []string `json:"wrote,omitempty"`
 }
 
 // Kind is what a file of the manifest is.
@@ -53,11 +54,11 @@ const (
 
 func manifestPath(d paths.Dirs) string { return filepath.Join(d.State, "install.json") }
 
-// Load reads the manifest; none is an empty one.
-func Load(d paths.Dirs) (*Manifest, error) {
+// load reads the manifest; none is an empty one.
+func (h *Host) load() (*Manifest, error) {
 	m := &Manifest{Version: 1, Files: map[string]*Record{}}
-	path := manifestPath(d)
-	data, err := readFile(path)
+	path := manifestPath(h.Dirs)
+	data, err := h.readFile(path)
 	if err != nil || data == nil {
 		return m, err
 	}
@@ -118,7 +119,7 @@ func (h *Host) settle(m *Manifest, steps []Step) error {
 		if s.Op != OpTrust || r == nil {
 			continue
 		}
-		data, err := readFile(s.Path)
+		data, err := h.readFile(s.Path)
 		if err != nil || data == nil {
 			continue
 		}
@@ -153,17 +154,4 @@ func hash(data []byte) string {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// missingDirs are the folders that have to be made for a file, outermost
-// first.
-func missingDirs(path string) []string {
-	var out []string
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
-			slices.Reverse(out)
-			return out
-		}
-		out = append(out, dir)
-	}
 }

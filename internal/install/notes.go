@@ -2,9 +2,9 @@ package install
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -12,15 +12,10 @@ import (
 	"github.com/hookmux/hookmux/internal/visible"
 )
 
-func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
-
 // notes are what a person should know about an agent once hooks are in place.
 func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options) []string {
 	var out []string
 	spec := a.Install
-	if spec.Pickup.Say != "" {
-		out = append(out, spec.Pickup.Say)
-	}
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
 	if folder && spec.Trust.Say != "" {
 		out = append(out, spec.Trust.Say)
@@ -37,23 +32,62 @@ func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options)
 		if other.Install == nil {
 			continue
 		}
-		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) || h.Installed(other)) {
+		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) && reads(a, o.Scope) || h.hasWhere(other, func(s Site) bool { return reads(a, s.Scope) })) {
 			out = append(out, fmt.Sprintf("%s runs the hooks it finds in %s's files as well; hookmux answers such a call once", a.Title, other.Title))
 		}
-		if slices.Contains(other.Install.Reads, a.Name) && !slices.Contains(o.Agents, other) && h.program(other) != "" {
+		if slices.Contains(other.Install.Reads, a.Name) && reads(other, o.Scope) && !slices.Contains(o.Agents, other) && h.program(other) != "" {
 			out = append(out, fmt.Sprintf("%s runs the hooks it finds here as well; hookmux knows it by its ways", other.Title))
 		}
 	}
 	if o.Deny {
-		out = append(out, closing(a, commands))
+		out = append(out, closing(a, h.spec(a, true), commands))
+	}
+	if spec.Handler.Strict && h.AgentVersion != nil {
+		if v := h.AgentVersion(a); a.OlderThanTried(v) {
+			out = append(out, fmt.Sprintf("%s %s is older than the version hookmux was tried with (%s), and passes over all hooks when it does not know one; start it once and see `hookmux doctor %s`", a.Title, v, a.Tried, a.Name))
+		}
 	}
 	return out
 }
 
+// pickup says when what is open now sees the change, and what is; nothing when
+// nothing is.
+func (h *Host) pickup(a *agent.Agent) string {
+	say := a.Install.Pickup.Say
+	if h.Open == nil {
+		return say
+	}
+	pids := h.Open(a)
+	var words []string
+	for _, pid := range pids[:min(len(pids), 8)] {
+		words = append(words, strconv.Itoa(pid))
+	}
+	if len(pids) > len(words) {
+		words = append(words, "…")
+	}
+	switch len(pids) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("1 is open now (pid %s): %s", words[0], say)
+	}
+	return fmt.Sprintf("%d are open now (pid %s): %s", len(pids), strings.Join(words, ", "), say)
+}
+
+// reads reports whether an agent that runs others' hooks does so for the files
+// of a scope.
+func reads(a *agent.Agent, scope string) bool {
+	return a.Install.ReadsScope == "" || a.Install.ReadsScope == scope
+}
+
+// hasWhere reports whether hooks of ours stand in such a place of an agent.
+func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
+	return slices.ContainsFunc(h.Look(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
+}
+
 // closing says how far --on-unavailable deny reaches, with the commands that
 // are written.
-func closing(a *agent.Agent, commands []Command) string {
-	spec := a.Install
+func closing(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string {
 	var open []string
 	denies, guarded := 0, true
 	for _, c := range commands {
@@ -73,6 +107,8 @@ func closing(a *agent.Agent, commands []Command) string {
 		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title, strings.Join(open, ", "))
 	case spec.Way == agent.WayPlugin:
 		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is gone they go on", a.Title)
+	case spec.Closed == nil && a.Install.Closed != nil:
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that ends for its time limit lets them go on, because this version does not know %s (it came with %s)", a.Title, a.Install.Closed.Key, a.Install.Closed.Since)
 	case spec.Closed != nil:
 		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)", a.Title, spec.Closed.Key)
 	case spec.Missing == agent.MissingOpen && (spec.Handler.Form == "exec" || !guarded):
@@ -125,7 +161,7 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 		}
 		f := Found{Agent: a, Program: h.program(a)}
 		if dir := h.configDir(a); dir != "" {
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			if h.exists(dir) && !h.isFile(dir) {
 				f.Dir = dir
 			}
 		}
@@ -144,7 +180,7 @@ func (h *Host) program(a *agent.Agent) string {
 	}
 	for _, name := range names {
 		for _, dir := range filepath.SplitList(h.Getenv("PATH")) {
-			if file := filepath.Join(dir, name); filepath.IsAbs(dir) && runnable(file) {
+			if file := filepath.Join(dir, name); filepath.IsAbs(dir) && h.runnable(file) {
 				return file
 			}
 		}
@@ -173,15 +209,4 @@ func (h *Host) configDir(a *agent.Agent) string {
 		return h.resolve(f)
 	}
 	return ""
-}
-
-// Installed reports whether an agent has hooks of ours that run: then it must
-// not get them a second time when it is launched.
-func (h *Host) Installed(a *agent.Agent) bool {
-	for _, in := range h.Look(a) {
-		if in.Ours > 0 && !in.Shadowed && (!byHash(a) || len(in.Untrusted) == 0) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,69 @@ func TestWhatIsSaidAboutRefusals(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{claude}, Events: c.events, Deny: true})
 		if !slices.ContainsFunc(p.Agents[0].Notes, func(n string) bool { return strings.Contains(n, c.want) }) {
 			t.Errorf("%v: %q", c.events, p.Agents[0].Notes)
+		}
+	}
+}
+
+// Which open sessions see it, and when.
+func TestOpenSessionsAreNamed(t *testing.T) {
+	a := known(t, "codex")
+	for want, pids := range map[string][]int{
+		"": {}, "1 is open now (pid 7): open Codex sessions see it after /clear": {7}, "2 are open now (pid 7, 8): open": {7, 8},
+		"10 are open now (pid 1, 2, 3, 4, 5, 6, 7, 8, …): open": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+	} {
+		h := newHost(t)
+		h.Open = func(*agent.Agent) []int { return pids }
+		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+		if got := p.Agents[0].Pickup; !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%v: %q", pids, got)
+		}
+		if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); p.Agents[0].Pickup != "" {
+			t.Errorf("nothing changed, and it says %q", p.Agents[0].Pickup)
+		}
+	}
+}
+
+// Agents that run the hooks in others' files are named, for the files they
+// really read.
+func TestCrossReadersAreNamed(t *testing.T) {
+	claude, grok, copilot := known(t, "claude"), known(t, "grok"), known(t, "copilot")
+	all := []*agent.Agent{claude, grok, copilot}
+	for _, c := range []struct {
+		scope         string
+		agents        []*agent.Agent
+		grok, copilot bool
+	}{
+		{User, []*agent.Agent{claude}, true, false},
+		{Project, []*agent.Agent{claude}, true, true},
+		{User, all, true, false},
+		{Project, all, true, true},
+	} {
+		h := newHost(t)
+		for _, name := range []string{"grok", "copilot"} {
+			file := filepath.Join(filepath.Dir(h.Hook), name)
+			write(t, file, "#!/bin/sh\n")
+			mustChmod(t, file)
+		}
+		p := mustInstall(t, h, Options{Agents: c.agents, Scope: c.scope, Known: all})
+		var notes string
+		for _, a := range p.Agents {
+			notes += strings.Join(a.Notes, "\n") + "\n"
+		}
+		for title, want := range map[string]bool{grok.Title + " runs the hooks it finds": c.grok, copilot.Title + " runs the hooks it finds": c.copilot} {
+			if strings.Contains(notes, title) != want {
+				t.Errorf("%s, %d agents: %q is said: %v\n%s", c.scope, len(c.agents), title, !want, notes)
+			}
+		}
+		_, found := examine(h, claude, nil)
+		readers := 0
+		for _, f := range found {
+			if f.Check == "read by" {
+				readers++
+			}
+		}
+		if want := map[bool]int{false: 1, true: 2}[c.copilot]; readers != want {
+			t.Errorf("%s: the doctor names %d readers", c.scope, readers)
 		}
 	}
 }

@@ -17,8 +17,11 @@ type Options struct {
 	Agents []*agent.Agent
 	Scope  string   // User or Project
 	Events []string // native names or unified kinds; empty: those of the catalogue
+	Usual  bool     // the catalogue's events, whatever was chosen before
 	Deny   bool     // refuse while hookmux cannot be reached
-	Trust  bool     // have agents that ask for it trust our hooks
+	// Neutral says that nothing is refused then, whatever was chosen before.
+	Neutral bool
+	Trust   bool // have agents that ask for it trust our hooks
 	// Known are all agents, to say which others run the hooks of these.
 	Known []*agent.Agent
 }
@@ -43,7 +46,9 @@ type AgentPlan struct {
 	Events  []string `json:"events,omitempty"`
 	Changed bool     `json:"changed"`
 	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
-	Notes   []string `json:"notes,omitempty"`
+	// Pickup says which open sessions see the change, and when.
+	Pickup string   `json:"pickup,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
 }
 
 // Apply lets an editor carry the plan out.
@@ -136,11 +141,11 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		return nil, errors.Join(errs...)
 	}
 	shim := Shim(h.Dirs)
-	if to, ok := readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
+	if to, ok := h.readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
 		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
 	}
 	changes := d.changes()
-	if err := writable(changes); err != nil {
+	if err := h.writable(changes); err != nil {
 		return nil, err
 	}
 	if len(changes) > 0 || !d.sameManifest() {
@@ -149,7 +154,11 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	plan.Steps = append(plan.Steps, changes...)
 	plan.manifest, plan.Notes = d.next, d.notes
 	for i := range plan.Agents {
-		plan.Agents[i].Changed = d.changed(plan.Agents[i].Name)
+		one := &plan.Agents[i]
+		one.Changed = d.changed(one.Name)
+		if one.Changed && len(one.Events) > 0 {
+			one.Pickup = h.pickup(o.Agents[i])
+		}
 	}
 	return plan, nil
 }
@@ -180,11 +189,22 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a %s; leave --project out", a.Name, o.Scope)
 	}
+	asked := o.Events
+	o, kept := d.settled(a, o)
 	commands, err := h.commands(a, o)
 	if err != nil {
 		return nil, err
 	}
+	if len(commands) == 0 && len(asked) == 0 { // what was chosen means nothing any more
+		o.Events, kept = nil, false
+		if commands, err = h.commands(a, o); err != nil {
+			return nil, err
+		}
+	}
 	one := &AgentPlan{Name: a.Name, Title: a.Title, Path: path}
+	if kept {
+		one.Notes = append(one.Notes, fmt.Sprintf("only %s, as chosen before; --events default for the usual ones", strings.Join(o.Events, ", ")))
+	}
 	for _, c := range commands {
 		one.Events = append(one.Events, c.Event)
 	}
@@ -198,6 +218,9 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if r := d.next.Files[path]; r != nil {
+		r.Chosen, r.Wrote = &Choice{Events: o.Events, Deny: o.Deny}, one.Events
 	}
 	one.Notes = append(one.Notes, d.host.notes(a, path, commands, o)...)
 	return one, nil
@@ -227,7 +250,7 @@ func (p *Plan) Hooked() (n int) {
 }
 
 func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
-	t, err := newTarget(path, place, a.Install)
+	t, err := d.host.target(path, place, d.host.spec(a, o.Deny))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -128,6 +129,13 @@ var builtPrograms string
 
 // TestMain sets how many documents are tried.
 func TestMain(m *testing.M) {
+	if order := os.Getenv("HOOKMUX_TEST_KILL"); order != "" {
+		if err := beKilled(order); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	n := 8
 	if *documents > 0 {
@@ -136,6 +144,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
 		panic(err)
 	}
+	debug.SetGCPercent(800) // many small texts: much of the time would go there
 	code := m.Run()
 	if builtPrograms != "" {
 		os.RemoveAll(builtPrograms)

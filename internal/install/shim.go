@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
@@ -57,6 +58,9 @@ func link(at, to string) error {
 	temp := fmt.Sprintf("%s.%016x.new", at, rand.Uint64())
 	if err := os.Symlink(to, temp); err != nil {
 		return err
+	}
+	if edit.AtStep != nil {
+		edit.AtStep()
 	}
 	if err := os.Rename(temp, at); err != nil {
 		return errors.Join(err, os.Remove(temp))

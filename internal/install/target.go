@@ -17,6 +17,29 @@ type target struct {
 	format edit.Format
 	at     []string
 	spec   *agent.InstallSpec
+
+	// The last text that was read: it is looked at several times in a row.
+	text   []byte
+	parsed edit.Reader
+	found  []*slot
+	looked bool
+}
+
+// target is the one for a place; the same again as long as nothing about it
+// changed, because several plans look at the same text.
+func (h *Host) target(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*target, error) {
+	key := path + "\x00" + place.At
+	if t := h.targets[key]; t != nil && t.spec == spec {
+		return t, nil
+	}
+	t, err := newTarget(path, place, spec)
+	if err == nil {
+		if h.targets == nil {
+			h.targets = map[string]*target{}
+		}
+		h.targets[key] = t
+	}
+	return t, err
 }
 
 func newTarget(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*target, error) {
@@ -83,6 +106,16 @@ func (t *target) each(r edit.Reader, do func(list []string, event string)) {
 
 // slots finds all handlers, in order.
 func (t *target) slots(r edit.Reader) []*slot {
+	if r != t.parsed {
+		return t.findSlots(r)
+	}
+	if !t.looked {
+		t.found, t.looked = t.findSlots(r), true
+	}
+	return t.found
+}
+
+func (t *target) findSlots(r edit.Reader) []*slot {
 	var out []*slot
 	t.each(r, func(list []string, event string) {
 		for i := range max(0, r.Len(list...)) {

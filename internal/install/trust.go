@@ -43,10 +43,12 @@ func (h *Host) sourceName(path string, place agent.InstallPlace) string {
 	if place.Env == "" || h.Getenv == nil || h.Getenv(place.Env) == "" {
 		return path
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
+	return filepath.Join(h.realPath(filepath.Dir(path)), filepath.Base(path))
+}
+
+// trustKey is what trust in a handler is kept under: where it stands.
+func (t *target) trustKey(s *slot, source string) string {
+	return source + ":" + snake(s.event) + ":" + s.group[len(s.group)-1] + ":" + s.path[len(s.path)-1]
 }
 
 // trustKeys are the keys and hashes of our hooks in a text.
@@ -60,7 +62,6 @@ func (t *target) trustKeys(src []byte, a *agent.Agent, source string) (map[strin
 		if !isFor(s, a) || len(s.path) < 3 {
 			continue
 		}
-		group, handler := s.group[len(s.group)-1], s.path[len(s.path)-1]
 		hook := launch.TrustedHook{Event: s.event, Command: s.text, Timeout: timeoutOf(s, t.spec, a)}
 		if e, ok := a.Event(s.event); ok && e.Matcher != "" {
 			var m string
@@ -68,7 +69,7 @@ func (t *target) trustKeys(src []byte, a *agent.Agent, source string) (map[strin
 				hook.Matcher = &m
 			}
 		}
-		keys[source+":"+snake(s.event)+":"+group+":"+handler] = hook.Hash()
+		keys[t.trustKey(s, source)] = hook.Hash()
 	}
 	return keys, nil
 }
@@ -174,9 +175,7 @@ func (t *target) moves(before, after []byte, source string) map[string]string {
 		return nil
 	}
 	out := map[string]string{}
-	name := func(s *slot) string {
-		return source + ":" + snake(s.event) + ":" + s.group[len(s.group)-1] + ":" + s.path[len(s.path)-1]
-	}
+	name := func(s *slot) string { return t.trustKey(s, source) }
 	left := map[string][]*slot{}
 	for _, s := range t.slots(ra) {
 		left[s.event] = append(left[s.event], s)

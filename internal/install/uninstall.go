@@ -41,14 +41,14 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		plan.Agents = append(plan.Agents, one)
 	}
 	plan.Steps = d.changes()
-	if err := writable(plan.Steps); err != nil {
+	if err := h.writable(plan.Steps); err != nil {
 		return nil, err
 	}
 	if !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
 	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 && !h.runsElsewhere(agents) {
-		if _, there := readlink(shim); there {
+		if _, there := h.readlink(shim); there {
 			plan.Steps = append(plan.Steps, Step{Op: OpDropLink, Path: shim},
 				Step{Op: OpDropDir, Path: filepath.Dir(shim)}, Step{Op: OpDropDir, Path: h.Dirs.Data})
 		}
@@ -74,7 +74,7 @@ func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 			continue
 		}
 		for _, s := range h.Look(a) {
-			if s.Ours > 0 || len(s.Damaged) > 0 || s.Err != nil && fileMentions(s.Path) {
+			if s.Ours > 0 || len(s.Damaged) > 0 || s.Err != nil && h.fileMentions(s.Path) {
 				return true
 			}
 		}
@@ -83,16 +83,9 @@ func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 }
 
 // fileMentions looks for our name in a file that cannot be parsed.
-func fileMentions(path string) bool {
-	data, err := readFile(path)
+func (h *Host) fileMentions(path string) bool {
+	data, err := h.readFile(path)
 	return err == nil && mentions(string(data))
-}
-
-func realPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
 }
 
 // uninstall takes one agent's hooks out. A file that cannot be edited keeps
@@ -114,10 +107,10 @@ func (d *draft) uninstall(a *agent.Agent) {
 		d.host = &there
 		for _, p := range a.Install.Places {
 			path := d.host.resolve(p.HookFile)
-			if path == "" || i > 0 && p.Scope != Project || visited[realPath(path)+"\x00"+p.At] {
+			if path == "" || i > 0 && p.Scope != Project || visited[here.realPath(path)+"\x00"+p.At] {
 				continue
 			}
-			visited[realPath(path)+"\x00"+p.At] = true
+			visited[here.realPath(path)+"\x00"+p.At] = true
 			var err error
 			if a.Install.Way == agent.WayPlugin {
 				err = d.unplug(a, path, p.Scope)
@@ -127,7 +120,7 @@ func (d *draft) uninstall(a *agent.Agent) {
 			if err == nil {
 				continue
 			}
-			if d.old.Files[path] != nil || fileMentions(path) {
+			if d.old.Files[path] != nil || d.host.fileMentions(path) {
 				d.stays(path, err)
 			}
 			if d.old.Files[path] == nil {
@@ -227,14 +220,94 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
 			return broken(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
-	} else if f.fresh {
-		f.record.Dirs = missingDirs(path)
+	} else {
+		f.record.Dirs = d.dirs(path, path)
 	}
 	f.set(OpWrite, text)
+	return d.seeds(a, path, o.Scope)
+}
+
+// seeds lays what an agent needs beside a plugin: all of it or nothing, and
+// nothing where other people's things are. They would miss what the seeds only
+// pretend to be there, so what was laid earlier then goes.
+func (d *draft) seeds(a *agent.Agent, path, scope string) error {
+	spec, dir := a.Install.Plugin, filepath.Dir(path)
+	ours := d.next.seedsOf(a, path)
+	if others := d.host.others(a, path); len(others) > 0 {
+		for _, seed := range ours {
+			if err := d.unseed(a, seed); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for _, seed := range spec.Seeds {
-		if err := d.seed(a, filepath.Dir(path), seed, o.Scope); err != nil {
+		if at := filepath.Join(dir, seed.Path); d.host.exists(at) && !slices.Contains(ours, seedName(at, seed)) {
+			return nil // somebody has what they stand for
+		}
+	}
+	for _, seed := range spec.Seeds {
+		if err := d.seed(a, dir, seed, scope); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// seedName is what a seed is called in the manifest.
+func seedName(path string, seed agent.Seed) string {
+	if strings.HasSuffix(seed.Path, "/") {
+		return path + "/"
+	}
+	return path
+}
+
+// seedsOf are the recorded seeds that belong to a plugin.
+func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
+	var out []string
+	for _, seed := range a.Install.Plugin.Seeds {
+		name := seedName(filepath.Join(filepath.Dir(plugin), seed.Path), seed)
+		if r := m.Files[name]; r != nil && r.Agent == a.Name && r.Kind == KindSeed {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// others are other people's things beside a plugin.
+func (h *Host) others(a *agent.Agent, plugin string) []string {
+	var out []string
+	for _, pattern := range a.Install.Plugin.Alone {
+		matches := h.glob(filepath.Join(escapeGlob(filepath.Dir(plugin)), pattern))
+		for _, m := range matches {
+			if m != plugin && !strings.HasPrefix(filepath.Base(m), ".") {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// unseed takes a seed out again, unless somebody made it theirs.
+func (d *draft) unseed(a *agent.Agent, name string) error {
+	r := d.next.Files[name]
+	if dir, ok := strings.CutSuffix(name, "/"); ok {
+		d.dropDirs(a.Name, append(slices.Clone(r.Dirs), dir))
+		delete(d.next.Files, name)
+		return nil
+	}
+	f, err := d.open(name, a.Name, r.Scope, KindSeed)
+	if err != nil {
+		return err
+	}
+	if f.now == nil || hash(f.now) == r.After {
+		d.drop(f, nil)
+	} else {
+		delete(d.next.Files, name)
 	}
 	return nil
 }
@@ -242,10 +315,10 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 // seed makes what an agent needs beside a plugin, only where it is not there.
 func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) error {
 	path := filepath.Join(dir, seed.Path)
-	if exists(path) {
+	if d.host.exists(path) {
 		return nil
 	}
-	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: missingDirs(path)}
+	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.dirs(path, seedName(path, seed))}
 	if scope == Project {
 		record.Project = d.host.Project
 	}
@@ -267,7 +340,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 
 // unplug takes a plugin file out.
 func (d *draft) unplug(a *agent.Agent, path, scope string) error {
-	data, err := readFile(path)
+	data, err := d.host.readFile(path)
 	if err != nil {
 		return broken(path, err)
 	}

@@ -36,7 +36,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			if len(p.Left) != c.left || len(p.Agents) != 1 || p.Agents[0].Name != "claude" {
 				t.Errorf("left %v, agents %+v", p.Left, p.Agents)
 			}
-			if exists(filepath.Join(h.Dirs.Home, ".claude", "settings.json")) {
+			if h.exists(filepath.Join(h.Dirs.Home, ".claude", "settings.json")) {
 				t.Error("the other one is still there")
 			}
 			if read(t, broken) != c.text {
@@ -46,11 +46,11 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			if strings.Contains(notes, broken) != (c.left > 0) || strings.Contains(notes, "nothing was written") {
 				t.Error(notes)
 			}
-			m, err := Load(h.Dirs)
+			m, err := h.load()
 			if err != nil || hasRecord(m, gemini) != c.recorded {
 				t.Errorf("record of the broken one: %v (%v)", m.Files, err)
 			}
-			if _, there := readlink(Shim(h.Dirs)); there != (c.left > 0) {
+			if _, there := h.readlink(Shim(h.Dirs)); there != (c.left > 0) {
 				t.Errorf("the shim is there: %v", there)
 			}
 		})
@@ -61,7 +61,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{codex}, Trust: true})
 		write(t, h.trustFile(codex), "model = = 1\n")
 		out := mustUninstall(t, h, codex)
-		if exists(p.Agents[0].Path) || len(out.Left) != 1 {
+		if h.exists(p.Agents[0].Path) || len(out.Left) != 1 {
 			t.Errorf("left %v", out.Left)
 		}
 	})
@@ -78,11 +78,11 @@ func TestShimStaysWhileItIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustUninstall(t, h, gemini)
-	if _, there := readlink(Shim(h.Dirs)); !there {
+	if _, there := h.readlink(Shim(h.Dirs)); !there {
 		t.Error("the shim is gone, and Claude still runs it")
 	}
 	mustUninstall(t, h, claude)
-	if _, there := readlink(Shim(h.Dirs)); there {
+	if _, there := h.readlink(Shim(h.Dirs)); there {
 		t.Error("the shim is still there")
 	}
 }
@@ -117,7 +117,7 @@ func TestNothingToRemark(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			for _, s := range p.Steps {
-				if key := string(s.Op) + realPath(s.Path); s.Op != OpDropDir {
+				if key := string(s.Op) + h.realPath(s.Path); s.Op != OpDropDir {
 					if seen[key] {
 						t.Errorf("%s %s: twice", s.Op, s.Path)
 					}
@@ -145,7 +145,7 @@ func TestRemovedFilesStayRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := mustUninstall(t, h, claude)
-	if len(p.Agents) != 1 || p.Agents[0].Path != settings || p.Agents[0].Changed || exists(settings) {
+	if len(p.Agents) != 1 || p.Agents[0].Path != settings || p.Agents[0].Changed || h.exists(settings) {
 		t.Errorf("%+v", p.Agents)
 	}
 }

@@ -21,6 +21,7 @@ package launch
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -35,6 +36,14 @@ type Request struct {
 	Args    []string // the agent's arguments, as the person wrote them
 	Program string   // the agent's program; becomes argv[0]
 	Hook    string   // absolute path of hookmux-hook
+	// Running are events that an installed hook reports already: they are not
+	// given a second time.
+	Running []string
+	// Untrusted says that the person does not want our hooks trusted: then
+	// agents that ask for trust get what works without.
+	Untrusted bool
+	// Config is the agent's own config file, to see what the person set.
+	Config string
 	// ReadFile reads a settings file that the arguments name; nil stands for
 	// os.ReadFile.
 	ReadFile func(string) ([]byte, error)
@@ -136,13 +145,15 @@ type registration struct {
 	seconds int // the limit that is written down, and told to the hook
 }
 
-// registrations are the events installed by default. Limits are whole seconds:
+// registrations are the events that are installed by default and do not come
+// anyhow. Limits are whole seconds:
 // some agents take nothing else, and the hook must never believe in more time
 // than the agent gives.
-func registrations(a *agent.Agent) []registration {
+func (r *Request) registrations() []registration {
+	a := r.Agent
 	var out []registration
 	for _, e := range a.Events {
-		if e.Install != agent.InstallDefault {
+		if e.Install != agent.InstallDefault || slices.Contains(r.Running, e.Name) {
 			continue
 		}
 		limit := a.InstallTimeout(e.Name)

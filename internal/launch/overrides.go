@@ -34,6 +34,9 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with --disable hooks, so none are given to it and nothing of this session is seen", r.Agent.Title)}, nil
 		}
 	}
+	if r.Untrusted {
+		return injectNotify(r, s)
+	}
 	layer, behind, err := personsHooks(s)
 	if err != nil {
 		return nil, false, nil, err
@@ -58,7 +61,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	}
 	state = cloneTable(state)
 	trusted := false
-	for _, reg := range registrations(r.Agent) {
+	for _, reg := range r.registrations() {
 		groups, ok := layer[reg.event].([]any)
 		if layer[reg.event] != nil && !ok {
 			return nil, fmt.Errorf("-c hooks.%s: is not a list; correct it, or leave the flag out", reg.event)

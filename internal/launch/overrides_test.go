@@ -39,7 +39,7 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 	t.Helper()
 	hooks := layerOf(t, args)
 	state, _ := hooks["state"].(map[string]any)
-	for _, reg := range registrations(catalogued(t, "codex")) {
+	for _, reg := range (&Request{Agent: catalogued(t, "codex")}).registrations() {
 		command := shellWords([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
 		groups, _ := hooks[reg.event].([]any)
 		var at []int

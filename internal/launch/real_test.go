@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/launch"
@@ -100,4 +101,39 @@ func script(t *testing.T, file, log string) string {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// Without trust no hook runs, and the end of the turn is seen all the same, by
+// us and by the person's own program.
+func TestRealCodexTellsWithoutTrust(t *testing.T) {
+	stage := agentstest.NewStage(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
+	dir := t.TempDir()
+	log := filepath.Join(dir, "log")
+	hook := script(t, filepath.Join(dir, "it's \"here\"", "hookmux-hook"), log)
+	own := script(t, filepath.Join(dir, "own"), filepath.Join(dir, "own.log"))
+	a, _ := agent.Builtin().Agent("codex")
+	args := slices.Concat([]string{"-c", `notify=["` + own + `","mine"]`}, agents.Headless("codex", "Say it "+model.Mark("")))
+	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook, Untrusted: true})
+	if err != nil || !injected {
+		t.Fatal(injected, err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
+	defer cancel()
+	r, err := agents.Run(ctx, stage.In, stage.Env, stage.Project, argv[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{log, filepath.Join(dir, "own.log")} {
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			if _, err := os.Stat(file); err == nil { // it is not waited for
+				break
+			}
+		}
+	}
+	if text, _ := os.ReadFile(log); string(text) != "codex/agent-turn-complete/10\n" {
+		t.Errorf("the hook saw %q (exit %d)\n%s", text, r.Exit, r.Stderr)
+	}
+	if text, _ := os.ReadFile(filepath.Join(dir, "own.log")); !strings.HasPrefix(string(text), "mine/{") {
+		t.Errorf("the person's own saw %q", text)
+	}
 }

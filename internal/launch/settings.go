@@ -127,7 +127,7 @@ func foldHooks(text []byte, r *Request) (folded, note string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	for _, reg := range registrations(r.Agent) {
+	for _, reg := range r.registrations() {
 		if err := addGroup(hooks, reg, r); err != nil {
 			return "", "", err
 		}

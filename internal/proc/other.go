@@ -24,3 +24,6 @@ func Peer(*net.UnixConn) (Cred, error) { return Cred{}, errUnsupported }
 
 // WatchExit is not available on this system.
 func WatchExit(context.Context, int, uint64) (<-chan struct{}, error) { return nil, errUnsupported }
+
+// List is none.
+func List() []int { return nil }

@@ -3,10 +3,11 @@ package verify
 import (
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -16,48 +17,103 @@ type Act struct {
 	What string // in a person's words, for the progress
 	// Raw acts need no hookmux: they are for agents beyond the catalogue.
 	Raw bool
+	// Cannot says why an agent has no use for this act; empty: it is played.
+	// Nil means that every agent can. It is asked before anything is started,
+	// so that the number of launches follows from the plan.
+	Cannot func(a *agent.Agent, d Driver) string
+	// AtTerminal says that it is played at a terminal. Nil means headless; of
+	// headless acts an agent may have no more than [MaxHeadless].
+	AtTerminal func(a *agent.Agent, d Driver) bool
+	// Brings says that this act brings an event about for sure: then its
+	// absence is ✗. Built-in acts are asked first, then others in their order.
+	Brings func(s Subject) bool
 	// Play brings the stage to life and returns when the agent has ended. What
-	// it cannot do with this agent it says by unplayable.
+	// only shows itself to be impossible while playing it says by unplayable.
 	Play func(ctx context.Context, st *Stage) error
 }
+
+// MaxHeadless is how many headless launches one agent may cost.
+const MaxHeadless = 8
 
 // unplayable is the error of an act that an agent has no use for.
 type unplayable string
 
 func (u unplayable) Error() string { return string(u) }
 
+// Part is a set of acts and checks that belong together. Each part lives in
+// files of its own and is named once, in the list of parts.
+type Part struct {
+	Acts   []Act
+	Checks []Check
+}
+
+// parts are what comes with hookmux, in the order of the report.
+func parts() []Part {
+	return []Part{
+		corePart(),
+		feedPart(),
+		questionPart(),
+		statusPart(),
+	}
+}
+
+func corePart() Part { return Part{Acts: builtinActs(), Checks: builtinChecks()} }
+
 var registry = struct {
 	sync.Mutex
-	acts   map[string]Act
+	acts   []Act
 	checks []Check
-}{acts: map[string]Act{}}
+}{}
 
 // RegisterAct adds an act, or replaces one of the same name.
 func RegisterAct(a Act) {
 	registry.Lock()
 	defer registry.Unlock()
-	registry.acts[a.Name] = a
+	for i := range registry.acts {
+		if registry.acts[i].Name == a.Name {
+			registry.acts[i] = a
+			return
+		}
+	}
+	registry.acts = append(registry.acts, a)
 }
 
-func actNamed(name string) (Act, bool) {
+// allActs lists the acts in the order they were registered.
+func allActs() []Act {
 	builtins()
 	registry.Lock()
 	defer registry.Unlock()
-	a, ok := registry.acts[name]
-	return a, ok
+	return slices.Clone(registry.acts)
+}
+
+func actNamed(name string) (Act, bool) {
+	for _, a := range allActs() {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Act{}, false
 }
 
 // Acts lists the names of all acts.
 func Acts() []string {
-	builtins()
-	registry.Lock()
-	defer registry.Unlock()
 	var names []string
-	for n := range registry.acts {
-		names = append(names, n)
+	for _, a := range allActs() {
+		names = append(names, a.Name)
 	}
-	sort.Strings(names)
 	return names
+}
+
+// cannot says why an act is not played with an agent.
+func (a Act) cannot(of *agent.Agent, d Driver) string {
+	if a.Cannot == nil || of == nil {
+		return ""
+	}
+	return a.Cannot(of, d)
+}
+
+func (a Act) atTerminal(of *agent.Agent, d Driver) bool {
+	return a.AtTerminal != nil && a.AtTerminal(of, d)
 }
 
 var builtinsOnce sync.Once
@@ -65,11 +121,13 @@ var builtinsOnce sync.Once
 // builtins registers what comes with hookmux, once, at first use.
 func builtins() {
 	builtinsOnce.Do(func() {
-		for _, a := range builtinActs() {
-			RegisterAct(a)
-		}
-		for _, c := range builtinChecks() {
-			Register(c)
+		for _, p := range parts() {
+			for _, a := range p.Acts {
+				RegisterAct(a)
+			}
+			for _, c := range p.Checks {
+				Register(c)
+			}
 		}
 	})
 }
@@ -77,6 +135,10 @@ func builtins() {
 // play runs one act of one agent.
 func play(ctx context.Context, s *setting, a Act, keep bool) *Evidence {
 	began := time.Now()
+	known, _ := agent.Builtin().Agent(s.driver.Name)
+	if why := a.cannot(known, s.driver); why != "" {
+		return &Evidence{Act: a.Name, Missing: why}
+	}
 	st, err := newStage(s, a.Name)
 	if err != nil {
 		return &Evidence{Act: a.Name, Err: err, Took: time.Since(began)}

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
@@ -40,19 +41,51 @@ const lastWords = "The scripted turn is over."
 
 const bigPayload = 1 << 20
 
+const (
+	// questionPatience is how long after a question that a hook answered
+	// something has to happen: longer, and the person is waited for.
+	questionPatience = 8 * time.Second
+	pollEvery        = 50 * time.Millisecond
+)
+
 func builtinActs() []Act {
 	return []Act{
-		{Name: "observe", What: "a turn in which hooks say nothing", Play: playObserve},
-		{Name: "decide", What: "a turn in which hooks decide", Play: playDecide},
+		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Play: playObserve},
+		{Name: "control", What: "the same turn without hooks", Play: playControl},
+		{Name: "decide", What: "a turn in which hooks decide", Brings: refusedCall, Play: playDecide},
 		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
-		{Name: "permission", What: "commands that need leave", Play: playPermission},
-		{Name: "absent", What: "a turn without a hub", Play: playAbsent},
-		{Name: "broken", What: "a turn with broken hooks", Play: playBroken},
+		{Name: "permission", What: "commands that need leave", Brings: kindIs(event.PermissionRequest), Play: playPermission,
+			Cannot: noPermission, AtTerminal: func(_ *agent.Agent, d Driver) bool { return d.Strict == nil }},
+		{Name: "absent", What: "a turn without a hub", Cannot: notAPlugin, Play: playAbsent},
+		{Name: "broken", What: "a turn with broken hooks", Play: playBroken, Cannot: neverBroken},
 		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
-		{Name: "error", What: "a model that fails", Play: playError},
-		{Name: "dialog", What: "a person at the terminal", Play: playDialog},
+		{Name: "error", What: "a model that fails", Brings: failedTurn, Play: playError},
+		{Name: "dialog", What: "a person at the terminal", Brings: compacted, Play: playDialog,
+			Cannot: noDialog, AtTerminal: func(*agent.Agent, Driver) bool { return true }},
 		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
 	}
+}
+
+// refusedCall: this agent reports a refused call as a failed one, and hardly
+// anything else.
+func refusedCall(s Subject) bool {
+	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
+}
+
+func compacted(s Subject) bool {
+	return s.Driver.Compact != "" && (s.Event.Kind == event.CompactBefore || s.Event.Kind == event.CompactAfter)
+}
+
+// isPlugin: hooks of this agent are no commands but a program inside of it.
+func isPlugin(a *agent.Agent) bool {
+	return a != nil && a.Install != nil && a.Install.Way == agent.WayPlugin
+}
+
+func notAPlugin(a *agent.Agent, _ Driver) string {
+	if !isPlugin(a) {
+		return "is part of the turn with broken hooks"
+	}
+	return ""
 }
 
 func (st *Stage) call(tag string) model.ToolCall { return st.Table.Shell.Call(command(tag)) }
@@ -102,20 +135,31 @@ func playObserve(ctx context.Context, st *Stage) error {
 	if err := st.ready(nil); err != nil {
 		return err
 	}
-	ss := steps(st.call("plain"), st.failing("fail"))
-	if st.Driver.Unstartable {
-		// Longer than one argument of a program may be.
-		ss = append(ss, steps(st.Table.Shell.Call(command("unstartable")+"; : '"+strings.Repeat("x", 140<<10)+"'"))...)
+	if err := st.stageScene(st.plainScene()); err != nil {
+		return err
 	}
-	ss = append(ss, st.subagent()...)
-	st.script(append(ss, model.Step{Say: lastWords}))
 	return st.headless(ctx, st.start(), st.free("Run it"))
+}
+
+// playControl is what the plain turn is compared with. Of a person's own
+// config everything stays but the hooks of hookmux.
+func playControl(ctx context.Context, st *Stage) error {
+	if err := st.withoutHooks(); err != nil {
+		return err
+	}
+	if err := st.stageScene(st.plainScene()); err != nil {
+		return err
+	}
+	return st.headless(ctx, st.plain(), st.free("Run it"))
 }
 
 func playDecide(ctx context.Context, st *Stage) error {
 	big := st.Table.Shell.Call(command("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
 	ss := steps(st.call("deny"), st.call("input"), st.call("context"), st.call("output"), st.call("after-deny"), st.call("after-context"),
 		st.failing("fail-deny"), st.failing("fail-context"), big)
+	if st.Driver.AskRefuses {
+		ss = append(ss, steps(st.call("granted"), st.call("ask"))...)
+	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.call("par-a"), st.call("par-b"), st.call("par-c")}})
 	ss = append(ss, st.subagent()...)
 	ss = append(ss, model.Step{Say: lastWords})
@@ -164,6 +208,8 @@ func decideAll(ev *event.Event, n int) event.Decision {
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
 		case "input":
 			return event.Decision{Input: changedInput(ev, command("input-changed"))}
+		case "ask":
+			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
 		case "context":
 			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
 		}
@@ -205,16 +251,13 @@ func playPrompt(ctx context.Context, st *Stage) error {
 	return st.headless(ctx, st.start(), st.free("Do not do it"))
 }
 
-// playPermission: nobody gave leave beforehand, so that an approval by a hook
-// makes the difference: the call without an opinion is the control. What a
-// hook wants asked has leave, so that asking makes the difference: the same
-// without an opinion is called granted.
-func playPermission(ctx context.Context, st *Stage) error {
-	before, ask := st.claim(event.ToolBefore), st.claim(event.PermissionRequest)
+// permissionTags are the commands of the act, by what is claimed about leave.
+// The control is a call without an opinion, so that an approval by a hook makes
+// the difference. What a hook wants asked has leave, so that asking makes the
+// difference: the same without an opinion is called granted.
+func permissionTags(a *agent.Agent, d Driver) []string {
+	before, ask := claimOf(a, event.ToolBefore), claimOf(a, event.PermissionRequest)
 	var tags []string
-	if before.Allow || ask.Allow {
-		tags = append(tags, "control")
-	}
 	if before.Allow {
 		tags = append(tags, "allow")
 	}
@@ -227,27 +270,43 @@ func playPermission(ctx context.Context, st *Stage) error {
 	if ask.Input {
 		tags = append(tags, "leave-input")
 	}
-	if before.Ask {
+	if before.Allow || ask.Allow {
+		tags = append(tags, "control") // behind the others: without leave some end the run
+	}
+	if before.Ask && !d.AskRefuses && d.Strict != nil {
 		tags = append(tags, "granted", "ask") // last: it ends the turn of some
 	}
-	if len(tags) == 0 {
-		return unplayable("the catalogue claims nothing about leave")
+	return tags
+}
+
+func noPermission(a *agent.Agent, d Driver) string {
+	switch {
+	case len(permissionTags(a, d)) == 0:
+		return "the catalogue claims nothing about leave"
+	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
+		return "no start is known in which this agent asks for leave" + because(d.NoStrict)
 	}
-	var calls []model.ToolCall
-	for _, tag := range tags {
-		c := st.call(tag)
-		if st.Driver.Escalate != nil {
-			c = st.Driver.Escalate(c)
-		}
-		calls = append(calls, c)
+	return ""
+}
+
+func because(why string) string {
+	if why == "" {
+		return ""
 	}
+	return ": " + why
+}
+
+func playPermission(ctx context.Context, st *Stage) error {
 	interactive := st.Driver.Strict == nil
-	if interactive && (st.Driver.TUI == nil || st.Driver.Escalate == nil) {
-		return unplayable("no start is known in which this agent asks for leave")
+	var calls []model.ToolCall
+	for _, tag := range permissionTags(st.Agent, st.Driver) {
+		if interactive && tag == "control" {
+			continue // it would wait for a person, and comes last
+		}
+		calls = append(calls, st.escalated(tag))
 	}
 	if interactive {
-		calls = calls[1:] // the control would wait for a person; the last step is one
-		calls = append(calls, st.Driver.Escalate(st.call("control")))
+		calls = append(calls, st.escalated("control"))
 	}
 	st.script(append(steps(calls...), model.Step{Say: lastWords}))
 	if err := st.ready(decidePermission); err != nil {
@@ -256,17 +315,31 @@ func playPermission(ctx context.Context, st *Stage) error {
 	if !interactive {
 		return st.headless(ctx, st.start(), st.Driver.Strict(prompt("Run it")))
 	}
+	st.Env = append(st.Env, st.Driver.StrictEnv...)
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
-		// The control is the last call: its dialog must be there.
-		c, cancel := context.WithTimeout(ctx, st.patience/3)
+		// The control is the last call: its dialog must be there. When the turn
+		// ends first nobody was asked, and when an earlier call waits for a
+		// person the hook's answer did not count: nothing more will come.
+		c, cancel := context.WithTimeout(ctx, st.patience*2/3)
 		defer cancel()
-		st.watcher.wait(c, func(ev *event.Event) bool {
-			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control"
-		})
+		over := func(ev *event.Event) bool {
+			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
+		}
+		for !st.watcher.passed(over) && !st.watcher.stuckAt(event.PermissionRequest, questionPatience) && pause(c, pollEvery) {
+		}
 		t.settle(ctx)
 		st.evidence.Files = projectFiles(st.Project)
 		return nil
 	})
+}
+
+// escalated is a tagged call that needs leave in a strict start.
+func (st *Stage) escalated(tag string) model.ToolCall {
+	c := st.call(tag)
+	if st.Driver.Escalate != nil {
+		c = st.Driver.Escalate(c)
+	}
+	return c
 }
 
 func decidePermission(ev *event.Event, _ int) event.Decision {
@@ -287,10 +360,12 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 }
 
 // claim is what the catalogue says an agent carries at the first event of a
-// kind.
-func (st *Stage) claim(kind event.Kind) event.Carries {
-	for _, e := range st.Agent.Events {
-		if e.Kind == kind {
+// kind that verify installs.
+func (st *Stage) claim(kind event.Kind) event.Carries { return claimOf(st.Agent, kind) }
+
+func claimOf(a *agent.Agent, kind event.Kind) event.Carries {
+	for _, e := range a.Events {
+		if e.Kind == kind && installs(e) {
 			return e.CarriesAt("")
 		}
 	}
@@ -300,21 +375,31 @@ func (st *Stage) claim(kind event.Kind) event.Carries {
 // playAbsent: the hook client is there, the hub's program is not.
 func playAbsent(ctx context.Context, st *Stage) error {
 	st.script(append(steps(st.call("absent")), model.Step{Say: lastWords}))
-	if err := st.ownBin(); err != nil {
-		return err
-	}
-	if err := st.installHooks(); err != nil {
-		return err
-	}
-	in, args, err := st.planned(ctx, st.free("Run it"))
+	in, args, err := st.hubless(ctx, st.free("Run it"))
 	if err != nil {
 		return err
 	}
+	return st.headless(ctx, in, args)
+}
+
+// hubless installs hooks and sees to it that no hub is there and none comes up.
+func (st *Stage) hubless(ctx context.Context, args []string) (agents.Installed, []string, error) {
+	if err := st.ownBin(); err != nil {
+		return st.In, nil, err
+	}
+	if err := st.installHooks(); err != nil {
+		return st.In, nil, err
+	}
+	in, args, err := st.planned(ctx, args)
+	if err != nil {
+		return in, nil, err
+	}
 	if err := os.Remove(filepath.Join(st.Bin, "hookmux")); err != nil {
-		return err
+		return in, nil, err
 	}
 	st.Env = append(st.Env, "PATH="+withoutHookmux(st.getenv("PATH")))
-	return st.headless(ctx, in, args)
+	// Hooks that a person installed have a hub's program beside them.
+	return in, args, hubstart.Pause(st.Dirs)
 }
 
 // withoutHookmux leaves out the folders in which a hub's program would be
@@ -329,47 +414,6 @@ func withoutHookmux(path string) string {
 	return strings.Join(out, string(os.PathListSeparator))
 }
 
-// playTerm ends the agent in the middle of a command.
-func playTerm(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 30")), model.Step{Say: lastWords}))
-	if err := st.ready(nil); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, st.patience)
-	defer cancel()
-	cmd := agents.Command(ctx, st.start(), st.Env, st.Project, st.free("Run it")...)
-	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	running := func() bool {
-		_, err := os.Stat(filepath.Join(st.Project, "ran-term"))
-		return err == nil
-	}
-	for until := time.Now().Add(st.patience / 2); !running() && time.Now().Before(until); {
-		time.Sleep(20 * time.Millisecond)
-	}
-	began := running()
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	err := cmd.Wait()
-	endGroup(cmd)
-	e := st.evidence
-	e.Stdout, e.Stderr = out.String(), errs.String()
-	if s := cmd.ProcessState; s != nil {
-		e.Exit, e.Signal = s.ExitCode(), signalOf(s)
-	}
-	if !began {
-		return fmt.Errorf("the agent did not come to the command that was to be interrupted: %v", err)
-	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("the agent did not end after SIGTERM")
-	}
-	return nil
-}
-
 func playError(ctx context.Context, st *Stage) error {
 	st.script([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
 	if err := st.ready(nil); err != nil {
@@ -381,7 +425,9 @@ func playError(ctx context.Context, st *Stage) error {
 // playTurn is the smallest proof that an agent can be driven: a scripted
 // command really runs and the model hears of it.
 func playTurn(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.call("plain")), model.Step{Say: lastWords}))
+	if err := st.stageScene(turnScene); err != nil {
+		return err
+	}
 	var folder string
 	if r := st.Driver.Record; r != nil {
 		var err error

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -16,9 +15,9 @@ import (
 // nothing unless the hook was called and broke, so the hook leaves a mark
 // first.
 
-// brokenSeconds is the time limit of the hooks of this act; a hook that hangs
+// brokenLimit is the time limit of the hooks of this act; a hook that hangs
 // does so for far longer.
-const brokenSeconds = 2
+const brokenLimit = 2 * time.Second
 
 // Broken is what hooks that break left behind.
 type Broken struct {
@@ -28,11 +27,12 @@ type Broken struct {
 	Waited time.Duration
 }
 
-// breaking is a hook client that fails in the way the command asks for. With a
-// fourth argument it is the sound one at another event.
+// brokenHook is one hook of the act.
+type brokenHook struct{ event, program string }
+
+// breaking is a hook client that fails in the way the command asks for.
 const breaking = `#!/bin/sh
 payload=$(cat)
-if [ -n "$4" ]; then : >"$0.$4"; exit 0; fi
 case "$payload" in
 *ran-missing*) : >"$0.missing" ;;
 *ran-crash*) : >"$0.crash"; kill -SEGV $$; sleep 5 ;;
@@ -41,47 +41,60 @@ esac
 exit 0
 `
 
-// playBroken: one hook whose program is missing, one that crashes or hangs,
-// and a sound one at another event that shows that hooks are called at all.
-func playBroken(ctx context.Context, st *Stage) error {
-	if st.Driver.FailsClosed != "" {
-		return unplayable(st.Driver.FailsClosed)
+// sound is the one at another event.
+const sound = `#!/bin/sh
+cat >/dev/null
+: >"$0.other"
+`
+
+func neverBroken(a *agent.Agent, _ Driver) string {
+	if toolBefore(a) == "" {
+		return "this agent calls no hook before a tool"
 	}
-	st.script(append(steps(st.call("missing"), st.call("crash"), st.call("hang")), model.Step{Say: lastWords}))
-	stub := filepath.Join(st.Base, "broken-hook")
-	text := breaking
-	gone := filepath.Join(st.Base, "nowhere", "hookmux-hook")
-	sound := st.anotherEvent()
-	if st.sabotage != nil && st.sabotage.Broken != "" {
-		text = st.sabotage.Broken
-		gone, sound = stub, ""
-	}
-	if err := os.WriteFile(stub, []byte(text), 0o755); err != nil {
-		return err
-	}
-	var name string
-	for _, e := range st.Agent.Events {
-		if e.Kind == event.ToolBefore && name == "" {
-			name = e.Name
+	return ""
+}
+
+// toolBefore is the name of the event before a tool.
+func toolBefore(a *agent.Agent) string {
+	for _, e := range a.Events {
+		if e.Kind == event.ToolBefore && installs(e) {
+			return e.Name
 		}
 	}
-	if name == "" {
-		return unplayable("this agent calls no hook before a tool")
+	return ""
+}
+
+// playBroken: no hub, and beside hookmux's own hooks one whose program is
+// missing, one that crashes or hangs, and a sound one at another event that
+// shows that hooks are called at all.
+func playBroken(ctx context.Context, st *Stage) error {
+	st.script(append(steps(st.call("absent"), st.call("missing"), st.call("crash"), st.call("hang")), model.Step{Say: lastWords}))
+	if isPlugin(st.Agent) {
+		return playBrokenPlugin(ctx, st)
 	}
-	hooks := []Handler{
-		{name, launch.ShellWords([]string{gone, st.Agent.Name, name, "2"}), brokenSeconds},
-		{name, launch.ShellWords([]string{stub, st.Agent.Name, name, "2"}), brokenSeconds},
+	stub, other := filepath.Join(st.Base, "broken-hook"), filepath.Join(st.Base, "sound-hook")
+	text := breaking
+	name := toolBefore(st.Agent)
+	hooks := []brokenHook{{name, filepath.Join(st.Base, "nowhere", "hookmux-hook")}, {name, stub}}
+	if st.sabotage != nil && st.sabotage.Broken != "" {
+		text, hooks = st.sabotage.Broken, []brokenHook{{name, stub}}
+	} else if another := st.anotherEvent(); another != "" {
+		hooks = append(hooks, brokenHook{another, other})
 	}
-	if sound != "" {
-		hooks = append(hooks, Handler{sound, launch.ShellWords([]string{stub, st.Agent.Name, sound, "2", "other"}), brokenSeconds})
+	for file, text := range map[string]string{stub: text, other: sound} {
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			return err
+		}
 	}
-	if err := st.Driver.Install(st.Home, hooks); err != nil {
+	in, args, err := st.hubless(ctx, append(st.free("Run it"), st.Driver.Trusting...))
+	if err != nil {
 		return err
 	}
-	in := st.In
-	in.Env = nil
-	err := st.headless(ctx, in, append(st.free("Run it"), st.Driver.Trusting...))
-	st.evidence.Broken = readBroken(stub, st.Project)
+	if err := st.beside(hooks); err != nil {
+		return err
+	}
+	err = st.headless(ctx, in, args)
+	st.evidence.Broken = readBroken(stub, other, st.Project)
 	return err
 }
 
@@ -97,10 +110,10 @@ func (st *Stage) anotherEvent() string {
 	return ""
 }
 
-func readBroken(stub, project string) Broken {
+func readBroken(stub, other, project string) Broken {
 	b := Broken{Called: map[string]bool{}}
-	for _, tag := range []string{"missing", "crash", "hang", "other"} {
-		_, err := os.Stat(stub + "." + tag)
+	for tag, program := range map[string]string{"missing": stub, "crash": stub, "hang": stub, "other": other} {
+		_, err := os.Stat(program + "." + tag)
 		b.Called[tag] = err == nil
 	}
 	called, err := os.Stat(stub + ".hang")
@@ -113,20 +126,29 @@ func readBroken(stub, project string) Broken {
 	return b
 }
 
-// wentOn says that the agent did not stop at a broken hook; nil when so.
-func wentOn(e *Evidence, tag string) *Result {
+// wentOn says that the agent did not stop at a broken hook; nil when so. Some
+// agents are known to take what is broken for a refusal.
+func wentOn(e *Evidence, s Subject, tag string) *Result {
 	if e.Ran(tag) && e.Saw("out-"+tag) {
 		return nil
 	}
-	r := fails("with such a hook installed the agent is stuck; take it out of its settings", "the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
+	if e.Refusing && !e.Ran(tag) {
+		r := unsure("your hooks refuse every call while no hub answers (--on-unavailable deny), so that nothing can be told")
+		return &r
+	}
+	if why := s.Driver.FailsClosed[tag]; why != "" && e.Broken.Called[tag] && !e.Ran(tag) {
+		r := unsure("the agent took it for a refusal, and none of the contrary is claimed: %s", why)
+		return &r
+	}
+	r := fails("With such a hook installed the agent is stuck: take it out of its settings", "the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
 	return &r
 }
 
 // judgeMissing: a program that is not there leaves no mark, so its neighbours
 // must: one at the same call, one at another event.
-func judgeMissing(p *Proof, _ Subject) Result {
+func judgeMissing(p *Proof, s Subject) Result {
 	e := p.Of("broken")
-	if r := wentOn(e, "missing"); r != nil {
+	if r := wentOn(e, s, "missing"); r != nil {
 		return *r
 	}
 	if !e.Broken.Called["missing"] || !e.Broken.Called["other"] {
@@ -135,9 +157,9 @@ func judgeMissing(p *Proof, _ Subject) Result {
 	return holds("the agent went on, and called the hooks beside it")
 }
 
-func judgeCrash(p *Proof, _ Subject) Result {
+func judgeCrash(p *Proof, s Subject) Result {
 	e := p.Of("broken")
-	if r := wentOn(e, "crash"); r != nil {
+	if r := wentOn(e, s, "crash"); r != nil {
 		return *r
 	}
 	if !e.Broken.Called["crash"] {
@@ -146,19 +168,18 @@ func judgeCrash(p *Proof, _ Subject) Result {
 	return holds("the hook was called and crashed, the agent went on")
 }
 
-func judgeHang(p *Proof, _ Subject) Result {
+func judgeHang(p *Proof, s Subject) Result {
 	e := p.Of("broken")
-	if r := wentOn(e, "hang"); r != nil {
+	if r := wentOn(e, s, "hang"); r != nil {
 		return *r
 	}
-	const limit = brokenSeconds * time.Second
 	switch waited := e.Broken.Waited; {
 	case !e.Broken.Called["hang"]:
 		return unsure("the agent went on, but never called the hook that hangs")
-	case waited < limit/2:
-		return unsure("the command ran %.1f s after its hook was called, which has %d s: it was not waited for", waited.Seconds(), brokenSeconds)
-	case waited > 10*limit:
-		return fails("the hook's time limit does not count with this version of the agent", "the hook has %d s, and the agent waited %.0f s", brokenSeconds, waited.Seconds())
+	case waited < brokenLimit/4:
+		return unsure("the command ran %.1f s after its hook was called, which has %.0f s: it was not waited for", waited.Seconds(), brokenLimit.Seconds())
+	case waited > 10*brokenLimit:
+		return fails("", "the hook has %.0f s, and the agent waited %.0f s: its time limit does not count", brokenLimit.Seconds(), waited.Seconds())
 	default:
 		return holds("the hook was called and hung; the agent went on when its time was over")
 	}

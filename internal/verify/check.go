@@ -21,7 +21,9 @@ const (
 type Result struct {
 	Mark Mark   `json:"mark"`
 	Why  string `json:"why,omitempty"`  // what was seen, or why nothing could be
-	Hint string `json:"hint,omitempty"` // what a person can do about ✗
+	Hint string `json:"hint,omitempty"` // what it is likely about, and what mends it
+	// Seen is what an act that led to ✗ left to look at.
+	Seen []string `json:"seen,omitempty"`
 }
 
 func holds(format string, args ...any) Result {
@@ -49,8 +51,12 @@ type Subject struct {
 type Check struct {
 	ID     string
 	Proves string
-	// Acts are what it looks at. They are played once for all checks.
+	// Acts are what it looks at, all of them. They are played once for all
+	// checks.
 	Acts []string
+	// Any says that it looks at whatever is played, and wants the act that
+	// brings its event about; Acts is then empty.
+	Any bool
 	// Applies picks the subjects.
 	Applies func(Subject) bool
 	// Judge looks at the evidence. It is not asked when no act could be played.
@@ -79,6 +85,7 @@ func Checks() []Check {
 // Proof is the evidence of one agent's acts.
 type Proof struct {
 	Agent    *agent.Agent
+	Version  string // the agent's own
 	evidence map[string]*Evidence
 }
 
@@ -198,12 +205,19 @@ func rowOf(s Subject, check string) Row {
 
 // judge gives a row its result.
 func (t *task) judge(p *Proof) {
-	t.row.Result = t.result(p)
+	r := t.result(p)
+	if r.Mark == Fails {
+		r = t.explained(p, r)
+	}
+	t.row.Result = r
 }
 
 func (t *task) result(p *Proof) Result {
 	if t.check == nil {
-		if t.subject.Event.Install != agent.InstallDefault {
+		if why := t.subject.Driver.Unproven[t.subject.Event.Name+"."+t.subject.Claim]; why != "" {
+			return unsure("%s", why)
+		}
+		if !installs(t.subject.Event) {
 			return unsure("hookmux does not install this event by default (%s)", t.subject.Event.Why)
 		}
 		if why := t.subject.Driver.Unseen[t.subject.Event.Name]; why != "" {
@@ -211,18 +225,17 @@ func (t *task) result(p *Proof) Result {
 		}
 		return unsure("no scripted turn brings this about yet")
 	}
-	var missing []string
 	for _, name := range t.check.Acts {
 		e := p.Of(name)
 		if e.Missing != "" {
-			missing = append(missing, e.Missing)
+			return unsure("%s", e.Missing)
 		}
-		if e.Err != nil && len(t.check.Acts) == 1 {
-			return fails("run it again with --keep and look at what the agent printed", "%s: %v", name, e.Err)
+		if e.Err != nil {
+			return fails("", "%s: %v", name, e.Err)
 		}
 	}
-	if len(missing) == len(t.check.Acts) && len(missing) > 0 {
-		return unsure("%s", missing[0])
+	if t.check.Any && len(p.All()) == 0 {
+		return unsure("nothing was played that could show it")
 	}
 	return t.check.Judge(p, t.subject)
 }

@@ -12,8 +12,6 @@ import (
 
 func wholeAgent(s Subject) bool { return s.Event == nil }
 
-const hintVersion = "the agent may have changed its hooks; compare its version with the one the catalogue was tried with (docs/agents.md)"
-
 func builtinChecks() []Check {
 	return append([]Check{
 		{
@@ -21,7 +19,7 @@ func builtinChecks() []Check {
 			Applies: wholeAgent, Judge: judgeOrder, Saboteur: lateHook,
 		},
 		{
-			ID: "neutral", Proves: "a hook that says nothing changes nothing", Acts: []string{"observe"},
+			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks", Acts: []string{"observe", "control"},
 			Applies: wholeAgent, Judge: judgeNeutral, Saboteur: strayLine,
 		},
 		{
@@ -34,11 +32,15 @@ func builtinChecks() []Check {
 		},
 		{
 			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Acts: []string{"decide"},
-			Applies: canKeep, Judge: judgeCap, Saboteur: noCap,
+			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap, Saboteur: noCap,
 		},
 		{
-			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept", Acts: []string{"absent"},
-			Applies: wholeAgent, Judge: judgeAbsent, Saboteur: denyUnavailable,
+			ID: "hub-absent", Proves: "without a hub the agent goes on and the events are kept", Acts: []string{"broken"},
+			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"), Saboteur: denyUnavailable,
+		},
+		{
+			ID: "hub-absent", Proves: "without a hub the agent goes on and its plugin keeps the events", Acts: []string{"absent"},
+			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"), Saboteur: denyUnavailable,
 		},
 		{
 			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent", Acts: []string{"broken"},
@@ -66,13 +68,13 @@ func builtinChecks() []Check {
 			Applies: wholeAgent, Judge: judgeLeft, Saboteur: straggler,
 		},
 		{
-			ID: "fires", Proves: "the event fires where it should", Acts: []string{"observe", "decide", "prompt", "permission", "term", "error", "dialog"},
+			ID: "fires", Proves: "the event fires where it should", Any: true,
 			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires, Saboteur: noEnd,
 		},
 		{
-			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Acts: []string{"observe", "decide", "prompt", "permission", "term", "error", "dialog"},
+			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,
 			Applies: func(s Subject) bool {
-				return s.Event != nil && s.Claim == "" && s.Event.Install == agent.InstallDefault
+				return s.Event != nil && s.Claim == "" && installs(s.Event)
 			}, Judge: judgeDecodes, Saboteur: newField,
 		},
 	}, claimChecks()...)
@@ -81,7 +83,7 @@ func builtinChecks() []Check {
 // eventOf is the first event of a kind that hookmux installs.
 func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
 	for _, e := range s.Agent.Events {
-		if e.Kind == kind && e.Install == agent.InstallDefault {
+		if e.Kind == kind && installs(e) {
 			return e
 		}
 	}
@@ -138,11 +140,11 @@ func judgeOrder(p *Proof, s Subject) Result {
 		a, b := at(pair.first, pair.firstTag), at(pair.then, pair.thenTag)
 		switch {
 		case a < 0:
-			return fails(hintVersion, "no %s %s arrived", pair.first, pair.firstTag)
+			return fails("", "no %s %s arrived", pair.first, pair.firstTag)
 		case b < 0:
-			return fails(hintVersion, "no %s %s arrived", pair.then, pair.thenTag)
+			return fails("", "no %s %s arrived", pair.then, pair.thenTag)
 		case a > b:
-			return fails(hintVersion, "%s %s arrived after %s %s", pair.first, pair.firstTag, pair.then, pair.thenTag)
+			return fails("", "%s %s arrived after %s %s", pair.first, pair.firstTag, pair.then, pair.thenTag)
 		}
 	}
 	var kinds []string
@@ -152,32 +154,6 @@ func judgeOrder(p *Proof, s Subject) Result {
 	return holds("%d events: %s", len(kinds), strings.Join(kinds, " "))
 }
 
-func judgeNeutral(p *Proof, _ Subject) Result {
-	e := p.Of("observe")
-	if len(e.Seen) == 0 {
-		return fails(hintVersion, "no event arrived")
-	}
-	if !e.Ran("plain") || !e.Saw("out-plain") {
-		return fails(hintVersion, "the command ran: %v; the model was told its result: %v", e.Ran("plain"), e.Saw("out-plain"))
-	}
-	if e.Exit != 0 {
-		return fails("run it again with --keep and look at what the agent printed", "the agent ended with code %d", e.Exit)
-	}
-	for _, m := range e.Told {
-		for _, word := range []string{"hook error", "hook additional context", "Hook denied", "blocked by", strayWord} {
-			if m.Role != "assistant" && m.Role != "system" && m.Kind != "tool_call" && strings.Contains(m.Text, word) && len(m.Text) < 2000 {
-				return fails("a hook printed something; `hookmux explain` shows what an event's answer is", "the model was told %q", clip(m.Text))
-			}
-		}
-	}
-	for _, x := range e.Seen {
-		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {
-			return unsure("%s has a neutral answer that is not silence", x.Event.Native)
-		}
-	}
-	return holds("%d events answered with silence, the turn went as without hooks", len(e.Seen))
-}
-
 func judgeBig(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	name := s.eventOf(event.ToolBefore).Name
@@ -185,10 +161,10 @@ func judgeBig(p *Proof, s Subject) Result {
 	for _, y := range e.Events(name) {
 		if !ok && y.Event.Truncated {
 			if e.Ran("big") {
-				return fails(hintVersion, "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
+				return fails("", "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
 			}
 			if !e.Saw(worded(wordReason, "big")) {
-				return fails(hintVersion, "the agent cut the payload to %d bytes; the command did not run, but the model never read why", len(y.Event.Raw))
+				return fails("", "the agent cut the payload to %d bytes; the command did not run, but the model never read why", len(y.Event.Raw))
 			}
 			return holds("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and the refusal counted", len(y.Event.Raw))
 		}
@@ -199,9 +175,9 @@ func judgeBig(p *Proof, s Subject) Result {
 	case len(x.Event.Raw) < bigPayload || !strings.Contains(strings.Join(x.Event.Tool.Commands, " "), "big-end"):
 		return fails("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
-		return fails(hintVersion, "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
+		return fails("", "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
 	case !e.Saw(worded(wordReason, "big")):
-		return fails(hintVersion, "%d bytes arrived and the command did not run, but the model never read why", len(x.Event.Raw))
+		return fails("", "%d bytes arrived and the command did not run, but the model never read why", len(x.Event.Raw))
 	}
 	return holds("%d bytes arrived and the refusal counted", len(x.Event.Raw))
 }
@@ -211,14 +187,14 @@ func judgeParallel(p *Proof, s Subject) Result {
 	name := s.eventOf(event.ToolBefore).Name
 	for _, tag := range []string{"par-a", "par-b", "par-c"} {
 		if _, ok := e.ToolEvent(name, tag); !ok {
-			return fails(hintVersion, "no %s for call %s of three", name, tag)
+			return fails("", "no %s for call %s of three", name, tag)
 		}
 	}
 	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
-		return fails(hintVersion, "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
+		return fails("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
 	}
 	if !e.Saw(worded(wordReason, "par-b")) || !e.Saw("out-par-a") || !e.Saw("out-par-c") {
-		return fails(hintVersion, "the model did not hear all three results")
+		return fails("", "the model did not hear all three results")
 	}
 	return holds("three calls at once, the second refused")
 }
@@ -228,8 +204,14 @@ func judgeParallel(p *Proof, s Subject) Result {
 // report it like a prompt.
 func judgeCap(p *Proof, s Subject) Result {
 	spec := s.eventOf(event.TurnEnd)
-	most, ends := 0, 0
+	most, ends, tells := 0, 0, false
+	for _, x := range p.Of("decide").Events(spec.Name) {
+		tells = tells || x.Event.GoingOn // this agent says whether it was kept going
+	}
 	for _, x := range p.Of("decide").Seen {
+		if tells && x.Event.Native == spec.Name && !x.Event.GoingOn && x.Event.Subagent == nil {
+			ends = min(ends, 0) // a turn it began without a word
+		}
 		switch {
 		case x.Event.Subagent != nil:
 		case x.Event.Kind == event.SessionEnd:
@@ -251,9 +233,9 @@ func judgeCap(p *Proof, s Subject) Result {
 	}
 	switch {
 	case len(p.Of("decide").Events(spec.Name)) == 0:
-		return fails(hintVersion, "no %s arrived", spec.Name)
+		return fails("", "no %s arrived", spec.Name)
 	case rounds == 0:
-		return fails(hintVersion, "the agent was not kept going at all")
+		return fails("", "the agent was not kept going at all")
 	case most > 3 || most == 0 && rounds > 3:
 		return fails("hookmux lets a turn go on three times", "a turn went on %d times", max(most, rounds))
 	}
@@ -263,25 +245,30 @@ func judgeCap(p *Proof, s Subject) Result {
 	return holds("a turn went on %d times, then ended", most)
 }
 
-func judgeAbsent(p *Proof, s Subject) Result {
-	e := p.Of("absent")
-	if !e.Ran("absent") || !e.Saw("out-absent") {
-		return fails("hooks must answer neutrally while no hub can be reached; is --on-unavailable=deny set?", "the command ran: %v; the model was told its result: %v", e.Ran("absent"), e.Saw("out-absent"))
-	}
-	spec := s.eventOf(event.ToolBefore)
-	if spec == nil {
-		spec = s.eventOf(event.ToolAfter)
-	}
-	if spec == nil {
-		return unsure("hookmux installs no hook around tools here")
-	}
-	want := spec.Name
-	for _, r := range e.Spooled {
-		if r.Event == want {
-			return holds("the turn went on, %d events were kept for the next hub", len(e.Spooled))
+func judgeAbsent(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of(act)
+		if e.Refusing && !e.Ran("absent") {
+			return holds("refused without a hub, as these hooks were installed to (--on-unavailable deny)")
 		}
+		if !e.Ran("absent") || !e.Saw("out-absent") {
+			return fails("Hooks must answer neutrally while no hub can be reached; HOOKMUX_ON_UNAVAILABLE may be deny, or the hooks were installed with --on-unavailable deny",
+				"the command ran: %v; the model was told its result: %v", e.Ran("absent"), e.Saw("out-absent"))
+		}
+		spec := s.eventOf(event.ToolBefore)
+		if spec == nil {
+			spec = s.eventOf(event.ToolAfter)
+		}
+		if spec == nil {
+			return unsure("hookmux installs no hook around tools here")
+		}
+		for _, r := range e.Spooled {
+			if r.Event == spec.Name {
+				return holds("the turn went on, %d events were kept for the next hub", len(e.Spooled))
+			}
+		}
+		return fails("The spool folder may not be writable (`hookmux status` names it)", "the turn went on, but of %d kept events none is %s", len(e.Spooled), spec.Name)
 	}
-	return fails("is the spool folder writable?", "the turn went on, but of %d kept events none is %s", len(e.Spooled), want)
 }
 
 func judgeEnd(p *Proof, s Subject) Result {
@@ -296,7 +283,7 @@ func judgeEnd(p *Proof, s Subject) Result {
 	if s.Driver.NoEnd != "" {
 		return unsure("%s", s.Driver.NoEnd)
 	}
-	return fails("is the hook's time limit at the end too short?", "no %s arrived", spec.Name)
+	return fails("The hook's time limit at the end may be too short", "no %s arrived", spec.Name)
 }
 
 func judgeTerm(p *Proof, s Subject) Result {
@@ -311,7 +298,7 @@ func judgeTerm(p *Proof, s Subject) Result {
 	if !s.Driver.EndsOnTerm {
 		return unsure("this agent reports no end after SIGTERM (code %d %s); none is claimed", e.Exit, e.Signal)
 	}
-	return fails("is the hook's time limit at the end too short?", "no %s arrived", spec.Name)
+	return fails("The hook's time limit at the end may be too short", "no %s arrived", spec.Name)
 }
 
 func judgeLeft(p *Proof, _ Subject) Result {

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -12,7 +11,7 @@ import (
 // calls from others.
 func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	return func(s Subject) bool {
-		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && s.Event.Install == agent.InstallDefault &&
+		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && installs(s.Event) &&
 			s.Driver.Unseen[s.Event.Name] == ""
 	}
 }
@@ -53,7 +52,11 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "ask", Proves: "the agent asks although it would not have to", Acts: []string{"permission"},
-			Applies: claimOn("ask", event.ToolBefore, false), Judge: judgeAsk, Saboteur: silent,
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses }, Judge: judgeAsk("permission"), Saboteur: silent,
+		},
+		{
+			ID: "ask-refused", Proves: "what nobody can be asked about does not run, although it has leave", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses }, Judge: judgeAsk("decide"), Saboteur: forgetful,
 		},
 		{
 			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts", Acts: []string{"dialog"},
@@ -76,7 +79,7 @@ func claimChecks() []Check {
 		{
 			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
 			Applies: func(s Subject) bool {
-				if s.Claim != "context" || s.Event.Install != agent.InstallDefault || s.Driver.Unseen[s.Event.Name] != "" {
+				if s.Claim != "context" || !installs(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 					return false
 				}
 				switch s.Event.Kind {
@@ -86,17 +89,25 @@ func claimChecks() []Check {
 					return s.Driver.Subagent != nil
 				}
 				return false
-			}, Judge: judgeContext, Saboteur: silent,
+			}, Judge: judgeContext("decide"), Saboteur: silent,
 		},
 		{
 			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"), Saboteur: silent,
+		},
+		{
+			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"), Saboteur: forgetful,
+		},
+		{
+			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up", Acts: []string{"dialog"},
 			Applies: func(s Subject) bool {
-				return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
-			}, Judge: judgeKeep, Saboteur: silent,
+				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
+			}, Judge: judgeContext("dialog"), Saboteur: forgetful,
 		},
 		{
 			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
-			Applies: func(s Subject) bool { return s.Claim == "notice" && s.Event.Install == agent.InstallDefault },
+			Applies: func(s Subject) bool { return s.Claim == "notice" && installs(s.Event) },
 			Judge:   judgeNotice, Saboteur: silent,
 		},
 	}
@@ -108,14 +119,26 @@ func claimChecks() []Check {
 func sent(e *Evidence, s Subject, tag string) (Seen, *Result) {
 	x, ok := e.ToolEvent(s.Event.Name, tag)
 	if !ok {
-		r := fails(hintVersion, "no %s for the command %s arrived", s.Event.Name, tag)
+		r := fails("", "no %s for the command %s arrived", s.Event.Name, tag)
 		return x, &r
 	}
 	if len(x.Decision.Degraded) > 0 {
-		r := fails("the catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		r := fails("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
+			r = unsure("hookmux sends it only where a person is known to attend, and here nobody can tell")
+		}
 		return x, &r
 	}
 	return x, nil
+}
+
+func needsPerson(s Subject) bool {
+	for _, c := range s.Event.Claims() {
+		if c.Name == s.Claim {
+			return c.Capability.NeedsPerson
+		}
+	}
+	return false
 }
 
 func judgeDeny(p *Proof, s Subject) Result {
@@ -124,10 +147,10 @@ func judgeDeny(p *Proof, s Subject) Result {
 		return *r
 	}
 	if e.Ran("deny") {
-		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
+		return fails("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
 	if !e.Saw(worded(wordReason, "deny")) {
-		return fails(hintVersion, "the command did not run, but the model never read why")
+		return fails("", "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
 }
@@ -138,10 +161,10 @@ func judgeRefuse(p *Proof, s Subject) Result {
 		return *r
 	}
 	if e.Ran("refuse") {
-		return fails("GUARDS DO NOT GUARD with this version of the agent; tell the project", "the refused command ran")
+		return fails("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
 	if !e.Saw(worded(wordReason, "refuse")) {
-		return fails(hintVersion, "the command did not run, but the model never read why")
+		return fails("", "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
 }
@@ -153,7 +176,7 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 			return *r
 		}
 		if !e.Saw(worded(wordReason, tag)) {
-			return fails(hintVersion, "the model never read the reason")
+			return fails("", "the model never read the reason")
 		}
 		return holds("the model read the reason")
 	}
@@ -162,10 +185,10 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 func judgePromptDeny(p *Proof, s Subject) Result {
 	e := p.Of("prompt")
 	if len(e.Events(s.Event.Name)) == 0 {
-		return fails(hintVersion, "no %s arrived", s.Event.Name)
+		return fails("", "no %s arrived", s.Event.Name)
 	}
 	if n := e.Asked(); n > 0 {
-		return fails(hintVersion, "the model was asked %d times all the same", n)
+		return fails("", "the model was asked %d times all the same", n)
 	}
 	return holds("the model was never asked")
 }
@@ -184,7 +207,7 @@ func judgeCompact(p *Proof, s Subject) Result {
 	done := len(e.Events(after.Name))
 	switch {
 	case done >= asked:
-		return fails(hintVersion, "the conversation was compacted all the same")
+		return fails("", "the conversation was compacted all the same")
 	case done == 0:
 		return unsure("refused, and none was made; but neither was the second one, which was not refused")
 	}
@@ -199,7 +222,7 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 		}
 		// What was approved and did not run needs no comparison.
 		if !e.Ran(tag) {
-			return fails(hintVersion, "the approved command did not run")
+			return fails("", "the approved command did not run")
 		}
 		if e.Ran("control") {
 			return unsure("the agent runs the command without anybody's leave here, so an approval proves nothing")
@@ -211,8 +234,11 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeAsk(p *Proof, s Subject) Result {
-	e := p.Of("permission")
+func judgeAsk(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return asked(p.Of(act), s) }
+}
+
+func asked(e *Evidence, s Subject) Result {
 	if _, r := sent(e, s, "ask"); r != nil {
 		return *r
 	}
@@ -234,13 +260,13 @@ func judgeDialog(p *Proof, s Subject) Result {
 		return *r
 	}
 	if !e.Showed(worded(wordReason, "ask")) {
-		return fails(hintVersion, "no question with the hook's reason on the screen")
+		return fails("", "no question with the hook's reason on the screen")
 	}
 	if e.Files["asked"] != "" {
-		return fails(hintVersion, "the command ran before the person answered")
+		return fails("", "the command ran before the person answered")
 	}
 	if !e.Ran("ask") {
-		return fails(hintVersion, "the person said yes, and the command did not run")
+		return fails("", "the person said yes, and the command did not run")
 	}
 	return holds("the question was on the screen with the hook's reason; yes let it run")
 }
@@ -252,7 +278,7 @@ func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
 			return *r
 		}
 		if e.Ran(tag) || !e.Ran(changed) {
-			return fails(hintVersion, "the command as it was ran: %v; as it was changed: %v", e.Ran(tag), e.Ran(changed))
+			return fails("", "the command as it was ran: %v; as it was changed: %v", e.Ran(tag), e.Ran(changed))
 		}
 		return holds("the changed command ran, the original did not")
 	}
@@ -264,39 +290,53 @@ func judgeOutput(p *Proof, s Subject) Result {
 		return *r
 	}
 	if !e.Saw(worded(wordOutput, s.Event.Name)) {
-		return fails(hintVersion, "the model never read the changed result")
+		return fails("", "the model never read the changed result")
 	}
 	for _, m := range e.Told {
 		if m.Kind == "tool_result" && contains(m.Text, "out-output") {
-			return fails(hintVersion, "the model read the real result as well")
+			return fails("", "the model read the real result as well")
 		}
 	}
 	return holds("the model read the changed result in place of the real one")
 }
 
-func judgeContext(p *Proof, s Subject) Result {
-	e := p.Of("decide")
+func judgeContext(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return addedWords(p.Of(act), s) }
+}
+
+func addedWords(e *Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
-		return fails(hintVersion, "no %s arrived", s.Event.Name)
+		return fails("", "no %s arrived", s.Event.Name)
 	}
 	for _, x := range e.Events(s.Event.Name) {
 		if x.Answer.Stdout != "" && len(x.Decision.Degraded) > 0 {
-			return fails("the catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+			return fails("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
 		}
 	}
-	if !e.Saw(worded(wordContext, s.Event.Name)) {
-		return fails(hintVersion, "the model never read the added words")
+	saw := e.Saw
+	if s.Event.Kind == event.CompactBefore {
+		saw = e.SawAside // a summary is the agent's own business
+	}
+	if !saw(worded(wordContext, s.Event.Name)) {
+		return fails("", "the model never read the added words")
 	}
 	return holds("the model read the added words")
 }
 
-func judgeKeep(p *Proof, s Subject) Result {
-	e := p.Of("decide")
+func keeps(s Subject) bool {
+	return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+}
+
+func judgeKeep(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(act), s) }
+}
+
+func keptGoing(e *Evidence, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
-		return fails(hintVersion, "no %s arrived", s.Event.Name)
+		return fails("", "no %s arrived", s.Event.Name)
 	}
-	if !e.Saw(goOn(s.Event.Name, 1)) {
-		return fails(hintVersion, "the agent ended and did not go on")
+	if !e.Saw(wordKeep + s.Event.Name + "-") {
+		return fails("", "the agent ended and did not go on")
 	}
 	return holds("went on with what it was told")
 }
@@ -312,7 +352,7 @@ func judgeNotice(p *Proof, s Subject) Result {
 	case !said:
 		return unsure("the interactive turn gave no occasion for one")
 	case !e.Showed(worded(wordNotice, s.Event.Name)):
-		return fails(hintVersion, "was not on the screen")
+		return fails("", "was not on the screen")
 	}
 	return holds("was on the screen")
 }

@@ -3,6 +3,7 @@ package verify
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -14,39 +15,47 @@ import (
 
 // bringsAbout says in which act an event has to come. Empty: in none for sure.
 func bringsAbout(s Subject) string {
-	e := s.Event
-	if e.Install != agent.InstallDefault || s.Driver.Unseen[e.Name] != "" {
+	if !installs(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 		return ""
 	}
-	switch e.Kind {
-	case event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter:
-		return "observe"
-	case event.ModelAfter:
-		return "observe"
-	case event.SessionEnd:
-		if s.Driver.NoEnd == "" {
-			return "observe"
-		}
-	case event.TurnEnd:
-		switch e.Detail {
-		case "":
-			return "observe"
-		case "failed":
-			return "error"
-		}
-	case event.SubagentStart, event.SubagentEnd:
-		if s.Driver.Subagent != nil {
-			return "observe"
-		}
-	case event.PermissionRequest:
-		return "permission"
-	case event.CompactBefore, event.CompactAfter:
-		if s.Driver.Compact != "" {
-			return "dialog"
+	if act := s.Driver.Brings[s.Event.Name]; act != "" {
+		return act
+	}
+	for _, a := range allActs() {
+		if a.Brings != nil && a.Brings(s) && a.cannot(s.Agent, s.Driver) == "" {
+			return a.Name
 		}
 	}
 	return ""
 }
+
+// installs says that verify registers for an event: those that hookmux installs
+// by default, and those before tools in any case. What is left to the person
+// there is still claimed, and has to be asked.
+func installs(e *agent.EventSpec) bool {
+	return e.Install == agent.InstallDefault || e.Install == agent.InstallOptional && e.Kind == event.ToolBefore
+}
+
+func kindIs(kinds ...event.Kind) func(Subject) bool {
+	return func(s Subject) bool { return slices.Contains(kinds, s.Event.Kind) }
+}
+
+// everyTurn picks the events of a plain turn.
+func everyTurn(s Subject) bool {
+	switch s.Event.Kind {
+	case event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter, event.ModelAfter:
+		return true
+	case event.SessionEnd:
+		return s.Driver.NoEnd == ""
+	case event.TurnEnd:
+		return s.Event.Detail == ""
+	case event.SubagentStart, event.SubagentEnd:
+		return s.Driver.Subagent != nil
+	}
+	return false
+}
+
+func failedTurn(s Subject) bool { return s.Event.Kind == event.TurnEnd && s.Event.Detail == "failed" }
 
 func judgeFires(p *Proof, s Subject) Result {
 	for _, e := range p.All() {
@@ -56,10 +65,12 @@ func judgeFires(p *Proof, s Subject) Result {
 	}
 	act := bringsAbout(s)
 	switch {
-	case s.Event.Install != agent.InstallDefault:
+	case !installs(s.Event):
 		return unsure("hookmux does not install this event by default (%s)", s.Event.Why)
 	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
 		return unsure("%s", s.Driver.Unseen[s.Event.Name])
+	case act == "" && s.Event.Kind == event.SessionEnd && s.Driver.NoEnd != "":
+		return unsure("%s", s.Driver.NoEnd)
 	case act == "":
 		return unsure("no scripted turn brings it about for sure")
 	}
@@ -68,12 +79,12 @@ func judgeFires(p *Proof, s Subject) Result {
 		return unsure("%s", e.Missing)
 	}
 	if e.Err != nil {
-		return fails("run it again with --keep and look at what the agent printed", "%s: %v", act, e.Err)
+		return fails("", "%s: %v", act, e.Err)
 	}
 	if why := s.Driver.Racy[s.Event.Name]; why != "" {
 		return unsure("did not come this time: %s", why)
 	}
-	return fails(hintVersion, "did not come in the act %s, where %d other events did", act, len(e.Seen))
+	return fails("", "did not come in the act %s, where %d other events did", act, len(e.Seen))
 }
 
 func judgeDecodes(p *Proof, s Subject) Result {
@@ -86,10 +97,10 @@ func judgeDecodes(p *Proof, s Subject) Result {
 				return fails("`hookmux explain` takes the payload apart", "a payload could not be read: %s", x.Event.Malformed)
 			}
 			if x.Event.Session == "" {
-				return fails(hintVersion, "a payload without a session id")
+				return fails("", "a payload without a session id")
 			}
-			if x.Event.Kind != s.Event.Kind && x.Event.Kind != event.Other { // a dialect may know that it is something else
-				return fails(hintVersion, "read as %s", x.Event.Kind)
+			if !mayBe(s.Event, x.Event.Kind) {
+				return fails("", "read as %s", x.Event.Kind)
 			}
 			for _, field := range unmentioned(s.Agent, s.Event, &x.Event) {
 				unknown[field] = true
@@ -108,6 +119,22 @@ func judgeDecodes(p *Proof, s Subject) Result {
 		return fails("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
 	}
 	return holds("%d payloads, every field accounted for", n)
+}
+
+// mayBe says that an event may mean this: some mean several things, and a
+// dialect may know that it is something else.
+func mayBe(spec *agent.EventSpec, kind event.Kind) bool {
+	if kind == spec.Kind || kind == event.Other {
+		return true
+	}
+	for _, more := range []map[string]event.Kind{spec.KindWith, spec.KindWithout} {
+		for _, k := range more {
+			if k == kind {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unmentioned lists the fields of a payload that the catalogue neither reads

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -21,9 +22,11 @@ type Decide func(ev *event.Event, n int) event.Decision
 type watcher struct {
 	catalogue *agent.Catalogue
 	decide    Decide
+	forget    bool // what was decided: the work of a saboteur
 
 	mu      sync.Mutex
 	seen    []Seen
+	last    time.Time // when the newest came
 	counts  map[string]int
 	changed chan struct{}
 }
@@ -52,9 +55,13 @@ func (w *watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, er
 		d = w.decide(&ev, n)
 	}
 	answer, sent := w.catalogue.Encode(&ev, d)
+	w.last = time.Now()
 	w.seen = append(w.seen, Seen{Event: ev, Decision: sent, Answer: answer})
 	close(w.changed)
 	w.changed = make(chan struct{})
+	if w.forget {
+		return event.Decision{}, nil
+	}
 	return d, nil
 }
 
@@ -64,17 +71,44 @@ func (w *watcher) all() []Seen {
 	return append([]Seen(nil), w.seen...)
 }
 
+// passed reports whether an event that ok accepts has passed.
+func (w *watcher) passed(ok func(*event.Event) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.seen {
+		if ok(&w.seen[i].Event) {
+			return true
+		}
+	}
+	return false
+}
+
+// stuckAt reports whether the newest event is of a kind, and nothing came after
+// it for a while.
+func (w *watcher) stuckAt(kind event.Kind, d time.Duration) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.seen) > 0 && w.seen[len(w.seen)-1].Event.Kind == kind && time.Since(w.last) > d
+}
+
 // wait blocks until an event that ok accepts has passed.
 func (w *watcher) wait(ctx context.Context, ok func(*event.Event) bool) bool {
+	return w.waitFor(ctx, 1, ok)
+}
+
+// waitFor blocks until so many of them have passed.
+func (w *watcher) waitFor(ctx context.Context, times int, ok func(*event.Event) bool) bool {
 	for {
 		w.mu.Lock()
-		found := false
+		found := 0
 		for i := range w.seen {
-			found = found || ok(&w.seen[i].Event)
+			if ok(&w.seen[i].Event) {
+				found++
+			}
 		}
 		changed := w.changed
 		w.mu.Unlock()
-		if found {
+		if found >= times {
 			return true
 		}
 		select {

@@ -5,11 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"time"
 
-	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
@@ -19,11 +15,9 @@ import (
 type Driver struct {
 	Name    string
 	Program string // name on PATH
-	// Run says that hooks come through `hookmux run`.
+	// Run says that hooks come through `hookmux run`. Others get them from the
+	// installer, written into the throw-away home.
 	Run bool
-	// Install writes hooks into the throw-away home, for agents that take none
-	// at launch. It gets one handler per event.
-	Install func(home string, handlers []Handler) error
 	// Record writes hooks that append what they are told to a file: all there
 	// is for agents that are not in the catalogue yet.
 	Record *Recorder
@@ -31,14 +25,28 @@ type Driver struct {
 	// Strict are headless arguments with which the agent asks before it runs a
 	// command, but for those tagged "granted" and "ask"; nil when it does not
 	// ask headless.
-	Strict func(prompt string) []string
+	Strict   func(prompt string) []string
+	NoStrict string // why not
+	// StrictEnv are variables of an interactive start in which it asks.
+	StrictEnv []string
+	// AskRefuses says that headless, with leave for everything, a call that a
+	// hook wants asked about is refused: nobody is there to ask.
+	AskRefuses bool
+	// KeepAtTerminal says that it can only be kept going at a terminal.
+	KeepAtTerminal bool
+	// AsksAtTerminal says that it asks for leave in a strict interactive start.
+	AsksAtTerminal bool
 	// TUI are the arguments of an interactive start that begins with a prompt;
 	// nil when there is none to be had offline.
-	TUI func(prompt string, strict bool) []string
+	TUI   func(prompt string, strict bool) []string
+	NoTUI string // why not
 	// Trusting are arguments that let hooks run without trust.
 	Trusting []string
 	// Escalate makes a command call one that needs leave in a strict start.
 	Escalate func(model.ToolCall) model.ToolCall
+	// Words are its tools for things that not every agent can do; how it runs
+	// commands and sends helpers off stands elsewhere.
+	Words model.Vocabulary
 	// Subagent are the model's steps that send a subagent off with a prompt.
 	Subagent func(prompt string) []model.Step
 	Vars     map[string]string // name → pattern, for Subagent
@@ -47,21 +55,44 @@ type Driver struct {
 	// Compact is what a person types to have the conversation compacted.
 	Compact string
 	Quit    string // what a person types to leave
-	Accept  string // the key that says yes in its dialog
+	// Interrupt are the keys that stop a turn; none means Escape.
+	Interrupt []string
+	// AsksInStatus says that a strict interactive start asks before it runs a
+	// command of the shell.
+	AsksInStatus bool
+	Accept       string // the key that says yes in its dialog
+	// Asks is what its dialog shows where that is not the hook's reason.
+	Asks string
+	// Prompts is what its own prompt for leave shows in a strict interactive
+	// start; empty when it has none there.
+	Prompts string
+	// Questions says how it is brought to ask questions; nil when it is not.
+	Questions *Questions
 
-	// FailsClosed says that the agent takes a broken hook for a refusal, and
-	// what is done about it.
-	FailsClosed string
+	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
+	// takes it for a refusal.
+	FailsClosed map[string]string
 	// Unstartable says that a failed call is only reported as one when the
 	// command could not even be started.
 	Unstartable bool
+	// FailedIsRefused says that a failed call is only reported as one when it
+	// was refused.
+	FailedIsRefused bool
 	// EndsOnTerm says that SIGTERM makes it report the session's end.
 	EndsOnTerm bool
 	NoEnd      string // why a session's end is not reported at all
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
+	// Brings are events that an act brings about besides those that follow from
+	// their kind: name → act.
+	Brings map[string]string
 	// Unseen are events that cannot be brought about here, with the reason.
 	Unseen map[string]string
+	// Varies are patterns of what it tells the model and is never twice the
+	// same.
+	Varies []string
+	// Unproven are claims (Event.claim) that no check takes up, with the reason.
+	Unproven map[string]string
 }
 
 // Welcome is a screen that wants a key before anything else happens.
@@ -94,23 +125,6 @@ func Drivers() []string {
 		names = append(names, d.Name)
 	}
 	return names
-}
-
-// handlers are the catalogue's default registrations as shell lines.
-func handlers(a *agent.Agent, hook string) []Handler {
-	var out []Handler
-	for _, e := range a.Events {
-		if e.Install != agent.InstallDefault {
-			continue
-		}
-		limit := a.InstallTimeout(e.Name)
-		if most := time.Duration(e.MaxTimeout); most > 0 {
-			limit = min(limit, most)
-		}
-		seconds := max(1, int(limit/time.Second))
-		out = append(out, Handler{e.Name, launch.ShellWords([]string{hook, a.Name, e.Name, strconv.Itoa(seconds)}), seconds})
-	}
-	return out
 }
 
 // nested is the shape of hooks that Claude Code introduced and most agents
@@ -149,12 +163,6 @@ func mergeJSON(file string, add map[string]any) error {
 		whole[k] = v
 	}
 	return writeJSON(file, whole)
-}
-
-func nestedFile(rel string) func(string, []Handler) error {
-	return func(home string, handlers []Handler) error {
-		return writeJSON(filepath.Join(home, rel), map[string]any{"hooks": nested(handlers, 1)})
-	}
 }
 
 // tableOf gives an agent's entry of the install table; every driver has one,

@@ -34,9 +34,12 @@ type Evidence struct {
 	Stderr   string
 	Screens  []string
 	Spooled  []spool.Record
-	Payloads []Payload // of a recorder
-	Broken   Broken    // of the act with broken hooks
-	Left     int       // processes that outlived the agent and had to be ended
+	Payloads []Payload         // of a recorder
+	Broken   Broken            // of the act with broken hooks
+	Feed     Feed              // of the acts in which a person answers from elsewhere
+	Refusing bool              // a person's hooks refuse while no hub answers
+	Status   map[string]Moment // of the act about status
+	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration
 	Version  string // as the agent said it
 	Folder   string // of the stage, while it is kept
@@ -71,6 +74,19 @@ func (e *Evidence) Ran(tag string) bool {
 
 // Saw reports whether the model was told a text.
 func (e *Evidence) Saw(text string) bool { return e.SawTimes(text) > 0 }
+
+// SawAside also looks at what agents ask the model for themselves: titles and
+// summaries.
+func (e *Evidence) SawAside(text string) bool {
+	for _, q := range e.Requests {
+		for _, m := range q.Messages {
+			if m.Role != model.RoleAssistant && strings.Contains(m.Text, text) {
+				return true
+			}
+		}
+	}
+	return e.Saw(text)
+}
 
 // SawTimes counts the things told that contain the text. The model's own turns
 // don't count, else every scripted call would be its own proof.

@@ -2,7 +2,9 @@ package verify
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -65,8 +67,10 @@ func removeAll(dir string) {
 	_ = os.RemoveAll(dir) // below the system's folder for temporary things in any case
 }
 
-// moveKept gives a kept stage a name that says what it is.
-func moveKept(base, into, name string) string {
+// moveKept gives a kept stage a name that says what it is. Across file systems
+// it is copied; where even that fails it stays where it is, and its place is
+// returned.
+func moveKept(base, into, name string, rename func(from, to string) error) string {
 	to := filepath.Join(into, name)
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(to); err != nil {
@@ -74,8 +78,59 @@ func moveKept(base, into, name string) string {
 		}
 		to = filepath.Join(into, fmt.Sprintf("%s-%d", name, n))
 	}
-	if os.Rename(base, to) != nil {
+	if rename(base, to) == nil {
+		return to
+	}
+	if copyTree(base, to) != nil {
+		removeAll(to)
 		return base
 	}
+	removeAll(base)
 	return to
+}
+
+// copyTree copies folders, plain files and links. Sockets and pipes are nothing
+// once their owners are gone.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		at := filepath.Join(to, rel)
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(at, 0o700)
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(target, at)
+		case d.Type().IsRegular():
+			return copyFile(path, at)
+		}
+		return nil
+	})
+}
+
+func copyFile(from, to string) error {
+	src, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	info, err := src.Stat()
+	if err != nil {
+		return err
+	}
+	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	return errors.Join(err, dst.Close())
 }

@@ -81,7 +81,7 @@ func TestBreakingHookLeavesItsMark(t *testing.T) {
 		}
 		called = called.Add(3 * time.Second)
 	}
-	b := readBroken(stub, project)
+	b := readBroken(stub, stub, project)
 	if !b.Called["hang"] || b.Called["crash"] || b.Waited.Round(time.Second) != 3*time.Second {
 		t.Errorf("%+v", b)
 	}

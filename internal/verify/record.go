@@ -26,14 +26,13 @@ const (
 	maxAlike = 12
 )
 
-// record writes an agent's events and summary into a folder.
+// record writes an agent's events and summary into a folder: both or none, so
+// that what is there always belongs together. A run in which something could
+// not be played is no record.
 func (r *AgentReport) record(dir, isolation string, acts []*Evidence) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	if b := recordEvents(r.Agent, r.Version, acts); len(b) > 0 {
-		if err := os.WriteFile(filepath.Join(dir, r.Agent+".jsonl"), b, 0o644); err != nil {
-			return err
+	for _, e := range acts {
+		if e.Err != nil {
+			return fmt.Errorf("%s: not recorded, because %s could not be played: %w", r.Agent, e.Act, e.Err)
 		}
 	}
 	s := recordings.Summary{
@@ -43,7 +42,42 @@ func (r *AgentReport) record(dir, isolation string, acts []*Evidence) error {
 	for _, row := range r.Rows {
 		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why})
 	}
-	return writePlain(filepath.Join(dir, r.Agent+".json"), s)
+	summary, err := plainJSON(s)
+	if err != nil {
+		return err
+	}
+	return writeTogether(dir, map[string][]byte{r.Agent + ".json": summary, r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)})
+}
+
+// writeTogether puts files into place once all of them are written. An empty
+// one is left out.
+func writeTogether(dir string, files map[string][]byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	ready := map[string]string{}
+	defer func() {
+		for temp := range ready {
+			os.Remove(temp)
+		}
+	}()
+	for name, text := range files {
+		if len(text) == 0 {
+			continue
+		}
+		temp := filepath.Join(dir, "."+name+".new")
+		ready[temp] = filepath.Join(dir, name)
+		if err := os.WriteFile(temp, text, 0o644); err != nil {
+			return err
+		}
+	}
+	for temp, file := range ready {
+		if err := os.Rename(temp, file); err != nil {
+			return err
+		}
+		delete(ready, temp)
+	}
+	return nil
 }
 
 func writePlain(file string, v any) error {

@@ -7,8 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
@@ -90,39 +88,7 @@ func intoSettings(rel string, unit int) func(string, []Handler) error {
 	}
 }
 
-// The ways in which further agents take command hooks.
-var (
-	codebuddyHooks = intoSettings(".codebuddy/settings.json", 1)
-	geminiHooks    = intoSettings(".gemini/settings.json", 1000)
-	qwenHooks      = intoSettings(".qwen/settings.json", 1)
-)
-
-// kimiHooks: strict, one key too many and it ignores all hooks.
-func kimiHooks(home string, handlers []Handler) error {
-	file := filepath.Join(home, ".kimi-code/config.toml")
-	whole := map[string]any{}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if err := toml.Unmarshal(b, &whole); err != nil {
-		return err
-	}
-	var hooks []any
-	for _, h := range handlers {
-		hooks = append(hooks, map[string]any{"event": h.Event, "command": h.Command, "timeout": min(h.Seconds, 600)})
-	}
-	whole["hooks"] = hooks
-	if b, err = toml.Marshal(whole); err != nil {
-		return err
-	}
-	return os.WriteFile(file, b, 0o600)
-}
-
-// droidHooks: in this file events stand at the top, without a wrapper.
-func droidHooks(home string, handlers []Handler) error {
-	return writeJSON(filepath.Join(home, ".factory/hooks.json"), nested(handlers, 1))
-}
+var codebuddyHooks = intoSettings(".codebuddy/settings.json", 1)
 
 func gooseHooks(home string, handlers []Handler) error {
 	dir := filepath.Join(home, ".agents/plugins/hookmux-record")
@@ -132,28 +98,7 @@ func gooseHooks(home string, handlers []Handler) error {
 	return writeJSON(filepath.Join(dir, "hooks/hooks.json"), map[string]any{"hooks": nested(handlers, 1)})
 }
 
-func copilotHooks(home string, handlers []Handler) error {
-	hooks := map[string]any{}
-	for _, h := range handlers {
-		list, _ := hooks[h.Event].([]any)
-		hooks[h.Event] = append(list, map[string]any{"type": "command", "bash": h.Command, "timeoutSec": h.Seconds})
-	}
-	return writeJSON(filepath.Join(home, ".copilot/hooks/hookmux.json"), map[string]any{"version": 1, "hooks": hooks})
-}
-
 var toolTurn = []string{"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
-
-var kimiRecorder = &Recorder{
-	Events:  append([]string{"SessionStart", "TurnStarted"}, toolTurn...),
-	Sure:    toolTurn,
-	Install: recordedBy(kimiHooks),
-}
-
-var droidRecorder = &Recorder{
-	Events:  append([]string{"SessionStart", "SessionEnd"}, toolTurn...),
-	Sure:    []string{"SessionStart", "PreToolUse", "PostToolUse", "Stop"},
-	Install: recordedBy(droidHooks),
-}
 
 var codebuddyRecorder = &Recorder{
 	Events: append([]string{"SessionStart"}, toolTurn...), Sure: toolTurn,
@@ -182,64 +127,4 @@ var gooseRecorder = &Recorder{
 	Events:  []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"},
 	Sure:    []string{"UserPromptSubmit", "PreToolUse", "PostToolUse"},
 	Install: recordedBy(gooseHooks),
-}
-
-var geminiRecorder = &Recorder{
-	Events:  []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd"},
-	Sure:    []string{"BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
-	Install: recordedBy(geminiHooks),
-}
-
-var qwenRecorder = &Recorder{
-	Events: append([]string{"SessionStart"}, toolTurn...), Sure: toolTurn,
-	Install: recordedBy(qwenHooks),
-}
-
-var copilotRecorder = &Recorder{
-	Events:  []string{"sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop", "sessionEnd"},
-	Sure:    []string{"userPromptSubmitted", "preToolUse", "postToolUse"},
-	Install: recordedBy(copilotHooks),
-}
-
-// Two agents have plugins in place of commands. The plugin does what the
-// recording program does.
-
-const recordPlugin = `import { writeFileSync, renameSync } from "node:fs"
-let n = 0
-const keep = (event, body) => {
-  const file = FOLDER + "/" + Date.now() + String(++n).padStart(6, "0") + "-" + process.pid + "-" + event
-  try {
-    writeFileSync(file + ".part", JSON.stringify(body) ?? "null")
-    renameSync(file + ".part", file + ".json")
-  } catch {}
-}
-`
-
-func pluginFile(rel, body string) func(string, string, string, []string) error {
-	return func(home, _, folder string, events []string) error {
-		file := filepath.Join(home, rel)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return err
-		}
-		names := `["` + strings.Join(events, `", "`) + `"]`
-		text := strings.ReplaceAll(recordPlugin, "FOLDER", fmt.Sprintf("%q", folder)) + strings.ReplaceAll(body, "EVENTS", names)
-		return os.WriteFile(file, []byte(text), 0o600)
-	}
-}
-
-var opencodeRecorder = &Recorder{
-	Events: []string{"chat.message", "tool.execute.before", "tool.execute.after"},
-	Sure:   []string{"chat.message", "tool.execute.before", "tool.execute.after"},
-	Install: pluginFile(".config/opencode/plugin/hookmux-record.js", `export const HookmuxRecord = async () =>
-  Object.fromEntries(EVENTS.map((name) => [name, async (input, output) => keep(name, { input, output })]))
-`),
-}
-
-var piRecorder = &Recorder{
-	Events: []string{"session_start", "agent_start", "tool_call", "tool_result", "agent_end", "session_shutdown"},
-	Sure:   []string{"session_start", "tool_call", "tool_result", "agent_end"},
-	Install: pluginFile(".pi/agent/extensions/hookmux-record.js", `export default function (pi) {
-  for (const name of EVENTS) pi.on(name, (event) => { keep(name, event) })
-}
-`),
 }

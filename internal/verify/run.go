@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,11 +56,13 @@ type AgentReport struct {
 	Program string `json:"program"`
 	Problem string `json:"problem,omitempty"` // why nothing could be asked
 	// Launches counts the acts that were really played.
-	Launches int      `json:"launches"`
-	Headless int      `json:"headless"` // of these, without a terminal
-	Took     Seconds  `json:"seconds"`
-	Notes    []string `json:"notes,omitempty"`
-	Rows     []Row    `json:"checks"`
+	Launches int     `json:"launches"`
+	Headless int     `json:"headless"` // of these, without a terminal
+	Took     Seconds `json:"seconds"`  // of all launches together
+	// TookHeadless is the part of those without a terminal.
+	TookHeadless Seconds  `json:"headlessSeconds"`
+	Notes        []string `json:"notes,omitempty"`
+	Rows         []Row    `json:"checks"`
 
 	acts []*Evidence
 }
@@ -120,6 +123,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
+	if o.Record != "" && len(o.Checks) > 0 {
+		return nil, errors.New("a record of some checks would pass for one of all; record without --check")
+	}
 	report := &Report{Isolation: o.Isolation}
 	if o.Keep {
 		var err error
@@ -154,7 +160,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		a, known := agent.Builtin().Agent(target.Name)
 		var acts []string
-		if known && (driver.Run || driver.Install != nil) {
+		if known && (driver.Run || a.Install != nil) && driver.Record == nil {
 			r.Tried = a.Tried
 			tasks[r] = plan(a, driver, o.Checks)
 			acts = actsOf(tasks[r])
@@ -183,6 +189,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			p = &Proof{evidence: map[string]*Evidence{}}
 		}
 		p.Agent, _ = agent.Builtin().Agent(r.Agent)
+		p.Version = r.Version
 		for _, t := range tasks[r] {
 			t.judge(p)
 			r.Rows = append(r.Rows, t.row)
@@ -191,7 +198,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
 		}
 		r.Rows = append(r.Rows, unanswered(r.Rows, o.Checks, raw[r])...)
-		if o.Record != "" {
+		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
 			}
@@ -208,33 +215,22 @@ func actsOf(tasks []task) []string {
 		if t.check == nil {
 			continue
 		}
-		if len(t.check.Acts) == 1 {
-			needed[t.check.Acts[0]] = true
+		for _, name := range t.check.Acts {
+			needed[name] = true
 		}
-	}
-	for _, t := range tasks {
-		// A check that looks at many acts wants the one that must bring its
-		// event about; the others are looked at when they are played anyway.
-		if t.check == nil || len(t.check.Acts) < 2 {
-			continue
-		}
-		if t.subject.Event != nil && t.subject.Claim == "" {
+		// What looks at every act wants the one that must bring its event
+		// about; the others are looked at when they are played anyway.
+		if t.check.Any && t.subject.Event != nil {
 			if act := bringsAbout(t.subject); act != "" {
 				needed[act] = true
 			}
-			continue
 		}
-		needed[t.check.Acts[0]] = true
 	}
 	var out []string
-	for _, a := range builtinActs() {
+	for _, a := range allActs() {
 		if needed[a.Name] {
 			out = append(out, a.Name)
-			delete(needed, a.Name)
 		}
-	}
-	for name := range needed {
-		out = append(out, name)
 	}
 	return out
 }
@@ -258,7 +254,9 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 			mu.Lock()
 			defer mu.Unlock()
 			if o.Keep && e.Folder != "" {
-				moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name)
+				if at := moveKept(e.Folder, report.Kept, j.report.Agent+"-"+j.act.Name, os.Rename); at == e.Folder {
+					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
+				}
 			}
 			if proofs[j.report] == nil {
 				proofs[j.report] = &Proof{evidence: map[string]*Evidence{}}
@@ -268,6 +266,7 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 				j.report.Launches++
 				if len(e.Screens) == 0 {
 					j.report.Headless++
+					j.report.TookHeadless += Seconds(e.Took)
 				}
 				j.report.Took += Seconds(e.Took)
 				j.report.acts = append(j.report.acts, e)
@@ -289,16 +288,13 @@ func problemOf(e *Evidence) string {
 	return ""
 }
 
+// sortActs puts acts into the order they were registered in.
 func sortActs(acts []*Evidence) {
 	rank := map[string]int{}
-	for i, a := range builtinActs() {
+	for i, a := range allActs() {
 		rank[a.Name] = i
 	}
-	for i := range acts {
-		for j := i; j > 0 && rank[acts[j].Act] < rank[acts[j-1].Act]; j-- {
-			acts[j], acts[j-1] = acts[j-1], acts[j]
-		}
-	}
+	slices.SortStableFunc(acts, func(a, b *Evidence) int { return rank[a.Act] - rank[b.Act] })
 }
 
 var versionPattern = regexp.MustCompile(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
@@ -318,6 +314,9 @@ func askVersion(ctx context.Context, s *setting) (string, error) {
 	st.clearUp()
 	if err != nil {
 		return "", err
+	}
+	if r.Exit != 0 {
+		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about", s.driver.Name, r.Exit, clip(r.Stderr+" "+r.Stdout), filepath.Base(s.in.Argv[0]))
 	}
 	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
 	if v == "" {
@@ -372,16 +371,21 @@ func unanswered(rows []Row, wanted []string, raw bool) []Row {
 
 // rawRows is all that is asked of an agent the catalogue does not know yet.
 func rawRows(e *Evidence, r *AgentReport) []Row {
-	row := func(check string, res Result) Row { return Row{Check: check, Claimed: true, Result: res} }
+	row := func(check string, res Result) Row {
+		if res.Mark == Fails {
+			res.Seen = e.traces(nil)
+			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
+		}
+		return Row{Check: check, Claimed: true, Result: res}
+	}
 	if e.Err != nil {
-		return []Row{row("turn", fails("run it again with --keep and look at what the agent printed", "%v", e.Err))}
+		return []Row{row("turn", fails("", "%v", e.Err))}
 	}
 	var rows []Row
-	if e.Ran("plain") && e.Saw("out-plain") && e.Exit == 0 {
+	if unmet := turnScene.Want.Unmet(e); len(unmet) == 0 {
 		rows = append(rows, row("turn", holds("a scripted command ran and the model was told its result")))
 	} else {
-		rows = append(rows, row("turn", fails("run it again with --keep and look at what the agent printed",
-			"exit %d; the command ran: %v; the model was told its result: %v", e.Exit, e.Ran("plain"), e.Saw("out-plain"))))
+		rows = append(rows, row("turn", fails("", "%s", strings.Join(unmet, "; "))))
 	}
 	d, _ := Drive(r.Agent)
 	if d.Record == nil {
@@ -398,7 +402,7 @@ func rawRows(e *Evidence, r *AgentReport) []Row {
 		}
 	}
 	if len(missing) > 0 {
-		return append(rows, row("payloads", fails("the agent may have changed its hooks", "nothing recorded for %s", strings.Join(missing, ", "))))
+		return append(rows, row("payloads", fails("The agent may have changed its hooks. ", "nothing recorded for %s", strings.Join(missing, ", "))))
 	}
 	return append(rows, row("payloads", holds("%d calls of %d events recorded", len(e.Payloads), len(got))))
 }

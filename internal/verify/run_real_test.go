@@ -235,7 +235,7 @@ func TestRealClaudeFormat(t *testing.T) {
 				t.Errorf("changed input: original ran %v, changed ran %v, claimed %v", e.Ran("cf-input"), e.Ran("cf-changed"), carries.Input)
 			}
 			if !carries.Allow {
-				visible(t, outcomes, "cf-input", "allow → none")
+				journalSays(t, outcomes, "cf-input", "allow → none")
 			}
 			if !e.Ran("cf-context") || e.Saw("cf-words") != carries.Context {
 				t.Errorf("context: ran %v, read %v, claimed %v", e.Ran("cf-context"), e.Saw("cf-words"), carries.Context)
@@ -244,7 +244,7 @@ func TestRealClaudeFormat(t *testing.T) {
 				t.Error("a call that a hook wanted asked about ran, and nobody was asked")
 			}
 			if !carries.Ask {
-				visible(t, outcomes, "cf-ask", "ask → deny")
+				journalSays(t, outcomes, "cf-ask", "ask → deny")
 				if !e.Saw("cf-reason-ask") {
 					t.Error("the model never read why")
 				}
@@ -281,7 +281,7 @@ func outcomesOf(t *testing.T, st *Stage) map[string]string {
 	return out
 }
 
-func visible(t *testing.T, outcomes map[string]string, tag, words string) {
+func journalSays(t *testing.T, outcomes map[string]string, tag, words string) {
 	t.Helper()
 	if !strings.Contains(outcomes[tag], words) {
 		t.Errorf("%s: the journal does not say %q: %s", tag, words, outcomes[tag])

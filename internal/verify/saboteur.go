@@ -24,6 +24,15 @@ type Saboteur struct {
 	// Catalogue is laid over the agent's entry, {agent} standing for its name.
 	Catalogue string
 	Env       []string
+	// Forget makes the hub forget what hooks said: the one that works with
+	// plugins, too, which run no hook client.
+	Forget bool
+	// Settings replace those of the act about status.
+	Settings string
+	// Immortal makes the hub believe that processes never end; Pane is what
+	// agents are told their pane is.
+	Immortal bool
+	Pane     string
 	// Broken stands in for the hooks of the act that breaks them.
 	Broken string
 }
@@ -32,6 +41,8 @@ const strayWord = "hookmux-verify-stray"
 
 var (
 	silent = Saboteur{Name: "silent", What: "an encoder that says nothing", Out: "cat >/dev/null"}
+
+	forgetful = Saboteur{Name: "forgetful", What: "a hub that forgets what hooks said", Forget: true}
 
 	dropReason = Saboteur{Name: "drop-reason", What: "an encoder that drops the reason",
 		Out: `sed 's/` + wordReason + `[a-z-]*/x/g'`}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,10 +41,13 @@ type Stage struct {
 	catalogue *agent.Catalogue
 	watcher   *watcher
 	sabotage  *Saboteur
+	mine      bool     // a person's own config is part of it
+	hub       *hub.Hub // while it runs
 	stopHub   func()
 	extra     []*hook.Entry // hooks besides the act's own
 	evidence  *Evidence
 	patience  time.Duration
+	inPane    bool // the agent at the terminal knows its tmux
 }
 
 // setting is what all stages of one agent share.
@@ -70,7 +72,7 @@ func newStage(s *setting, act string) (*Stage, error) {
 	st := &Stage{
 		Driver: s.driver, Table: tableOf(s.driver.Name), In: s.in, Bin: s.bin, Model: s.model,
 		Run: s.driver.Name + "-" + act + "-" + s.serial(), Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
-		sabotage: s.sabotage, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
+		sabotage: s.sabotage, mine: s.mine != nil, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
 	}
 	if err := st.lay(s); err != nil {
 		os.RemoveAll(base)
@@ -140,6 +142,7 @@ func (st *Stage) getenv(name string) string {
 // startHub puts a hub with the act's hook into the home.
 func (st *Stage) startHub(decide Decide) error {
 	st.watcher = newWatcher(st.catalogue, decide)
+	st.watcher.forget = st.sabotage != nil && st.sabotage.Forget
 	entry, err := st.watcher.entry()
 	if err != nil {
 		return err
@@ -150,12 +153,13 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 	h, err := hub.New(hub.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
-		Table: outside{proc.System(), os.Getpid()}, Extra: append([]*hook.Entry{entry}, st.extra...),
+		Table: st.table(), Extra: append([]*hook.Entry{entry}, st.extra...),
 	})
 	if err != nil {
 		log.Close()
 		return err
 	}
+	st.hub = h
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -182,24 +186,12 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 }
 
-// start is the agent as it is started on this stage: through `hookmux run`
-// where it takes hooks at launch.
-func (st *Stage) start() agents.Installed {
-	in := st.In
-	in.Env = nil // part of st.Env already
-	if st.Driver.Run {
-		in.Argv = append([]string{filepath.Join(st.Bin, "hookmux"), "run"}, in.Argv...)
+// table is the processes the stage's hub sees.
+func (st *Stage) table() proc.Table {
+	if st.sabotage != nil && st.sabotage.Immortal {
+		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
 	}
-	return in
-}
-
-// installHooks registers the catalogue's events in the home, where that is the
-// agent's way.
-func (st *Stage) installHooks() error {
-	if st.Driver.Run || st.Agent == nil {
-		return nil
-	}
-	return st.Driver.Install(st.Home, handlers(st.Agent, filepath.Join(st.Bin, "hookmux-hook")))
+	return outside{proc.System(), os.Getpid()}
 }
 
 // headless starts the agent on a prompt and waits for it.
@@ -216,7 +208,7 @@ func (st *Stage) headless(ctx context.Context, in agents.Installed, args []strin
 // hookmux itself is taken away before the agent starts.
 func (st *Stage) planned(ctx context.Context, args []string) (agents.Installed, []string, error) {
 	in := st.start()
-	if !st.Driver.Run {
+	if !st.byRun() {
 		return in, args, nil
 	}
 	argv := append([]string{"run", "--dry-run", "--json", st.In.Argv[0]}, args...)
@@ -262,17 +254,7 @@ func copyProgram(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	dst, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(dst, src)
-	return errors.Join(err, dst.Close())
+	return copyFile(from, to)
 }
 
 // finish collects the evidence and ends whatever still runs.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/visible"
 )
 
 // Text writes a report for a person: per agent one line per event with its
@@ -38,8 +40,8 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	if a.Tried != "" && a.Tried != a.Version {
 		fmt.Fprintf(w, " (the catalogue was tried with %s)", a.Tried)
 	}
-	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches, %.0f s\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
-		a.Launches, time.Duration(a.Took).Seconds())
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
+		a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds())
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
@@ -47,6 +49,9 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	for _, row := range a.Rows {
 		if row.Mark == Fails {
 			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.label(), row.Why)
+			for _, seen := range row.Seen {
+				fmt.Fprintf(w, "      seen: %s\n", visible.Text(seen))
+			}
 			if row.Hint != "" {
 				fmt.Fprintf(w, "      %s\n", row.Hint)
 			}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -36,7 +37,7 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
 	argv := append(st.start().Argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
-	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
+	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
 	if err := os.WriteFile(script, []byte(start), 0o600); err != nil {
 		return err
@@ -117,12 +118,18 @@ func (t *terminal) keep() string {
 
 // await waits until the screen shows a text.
 func (t *terminal) await(ctx context.Context, text string) bool {
+	return t.awaitUnless(ctx, text, func() bool { return false })
+}
+
+// awaitUnless gives up when it is over.
+func (t *terminal) awaitUnless(ctx context.Context, text string, over func() bool) bool {
 	for {
+		late := over()
 		if strings.Contains(strings.Join(strings.Fields(t.screen(ctx)), " "), text) {
 			t.keep()
 			return true
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if late || !pause(ctx, 100*time.Millisecond) {
 			t.keep()
 			return false
 		}
@@ -190,28 +197,36 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+func noDialog(a *agent.Agent, d Driver) string {
+	if d.TUI == nil {
+		return "no interactive start that works offline is known" + because(d.NoTUI)
+	}
+	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" {
+		return "nothing that only shows interactively"
+	}
+	return ""
+}
+
 // playDialog: a hook has the person asked, the person says yes, has the
 // conversation compacted, which a hook refuses, and leaves.
 func playDialog(ctx context.Context, st *Stage) error {
-	if st.Driver.TUI == nil {
-		return unplayable("no interactive start that works offline is known")
-	}
 	asks := st.claim(event.ToolBefore).Ask
-	if !asks && st.Driver.Compact == "" {
-		return unplayable("nothing that only shows interactively")
-	}
 	var calls []model.ToolCall
 	if asks {
 		calls = append(calls, st.call("ask"))
 	}
 	calls = append(calls, st.call("shown"))
-	st.script(append(steps(calls...), model.Step{Say: lastWords}))
+	st.script(append(steps(calls...), model.Step{Say: lastWords}, model.Step{Say: "Went on."}))
 	err := st.ready(func(ev *event.Event, n int) event.Decision {
 		switch {
 		case ev.Kind == event.ToolBefore && tagOf(ev) == "ask":
 			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, "ask")}
+		case ev.Kind == event.CompactBefore && st.claim(event.CompactBefore).Context:
+			return event.Decision{Context: worded(wordContext, ev.Native)}
 		case ev.Kind == event.CompactBefore && n == 0:
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "compact")}
+		case ev.Kind == event.TurnEnd && st.Driver.KeepAtTerminal && n == 0:
+			return event.Decision{KeepGoing: true, Reason: goOn(ev.Native, 1)}
 		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
 			return event.Decision{Notice: worded(wordNotice, ev.Native)}
 		}
@@ -229,7 +244,10 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	within := func(d time.Duration) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
 	if asks {
 		c, cancel := within(st.patience / 3)
-		shown := t.await(c, worded(wordReason, "ask"))
+		// A turn that ends all the same was not asked about: no need to wait.
+		shown := t.awaitUnless(c, worded(wordReason, "ask"), func() bool {
+			return st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+		})
 		cancel()
 		if !shown {
 			return nil // the check says what is missing
@@ -247,11 +265,15 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 			return err
 		}
 	}
-	c, cancel := within(st.patience / 3)
-	ended := st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+	c, cancel := within(st.patience * 2 / 3)
+	ends := 1
+	if st.Driver.KeepAtTerminal {
+		ends = 2
+	}
+	ended := st.watcher.waitFor(c, ends, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
 	cancel()
 	t.settle(ctx)
-	if !ended {
+	if !ended && !st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
 		return errors.New("the turn did not end at the terminal")
 	}
 	if st.Driver.Compact != "" {
@@ -310,4 +332,15 @@ func hasEvent(st *Stage, kind event.Kind) bool {
 		}
 	}
 	return false
+}
+
+// tmuxVariables lets an agent know its pane, where an act is about that.
+func (st *Stage) tmuxVariables() string {
+	switch {
+	case !st.inPane:
+		return ""
+	case st.sabotage != nil && st.sabotage.Pane != "":
+		return `TMUX="/nowhere,1,0" TMUX_PANE=` + launch.ShellWords([]string{st.sabotage.Pane}) + " "
+	}
+	return `TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" `
 }

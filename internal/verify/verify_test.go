@@ -20,7 +20,8 @@ func TestDriversAreInTheTable(t *testing.T) {
 			t.Errorf("%s cannot be installed", name)
 		}
 		d, _ := Drive(name)
-		if d.Program == "" || !d.Run && d.Install == nil && d.Record == nil {
+		a, known := agent.Builtin().Agent(name)
+		if d.Program == "" || d.Record == nil && (!known || a.Install == nil) {
 			t.Errorf("%s: no program or no hooks", name)
 		}
 	}
@@ -31,10 +32,44 @@ func TestDriversAreInTheTable(t *testing.T) {
 	}
 }
 
+// full are the agents whose claims are verified.
+func full() []string {
+	var out []string
+	for _, name := range Drivers() {
+		if d, _ := Drive(name); d.Record == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// What an agent costs follows from the plan, and may not grow unseen.
+func TestLaunchesStayFew(t *testing.T) {
+	for _, name := range full() {
+		a, _ := agent.Builtin().Agent(name)
+		d, _ := Drive(name)
+		headless, all := 0, []string{}
+		for _, n := range actsOf(plan(a, d, nil)) {
+			act, ok := actNamed(n)
+			if !ok || act.cannot(a, d) != "" {
+				continue
+			}
+			all = append(all, n)
+			if !act.atTerminal(a, d) {
+				headless++
+			}
+		}
+		if headless > MaxHeadless {
+			t.Errorf("%s: %d headless launches, at most %d: %s", name, headless, MaxHeadless, strings.Join(all, " "))
+		}
+		t.Logf("%s: %d headless: %s", name, headless, strings.Join(all, " "))
+	}
+}
+
 // The plan follows the capability table: every claim has a row, and a claim
 // that no check takes up is shown as open.
 func TestEveryClaimHasARow(t *testing.T) {
-	for _, name := range []string{"claude", "codex", "grok"} {
+	for _, name := range full() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := Drive(name)
 		rows := map[string]int{}
@@ -76,7 +111,7 @@ func TestPlanNarrows(t *testing.T) {
 
 // Nothing that was not seen is ever shown as proven.
 func TestNothingSeenIsNothingProven(t *testing.T) {
-	for _, name := range []string{"claude", "codex", "grok"} {
+	for _, name := range full() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := Drive(name)
 		empty := map[string]*Evidence{}
@@ -280,7 +315,7 @@ func TestMine(t *testing.T) {
 	st = testStage(t, "codex", m, nil)
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/config.toml"))
 	text := string(b)
-	if err != nil || !strings.Contains(text, "read-only") || !strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") || strings.Contains(text, "'mine'") || !strings.Contains(text, "scripted") {
+	if err != nil || !strings.Contains(text, "read-only") || !strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") || strings.Contains(text, "\"mine\"") || !strings.Contains(text, "scripted") {
 		t.Errorf("%s %v", b, err)
 	}
 	sameTree(t, home, was)
@@ -312,5 +347,48 @@ func TestOutsideHidesItself(t *testing.T) {
 	}
 	if got := Outside([]string{"A=1", insideVariable + "=1"}); len(got) != 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// Below every ✗ a person finds what was seen and a command to go on with.
+func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
+	n := 0
+	for _, name := range full() {
+		a, _ := agent.Builtin().Agent(name)
+		d, _ := Drive(name)
+		for _, hooked := range []bool{false, true} {
+			evidence := map[string]*Evidence{}
+			for _, act := range Acts() {
+				e := &Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n", Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
+				if hooked {
+					e.Seen = []Seen{{Event: event.Event{Native: "SomethingElse"}}}
+				}
+				evidence[act] = e
+			}
+			for _, task := range plan(a, d, nil) {
+				task.judge(&Proof{Agent: a, Version: "9.9.9", evidence: evidence})
+				if task.row.Mark != Fails {
+					continue
+				}
+				n++
+				seen := strings.Join(task.row.Seen, "\n")
+				for _, want := range []string{"code 7", "does not parse", "it ran"} {
+					if !strings.Contains(seen, want) {
+						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, seen)
+					}
+				}
+				for _, want := range []string{"`hookmux verify " + name + " --check ", "9.9.9"} {
+					if !strings.Contains(task.row.Hint, want) {
+						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, task.row.Hint)
+					}
+				}
+				if !hooked && task.subject.Event != nil && !strings.Contains(task.row.Hint, placeOf(a)) {
+					t.Errorf("%s %s: no file in %s", name, task.row.ID(), task.row.Hint)
+				}
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d ✗", n)
 	}
 }

@@ -28,6 +28,7 @@ const (
 	MethodUntrust   = "trust.withdraw"
 	MethodAllow     = "guard.allow"
 	MethodStats     = "hooks.stats"
+	MethodOutbox    = "session.outbox" // a plugin asks for texts to put into its sessions
 )
 
 // Notifications of events.stream.
@@ -51,6 +52,7 @@ type Info struct {
 	Config   string      `json:"configDir"`
 	Off      *Off        `json:"off,omitempty"`
 	Counts   Counts      `json:"counts"`
+	Feed     FeedInfo    `json:"feed"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
 }
@@ -119,6 +121,9 @@ type QueryResult struct {
 type StreamParams struct {
 	Filter
 	After string `json:"after,omitempty"`
+	// Sessions asks for session.changed: SessionsAlso, or SessionsOnly for
+	// nothing else.
+	Sessions string `json:"sessions,omitempty"`
 }
 
 // Entry is a stored event with what came of it.
@@ -140,6 +145,8 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
+	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
+	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
 }
 
 // Step is what one hook did.
@@ -335,4 +342,34 @@ type HookStat struct {
 	P95US    float64 `json:"p95Us"`
 	MaxUS    float64 `json:"maxUs"`
 	LastErr  string  `json:"lastError,omitempty"`
+}
+
+// OutboxParams is a plugin's question: is there anything to put into these
+// sessions? Wait is how many seconds the question may stay open. Done says
+// what came of what it was given before.
+type OutboxParams struct {
+	Agent    string       `json:"agent"`
+	Sessions []string     `json:"sessions"`
+	Poller   string       `json:"poller,omitempty"` // names the plugin: its newer question replaces the older
+	Wait     float64      `json:"wait,omitempty"`
+	Done     []OutboxDone `json:"done,omitempty"`
+}
+
+// OutboxDone is a plugin's word on one text; Error is why it is not in.
+type OutboxDone struct {
+	ID    string `json:"id"`
+	Error string `json:"error,omitempty"`
+}
+
+// OutboxResult is what is to be put in, oldest first. Until a text is done it
+// may come again, with the same id.
+type OutboxResult struct {
+	Texts []OutboxText `json:"texts"`
+}
+
+// OutboxText is one text for one session.
+type OutboxText struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Text    string `json:"text"`
 }

@@ -103,7 +103,7 @@ func CmuxCode(code int) string {
 		return "method_not_found"
 	case CodeParams, CodeInvalid, CodeParse:
 		return "invalid_params"
-	case CodeRefused:
+	case CodeRefused, CodePIN:
 		return "access_denied"
 	case CodeGone:
 		return "not_found"

@@ -1,7 +1,8 @@
 // Package wire is what travels over the hub's socket besides hook frames:
 // JSON-RPC 2.0, one message per line, with the values its methods take and
 // give, and the two older envelopes it also speaks, mux0's and cmux's.
-// docs/protocol.md describes it for other programs. Standard library only.
+// docs/protocol.md describes it for other programs. Standard library and
+// package event only.
 package wire
 
 import (
@@ -49,6 +50,7 @@ const (
 	CodeGone      = -32002 // what was asked about is no longer there
 	CodeConflict  = -32003 // it clashes with what is there
 	CodeWithdrawn = -32004 // the hub is stopping
+	CodePIN       = -32005 // an approval needs the PIN, or another one
 )
 
 // Errorf makes an [Error].

@@ -23,6 +23,8 @@ const MAX_PAYLOAD = 16 << 20;
 const CUT_PAYLOAD = 64 << 10;
 const MAX_ENV = 1 << 20;
 const MAX_QUEUE = 500;
+const POLL_SECONDS = 200; // how long a question for texts stays open
+const POLL_RETRY = 2000; // how soon it is asked again when no hub answers; doubles up to a minute
 const HEAD_START = 50; // what a question gets so that what is told after it also arrives after it
 
 const NONE = Object.freeze({});
@@ -91,7 +93,8 @@ class NoReply extends Error {
 
 // exchange sends one frame and reads one. The socket and the timer stay
 // referenced: pi ends in mid-turn when nothing else keeps its process alive.
-function exchange(head, payload, wait, signal, sent) {
+// held is told when a person is being asked: the reply then takes its time.
+function exchange(head, payload, wait, signal, sent, held) {
   return new Promise((resolve, reject) => {
     let socket;
     let connected = false;
@@ -122,11 +125,13 @@ function exchange(head, payload, wait, signal, sent) {
     socket.on("data", (chunk) => {
       got = Buffer.concat([got, chunk]);
       try {
-        if (!header) {
+        while (!header) {
           const at = got.indexOf(10);
           if (at < 0) return;
-          header = JSON.parse(got.subarray(0, at).toString());
+          const said = JSON.parse(got.subarray(0, at).toString());
           got = got.subarray(at + 1);
+          if (said.held === undefined) header = said;
+          else if (said.id === head.id) held?.(text(said.why), said.input);
         }
         if (got.length < (header.stdout || 0) + (header.stderr || 0)) return;
         if (header.id !== head.id) throw new Error("another call's answer");
@@ -219,11 +224,13 @@ class Line {
   // ask gets the hub's answer: an object, empty when it has no opinion. What
   // was told before goes first; what is told later doesn't wait for it. refusal
   // is the answer of a plugin installed to refuse while no hub answers.
-  async ask(session, event, payload, limit, { signal, refusal = NONE } = {}) {
+  // held is called when the hub asks a person.
+  async ask(session, event, payload, limit, { signal, refusal = NONE, held } = {}) {
     if (!this.wants(event)) return NONE;
     try {
       const call = this.prepare(event, payload, limit, true);
-      Object.assign(call, { signal, refusal });
+      Object.assign(call, { signal, refusal, held });
+      if (held) call.head.holds = true;
       const before = this.tails.get(session);
       let answered;
       const sent = new Promise((resolve) => (call.sent = resolve));
@@ -249,6 +256,95 @@ class Line {
   async flush(ms) {
     const answered = this.asking.size ? new Promise((resolve) => (this.answered = resolve)) : undefined;
     await within(Promise.all([answered, ...this.tails.values()]), ms);
+  }
+
+  // listen keeps one question open at the hub: is there text for one of our
+  // sessions? put puts it in, and throws when it can't. Nothing of this keeps
+  // the agent alive or starts a hub. It returns what to call when the sessions
+  // changed, and at the end.
+  listen(sessions, put) {
+    const poller = randomBytes(8).toString("hex");
+    // What is in: a hub that did not hear so hands it out again, and the same
+    // file loaded from two places gets it twice.
+    const taken = (globalThis[Symbol.for("hookmux.taken")] ??= new Set());
+    let done = [];
+    let socket;
+    let timer;
+    let retry = POLL_RETRY;
+    let stopped = false;
+    let busy = false; // texts are being put in
+    const later = (ms) => {
+      clearTimeout(timer);
+      if (stopped || busy) return;
+      timer = setTimeout(poll, ms);
+      timer.unref?.();
+    };
+    const missed = () => {
+      later(retry);
+      retry = Math.min(retry * 2, 60_000);
+    };
+    const take = async (answer, told) => {
+      done = done.filter((one) => !told.includes(one));
+      if (!Array.isArray(answer.result?.texts)) return later(600_000); // an older hub
+      retry = POLL_RETRY;
+      busy = true;
+      for (const one of answer.result.texts) {
+        const word = { id: one.id };
+        try {
+          if (taken.has(one.id)) continue;
+          taken.add(one.id);
+          await put(text(one.session), text(one.text));
+        } catch (err) {
+          taken.delete(one.id);
+          word.error = (text(err?.message) || "it failed").slice(0, 500);
+        } finally {
+          done.push(word);
+        }
+      }
+      busy = false;
+      if (taken.size > 1000) taken.clear();
+      later(answer.result.texts.length ? 0 : 50);
+    };
+    const poll = () => {
+      const list = sessions();
+      if (stopped || !list.length || disabled(this.agent)) return;
+      const old = socket;
+      const told = [...done];
+      let got = "";
+      let mine;
+      try {
+        mine = socket = net.connect({ path: socketPath() });
+      } catch {
+        return missed();
+      }
+      old?.destroy();
+      mine.unref?.();
+      const over = (then) => {
+        if (socket !== mine) return;
+        socket = undefined;
+        mine.destroy();
+        then();
+      };
+      const params = { agent: this.agent, sessions: list.slice(-500), poller, wait: POLL_SECONDS, done: told };
+      mine.on("connect", () => mine.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "session.outbox", params }) + "\n"));
+      mine.on("data", (chunk) => {
+        got += chunk.toString("latin1"); // whole bytes; read as text when the line is whole
+        if (!got.includes("\n")) return;
+        over(() => void take(read(Buffer.from(got, "latin1").toString()), told).catch(() => {}));
+      });
+      mine.on("error", () => over(missed));
+      mine.on("close", () => over(missed));
+    };
+    return {
+      changed: () => later(20),
+      stop() {
+        stopped = true;
+        clearTimeout(timer);
+        const last = socket;
+        socket = undefined;
+        last?.destroy();
+      },
+    };
   }
 
   follow(session, said) {
@@ -277,7 +373,7 @@ class Line {
       if (left <= 0) return this.unavailable(call);
       try {
         if (call.decides) call.head.deadline = Math.max(1, Math.round(left - marginOf(call.limit) / 2));
-        return read(await exchange(call.head, call.payload, left, call.signal, call.sent));
+        return read(await exchange(call.head, call.payload, left, call.signal, call.sent, call.held));
       } catch (err) {
         const kind = err?.kind;
         if (kind === "stopped") return NONE;

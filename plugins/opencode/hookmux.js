@@ -11,6 +11,7 @@ const SHORT_LIMIT = 60_000;
 const FLUSH_WAIT = 2000;
 const MAX_SESSIONS = 300;
 const MAX_TEXT = 20_000;
+const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
 const MAX_KEPT = 8; // how often in a row hookmux prompts a session by itself
 
 const OPTIONAL = new Set(["command.execute.before", "command.executed", "file.edited", "todo.updated", "session.deleted"]);
@@ -36,6 +37,18 @@ function hooks({ client, directory }) {
   const person = attended();
   const sessions = new Map();
   const waiting = new Map(); // permission or question → what stops its request
+
+  // What is sent to one of our sessions from elsewhere. `opencode run` ends
+  // with its only turn.
+  const inbox = person === false ? undefined : line.listen(() => [...sessions.values()].filter((s) => s.told && !s.parent).map((s) => s.id), prompted);
+
+  async function prompted(id, words) {
+    const s = sessions.get(id);
+    if (!s) throw new Error("the session is gone");
+    const body = { parts: [{ type: "text", text: words }], agent: s.agent || undefined, model: s.model ?? undefined };
+    const done = await client.session.promptAsync({ path: { id }, body });
+    if (done?.error) throw new Error("OpenCode refused it: " + encode(done.error));
+  }
 
   // session is what we know of one of OpenCode's sessions.
   function session(id) {
@@ -65,13 +78,19 @@ function hooks({ client, directory }) {
   const hookPayload = (s, hook, input, output, more) => ({ hook, input, output, plugin: beside(s, more) });
   const busPayload = (s, event, more) => ({ id: event.id, type: event.type, properties: event.properties, plugin: beside(s, more) });
 
-  function tell(s, event, more) {
+  function known(s) {
+    if (s.told) return;
     s.told = true;
+    inbox?.changed();
+  }
+
+  function tell(s, event, more) {
+    known(s);
     line.tell(s.id, event.type, busPayload(s, event, more));
   }
 
   function ask(s, event, payload, limit, options) {
-    s.told = true;
+    known(s);
     return line.ask(s.id, event, payload, limit, options);
   }
 
@@ -105,6 +124,18 @@ function hooks({ client, directory }) {
     waiting.delete(id);
   }
 
+  // settledHere: somebody answered in OpenCode itself. The hub learns that from
+  // the report that goes out now, and lets the request go; only if it does not,
+  // we hang up.
+  function settledHere(id, event) {
+    const wait = waiting.get(id);
+    waiting.delete(id);
+    report(event);
+    if (!wait) return;
+    const timer = setTimeout(() => wait.stop.abort(), SETTLE_GRACE);
+    timer.unref?.();
+  }
+
   // overBus asks about something that OpenCode's own prompt shows meanwhile.
   // The answer counts only while nobody else has given one.
   async function overBus(event, use, refusal) {
@@ -121,17 +152,24 @@ function hooks({ client, directory }) {
 
   const post = (url, body) => attempt(() => client._client.post({ url, body, headers: { "Content-Type": "application/json" } }));
 
+  const patch = (url, body) => attempt(() => client._client.patch({ url, body, headers: { "Content-Type": "application/json" } }));
+
   // answerPermission speaks through the injected client: in the terminal there
   // is no other door. A refusal with a message lets the turn go on.
   async function answerPermission(s, id, answer) {
     if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;
+    // First: with the reply the next call may already ask.
+    if (answer.bypass === true) await patch("/session/" + encodeURIComponent(s.id), { permission: [{ permission: "*", pattern: "*", action: "allow" }] });
     const done = await post("/permission/" + encodeURIComponent(id) + "/reply", { reply: answer.reply, message: text(answer.message) || undefined });
     if (done && !done.error) return;
     await attempt(() => client.postSessionIdPermissionsPermissionId({ path: { id: s.id, permissionID: id }, body: { response: answer.reply } }));
   }
 
   async function answerQuestion(_s, id, answer) {
-    if (answer.reject === true) await post("/question/" + encodeURIComponent(id) + "/reject", {});
+    const question = "/question/" + encodeURIComponent(id);
+    if (answer.reject === true) return post(question + "/reject", {});
+    if (!Array.isArray(answer.answers)) return;
+    await post(question + "/reply", { answers: answer.answers.map((one) => (Array.isArray(one) ? one.map(text) : [])) });
   }
 
   const toast = (message, variant) => attempt(() => client?.tui?.showToast?.({ body: { title: "hookmux", message, variant } }));
@@ -190,6 +228,7 @@ function hooks({ client, directory }) {
       stopGates(s);
       tell(s, event);
       sessions.delete(s.id);
+      inbox?.changed();
     },
     "session.status"(event) {
       const { sessionID, status } = event.properties;
@@ -212,19 +251,10 @@ function hooks({ client, directory }) {
     },
     "message.part.updated": partUpdated,
     "permission.asked": (event) => overBus(event, answerPermission, { reply: "reject", message: unreachable }),
-    "permission.replied"(event) {
-      settleElsewhere(event.properties.requestID ?? event.properties.permissionID);
-      report(event);
-    },
+    "permission.replied": (event) => settledHere(event.properties.requestID ?? event.properties.permissionID, event),
     "question.asked": (event) => overBus(event, answerQuestion),
-    "question.replied"(event) {
-      settleElsewhere(event.properties.requestID);
-      report(event);
-    },
-    "question.rejected"(event) {
-      settleElsewhere(event.properties.requestID);
-      report(event);
-    },
+    "question.replied": (event) => settledHere(event.properties.requestID, event),
+    "question.rejected": (event) => settledHere(event.properties.requestID, event),
     "todo.updated": report,
     "command.executed": report,
     "file.edited"(event) {
@@ -302,6 +332,7 @@ function hooks({ client, directory }) {
 
     dispose: () =>
       attempt(async () => {
+        inbox?.stop();
         for (const s of sessions.values()) {
           stopGates(s);
           if (s.id && s.told && !s.parent) line.tell(s.id, "dispose", hookPayload(s, "dispose", {}, undefined, { session: s.id }));

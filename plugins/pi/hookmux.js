@@ -11,6 +11,7 @@ const SHORT_LIMIT = 60_000;
 const FLUSH_WAIT = 2000;
 const SETTLE_WAIT = 1500; // how long an older pi may take to be idle after its last word
 const MAX_TEXT = 20_000;
+const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
 
 const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "session_before_switch", "session_before_fork", "session_tree"]);
 
@@ -39,6 +40,14 @@ function handlers(pi) {
   let goingOn = false; // hookmux kept it going
   let settles = false; // this pi says when it has settled
   let timer;
+  let here = ""; // the session, once there is one that can be written to
+  const inbox = line.listen(() => (here ? [here] : []), prompted);
+
+  // prompted puts words into the session as the person's own.
+  async function prompted(session, words) {
+    if (session !== here) throw new Error("the session is gone");
+    await pi.sendUserMessage(words, { deliverAs: "followUp" });
+  }
 
   // A context of a session that was replaced throws when it is looked at.
   function about(event, ctx, more) {
@@ -95,6 +104,9 @@ function handlers(pi) {
     if (key === started) return; // RPC says it twice
     started = key;
     tell(event, ctx);
+    // A pi that prints ends with its only turn.
+    here = peek(() => ctx.mode) === "print" || peek(() => ctx.mode) === "json" ? "" : text(peek(() => ctx.sessionManager.getSessionId()));
+    inbox.changed();
   });
 
   on("session_info_changed", report);
@@ -126,27 +138,70 @@ function handlers(pi) {
 
   on("tool_call", async (event, ctx, original) => {
     const signal = peek(() => ctx.signal);
-    const answer = await ask(event, ctx, GATE_LIMIT, { signal, refusal: { block: true, reason: unreachable } });
+    const answer = await decided(event, ctx, signal);
     if (signal?.aborted) {
       aborted = true; // the last message may call it an error
       return refuse("the turn was aborted");
     }
     notify(ctx, answer.notice, "info");
     if (answer.block === true) return refuse(answer.reason);
-    if (text(answer.ask) && !(await agreed(answer, event, ctx, signal))) return refuse(answer.ask);
+    // Where nobody sits, the answer is no.
+    if (text(answer.ask) && !(await confirmed(ctx, event, isObject(answer.input) ? answer.input : event.input, answer.ask, signal))) return refuse(answer.ask);
     if (answer.input !== undefined && !replaceIn(original.input, answer.input)) return refuse("hookmux: the changed input could not be put in place");
   });
 
-  // agreed puts the question to the person at pi, which has no prompt of its
-  // own. Where nobody sits, the answer is no.
-  async function agreed(answer, event, ctx, signal) {
-    if (!peek(() => ctx.hasUI)) return false;
-    const input = isObject(answer.input) ? answer.input : event.input; // what would really run
-    const what = text(input?.command) || text(input?.path) || encode(input);
+  // decided asks the hub. While a person is asked elsewhere, a dialog is up
+  // here as well: pi has no prompt of its own. The first answer counts, and
+  // closes the other place.
+  async function decided(event, ctx, signal) {
+    const remote = new AbortController(); // gives the hub up
+    const dialog = new AbortController(); // closes the dialog
+    const stop = () => (remote.abort(), dialog.abort());
+    signal?.addEventListener?.("abort", stop, { once: true });
+    let shown; // the dialog's answer: true, false, undefined when it was closed
+    let input; // what would run, where hooks changed it
+    let opened;
+    const opening = new Promise((resolve) => (opened = resolve));
+    const held = (why, changed) => {
+      if (shown || signal?.aborted || !peek(() => ctx.hasUI)) return;
+      if (isObject(changed)) input = changed;
+      shown = confirmed(ctx, event, input ?? event.input, why, dialog.signal);
+      opened();
+    };
+    const answeredHere = (yes) => {
+      const answered = { type: "hookmux_answered", toolName: event.toolName, toolCallId: event.toolCallId, input: event.input, reason: yes ? "allow" : "deny" };
+      tell(answered, ctx);
+      const timer = setTimeout(() => remote.abort(), line.wants(answered.type) ? SETTLE_GRACE : 0);
+      timer.unref?.();
+      return yes ? { input } : refuse("the person at pi refused it");
+    };
     try {
-      return (await ctx.ui.confirm("hookmux: let " + event.toolName + " run?", printable(answer.ask) + "\n" + printable(what), { signal })) === true;
+      const asked = ask(event, ctx, GATE_LIMIT, { signal: remote.signal, refusal: { block: true, reason: unreachable }, held }).then((answer) => ({ answer }));
+      const here = opening.then(() => shown).then((yes) => (yes === undefined ? asked : { yes }));
+      const { answer, yes } = await Promise.race([asked, here]);
+      if (answer === undefined) return answeredHere(yes);
+      const settled = answer.allow === true || answer.block === true || answer.input !== undefined;
+      if (!shown || settled) return answer;
+      // The hub lets go: the dialog is pi's own prompt now.
+      const last = await shown;
+      return last === undefined ? answer : answeredHere(last);
+    } finally {
+      dialog.abort();
+      signal?.removeEventListener?.("abort", stop);
+    }
+  }
+
+  // confirmed puts a call to the person at pi: true, false, or undefined when
+  // nobody could be asked or the question was taken back.
+  async function confirmed(ctx, event, input, why, signal) {
+    if (!peek(() => ctx.hasUI)) return undefined;
+    const what = text(input?.command) || text(input?.path) || encode(input);
+    const words = [why, what].filter(Boolean).map(printable).join("\n");
+    try {
+      const yes = await ctx.ui.confirm("hookmux: let " + event.toolName + " run?", words, { signal });
+      return signal?.aborted ? undefined : yes === true;
     } catch {
-      return false;
+      return undefined;
     }
   }
 
@@ -225,6 +280,7 @@ function handlers(pi) {
 
   on("session_shutdown", async (event, ctx) => {
     endOld(event, ctx);
+    inbox.stop();
     tell(event, ctx);
     await line.flush(FLUSH_WAIT);
   });

@@ -3,8 +3,9 @@
 //
 // Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
 // it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
-// {do:"abort"} ends pi's signal; {do:"until", got, client} waits until the hub
-// has got that many requests and the client that many calls.
+// {do:"abort"} ends pi's signal; {do:"until", got, client, poll} waits until the hub
+// has got that many requests, the client that many calls, and the hub was
+// asked for texts that often.
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -23,7 +24,7 @@ const note = (name, fails) => async (args) => {
 const client = {
   tui: { showToast: note("showToast") },
   session: { promptAsync: note("promptAsync") },
-  _client: { post: note("post", process.env.HARNESS_POST_FAILS === "1") },
+  _client: { post: note("post", process.env.HARNESS_POST_FAILS === "1"), patch: note("patch") },
   postSessionIdPermissionsPermissionId: note("legacy"),
 };
 
@@ -38,14 +39,21 @@ const ctx = {
   sessionManager: { getSessionId: () => "pi-1", getSessionFile: () => "/s/pi-1.jsonl", getSessionName: () => undefined },
   ui: {
     notify: (message) => result.notices.push(message),
-    confirm: async (title, message) => (result.notices.push(title + "|" + message), process.env.HARNESS_CONFIRM === "yes"),
+    confirm: async (title, message, options) => {
+      result.notices.push(title + "|" + message);
+      if (process.env.HARNESS_CONFIRM !== "wait") return process.env.HARNESS_CONFIRM === "yes";
+      // Nobody answers: it stays until it is closed.
+      await new Promise((resolve) => options.signal.addEventListener("abort", resolve, { once: true }));
+      result.notices.push("closed");
+      return false;
+    },
   },
 };
 
 const plugin = (await import(pathToFileURL(file))).default;
 let hooks = {};
 if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
-else await plugin({ on: (name, handler) => registered.set(name, handler) });
+else await plugin({ on: (name, handler) => registered.set(name, handler), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
 result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
 
 async function call(step) {
@@ -63,10 +71,10 @@ async function call(step) {
   record.event = step.event;
 }
 
-async function until({ got = 0, client = 0 }) {
-  const mark = path.join(process.env.HOOKMUX_RUNTIME_DIR, "got-" + got);
+async function until({ got = 0, client = 0, poll = 0 }) {
+  const there = (name, n) => !n || fs.existsSync(path.join(process.env.HOOKMUX_RUNTIME_DIR, name + n));
   for (const end = Date.now() + 30_000; Date.now() < end; ) {
-    if ((!got || fs.existsSync(mark)) && result.client.length >= client) return;
+    if (there("got-", got) && there("poll-", poll) && result.client.length >= client) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error("waited in vain for request " + got + ", client call " + client);

@@ -38,3 +38,26 @@ func TestDrivenIsNotVerified(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A tier is what was proven, never what is claimed.
+func TestTiersAreProven(t *testing.T) {
+	a, _ := agent.Builtin().Agent("claude")
+	row := func(check, event, claim, mark string) recordings.Row {
+		return recordings.Row{Check: check, Event: event, Claim: claim, Mark: mark}
+	}
+	deny := row("deny", "PreToolUse", "deny", "✓")
+	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"), row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
+	for want, rows := range map[string][]recordings.Row{
+		"driven":   {row("turn", "", "", "✓")},
+		"observes": {row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓"), row("deny", "PreToolUse", "deny", "–"), row("deny-prompt", "UserPromptSubmit", "deny", "✓")},
+		"decides":  {deny, row("input", "PreToolUse", "input", "–")},
+		"full":     all,
+	} {
+		if got := tier(a, recordings.Summary{Version: "1", Rows: rows}); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	if got := tier(a, recordings.Summary{}); got != "unproven" {
+		t.Error(got)
+	}
+}

@@ -6,6 +6,9 @@
 //	go run ./internal/gen/raise codex grok
 //	go run ./internal/gen/raise -try       # run the checks, keep the pins
 //
+// What is raised: the pin in the table, the version the catalogue says it was
+// tried with, and the recorded verification.
+//
 // A version under which something no longer holds is not pinned unless -force
 // is given: then the catalogue has to be corrected in the same change.
 package main
@@ -13,11 +16,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/verify"
@@ -27,6 +32,7 @@ import (
 
 func main() {
 	table := flag.String("table", "internal/verify/agents/table.go", "the file with the pins")
+	catalogue := flag.String("catalogue", "agent/data", "the folder with what is claimed about each agent")
 	record := flag.String("record", "internal/verify/recordings", "where the new verification is recorded")
 	try := flag.Bool("try", false, "run the checks only; pin and record nothing")
 	force := flag.Bool("force", false, "pin although something no longer holds")
@@ -37,7 +43,7 @@ func main() {
 	}
 	failed := false
 	for _, name := range names {
-		if err := raise(name, *table, *record, *try, *force); err != nil {
+		if err := raise(name, places{*table, *catalogue, *record}, *try, *force); err != nil {
 			fmt.Fprintf(os.Stderr, "raise: %v\n", err)
 			failed = true
 		}
@@ -48,7 +54,10 @@ func main() {
 	fmt.Println("then: go generate ./agent/... and make test")
 }
 
-func raise(name, table, record string, try, force bool) error {
+// places are the files that say which versions were tried.
+type places struct{ table, catalogue, record string }
+
+func raise(name string, at places, try, force bool) error {
 	a, ok := agents.Find(name)
 	if !ok {
 		return fmt.Errorf("%s: no such agent; known are %s", name, strings.Join(agents.Names(), " "))
@@ -98,24 +107,46 @@ func raise(name, table, record string, try, force bool) error {
 	if try {
 		return nil
 	}
-	if err := pin(table, name, "Version", was, newest); err != nil {
+	if err := pin(at.table, name, "Version", was, newest); err != nil {
 		return err
 	}
 	if a.Prints != "" && a.Prints != r.Version {
-		if err := pin(table, name, "Prints", a.Prints, r.Version); err != nil {
+		if err := pin(at.table, name, "Prints", a.Prints, r.Version); err != nil {
 			return err
 		}
+	}
+	if err := tried(at.catalogue, name, r.Version); err != nil {
+		return err
 	}
 	for _, ext := range []string{".json", ".jsonl"} {
 		b, err := os.ReadFile(filepath.Join(into, "record", name+ext))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(record, name+ext), b, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(at.record, name+ext), b, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+var triedLine = regexp.MustCompile(`(?m)^tried:[^\n]*$`)
+
+// tried writes into the catalogue which version its claims were tried with. An
+// agent that it does not know has none.
+func tried(catalogue, name, version string) error {
+	file := filepath.Join(catalogue, name+".yaml")
+	b, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if n := len(triedLine.FindAll(b, -1)); n != 1 {
+		return fmt.Errorf("%s: has %d lines that begin with tried:, not one; correct it", file, n)
+	}
+	return os.WriteFile(file, triedLine.ReplaceAll(b, []byte("tried: "+version)), 0o644)
 }
 
 // packageOf is the npm package that carries the agent's version.

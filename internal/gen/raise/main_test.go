@@ -2,9 +2,11 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
@@ -36,5 +38,37 @@ func TestEveryPinCanBeRaised(t *testing.T) {
 	}
 	if _, err := repin(string(b), "nobody", "Version", "1", "2"); err == nil {
 		t.Error("nobody has an entry?")
+	}
+}
+
+// The catalogue says what was tried, and nothing else in it changes.
+func TestTried(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "codex.yaml")
+	const text = "# Proofs of the real 1.0.0\nname: codex\ntried: 1.0.0\nnotes:\n  - it was tried: once\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := tried(dir, "codex", "1.2.3"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil || string(b) != strings.Replace(text, "tried: 1.0.0", "tried: 1.2.3", 1) {
+		t.Errorf("%s %v", b, err)
+	}
+	if err := tried(dir, "unknown", "1"); err != nil {
+		t.Errorf("an agent beyond the catalogue: %v", err)
+	}
+	if err := os.WriteFile(file, []byte("name: codex\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := tried(dir, "codex", "1"); err == nil {
+		t.Error("no place for the version, and nobody says so")
+	}
+	for _, a := range agent.Builtin().Agents() { // the real files have one
+		b, err := os.ReadFile(filepath.Join("../../../agent/data", a.Name+".yaml"))
+		if err != nil || len(triedLine.FindAll(b, -1)) > 1 {
+			t.Errorf("%s: %v", a.Name, err)
+		}
 	}
 }

@@ -127,6 +127,9 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 			parts = append(parts, s.red("hook "+visible.Line(step.Hook, 40)+" failed: "+visible.Line(step.Error, 120)))
 		}
 	}
+	if o.Twin != "" {
+		parts = append(parts, s.dim("told twice"))
+	}
 	if o.Neutral != "" {
 		parts = append(parts, s.yellow("neutral: "+visible.Line(o.Neutral, 60)))
 	}

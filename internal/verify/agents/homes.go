@@ -157,6 +157,8 @@ func piHome(h *homeWriter) {
 			"contextWindow": 200000, "maxTokens": 8192,
 		}},
 	}}})
+	// Else a short conversation is never compacted.
+	h.json(".pi/agent/settings.json", obj{"compaction": obj{"keepRecentTokens": 1}})
 	h.set("PI_OFFLINE", "1")
 }
 
@@ -172,6 +174,7 @@ func qwenHome(h *homeWriter) {
 }
 
 func copilotHome(h *homeWriter) {
+	h.json(".copilot/config.json", obj{"trustedFolders": h.projects})
 	h.set("COPILOT_OFFLINE", "true")
 	h.set("COPILOT_PROVIDER_BASE_URL", h.modelURL+"/v1")
 	h.set("COPILOT_MODEL", modelName)

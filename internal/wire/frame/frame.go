@@ -4,6 +4,11 @@
 //	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
 //	reply    {"id":…,"exit":0,"stdout":N,"stderr":M}\n  N bytes  M bytes
 //
+// A caller that says "holds":true may get a line before the reply, as soon as
+// a person is asked about its call:
+//
+//	held     {"id":…,"held":"the request in the feed","why":…,"input":…}\n
+//
 // The payload stays raw because agents send pretty-printed JSON, byte order
 // marks and broken UTF-8, and the hub must keep what they said untouched. One
 // request travels per connection.
@@ -57,8 +62,11 @@ type Request struct {
 	// Truncated says that Payload is only the beginning of what the agent
 	// sent.
 	Truncated bool
-	Payload   []byte
-	Env       []byte // NUL separated name=value; never written to disk
+	// Holds says that the caller wants to know when a person is being asked,
+	// because it has a dialog of its own to show meanwhile.
+	Holds   bool
+	Payload []byte
+	Env     []byte // NUL separated name=value; never written to disk
 }
 
 // Reply is what the hook process has to say to the agent.
@@ -115,6 +123,9 @@ func AppendRequestHeader(dst []byte, r *Request) []byte {
 	}
 	if r.Version != "" {
 		dst = appendString(append(dst, `,"ver":`...), r.Version)
+	}
+	if r.Holds {
+		dst = append(dst, `,"holds":true`...)
 	}
 	if r.Truncated {
 		dst = append(dst, `,"truncated":true`...)
@@ -251,4 +262,19 @@ func ReadReply(br *bufio.Reader, lim Limits) (Reply, error) {
 	}
 	r.Stdout, r.Stderr, err = ReadBodies(br, stdout, stderr, lim)
 	return r, err
+}
+
+// AppendHeld appends the line that tells a caller which request of the feed its
+// call waits for, why a person is asked, and the input as hooks changed it: one
+// JSON value on one line, nil when nobody did.
+func AppendHeld(dst []byte, id, request, why string, input []byte) []byte {
+	dst = appendString(append(dst, `{"id":`...), id)
+	dst = appendString(append(dst, `,"held":`...), request)
+	if why != "" {
+		dst = appendString(append(dst, `,"why":`...), why)
+	}
+	if len(input) > 0 {
+		dst = append(append(dst, `,"input":`...), input...)
+	}
+	return append(dst, '}', '\n')
 }

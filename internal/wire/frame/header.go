@@ -34,6 +34,8 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 			r.Version = p.text()
 		case "truncated":
 			r.Truncated = p.boolean()
+		case "holds":
+			r.Holds = p.boolean()
 		case "payload":
 			payload = int(p.integer(0, math.MaxInt32))
 		case "env":

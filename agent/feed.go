@@ -1,0 +1,224 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Feed says how a person can answer an agent's requests from somewhere else:
+// at which events, with which choices, and how long the agent may be kept
+// waiting for it. An agent without one is never held.
+type Feed struct {
+	Hold  Hold     `yaml:"hold"`
+	Brief Duration `yaml:"brief"` // how long [HoldBrief] is
+
+	// Window names the first sign that the person answered in the agent's own
+	// window while a request waits here.
+	Window Window `yaml:"window"`
+	// State is the file of [WindowState].
+	State *StateFile `yaml:"state"`
+
+	// Promptless says that the agent has no prompt of its own, so that no
+	// opinion lets the call run. Approving is then saying nothing.
+	Promptless bool `yaml:"promptless"`
+
+	// Number is where in the payload an agent puts its own number of a request,
+	// and Answered where an event puts the number of the request that was
+	// answered in its window, by native name. Dots descend.
+	Number   string            `yaml:"number"`
+	Answered map[string]string `yaml:"answered"`
+
+	// Points are the events at which a person can be asked, by native name.
+	Points map[string]*FeedPoint `yaml:"points"`
+}
+
+// FeedPoint lists what a person may choose at one event, for each kind of
+// request that can come there. A kind without choices is not asked about.
+type FeedPoint struct {
+	Permission []event.Choice   `yaml:"permission"`
+	Question   []event.Choice   `yaml:"question"`
+	Plan       []event.PlanMode `yaml:"plan"`
+}
+
+// Hold is how long an agent may be kept waiting for a person.
+type Hold string
+
+// The ways to hold.
+const (
+	HoldWait     Hold = "wait"     // as long as the setting feed.wait says
+	HoldDeadline Hold = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
+	HoldBrief    Hold = "brief"    // a moment: the agent shows its own dialog only after the hook returned
+)
+
+// Window is how an answer in the agent's own window shows while a request
+// waits.
+type Window string
+
+// The signs.
+const (
+	WindowState  Window = "state"  // a file in which the agent keeps what it is at tells first; see [StateFile]
+	WindowEvent  Window = "event"  // its next event tells
+	WindowHidden Window = "hidden" // there is no window to answer in before the hook returned
+)
+
+// StateFile is a small JSON file that an agent rewrites whenever it begins or
+// ceases to wait for its person.
+type StateFile struct {
+	// Path is relative to the folder of the transcript; {pid} stands for the
+	// agent's process id.
+	Path    string `yaml:"path"`
+	Session string `yaml:"session"` // the key of the session id
+	Status  string `yaml:"status"`  // the key of what the agent is at
+	Waiting string `yaml:"waiting"` // its value while the agent waits for the person
+}
+
+// At is what a person may choose at an event; nil when nothing.
+func (f *Feed) At(native string) *FeedPoint {
+	if f == nil {
+		return nil
+	}
+	return f.Points[native]
+}
+
+// NumberOf is the agent's own number of the request an event puts, "" for none.
+func (f *Feed) NumberOf(ev *event.Event) string {
+	if f == nil || f.Number == "" || f.Points[ev.Native] == nil {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Number)
+}
+
+// AnsweredBy is the number of the request that an event says was answered in
+// the agent's own window, "" for none.
+func (f *Feed) AnsweredBy(ev *event.Event) string {
+	if f == nil || f.Answered[ev.Native] == "" {
+		return ""
+	}
+	return numberAt(ev.Raw, f.Answered[ev.Native])
+}
+
+func numberAt(payload []byte, path string) string {
+	value := jsonscan.Get(payload, strings.Split(path, ".")...)
+	if s, ok := jsonscan.String(value); ok {
+		return s
+	}
+	return string(value)
+}
+
+// HoldFor is how long a request may wait: left is what the hook's time limit
+// leaves, wait the setting feed.wait. away says that the person is not at the
+// agent's own window, so that hiding its dialog costs nothing.
+func (f *Feed) HoldFor(left, wait time.Duration, away bool) time.Duration {
+	hold := HoldWait
+	if f != nil && f.Hold != "" {
+		hold = f.Hold
+	}
+	switch {
+	case hold == HoldDeadline || away:
+		return left
+	case hold == HoldBrief:
+		return min(left, time.Duration(f.Brief))
+	}
+	return min(left, wait)
+}
+
+// feed says what is wrong with what a person may answer.
+func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
+	bad := func(path, format string, args ...any) {
+		c.at("$.feed"+path, "%s: feed: %s", agent, fmt.Sprintf(format, args...))
+	}
+	switch f.Hold {
+	case HoldWait, HoldDeadline:
+	case HoldBrief:
+		if f.Brief <= 0 {
+			bad(".brief", "say how long brief is")
+		}
+	default:
+		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)
+	}
+	if !slices.Contains([]Window{WindowState, WindowEvent, WindowHidden}, f.Window) {
+		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowState, WindowEvent, WindowHidden)
+	}
+	if s := f.State; (f.Window == WindowState) != (s != nil) || s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
+		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
+	}
+	for name := range f.Answered {
+		if f.Number == "" {
+			bad(".answered", "%s answers a number, and number does not say where requests have theirs", name)
+		}
+		if !slices.ContainsFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name }) {
+			bad(".answered", "there is no event %s", name)
+		}
+	}
+	for name, p := range f.Points {
+		at := slices.IndexFunc(events, func(e *EventSpec) bool { return e != nil && e.Name == name })
+		if at < 0 {
+			bad(".points", "there is no event %s", name)
+			continue
+		}
+		if p == nil {
+			bad(".points."+name, "%s offers nothing", name)
+			continue
+		}
+		for _, problem := range p.problems(events[at], f.Promptless) {
+			bad(".points."+name, "%s: %s", name, problem)
+		}
+	}
+}
+
+// problems: nothing may be offered that the event cannot carry.
+func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
+	var out []string
+	note := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for kind, list := range map[string][]event.Choice{"permission": p.Permission, "question": p.Question} {
+		for _, choice := range list {
+			switch {
+			case !choice.Known() || choice == event.ChoosePlan, kind == "permission" && choice == event.ChooseAnswer,
+				kind == "question" && choice != event.ChooseAnswer && choice != event.ChooseDeny:
+				note("%q is no choice for a %s", choice, kind)
+			case choice == event.ChooseDeny:
+				if e.Carries.Deny == nil {
+					note("deny is offered and not carried")
+				}
+			case e.Carries.Allow == nil && !promptless && kind == "permission":
+				note("%s is offered, and an approval is not carried", choice)
+			}
+		}
+		if len(list) > 0 && kind == "permission" && slices.Contains(list, event.ChooseAlways) && !slices.Contains(list, event.ChooseOnce) {
+			note("always without once")
+		}
+	}
+	for _, mode := range p.Plan {
+		if !mode.Known() {
+			note("%q is no way to judge a plan; use one of %s", mode, strings.Join(planWords(), ", "))
+		}
+	}
+	if len(p.Permission)+len(p.Question)+len(p.Plan) == 0 {
+		note("it offers nothing")
+	}
+	return out
+}
+
+func planWords() []string {
+	var words []string
+	for _, m := range event.PlanModes() {
+		words = append(words, string(m))
+	}
+	return words
+}
+
+// Proven reports whether an approval and a refusal at an event were tried on
+// the real agent. By default a person is asked only where they were.
+func (e *EventSpec) Proven() bool {
+	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
+		if c != nil && strings.HasPrefix(c.Proof, "lab: ") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+func TestHoldFor(t *testing.T) {
+	const left, wait = time.Hour, 2 * time.Minute
+	for _, c := range []struct {
+		name string
+		feed *Feed
+		away bool
+		want time.Duration
+	}{
+		{"its own dialog stays", &Feed{Hold: HoldDeadline}, false, left},
+		{"hidden dialog", &Feed{Hold: HoldBrief, Brief: Duration(5 * time.Second)}, false, 5 * time.Second},
+		{"hidden dialog, nobody looks", &Feed{Hold: HoldBrief, Brief: Duration(5 * time.Second)}, true, left},
+		{"others", &Feed{Hold: HoldWait}, false, wait},
+		{"others, away", &Feed{Hold: HoldWait}, true, left},
+		{"nothing known", nil, false, wait},
+	} {
+		if got := c.feed.HoldFor(left, wait, c.away); got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+	if got := (&Feed{Hold: HoldWait}).HoldFor(time.Second, wait, false); got != time.Second {
+		t.Error("longer than the hook may take:", got)
+	}
+}
+
+// Whatever can be chosen is known to reach the agent, for each agent.
+func TestFeedOfEveryAgent(t *testing.T) {
+	for _, a := range Builtin().Agents() {
+		if a.Feed == nil {
+			continue
+		}
+		for name, point := range a.Feed.Points {
+			e, ok := a.Event(name)
+			if !ok {
+				t.Errorf("%s: no event %s", a.Name, name)
+				continue
+			}
+			for _, problem := range point.problems(e, a.Feed.Promptless) {
+				t.Errorf("%s %s: %s", a.Name, name, problem)
+			}
+			switch e.Kind {
+			case event.PermissionRequest, event.ToolBefore, event.UserQuestion, event.UserPlan:
+			default:
+				t.Errorf("%s %s is a %s: nobody asks there", a.Name, name, e.Kind)
+			}
+		}
+	}
+}
+
+func TestFeedProblems(t *testing.T) {
+	for name, c := range map[string]struct{ yaml, want string }{
+		"hold":    {"{hold: ever, window: event}", `hold "ever"`},
+		"brief":   {"{hold: brief, window: event}", "how long brief"},
+		"window":  {"{hold: wait, window: door}", `window "door"`},
+		"event":   {"{hold: wait, window: event, points: {Nope: {permission: [deny]}}}", "no event Nope"},
+		"empty":   {"{hold: wait, window: event, points: {Say: {}}}", "offers nothing"},
+		"deny":    {"{hold: wait, window: event, points: {Say: {permission: [deny]}}}", "not carried"},
+		"allow":   {"{hold: wait, window: event, points: {Do: {permission: [once]}}}", "an approval is not carried"},
+		"plan":    {"{hold: wait, window: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
+		"choice":  {"{hold: wait, window: event, points: {Do: {permission: [answer]}}}", `"answer" is no choice`},
+		"always":  {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
+		"number":  {"{hold: wait, window: event, answered: {Say: id}}", "answers a number"},
+		"who":     {"{hold: wait, window: event, number: id, answered: {Nope: id}}", "no event Nope"},
+		"nothing": {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [once, deny]}}}", ""},
+	} {
+		dir := t.TempDir()
+		file := "name: mine\ntitle: Mine\ndialect: claude\nevents:\n" +
+			"  - {name: Do, kind: tool.before, install: default, answer: tool, carries: {deny: \"doc: x\"}}\n" +
+			"  - {name: Say, kind: user.attention, install: default}\nfeed: " + c.yaml + "\n"
+		if err := os.WriteFile(filepath.Join(dir, "mine.yaml"), []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, problems := Load(dir)
+		switch {
+		case c.want == "" && len(problems) > 0:
+			t.Errorf("%s: %v", name, problems)
+		case c.want != "" && (len(problems) == 0 || !strings.Contains(problems[0].String(), c.want)):
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	a, _ := Builtin().Agent("opencode")
+	asked := event.Event{Native: "permission.asked", Raw: []byte(`{"properties":{"id":"per_1","sessionID":"s"}}`)}
+	if got := a.Feed.NumberOf(&asked); got != "per_1" {
+		t.Errorf("%q", got)
+	}
+	replied := event.Event{Native: "permission.replied", Raw: []byte(`{"properties":{"requestID":"per_1","reply":"once"}}`)}
+	if got := a.Feed.AnsweredBy(&replied); got != "per_1" || a.Feed.NumberOf(&replied) != "" || a.Feed.AnsweredBy(&asked) != "" {
+		t.Errorf("%q", got)
+	}
+	var none *Feed
+	if none.NumberOf(&asked) != "" || none.AnsweredBy(&replied) != "" || none.At("x") != nil {
+		t.Error("no feed")
+	}
+}

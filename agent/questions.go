@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Agents that ask a person took the form of the question from each other, so
+// that one reading serves them all: a list of questions with options, or the
+// one question a tool's input is. What an MCP server wants to know comes as
+// the schema of a form.
+
+// questionsOf reads the input of a tool that asks.
+func questionsOf(input []byte) []event.Inquiry {
+	if list := jsonscan.Get(input, "questions"); jsonscan.IsArray(list) {
+		return readQuestions(list)
+	}
+	if one, ok := readQuestion(input); ok {
+		return []event.Inquiry{one}
+	}
+	return nil
+}
+
+// QuestionsIn reads the questions out of the input of a tool that asks.
+func (c *Catalogue) QuestionsIn(input []byte) []event.Inquiry { return questionsOf(input) }
+
+// readQuestions reads a list of questions or the schema of a form.
+func readQuestions(value []byte) []event.Inquiry {
+	if jsonscan.IsObject(value) {
+		return readForm(value)
+	}
+	var out []event.Inquiry
+	_ = jsonscan.Array(value, func(element []byte) bool {
+		if q, ok := readQuestion(element); ok {
+			out = append(out, q)
+		}
+		return true
+	})
+	return out
+}
+
+func readQuestion(value []byte) (event.Inquiry, bool) {
+	q := event.Inquiry{
+		ID: textAt(value, "id"), Header: textAt(value, "header"), Text: textAt(value, "question", "text", "prompt"),
+		Multi: anyTrue(value, "multiSelect", "multiple", "multi_select"), Free: true,
+	}
+	for _, key := range []string{"custom", "allow_freeform", "allowFreeform"} {
+		if string(jsonscan.Get(value, key)) == "false" {
+			q.Free = false
+		}
+	}
+	for _, key := range []string{"options", "choices"} {
+		_ = jsonscan.Array(jsonscan.Get(value, key), func(option []byte) bool {
+			if label, ok := jsonscan.String(option); ok {
+				q.Options = append(q.Options, event.Option{Label: label})
+			} else if label := textAt(option, "label", "value"); label != "" {
+				q.Options = append(q.Options, event.Option{Label: label, Description: textAt(option, "description")})
+			}
+			return true
+		})
+	}
+	if len(q.Options) == 0 {
+		q.Free = true // there is no other way to answer it
+	}
+	return q, q.Text != "" || q.Header != ""
+}
+
+// readForm reads the fields of a form as questions. Each is answered with one
+// value of the field's type.
+func readForm(schema []byte) []event.Inquiry {
+	required := map[string]bool{}
+	for _, name := range words(jsonscan.Get(schema, "required")) {
+		required[name] = true
+	}
+	var out []event.Inquiry
+	_ = jsonscan.Object(jsonscan.Get(schema, "properties"), func(key, field []byte) bool {
+		q := event.Inquiry{
+			ID: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"), Optional: !required[string(key)],
+		}
+		if q.Text == "" {
+			q.Text = q.ID
+		}
+		switch textAt(field, "type") {
+		case "boolean":
+			q.Options = []event.Option{{Label: "yes", Value: "true"}, {Label: "no", Value: "false"}}
+		case "array":
+			q.Multi = true
+			q.Options = formOptions(jsonscan.Get(field, "items"))
+		default:
+			q.Options = formOptions(field)
+		}
+		q.Free = len(q.Options) == 0
+		out = append(out, q)
+		return true
+	})
+	return out
+}
+
+// formOptions are the values a field is held to, under the names it gives them.
+func formOptions(field []byte) []event.Option {
+	var out []event.Option
+	names := words(jsonscan.Get(field, "enumNames"))
+	_ = jsonscan.Array(jsonscan.Get(field, "enum"), func(value []byte) bool {
+		option := event.Option{Label: wordOf(value)}
+		if i := len(out); i < len(names) {
+			option = event.Option{Label: names[i], Value: option.Label}
+		}
+		out = append(out, option)
+		return true
+	})
+	for _, key := range []string{"oneOf", "anyOf"} {
+		_ = jsonscan.Array(jsonscan.Get(field, key), func(choice []byte) bool {
+			if value := jsonscan.Get(choice, "const"); value != nil {
+				option := event.Option{Label: wordOf(value)}
+				if title := textAt(choice, "title"); title != "" {
+					option = event.Option{Label: title, Value: option.Label}
+				}
+				out = append(out, option)
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// textAt is the first of the keys that holds words.
+func textAt(object []byte, keys ...string) string {
+	for _, key := range keys {
+		if s, ok := jsonscan.String(jsonscan.Get(object, key)); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func anyTrue(object []byte, keys ...string) bool {
+	for _, key := range keys {
+		if string(jsonscan.Get(object, key)) == "true" {
+			return true
+		}
+	}
+	return false
+}
+
+// wordOf is a value as a word: text without its quotes, anything else as it
+// is spelt.
+func wordOf(value []byte) string {
+	if s, ok := jsonscan.String(value); ok {
+		return s
+	}
+	return string(value)
+}

@@ -1,0 +1,51 @@
+package agent
+
+// ResumeSpec says how a session of an agent is taken up again: which words do
+// it, and what of the command line it was first started with comes along. It
+// is data, so that the one sanitiser (internal/argv) knows no agent.
+//
+// How many arguments a flag takes stands in [Launch.ValueFlags], for all that
+// read the agent's command lines.
+type ResumeSpec struct {
+	Argv []string `yaml:"argv"` // {session} stands for the session's id
+	Fork []string `yaml:"fork"` // the same for a copy of the session; empty: the agent makes none
+
+	// Keyed says how the agent finds a session: by "directory", so that it must
+	// be taken up where it was started, or by "id", so that it goes on where it
+	// worked last.
+	Keyed string `yaml:"keyed"`
+
+	// Lead are words in front that only say "a session", or name an older one:
+	// each entry is a row of words, of which a star may end one; "*?" is any
+	// word or none. They go.
+	Lead [][]string `yaml:"lead"`
+	// Not are first words that run something else than a session to come back
+	// to.
+	Not []string `yaml:"not"`
+	// Refuse are flags of runs that nobody comes back to.
+	Refuse []string `yaml:"refuse"`
+	// Drop are flags that go, with their values: ids of older sessions, prompts,
+	// credentials.
+	Drop []string `yaml:"drop"`
+	// PastWords says that flags may follow the prompt; else the first word ends
+	// what is kept.
+	PastWords bool `yaml:"past_words"`
+	// KeepWord says that the first word is no prompt but belongs to the session,
+	// such as a folder.
+	KeepWord bool `yaml:"keep_word"`
+	// Cwd are flags that name a directory; they go when it is the one the
+	// session is taken up in anyhow.
+	Cwd []string `yaml:"cwd"`
+
+	// Modes are the arguments that bring the last permission mode back, by its
+	// name; nothing is added when one of ModeFlags stands there already.
+	Modes     map[string][]string `yaml:"modes"`
+	ModeFlags []string            `yaml:"mode_flags"`
+	// Add is put behind, unless an argument holds Unless.
+	Add    []string `yaml:"add"`
+	Unless string   `yaml:"unless"`
+
+	// Env are the variables that come along: config homes and the like, never a
+	// credential. A star ends a prefix.
+	Env []string `yaml:"env"`
+}

@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Every agent of the catalogue says how its ends are told apart.
+func TestEveryAgentHasAStatus(t *testing.T) {
+	for _, a := range Builtin().Agents() {
+		if len(a.Status.Titles) == 0 || len(a.Status.Async) == 0 || len(a.Status.Signals) == 0 {
+			t.Errorf("%s: the status block is not whole", a.Name)
+		}
+		// What ends a turn in words of its own must be told apart from its
+		// usual end.
+		for _, e := range a.Events {
+			if e.Kind != event.TurnEnd || e.Detail == "" {
+				continue
+			}
+			if a.Status.SignalOf(&event.Event{Native: e.Name, Kind: e.Kind, Detail: e.Detail}) == "" {
+				t.Errorf("%s: %s ends a turn as %s, and no signal says what that means", a.Name, e.Name, e.Detail)
+			}
+		}
+	}
+}
+
+func TestSignals(t *testing.T) {
+	s := StatusSpec{Signals: []SignalSpec{
+		{Event: "End", Until: "2.0", Is: SignalEnds},
+		{Event: "End", Since: "3.0", Is: SignalBreathes},
+		{Event: "Note", Detail: "-", Is: SignalNudges},
+		{Event: "Note", Detail: "ask", Is: SignalAsks},
+		{Subagent: "helper", Is: SignalNests},
+	}}
+	for _, c := range []struct {
+		ev   event.Event
+		want Signal
+	}{
+		{event.Event{Native: "End", AgentVersion: "1.9"}, SignalEnds},
+		{event.Event{Native: "End", AgentVersion: "2.0"}, ""},
+		{event.Event{Native: "End", AgentVersion: "3.1"}, SignalBreathes},
+		{event.Event{Native: "End"}, SignalBreathes},
+		{event.Event{Native: "Note"}, SignalNudges},
+		{event.Event{Native: "Note", Detail: "ask"}, SignalAsks},
+		{event.Event{Native: "Note", Detail: "other"}, ""},
+		{event.Event{Native: "X", Subagent: &event.Subagent{Type: "helper"}}, SignalNests},
+		{event.Event{Native: "X"}, ""},
+	} {
+		if got := s.SignalOf(&c.ev); got != c.want {
+			t.Errorf("%+v: %q", c.ev, got)
+		}
+	}
+}
+
+func TestBadStatusBlocks(t *testing.T) {
+	for block, want := range map[string]string{
+		`signals: [{event: Nope, is: ends}]`:         "no event of this agent",
+		`signals: [{event: PreToolUse, is: dances}]`: "no signal",
+		`signals: [{is: ends}]`:                      "fits everything",
+		`async: [Nope]`:                              "no event of this agent",
+		`titles: [rumour]`:                           "no source of titles",
+		`transcript: {format: claude}`:               "both a format and a root",
+		`transcript: {root: ~/x}`:                    "both a format and a root",
+		`signal: []`:                                 "signal",
+	} {
+		c, problems := Load(writeFiles(t, map[string]string{"mine.yaml": ownAgent + "status:\n  " + block + "\n"}))
+		if len(problems) != 1 || !strings.Contains(problems[0].Text, want) || problems[0].Line == 0 {
+			t.Errorf("%s: %v", block, problems)
+		}
+		if _, ok := c.Agent("mine"); ok {
+			t.Errorf("%s: taken all the same", block)
+		}
+	}
+}
+
+// A user's block adds to the one that is there; its rules come first.
+func TestOwnStatusAddsToAnAgents(t *testing.T) {
+	c, problems := Load(writeFiles(t, map[string]string{"claude.yaml": `
+name: claude
+status:
+  signals: [{event: Notification, detail: idle_prompt, is: asks}]
+  titles: [prompt]
+`}))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	a, _ := c.Agent("claude")
+	if got := a.Status.SignalOf(&event.Event{Native: "Notification", Detail: "idle_prompt"}); got != SignalAsks {
+		t.Error(got)
+	}
+	if got := a.Status.SignalOf(&event.Event{Native: "StopFailure"}); got != SignalFails {
+		t.Error(got)
+	}
+	if len(a.Status.Titles) != 1 || a.Status.Transcript.Format != "claude" {
+		t.Errorf("%+v", a.Status)
+	}
+}

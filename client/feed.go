@@ -1,0 +1,160 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Names for the values of the feed.
+type (
+	Request    = wire.FeedItem
+	FeedReply  = wire.FeedReplyParams
+	FeedResult = wire.FeedReplyResult
+	Grant      = wire.GrantInfo
+	Digest     = wire.Digest
+)
+
+// Requests are those that wait for a person, oldest first; with all, behind
+// those that ended lately.
+func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
+	var list []Request
+	err := c.Call(ctx, wire.MethodFeedItems, wire.FeedListParams{All: all}, &list)
+	return list, err
+}
+
+// Request is one request, by a unique beginning of its id.
+func (c *Client) Request(ctx context.Context, id string) (Request, error) {
+	var list []Request
+	if err := c.Call(ctx, wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list); err != nil {
+		return Request{}, err
+	}
+	if len(list) != 1 {
+		return Request{}, fmt.Errorf("there is no request %q", id)
+	}
+	return list[0], nil
+}
+
+// Reply answers a request. Only a person's process may: an agent's is refused
+// ([RefusedError]). The result says whether the answer was delivered or came
+// too late.
+func (c *Client) Reply(ctx context.Context, reply FeedReply) (FeedResult, error) {
+	var result FeedResult
+	err := c.Call(ctx, wire.MethodFeedReply, reply, &result)
+	return result, err
+}
+
+// Release leaves a request to the agent's own prompt.
+func (c *Client) Release(ctx context.Context, id string) (FeedResult, error) {
+	var result FeedResult
+	err := c.Call(ctx, wire.MethodFeedRelease, wire.FeedIDParams{ID: id}, &result)
+	return result, err
+}
+
+// Grants are the standing grants.
+func (c *Client) Grants(ctx context.Context) ([]Grant, error) {
+	var list []Grant
+	err := c.Call(ctx, wire.MethodGrants, nil, &list)
+	return list, err
+}
+
+// Revoke drops a standing grant.
+func (c *Client) Revoke(ctx context.Context, id string) (Grant, error) {
+	var gone Grant
+	err := c.Call(ctx, wire.MethodGrantRevoke, wire.FeedIDParams{ID: id}, &gone)
+	return gone, err
+}
+
+// Away holds requests as long as agents let them, until Back.
+func (c *Client) Away(ctx context.Context) error { return c.Call(ctx, wire.MethodAway, nil, nil) }
+
+// Back ends being away and says what happened meanwhile.
+func (c *Client) Back(ctx context.Context) (Digest, error) {
+	var digest Digest
+	err := c.Call(ctx, wire.MethodBack, nil, &digest)
+	return digest, err
+}
+
+// NeedsPIN reports whether an approval failed because it needs the PIN, or
+// another one.
+func NeedsPIN(err error) bool {
+	var e *wire.Error
+	return errors.As(err, &e) && e.Code == wire.CodePIN
+}
+
+// FeedNote is one message of the feed's stream: received, resolved, expired or
+// withdrawn with the request, or ready once everything that waits was sent.
+type FeedNote struct {
+	Method string
+	Item   *Request
+}
+
+// Feed follows the feed: what waits, then every change, until ctx ends, the
+// hub goes or each returns an error. While a person's process follows it,
+// agents are held for them.
+func (c *Client) Feed(ctx context.Context, each func(FeedNote) error) error {
+	conn, err := c.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	request, err := encode(wire.MethodFeedStream, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := conn.Write(request); err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	reader := bufio.NewReaderSize(conn, 64<<10)
+	for {
+		line, err := reader.ReadBytes('\n')
+		if err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("the hub hung up: %w", err)
+		}
+		note, err := parseFeedNote(line)
+		if err != nil {
+			return err
+		}
+		if note.Method == "" {
+			continue
+		}
+		if err := each(note); err != nil {
+			return err
+		}
+	}
+}
+
+func parseFeedNote(line []byte) (FeedNote, error) {
+	var message struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+		Error  *wire.Error     `json:"error"`
+	}
+	if err := json.Unmarshal(line, &message); err != nil {
+		return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %w", err)
+	}
+	if e := message.Error; e != nil {
+		if e.Code == wire.CodeRefused {
+			return FeedNote{}, &RefusedError{e.Message}
+		}
+		return FeedNote{}, e
+	}
+	note := FeedNote{Method: message.Method}
+	switch message.Method {
+	case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn:
+		note.Item = new(Request)
+		if err := json.Unmarshal(message.Params, note.Item); err != nil {
+			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
+		}
+	}
+	return note, nil
+}

@@ -1,0 +1,136 @@
+package event
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Choice is what a person chose when they were asked.
+type Choice string
+
+// The choices. Which of them exist for an agent and a request is data in the
+// catalogue.
+const (
+	ChooseOnce   Choice = "once"   // this call
+	ChooseAlways Choice = "always" // this call, and calls like it: a grant of hookmux, or the agent's own suggestion
+	ChooseAll    Choice = "all"    // this call, and every further one of the session
+	ChooseBypass Choice = "bypass" // this call, and the agent stops asking: its own mode is switched
+	ChooseDeny   Choice = "deny"
+	ChooseAnswer Choice = "answer" // questions were answered
+	ChoosePlan   Choice = "plan"   // a plan was judged
+)
+
+// Choices lists every choice.
+func Choices() []Choice {
+	return []Choice{ChooseOnce, ChooseAlways, ChooseAll, ChooseBypass, ChooseDeny, ChooseAnswer, ChoosePlan}
+}
+
+// Known reports whether c is one of [Choices].
+func (c Choice) Known() bool { return slices.Contains(Choices(), c) }
+
+// PlanMode is how a person judged a plan.
+type PlanMode string
+
+// The ways to judge a plan.
+const (
+	PlanAccept PlanMode = "accept" // go on in the mode the agent was in before it planned
+	PlanAuto   PlanMode = "auto"   // go on, edits need no further leave
+	PlanManual PlanMode = "manual" // go on, each edit asks
+	PlanReject PlanMode = "reject" // keep planning
+)
+
+// PlanModes lists every way to judge a plan.
+func PlanModes() []PlanMode { return []PlanMode{PlanAccept, PlanAuto, PlanManual, PlanReject} }
+
+// Known reports whether m is one of [PlanModes].
+func (m PlanMode) Known() bool { return slices.Contains(PlanModes(), m) }
+
+// Answer is what a person said to a request, before it is put into an agent's
+// words. It stands beside a verdict and never against it: Allow or an approved
+// Modify for a yes, an answered question and an accepted plan; Deny for a
+// refusal and a rejected plan, whose words are the decision's Reason.
+type Answer struct {
+	Choice Choice `json:"choice"`
+
+	// Answers holds one answer for each question that was put, in their order.
+	Answers []QuestionAnswer `json:"answers,omitempty"`
+
+	Plan PlanMode `json:"plan,omitempty"`
+	// Feedback is what the person wants different about a plan. It also stands
+	// in the Reason of a rejected one.
+	Feedback string `json:"feedback,omitempty"`
+
+	// Note is said to the model beside an approval.
+	Note string `json:"note,omitempty"`
+
+	// Suggestion is the agent's own suggestion that the person took up, as the
+	// agent sent it. Empty beside [ChooseAlways] means that hookmux keeps the
+	// grant, and the agent hears of this call only.
+	Suggestion json.RawMessage `json:"suggestion,omitempty"`
+}
+
+// QuestionAnswer is the answer to one question.
+type QuestionAnswer struct {
+	ID       string   `json:"id,omitempty"`       // the agent's key of the question, where it has one
+	Question string   `json:"question,omitempty"` // the question's text, which is the key where there is none
+	Options  []string `json:"options,omitempty"`  // the labels that were chosen
+	Text     string   `json:"text,omitempty"`     // the person's own words
+}
+
+// Words is the answer as one line of text: the person's own words, else the
+// labels.
+func (a QuestionAnswer) Words() string {
+	if a.Text != "" {
+		return a.Text
+	}
+	return strings.Join(a.Options, ", ")
+}
+
+// Inquiry is one question an agent puts to the person, read out of its own
+// form.
+type Inquiry struct {
+	ID      string   `json:"id,omitempty"`
+	Header  string   `json:"header,omitempty"`
+	Text    string   `json:"question"`
+	Multi   bool     `json:"multiSelect,omitempty"`
+	Free    bool     `json:"freeText,omitempty"` // own words are taken
+	Options []Option `json:"options,omitempty"`
+	// Optional says that it may be left without an answer.
+	Optional bool `json:"optional,omitempty"`
+}
+
+// Option is one answer an agent offers.
+type Option struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Value       string `json:"value,omitempty"` // what the agent wants to hear, where it is not the label
+}
+
+// clone shares nothing with a: decisions are copied freely.
+func (a *Answer) clone() *Answer {
+	if a == nil {
+		return nil
+	}
+	c := *a
+	c.Suggestion = slices.Clone(a.Suggestion)
+	c.Answers = slices.Clone(a.Answers)
+	for i := range c.Answers {
+		c.Answers[i].Options = slices.Clone(c.Answers[i].Options)
+	}
+	return &c
+}
+
+// fits reports whether an answer may stand beside a verdict.
+func (a *Answer) fits(v Verdict, allowed bool) bool {
+	refuses := a.Choice == ChooseDeny || a.Choice == ChoosePlan && a.Plan == PlanReject
+	switch v {
+	case Allow:
+		return !refuses
+	case Modify:
+		return !refuses && allowed
+	case Deny:
+		return refuses
+	}
+	return false
+}

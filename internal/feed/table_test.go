@@ -1,0 +1,311 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/gate"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func call(session, command string) *event.Event {
+	input := fmt.Sprintf(`{"command":%q}`, command)
+	return &event.Event{
+		Agent: "claude", Session: session, Kind: event.PermissionRequest, Native: "PermissionRequest", Cwd: "/p",
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: []byte(input)},
+	}
+}
+
+func request(ev *event.Event) Request {
+	now := time.Now()
+	r := Request{
+		Need:  gate.Need{Kind: gate.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}},
+		Event: ev, Opened: now, Until: now.Add(time.Hour),
+	}
+	Show(&r, "Claude Code", nil)
+	return r
+}
+
+func mustOpen(t *testing.T, table *Table, r Request) *Ticket {
+	t.Helper()
+	ticket, err := table.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticket
+}
+
+func yes(by string) Said {
+	return Said{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
+}
+
+func fine(*Request, *Said) error { return nil }
+
+func TestAnswerReachesEveryWaiter(t *testing.T) {
+	table := NewTable()
+	r := request(call("s", "ls"))
+	r.Key = "same"
+	first := mustOpen(t, table, r)
+	second := mustOpen(t, table, r)
+	if first.ID() != second.ID() || table.Waiting() != 1 {
+		t.Fatal("asked twice under one key")
+	}
+	results := make(chan Result, 2)
+	for _, ticket := range []*Ticket{first, second} {
+		go func() { results <- ticket.Wait(context.Background()) }()
+	}
+	answer, err := table.Reply(first.ID(), yes("me"), fine)
+	if err != nil || answer.Outcome != Delivered || answer.Item.Decision.Outcome != "delivered" {
+		t.Fatal(answer, err)
+	}
+	for range 2 {
+		if got := <-results; got.End != Answered || got.Said.By != "me" {
+			t.Error(got)
+		}
+	}
+	again, _ := table.Reply(first.ID(), yes("you"), fine)
+	if again.Outcome != Already || again.Item.Decision.By != "me" {
+		t.Error(again)
+	}
+	if unknown, _ := table.Reply("zzzz", yes("me"), fine); unknown.Outcome != Unknown {
+		t.Error(unknown)
+	}
+}
+
+// One of several who wait may leave; with the last one the request goes.
+func TestLeaving(t *testing.T) {
+	table := NewTable()
+	r := request(call("s", "ls"))
+	r.Key = "k"
+	a, b := mustOpen(t, table, r), mustOpen(t, table, r)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := a.Wait(ctx); got.End != HookGone || table.Waiting() != 1 {
+		t.Fatal(got)
+	}
+	if got := b.Leave(); got.End != HookGone || table.Waiting() != 0 {
+		t.Fatal(got)
+	}
+	if late, _ := table.Reply(a.ID(), yes("me"), fine); late.Outcome != Gone || late.Item.Status != "withdrawn" {
+		t.Error(late)
+	}
+	if c := mustOpen(t, table, r); c.ID() == a.ID() {
+		t.Error("joined what is over")
+	}
+	table.Close()
+	if _, err := table.Open(r); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
+	table := NewTable()
+	ticket := mustOpen(t, table, request(call("s", "ls")))
+	broken := errors.New("disk full")
+	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if table.Waiting() != 1 {
+		t.Fatal("gone")
+	}
+	// While one is written down, another reply is told so.
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	done := make(chan Answer, 1)
+	go func() {
+		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *Said) error { close(begun); <-goOn; return nil })
+		done <- a
+	}()
+	<-begun
+	if second, _ := table.Reply(ticket.ID(), yes("second"), fine); second.Outcome != Already {
+		t.Error(second)
+	}
+	close(goOn)
+	if first := <-done; first.Outcome != Delivered {
+		t.Error(first)
+	}
+	// One that ends meanwhile was not delivered.
+	ticket = mustOpen(t, table, request(call("s", "ls")))
+	late, _ := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
+	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
+		t.Error(late)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	table := NewTable()
+	for why, status := range map[End]Status{
+		InWindow: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Released: Withdrawn, HubStops: Withdrawn,
+	} {
+		ticket := mustOpen(t, table, request(call("s", "ls")))
+		if !table.End(ticket.ID(), why) || table.End(ticket.ID(), TimeOver) {
+			t.Error(why, "ends once")
+		}
+		item, err := table.Find(ticket.ID())
+		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) || item.EndedAt == nil {
+			t.Error(why, got, item.Status, err)
+		}
+	}
+	r := request(call("s", "ls"))
+	r.Until = time.Now()
+	if got := mustOpen(t, table, r).Wait(context.Background()); got.End != TimeOver {
+		t.Error(got)
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	table := NewTable()
+	for range MaxPending {
+		mustOpen(t, table, request(call("s", "ls")))
+	}
+	if _, err := table.Open(request(call("s", "ls"))); !errors.Is(err, ErrCrowded) {
+		t.Fatal(err)
+	}
+	other := mustOpen(t, table, request(call("another", "ls")))
+	table.End(table.Items(false)[0].ID, Released)
+	mustOpen(t, table, request(call("s", "ls")))
+	if all := table.Items(true); len(all) != MaxPending+2 || all[len(all)-1].Status != "pending" {
+		t.Error(len(all))
+	}
+	table.Close()
+	if other.Wait(context.Background()).End != HubStops {
+		t.Error("not let go")
+	}
+}
+
+func TestIDs(t *testing.T) {
+	table := NewTable()
+	ticket := mustOpen(t, table, request(call("s", "ls")))
+	id := ticket.ID()
+	if item, err := table.Find(strings.ToUpper(id[:3])); err != nil || item.ID != id {
+		t.Error(item.ID, err)
+	}
+	var none *NotFoundError
+	if _, err := table.Find(""); !errors.As(err, &none) {
+		t.Error(err)
+	}
+	if id, like := pick([]string{"abcd", "abce", "xyz2"}, "ab"); id != "" || len(like) != 2 {
+		t.Error(id, like)
+	}
+	if id, _ := pick([]string{"abcd", "abc"}, "abc"); id != "abc" {
+		t.Error(id)
+	}
+	table.Close()
+}
+
+func TestWatch(t *testing.T) {
+	table := NewTable()
+	a := mustOpen(t, table, request(call("s", "a")))
+	items, next := table.Watch()
+	if len(items) != 1 || items[0].ID != a.ID() {
+		t.Fatal(items)
+	}
+	_, _, wake, _ := table.Next(next)
+	b := mustOpen(t, table, request(call("s", "b")))
+	<-wake
+	_, _ = table.Reply(a.ID(), yes("me"), fine)
+	table.End(b.ID(), TimeOver)
+	list, end, _, ok := table.Next(next)
+	var notes []string
+	for _, c := range list {
+		notes = append(notes, c.Note)
+	}
+	if !ok || strings.Join(notes, " ") != "feed.received feed.resolved feed.expired" {
+		t.Error(notes, ok)
+	}
+	if line := list[0].Line(); !strings.HasPrefix(string(line), `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
+		t.Errorf("%s", line)
+	}
+	if more, _, _, ok := table.Next(end); len(more) != 0 || !ok {
+		t.Error(more, ok)
+	}
+	if _, _, _, ok := table.Next(end + 1); ok {
+		t.Error("a number nobody gave out")
+	}
+}
+
+// A storm of replies, hang-ups, ends and a close: each request ends once, each
+// waiter hears one and the same end, and of all replies to it at most one was
+// delivered.
+func TestStorm(t *testing.T) {
+	for seed := range uint64(4) {
+		table := NewTable()
+		r := rand.New(rand.NewPCG(seed, 7))
+		var work sync.WaitGroup
+		var open, delivered, heard atomic.Int64
+		written := sync.Map{}
+		for i := range 300 {
+			ctx, cancel := context.WithCancel(context.Background())
+			ticket, err := table.Open(request(call(fmt.Sprint("s", i%20), fmt.Sprint("cmd ", i%7))))
+			if err != nil {
+				cancel()
+				continue
+			}
+			open.Add(1)
+			work.Add(1)
+			go func() {
+				defer work.Done()
+				got := ticket.Wait(ctx)
+				if got.End == Waiting {
+					t.Error("woken for nothing")
+				}
+				if got.End == Answered {
+					heard.Add(1)
+					if _, ok := written.Load(got.ID + got.Said.By); !ok {
+						t.Error("heard what was not written down")
+					}
+				}
+			}()
+			for j := range 2 + r.IntN(3) {
+				pause, by := time.Duration(r.IntN(2000))*time.Microsecond, fmt.Sprint("p", j)
+				slow := time.Duration(r.IntN(300)) * time.Microsecond
+				what := r.IntN(8)
+				work.Add(1)
+				go func() {
+					defer work.Done()
+					time.Sleep(pause)
+					switch what {
+					case 0:
+						cancel()
+					case 1:
+						table.End(ticket.ID(), []End{TimeOver, AgentGone, Released}[j%3])
+					case 2:
+						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd}, "")
+					default:
+						answer, err := table.Reply(ticket.ID(), yes(by), func(r *Request, s *Said) error {
+							time.Sleep(slow)
+							if what == 7 {
+								return errors.New("no room")
+							}
+							written.Store(ticket.ID()+s.By, true)
+							return nil
+						})
+						if err == nil && answer.Outcome == Delivered {
+							delivered.Add(1)
+						}
+					}
+				}()
+			}
+			_ = cancel
+		}
+		time.Sleep(time.Millisecond)
+		table.Close()
+		work.Wait()
+		if table.Waiting() != 0 || delivered.Load() != heard.Load() {
+			t.Errorf("seed %d: %d delivered, %d heard, %d wait", seed, delivered.Load(), heard.Load(), table.Waiting())
+		}
+		if n := int64(len(table.Items(true))); n != min(open.Load(), keepEnded) {
+			t.Errorf("%d requests ended, %d were opened", n, open.Load())
+		}
+	}
+}

@@ -1,0 +1,380 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/config"
+	"github.com/hookmux/hookmux/internal/consent"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// desk is where requests for a person lie, with everything a person decided
+// that lasts.
+type desk struct {
+	hub    *Hub
+	table  *feed.Table
+	served gate.Served
+	grants *consent.Grants
+	book   *consent.Book
+	pin    *consent.PIN
+
+	surfaces atomic.Int32 // streams of the feed that somebody looks at
+	sinks    atomic.Int32 // ways by which a person far away hears of requests
+	away     atomic.Pointer[awayState]
+
+	mu      sync.Mutex
+	crowded map[gate.Worker]bool // sessions of which too many requests wait; said once
+}
+
+func newDesk(h *Hub) *desk {
+	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
+	var err error
+	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
+		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
+	}
+	if d.pin, err = consent.OpenPIN(h.dirs.State); err != nil {
+		h.problems.raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
+	}
+	d.loadAway()
+	return d
+}
+
+// close lets everybody go who waits, once those who were answered have passed
+// it on.
+func (d *desk) close() {
+	d.table.Close()
+	for end := time.Now().Add(time.Second); d.table.Handing() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// someone reports whether anybody could answer: somebody looks at the feed, is
+// told of requests where they are, or said that they went away and want them
+// kept.
+func (d *desk) someone() bool {
+	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil
+}
+
+// see takes an event as a sign for requests that wait or were answered. It is
+// on the way of every event, and nearly always there is nothing to see.
+func (d *desk) see(ev *event.Event) {
+	d.served.See(ev)
+	a, _ := d.hub.catalogue.Agent(ev.Agent)
+	answered := ""
+	if a != nil {
+		answered = a.Feed.AnsweredBy(ev)
+	}
+	d.table.See(ev, answered)
+	if ev.Kind == event.SessionEnd {
+		if err := d.grants.EndSession(ev.Agent, ev.Session); err != nil {
+			d.hub.log.Warn("grants of an ended session could not be taken off the disk", "error", err)
+		}
+	}
+}
+
+// asks reports whether a person may be asked about an event of this kind at
+// all; everything else passes by.
+func asks(k event.Kind) bool {
+	return k == event.ToolBefore || k == event.PermissionRequest || k == event.UserQuestion || k == event.UserPlan
+}
+
+// consult lets a grant or a person decide where one must. It comes after guards
+// and hooks, and holds the agent only while somebody could answer.
+func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
+	if !asks(p.ev.Kind) || p.neutral != "" {
+		return
+	}
+	seen, need, spec := h.need(p)
+	if spec == nil {
+		return
+	}
+	d := &p.outcome.Decision
+	if said, ok := h.desk.served.Take(seen); ok {
+		*d = carryOver(*d, said)
+		return
+	}
+	project := p.project
+	if project == "" {
+		project = h.rules.projectOf(p.ev.Cwd)
+	}
+	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
+		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		return
+	}
+	if !h.desk.someone() {
+		return
+	}
+	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+	if hold <= 0 {
+		return
+	}
+	r := h.request(p, seen, need, project, hold)
+	r.Key = in.key
+	h.wait(ctx, in, p, r, seen)
+}
+
+// need is what a person must be asked about an event, with the event as hooks
+// changed it. Without a feed nobody is asked.
+func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
+	a, ok := h.catalogue.Agent(p.ev.Agent)
+	if !ok || a.Feed == nil {
+		return nil, gate.Need{}, nil
+	}
+	spec, ok := a.Event(p.ev.Native)
+	if !ok {
+		return nil, gate.Need{}, nil
+	}
+	seen := &p.ev
+	if change := p.outcome.Decision.Input; change != nil && p.ev.Tool != nil {
+		changed := p.ev
+		h.catalogue.WithInput(&changed, event.MergeObjects(p.ev.Tool.Input, change))
+		seen = &changed
+	}
+	level, chosen := h.rules.gateLevel(&p.ev)
+	need, ok := gate.Look(gate.Case{
+		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, So: p.outcome.Decision,
+	})
+	if !ok {
+		return nil, gate.Need{}, nil
+	}
+	return seen, need, a.Feed
+}
+
+// request makes a need into what is put to a person.
+func (h *Hub) request(p *passage, seen *event.Event, need gate.Need, project string, hold time.Duration) feed.Request {
+	ev := *seen // the corridor goes on with its own
+	now := time.Now()
+	r := feed.Request{Need: need, Event: &ev, Project: project, Suggestions: ev.Suggestions, Opened: now, Until: now.Add(hold)}
+	title := ev.Agent
+	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+		title, r.Number = a.Title, a.Feed.NumberOf(&ev)
+	}
+	if need.Kind == gate.Permission && need.Offers(event.ChooseAlways) {
+		if rule, err := gate.RuleFor(&ev); err != nil {
+			r.NoRule = err.Error()
+		} else {
+			r.Rule = &rule
+		}
+	}
+	if need.Veto {
+		r.Note = title + " can only be refused here; otherwise its own rules apply"
+	}
+	sent := &p.ev
+	if seen == sent {
+		sent = nil
+	}
+	feed.Show(&r, title, sent)
+	return r
+}
+
+// wait opens a request and takes what comes of it into the decision.
+func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request, seen *event.Event) {
+	h.drain.nudge() // who watches wants to see what is being asked
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ticket, err := h.desk.table.Open(r)
+	if errors.Is(err, feed.ErrCrowded) {
+		h.desk.crowd(&p.ev)
+		return
+	}
+	if err != nil {
+		p.asked = &asked{end: feed.HubStops}
+		return
+	}
+	var left atomic.Bool
+	if in.gone != nil {
+		stop := in.gone(func() { left.Store(true); cancel() })
+		defer stop()
+	}
+	if in.held != nil {
+		in.held(ticket.ID(), r.Need.Why, changedInput(seen))
+	}
+	h.desk.guardAgent(ctx, ticket, &p.ev)
+	if p.ev.Kind == event.ToolBefore { // the others say themselves that somebody is asked
+		h.sessions.held(&p.ev, true)
+		defer h.sessions.held(&p.ev, false)
+	}
+	began := time.Now()
+	result := ticket.Wait(ctx)
+	h.desk.thinned(&p.ev)
+	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
+	switch result.End {
+	case feed.Answered:
+		in.then(ticket.Passed)
+		h.answered(&p.outcome.Decision, result.Said)
+		h.desk.served.Keep(seen, p.outcome.Decision)
+	case feed.HookGone, feed.AgentGone:
+		if left.Load() {
+			p.neutral = callerLeft
+		}
+	}
+}
+
+// changedInput is the input of a call as hooks changed it, on one line; nil
+// when nobody did.
+func changedInput(ev *event.Event) []byte {
+	if ev.Tool == nil || ev.Tool.Changed == nil {
+		return nil
+	}
+	var line bytes.Buffer
+	if json.Compact(&line, ev.Tool.Changed) != nil {
+		return nil
+	}
+	return line.Bytes()
+}
+
+// asked is what the corridor remembers of a request.
+type asked struct {
+	request string
+	end     feed.End
+	took    time.Duration
+}
+
+// withdrawn: the hub stops, and half a decision is none. What a person said to
+// be delivered is a whole one.
+func (p *passage) withdrawn(ctx context.Context) bool {
+	if p.asked == nil {
+		return ctx.Err() != nil
+	}
+	return p.asked.end == feed.HubStops || ctx.Err() != nil && p.asked.end != feed.Answered
+}
+
+// then adds to what is done once the caller has its answer.
+func (in *arrival) then(do func()) {
+	before := in.after
+	in.after = func() {
+		do()
+		if before != nil {
+			before()
+		}
+	}
+}
+
+// answered makes a person's answer the decision.
+func (h *Hub) answered(d *event.Decision, said feed.Said) {
+	if said.Verdict == event.Deny {
+		answer := said.Answer
+		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, "person", &answer
+		d.Input, d.Allowed = nil, false
+		return
+	}
+	h.approve(d, said, "person")
+}
+
+// approve makes a decision a yes: to the call as it came, or as hooks changed
+// it.
+func (h *Hub) approve(d *event.Decision, said feed.Said, by string) {
+	answer := said.Answer
+	d.Verdict, d.Reason, d.By, d.Answer = event.Allow, said.Reason, by, &answer
+	if d.Input != nil {
+		d.Verdict, d.Allowed = event.Modify, true
+	}
+}
+
+// carryOver lets an answer given at an earlier event of the same call count
+// again, with what hooks said this time.
+func carryOver(now, said event.Decision) event.Decision {
+	now.Verdict, now.Reason, now.By, now.Answer = said.Verdict, said.Reason, said.By, said.Answer
+	switch {
+	case said.Verdict == event.Deny:
+		now.Input, now.Allowed = nil, false
+	case now.Input != nil:
+		now.Verdict, now.Allowed = event.Modify, true
+	case said.Verdict == event.Modify:
+		now.Verdict = event.Allow // the call comes changed already
+	}
+	return now
+}
+
+// crowd says once that a session asks more than anybody reads.
+func (d *desk) crowd(ev *event.Event) {
+	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
+	d.mu.Lock()
+	said := d.crowded[who]
+	if len(d.crowded) > 256 {
+		clear(d.crowded)
+	}
+	d.crowded[who] = true
+	d.mu.Unlock()
+	if said {
+		return
+	}
+	d.hub.problems.raise("crowd:"+ev.Agent+":"+ev.Session, "more than 50 requests of one session of "+ev.Agent+" wait; further ones are left to the agent's own prompt",
+		"answer or release some: `hookmux feed`")
+}
+
+// thinned takes that back once none of the session's requests waits.
+func (d *desk) thinned(ev *event.Event) {
+	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
+	d.mu.Lock()
+	said := d.crowded[who]
+	d.mu.Unlock()
+	if said && d.table.Of(ev.Agent, ev.Session) == 0 {
+		d.mu.Lock()
+		delete(d.crowded, who)
+		d.mu.Unlock()
+		d.hub.problems.mend("crowd:" + ev.Agent + ":" + ev.Session)
+	}
+}
+
+// gateLevel is what of an agent's doing becomes a request, and whether the
+// user said so. Where two projects have a say the tighter one counts.
+func (r *rules) gateLevel(ev *event.Event) (gate.Level, bool) {
+	key := config.Gate
+	if _, ok := config.Find(config.Gate + "." + ev.Agent); ok {
+		key += "." + ev.Agent
+	}
+	level, chosen := gate.Off, false
+	for i, s := range r.view(r.placesOf(ev)).settings {
+		if s == nil {
+			continue
+		}
+		e, _ := s.Get(key)
+		word, _ := e.Value.(string)
+		if one := gate.Level(word); i == 0 || gate.Tighter(one, level) {
+			level, chosen = one, !e.Default
+		}
+	}
+	return level, chosen
+}
+
+// wait is how long an agent is held whose own prompt cannot be used meanwhile.
+func (r *rules) wait(ev *event.Event) time.Duration {
+	if s := r.view(r.placesOf(ev)).settings[0]; s != nil {
+		return s.Span(config.FeedWait)
+	}
+	return 2 * time.Minute
+}
+
+// Sink counts one more or one less way by which a person far away hears of
+// requests, such as a push service.
+func (h *Hub) Sink(more bool) {
+	if more {
+		h.desk.sinks.Add(1)
+	} else {
+		h.desk.sinks.Add(-1)
+	}
+}
+
+// grantInfo is a grant as programs see it.
+func grantInfo(g gate.Grant, used uint64) wire.GrantInfo {
+	info := wire.GrantInfo{
+		ID: g.ID, Agent: g.Agent, Scope: string(g.Scope), Session: g.Session, Project: g.Project, Rule: g.Rule.Text(),
+		Reach: g.Reach(), Asked: g.Asked, Created: g.Created, By: g.By, Used: used,
+	}
+	if !g.Expires.IsZero() {
+		at := g.Expires
+		info.Expires = &at
+	}
+	return info
+}

@@ -1,0 +1,522 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// The methods below take and give what cmux's do, so that programs written for
+// it work here. Where cmux says less than is known, members are added.
+
+// maxPushWait is how long a pushed request may wait, as with cmux.
+const maxPushWait = 120 * time.Second
+
+type cmuxPush struct {
+	Event  json.RawMessage   `json:"event"`
+	Events []json.RawMessage `json:"events"`
+	Wait   *float64          `json:"wait_timeout_seconds"`
+}
+
+// cmuxEvent is what of a pushed event matters here; everything else stays in
+// the payload.
+type cmuxEvent struct {
+	Session   string          `json:"session_id"`
+	Name      string          `json:"hook_event_name"`
+	Source    string          `json:"_source"`
+	Cwd       string          `json:"cwd"`
+	Tool      string          `json:"tool_name"`
+	Input     json.RawMessage `json:"tool_input"`
+	RequestID string          `json:"_opencode_request_id"`
+	OtherID   string          `json:"request_id"`
+	PID       int             `json:"_ppid"`
+}
+
+type cmuxPushResult struct {
+	Status   string         `json:"status"` // acknowledged, resolved, timed_out
+	ItemID   string         `json:"item_id,omitempty"`
+	ItemIDs  []string       `json:"item_ids,omitempty"`
+	Decision map[string]any `json:"decision,omitempty"`
+	Why      string         `json:"why,omitempty"` // how a request ended that nobody answered
+}
+
+// doFeedPush takes an event from a program that speaks to cmux's feed.
+func (h *Hub) doFeedPush(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p cmuxPush
+	if err := json.Unmarshal(params, &p); err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "the parameters cannot be read: %v", err)
+	}
+	wait := 0.0
+	if p.Wait != nil {
+		wait = *p.Wait
+	}
+	if wait < 0 || wait > maxPushWait.Seconds() {
+		return nil, wire.Errorf(wire.CodeParams, "wait_timeout_seconds must lie between 0 and %.0f", maxPushWait.Seconds())
+	}
+	events := p.Events
+	switch {
+	case len(events) > 64:
+		return nil, wire.Errorf(wire.CodeParams, "more than 64 events at once")
+	case len(events) > 0 && wait > 0:
+		return nil, wire.Errorf(wire.CodeParams, "several events cannot wait; push the one that waits alone")
+	case len(events) > 0:
+	case len(p.Event) > 0:
+		events = []json.RawMessage{p.Event}
+	default:
+		events = []json.RawMessage{params} // flat
+	}
+	var ids []string
+	for _, one := range events {
+		result, err := h.pushOne(ctx, one, time.Duration(wait*float64(time.Second)), peer)
+		if err != nil {
+			return nil, err
+		}
+		if len(p.Events) == 0 {
+			return result, nil
+		}
+		ids = append(ids, result.ItemID)
+	}
+	return cmuxPushResult{Status: "acknowledged", ItemIDs: ids}, nil
+}
+
+func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred) (*cmuxPushResult, *wire.Error) {
+	var e cmuxEvent
+	if err := json.Unmarshal(raw, &e); err != nil || e.Name == "" || e.Session == "" {
+		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")
+	}
+	agent, session := h.splitWorkstream(e.Session, e.Source)
+	in := arrival{id: frame.NewID(), agent: agent, event: e.Name, cwd: e.Cwd, payload: unwrapped(raw, session), at: time.Now(), peer: peer, limit: wait}
+	in.gone = func(cancel func()) func() { return goneWith(ctx, cancel) }
+	p := h.decode(&in)
+	p.ev.Agent, p.ev.Session = agent, session // it says so itself, whoever pushes for it
+	if p.ev.Cwd == "" {
+		p.ev.Cwd = e.Cwd
+	}
+	h.pushedKind(&p.ev, &e)
+	h.take(&in, &p)
+	h.apply(&p)
+	defer h.finish(&in)
+	need, asks := h.pushedNeed(&p.ev)
+	if wait <= 0 || !asks {
+		return &cmuxPushResult{Status: "acknowledged", ItemID: in.id}, nil
+	}
+	p.carries = event.Carries{Allow: true, Deny: true, Input: true}
+	h.ask(ctx, &in, &p) // guards first
+	d := &p.outcome.Decision
+	project := p.project
+	if d.Verdict == event.None || d.Verdict == event.Ask {
+		if grant, ok := h.desk.grants.Match(&p.ev, project, need, time.Now()); ok {
+			h.approve(d, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		} else if h.desk.someone() {
+			r := h.request(&p, &p.ev, need, project, wait)
+			r.Key = orElse(e.RequestID, e.OtherID)
+			h.wait(ctx, &in, &p, r, &p.ev)
+		}
+	}
+	if p.withdrawn(h.ctx) {
+		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
+	}
+	h.conclude(&in, &p, *d)
+	result := &cmuxPushResult{Status: "timed_out", ItemID: in.id, Why: "nobody is there to answer"}
+	if p.asked != nil {
+		result.ItemID, result.Why = p.asked.request, string(p.asked.end)
+	}
+	if decision := cmuxDecision(need.Kind, d); decision != nil {
+		result.Status, result.Decision, result.Why = "resolved", decision, ""
+	}
+	return result, nil
+}
+
+// splitWorkstream takes <agent>-<session> apart. Names of agents may hold
+// dashes themselves, so the longest name of the catalogue that fits counts.
+func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
+	agent = h.canonical(source)
+	names := []string{}
+	for _, a := range h.catalogue.Agents() {
+		names = append(names, a.Name)
+		names = append(names, a.Aliases...)
+	}
+	if source != "" {
+		names = append(names, source)
+	}
+	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
+	for _, name := range names {
+		if rest, ok := strings.CutPrefix(id, name+"-"); ok && rest != "" {
+			if agent == "" {
+				agent = h.canonical(name)
+			}
+			if h.canonical(name) == agent {
+				return agent, rest
+			}
+		}
+	}
+	if agent == "" {
+		agent = "unknown"
+	}
+	return agent, id
+}
+
+// unwrapped is a pushed event as the agent would have sent it.
+func unwrapped(raw json.RawMessage, session string) []byte {
+	id, _ := json.Marshal(session)
+	return event.MergeObjects(raw, append(append([]byte(`{"session_id":`), id...), '}'))
+}
+
+// pushedKind: cmux names what is asked after the tool that asks.
+func (h *Hub) pushedKind(ev *event.Event, e *cmuxEvent) {
+	switch e.Name {
+	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
+		ev.Kind, ev.Malformed = event.PermissionRequest, ""
+		if ev.Tool == nil {
+			ev.Tool = &event.Tool{Name: orElse(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
+			h.catalogue.WithInput(ev, e.Input)
+			ev.Tool.Changed = nil
+		}
+	}
+	switch {
+	case e.Name == "ExitPlanMode" || e.Tool == "ExitPlanMode":
+		ev.Tool.Kind = event.Plan
+		if ev.Plan == "" {
+			ev.Plan = planIn(e.Input)
+		}
+	case e.Name == "AskUserQuestion" || e.Tool == "AskUserQuestion":
+		if ev.Tool != nil {
+			ev.Tool.Kind = event.Question
+		}
+		if ev.Questions == nil {
+			ev.Questions = h.catalogue.QuestionsIn(e.Input)
+		}
+	}
+}
+
+func planIn(input json.RawMessage) string {
+	var p struct {
+		Plan string `json:"plan"`
+	}
+	if json.Unmarshal(input, &p) == nil && p.Plan != "" {
+		return p.Plan
+	}
+	return string(input)
+}
+
+// pushedNeed is what a pushed request asks for: what the agent's own
+// permission requests offer, else a plain yes and no.
+func (h *Hub) pushedNeed(ev *event.Event) (gate.Need, bool) {
+	if ev.Kind != event.PermissionRequest || ev.Tool == nil {
+		return gate.Need{}, false
+	}
+	switch ev.Tool.Kind {
+	case event.Question:
+		return gate.Need{Kind: gate.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}}, len(ev.Questions) > 0
+	case event.Plan:
+		return gate.Need{Kind: gate.Plan, Plans: event.PlanModes()}, true
+	}
+	need := gate.Need{Kind: gate.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
+	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed != nil {
+		for name, point := range a.Feed.Points {
+			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest && slices.Contains(point.Permission, event.ChooseOnce) {
+				need.Choices = slices.Clone(point.Permission)
+			}
+		}
+	}
+	return need, true
+}
+
+// cmuxDecision is an answer in cmux's words; nil when there is none.
+func cmuxDecision(kind gate.Kind, d *event.Decision) map[string]any {
+	if d.Verdict != event.Allow && d.Verdict != event.Deny && !d.Allowed {
+		return nil
+	}
+	out := map[string]any{}
+	switch kind {
+	case gate.Plan:
+		out["kind"] = "exit_plan"
+		mode := "manual"
+		if d.Verdict == event.Deny {
+			mode = "deny"
+		} else if d.Answer != nil && d.Answer.Plan == event.PlanAuto {
+			mode = "autoAccept"
+		}
+		out["mode"] = mode
+		if d.Answer != nil && d.Answer.Feedback != "" {
+			out["feedback"] = d.Answer.Feedback
+		}
+	case gate.Question:
+		if d.Verdict == event.Deny || d.Answer == nil {
+			return nil // the agent's own dialog takes over
+		}
+		out["kind"] = "question"
+		selections, keyed := []string{}, map[string]string{}
+		for _, a := range d.Answer.Answers {
+			selections = append(selections, a.Words())
+			keyed[orElse(a.ID, a.Question)] = a.Words()
+		}
+		out["selections"], out["answers"] = selections, keyed
+	default:
+		out["kind"] = "permission"
+		mode := string(event.ChooseOnce)
+		if d.Verdict == event.Deny {
+			mode = string(event.ChooseDeny)
+			out["reason"] = d.Reason
+		} else if d.Answer != nil && d.Answer.Choice != "" {
+			mode = string(d.Answer.Choice)
+		}
+		out["mode"] = mode
+	}
+	if d.By != "" {
+		out["by"] = d.By
+	}
+	return out
+}
+
+type cmuxReply struct {
+	RequestID  string            `json:"request_id"`
+	Mode       string            `json:"mode"`
+	Feedback   string            `json:"feedback"`
+	Selections []string          `json:"selections"`
+	Answers    map[string]string `json:"answers"` // keyed by question: an addition
+	Reason     string            `json:"reason"`
+	PIN        string            `json:"pin"`
+}
+
+// cmuxOutcome is what a reply came to: cmux's word, and the honest one.
+func cmuxOutcome(r wire.FeedReplyResult, err *wire.Error) (any, *wire.Error) {
+	if err != nil {
+		return nil, err
+	}
+	if r.Outcome == string(feed.Unknown) {
+		return nil, wire.Errorf(wire.CodeGone, "%s", r.Why)
+	}
+	out := map[string]any{"delivered": r.Outcome == string(feed.Delivered), "outcome": r.Outcome}
+	if r.By != "" {
+		out["by"] = r.By
+	}
+	if r.Why != "" {
+		out["why"] = r.Why
+	}
+	return out, nil
+}
+
+func (h *Hub) cmuxParams(params json.RawMessage) (cmuxReply, *wire.Error) {
+	var p cmuxReply
+	if err := read(params, &p); err != nil {
+		return p, err
+	}
+	if p.RequestID == "" {
+		return p, wire.Errorf(wire.CodeParams, "request_id is missing")
+	}
+	if id, ok := h.desk.table.ByKey(p.RequestID); ok {
+		p.RequestID = id
+	}
+	return p, nil
+}
+
+func (h *Hub) doFeedPermit(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	p, bad := h.cmuxParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	reply := wire.FeedReplyParams{ID: p.RequestID, Choice: p.Mode, Reason: p.Reason, PIN: p.PIN}
+	if p.Mode == string(event.ChooseAlways) {
+		// cmux's always is the agent's own rule; where it offers none, ours,
+		// for the session, as the item shows it.
+		if r, ok := h.desk.table.Request(p.RequestID); ok {
+			if len(r.Suggestions) > 0 {
+				reply.Suggestion = 1
+			} else if r.Rule != nil {
+				reply.Rule, reply.Scope = r.Rule.Text(), string(gate.InSession)
+			}
+		}
+	}
+	return cmuxOutcome(h.reply(reply, peer))
+}
+
+func (h *Hub) doFeedQuestion(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	p, bad := h.cmuxParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	reply := wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChooseAnswer), PIN: p.PIN}
+	r, ok := h.desk.table.Request(p.RequestID)
+	if ok {
+		answers, err := selected(r.Event.Questions, p.Selections, p.Answers)
+		if err != nil {
+			return nil, err
+		}
+		reply.Answers = answers
+	}
+	return cmuxOutcome(h.reply(reply, peer))
+}
+
+// selected puts cmux's selections beside the questions. It gives no key with
+// them, so their number must fit: a missing one would shift the rest to
+// questions they do not answer.
+func selected(questions []event.Inquiry, selections []string, keyed map[string]string) ([]event.QuestionAnswer, *wire.Error) {
+	var out []event.QuestionAnswer
+	if len(keyed) > 0 {
+		for i := range questions {
+			q := &questions[i]
+			for _, key := range []string{q.ID, q.Text} {
+				if words, ok := keyed[key]; ok && key != "" {
+					out = append(out, event.QuestionAnswer{ID: q.ID, Question: q.Text, Options: optionsIn(q, words)})
+					break
+				}
+			}
+		}
+		return out, nil
+	}
+	if len(questions) == 1 {
+		q := &questions[0]
+		one := event.QuestionAnswer{ID: q.ID, Question: q.Text}
+		for _, s := range selections {
+			one.Options = append(one.Options, optionsIn(q, s)...)
+		}
+		return []event.QuestionAnswer{one}, nil
+	}
+	if len(selections) != len(questions) {
+		return nil, wire.Errorf(wire.CodeParams, "%d selections do not fit %d questions; send answers, keyed by question", len(selections), len(questions))
+	}
+	for i, s := range selections {
+		q := &questions[i]
+		out = append(out, event.QuestionAnswer{ID: q.ID, Question: q.Text, Options: optionsIn(q, s)})
+	}
+	return out, nil
+}
+
+// optionsIn: several labels come joined by commas where several may be chosen.
+func optionsIn(q *event.Inquiry, words string) []string {
+	if _, ok := optionOf(q, words); ok || !q.Multi {
+		return []string{words}
+	}
+	return strings.Split(words, ", ")
+}
+
+func (h *Hub) doFeedPlan(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	p, bad := h.cmuxParams(params)
+	if bad != nil {
+		return nil, bad
+	}
+	mode, ok := map[string]event.PlanMode{
+		"autoAccept": event.PlanAuto, "manual": event.PlanManual, "deny": event.PlanReject, "ultraplan": event.PlanReject,
+		"bypassPermissions": event.PlanAccept,
+	}[p.Mode]
+	if !ok {
+		return nil, wire.Errorf(wire.CodeParams, "mode %q is none of autoAccept, manual, bypassPermissions, ultraplan, deny", p.Mode)
+	}
+	if p.Feedback != "" {
+		mode = event.PlanReject // words about a plan want another one
+	}
+	if p.Mode == "ultraplan" && p.Feedback == "" {
+		p.Feedback = "make the plan more thorough first"
+	}
+	return cmuxOutcome(h.reply(wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan), Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
+}
+
+// doFeedJump says where a session runs. hookmux has no windows of its own to
+// bring forward.
+func (h *Hub) doFeedJump(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p struct {
+		ID string `json:"workstream_id"`
+	}
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	agent, session := h.splitWorkstream(p.ID, "")
+	out := map[string]any{"matched": false}
+	for _, item := range h.desk.table.Items(true) {
+		if item.Agent == agent && item.Session == session {
+			out = map[string]any{"matched": true, "agent": agent, "session": session, "cwd": item.Cwd, "pane": item.Pane}
+		}
+	}
+	return out, nil
+}
+
+// How much text of a field cmux's list carries.
+const (
+	cmuxLongText  = 8000
+	cmuxShortText = 2000
+)
+
+func (h *Hub) doFeedList(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p struct {
+		PendingOnly bool `json:"pending_only"`
+	}
+	if err := read(params, &p); err != nil {
+		return nil, err
+	}
+	items := []map[string]any{}
+	for _, item := range h.itemsFor(peer, !p.PendingOnly) {
+		items = append(items, h.cmuxItem(item))
+	}
+	return map[string]any{"items": items}, nil
+}
+
+func (h *Hub) cmuxItem(item wire.FeedItem) map[string]any {
+	out := map[string]any{
+		"id": item.ID, "request_id": item.ID, "workstream_id": item.Agent + "-" + item.Session, "source": item.Agent,
+		"status": item.Status, "created_at": item.CreatedAt, "updated_at": item.CreatedAt, "title": orElse(item.Tool, item.Kind),
+		"choices": item.Choices, "sha256": item.SHA256,
+	}
+	if key := h.desk.table.KeyOf(item.ID); key != "" {
+		out["request_id"] = key
+	}
+	if item.Status == string(feed.Withdrawn) {
+		out["status"] = string(feed.Expired) // cmux knows no other word
+	}
+	if item.Cwd != "" {
+		out["cwd"] = item.Cwd
+	}
+	if item.EndedAt != nil {
+		out["updated_at"], out["resolved_at"], out["end"] = *item.EndedAt, *item.EndedAt, item.End
+	}
+	if item.Decision != nil {
+		out["decision"] = item.Decision
+	}
+	put := func(key, text string, limit int) {
+		cut := text
+		if len(cut) > limit {
+			for limit > 0 && !utf8.RuneStart(cut[limit]) {
+				limit--
+			}
+			cut = cut[:limit]
+			out[key+"_truncated"] = true
+			out[key+"_length"] = strconv.Itoa(len(text))
+		}
+		out[key] = cut
+	}
+	switch item.Kind {
+	case string(gate.Plan):
+		out["kind"], out["default_mode"] = "exitPlan", "manual"
+		put("plan", item.Plan, cmuxLongText)
+		summary, _, _ := strings.Cut(strings.TrimSpace(item.Plan), "\n")
+		put("plan_summary", summary, cmuxShortText)
+	case string(gate.Question):
+		out["kind"] = "question"
+		questions := []map[string]any{}
+		for i, q := range item.Questions {
+			options := []map[string]any{}
+			for _, o := range q.Options {
+				options = append(options, map[string]any{"id": o.Label, "label": o.Label, "description": o.Description})
+			}
+			questions = append(questions, map[string]any{
+				"id": orElse(q.ID, strconv.Itoa(i+1)), "header": q.Header, "prompt": q.Text, "multi_select": q.Multi, "options": options,
+			})
+		}
+		out["questions"] = questions
+	default:
+		out["kind"], out["tool_name"] = "permissionRequest", item.Tool
+		put("tool_input", string(item.Input), cmuxLongText)
+	}
+	return out
+}

@@ -1,0 +1,195 @@
+package hub
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// cmux sends one request in cmux's envelope.
+func (w *house) cmux(method string, params any) (json.RawMessage, string) {
+	w.t.Helper()
+	conn := w.dial()
+	defer conn.Close()
+	b, _ := json.Marshal(map[string]any{"id": "1", "method": method, "params": params})
+	if _, err := conn.Write(append(b, '\n')); err != nil {
+		w.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(conn).ReadBytes('\n')
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var reply wire.CmuxReply
+	if err := json.Unmarshal(line, &reply); err != nil {
+		w.t.Fatal(err)
+	}
+	if reply.Error != nil {
+		return nil, reply.Error.Code
+	}
+	return reply.Result, ""
+}
+
+func pushed(session, name, tool string, input any, id string) map[string]any {
+	return map[string]any{"wait_timeout_seconds": 60, "event": map[string]any{
+		"session_id": session, "hook_event_name": name, "_source": "claude", "_ppid": 4242, "cwd": "/repo",
+		"tool_name": tool, "tool_input": input, "_opencode_request_id": id, "context": map[string]any{"lastUserMessage": "go"},
+	}}
+}
+
+func TestCmuxPush(t *testing.T) {
+	w := open(t)
+	bash := map[string]any{"command": "make"}
+	// Nobody there, and telemetry.
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", bash, "r0")); !strings.Contains(string(got), `"timed_out"`) {
+		t.Errorf("%s", got)
+	}
+	w.watchFeed()
+	quiet := pushed("claude-s1", "PostToolUse", "Bash", bash, "r1")
+	quiet["wait_timeout_seconds"] = 0
+	if got, _ := w.cmux(wire.MethodFeedPush, quiet); !strings.Contains(string(got), `"acknowledged"`) {
+		t.Errorf("%s", got)
+	}
+	for name, bad := range map[string]any{
+		"no event":     map[string]any{},
+		"too long":     map[string]any{"wait_timeout_seconds": 500, "event": quiet["event"]},
+		"no session":   map[string]any{"event": map[string]any{"hook_event_name": "Stop"}},
+		"several wait": map[string]any{"wait_timeout_seconds": 5, "events": []any{quiet["event"]}},
+	} {
+		if got, code := w.cmux(wire.MethodFeedPush, bad); code != "invalid_params" {
+			t.Errorf("%s: %s %s", name, got, code)
+		}
+	}
+	if got, _ := w.cmux(wire.MethodFeedPush, map[string]any{"events": []any{quiet["event"], quiet["event"]}}); strings.Count(string(got), `"`) < 6 || !strings.Contains(string(got), "item_ids") {
+		t.Errorf("%s", got)
+	}
+
+	wait := func(session, name, tool string, input any, id string) chan string {
+		done := make(chan string, 1)
+		go func() {
+			got, code := w.cmux(wire.MethodFeedPush, pushed(session, name, tool, input, id))
+			done <- string(got) + code
+		}()
+		return done
+	}
+	hear := func(c chan string) string {
+		t.Helper()
+		select {
+		case s := <-c:
+			return s
+		case <-time.After(patience):
+			t.Fatal("not answered")
+		}
+		return ""
+	}
+	one := wait("claude-s1", "PermissionRequest", "Bash", bash, "r2")
+	item := w.waiting()
+	if item.Session != "s1" || item.Agent != "claude" || item.Cwd != "/repo" || !strings.Contains(item.Shown, "$ make") {
+		t.Errorf("%+v", item)
+	}
+	list, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
+	for _, want := range []string{`"request_id":"r2"`, `"workstream_id":"claude-s1"`, `"kind":"permissionRequest"`, `"status":"pending"`, `"tool_name":"Bash"`} {
+		if !strings.Contains(string(list), want) {
+			t.Errorf("%s is not in %s", want, list)
+		}
+	}
+	if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "bypass"}); code != "invalid_params" {
+		t.Errorf("%s %s", got, code)
+	}
+	got, _ := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "once"})
+	if !strings.Contains(string(got), `"delivered":true`) || !strings.Contains(string(got), `"outcome":"delivered"`) {
+		t.Errorf("%s", got)
+	}
+	if answer := hear(one); !strings.Contains(answer, `"resolved"`) || !strings.Contains(answer, `"mode":"once"`) {
+		t.Error(answer)
+	}
+	got, _ = w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "deny"})
+	if !strings.Contains(string(got), `"delivered":false`) {
+		t.Errorf("%s", got)
+	}
+	if _, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "nothing", "mode": "deny"}); code != "not_found" {
+		t.Error(code)
+	}
+
+	// Questions keyed by question; a wrong number of selections is refused.
+	questions := map[string]any{"questions": []any{
+		map[string]any{"question": "A?", "options": []any{map[string]any{"label": "x"}, map[string]any{"label": "y"}}},
+		map[string]any{"question": "B?", "multiSelect": true, "options": []any{map[string]any{"label": "p"}, map[string]any{"label": "q"}}},
+	}}
+	asked := wait("claude-s1", "AskUserQuestion", "AskUserQuestion", questions, "r3")
+	w.waiting()
+	if _, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3", "selections": []string{"x"}}); code != "invalid_params" {
+		t.Error(code)
+	}
+	list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
+	if !strings.Contains(string(list), `"prompt":"B?"`) || !strings.Contains(string(list), `"multi_select":true`) {
+		t.Errorf("%s", list)
+	}
+	if got, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3", "selections": []string{"y", "p, q"}}); code != "" {
+		t.Errorf("%s %s", got, code)
+	}
+	if answer := hear(asked); !strings.Contains(answer, `"selections":["y","p, q"]`) {
+		t.Error(answer)
+	}
+
+	// Plans.
+	planned := wait("claude-s1", "ExitPlanMode", "ExitPlanMode", map[string]any{"plan": "1. a"}, "r4")
+	w.waiting()
+	if _, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "maybe"}); code != "invalid_params" {
+		t.Error(code)
+	}
+	if got, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "autoAccept"}); code != "" {
+		t.Errorf("%s %s", got, code)
+	}
+	if answer := hear(planned); !strings.Contains(answer, `"mode":"autoAccept"`) || !strings.Contains(answer, "exit_plan") {
+		t.Error(answer)
+	}
+	planned = wait("claude-s1", "ExitPlanMode", "ExitPlanMode", map[string]any{"plan": "1. a"}, "r5")
+	w.waiting()
+	w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r5", "mode": "manual", "feedback": "smaller"})
+	if answer := hear(planned); !strings.Contains(answer, `"mode":"deny"`) || !strings.Contains(answer, "smaller") {
+		t.Error(answer)
+	}
+
+	// A guard is heard first.
+	b, _ := json.Marshal("on")
+	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {
+		t.Errorf("%s", got)
+	}
+	got, _ = w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s1"})
+	if !strings.Contains(string(got), `"matched":true`) {
+		t.Errorf("%s", got)
+	}
+	if got, _ := w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s9"}); !strings.Contains(string(got), `"matched":false`) {
+		t.Errorf("%s", got)
+	}
+	// Who hangs up waits no more.
+	conn := w.dial()
+	b, _ = json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-s1", "PermissionRequest", "Bash", bash, "r7")})
+	fmt.Fprintf(conn, "%s\n", b)
+	w.waiting()
+	conn.Close()
+	w.eventually("it is gone", func() bool { return len(w.items()) == 0 })
+}
+
+// Names of agents may hold dashes: the longest that fits counts.
+func TestWorkstreams(t *testing.T) {
+	w := open(t)
+	for id, want := range map[string][3]string{
+		"claude-abc-def":      {"", "claude", "abc-def"},
+		"claude-code-xyz":     {"", "claude", "xyz"}, // an alias, longer than the name
+		"hermes-agent-1":      {"hermes-agent", "hermes-agent", "1"},
+		"s1":                  {"codex", "codex", "s1"},
+		"nobody-1":            {"", "unknown", "nobody-1"},
+		"opencode-ses_1-more": {"opencode", "opencode", "ses_1-more"},
+	} {
+		if agent, session := w.h.splitWorkstream(id, want[0]); agent != want[1] || session != want[2] {
+			t.Errorf("%s: %s, %s", id, agent, session)
+		}
+	}
+}

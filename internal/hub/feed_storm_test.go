@@ -1,0 +1,154 @@
+package hub
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/consent"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// stormy is a hook client in the storm: when it is hung up on it asks the next
+// hub with the same id, as the real one does.
+func stormy(w *house, r frame.Request, hangUp func() bool) (answer string, left bool) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		conn, err := net.Dial("unix", w.dirs.Socket())
+		if err != nil {
+			continue
+		}
+		_ = conn.SetDeadline(end)
+		if hangUp() {
+			_, _ = conn.Write(frame.AppendRequest(nil, &r))
+			time.Sleep(time.Duration(rand.IntN(5)) * time.Millisecond)
+			conn.Close()
+			return "", true
+		}
+		_, err = conn.Write(frame.AppendRequest(nil, &r))
+		if err == nil {
+			var reply frame.Reply
+			if reply, err = frame.ReadReply(bufio.NewReader(conn), frame.Standard); err == nil {
+				conn.Close()
+				return string(reply.Stdout), false
+			}
+		}
+		conn.Close()
+	}
+	return "never answered", false
+}
+
+// Under replies, hang-ups and restarts at random no request is lost, doubled or
+// answered twice: every hook that stays hears one answer; what it hears is on
+// record as decided for its very call, once; and nobody hears a yes that a
+// person did not give.
+func TestFeedStorm(t *testing.T) {
+	w := newHouse(t)
+	w.up()
+	w.mustCall(wire.MethodAway, nil, nil)
+	const hooks = 80
+	var (
+		work, repliers sync.WaitGroup
+		answers        sync.Map // event id → what the hook heard
+		mu             sync.Mutex
+		delivered      = map[string]int{} // by event
+		done           atomic.Bool
+	)
+	for i := range hooks {
+		work.Go(func() {
+			r := permission(fmt.Sprint("s", i%8), fmt.Sprint("command ", i%20))
+			r.ID = fmt.Sprintf("storm-%03d", i)
+			time.Sleep(time.Duration(rand.IntN(600)) * time.Millisecond)
+			leaves := i%9 == 0
+			answer, left := stormy(w, r, func() bool { return leaves })
+			if !left {
+				answers.Store(r.ID, answer)
+			}
+		})
+	}
+	for who := range 4 {
+		repliers.Go(func() {
+			c := &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
+			for !done.Load() {
+				list, err := c.Requests(context.Background(), false)
+				if err != nil || len(list) == 0 {
+					time.Sleep(2 * time.Millisecond)
+					continue
+				}
+				item := list[rand.IntN(len(list))]
+				if who == 3 && rand.IntN(3) == 0 {
+					_, _ = c.Release(context.Background(), item.ID)
+					continue
+				}
+				choice := []string{"once", "deny"}[rand.IntN(2)]
+				result, err := c.Reply(context.Background(), client.FeedReply{ID: item.ID, Choice: choice, Reason: "no"})
+				if err == nil && result.Outcome == "delivered" {
+					mu.Lock()
+					delivered[item.EventID]++
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for range 3 {
+		time.Sleep(150 * time.Millisecond)
+		w.down()
+		w.up()
+	}
+	work.Wait()
+	done.Store(true)
+	repliers.Wait()
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("%d requests still wait", len(list))
+	}
+	decided := map[string][]consent.Record{}
+	b, err := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		var r consent.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		decided[r.EventID] = append(decided[r.EventID], r)
+	}
+	heard := 0
+	answers.Range(func(id, answer any) bool {
+		word := ""
+		switch text := answer.(string); {
+		case strings.Contains(text, `"allow"`):
+			word = "allow"
+		case strings.Contains(text, `"deny"`):
+			word = "deny"
+		case text != "":
+			t.Errorf("%s: %s", id, text)
+		}
+		if n := delivered[id.(string)]; word == "" && n != 0 || word != "" && n != 1 {
+			t.Errorf("%s heard %q, and %d answers to it were delivered", id, word, n)
+		}
+		if word == "" {
+			return true // released
+		}
+		heard++
+		if !slices.ContainsFunc(decided[id.(string)], func(r consent.Record) bool { return r.Verdict == word }) {
+			t.Errorf("%s heard %s, and on record is %+v", id, word, decided[id.(string)])
+		}
+		return true
+	})
+	if heard == 0 {
+		t.Error("nobody heard anything")
+	}
+}

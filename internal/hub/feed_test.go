@@ -1,0 +1,696 @@
+package hub
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// permission is what Claude Code asks before it runs a command.
+func permission(session, command string) frame.Request {
+	r := before("claude", session, "", command)
+	r.Event = "PermissionRequest"
+	r.Payload = []byte(strings.Replace(string(r.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
+	return r
+}
+
+// watchFeed attaches a surface until the test ends.
+func (w *house) watchFeed() *bufio.Reader {
+	w.t.Helper()
+	conn := w.dial()
+	_ = conn.SetDeadline(time.Time{})
+	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {
+		w.t.Fatal(err)
+	}
+	reader := bufio.NewReader(conn)
+	for {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if strings.Contains(line, `"feed.ready"`) {
+			return reader
+		}
+	}
+}
+
+// pendingCall is a hook call that waits for a person.
+type pendingCall struct {
+	w     *house
+	conn  net.Conn
+	reply chan frame.Reply
+}
+
+func (w *house) hold(r frame.Request) *pendingCall {
+	w.t.Helper()
+	conn := w.dial()
+	if r.ID == "" {
+		r.ID = frame.NewID()
+	}
+	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
+		w.t.Fatal(err)
+	}
+	call := &pendingCall{w, conn, make(chan frame.Reply, 1)}
+	go func() {
+		defer close(call.reply)
+		if reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard); err == nil {
+			call.reply <- reply
+		}
+	}()
+	return call
+}
+
+// answer is what the hook is told; false when it is hung up on.
+func (c *pendingCall) answer() (string, bool) {
+	c.w.t.Helper()
+	select {
+	case reply, ok := <-c.reply:
+		return string(reply.Stdout), ok
+	case <-time.After(patience):
+		c.w.t.Fatal("the hook is still held")
+	}
+	return "", false
+}
+
+func (w *house) items() []wire.FeedItem {
+	w.t.Helper()
+	var list []wire.FeedItem
+	w.mustCall(wire.MethodFeedItems, nil, &list)
+	return list
+}
+
+// waiting is the one request that waits.
+func (w *house) waiting() wire.FeedItem {
+	w.t.Helper()
+	var list []wire.FeedItem
+	w.eventually("a request waits", func() bool { list = w.items(); return len(list) > 0 })
+	if len(list) != 1 {
+		w.t.Fatalf("%d requests wait", len(list))
+	}
+	return list[0]
+}
+
+func (w *house) say(p wire.FeedReplyParams) wire.FeedReplyResult {
+	w.t.Helper()
+	var result wire.FeedReplyResult
+	w.mustCall(wire.MethodFeedReply, p, &result)
+	return result
+}
+
+func TestNobodyIsThere(t *testing.T) {
+	w := open(t)
+	w.mustPass(permission("s", "ls")) // at once: nobody could answer
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestApproveAndDeny(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(permission("s", "make test"))
+	item := w.waiting()
+	if item.Kind != "permission" || item.Agent != "claude" || item.Session != "s" || item.Tool != "Bash" ||
+		strings.Join(item.Choices, " ") != "once always all deny" || !strings.Contains(item.Shown, "$ make test") || item.Rule != "run exactly: make test" {
+		t.Errorf("%+v", item)
+	}
+	result := w.say(wire.FeedReplyParams{ID: item.ID[:3], Choice: "once", SHA256: item.SHA256})
+	if result.Outcome != "delivered" || result.By == "" || result.Decided.Outcome != "delivered" {
+		t.Errorf("%+v", result)
+	}
+	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
+		t.Error(got)
+	}
+	if again := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); again.Outcome != "already" || again.By != result.By {
+		t.Errorf("%+v", again)
+	}
+	if none := w.say(wire.FeedReplyParams{ID: "zzzz", Choice: "deny"}); none.Outcome != "unknown" {
+		t.Errorf("%+v", none)
+	}
+	call = w.hold(permission("s", "make install"))
+	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"}, nil); err == nil {
+		t.Error("something else was seen")
+	}
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "not on a Sunday"})
+	if got, _ := call.answer(); !strings.Contains(got, "not on a Sunday") || !strings.Contains(got, `"deny"`) {
+		t.Error(got)
+	}
+	// Both are on record, with the hash of what was seen.
+	b, err := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	if err != nil || strings.Count(string(b), "\n") != 2 || !strings.Contains(string(b), item.SHA256) {
+		t.Errorf("%s, %v", b, err)
+	}
+	w.eventually("the journal has both decisions", func() bool {
+		n := 0
+		for _, r := range w.rows() {
+			if r.Native == "decision" {
+				n++
+			}
+		}
+		return n == 2
+	})
+}
+
+// What came of an answer is known from the events that follow.
+func TestConfirmedAndOvertaken(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	after := func(command string) {
+		w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_response": map[string]any{}}))
+	}
+	outcome := func(id string) string {
+		var list []wire.FeedItem
+		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		return list[0].Decision.Outcome
+	}
+	call := w.hold(permission("s", "one"))
+	one := w.waiting().ID
+	w.say(wire.FeedReplyParams{ID: one, Choice: "once"})
+	call.answer()
+	call = w.hold(permission("s", "two"))
+	two := w.waiting().ID
+	w.say(wire.FeedReplyParams{ID: two, Choice: "deny"})
+	call.answer()
+	after("one")
+	if outcome(one) != "confirmed" || outcome(two) != "delivered" {
+		t.Error(outcome(one), outcome(two))
+	}
+	after("two") // it ran all the same
+	if outcome(two) != "overtaken" {
+		t.Error(outcome(two))
+	}
+}
+
+func TestEndsOfARequest(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	end := func(id string) string {
+		var list []wire.FeedItem
+		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		return list[0].Status + ": " + list[0].End
+	}
+	// Answered in the agent's own window: its next event says so.
+	call := w.hold(permission("s", "ls"))
+	id := w.waiting().ID
+	w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}}))
+	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
+		t.Error(got, ok, end(id))
+	}
+	if late := w.say(wire.FeedReplyParams{ID: id, Choice: "once"}); late.Outcome != "already" {
+		t.Errorf("%+v", late)
+	}
+	// Another call of the session is no sign, the turn's end is.
+	call = w.hold(permission("s", "ls"))
+	id = w.waiting().ID
+	w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "pwd"}}))
+	w.ask(said("claude", "Stop", map[string]any{"session_id": "other"}))
+	w.waiting()
+	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	if got, ok := call.answer(); got != "" || !ok {
+		t.Error(got, ok)
+	}
+	// Released.
+	call = w.hold(permission("s", "ls"))
+	id = w.waiting().ID
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: id}, nil)
+	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: left to the agent's own prompt" {
+		t.Error(got, ok, end(id))
+	}
+	// The hook went away.
+	call = w.hold(permission("s", "ls"))
+	id = w.waiting().ID
+	call.conn.Close()
+	w.eventually("it is gone", func() bool { return len(w.items()) == 0 })
+	if end(id) != "withdrawn: the agent waits no more" {
+		t.Error(end(id))
+	}
+	// Time is over.
+	r := permission("s", "ls")
+	r.Deadline = 50 * time.Millisecond
+	call = w.hold(r)
+	if got, ok := call.answer(); got != "" || !ok {
+		t.Error(got, ok)
+	}
+	// The agent's process ended.
+	w.stand(belowAgent("claude"))
+	call = w.hold(permission("s", "ls"))
+	id = w.waiting().ID
+	w.stand(atTerminal())
+	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: the agent is gone" {
+		t.Error(got, ok, end(id))
+	}
+	// The hub stops: whoever waits is hung up on and asks the next one.
+	call = w.hold(permission("s", "ls"))
+	w.waiting()
+	w.down()
+	if got, ok := call.answer(); ok {
+		t.Errorf("answered %q by a hub that stops", got)
+	}
+	w.up()
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("stale: %+v", list)
+	}
+}
+
+// A guard asks, a person answers; where the agent cannot be made to ask, too.
+func TestAskOfAHookGoesToThePerson(t *testing.T) {
+	asking := mustEntry(t, "careful", event.Decision{Verdict: event.Ask, Reason: "sure?"})
+	w := open(t, asking)
+	// With nobody there it is as it was: a deny where the agent cannot ask.
+	w.mustDeny(before("codex", "s", "", "deploy"), "sure?")
+	w.mustCall(wire.MethodAway, nil, nil)
+	for _, agent := range []string{"codex", "claude"} {
+		call := w.hold(before(agent, "s", "", "deploy"))
+		item := w.waiting()
+		if item.AskedBy != "careful" || item.Why != "sure?" || !strings.Contains(item.Shown, "careful wants you to look: sure?") {
+			t.Errorf("%+v", item)
+		}
+		w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no deploys"})
+		if got, _ := call.answer(); !strings.Contains(got, "no deploys") {
+			t.Error(got)
+		}
+		call = w.hold(before(agent, "s", "", "deploy"))
+		w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
+		got, ok := call.answer()
+		if denies(frame.Reply{Stdout: []byte(got)}) || !ok {
+			t.Error(agent, got)
+		}
+	}
+	// The answer at PreToolUse serves the PermissionRequest that follows, once.
+	if got := w.ask(permission("s", "deploy")); !strings.Contains(string(got.Stdout), `"behavior":"allow"`) {
+		t.Errorf("asked twice: %s", got.Stdout)
+	}
+	call := w.hold(permission("s", "deploy"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	call.answer()
+}
+
+func mustEntry(t *testing.T, id string, d event.Decision) *hook.Entry {
+	t.Helper()
+	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: "tool.before", Handler: "builtin", Target: "x", Mode: hook.Guard},
+		hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "builtin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func TestGateSettings(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	set := func(key, value string) {
+		b, _ := json.Marshal(value)
+		w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
+	}
+	w.mustPass(before("claude", "s", "", "make"))
+	set("gate.claude", "off")
+	w.mustPass(permission("s", "make"))
+	set("gate.claude", "side-effects")
+	call := w.hold(before("claude", "s", "", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
+		t.Error(got)
+	}
+	w.mustPass(said("claude", "PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
+	// Codex can only be vetoed before a call: that takes "all", and is said.
+	set("gate.codex", "side-effects")
+	w.mustPass(before("codex", "s", "", "make"))
+	set("gate.codex", "all")
+	set("feed.wait", "20s")
+	call = w.hold(before("codex", "s", "", "make"))
+	item := w.waiting()
+	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "can only be refused here") {
+		t.Errorf("%+v", item)
+	}
+	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "once"}, nil); err == nil {
+		t.Error("a yes that cannot be carried")
+	}
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	call.answer()
+}
+
+func TestGrants(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(permission("s", "npm test"))
+	item := w.waiting()
+	for name, p := range map[string]wire.FeedReplyParams{
+		"no rule seen":    {ID: item.ID, Choice: "always"},
+		"another rule":    {ID: item.ID, Choice: "always", Rule: "run exactly: npm tes"},
+		"no such scope":   {ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "galaxy"},
+		"no project":      {ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "project"},
+		"no suggestion":   {ID: item.ID, Choice: "always", Suggestion: 1},
+		"all, everywhere": {ID: item.ID, Choice: "all", Scope: "everywhere"},
+		"not offered":     {ID: item.ID, Choice: "bypass"},
+		"no question":     {ID: item.ID, Choice: "answer"},
+	} {
+		if err := w.call(wire.MethodFeedReply, p, nil); err == nil {
+			t.Error(name)
+		}
+	}
+	result := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
+	if result.Grant == nil || result.Grant.Rule != "run exactly: npm test" || result.Grant.Scope != "everywhere" {
+		t.Fatalf("%+v", result)
+	}
+	call.answer()
+	allowed := func(r frame.Request) bool { return strings.Contains(string(w.ask(r).Stdout), `"allow"`) }
+	if !allowed(permission("another", "npm test")) {
+		t.Error("a standing yes was not given")
+	}
+	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x", "FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
+		call := w.hold(permission("s", other))
+		w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+		if got, _ := call.answer(); got != "" {
+			t.Errorf("%q was let pass: %s", other, got)
+		}
+	}
+	// It lasts, and it can be taken back.
+	w.down()
+	w.up()
+	if !allowed(permission("another", "npm test")) {
+		t.Error("forgotten")
+	}
+	var list []wire.GrantInfo
+	w.mustCall(wire.MethodGrants, nil, &list)
+	if len(list) != 1 || list[0].Used != 1 {
+		t.Fatalf("%+v", list)
+	}
+	w.mustCall(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil)
+	w.mustPass(permission("another", "npm test"))
+	if err := w.call(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil); err == nil {
+		t.Error("revoked twice")
+	}
+}
+
+// A grant never beats a deny, and everything of a session ends with it.
+func TestAllOfASession(t *testing.T) {
+	w := open(t)
+	reader := w.watchFeed()
+	_ = reader
+	call := w.hold(permission("s", "one"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "all"})
+	call.answer()
+	if got := w.ask(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
+		t.Errorf("%s", got.Stdout)
+	}
+	b, _ := json.Marshal("on")
+	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
+	w.mustDeny(permission("s", "git push --force"), "git-force-push")
+	w.ask(said("claude", "SessionEnd", map[string]any{"session_id": "s"}))
+	w.eventually("the grant went with the session", func() bool {
+		var list []wire.GrantInfo
+		w.mustCall(wire.MethodGrants, nil, &list)
+		return len(list) == 0
+	})
+}
+
+// Whoever edits our files grants nothing.
+func TestForgedGrants(t *testing.T) {
+	w := newHouse(t)
+	forged := `{"content":[{"id":"gaaaa","agent":"claude","scope":"everywhere","rule":{"all":true},"created":"2026-01-01T00:00:00Z"}],"mac":"00"}`
+	if err := os.MkdirAll(w.dirs.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.up()
+	w.mustPass(permission("s", "anything"))
+	info, err := w.c.Info(context.Background())
+	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "was not written by hookmux") {
+		t.Errorf("%+v, %v", info.Problems, err)
+	}
+	// Under a running hub the file is not read at all.
+	if err := os.WriteFile(filepath.Join(w.dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.mustPass(permission("s", "anything"))
+}
+
+// Agents may neither answer nor be taken for somebody who could.
+func TestAgentsCannotAnswer(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	w.stand(belowAgent("claude"))
+	for method, params := range map[string]any{
+		wire.MethodFeedReply:    wire.FeedReplyParams{ID: item.ID, Choice: "once"},
+		wire.MethodFeedRelease:  wire.FeedIDParams{ID: item.ID},
+		wire.MethodGrantRevoke:  wire.FeedIDParams{ID: "g"},
+		wire.MethodAway:         nil,
+		wire.MethodBack:         nil,
+		wire.MethodPIN:          wire.PINParams{New: "1234"},
+		wire.MethodFeedPermit:   map[string]string{"request_id": item.ID, "mode": "once"},
+		wire.MethodFeedQuestion: map[string]string{"request_id": item.ID},
+		wire.MethodFeedPlan:     map[string]string{"request_id": item.ID, "mode": "manual"},
+	} {
+		if err := w.call(method, params, nil); err == nil || !strings.Contains(err.Error(), "claude") {
+			t.Errorf("%s: %v", method, err)
+		}
+	}
+	w.stand(atTerminal())
+	if got := w.waiting(); got.Status != "pending" {
+		t.Errorf("%+v", got)
+	}
+	w.eventually("every attempt is journalled", func() bool {
+		n := 0
+		for _, r := range w.rows() {
+			if r.Native == "refused" {
+				n++
+			}
+		}
+		return n == 9
+	})
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+}
+
+// A person sees everything; what cannot answer sees what the journal gets.
+func TestOnlyAPersonSeesSecrets(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	call := w.hold(permission("s", "curl -H 'Authorization: Bearer "+secret+"' x"))
+	item := w.waiting()
+	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) || !strings.Contains(item.Rule, secret) {
+		t.Errorf("the person does not see what they decide about: %+v", item)
+	}
+	w.stand(belowAgent("claude"))
+	var seen, list json.RawMessage
+	w.mustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &seen)
+	w.mustCall(wire.MethodFeedList, nil, &list)
+	conn := w.dial()
+	_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n"))
+	reader := bufio.NewReader(conn)
+	_, _ = reader.ReadString('\n')
+	line, _ := reader.ReadString('\n')
+	for name, text := range map[string]string{"feed.items": string(seen), "feed.list": string(list), "feed.stream": line} {
+		if strings.Contains(text, secret) || !strings.Contains(text, "curl") {
+			t.Errorf("%s shows an agent %s", name, text)
+		}
+	}
+	w.stand(atTerminal())
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	b, _ := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	if strings.Contains(string(b), secret) || !strings.Contains(string(b), item.SHA256) {
+		t.Errorf("on record: %s", b)
+	}
+}
+
+func TestAnAgentsStreamIsNoSurface(t *testing.T) {
+	w := open(t)
+	w.stand(belowAgent("claude"))
+	w.watchFeed()
+	w.mustPass(permission("s", "make"))
+}
+
+func TestPINForApprovals(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.mustCall(wire.MethodPIN, wire.PINParams{New: "2468"}, nil)
+	call := w.hold(permission("s", "make"))
+	id := w.waiting().ID
+	for _, pin := range []string{"", "1111"} {
+		var rpc *wire.Error
+		err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: id, Choice: "once", PIN: pin}, nil)
+		if !asError(err, &rpc) || rpc.Code != wire.CodePIN {
+			t.Errorf("%q: %v", pin, err)
+		}
+	}
+	w.say(wire.FeedReplyParams{ID: id, Choice: "once", PIN: "2468"})
+	if got, _ := call.answer(); !strings.Contains(got, "allow") {
+		t.Error(got)
+	}
+	// A no needs none.
+	call = w.hold(permission("s", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	call.answer()
+	if err := w.call(wire.MethodPIN, wire.PINParams{New: ""}, nil); err == nil {
+		t.Error("dropped without it")
+	}
+	w.mustCall(wire.MethodPIN, wire.PINParams{PIN: "2468"}, nil)
+}
+
+func asError(err error, into **wire.Error) bool {
+	e, ok := err.(*wire.Error)
+	*into = e
+	return ok
+}
+
+func TestQuestionAndPlan(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	questions := []map[string]any{
+		{"question": "Which database?", "header": "DB", "options": []map[string]string{{"label": "SQLite"}, {"label": "Postgres"}}},
+		{"question": "Which parts?", "multiSelect": true, "options": []map[string]string{{"label": "a"}, {"label": "b"}, {"label": "c"}}},
+	}
+	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
+	call := w.hold(asking)
+	item := w.waiting()
+	if item.Kind != "question" || len(item.Questions) != 2 || !strings.Contains(item.Shown, "2) Postgres") {
+		t.Errorf("%+v", item)
+	}
+	for name, answers := range map[string][]event.QuestionAnswer{
+		"none":     nil,
+		"one":      {{Options: []string{"1"}}},
+		"too many": {{Options: []string{"1"}}, {Options: []string{"a"}}, {Options: []string{"a"}}},
+		"two":      {{Options: []string{"SQLite", "Postgres"}}, {Options: []string{"a"}}},
+	} {
+		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers}, nil); err == nil {
+			t.Error(name)
+		}
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"2"}}, {Options: []string{"A", "c"}}}})
+	if got, _ := call.answer(); !strings.Contains(got, `"Which database?":"Postgres"`) || !strings.Contains(got, `"Which parts?":"a, c"`) {
+		t.Error(got)
+	}
+	planning := said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
+	call = w.hold(planning)
+	item = w.waiting()
+	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" || !strings.Contains(item.Shown, "1. do it") {
+		t.Errorf("%+v", item)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "plan", Plan: "reject", Feedback: "smaller steps"})
+	if got, _ := call.answer(); !strings.Contains(got, "smaller steps") || !strings.Contains(got, `"deny"`) {
+		t.Error(got)
+	}
+	call = w.hold(planning)
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "plan", Plan: "accept"})
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) || !strings.Contains(got, "updatedInput") {
+		t.Error(got)
+	}
+}
+
+func TestCrowdOfOneSession(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	var calls []*pendingCall
+	for i := range 50 {
+		calls = append(calls, w.hold(permission("s", fmt.Sprint("cmd ", i))))
+	}
+	w.eventually("50 wait", func() bool { return len(w.items()) == 50 })
+	w.mustPass(permission("s", "one more"))
+	w.mustPass(permission("s", "and another"))
+	info, _ := w.c.Info(context.Background())
+	if got := fmt.Sprint(info.Problems); strings.Count(got, "more than 50 requests") != 1 {
+		t.Error(got)
+	}
+	for _, c := range calls {
+		c.conn.Close()
+	}
+	w.eventually("all are gone", func() bool { return len(w.items()) == 0 })
+}
+
+func TestStreamOfTheFeed(t *testing.T) {
+	w := open(t)
+	reader := w.watchFeed()
+	next := func() (string, wire.FeedItem) {
+		t.Helper()
+		line, err := reader.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		var note struct {
+			Method string        `json:"method"`
+			Params wire.FeedItem `json:"params"`
+		}
+		if err := json.Unmarshal(line, &note); err != nil {
+			t.Fatal(err)
+		}
+		return note.Method, note.Params
+	}
+	call := w.hold(permission("s", "ls"))
+	method, item := next()
+	if method != wire.NoteFeedReceived || item.Status != "pending" {
+		t.Error(method, item)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	if method, got := next(); method != wire.NoteFeedResolved || got.ID != item.ID || got.Decision.Outcome != "delivered" {
+		t.Error(method, got)
+	}
+	call = w.hold(permission("s", "ls"))
+	_, item = next()
+	call.conn.Close()
+	if method, got := next(); method != wire.NoteFeedWithdrawn || got.ID != item.ID {
+		t.Error(method, got)
+	}
+	r := permission("s", "ls")
+	r.Deadline = 30 * time.Millisecond
+	w.hold(r)
+	next()
+	if method, got := next(); method != wire.NoteFeedExpired || got.Status != "expired" {
+		t.Error(method, got)
+	}
+}
+
+func TestHookAsksThePerson(t *testing.T) {
+	w := open(t)
+	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
+	q := feedQuestion("confirm", "Deploy?", "to production")
+	if _, err := w.h.askPerson(context.Background(), &ev, q); err != ErrNobody || w.h.Someone() {
+		t.Error(err)
+	}
+	w.h.Sink(true)
+	defer w.h.Sink(false)
+	answer := make(chan string, 1)
+	go func() {
+		got, err := w.h.askPerson(context.Background(), &ev, q)
+		answer <- fmt.Sprint(got, err)
+	}()
+	item := w.waiting()
+	if !strings.Contains(item.Shown, "Deploy?: to production") || item.AskedBy != "mine" {
+		t.Errorf("%+v", item)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"yes"}}}})
+	if got := <-answer; got != "yes<nil>" {
+		t.Error(got)
+	}
+	go func() {
+		_, err := w.h.askPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
+		answer <- fmt.Sprint(err)
+	}()
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
+	if got := <-answer; got != ErrCancelled.Error() {
+		t.Error(got)
+	}
+}
+
+func feedQuestion(kind, title, text string) feed.Question {
+	return feed.Question{By: "mine", Kind: feed.QuestionKind(kind), Title: title, Text: text}
+}

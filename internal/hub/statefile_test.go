@@ -1,0 +1,73 @@
+package hub
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+func TestStateFileTellsOfTheWindow(t *testing.T) {
+	t.Parallel()
+	claude, _ := agent.Builtin().Agent("claude")
+	spec := claude.Feed.State
+	dir := t.TempDir()
+	for _, d := range []string{"projects/p", "sessions"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "sessions/77.json")
+	say := func(session, status string) {
+		t.Helper()
+		temp := file + ".tmp"
+		if err := os.WriteFile(temp, []byte(`{"pid":77,"sessionId":"`+session+`","status":"`+status+`"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(temp, file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ev := &event.Event{Session: "s", Transcript: filepath.Join(dir, "projects/p/s.jsonl"), Where: event.Place{PID: 77}}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	say("s", "busy") // as it stands when the request comes
+	done := stateDecided(ctx, spec, ev)
+	open := func(why string) {
+		t.Helper()
+		select {
+		case <-done:
+			t.Fatal("decided " + why)
+		case <-time.After(stateStays + 3*stateLook):
+		}
+	}
+	open("before it waited")
+	say("s", "waiting")
+	open("while it waits")
+	say("other", "busy")
+	open("by another session")
+	if err := os.WriteFile(file, []byte(`{"pid":77,"sess`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open("by half a file")
+	say("s", "busy")
+	select {
+	case <-done:
+	case <-time.After(patience):
+		t.Fatal("an answer in the window was not seen")
+	}
+	for name, one := range map[string]event.Event{
+		"no transcript": {Session: "s", Where: event.Place{PID: 77}}, "no process": {Session: "s", Transcript: "/x/y"}, "no session": {Transcript: "/x/y", Where: event.Place{PID: 77}},
+	} {
+		if stateDecided(ctx, spec, &one) != nil {
+			t.Error(name)
+		}
+	}
+	if stateDecided(ctx, nil, ev) != nil {
+		t.Error("an agent without such a file")
+	}
+}

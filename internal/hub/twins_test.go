@@ -1,0 +1,311 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// grokCall is Grok's report of a call, by the command in one agent's file.
+func grokCall(by, id, callID, command string) frame.Request {
+	payload := map[string]any{
+		"hookEventName": "pre_tool_use", "hook_event_name": "PreToolUse", "sessionId": "s", "session_id": "s",
+		"toolName": "run_terminal_command", "toolInput": map[string]string{"command": command}, "timestamp": time.Now().Format(time.RFC3339Nano),
+	}
+	if callID != "" {
+		payload["toolUseId"] = callID
+	}
+	b, _ := json.Marshal(payload)
+	return frame.Request{ID: id, Agent: by, Event: "PreToolUse", Payload: b, Deadline: patience}
+}
+
+// counting is a guard that counts and says which time it was.
+func counting(t *testing.T, asked *atomic.Int32) *hook.Entry {
+	return entry(t, "counting", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+		return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("time %d", asked.Add(1))}, nil
+	})
+}
+
+func TestTwins(t *testing.T) {
+	type arrival struct {
+		by, callID, command string
+		after               time.Duration // since the one before
+		elsewhere           bool          // another process of the agent
+		says                string        // which time of asking it hears of
+	}
+	for _, c := range []struct {
+		what  string
+		agent string
+		came  []arrival
+		asked int32
+	}{
+		{"once for both", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", says: "time 1"}}, 1},
+		{"the other way round", "grok", []arrival{{by: "grok", callID: "1", command: "x", says: "time 1"}, {by: "claude", callID: "1", command: "x", says: "time 1"}}, 1},
+		{"one command twice is two questions", "grok", []arrival{{by: "grok", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", says: "time 2"}}, 2},
+		{"a third arrival by a command that asked", "grok", []arrival{
+			{by: "grok", command: "x", says: "time 1"}, {by: "claude", command: "x", says: "time 1"}, {by: "claude", command: "x", says: "time 2"}}, 2},
+		{"another call", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "2", command: "x", says: "time 2"}}, 2},
+		{"another input", "grok", []arrival{{by: "claude", command: "x", says: "time 1"}, {by: "grok", command: "y", says: "time 2"}}, 2},
+		{"another process", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", elsewhere: true, says: "time 2"}}, 2},
+		{"an agent that reads nobody's files", "codex", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "codex", callID: "1", command: "x", says: "time 2"}}, 2},
+		{"a file it does not read", "grok", []arrival{{by: "codex", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", says: "time 2"}}, 2},
+		{"after a refusal the agent does not ask on, and tries again", "grok", []arrival{
+			{by: "claude", command: "x", says: "time 1"}, {by: "claude", command: "x", says: "time 2"}, {by: "grok", command: "x", says: "time 2"}}, 2},
+		{"too late without an id", "grok", []arrival{{by: "claude", command: "x", says: "time 1"}, {by: "grok", command: "x", after: twinWindow + time.Second, says: "time 2"}}, 2},
+		{"an id waits longer", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: twinWindow + time.Second, says: "time 1"}}, 1},
+		{"but not for ever", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: twinWindowByID + time.Second, says: "time 2"}}, 2},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			var asked atomic.Int32
+			w := newHouse(t)
+			w.make(counting(t, &asked))
+			var skipped atomic.Int64
+			w.h.twins.now = func() time.Time { return time.Now().Add(time.Duration(skipped.Load())) }
+			w.start()
+			for i, a := range c.came {
+				skipped.Add(int64(a.after))
+				pid := agentPID
+				if a.elsewhere {
+					pid += 1000
+				}
+				w.stand(atTerminal(proctest.Node{PID: pid, Name: c.agent, Program: "/opt/" + c.agent, Below: []proctest.Node{
+					{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+				got := w.ask(grokCall(a.by, fmt.Sprintf("arrival-%d", i), a.callID, a.command))
+				if !denies(got) || !json.Valid(got.Stdout) || !contains(got, a.says) {
+					t.Errorf("%d by %s: %s, want %s", i, a.by, got.Stdout, a.says)
+				}
+			}
+			if asked.Load() != c.asked {
+				t.Errorf("hooks were asked %d times, want %d", asked.Load(), c.asked)
+			}
+		})
+	}
+}
+
+func contains(r frame.Reply, text string) bool {
+	return jsonHolds(r.Stdout, text)
+}
+
+func jsonHolds(b []byte, text string) bool {
+	var v any
+	if json.Unmarshal(b, &v) != nil {
+		return false
+	}
+	var holds func(any) bool
+	holds = func(v any) bool {
+		switch v := v.(type) {
+		case string:
+			return v == text || len(v) > len(text) && v[len(v)-len(text):] == text
+		case map[string]any:
+			for _, one := range v {
+				if holds(one) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return holds(v)
+}
+
+func TestATwinIsKeptAndCountedOnce(t *testing.T) {
+	var asked atomic.Int32
+	var told atomic.Int32
+	watch := entry(t, "watch", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+		told.Add(1)
+		return event.Decision{}, nil
+	})
+	w := open(t, counting(t, &asked), watch)
+	w.stand(belowAgent("grok"))
+	w.ask(grokCall("claude", "one", "7", "x"))
+	w.ask(grokCall("grok", "two", "7", "x"))
+	one, two := w.row("one", true), w.row("two", true)
+	if one.outcome.Twin != "" || two.outcome.Twin != "one" {
+		t.Errorf("marked %q and %q", one.outcome.Twin, two.outcome.Twin)
+	}
+	if one.Agent != "grok" || two.Agent != "grok" || two.verdict() != "deny" || len(two.outcome.Steps) != 0 {
+		t.Errorf("%+v\n%+v", one.outcome, two.outcome)
+	}
+	w.stand(atTerminal())
+	info, err := w.c.Info(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range info.Agents {
+		if a.Name == "grok" && a.Events != 1 {
+			t.Errorf("grok has %d events", a.Events)
+		}
+	}
+	w.down() // observers are done then
+	if asked.Load() != 1 || told.Load() != 1 {
+		t.Errorf("guards were asked %d times, observers told %d times", asked.Load(), told.Load())
+	}
+}
+
+func TestATwinWaitsForTheSameDecision(t *testing.T) {
+	entered, decide := make(chan struct{}, 4), make(chan struct{})
+	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+		entered <- struct{}{}
+		select {
+		case <-decide:
+			return event.Decision{Verdict: event.Deny, Reason: "after a while"}, nil
+		case <-ctx.Done():
+			return event.Decision{}, ctx.Err()
+		}
+	})
+	w := open(t, slow)
+	w.stand(belowAgent("grok"))
+	answers := make(chan frame.Reply, 2)
+	ask := func(r frame.Request) {
+		got, err := w.try(r)
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- got
+	}
+	go ask(grokCall("claude", "one", "7", "x"))
+	<-entered
+	go ask(grokCall("grok", "two", "7", "x"))
+	w.eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	close(decide)
+	for range 2 {
+		if got := <-answers; !denies(got) || !contains(got, "after a while") {
+			t.Errorf("answered %q", got.Stdout)
+		}
+	}
+	if len(entered) != 0 {
+		t.Error("the hook was asked again")
+	}
+}
+
+func TestATwinOutOfTimeSaysNothing(t *testing.T) {
+	entered := make(chan struct{}, 4)
+	never := entry(t, "never", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+		entered <- struct{}{}
+		<-ctx.Done()
+		return event.Decision{}, ctx.Err()
+	})
+	w := open(t, never)
+	w.stand(belowAgent("grok"))
+	over := make(chan struct{})
+	go func() { defer close(over); _, _ = w.try(grokCall("claude", "one", "7", "x")) }()
+	<-entered
+	hasty := grokCall("grok", "two", "7", "x")
+	hasty.Deadline = 50 * time.Millisecond
+	if got := w.ask(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
+		t.Errorf("answered %q", got.Stdout)
+	}
+	if r := w.row("two", true); r.outcome.Neutral != twinUndecided || r.outcome.Twin != "one" {
+		t.Errorf("%+v", r.outcome)
+	}
+	w.down()
+	<-over
+}
+
+func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
+	entered := make(chan string, 4)
+	first := make(chan struct{})
+	guard := entry(t, "guard", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+		entered <- c.Event.ID
+		if c.Event.ID == "one" {
+			close(first)
+			<-ctx.Done()
+			return event.Decision{}, ctx.Err()
+		}
+		return event.Decision{Verdict: event.Deny, Reason: "asked anew"}, nil
+	})
+	w := open(t, guard)
+	w.stand(belowAgent("grok"))
+	r := grokCall("claude", "one", "7", "x")
+	conn := w.dial()
+	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
+		t.Fatal(err)
+	}
+	<-first
+	answer := make(chan frame.Reply, 1)
+	go func() {
+		got, err := w.try(grokCall("grok", "two", "7", "x"))
+		if err != nil {
+			t.Error(err)
+		}
+		answer <- got
+	}()
+	w.eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	conn.Close()
+	if got := <-answer; !denies(got) || !contains(got, "asked anew") {
+		t.Errorf("answered %q", got.Stdout)
+	}
+}
+
+// TestCopilotsTwoForms: the same call reaches Claude's form of a file under
+// other names.
+func TestCopilotsTwoForms(t *testing.T) {
+	var asked atomic.Int32
+	w := open(t, counting(t, &asked))
+	w.stand(belowAgent("copilot"))
+	own := frame.Request{ID: "own", Agent: "copilot", Event: "preToolUse", Deadline: patience, Payload: []byte(
+		`{"sessionId":"s","timestamp":1794709840085,"cwd":"/p","toolName":"bash","toolArgs":{"command":"make","description":"lab"}}`)}
+	read := frame.Request{ID: "read", Agent: "claude", Event: "PreToolUse", Deadline: patience, Payload: []byte(
+		`{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-15T02:29:32.840Z","cwd":"/p","tool_name":"Bash","tool_input":{"description":"lab","command":"make"}}`)}
+	one, two := w.ask(own), w.ask(read)
+	if asked.Load() != 1 || !contains(one, "time 1") || !contains(two, "time 1") {
+		t.Errorf("asked %d times\n%s\n%s", asked.Load(), one.Stdout, two.Stdout)
+	}
+}
+
+func TestTwinsAreForgotten(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	tw := newTwins()
+	tw.now = func() time.Time { return now }
+	for i := range 3 * keepTwins {
+		one, first := tw.enter(twinKey{pid: i}, fmt.Sprint(i), "grok")
+		if !first {
+			t.Fatal("a stranger's twin")
+		}
+		(&passage{meets: one}).settle()
+	}
+	if tw.count > 2*keepTwins {
+		t.Errorf("%d are remembered", tw.count)
+	}
+	now = now.Add(time.Hour)
+	tw.enter(twinKey{pid: -1}, "last", "grok")
+	if tw.count != 1 || len(tw.open) != 1 {
+		t.Errorf("%d are remembered after an hour", tw.count)
+	}
+}
+
+// TestASessionSeesATwinOnce: a turn that is told twice is one turn.
+func TestASessionSeesATwinOnce(t *testing.T) {
+	w := open(t)
+	w.stand(belowAgent("grok"))
+	say := func(by, event, more string) {
+		payload := fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s","sessionId":"s","cwd":"/p"%s}`, event, more)
+		w.ask(frame.Request{Agent: by, Event: event, Payload: []byte(payload), Deadline: patience})
+	}
+	for range 2 {
+		for _, by := range []string{"claude", "grok"} {
+			say(by, "UserPromptSubmit", `,"prompt":"go"`)
+		}
+		for _, by := range []string{"claude", "grok"} {
+			say(by, "Stop", `,"reason":"end_turn"`)
+		}
+	}
+	w.stand(atTerminal())
+	list, err := w.c.Sessions(context.Background(), wire.SessionsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 1 || list[0].Agent != "grok" || list[0].Turns != 2 {
+		t.Errorf("%+v", list)
+	}
+}

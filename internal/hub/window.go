@@ -1,0 +1,80 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// guardAgent ends a request whose agent goes away or is answered in its own
+// window, as long as ctx lasts.
+func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Event) {
+	h := d.hub
+	var gone, decided <-chan struct{}
+	if ev.Where.PID > 0 {
+		gone = h.watchExit(ctx, ev.Where.PID, ev.Where.Start)
+	}
+	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState {
+		decided = stateDecided(ctx, a.Feed.State, ev)
+	}
+	if gone == nil && decided == nil {
+		return
+	}
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-gone:
+			d.table.End(ticket.ID(), feed.AgentGone)
+		case <-decided:
+			// Of several requests of one session nobody knows which it was; the
+			// next event about each tells.
+			if d.alone(ev) {
+				d.table.End(ticket.ID(), feed.InWindow)
+			}
+		}
+	}()
+}
+
+// watchExit is closed when a process ends. A hub that was given another table
+// than the system's asks that.
+func (h *Hub) watchExit(ctx context.Context, pid int, start uint64) <-chan struct{} {
+	if h.table == proc.System() {
+		done, err := proc.WatchExit(ctx, pid, start)
+		if err != nil {
+			return nil
+		}
+		return done
+	}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if p, err := h.table.Lookup(pid); err != nil || start != 0 && p.Start != start {
+				close(done)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return done
+}
+
+// alone reports whether no more than one request of the session waits.
+func (d *desk) alone(ev *event.Event) bool {
+	n := 0
+	for _, item := range d.table.Items(false) {
+		if item.Agent == ev.Agent && item.Session == ev.Session {
+			n++
+		}
+	}
+	return n <= 1
+}

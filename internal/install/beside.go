@@ -1,0 +1,62 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Beside adds commands to an agent's hooks of a scope, behind whatever stands
+// there, in the agent's own shape. Unlike Install it brings nothing up to date
+// and keeps no record: it is for throw-away homes in which hooks that break are
+// tried out.
+func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
+	if err := h.check(); err != nil {
+		return err
+	}
+	if a.Install == nil || a.Install.Way == agent.WayPlugin {
+		return fmt.Errorf("%s: takes no hook commands; see docs/agents.md for what it can do", a.Name)
+	}
+	place, path, ok := a.Install.Place(scope, h.look(a.Install))
+	if !ok {
+		return fmt.Errorf("%s: has no hooks of a %s; try the other scope", a.Name, scope)
+	}
+	t, err := newTarget(path, place, a.Install)
+	if err != nil {
+		return err
+	}
+	src, err := h.readFile(path)
+	if err != nil {
+		return broken(path, err)
+	}
+	if src == nil {
+		src = t.fresh(place)
+	}
+	for _, c := range commands {
+		list := t.at
+		if t.spec.Shape != agent.ShapeList {
+			list = join(t.at, c.Event)
+		}
+		if src, err = t.format.Append(src, list, t.element(c)); err != nil {
+			return broken(path, err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return edit.Store(path, src)
+}
+
+// Has reports whether hooks of ours stand in a place of the agent that counts,
+// trusted or not: whether the agent runs them is another question.
+func (h *Host) Has(a *agent.Agent) bool {
+	for _, s := range h.Look(a) {
+		if s.Ours > 0 && !s.Shadowed {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,121 @@
+package install
+
+import (
+	"slices"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/plugins"
+)
+
+// Choice is what a person asked for when hooks were written. It stays until
+// they ask for something else: who wanted calls refused still wants it after
+// an upgrade.
+type Choice struct {
+	Events []string `json:"events,omitempty"` // as they were named; none: the usual ones
+	Deny   bool     `json:"deny,omitempty"`
+}
+
+// settled are the options for one agent: what is not said now is as it was
+// chosen before.
+func (d *draft) settled(a *agent.Agent, o Options) (Options, bool) {
+	was := d.host.chosen(a, o.Scope, d.old)
+	if was == nil {
+		return o, false
+	}
+	kept := false
+	if len(o.Events) == 0 && !o.Usual && len(was.Events) > 0 {
+		o.Events, kept = was.Events, true
+	}
+	if !o.Deny && !o.Neutral {
+		o.Deny = was.Deny
+	}
+	return o, kept
+}
+
+// chosen is what was chosen for an agent; nil when it has no hooks of ours.
+// The record says it, and without one what stands in the files does.
+func (h *Host) chosen(a *agent.Agent, scope string, m *Manifest) *Choice {
+	var found *Choice
+	for _, p := range a.Install.Places {
+		path := h.resolve(p.HookFile)
+		if p.Scope != scope || path == "" {
+			continue
+		}
+		if r := m.Files[path]; r != nil && r.Agent == a.Name && r.Chosen != nil {
+			return r.Chosen.sound(a)
+		}
+		if found == nil {
+			found = h.chosenIn(a, p, path)
+		}
+	}
+	return found.sound(a)
+}
+
+// sound leaves out events that must not be installed any more.
+func (c *Choice) sound(a *agent.Agent) *Choice {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Events = slices.DeleteFunc(slices.Clone(c.Events), func(name string) bool {
+		e, ok := a.Event(name)
+		return ok && e.Install == agent.InstallNever
+	})
+	return &out
+}
+
+func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choice {
+	src, err := h.readFile(path)
+	if err != nil || src == nil {
+		return nil
+	}
+	if a.Install.Way == agent.WayPlugin {
+		if of, _, ours := plugins.Recognise(src); !ours || of != a.Install.Plugin.Source {
+			return nil
+		}
+		o := chosenOf(src, plugins.Options{})
+		return &Choice{Events: o.Events, Deny: o.Deny}
+	}
+	t, err := h.target(path, p, a.Install)
+	if err != nil || !couldMention(src) {
+		return nil
+	}
+	r, err := t.parse(src)
+	if err != nil {
+		return nil
+	}
+	var c *Choice
+	var events []string
+	for _, s := range t.slots(r) {
+		if isFor(s, a) {
+			if c == nil {
+				c = &Choice{}
+			}
+			events = append(events, s.event)
+			c.Deny = c.Deny || s.command.Deny
+		}
+	}
+	if c != nil {
+		c.Events = only(a, events)
+	}
+	return c
+}
+
+// only are the events that were chosen, judged by those that are there: nil
+// when they are the usual ones.
+func only(a *agent.Agent, have []string) []string {
+	usual, err := Pick(a, nil)
+	if err != nil || len(have) == 0 {
+		return nil
+	}
+	var names []string
+	for _, e := range usual {
+		names = append(names, e.Name)
+	}
+	slices.Sort(names)
+	sorted := slices.Compact(slices.Sorted(slices.Values(have)))
+	if slices.Equal(names, sorted) {
+		return nil
+	}
+	return sorted
+}

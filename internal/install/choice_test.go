@@ -1,0 +1,98 @@
+package install
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// Who asked for refusals, or for a few events, is not asked again.
+func TestWhatWasChosenStays(t *testing.T) {
+	for _, name := range []string{"claude", "kimi", "opencode", "codex"} {
+		for _, record := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				a := known(t, name)
+				h := newHost(t)
+				first := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"tool.before", "turn.end"}, Deny: true})
+				path := first.Agents[0].Path
+				text := read(t, path)
+				if !record { // dotfiles from another machine
+					if err := os.Remove(manifestPath(h.Dirs)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				again := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
+				if read(t, path) != text || !slices.Equal(first.Agents[0].Events, again.Agents[0].Events) {
+					t.Errorf("installing again changed it:\n%s\n---\n%s", text, read(t, path))
+				}
+				if notes := strings.Join(again.Agents[0].Notes, "\n"); !strings.Contains(notes, "as chosen before") {
+					t.Error(notes)
+				}
+				// What is said now counts.
+				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
+				if text := read(t, path); a.Install.Way != agent.WayPlugin && strings.Contains(text, denyFlag) || pluginDenies.MatchString(text) {
+					t.Error("it still refuses")
+				}
+				usual := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Usual: true})
+				if want, _ := Pick(a, nil); len(usual.Agents[0].Events) != len(want) {
+					t.Errorf("%v", usual.Agents[0].Events)
+				}
+				if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); len(p.Steps) > 0 || strings.Contains(strings.Join(p.Agents[0].Notes, ""), "chosen") {
+					t.Errorf("%+v", p)
+				}
+			})
+		}
+	}
+}
+
+// The doctor mends without losing what was chosen.
+func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
+	a := known(t, "claude")
+	h := newHost(t)
+	path := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse", "Stop"}, Deny: true}).Agents[0].Path
+	text := read(t, path)
+	write(t, path, strings.Replace(text, `"timeout": 3600`, `"timeout": 5`, 1))
+	d, all := examine(h, a, nil)
+	if f := finding(all, "intact"); f == nil || f.Level != Bad || !strings.Contains(f.What, "PreToolUse: timeout differs") || f.Fix != "hookmux install claude" {
+		t.Fatalf("%+v", f)
+	}
+	if _, err := d.Mend(all, never, &Disk{}); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, path) != text {
+		t.Error(read(t, path))
+	}
+}
+
+// A version that does not know a member does not get it, and it is said.
+func TestOnlyMembersTheVersionKnows(t *testing.T) {
+	a := known(t, "claude")
+	for version, want := range map[string]bool{"2.1.294": false, "2.1.295": true, "2.1.325": true, "": true} {
+		h := newHost(t)
+		h.AgentVersion = func(*agent.Agent) string { return version }
+		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Deny: true})
+		text := read(t, p.Agents[0].Path)
+		if got := strings.Contains(text, "onFailure"); got != want || !strings.Contains(text, denyFlag) {
+			t.Errorf("%s: %v\n%s", version, got, text)
+		}
+		if notes := strings.Join(p.Agents[0].Notes, "\n"); strings.Contains(notes, "does not know onFailure") == want {
+			t.Errorf("%s: %s", version, notes)
+		}
+		if _, all := examine(h, a, nil); finding(all, "intact") != nil {
+			t.Errorf("%s: %+v", version, all)
+		}
+	}
+	// One that passes over everything when it does not know one thing.
+	kimi := known(t, "kimi")
+	for version, want := range map[string]bool{"1.0.0": true, kimi.Tried: false} {
+		h := newHost(t)
+		h.AgentVersion = func(*agent.Agent) string { return version }
+		p := mustInstall(t, h, Options{Agents: []*agent.Agent{kimi}})
+		if notes := strings.Join(p.Agents[0].Notes, "\n"); strings.Contains(notes, "is older than") != want {
+			t.Errorf("%s: %s", version, notes)
+		}
+	}
+}

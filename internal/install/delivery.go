@@ -1,0 +1,136 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Delivery is what of an agent's installed hooks would reach us in a session
+// that is started now. What does must not be given a second time at launch, and
+// what does not must be.
+type Delivery struct {
+	Ours   bool     // something of ours is installed
+	Events []string // those whose hook runs and reaches us
+	// Whole: nothing that was installed is missing, damaged, switched off,
+	// hidden or untrusted.
+	Whole bool
+	Why   string // what is wrong, for a person; empty when Whole
+}
+
+// Delivery looks at what is installed for an agent.
+func (h *Host) Delivery(a *agent.Agent) Delivery {
+	var d Delivery
+	var wrong []string
+	for _, s := range h.Look(a) {
+		if s.Err != nil || s.Ours == 0 {
+			continue
+		}
+		d.Ours = true
+		short := Short(h.Dirs.Home, s.Path)
+		switch {
+		case s.Shadowed:
+			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short, Short(h.Dirs.Home, s.By)))
+			continue
+		case len(s.Untrusted) > 0:
+			wrong = append(wrong, fmt.Sprintf("%d hooks in %s are not trusted", len(s.Untrusted), short))
+		case len(s.Deaf) > 0:
+			wrong = append(wrong, short+": "+s.Deaf[0])
+		case len(s.Missing) > 0:
+			wrong = append(wrong, fmt.Sprintf("%s: %s is gone", short, strings.Join(s.Missing, ", ")))
+		case len(s.Running) == 0:
+			wrong = append(wrong, fmt.Sprintf("%s: the program it runs is not there", short))
+		}
+		for _, e := range s.Running {
+			if !slices.Contains(d.Events, e) {
+				d.Events = append(d.Events, e)
+			}
+		}
+	}
+	for _, off := range h.offSwitches(a) {
+		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", Short(h.Dirs.Home, off.path), off.key, off.value))
+		d.Events = nil
+	}
+	d.Whole = d.Ours && len(wrong) == 0
+	if !d.Whole && d.Ours {
+		d.Why = strings.Join(wrong, "; ")
+	}
+	return d
+}
+
+// Installed reports whether an agent has hooks of ours that run.
+func (h *Host) Installed(a *agent.Agent) bool {
+	d := h.Delivery(a)
+	return d.Ours && len(d.Events) > 0
+}
+
+// offSwitch is a setting that keeps an agent's hooks from running.
+type offSwitch struct {
+	path, key, value string
+	line             int
+}
+
+// offSwitches are those that are set.
+func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
+	seen := map[string]bool{}
+	for _, off := range a.Install.Off {
+		path := h.resolve(agent.HookFile{Path: off.Path, Env: off.Env})
+		if path == "" || seen[h.realPath(path)+"\x00"+off.Key] {
+			continue
+		}
+		seen[h.realPath(path)+"\x00"+off.Key] = true
+		if raw, line := h.setting(path, off.Format, off.Key); raw != nil && same(raw, asJSON(off.When)) {
+			out = append(out, offSwitch{path, off.Key, string(raw), line})
+		}
+	}
+	return out
+}
+
+// setting is the value of a key in a file, as JSON; nil when it cannot be read:
+// that is said where it matters.
+func (h *Host) setting(path, format, key string) ([]byte, int) {
+	f, err := edit.For(format)
+	if err != nil {
+		return nil, 0
+	}
+	src, err := h.readFile(path)
+	if err != nil || src == nil {
+		return nil, 0
+	}
+	r, err := f.Parse(src)
+	if err != nil {
+		return nil, 0
+	}
+	steps := strings.Split(key, ".")
+	where, _ := r.Where(steps...)
+	return r.Raw(steps...), where.Line
+}
+
+// WithHooks is a hooks file of a person's with the usual hooks of ours in it,
+// for a folder that is only used for one launch. Ours run the real program:
+// nothing need be installed for this.
+func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
+	place, path, ok := a.Install.Place(User, agent.Look{Resolve: h.resolve})
+	if !ok {
+		return nil, fmt.Errorf("%s: has no hooks of a user", a.Name)
+	}
+	t, err := newTarget(path, place, a.Install)
+	if err != nil {
+		return nil, err
+	}
+	commands, err := h.commands(a, Options{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range commands {
+		commands[i].Program = h.Hook
+	}
+	if own == nil {
+		own = t.fresh(place)
+	}
+	out, _, err := t.write(own, a, commands, nil)
+	return out, err
+}

@@ -1,0 +1,305 @@
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// site says how hooks of ours stand in one file.
+func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
+	h := d.Host
+	if s.Scope == Project {
+		reinstall += " --project"
+	}
+	// What was chosen before is kept by installing again.
+	again := func(trust bool) (*Plan, error) {
+		return h.Install(Options{Agents: []*agent.Agent{a}, Scope: s.Scope, Trust: trust})
+	}
+	well := true
+	bad := func(check string, level Level, format string, args ...any) {
+		d.say(a.Name, check, level, reinstall, "%s: %s", short, fmt.Sprintf(format, args...))
+		d.mends(again)
+		well = well && level != Bad
+	}
+	if s.Shadowed {
+		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, Short(h.Dirs.Home, s.By))
+	}
+	if len(s.Twice) > 0 {
+		bad("duplicates", Bad, "more than one hook of hookmux at %s", strings.Join(s.Twice, ", "))
+	}
+	if len(s.Missing) > 0 {
+		bad("missing", Bad, "hookmux's hooks were taken out at %s", strings.Join(s.Missing, ", "))
+	}
+	switch {
+	case len(s.Stale) > 0 && a.Install.Way == agent.WayPlugin && len(s.Deaf) == 0:
+		bad("intact", Note, "%s", s.Stale[0])
+		well = false // there is a line about it
+	case len(s.Stale) > 0:
+		bad("intact", Bad, "not as this version writes it: %s", strings.Join(s.Stale, "; "))
+	}
+	if well {
+		n := fmt.Sprintf("%d events", len(s.Events))
+		if a.Install.Way == agent.WayPlugin {
+			n = "the plugin"
+		}
+		d.say(a.Name, "present", Good, "", "%s: %s, as hookmux writes it", short, n)
+	}
+	if len(s.Fresh) > 0 {
+		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
+	}
+	if len(s.Untrusted) > 0 {
+		bad("trust", Bad, "%d of its hooks are not trusted or switched off, so they do not run; %s", len(s.Untrusted), a.Install.Trust.Say)
+	}
+	for _, what := range s.Foreign {
+		d.say(a.Name, "foreign", Note, "", "%s: %s answers as well", short, what)
+	}
+}
+
+// off names settings that keep hooks from running.
+func (d *Doctor) off(a *agent.Agent) {
+	for _, off := range d.Host.offSwitches(a) {
+		d.say(a.Name, "switched off", Bad, fmt.Sprintf("set %s otherwise in %s, line %d", off.key, off.path, off.line), "%s: %s is %s, so no hooks run", off.path, off.key, off.value)
+	}
+}
+
+// folder says whether an agent trusts the folder one is in, where it runs no
+// hooks at all otherwise.
+func (d *Doctor) folder(a *agent.Agent) {
+	h := d.Host
+	if a.Install.Trust.Folders == nil || h.Project == "" {
+		return
+	}
+	trust, by, err := h.folderTrust(a, h.Project)
+	here, by := Short(h.Dirs.Home, h.Project), Short(h.Dirs.Home, by)
+	switch {
+	case err != nil:
+		d.say(a.Name, "folder", Bad, "correct the file by hand", "%s: %v", by, err)
+	case trust == folderTrusted:
+		d.say(a.Name, "folder", Good, "", "it trusts %s (%s)", here, by)
+	case trust == folderRefused:
+		d.say(a.Name, "folder", Bad, "open /permissions in "+a.Title+" there, or change "+by, "%s says not to trust %s: no hooks run there, not even yours", by, here)
+	default:
+		d.say(a.Name, "folder", Note, a.Install.Trust.Say, "%s is not among the folders it trusts (%s)", here, by)
+	}
+}
+
+// seeds finds what was laid beside a plugin and now keeps others from what
+// they need.
+func (d *Doctor) seeds(a *agent.Agent) {
+	if a.Install.Plugin == nil {
+		return
+	}
+	m, err := d.Host.load()
+	if err != nil {
+		return
+	}
+	for _, path := range m.paths() {
+		r := m.Files[path]
+		if r.Agent != a.Name || r.Kind != KindPlugin {
+			continue
+		}
+		others := d.Host.others(a, path)
+		if len(others) == 0 || len(m.seedsOf(a, path)) == 0 {
+			continue
+		}
+		again := "hookmux install " + a.Name
+		if r.Scope == Project {
+			again += " --project"
+		}
+		d.say(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", Short(d.Host.Dirs.Home, path), a.Title, Short(d.Host.Dirs.Home, others[0]))
+		d.mends(func(trust bool) (*Plan, error) {
+			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
+		})
+	}
+}
+
+// leftovers are files that somebody who was killed could not finish.
+func (d *Doctor) leftovers() {
+	left := d.Host.unfinished()
+	if len(left) == 0 {
+		return
+	}
+	for i := range left {
+		left[i] = Short(d.Host.Dirs.Home, left[i])
+	}
+	d.say("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s", strings.Join(left, ", "))
+	// Whoever changes files under the lock sweeps first.
+	d.mends(func(bool) (*Plan, error) {
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpSweep}}}, nil
+	})
+}
+
+// seen asks the agent itself which of our hooks it sees and trusts.
+func (d *Doctor) seen(a *agent.Agent, sites []Site) {
+	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" {
+		return
+	}
+	listed, err := d.Hooks(a, d.Host.Dirs.Home)
+	if err != nil {
+		d.say(a.Name, "asked", Note, "", "%s could not be asked which hooks it sees: %v", a.Title, err)
+		return
+	}
+	total, trusted := 0, 0
+	for _, l := range listed {
+		if c, ok := ReadLine(l.Command); ok && c.Agent == a.Name {
+			total++
+			if l.Trust == "trusted" && l.Enabled {
+				trusted++
+			}
+		}
+	}
+	want := 0
+	for _, s := range sites {
+		if s.Scope == User && !s.Shadowed {
+			want += s.Ours
+		}
+	}
+	switch {
+	case total < want:
+		d.say(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s sees %d of %d hooks", a.Title, total, want)
+	case trusted < total:
+		d.say(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it", a.Title, trusted, total)
+	default:
+		d.say(a.Name, "asked", Good, "", "%s itself says it sees %d hooks and trusts them all", a.Title, total)
+	}
+}
+
+// dead offers trust entries of hooks that are gone for removal.
+func (d *Doctor) dead(a *agent.Agent) {
+	dead := d.Host.DeadTrust(a)
+	if len(dead) == 0 {
+		return
+	}
+	path := d.Host.trustFile(a)
+	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust for %d hooks that are gone: %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.mends(func(bool) (*Plan, error) {
+		src, err := d.Host.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		now := src
+		for _, key := range dead {
+			if now, err = edit.TOML.Prune(now, stateKey(key), 0); err != nil {
+				return nil, broken(path, err)
+			}
+		}
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+	})
+}
+
+// oldSwitch is a name that the agent's switch for hooks had before.
+var oldSwitch = []string{"features", "codex_hooks"}
+
+// stale offers a switch that means nothing any more for removal.
+func (d *Doctor) stale(a *agent.Agent) {
+	path := d.Host.trustFile(a)
+	src, err := d.Host.readFile(path)
+	if !byHash(a) || err != nil || src == nil {
+		return
+	}
+	r, err := edit.TOML.Parse(src)
+	if err != nil || r.Raw(oldSwitch...) == nil {
+		return
+	}
+	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and means nothing any more", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.mends(func(bool) (*Plan, error) {
+		src, err := d.Host.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		now, err := edit.TOML.Prune(src, oldSwitch, 0)
+		if err != nil {
+			return nil, broken(path, err)
+		}
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+	})
+}
+
+// twins names agents that run this one's hooks, or whose hooks it runs.
+func (d *Doctor) twins(a *agent.Agent, sites []Site) {
+	for _, other := range d.All {
+		if other.Install != nil && slices.Contains(other.Install.Reads, a.Name) && slices.ContainsFunc(sites, func(s Site) bool { return s.Ours > 0 && reads(other, s.Scope) }) &&
+			(d.Host.program(other) != "" || d.Host.Installed(other)) {
+			d.say(a.Name, "read by", Note, "", "%s runs these hooks as well; hookmux answers such a call once", other.Title)
+		}
+	}
+}
+
+// probe runs the hook with nearly no environment.
+func (d *Doctor) probe(ctx context.Context, a *agent.Agent) {
+	if !d.Host.runnable(Shim(d.Host.Dirs)) {
+		return // said already
+	}
+	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
+	if p.Error != "" {
+		d.say(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "without its environment %s", p.Error)
+		return
+	}
+	d.say(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment", p.Took.Round(time.Millisecond))
+}
+
+// arrived says which events ever came.
+func (d *Doctor) arrived(ctx context.Context, a *agent.Agent, healthy bool) {
+	last := map[string]time.Time{}
+	kinds := map[event.Kind]bool{}
+	n := 0
+	take := func(e client.Entry) bool {
+		n++
+		var ev struct {
+			Native string     `json:"native"`
+			Kind   event.Kind `json:"kind"`
+			Time   time.Time  `json:"time"`
+		}
+		if json.Unmarshal(e.Event, &ev) == nil && ev.Native != ProbeEvent {
+			if ev.Time.After(last[ev.Native]) {
+				last[ev.Native] = ev.Time
+			}
+			kinds[ev.Kind] = true
+		}
+		return true
+	}
+	const newest = 1000
+	err := d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}}, Limit: newest, Newest: true}, take)
+	if n >= newest { // what is rare may have come before these
+		for _, e := range a.Events {
+			if _, ok := last[e.Name]; !ok && err == nil {
+				err = d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}, Kinds: []string{e.Name}}, Limit: 1, Newest: true}, take)
+			}
+		}
+	}
+	if err != nil {
+		d.say(a.Name, "events", Note, "", "the journal cannot be read: %v", err)
+		return
+	}
+	var names []string
+	for name := range last {
+		names = append(names, name)
+	}
+	sort.Slice(names, func(i, j int) bool { return last[names[i]].After(last[names[j]]) })
+	for i, name := range names {
+		names[i] = name + " " + last[name].Local().Format("2006-01-02 15:04")
+	}
+	switch {
+	case len(names) == 0:
+		fix := "start " + a.Title + " once; " + a.Install.Pickup.Say
+		if a.Install.Trust.Step == "folder" && a.Install.Trust.Folders == nil {
+			fix += "; " + a.Install.Trust.Say
+		}
+		d.say(a.Name, "events", Note, fix, "no event of it ever arrived")
+	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "":
+		d.say(a.Name, "events", Bad, a.Install.Trust.Say, "only starts of sessions ever arrived (%s): its other hooks are probably not trusted", strings.Join(names, ", "))
+	default:
+		d.say(a.Name, "events", Good, "", "arrived: %s", strings.Join(names, ", "))
+	}
+}

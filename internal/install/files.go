@@ -1,0 +1,94 @@
+package install
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// files is all that planning looks at. It is the disk, or in tests that try
+// many documents, a table in memory; changes go through an [Editor] anyhow.
+type files interface {
+	read(path string) ([]byte, error) // nil: there is none
+	exists(path string) bool          // also a folder, or a link that leads nowhere
+	isFile(path string) bool
+	runnable(path string) bool
+	readlink(path string) (string, bool)
+	realPath(path string) string // itself where it leads nowhere
+	glob(pattern string) []string
+	writable(steps []Step) error
+}
+
+func (h *Host) on() files {
+	if h.files != nil {
+		return h.files
+	}
+	return disk{}
+}
+
+func (h *Host) readFile(path string) ([]byte, error)      { return h.on().read(path) }
+func (h *Host) exists(path string) bool                   { return h.on().exists(path) }
+func (h *Host) isFile(path string) bool                   { return h.on().isFile(path) }
+func (h *Host) runnable(path string) bool                 { return h.on().runnable(path) }
+func (h *Host) readlink(path string) (to string, ok bool) { return h.on().readlink(path) }
+func (h *Host) realPath(path string) string               { return h.on().realPath(path) }
+func (h *Host) glob(pattern string) []string              { return h.on().glob(pattern) }
+func (h *Host) writable(steps []Step) error               { return h.on().writable(steps) }
+
+// missingDirs are the folders that have to be made for a file, outermost
+// first.
+func (h *Host) missingDirs(path string) []string {
+	var out []string
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		if h.exists(dir) || dir == filepath.Dir(dir) {
+			slices.Reverse(out)
+			return out
+		}
+		out = append(out, dir)
+	}
+}
+
+// disk is the real one.
+type disk struct{}
+
+func (disk) read(path string) ([]byte, error) {
+	data, err := edit.ReadFile(path, edit.MaxFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && data == nil {
+		data = []byte{}
+	}
+	return data, err
+}
+
+func (disk) exists(path string) bool { _, err := os.Lstat(path); return err == nil }
+
+func (disk) isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (disk) runnable(path string) bool { return runnable(path) }
+
+func (disk) readlink(path string) (string, bool) {
+	to, err := os.Readlink(path)
+	return to, err == nil
+}
+
+func (disk) realPath(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+func (disk) glob(pattern string) []string {
+	matches, _ := filepath.Glob(pattern) // only a bad pattern fails
+	return matches
+}
+
+func (disk) writable(steps []Step) error { return writable(steps) }

@@ -1,0 +1,99 @@
+//go:build unix
+
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// TestRealTwins installs into an agent and into the one whose file it reads as
+// well, and lets the first run: what it tells twice reaches hooks once.
+func TestRealTwins(t *testing.T) {
+	for _, a := range installable() {
+		for _, other := range a.Install.Reads {
+			t.Run(a.Name+" reads "+other, func(t *testing.T) { realTwins(t, a, other) })
+		}
+	}
+}
+
+func realTwins(t *testing.T, a *agent.Agent, other string) {
+	entry, ok := agents.Find(a.Name)
+	if !ok {
+		t.Skip("not in the table of real agents")
+	}
+	read, ok := agent.Builtin().Agent(other)
+	if !ok || read.Install == nil {
+		t.Fatalf("%s cannot be installed into", other)
+	}
+	stage := agentstest.NewStage(t, a.Name, model.Scenario{})
+	marker, heard := filepath.Join(stage.Project, "ran"), filepath.Join(shortDir(t), "..", "heard")
+	stage.Model.Play(stage.Run, model.Scenario{Steps: []model.Step{
+		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
+		{Say: "done"},
+	}})
+	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t), "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
+	h := stageHost(t, stage, filepath.Join(programs(t), hookName))
+	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command", "target": "echo asked >> " + heard}
+	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})
+	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), string(text))
+	apply(t, h, Options{Agents: []*agent.Agent{a, read}, Scope: User, Trust: true, Events: withTools(a)}, stage)
+	// Some read the other's file of the user, some that of the project alone,
+	// and only where they are told to trust it.
+	apply(t, h, Options{Agents: []*agent.Agent{read}, Scope: Project, Trust: true}, stage)
+	t.Cleanup(func() { endHub(t, h.Dirs) })
+	stage.Headless(t, "Run it "+model.Mark(""))
+	if _, err := os.Stat(marker); err != nil {
+		t.Error("the tool did not run")
+	}
+
+	arrived, twins := 0, 0
+	c := &client.Client{Socket: h.Dirs.Socket()}
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		arrived, twins = 0, 0
+		ended := false
+		err := c.Query(context.Background(), wire.QueryParams{}, func(e client.Entry) bool {
+			var ev struct {
+				Agent, Native string
+				Kind          event.Kind
+			}
+			_ = json.Unmarshal(e.Event, &ev)
+			ended = ended || ev.Kind == event.TurnEnd
+			if ev.Kind == event.ToolBefore {
+				arrived++
+				if e.Outcome != nil && e.Outcome.Twin != "" {
+					twins++
+				}
+				if ev.Agent != a.Name {
+					t.Errorf("%s came as an event of %s", ev.Native, ev.Agent)
+				}
+			}
+			return true
+		})
+		if err == nil && ended {
+			break
+		}
+	}
+	lines, _ := os.ReadFile(heard)
+	t.Logf("the call arrived %d times, %d marked as twins, hooks were asked %d times", arrived, twins, strings.Count(string(lines), "asked"))
+	if arrived < 2 {
+		t.Skipf("%s did not run %s's hooks here", a.Name, other)
+	}
+	if arrived != 2 || twins != 1 || string(lines) != "asked\n" {
+		t.Errorf("want it twice, one a twin, and hooks asked once; heard %q", lines)
+	}
+}

@@ -1,0 +1,342 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Rules are what the catalogue and the user's settings say about one agent.
+type Rules struct {
+	Spec *agent.StatusSpec // nil: only the event's kind tells
+	// Off says that the user switched this agent's status off: sessions are
+	// still listed and titles still followed.
+	Off bool
+}
+
+// Change says what a news item made different.
+type Change struct {
+	Key     Key
+	Session *Session // as it is now; nil when it is gone or nothing was changed
+
+	Created  bool
+	From, To Status // equal when the status stayed
+	Title    bool   // the shown title changed
+	Tool     bool   // what it does now changed
+	Waiting  bool   // it began to wait for a person
+	Answered bool   // it waits no more
+
+	TurnStarted bool
+	TurnEnded   bool
+	Turn        *Turn // the turn that ended
+
+	Ended    bool // the session ended
+	Revived  bool // it had ended and lives again
+	Gone     bool // it was forgotten
+	Subagent bool // only a subagent reported; nobody should be told that the session did
+
+	Stale string // why the event did not touch the status
+}
+
+// Any reports whether there is anything to store or show.
+func (c *Change) Any() bool { return c.Session != nil || c.Gone }
+
+// Status reports whether the status changed.
+func (c *Change) Status() bool { return c.From != c.To }
+
+// Book holds the sessions. It is safe for concurrent use.
+type Book struct {
+	mu        sync.RWMutex
+	sessions  map[Key]*Session
+	children  map[Key]Key              // a subagent's own session → the session it works for
+	terminals map[string]Key           // mux0's terminals
+	processes map[process]map[Key]bool // who runs in a process
+}
+
+// process names one process for ever.
+type process struct {
+	pid   int
+	start uint64
+}
+
+// NewBook is a book without sessions.
+func NewBook() *Book {
+	return &Book{
+		sessions: map[Key]*Session{}, children: map[Key]Key{},
+		terminals: map[string]Key{}, processes: map[process]map[Key]bool{},
+	}
+}
+
+// Load puts stored sessions into the book, in place of what it has under
+// their keys. alive tells whether a session's process still runs; where a
+// turn was open and it is not known to live, the session becomes [Unsure]
+// (the agent may have gone on while nobody listened), or ended when the
+// process is known to be gone. alive may be nil.
+func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liveness) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range stored {
+		if s == nil || s.Agent == "" || s.ID == "" {
+			continue
+		}
+		next := s.clone()
+		if next.Beneath.Base == "" {
+			next.Beneath.Base, next.Beneath.BaseSince = next.Status, next.Since
+		}
+		life := Unknown
+		if alive != nil {
+			life = alive(s)
+		}
+		if next.Live() && life == Gone {
+			next.leave(now, "the process is gone", true)
+		} else if next.Live() && life == Unknown && (next.Turn.Open() || next.Waits()) {
+			next.doubt(now)
+		}
+		next.derive()
+		b.put(next)
+	}
+}
+
+// Liveness is what is known about a session's process.
+type Liveness int
+
+// What can be known about a process.
+const (
+	Unknown Liveness = iota
+	Alive
+	Gone
+)
+
+// put makes s the session of its key and keeps the indexes.
+func (b *Book) put(s *Session) {
+	old := b.sessions[s.Key]
+	b.sessions[s.Key] = s
+	if was, is := placeOf(old), placeOf(s); was != is {
+		b.unlink(was, s.Key)
+		if is.pid != 0 {
+			if b.processes[is] == nil {
+				b.processes[is] = map[Key]bool{}
+			}
+			b.processes[is][s.Key] = true
+		}
+	}
+	if s.Terminal != "" {
+		b.terminals[s.Terminal] = s.Key
+	}
+	b.adopt(old, s)
+}
+
+// adopt keeps whose subagents are whose. Lists are only ever replaced, so the
+// same memory is the same list.
+func (b *Book) adopt(old, s *Session) {
+	var was []Subagent
+	if old != nil {
+		was = old.Subagents
+	}
+	if len(was) == len(s.Subagents) && (len(was) == 0 || &was[0] == &s.Subagents[0]) {
+		return
+	}
+	for i := range was {
+		if child := (Key{s.Agent, was[i].ID}); b.children[child] == s.Key {
+			delete(b.children, child)
+		}
+	}
+	for i := range s.Subagents {
+		if id := s.Subagents[i].ID; id != "" && id != s.ID {
+			b.children[Key{s.Agent, id}] = s.Key
+		}
+	}
+}
+
+func (b *Book) unlink(p process, key Key) {
+	if set := b.processes[p]; set != nil {
+		if delete(set, key); len(set) == 0 {
+			delete(b.processes, p)
+		}
+	}
+}
+
+// placeOf is the process a living session runs in.
+func placeOf(s *Session) process {
+	if s == nil || !s.Live() {
+		return process{}
+	}
+	return process{s.Place.PID, s.Place.Start}
+}
+
+func (b *Book) drop(key Key) {
+	s := b.sessions[key]
+	if s == nil {
+		return
+	}
+	b.unlink(placeOf(s), key)
+	for i := range s.Subagents {
+		child := Key{s.Agent, s.Subagents[i].ID}
+		if b.children[child] == key {
+			delete(b.children, child)
+		}
+	}
+	if b.terminals[s.Terminal] == key {
+		delete(b.terminals, s.Terminal)
+	}
+	delete(b.sessions, key)
+}
+
+// Get is a session by its key.
+func (b *Book) Get(key Key) (*Session, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	s, ok := b.sessions[key]
+	return s, ok
+}
+
+// Len is how many sessions there are.
+func (b *Book) Len() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.sessions)
+}
+
+// Snapshot is every session as it stands, the one that started first first.
+// The values may be kept and read without locks.
+func (b *Book) Snapshot() []*Session {
+	b.mu.RLock()
+	out := make([]*Session, 0, len(b.sessions))
+	for _, s := range b.sessions {
+		out = append(out, s)
+	}
+	b.mu.RUnlock()
+	slices.SortFunc(out, func(x, y *Session) int {
+		return cmp.Or(x.StartedAt.Compare(y.StartedAt), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+// Waiting is the sessions that wait for a person, the one that has waited
+// longest first.
+func (b *Book) Waiting() []*Session {
+	b.mu.RLock()
+	var out []*Session
+	for _, s := range b.sessions {
+		if s.Live() && s.Waits() {
+			out = append(out, s)
+		}
+	}
+	b.mu.RUnlock()
+	slices.SortFunc(out, func(x, y *Session) int {
+		return cmp.Or(x.WaitingSince.Compare(y.WaitingSince), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+// At is the sessions that run in a process.
+func (b *Book) At(pid int, start uint64) []*Session {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	var out []*Session
+	for key := range b.processes[process{pid, start}] {
+		out = append(out, b.sessions[key])
+	}
+	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })
+	return out
+}
+
+// update runs f on a copy of a session and puts it back; what changed is in
+// the result. Nothing happens when the session is not there.
+func (b *Book) update(key Key, f func(s *Session, c *Change)) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.sessions[key]
+	if old == nil {
+		return Change{Key: key}
+	}
+	next := old.clone()
+	c := Change{Key: key}
+	f(next, &c)
+	b.settle(old, next, &c)
+	return c
+}
+
+// settle puts next in the place of old and fills in what changed.
+func (b *Book) settle(old, next *Session, c *Change) {
+	next.derive()
+	c.Session = next
+	if old == nil {
+		c.From, c.Created = NeverRan, true
+		c.Title = next.Title.Name() != ""
+		c.Tool = next.Tool != ""
+		c.Waiting = next.Waits()
+	} else {
+		c.From = old.Status
+		c.Title = old.Title.Name() != next.Title.Name()
+		c.Tool = old.Tool != next.Tool
+		c.Waiting = !old.Waits() && next.Waits()
+		c.Answered = old.Waits() && !next.Waits()
+		c.Ended = old.Live() && !next.Live()
+		c.Revived = !old.Live() && next.Live()
+	}
+	c.To = next.Status
+	b.put(next)
+}
+
+// derive is the status that is shown: what is asked of a person covers what
+// goes on beneath.
+func (s *Session) derive() {
+	status, since := s.Beneath.Base, s.Beneath.BaseSince
+	s.WaitingSince = time.Time{}
+	if len(s.Asks) > 0 {
+		status, since = NeedsInput, s.Asks[0].At
+		for i := range s.Asks {
+			if s.Asks[i].At.Before(since) {
+				since = s.Asks[i].At
+			}
+		}
+		s.WaitingSince = since
+	}
+	s.Status, s.Since = status, since
+	s.Tool = s.doing()
+}
+
+// base sets what goes on beneath the questions.
+func (s *Session) base(status Status, at time.Time) {
+	if s.Beneath.Base != status {
+		s.Beneath.Base, s.Beneath.BaseSince = status, at
+	}
+}
+
+// Forget takes a session out of the book.
+func (b *Book) Forget(key Key) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.sessions[key]
+	if s == nil {
+		return Change{Key: key}
+	}
+	b.drop(key)
+	return Change{Key: key, From: s.Status, To: NeverRan, Gone: true}
+}
+
+// SetResume records how a session is taken up again; nil takes the record
+// away.
+func (b *Book) SetResume(key Key, r *Resume) Change {
+	return b.update(key, func(s *Session, _ *Change) { s.Resume = r })
+}
+
+// Placed tells where a session runs, when that is learnt from elsewhere than
+// its events (a pane that was looked for, a process that was found).
+func (b *Book) Placed(key Key, at event.Place) Change {
+	return b.update(key, func(s *Session, _ *Change) { s.Place = at })
+}
+
+// MarkRead notes that a person saw the result of the last turn.
+func (b *Book) MarkRead(key Key, at time.Time) Change {
+	return b.update(key, func(s *Session, _ *Change) {
+		if s.Status.Finished() && s.ReadAt.IsZero() {
+			s.ReadAt = at
+		}
+	})
+}

@@ -1,0 +1,236 @@
+package session
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Failing reports whether a finished call failed, why, and with which exit
+// code (0 when none is known). Every shape in which an agent says so counts;
+// a search that found nothing did not fail, and neither did a call that the
+// person stopped.
+func Failing(ev *event.Event) (failed bool, text string, exit int) {
+	tool := ev.Tool
+	if tool == nil {
+		return false, "", 0
+	}
+	r := reported{failed: tool.Failed, text: ev.Error}
+	r.read(tool.Output, 0)
+	if tool.Kind == event.Shell {
+		r.trailer(tool.Output)
+	}
+	if r.exit == 0 && r.text != "" && r.failed {
+		r.exit = exitIn(r.text)
+	}
+	if !r.failed && r.exit == 0 {
+		return false, "", 0
+	}
+	if r.stopped || string(jsonscan.Get(ev.Raw, "is_interrupt")) == "true" {
+		return false, "", 0
+	}
+	if tool.Kind == event.Shell && r.exit == 1 && foundNothing(tool.Commands) {
+		return false, "", 0
+	}
+	return true, fold(r.text, maxSummary), r.exit
+}
+
+// reported is what a result says about itself.
+type reported struct {
+	failed  bool
+	stopped bool
+	text    string
+	exit    int
+}
+
+// read looks at a result; agents put the same words at different depths.
+func (r *reported) read(output []byte, depth int) {
+	if !jsonscan.IsObject(output) || depth > 2 {
+		return
+	}
+	_ = jsonscan.Object(output, func(key, value []byte) bool {
+		word := string(value)
+		switch string(key) {
+		case "is_error", "isError", "isFailure", "is_failure":
+			r.failed = r.failed || word == "true"
+		case "timed_out", "timedOut":
+			r.failed = r.failed || word == "true"
+		case "interrupted":
+			r.stopped = r.stopped || word == "true"
+		case "success":
+			r.failed = r.failed || word == "false"
+		case "error", "error_message", "errorMessage":
+			r.fault(value)
+		case "exit_code", "exitCode", "exit":
+			if n, err := strconv.Atoi(word); err == nil && n != 0 {
+				r.exit = n
+			}
+		case "signal":
+			if s, ok := jsonscan.String(value); ok && s != "" {
+				r.failed = true
+			} else if n, err := strconv.Atoi(word); err == nil && n != 0 {
+				r.failed = true
+			}
+		case "status":
+			if s, ok := jsonscan.String(value); ok && (s == "error" || s == "failed") {
+				r.failed = true
+			}
+		case "resultType", "result_type":
+			if s, ok := jsonscan.String(value); ok && (s == "failure" || s == "error") {
+				r.failed = true
+			}
+		case "Content", "content", "toolResponse", "metadata", "result", "details":
+			r.read(value, depth+1)
+		}
+		return true
+	})
+}
+
+func (r *reported) fault(value []byte) {
+	switch {
+	case string(value) == "true":
+		r.failed = true
+	case jsonscan.IsObject(value):
+		r.failed = true
+		if s, ok := jsonscan.String(jsonscan.Get(value, "message")); ok && r.text == "" {
+			r.text = s
+		}
+	default:
+		if s, ok := jsonscan.String(value); ok && strings.TrimSpace(s) != "" {
+			r.failed = true
+			if r.text == "" {
+				r.text = s
+			}
+		}
+	}
+}
+
+// trailers are the lines with which agents close a command's output.
+var trailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>)\s*$`)
+
+// trailer reads the exit code from the last lines of a command's output.
+func (r *reported) trailer(output []byte) {
+	if r.exit != 0 {
+		return
+	}
+	text, ok := jsonscan.String(output)
+	for _, name := range []string{"llmContent", "textResultForLlm", "text_result_for_llm"} {
+		if !ok {
+			text, ok = jsonscan.String(jsonscan.Get(output, name))
+		}
+	}
+	if !ok {
+		return
+	}
+	text = text[max(0, len(text)-400):]
+	found := trailers.FindAllStringSubmatch(text, -1)
+	if len(found) == 0 {
+		return
+	}
+	for _, digits := range found[len(found)-1][1:] {
+		if n, err := strconv.Atoi(digits); err == nil {
+			r.exit = n
+		}
+	}
+}
+
+var exitWords = regexp.MustCompile(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
+
+// exitIn is the exit code an error names in words.
+func exitIn(text string) int {
+	if len(text) > 8<<10 {
+		text = text[:4<<10] + text[len(text)-4<<10:]
+	}
+	if m := exitWords.FindStringSubmatch(text); m != nil {
+		if n, err := strconv.Atoi(m[1]); err == nil && n > -1000 && n < 1000 {
+			return n
+		}
+	}
+	return 0
+}
+
+// searchers exit with 1 to say "nothing found" or "not the same".
+var searchers = map[string]bool{
+	"grep": true, "egrep": true, "fgrep": true, "zgrep": true, "rg": true, "ag": true, "ack": true, "ugrep": true,
+	"diff": true, "cmp": true, "test": true, "[": true, "[[": true, "pgrep": true, "which": true, "command": true, "type": true, "expr": true,
+}
+
+// harmless commands before a search cannot be what exited with 1, or nobody
+// would mind.
+var harmless = map[string]bool{"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true, "ls": true, "cat": true, "head": true, "tail": true}
+
+// foundNothing reports whether a command line that exited with 1 may just
+// have found nothing: its last word is a search's.
+func foundNothing(commands []string) bool {
+	if len(commands) != 1 || len(commands[0]) > 8<<10 {
+		return false
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(commands[0]), "")
+	if err != nil || len(file.Stmts) == 0 {
+		return false
+	}
+	return lastSearches(file.Stmts[len(file.Stmts)-1])
+}
+
+func lastSearches(s *syntax.Stmt) bool {
+	if s == nil || s.Negated || s.Background {
+		return false
+	}
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		switch c.Op {
+		case syntax.Pipe, syntax.PipeAll:
+			return lastSearches(c.Y)
+		case syntax.AndStmt:
+			return lastSearches(c.Y) && (lastSearches(c.X) || onlyHarmless(c.X))
+		case syntax.OrStmt:
+			return lastSearches(c.Y)
+		}
+	case *syntax.Subshell:
+		return len(c.Stmts) > 0 && lastSearches(c.Stmts[len(c.Stmts)-1])
+	case *syntax.Block:
+		return len(c.Stmts) > 0 && lastSearches(c.Stmts[len(c.Stmts)-1])
+	case *syntax.TestClause:
+		return true
+	case *syntax.CallExpr:
+		return searchers[program(c)]
+	}
+	return false
+}
+
+func onlyHarmless(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.BinaryCmd:
+		return onlyHarmless(c.X) && onlyHarmless(c.Y)
+	case *syntax.CallExpr:
+		return harmless[program(c)]
+	}
+	return false
+}
+
+// program is what a simple command runs; "git grep" is grep.
+func program(c *syntax.CallExpr) string {
+	for i, word := range c.Args {
+		name := word.Lit()
+		name = name[strings.LastIndexByte(name, '/')+1:]
+		if name == "git" {
+			for _, next := range c.Args[i+1:] {
+				if sub := next.Lit(); sub == "grep" || sub == "diff" {
+					return sub
+				} else if !strings.HasPrefix(sub, "-") {
+					return name
+				}
+			}
+		}
+		if name == "command" && i+1 < len(c.Args) && c.Args[i+1].Lit() != "-v" && c.Args[i+1].Lit() != "-V" {
+			continue
+		}
+		return name
+	}
+	return ""
+}

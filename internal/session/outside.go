@@ -1,0 +1,202 @@
+package session
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// LeaveAfter is how long a session without a sign of life and without a
+// living process stays in the book.
+const LeaveAfter = time.Hour
+
+// DoubtAfter is how long a turn may be silent before it is doubted, where no
+// process can be watched.
+const DoubtAfter = 15 * time.Minute
+
+// ProcessGone tells that a process ended: the sessions in it are over. start
+// is the process's start tick, so that a number used again does no harm.
+func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	for key := range b.processes[process{pid, start}] {
+		old := b.sessions[key]
+		next := old.clone()
+		c := Change{Key: key}
+		open := next.Turn.Open()
+		if open && (next.Background > 0 || next.Beneath.Spoke) {
+			next.close(at, next.verdict())
+			next.base(statusAfter(next.Turn.Result), at)
+		}
+		next.leave(at, "the process is gone", true)
+		if open {
+			c.TurnEnded, c.Turn = true, next.Turn
+		}
+		b.settle(old, next, &c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// Interrupted tells that a person stopped the turn, as the transcript shows
+// and no hook says. at is when the agent wrote it; a turn that began later is
+// not meant.
+func (b *Book) Interrupted(key Key, at time.Time) Change {
+	return b.update(key, func(s *Session, c *Change) {
+		if !s.Turn.Open() || at.Before(s.Turn.Started) {
+			c.Stale = "no turn to interrupt"
+			return
+		}
+		s.finish(&news{ev: &event.Event{}, at: at}, c, Interrupted)
+	})
+}
+
+// TurnFinished tells that the transcript shows the end of a turn that no hook
+// reported. result may be empty: the turn's tools tell then. turn is the id of
+// the turn, where the agent has ids.
+func (b *Book) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
+	return b.update(key, func(s *Session, c *Change) {
+		if !s.Turn.Open() || at.Before(s.Turn.Started) || turn != "" && s.Turn.ID != "" && turn != s.Turn.ID || s.Background > 0 {
+			c.Stale = "no such turn is open"
+			return
+		}
+		s.finish(&news{ev: &event.Event{Message: message}, at: at}, c, result)
+	})
+}
+
+// ToolFailed tells of a failed call that only the transcript shows. One that
+// was known before, by its call id, is not counted again. A turn that ended
+// well turns out not to have.
+func (b *Book) ToolFailed(key Key, f Failure) Change {
+	return b.update(key, func(s *Session, _ *Change) {
+		t := s.Turn
+		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
+		if t == nil || f.At.Before(t.Started) || s.reported(f) {
+			return
+		}
+		s.failed(f)
+		t.Errors++
+		if !t.Open() && t.Result == OK {
+			t.Result, t.ExitCode = ToolErrors, 1
+			if s.Beneath.Base == Success {
+				s.base(Failed, t.Ended)
+			}
+		}
+	})
+}
+
+// LastWords gives the last turn its summary from the transcript, where its
+// end brought none.
+func (b *Book) LastWords(key Key, message string) Change {
+	return b.update(key, func(s *Session, _ *Change) {
+		if s.Turn != nil && s.Turn.Summary == "" {
+			s.Turn.Summary = Summary(message)
+		}
+	})
+}
+
+// Answered tells that a person answered a call's question, or that its result
+// appeared, as the transcript shows. An empty call means whatever is asked.
+func (b *Book) Answered(key Key, call string, at time.Time) Change {
+	return b.update(key, func(s *Session, _ *Change) {
+		s.Asks = without(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
+		if len(s.Asks) == 0 && s.Turn.Open() {
+			s.base(Running, at)
+		}
+	})
+}
+
+// Decided tells what hookmux answered to an event that was applied before: a
+// refused prompt begins no turn, an answered question waits for nobody, and a
+// turn that was kept going is not over.
+func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
+	n := news{ev: ev, at: at, rules: rules}
+	b.mu.RLock()
+	key, ok := b.route(&n)
+	b.mu.RUnlock()
+	settled := d.Verdict == event.Deny || d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
+	keeps := ev.Kind.TakesKeepGoing() && (d.KeepGoing || d.Verdict == event.Deny)
+	if !ok || rules.Off || !settled && !keeps {
+		return Change{Key: key}
+	}
+	return b.update(key, func(s *Session, c *Change) {
+		switch {
+		case !s.Live():
+		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:
+			s.answered(&n)
+		case ev.Kind == event.ToolBefore && d.Verdict == event.Deny && ev.Tool != nil:
+			// It will not run, and most agents report no end of it.
+			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: digest(ev.Tool), Actor: n.actor}
+			s.Beneath.Calls = without(s.Beneath.Calls, func(old *Call) bool { return old.same(&call) })
+			s.Asks = without(s.Asks, func(a *Ask) bool { return a.Actor == n.actor && a.about(&call) })
+		case n.actor != "":
+		case ev.Kind == event.TurnStart && d.Verdict == event.Deny:
+			if s.Turn.Open() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
+				s.withdraw(at)
+				c.TurnEnded, c.Turn = true, s.Turn
+			}
+		case ev.Kind == event.TurnEnd && keeps:
+			if s.Turn != nil && !s.Turn.Open() {
+				s.reopen(at)
+				c.TurnStarted = true
+			}
+		}
+	})
+}
+
+// withdraw: the prompt was refused, so no turn began.
+func (s *Session) withdraw(at time.Time) {
+	s.close(at, Interrupted)
+	s.base(Idle, at)
+}
+
+// Tick lets time pass: a turn that was silent for long and whose process
+// nobody can watch is doubted, and sessions without a sign of life for
+// [LeaveAfter] leave the book unless alive says that their process lives.
+// alive may be nil.
+func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
+	type due struct {
+		s    *Session
+		life Liveness
+	}
+	var old []due
+	b.mu.RLock()
+	for _, s := range b.sessions {
+		if now.Sub(s.LastEvent) >= DoubtAfter {
+			old = append(old, due{s: s})
+		}
+	}
+	b.mu.RUnlock()
+	for i := range old { // looked up without the lock: it may ask the system
+		if alive != nil && old[i].s.Live() {
+			old[i].life = alive(old[i].s)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	for _, d := range old {
+		if b.sessions[d.s.Key] != d.s {
+			continue // something happened meanwhile
+		}
+		switch {
+		case d.life == Alive:
+		case now.Sub(d.s.LastEvent) >= LeaveAfter:
+			b.drop(d.s.Key)
+			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
+		case !d.s.Live():
+		case d.life == Gone:
+			next, c := d.s.clone(), Change{Key: d.s.Key}
+			next.leave(now, "the process is gone", true)
+			b.settle(d.s, next, &c)
+			out = append(out, c)
+		case d.s.Turn.Open() && d.s.Beneath.Base == Running && len(d.s.Asks) == 0:
+			next, c := d.s.clone(), Change{Key: d.s.Key}
+			next.doubt(now)
+			b.settle(d.s, next, &c)
+			out = append(out, c)
+		}
+	}
+	return out
+}

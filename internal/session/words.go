@@ -1,0 +1,45 @@
+package session
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+const (
+	maxSummary = 200 // characters of a summary, a title, an error
+	maxLabel   = 80  // characters of what goes on now
+)
+
+// isSpace reports whether r becomes a blank on one line: white space and
+// everything that steers a terminal.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+
+var thinking = regexp.MustCompile(`(?is)<think(?:ing)?>.*?</think(?:ing)?>`)
+
+// Summary is an agent's last message in one line of at most 200 characters,
+// without what it thought.
+func Summary(message string) string {
+	if message == "" {
+		return ""
+	}
+	if len(message) > 1<<20 {
+		message = message[:1<<20]
+	}
+	if strings.Contains(message, "<think") || strings.Contains(message, "<THINK") {
+		message = thinking.ReplaceAllString(message, " ")
+	}
+	return fold(message, maxSummary)
+}
+
+// Line is a text as a title or an error is kept: on one line, at most 200
+// characters.
+func Line(s string) string { return fold(s, maxSummary) }
+
+func plural(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}

@@ -1,0 +1,85 @@
+package tmux
+
+import (
+	"context"
+	"strings"
+)
+
+// Load has a running server read our own file.
+func (s *Server) Load(ctx context.Context, own string) error {
+	_, err := s.run(ctx, "source-file", "-q", own)
+	return err
+}
+
+// Unload takes out of a running server what our file put in: icons, keys, marks
+// and names.
+func (s *Server) Unload(ctx context.Context) error {
+	var commands [][]string
+	for _, option := range iconFormats {
+		value, err := s.value(ctx, "show-options", "-gv", option)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(value, iconPart) {
+			commands = append(commands, []string{"set-option", "-g", option, strings.ReplaceAll(value, iconPart, "")})
+		}
+	}
+	bound, err := s.bindings(ctx)
+	if err != nil {
+		return err
+	}
+	for key, command := range bound {
+		if ours(command) {
+			commands = append(commands, []string{"unbind-key", "-T", "prefix", key})
+		}
+	}
+	if err := s.each(ctx, commands); err != nil {
+		return err
+	}
+	return s.Clear(ctx)
+}
+
+// ShowsIcons reports whether the server's window formats have our part.
+func (s *Server) ShowsIcons(ctx context.Context) bool {
+	value, err := s.value(ctx, "show-options", "-gv", iconFormats[0])
+	return err == nil && strings.Contains(value, "@hookmux_icon")
+}
+
+// Taken lists the keys of Keys that a running server has bound to something
+// else.
+func (s *Server) Taken(ctx context.Context, keys Keys) ([]string, error) {
+	bound, err := s.bindings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, key := range []string{keys.Jump, keys.Popup} {
+		if command, ok := bound[key]; ok && key != "" && !ours(command) {
+			out = append(out, key)
+		}
+	}
+	return out, nil
+}
+
+// bindings are the keys behind the prefix and what they do.
+func (s *Server) bindings(ctx context.Context) (map[string]string, error) {
+	out, err := s.run(ctx, "list-keys", "-T", "prefix")
+	if err != nil {
+		return nil, err
+	}
+	bound := map[string]string{}
+	for _, line := range strings.Split(out, "\n") {
+		_, rest, ok := strings.Cut(line, " prefix ")
+		if !ok {
+			continue
+		}
+		if key, command, ok := strings.Cut(strings.TrimSpace(rest), " "); ok {
+			bound[strings.TrimPrefix(key, `\`)] = strings.TrimSpace(command)
+		}
+	}
+	return bound, nil
+}
+
+func ours(command string) bool {
+	return strings.Contains(command, "hookmux") && (strings.Contains(command, "jump --next") || strings.Contains(command, "ps --watch"))
+}

@@ -1,0 +1,233 @@
+package tmux
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is a session's status, in the words of the hub.
+type Status string
+
+const (
+	NeverRan   Status = "neverRan"
+	Running    Status = "running"
+	Idle       Status = "idle"
+	NeedsInput Status = "needsInput"
+	Success    Status = "success"
+	Failed     Status = "failed"
+	Unsure     Status = "unsure"
+)
+
+// urgency orders statuses for a window with several agents: the one a person
+// should look at first is shown.
+var urgency = []Status{NeedsInput, Failed, Running, Success, Unsure, Idle, NeverRan}
+
+// icons are one column wide each, so that the status line does not jump.
+var icons = map[Status]string{
+	NeedsInput: "▲", Failed: "✗", Running: "●", Success: "✓", Unsure: "?", Idle: "○", NeverRan: "·",
+}
+
+// Icon is the sign of a status; "" for a word that is none.
+func Icon(s Status) string { return icons[s] }
+
+// Mark is what a pane shows about the session in it.
+type Mark struct {
+	Pane    string
+	Session string
+	Agent   string
+	Title   string
+	Status  Status
+}
+
+// The options of a pane. A window's have other names: a pane inherits the
+// options of its window, and an active pane's would hide the window's.
+var paneOptions = []string{"@hookmux_pane_icon", "@hookmux_pane_status", "@hookmux_pane_title", "@hookmux_pane_agent", "@hookmux_pane_session"}
+
+// The options of a window: the most urgent of its panes.
+var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title"}
+
+// The options of the server: how many wait, and a short count of all.
+var serverOptions = []string{"@hookmux_waiting", "@hookmux_summary"}
+
+func (m Mark) values() []string {
+	return []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth), Data(m.Agent, titleWidth), Data(m.Session, titleWidth)}
+}
+
+// SetIcons writes marks into the options of their panes and windows, so that
+// the user's status line can show #{@hookmux_icon} and the others. Panes and
+// windows that carry marks but are not in the list lose them. Marks of panes
+// that are gone are passed over.
+func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
+	panes, err := s.marked(ctx)
+	if err != nil {
+		return err
+	}
+	byPane := map[string][]Mark{}
+	for _, m := range marks {
+		if validID(m.Pane, '%') && icons[m.Status] != "" {
+			byPane[m.Pane] = append(byPane[m.Pane], m)
+		}
+	}
+	var commands [][]string
+	type windowMarks struct {
+		marks []Mark
+		now   []string
+	}
+	windows := map[string]*windowMarks{}
+	var order []string
+	var shown []Mark
+	for _, p := range panes {
+		w := windows[p.window]
+		if w == nil {
+			w = &windowMarks{now: p.windowNow}
+			windows[p.window] = w
+			order = append(order, p.window)
+		}
+		var want []string
+		if here := byPane[p.id]; len(here) > 0 {
+			m := first(here)
+			want = m.values()
+			w.marks = append(w.marks, m)
+			shown = append(shown, here...)
+		}
+		commands = appendOptions(commands, "-p", p.id, paneOptions, p.paneNow, want)
+	}
+	for _, id := range order {
+		w := windows[id]
+		var want []string
+		if len(w.marks) > 0 {
+			m := first(w.marks)
+			want = []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth)}
+		}
+		commands = appendOptions(commands, "-w", id, windowOptions, w.now, want)
+	}
+	if len(panes) > 0 {
+		waiting, summary := count(shown)
+		want := []string{waiting, summary}
+		if len(shown) == 0 {
+			want = nil
+		}
+		commands = appendOptions(commands, "-g", "", serverOptions, panes[0].serverNow, want)
+	}
+	return s.each(ctx, commands)
+}
+
+// each gives commands in one go; where one fails because its pane was closed
+// meanwhile, the others are given one by one.
+func (s *Server) each(ctx context.Context, commands [][]string) error {
+	if len(commands) == 0 {
+		return nil
+	}
+	err := s.batch(ctx, commands)
+	if err == nil || ctx.Err() != nil || err == ErrNoServer || err == ErrNoTmux {
+		return err
+	}
+	for _, c := range commands {
+		if _, err := s.run(ctx, c...); err == ErrNoServer || ctx.Err() != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// markedPane is a pane with the marks it carries.
+type markedPane struct {
+	id, window                    string
+	paneNow, windowNow, serverNow []string
+}
+
+func (s *Server) marked(ctx context.Context) ([]markedPane, error) {
+	fields := []string{"#{pane_id}", "#{window_id}"}
+	all := slices.Concat(paneOptions, windowOptions, serverOptions)
+	for _, option := range all {
+		fields = append(fields, "#{"+option+"}")
+	}
+	out, err := s.run(ctx, "list-panes", "-a", "-F", strings.Join(fields, sep))
+	if err != nil {
+		return nil, err
+	}
+	var panes []markedPane
+	seen := map[string]bool{}
+	for _, row := range strings.Split(out, "\n") {
+		f := strings.Split(row, sep)
+		if len(f) != len(fields) || seen[f[0]] {
+			continue
+		}
+		seen[f[0]] = true
+		p, w := 2+len(paneOptions), 2+len(paneOptions)+len(windowOptions)
+		panes = append(panes, markedPane{id: f[0], window: f[1], paneNow: f[2:p], windowNow: f[p:w], serverNow: f[w:]})
+	}
+	return panes, nil
+}
+
+// appendOptions adds what is needed to get from now to want; want nil takes the
+// options away. What is as wanted already costs nothing.
+func appendOptions(commands [][]string, scope, target string, names, now, want []string) [][]string {
+	for i, name := range names {
+		to := ""
+		if want != nil {
+			to = want[i]
+		}
+		if now[i] == to {
+			continue
+		}
+		c := []string{"set-option", scope}
+		if to == "" {
+			c = append(c, "-u")
+		}
+		if target != "" {
+			c = append(c, "-t", target)
+		}
+		c = append(c, name)
+		if to != "" {
+			c = append(c, to)
+		}
+		commands = append(commands, c)
+	}
+	return commands
+}
+
+// first is the mark to look at first.
+func first(marks []Mark) Mark {
+	return slices.MinFunc(marks, func(a, b Mark) int {
+		return slices.Index(urgency, a.Status) - slices.Index(urgency, b.Status)
+	})
+}
+
+// count is how many wait, and a short line about all: ▲1 ●2.
+func count(marks []Mark) (waiting, summary string) {
+	n := map[Status]int{}
+	for _, m := range marks {
+		n[m.Status]++
+	}
+	var parts []string
+	for _, s := range urgency {
+		if n[s] > 0 && s != NeverRan {
+			parts = append(parts, fmt.Sprintf("%s%d", Icon(s), n[s]))
+		}
+	}
+	return fmt.Sprint(n[NeedsInput]), strings.Join(parts, " ")
+}
+
+// Clear takes every mark and every name of ours out of the server.
+func (s *Server) Clear(ctx context.Context) error {
+	if err := s.SetIcons(ctx, nil); err != nil {
+		return err
+	}
+	out, err := s.run(ctx, "list-windows", "-a", "-F", "#{window_id}"+sep+"#{"+optName+"}")
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, row := range strings.Split(out, "\n") {
+		if id, name, ok := strings.Cut(row, sep); ok && name != "" && !seen[id] {
+			seen[id] = true
+			if err := s.RestoreName(ctx, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

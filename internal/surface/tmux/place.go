@@ -1,0 +1,53 @@
+package tmux
+
+import "strings"
+
+// Place is where a program runs, as its environment tells it: the multiplexer
+// or terminal and what that calls the spot. It is hearsay: the environment may
+// be inherited, so tmux panes are checked by PaneOf before they are believed.
+type Place struct {
+	Kind    string // tmux, zellij, kitty, wezterm; "" when none is named
+	Pane    string // %3, 3, 12, …
+	Session string // the socket for tmux, the session's name for zellij
+}
+
+// String is the place in one word, for lists: tmux %3, zellij work/3.
+func (p Place) String() string {
+	switch {
+	case p.Kind == "":
+		return ""
+	case p.Kind == "zellij" && p.Session != "":
+		return p.Kind + " " + p.Session + "/" + p.Pane
+	}
+	return p.Kind + " " + p.Pane
+}
+
+// Where names the place an environment speaks of. The innermost counts: a
+// multiplexer inside of a terminal hides the terminal's own window.
+func Where(getenv func(string) string) Place {
+	if pane := getenv("TMUX_PANE"); getenv("TMUX") != "" && validID(pane, '%') {
+		return Place{Kind: "tmux", Pane: pane, Session: FromEnv(getenv).Socket}
+	}
+	if pane := getenv("ZELLIJ_PANE_ID"); number(pane) {
+		return Place{Kind: "zellij", Pane: pane, Session: clean(getenv("ZELLIJ_SESSION_NAME"))}
+	}
+	if pane := getenv("WEZTERM_PANE"); number(pane) {
+		return Place{Kind: "wezterm", Pane: pane}
+	}
+	if window := getenv("KITTY_WINDOW_ID"); number(window) {
+		return Place{Kind: "kitty", Pane: window}
+	}
+	return Place{}
+}
+
+func number(s string) bool {
+	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
+}
+
+// clean drops a name that could not be one.
+func clean(s string) string {
+	if len(s) > 100 || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package transcript
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// interruptedByUser begins the row Claude Code writes when a person stops it;
+// no hook tells.
+const interruptedByUser = "[Request interrupted by user"
+
+// claudeRow reads a row of ~/.claude/projects/<dir>/<session>.jsonl. Rows come
+// nested (type and message) and, from old versions, flat (role and content).
+func claudeRow(row []byte, _ string, emit func(Fact)) {
+	kind := text(row, "type")
+	switch kind {
+	case "custom-title":
+		said(emit, Fact{Kind: Title, Source: agent.TitleNamed, Text: text(row, "customTitle")})
+		return
+	case "ai-title":
+		said(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: text(row, "aiTitle")})
+		return
+	case "summary":
+		said(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: text(row, "summary")})
+		return
+	}
+	message := jsonscan.Get(row, "message")
+	if message == nil {
+		message = row // flat
+	}
+	role := text(message, "role")
+	if role == "" {
+		role = kind
+	}
+	if role != "user" && role != "assistant" || is(row, "true", "isSidechain") {
+		return
+	}
+	at, turn := when(row, "timestamp"), text(row, "promptId")
+	content := jsonscan.Get(message, "content")
+	claudeBlocks(content, func(block []byte) {
+		switch text(block, "type") {
+		case "tool_use":
+			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: text(block, "id"), Tool: text(block, "name"), Input: bounded(jsonscan.Get(block, "input"))})
+		case "tool_result":
+			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: text(block, "tool_use_id"), Failed: is(block, "true", "is_error")}
+			if f.Failed {
+				f.Text = words(jsonscan.Get(block, "content"))
+				f.Exit = exitCode(f.Text)
+			}
+			f.Denied = text(row, "toolDenialKind") != ""
+			if f.Denied {
+				f.Failed = false // refused, not failed
+			}
+			emit(f)
+		}
+	})
+	words := words(content)
+	if words == "" {
+		return
+	}
+	if role == "assistant" {
+		if is(row, "true", "isApiErrorMessage") {
+			emit(Fact{Kind: TurnEnded, At: at, Turn: turn, Failed: true, Text: words})
+			return
+		}
+		emit(Fact{Kind: Message, At: at, Turn: turn, Text: words})
+		return
+	}
+	switch {
+	case strings.HasPrefix(words, interruptedByUser):
+		emit(Fact{Kind: Interrupted, At: at, Turn: turn})
+	case is(row, "true", "isMeta"), is(row, "true", "isCompactSummary"):
+	default:
+		emit(Fact{Kind: Prompt, At: at, Turn: turn, Text: words})
+	}
+}
+
+func claudeBlocks(content []byte, block func([]byte)) {
+	if jsonscan.IsArray(content) {
+		_ = jsonscan.Array(content, func(b []byte) bool { block(b); return true })
+	}
+}
+
+// exitCode reads "Exit code 3" off the beginning of an error.
+func exitCode(text string) int {
+	rest, ok := strings.CutPrefix(text, "Exit code ")
+	if !ok {
+		return 0
+	}
+	n := 0
+	for _, c := range rest {
+		if c < '0' || c > '9' || n > 1000 {
+			break
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}

@@ -1,0 +1,113 @@
+package transcript
+
+import (
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// codexRow reads a row of a rollout. Exit codes of commands stand nowhere
+// else.
+func codexRow(row []byte, _ string, emit func(Fact)) {
+	at := when(row, "timestamp")
+	payload := jsonscan.Get(row, "payload")
+	turn := text(payload, "turn_id")
+	switch text(row, "type") {
+	case "response_item":
+		switch text(payload, "type") {
+		case "function_call", "custom_tool_call", "local_shell_call":
+			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: text(payload, "call_id"), Tool: text(payload, "name"), Input: bounded(codexInput(payload))})
+		case "function_call_output", "custom_tool_call_output":
+			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: text(payload, "call_id")})
+		}
+	case "event_msg":
+		switch text(payload, "type") {
+		case "task_started":
+			emit(Fact{Kind: TurnStarted, At: at, Turn: turn})
+		case "task_complete", "turn_complete":
+			f := Fact{Kind: TurnEnded, At: at, Turn: turn, Text: text(payload, "last_agent_message")}
+			if reason := jsonscan.Get(payload, "error"); len(reason) > 0 && string(reason) != "null" {
+				f.Failed = true
+				if f.Text = text(reason, "message"); f.Text == "" {
+					f.Text, _ = jsonscan.String(reason)
+				}
+			}
+			emit(f)
+		case "turn_aborted":
+			emit(Fact{Kind: Interrupted, At: at, Turn: turn})
+		case "thread_name_updated":
+			said(emit, Fact{Kind: Title, At: at, Source: agent.TitleNamed, Text: text(payload, "thread_name")})
+		case "user_message":
+			said(emit, Fact{Kind: Prompt, At: at, Turn: turn, Text: text(payload, "message")})
+		case "agent_message":
+			said(emit, Fact{Kind: Message, At: at, Turn: turn, Text: text(payload, "message")})
+		case "item_completed":
+			codexItem(jsonscan.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
+		}
+	}
+}
+
+// codexItem reads what was finished.
+func codexItem(item []byte, f Fact, emit func(Fact)) {
+	switch text(item, "type") {
+	case "UserMessage":
+		f.Kind, f.Text = Prompt, words(jsonscan.Get(item, "content"))
+		said(emit, f)
+	case "AgentMessage":
+		f.Kind, f.Text = Message, words(jsonscan.Get(item, "content"))
+		said(emit, f)
+	case "CommandExecution":
+		f.Kind, f.Call, f.Tool = CallEnded, text(item, "id"), "Bash"
+		f.Exit, _ = number(item, "exit_code")
+		f.Failed = f.Exit != 0 || text(item, "status") == "failed"
+		f.Denied = text(item, "status") == "declined"
+		if f.Failed {
+			f.Text = text(item, "aggregated_output")
+			f.Input = codexCommand(item)
+		}
+		emit(f)
+	case "FileChange", "McpToolCall":
+		f.Kind, f.Call = CallEnded, text(item, "id")
+		f.Failed = text(item, "status") == "failed"
+		f.Denied = text(item, "status") == "declined"
+		if f.Failed {
+			f.Text = text(item, "stderr")
+		}
+		emit(f)
+	}
+}
+
+// codexCommand is the command that was run, as a tool's input has it: the
+// last word of ["/bin/bash", "-lc", "…"].
+func codexCommand(item []byte) []byte {
+	var last []byte
+	_ = jsonscan.Array(jsonscan.Get(item, "command"), func(word []byte) bool { last = word; return true })
+	if len(last) == 0 || len(last) > maxText {
+		return nil
+	}
+	return append(append([]byte(`{"command":`), last...), '}')
+}
+
+// codexInput is a call's input; it stands there as text.
+func codexInput(payload []byte) []byte {
+	for _, key := range []string{"arguments", "input"} {
+		if s, ok := jsonscan.String(jsonscan.Get(payload, key)); ok {
+			return []byte(s)
+		}
+	}
+	return jsonscan.Get(payload, "action")
+}
+
+func codexTurn(payload []byte, turn string) string {
+	if turn != "" {
+		return turn
+	}
+	return text(payload, "internal_chat_message_metadata_passthrough", "turn_id")
+}
+
+// codexIndexRow reads session_index.jsonl, where the names of all threads
+// stand; the last row of a thread counts.
+func codexIndexRow(row []byte, session string, emit func(Fact)) {
+	if text(row, "id") == session {
+		said(emit, Fact{Kind: Title, At: when(row, "updated_at"), Source: agent.TitleIndex, Text: text(row, "thread_name")})
+	}
+}

@@ -1,0 +1,60 @@
+package transcript
+
+import (
+	"github.com/goccy/go-yaml"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// copilotRow reads a row of ~/.copilot/session-state/<session>/events.jsonl.
+func copilotRow(row []byte, _ string, emit func(Fact)) {
+	at, data := when(row, "timestamp"), jsonscan.Get(row, "data")
+	if text(data, "agentId") != "" || text(data, "parentToolCallId") != "" {
+		return // a subagent's
+	}
+	call := text(data, "toolCallId")
+	switch text(row, "type") {
+	case "user.message":
+		said(emit, Fact{Kind: Prompt, At: at, Text: text(data, "content")})
+	case "assistant.message":
+		said(emit, Fact{Kind: Message, At: at, Text: text(data, "content")})
+	case "tool.execution_start":
+		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: text(data, "toolName"), Input: bounded(jsonscan.Get(data, "arguments"))})
+	case "tool.execution_complete":
+		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: is(data, "false", "success"), Text: text(data, "error", "message")}
+		f.Exit, _ = number(data, "shellExecution", "exitCode")
+		f.Failed = f.Failed || f.Exit != 0
+		if f.Denied = text(data, "error", "code") == "denied" || text(data, "error", "code") == "rejected"; f.Denied {
+			f.Failed = false
+		}
+		emit(f)
+	case "permission.completed":
+		kind := text(data, "result", "kind")
+		emit(Fact{Kind: Decided, At: at, Call: call, Denied: kind != "approved" && kind != "approved-for-session" && kind != "approved-for-location"})
+	case "abort":
+		emit(Fact{Kind: Interrupted, At: at})
+	case "session.error":
+		said(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: text(data, "message")})
+	case "session.title_changed":
+		said(emit, Fact{Kind: Title, At: at, Source: agent.TitleIndex, Text: text(data, "title")})
+	}
+}
+
+// copilotWorkspace reads workspace.yaml, where the session's name stands: the
+// first prompt until the person gives one.
+func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
+	var workspace struct {
+		Name  any `yaml:"name"`
+		Named any `yaml:"user_named"`
+	}
+	if yaml.Unmarshal(doc, &workspace) != nil {
+		return
+	}
+	name, _ := workspace.Name.(string)
+	source := agent.TitleIndex
+	if named, _ := workspace.Named.(bool); named {
+		source = agent.TitleNamed
+	}
+	said(emit, Fact{Kind: Title, Source: source, Text: cut(name)})
+}

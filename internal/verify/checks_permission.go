@@ -1,0 +1,175 @@
+package verify
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/internal/feed"
+)
+
+// Checks about requests that a person answers from elsewhere.
+
+// promptWithin is how soon an agent's own prompt must be there once a request
+// was let go, and goneWithin how soon a request must be out of the feed after
+// the first sign that it was answered in the agent's own window.
+const (
+	promptWithin = time.Second
+	goneWithin   = 500 * time.Millisecond
+)
+
+func feedChecks() []Check {
+	can := func(s Subject) bool { return s.Event == nil && s.Agent != nil && noFeed(s.Agent, s.Driver) == "" }
+	asks := func(s Subject) bool { return can(s) && s.Driver.Questions != nil }
+	byCommand := func(s Subject) bool { return can(s) && s.Agent.Install != nil && s.Agent.Install.Plugin == nil }
+	return []Check{
+		{
+			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedYes, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-deny", Proves: "what is refused from elsewhere does not run, and the model reads why", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedNo, Saboteur: allowForDeny, Sure: byCommand,
+		},
+		{
+			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
+		},
+		{
+			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed", Acts: []string{"feed"},
+			Applies: func(s Subject) bool { return can(s) && windowed(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
+		},
+		{
+			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
+			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words", Acts: []string{"questions"},
+			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan, Saboteur: silent, Sure: byCommand,
+		},
+	}
+}
+
+// answered makes sure that a request came and the answer was delivered.
+func answered(e *Evidence, tag string) *Result {
+	var r Result
+	switch item, ok := e.Feed.Asked[tag]; {
+	case !ok:
+		r = fails("", "no request for %s reached the feed", tag)
+	case contains(joined(e.Feed.Early), tag):
+		r = fails("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
+	case e.Feed.Replies[tag] != string(feed.Delivered):
+		r = fails("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID, e.Feed.Replies[tag])
+	default:
+		return nil
+	}
+	return &r
+}
+
+func joined(list []string) string {
+	all := ""
+	for _, s := range list {
+		all += s + " "
+	}
+	return all
+}
+
+func judgeFeedYes(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagYes); r != nil {
+		return *r
+	}
+	if !e.Ran(tagYes) {
+		return fails("", "approved, and it did not run")
+	}
+	return holds("waited, was approved from elsewhere and ran")
+}
+
+func judgeFeedNo(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagNo); r != nil {
+		return *r
+	}
+	if e.Ran(tagNo) {
+		return fails("GUARDS DO NOT GUARD with this version of the agent", "refused, and it ran")
+	}
+	if !e.Saw(worded(wordReason, tagNo)) {
+		return fails("", "it did not run, but the model never read why")
+	}
+	return holds("did not run; the model read the reason")
+}
+
+func judgeFeedNobody(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagNobody); r != nil {
+		return *r
+	}
+	switch took := e.Feed.Prompted; {
+	case e.Ran(tagNobody):
+		return fails("GUARDS DO NOT GUARD with this version of the agent", "nobody answered, and it ran")
+	case took < 0:
+		return fails("", "the agent's own prompt did not come up")
+	case took > promptWithin:
+		return fails("", "the agent's own prompt came up only after %.1f s", took.Seconds())
+	}
+	return holds("the agent's own prompt was there")
+}
+
+func judgeFeedWindow(p *Proof, s Subject) Result {
+	e := p.Of("feed")
+	if _, ok := e.Feed.Asked[tagWindow]; !ok {
+		return fails("", "no request for %s reached the feed", tagWindow)
+	}
+	switch {
+	case e.Feed.Sign < 0:
+		return fails("", "the sign that the catalogue names (%s) did not come", s.Agent.Feed.Window)
+	case e.Feed.Gone < 0:
+		return fails("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
+	case e.Feed.Gone > goneWithin:
+		return fails("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+	case e.Feed.Ended[tagWindow].End != string(feed.InWindow):
+		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tagWindow].End)
+	case !e.Ran(tagWindow):
+		return fails("", "the person said yes in the window, and it did not run")
+	}
+	return holds("gone at once after the sign (%s)", s.Agent.Feed.Window)
+}
+
+func judgeFeedQuestion(p *Proof, _ Subject) Result {
+	e := p.Of("questions")
+	if r := answered(e, "question"); r != nil {
+		return *r
+	}
+	for q, a := range map[string]string{askedOne: "blue", askedTwo: "round, flat"} {
+		if !e.Saw(`"` + q + `"="` + a + `"`) {
+			return fails("", "the model did not read %q as the answer to %q", a, q)
+		}
+	}
+	return holds("the model read both answers, the one with two options whole")
+}
+
+func judgeFeedPlan(p *Proof, _ Subject) Result {
+	e := p.Of("questions")
+	for _, tag := range []string{"plan-rejected", "plan"} {
+		if r := answered(e, tag); r != nil {
+			return *r
+		}
+	}
+	switch {
+	case !e.Saw(worded(wordReason, "plan")):
+		return fails("", "the model never read why its plan was sent back")
+	case !e.Saw("approved your plan"):
+		return fails("", "the model never read that its plan was accepted")
+	case !e.Saw(worded(wordContext, "plan")):
+		return fails("", "the model never read the words beside the acceptance")
+	}
+	return holds("sent back with words, then accepted with words; the model read both")
+}
+
+var (
+	// allowAll answers every request for leave.
+	allowAll = Saboteur{Name: "allow-all", What: "an encoder that gives leave to everything",
+		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
+
+	// blindWindow waits for the end of the tool.
+	blindWindow = Saboteur{Name: "blind-window", What: "a feed that does not look into the agent's window",
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+)

@@ -1,0 +1,377 @@
+package verify
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// The acts in which a person answers from elsewhere: the agent is at a
+// terminal and asks, the feed holds the request, and the answer comes through
+// the hub. The person is this process, inside the stage's hub.
+
+// Feed is what became of the requests of an act, by the command's tag.
+type Feed struct {
+	Asked   map[string]wire.FeedItem // as they came
+	Ended   map[string]wire.FeedItem // as they ended
+	Replies map[string]string        // what the reply heard
+	// Prompted is how long after the request was let go the agent's own prompt
+	// was on the screen; negative when it never was.
+	Prompted time.Duration
+	// Early says that a command ran while its request still waited.
+	Early []string
+	// Sign is when the first sign of an answer in the agent's own window could
+	// be seen after the key, Gone how long after that sign the request was out
+	// of the feed; negative when it did not come.
+	Sign, Gone time.Duration
+}
+
+// feedTags are the commands of the act, in order.
+const (
+	tagYes    = "feed-yes"
+	tagNo     = "feed-no"
+	tagWindow = "feed-window"
+	tagNobody = "feed-nobody"
+)
+
+func feedPart() Part {
+	return Part{
+		Acts: []Act{
+			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
+			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
+		},
+		Checks: feedChecks(),
+	}
+}
+
+func always(*agent.Agent, Driver) bool { return true }
+
+// noFeed says why an agent's requests cannot be answered from elsewhere here.
+func noFeed(a *agent.Agent, d Driver) string {
+	switch {
+	case a.Feed == nil:
+		return "its requests cannot be answered from elsewhere"
+	case d.TUI == nil:
+		return "no interactive start that works offline is known"
+	case d.Prompts == "":
+		return "no start is known in which a person is asked"
+	}
+	return ""
+}
+
+func noQuestions(a *agent.Agent, d Driver) string {
+	if why := noFeed(a, d); why != "" {
+		return why
+	}
+	if d.Questions == nil {
+		return "it is not known to ask questions here"
+	}
+	return ""
+}
+
+// windowed says that the agent's own prompt is there while a request waits.
+func windowed(a *agent.Agent) bool { return a.Feed != nil && a.Feed.Window != agent.WindowHidden }
+
+// gated lets the feed ask where the agent asks nobody by itself.
+func (st *Stage) gated() error {
+	if !st.Agent.Feed.Promptless {
+		return nil
+	}
+	file := filepath.Join(st.Home, ".config/hookmux/config.json")
+	return mergeJSON(file, map[string]any{"gate." + st.Agent.Name: "side-effects"})
+}
+
+func playFeed(ctx context.Context, st *Stage) error {
+	tags := []string{tagYes, tagNo}
+	if windowed(st.Agent) {
+		tags = append(tags, tagWindow)
+	}
+	tags = append(tags, tagNobody) // last: nobody answers it
+	var calls []model.ToolCall
+	for _, tag := range tags {
+		c := st.escalated(tag)
+		if tag == tagWindow {
+			// It runs for a while, so that its end is not the sign.
+			c = st.escalate(st.Table.Shell.Call("touch ran-" + tag + "; sleep 3; echo out-" + tag))
+		}
+		calls = append(calls, c)
+	}
+	st.script(append(steps(calls...), model.Step{Say: lastWords}))
+	if err := st.gated(); err != nil {
+		return err
+	}
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
+		p, err := st.attach(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.leave()
+		for _, tag := range tags {
+			if !p.asked(tag, st.patience) {
+				t.keep()
+				return nil // the checks say what is missing
+			}
+			if st.there(tag) {
+				p.feed.Early = append(p.feed.Early, tag)
+			}
+			switch tag {
+			case tagYes:
+				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
+			case tagNo:
+				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
+			case tagWindow:
+				p.inWindow(t, tag)
+			case tagNobody:
+				p.nobody(t, tag)
+			}
+		}
+		return nil
+	})
+}
+
+// escalate makes a call one that needs leave, where that takes more than the
+// call.
+func (st *Stage) escalate(c model.ToolCall) model.ToolCall {
+	if st.Driver.Escalate != nil {
+		return st.Driver.Escalate(c)
+	}
+	return c
+}
+
+// there reports whether the tagged command left its file.
+func (st *Stage) there(tag string) bool {
+	_, err := os.Stat(filepath.Join(st.Project, "ran-"+tag))
+	return err == nil
+}
+
+// elsewhere is the person who answers from elsewhere.
+type elsewhere struct {
+	st   *Stage
+	ctx  context.Context
+	conn net.Conn
+	feed *Feed
+
+	mu      sync.Mutex
+	gone    map[string]time.Time // when a request was out of the feed, by tag
+	changed chan struct{}
+}
+
+// attach lets the feed hold requests for this person, who sees what comes.
+func (st *Stage) attach(ctx context.Context) (*elsewhere, error) {
+	st.hub.Sink(true)
+	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Prompted: -1, Sign: -1, Gone: -1}
+	p := &elsewhere{st: st, ctx: ctx, feed: &st.evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", st.Dirs.Socket())
+	if err != nil {
+		return nil, err
+	}
+	p.conn = conn
+	if _, err := fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":1,"method":%q}`+"\n", wire.MethodFeedStream); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	go p.listen()
+	return p, nil
+}
+
+func (p *elsewhere) leave() {
+	p.conn.Close()
+	p.st.hub.Sink(false)
+}
+
+// listen keeps what the stream tells.
+func (p *elsewhere) listen() {
+	lines := bufio.NewScanner(p.conn)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var note struct {
+			Method string
+			Params wire.FeedItem
+		}
+		if json.Unmarshal(lines.Bytes(), &note) != nil || note.Params.ID == "" {
+			continue
+		}
+		tag := itemTag(&note.Params)
+		p.mu.Lock()
+		if note.Method == wire.NoteFeedReceived {
+			if _, ok := p.feed.Asked[tag]; !ok {
+				p.feed.Asked[tag] = note.Params
+			}
+		} else {
+			p.feed.Ended[tag] = note.Params
+			if p.gone[tag].IsZero() {
+				p.gone[tag] = time.Now()
+			}
+		}
+		close(p.changed)
+		p.changed = make(chan struct{})
+		p.mu.Unlock()
+	}
+}
+
+// itemTag is what a request is about: the tag of a command, else its kind and
+// how many of that kind came before.
+func itemTag(item *wire.FeedItem) string {
+	if m := tagPattern.FindSubmatch(item.Input); m != nil {
+		return string(m[1])
+	}
+	return item.Kind
+}
+
+// until waits for something the stream tells.
+func (p *elsewhere) until(limit time.Duration, is func() bool) bool {
+	ctx, cancel := context.WithTimeout(p.ctx, limit)
+	defer cancel()
+	for {
+		p.mu.Lock()
+		ok, changed := is(), p.changed
+		p.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (p *elsewhere) asked(tag string, limit time.Duration) bool {
+	return p.until(limit, func() bool { return p.feed.Asked[tag].ID != "" })
+}
+
+// reply answers, and notes what the reply heard.
+func (p *elsewhere) reply(tag string, params wire.FeedReplyParams) {
+	p.mu.Lock()
+	item := p.feed.Asked[tag]
+	p.mu.Unlock()
+	params.ID, params.SHA256 = item.ID, item.SHA256
+	var result wire.FeedReplyResult
+	outcome := ""
+	if err := p.st.hub.Do(wire.MethodFeedReply, params, &result); err != nil {
+		outcome = err.Error()
+	} else {
+		outcome = result.Outcome
+	}
+	p.mu.Lock()
+	p.feed.Replies[tag] = outcome
+	p.mu.Unlock()
+}
+
+// nobody lets a request go, and looks how soon the agent asks by itself.
+func (p *elsewhere) nobody(t *terminal, tag string) {
+	p.mu.Lock()
+	item := p.feed.Asked[tag]
+	p.mu.Unlock()
+	var result wire.FeedReplyResult
+	began := time.Now()
+	err := p.st.hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
+	if err != nil {
+		p.feed.Replies[tag] = err.Error()
+		return
+	}
+	p.feed.Replies[tag] = result.Outcome
+	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
+	defer cancel()
+	for {
+		if strings.Contains(squeezed(t.screen(ctx)), p.st.Driver.Prompts) {
+			p.feed.Prompted = time.Since(began)
+			break
+		}
+		if !pause(ctx, 20*time.Millisecond) {
+			break
+		}
+	}
+	t.keep()
+	pause(p.ctx, time.Second) // does it run all the same?
+}
+
+func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
+
+// inWindow answers in the agent's own window, and looks how soon after the
+// first sign of it the request is out of the feed.
+func (p *elsewhere) inWindow(t *terminal, tag string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	sign, err := p.st.signOf()
+	if err != nil || !t.await(ctx, p.st.Driver.Prompts) {
+		return
+	}
+	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
+	pressed := time.Now()
+	if t.press(ctx, p.st.Driver.Accept) != nil {
+		return
+	}
+	for !sign() {
+		if !pause(ctx, 5*time.Millisecond) {
+			return
+		}
+	}
+	seen := time.Now()
+	p.feed.Sign = seen.Sub(pressed)
+	p.until(10*time.Second, func() bool { return !p.gone[tag].IsZero() })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.gone[tag]; !at.IsZero() {
+		p.feed.Gone = max(0, at.Sub(seen))
+	}
+}
+
+// signOf watches for the first sign of an answer in the agent's own window,
+// which the catalogue names. It looks for itself, not through the feed.
+func (st *Stage) signOf() (func() bool, error) {
+	switch st.Agent.Feed.Window {
+	case agent.WindowState:
+		var last *event.Event
+		for _, x := range st.watcher.all() {
+			if x.Event.Kind == event.PermissionRequest {
+				last = &x.Event
+			}
+		}
+		if last == nil || last.Transcript == "" {
+			return nil, errors.New("no request to look for")
+		}
+		spec := st.Agent.Feed.State
+		file := filepath.Join(filepath.Dir(last.Transcript), strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)))
+		return func() bool {
+			var state map[string]any
+			b, err := os.ReadFile(file)
+			return err == nil && json.Unmarshal(b, &state) == nil && state[spec.Status] != spec.Waiting
+		}, nil
+	case agent.WindowEvent:
+		before := len(st.resolutions())
+		return func() bool { return len(st.resolutions()) > before }, nil
+	}
+	return nil, errors.New("there is no window to answer in")
+}
+
+// resolutions are the agent's reports of requests that were answered.
+func (st *Stage) resolutions() []Seen {
+	var out []Seen
+	for _, x := range st.watcher.all() {
+		if x.Event.Kind == event.PermissionResolved {
+			out = append(out, x)
+		}
+	}
+	return out
+}

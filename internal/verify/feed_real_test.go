@@ -1,0 +1,40 @@
+package verify
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+)
+
+// TestRealFeed: requests of real agents answered from elsewhere.
+func TestRealFeed(t *testing.T) {
+	for _, name := range Drivers() {
+		d, _ := Drive(name)
+		if d.Prompts == "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			in := agentstest.Require(t, name)
+			ids := []string{"feed-approve", "feed-deny", "feed-nobody", "feed-window", "feed-question", "feed-plan"}
+			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids, Parallel: 1, Patience: 60 * time.Second})
+			if err != nil || r.Agents[0].Problem != "" {
+				t.Fatal(err, r.Agents[0].Problem)
+			}
+			proven := 0
+			for _, row := range r.Agents[0].Rows {
+				t.Logf("%s %s: %s", row.Mark, row.Check, row.Why)
+				switch row.Mark {
+				case Fails:
+					t.Errorf("%s: %s %q", row.Check, row.Why, row.Seen)
+				case Holds:
+					proven++
+				}
+			}
+			if proven < 3 {
+				t.Errorf("only %d rows are proven", proven)
+			}
+		})
+	}
+}

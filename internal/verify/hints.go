@@ -1,0 +1,184 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// What a person reads below ✗: what was seen, which file or switch it is likely
+// about, and the command that mends it or shows more.
+
+// printed is how many of an agent's last lines are shown.
+const printed = 3
+
+// said sums up how an act ended.
+func (e *Evidence) said() string {
+	switch {
+	case e.Signal != "":
+		return "the agent was ended by " + e.Signal
+	case e.Exit < 0:
+		return "the agent ran at a terminal or did not come to an end by itself"
+	}
+	return fmt.Sprintf("the agent ended with code %d", e.Exit)
+}
+
+// traces are what an act left to look at, in a person's words.
+func (e *Evidence) traces(spec *agent.EventSpec) []string {
+	out := []string{e.said()}
+	if e.Err != nil {
+		out = append(out, clip(e.Err.Error()))
+	}
+	if lines := lastLines(e.Stderr, printed); len(lines) > 0 {
+		out = append(out, "its last words on standard error: "+strings.Join(lines, " ⏎ "))
+	} else if lines := lastLines(e.Stdout, printed); len(lines) > 0 {
+		out = append(out, "its last words: "+strings.Join(lines, " ⏎ "))
+	}
+	if len(e.Screens) > 0 {
+		if lines := lastLines(e.Screens[len(e.Screens)-1], printed); len(lines) > 0 {
+			out = append(out, "the last lines of its screen: "+strings.Join(lines, " ⏎ "))
+		}
+	}
+	if told := e.lastTold(); told != "" {
+		out = append(out, "the last result the model was told: "+told)
+	}
+	out = append(out, e.arrived(spec))
+	return out
+}
+
+// arrived says which events came, and what was answered at the one in question.
+func (e *Evidence) arrived(spec *agent.EventSpec) string {
+	if len(e.Seen) == 0 {
+		return fmt.Sprintf("no event arrived in the act %s", e.Act)
+	}
+	counts := map[string]int{}
+	var names []string
+	for _, x := range e.Seen {
+		if counts[x.Event.Native]++; counts[x.Event.Native] == 1 {
+			names = append(names, x.Event.Native)
+		}
+	}
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s×%d", n, counts[n])
+	}
+	text := fmt.Sprintf("events of the act %s: %s", e.Act, strings.Join(names, " "))
+	if spec == nil {
+		return text
+	}
+	for _, x := range e.Events(spec.Name) {
+		if x.Answer.Stdout != "" || x.Answer.Stderr != "" {
+			return text + fmt.Sprintf("; %s was answered with %s", spec.Name, clip(x.Answer.Stdout+x.Answer.Stderr))
+		}
+	}
+	return text
+}
+
+func (e *Evidence) lastTold() string {
+	for i := len(e.Told) - 1; i >= 0; i-- {
+		if m := e.Told[i]; m.Role != model.RoleAssistant && m.Kind == "tool_result" {
+			return clip(m.Text)
+		}
+	}
+	return ""
+}
+
+func lastLines(text string, n int) []string {
+	var out []string
+	for _, l := range strings.Split(text, "\n") {
+		if l = clip(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return out[max(0, len(out)-n):]
+}
+
+// explained gives ✗ what a person needs to go on from there.
+func (t *task) explained(p *Proof, r Result) Result {
+	var e *Evidence
+	for _, name := range t.acts() {
+		if a := p.Of(name); a.Missing == "" && (e == nil || a.Err != nil) {
+			e = a
+		}
+	}
+	if e == nil {
+		return r
+	}
+	r.Seen = e.traces(t.subject.Event)
+	var hints []string
+	if r.Hint != "" {
+		hints = append(hints, r.Hint)
+	}
+	r.Hint = strings.Join(append(hints, t.likely(p, e)...), ". ")
+	return r
+}
+
+// acts are those that a row looked at.
+func (t *task) acts() []string {
+	if t.check == nil {
+		return nil
+	}
+	if t.check.Any {
+		if act := bringsAbout(t.subject); act != "" {
+			return []string{act}
+		}
+	}
+	return t.check.Acts
+}
+
+// likely names the file, the switch, the version, and what to run.
+func (t *task) likely(p *Proof, e *Evidence) []string {
+	a, name := t.subject.Agent, t.subject.Agent.Name
+	again := fmt.Sprintf("`hookmux verify %s --check %s --keep` keeps all that was seen, for a report", name, t.row.ID())
+	var out []string
+	switch {
+	case e.Err != nil && len(e.Seen) > 0:
+		out = append(out, "The agent did not come to what was asked; its output above says why")
+	case len(e.Seen) == 0 && e.Act != "broken" && e.Act != "absent":
+		out = append(out, "No hook ran at all: "+orList(switches(a)), mendInstall(name))
+	case t.subject.Event != nil && len(e.Events(t.subject.Event.Name)) == 0:
+		out = append(out, fmt.Sprintf("Other hooks ran and this one did not: it may be missing in %s, or this version no longer sends it", placeOf(a)), mendInstall(name))
+	}
+	if v := p.Version; v != "" && a.Tried != "" && v != a.Tried {
+		out = append(out, fmt.Sprintf("The catalogue was tried with %s %s and this is %s: going back to that version brings the claim back, if it was the agent that changed", name, a.Tried, v))
+	}
+	return append(out, again)
+}
+
+func mendInstall(name string) string {
+	return fmt.Sprintf("`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew", name, name)
+}
+
+// switches are what keeps all hooks of an agent from running.
+func switches(a *agent.Agent) []string {
+	if a.Install == nil {
+		return []string{"look at " + placeOf(a)}
+	}
+	var out []string
+	for _, o := range a.Install.Off {
+		out = append(out, fmt.Sprintf("%s may be %v in %s", o.Key, o.When, o.Path))
+	}
+	if a.Install.Trust.Say != "" {
+		out = append(out, "trust may be missing ("+a.Install.Trust.Say+")")
+	}
+	return append(out, "the hooks may be missing in "+placeOf(a))
+}
+
+// placeOf is where hookmux writes an agent's hooks.
+func placeOf(a *agent.Agent) string {
+	if a.Install != nil && len(a.Install.Places) > 0 {
+		return a.Install.Places[0].Path
+	}
+	if len(a.Files) > 0 {
+		return a.Files[0].Path
+	}
+	return "its config"
+}
+
+func orList(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	return strings.Join(list[:len(list)-1], ", ") + ", or " + list[len(list)-1]
+}

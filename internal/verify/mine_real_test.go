@@ -1,0 +1,40 @@
+//go:build unix
+
+package verify
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/install"
+)
+
+// TestRealMineInstalled: hooks that a person installed are proven as they are,
+// trust included; without trust they prove to guard nothing.
+func TestRealMineInstalled(t *testing.T) {
+	path := onPath(t, "codex")
+	for _, trust := range []bool{true, false} {
+		p := somebody(t)
+		p.put(".codex/config.toml", "# mine\nmodel = \"mine\"\n")
+		p.hookmux("codex", filepath.Join(builtBin(t), "hookmux-hook"), install.Options{Trust: trust})
+		was := tree(t, p.Home)
+		r := runCLI(t, p.Home, p.Project, path, "codex", "--mine", "--check", "PreToolUse.deny", "--check", "hub-absent", "--check", "neutral")
+		sameTree(t, p.Home, was)
+		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
+			t.Error(notes)
+		}
+		for _, row := range r.report.Agents[0].Checks {
+			t.Logf("trusted %v: %s %s %s", trust, row.Mark, row.ID(), row.Why)
+			switch {
+			case trust && row.Mark != Holds:
+				t.Errorf("%s %s %s %q %s", row.Mark, row.ID(), row.Why, row.Seen, row.Hint)
+			case !trust && row.ID() == "PreToolUse.deny" && (row.Mark != Fails || !strings.Contains(row.Hint, "trust")):
+				t.Errorf("without trust %s: %s %s", row.Mark, row.Why, row.Hint)
+			}
+		}
+		if trust == (r.code != 0) {
+			t.Errorf("trusted %v: code %d %s", trust, r.code, clip(r.stderr))
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package verify
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// A hook that says nothing changes nothing: the same turn is played with and
+// without hooks, and what came of both is compared.
+
+func judgeNeutral(p *Proof, s Subject) Result {
+	e, c := p.Of("observe"), p.Of("control")
+	if len(e.Seen) == 0 {
+		return fails("", "no event arrived")
+	}
+	if len(c.Seen) > 0 {
+		return fails("The control must have no hooks: something else calls hookmux, for instance a managed file of the machine",
+			"without hooks %d events arrived all the same", len(c.Seen))
+	}
+	if unmet := plainWant.Unmet(c); len(unmet) > 0 {
+		return unsure("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "), c.said())
+	}
+	if unmet := plainWant.Unmet(e); len(unmet) > 0 {
+		return fails("", "%s; without hooks all is well", strings.Join(unmet, "; "))
+	}
+	if e.Exit != c.Exit {
+		return fails("", "the agent ended with code %d, without hooks with %d", e.Exit, c.Exit)
+	}
+	if a, b := fileNames(e), fileNames(c); !slices.Equal(a, b) {
+		return fails("", "left in the project: %s; without hooks: %s", strings.Join(a, " "), strings.Join(b, " "))
+	}
+	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
+		return fails("A hook printed something: `hookmux explain` shows what the answer to an event is", "with hooks the model was told %q", clip(extra))
+	}
+	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {
+		return fails("", "without hooks the model was told %q, with hooks it was not", clip(lost))
+	}
+	for _, x := range e.Seen {
+		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {
+			return holds("%d events answered, %s with a neutral answer that is not silence; the turn went as without hooks", len(e.Seen), x.Event.Native)
+		}
+	}
+	return holds("%d events answered with silence; files, exit code and what the model was told are as without hooks", len(e.Seen))
+}
+
+func fileNames(e *Evidence) []string {
+	var out []string
+	for name := range e.Files {
+		out = append(out, name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// toldOnlyIn is something that the model was told in one act and in no way in
+// the other. What differs from run to run does not count: paths, numbers, ids.
+func toldOnlyIn(e, other *Evidence, varies []string) string {
+	known := map[string]bool{}
+	for _, m := range told(other) {
+		known[alike(m.Text, other, varies)] = true
+	}
+	for _, m := range told(e) {
+		if !known[alike(m.Text, e, varies)] {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// told are what counts as said to the model: no words of its own, and no
+// standing instructions.
+func told(e *Evidence) []model.Message {
+	var out []model.Message
+	for _, m := range e.Told {
+		if m.Role != model.RoleAssistant && m.Role != model.RoleSystem && m.Kind != "tool_call" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+var (
+	hexPattern    = regexp.MustCompile(`\b[0-9a-f]{6,}\b`)
+	numberPattern = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`)
+	wordPattern   = regexp.MustCompile(`\b[A-Za-z0-9_-]*#[A-Za-z0-9_#-]*\b`)
+)
+
+func alike(text string, e *Evidence, varies []string) string {
+	if e.Folder != "" {
+		text = strings.ReplaceAll(text, e.Folder, "")
+		text = strings.ReplaceAll(text, filepath.Base(e.Folder), "")
+	}
+	for _, pattern := range varies {
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, "#")
+	}
+	text = uuidPattern.ReplaceAllString(text, "#")
+	text = hexPattern.ReplaceAllString(text, "#")
+	text = numberPattern.ReplaceAllString(text, "#")
+	text = wordPattern.ReplaceAllString(text, "#") // ids with numbers in them
+	return strings.Join(strings.Fields(text), " ")
+}

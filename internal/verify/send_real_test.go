@@ -1,0 +1,63 @@
+package verify
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// TestRealSend: text that is sent to a session of an agent with a plugin is a
+// prompt there, and starts a turn.
+func TestRealSend(t *testing.T) {
+	for _, name := range []string{"pi", "opencode"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			st.script([]model.Step{{Say: lastWords}})
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
+			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Say it"), false), func(ctx context.Context, term *terminal) error {
+				if !st.watcher.wait(ctx, ended) {
+					t.Fatalf("the first turn did not end\n%s", term.screen(ctx))
+				}
+				session := st.watcher.all()[0].Event.Session
+				if ok, err := st.hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
+					t.Errorf("to nobody: %v %v", ok, err)
+				}
+				var ok bool
+				var err error
+				for range 50 {
+					if ok, err = st.hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !pause(ctx, 100*time.Millisecond) {
+						break
+					}
+				}
+				if !ok || err != nil {
+					t.Fatalf("not delivered: %v", err)
+				}
+				if !st.watcher.waitFor(ctx, 2, ended) {
+					t.Errorf("the second turn did not end\n%s", term.screen(ctx))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !st.there("sub") {
+				t.Error("what was asked for did not run")
+			}
+			prompts := 0
+			for _, x := range st.watcher.all() {
+				if x.Event.Kind == event.TurnStart {
+					prompts++
+				}
+			}
+			if prompts != 2 {
+				t.Errorf("%d prompts, want 2", prompts)
+			}
+		})
+	}
+}

@@ -1,0 +1,171 @@
+package wire
+
+import "time"
+
+// The methods about sessions. Reading is for everybody of the same user;
+// renaming, forgetting and sending are a person's to do.
+const (
+	MethodSessions      = "sessions.list"
+	MethodSession       = "sessions.get"
+	MethodSessionRename = "sessions.rename"
+	MethodSessionForget = "sessions.forget"
+	MethodSessionResume = "sessions.resume"
+	MethodSessionSend   = "sessions.send"
+)
+
+// NoteSession is what a stream hears when a session changed, if it asked for
+// sessions.
+const NoteSession = "session.changed"
+
+// Which notifications a stream wants about sessions.
+const (
+	SessionsAlso = "also" // besides events
+	SessionsOnly = "only"
+)
+
+// Session is what one session does, as people's commands show it. Texts of the
+// agent's have their secrets taken out; whoever shows them makes them visible.
+type Session struct {
+	ID     string    `json:"id"`
+	Agent  string    `json:"agent"`
+	Status string    `json:"status"`
+	Since  time.Time `json:"since"` // of the status
+	Title  string    `json:"title"`
+	Named  bool      `json:"named,omitempty"` // a person gave the title
+	Tool   string    `json:"tool,omitempty"`  // what it does now
+	Cwd    string    `json:"cwd"`
+
+	Pane   string `json:"pane"`             // %3; "" where it sits in none, "unknown" where that cannot be known
+	Mux    string `json:"mux,omitempty"`    // whose pane that is: tmux, zellij, kitty, wezterm
+	Server string `json:"server,omitempty"` // the socket of that tmux, the name of that zellij session
+	TTY    string `json:"tty,omitempty"`
+	PID    int    `json:"pid,omitempty"`
+
+	StartedAt    time.Time  `json:"startedAt"`
+	LastEvent    time.Time  `json:"lastEvent"`
+	WaitingSince *time.Time `json:"waitingSince,omitempty"`
+	Asks         []string   `json:"asks,omitempty"` // what a person must decide
+	Ended        *time.Time `json:"ended,omitempty"`
+	EndReason    string     `json:"endReason,omitempty"`
+
+	Turn      *Turn `json:"turn"` // the one that goes on, or the last
+	Turns     int   `json:"turns"`
+	Subagents int   `json:"subagents,omitempty"` // at work now
+
+	Mode       string `json:"mode,omitempty"`
+	Model      string `json:"model,omitempty"`
+	Version    string `json:"version,omitempty"`
+	Transcript string `json:"transcript,omitempty"`
+	Resumable  bool   `json:"resumable,omitempty"`
+}
+
+// Turn is one round, from a prompt to the agent's last word.
+type Turn struct {
+	ID       string     `json:"id,omitempty"`
+	N        int        `json:"n"`
+	Started  time.Time  `json:"started"`
+	Ended    *time.Time `json:"ended,omitempty"`
+	Seconds  float64    `json:"seconds"`
+	Result   string     `json:"result,omitempty"` // ok, toolErrors, apiError, interrupted
+	ExitCode int        `json:"exitCode"`
+	Summary  string     `json:"summary,omitempty"`
+	Tools    int        `json:"tools,omitempty"`
+	Errors   int        `json:"errors,omitempty"`
+	Error    string     `json:"error,omitempty"`
+}
+
+// SessionDetail is everything about one session.
+type SessionDetail struct {
+	Session
+	Earlier []Turn            `json:"earlier,omitempty"` // oldest first
+	Files   []string          `json:"files,omitempty"`   // written, latest last
+	Errors  []SessionError    `json:"errors,omitempty"`  // latest last
+	Helpers []SessionSubagent `json:"helpers,omitempty"`
+	Resume  *ResumeRecord     `json:"resume,omitempty"`
+	// NoResume says why it cannot be taken up again.
+	NoResume string `json:"noResume,omitempty"`
+}
+
+// SessionError is a tool call that failed.
+type SessionError struct {
+	Time time.Time `json:"time"`
+	Turn int       `json:"turn,omitempty"`
+	Tool string    `json:"tool,omitempty"`
+	Text string    `json:"text,omitempty"`
+	Exit int       `json:"exit,omitempty"`
+}
+
+// SessionSubagent is a helper of a session.
+type SessionSubagent struct {
+	ID      string     `json:"id,omitempty"`
+	Type    string     `json:"type,omitempty"`
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	Tools   int        `json:"tools,omitempty"`
+	Errors  int        `json:"errors,omitempty"`
+	Summary string     `json:"summary,omitempty"`
+}
+
+// ResumeRecord is how a session is taken up again: words, not a line for a
+// shell.
+type ResumeRecord struct {
+	Session string    `json:"session"`
+	Agent   string    `json:"agent"`
+	Title   string    `json:"title,omitempty"`
+	Argv    []string  `json:"argv"`
+	Run     bool      `json:"run,omitempty"` // through `hookmux run`, for its hooks
+	Dir     string    `json:"dir"`
+	Env     []string  `json:"env,omitempty"`
+	Pane    string    `json:"pane,omitempty"`
+	Server  string    `json:"server,omitempty"`
+	At      time.Time `json:"at"`
+	// Live says why it must not be taken up now: it still runs, or was taken
+	// up a moment ago.
+	Live string `json:"live,omitempty"`
+}
+
+// SessionChange is the parameter of session.changed.
+type SessionChange struct {
+	Session Session  `json:"session"`
+	What    []string `json:"what,omitempty"` // what became different: status, title, tool, turn, place, …
+	Gone    bool     `json:"gone,omitempty"` // it left the list
+}
+
+// SessionsParams asks for sessions.
+type SessionsParams struct {
+	All    bool     `json:"all,omitempty"` // also those that left the list
+	Agents []string `json:"agents,omitempty"`
+}
+
+// SessionParams names a session: its id, the beginning of it, its title, or
+// its pane.
+type SessionParams struct {
+	Session string `json:"session"`
+}
+
+// SessionRenameParams names a session anew; Auto gives it back to the agent.
+type SessionRenameParams struct {
+	Session string `json:"session"`
+	Title   string `json:"title,omitempty"`
+	Auto    bool   `json:"auto,omitempty"`
+}
+
+// SessionResumeParams asks for records; an empty Session is all of them. Claim
+// marks them as taken up, so that nobody else does it too.
+type SessionResumeParams struct {
+	Session string `json:"session,omitempty"`
+	Claim   bool   `json:"claim,omitempty"`
+}
+
+// SessionSendParams gives a session a text.
+type SessionSendParams struct {
+	Session string `json:"session"`
+	Text    string `json:"text"`
+	Type    bool   `json:"type,omitempty"` // type it into its pane, where no plugin takes it
+}
+
+// SessionSent says where a text went.
+type SessionSent struct {
+	Session Session `json:"session"`
+	Via     string  `json:"via"` // plugin, or pane
+}
