@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ type modules struct {
 	runs    runs
 	deeds   *deeds
 	closing sync.Once
+	tidying atomic.Bool
 	queued  sync.Map // sessions that words wait for, by agent and session
 
 	mu      sync.Mutex
@@ -195,7 +197,11 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 		}()
 	}
 	all := make(chan struct{})
-	go func() { busy.Wait(); close(all) }()
+	go func() {
+		busy.Wait()
+		close(all)
+		ms.tidy()
+	}()
 	timer := time.NewTimer(loadPatience)
 	defer timer.Stop()
 	select {
@@ -203,6 +209,21 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 	case <-timer.C:
 	}
 }
+
+// tidy gives back what loading left behind: bundling takes many times the
+// memory that a file keeps.
+func (ms *modules) tidy() {
+	if !ms.tidying.CompareAndSwap(false, true) {
+		return
+	}
+	defer ms.tidying.Store(false)
+	if wait(ms.hub.ctx, tidyAfter) {
+		debug.FreeOSMemory()
+	}
+}
+
+// tidyAfter leaves the way to the events that made the files be loaded.
+const tidyAfter = time.Second
 
 // of gives the loaded module of a file, nil while it is still loading.
 func (ms *modules) of(one *held) *module.Module {
