@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -234,7 +235,15 @@ func (ms *modules) of(one *held) *module.Module {
 
 // look sees whether the user's folder has other files than last time.
 func (ms *modules) look() {
-	entries, _ := os.ReadDir(ms.dir()) // no folder, no hooks
+	entries, err := os.ReadDir(ms.dir())
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		// A folder nobody can read is no reason to leave guards out.
+		ms.hub.problems.raise("modules-folder", "hooks in TypeScript are as they were last seen: "+err.Error(), "make "+ms.dir()+" readable")
+		return
+	}
+	if ms.hub.problems.count.Load() > 0 {
+		ms.hub.problems.mend("modules-folder")
+	}
 	var names []string
 	for _, e := range entries {
 		if trust.IsModuleName(e.Name()) && !e.IsDir() {
@@ -312,6 +321,22 @@ func (ms *modules) all() []*held {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	return slices.SortedFunc(maps.Values(ms.held), func(a, b *held) int { return strings.Compare(a.path, b.path) })
+}
+
+// files are every file that hooks are made of and that counts as soon as it
+// changes. An agent that writes to one rewrites its own guard.
+func (ms *modules) files() []string {
+	var list []string
+	for _, one := range ms.all() {
+		if one.force != nil {
+			continue // a copy out of reach
+		}
+		list = append(list, one.path)
+		if m := ms.of(one); m != nil {
+			list = append(list, m.Info().Files...)
+		}
+	}
+	return list
 }
 
 // forget drops what is kept about a session that ended without saying so.

@@ -189,6 +189,11 @@ func TestModulesOfSettings(t *testing.T) {
 	w.write(w.dirs.Config+"/config.json", `{"modules": ["~/gate.ts", "relative.ts"], "hookTimeout": 5000}`)
 	w.up()
 	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
+	// An agent cannot rewrite its own guard.
+	w.eventually("the file is guarded", func() bool {
+		got := w.ask(before("claude", "s", w.base, "cp /dev/null "+w.dirs.Home+"/gate.ts"))
+		return denies(got) && strings.Contains(string(got.Stdout), "own-files")
+	})
 	if _, ok := w.problem("place:modules:relative.ts"); !ok {
 		t.Error("a relative path is not reported")
 	}

@@ -327,8 +327,7 @@ func (r *rules) forget() {
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
 func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
-	entries := r.guards(settings, at)
-	entries = append(entries, r.extra...)
+	var entries []*hook.Entry
 	seen := map[string]bool{}
 	for i, set := range sets {
 		if set == nil {
@@ -349,6 +348,9 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 		}
 	}
 	entries = append(entries, r.moduleEntries(settings, forces)...)
+	// Guards last, because they keep agents from the files of the others;
+	// first in order.
+	entries = slices.Concat(r.guards(settings, at), r.extra, entries)
 	hook.Sort(entries)
 	return entries
 }
