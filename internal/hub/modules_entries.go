@@ -40,25 +40,26 @@ func (r *rules) moduleEntries(settings [2]*config.Settings, forces [2]*trust.For
 	return entries
 }
 
-// entriesOf are where a file wants to be called. One of which that is not
-// known, because it is still loading or cannot even be read, is asked about
-// every tool call and refuses: nobody knows what it would have said.
+// entriesOf are where a file wants to be called.
 func (ms *modules) entriesOf(one *held, id string) []*hook.Entry {
 	var entries []*hook.Entry
 	for _, reg := range ms.registrations(one, id) {
 		reg.ID = id
-		if e, err := hook.NewEntry(reg, &moduleRun{ms, one}, one.scope); err == nil {
+		if e, err := hook.NewEntry(reg, &moduleRun{ms, one, reg.HookType}, one.scope); err == nil {
 			entries = append(entries, e)
 		}
 	}
 	return entries
 }
 
+// registrations of a file that cannot even be read: it is asked about every
+// tool call and refuses, because nobody knows what it would have said. One that
+// is still loading is asked about everything; the event waits for it.
 func (ms *modules) registrations(one *held, id string) []hook.Registration {
 	unknown := []hook.Registration{{ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: "module", Target: one.path, Mode: hook.Guard, Timeout: hook.Duration(hook.MaxTimeout)}}
 	m := ms.of(one)
 	if m == nil {
-		return unknown
+		return append(unknown, hook.Registration{ID: id, Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: one.path, Mode: hook.Advise})
 	}
 	if info := m.Info(); !info.OK() && len(info.Events) == 0 {
 		return unknown
@@ -107,7 +108,7 @@ func (r *rules) registered(reg registry.Entry, force *trust.Force, settings *con
 	}
 	var entries []*hook.Entry
 	for _, one := range regs {
-		if e, err := hook.NewEntry(one, &moduleRun{ms, files[0]}, scope); err == nil {
+		if e, err := hook.NewEntry(one, &moduleRun{ms, files[0], one.HookType}, scope); err == nil {
 			entries = append(entries, e)
 		} else {
 			return r.brokenEntry(reg, err)
@@ -137,8 +138,9 @@ func withOwn(own, said hook.Registration) hook.Registration {
 
 // moduleRun is a file as a handler: it waits for the first loading.
 type moduleRun struct {
-	ms  *modules
-	one *held
+	ms       *modules
+	one      *held
+	hookType string // where it was registered
 }
 
 // moduleError is a file's failure, which the file reported itself, once for
@@ -150,6 +152,9 @@ func (e *moduleError) Unwrap() error { return e.error }
 var errNotLoaded = errors.New("is still being loaded")
 
 func (r *moduleRun) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
+	if r.hookType == hook.Any && call.Event.Kind == event.ToolBefore {
+		return event.Decision{}, nil // its guard is asked
+	}
 	if err := r.one.wait(ctx); err != nil {
 		return event.Decision{}, &moduleError{fmt.Errorf("%s: %w", filepath.Base(r.one.path), errNotLoaded)}
 	}
