@@ -33,7 +33,7 @@ func (w *world) runCommand() *cobra.Command {
 	var dryRun, asJSON, hubOnly, noTrust bool
 	var hooks []string
 	cmd := &cobra.Command{
-		Use:   "run [--dry-run [--json]] [--hook FILE]… AGENT [ARGUMENTS…]",
+		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch; no file is edited",
 		Long: `Starts an agent with hookmux's hooks given on its command line, for this launch
 only. Everything behind the agent's name is the agent's own; its own settings and
