@@ -71,6 +71,11 @@ func (b *bench) newPlace(name string, files map[string]string) (*place, error) {
 
 // startHub makes a place and starts its hub.
 func (b *bench) startHub(ctx context.Context, name string, files map[string]string) (*place, error) {
+	return b.startHubProgram(ctx, name, filepath.Join(b.bin, "hookmux"), files, "hub")
+}
+
+// startHubProgram does it with a program of its own.
+func (b *bench) startHubProgram(ctx context.Context, name, program string, files map[string]string, args ...string) (*place, error) {
 	p, err := b.newPlace(name, files)
 	if err != nil {
 		return nil, err
@@ -81,7 +86,7 @@ func (b *bench) startHub(ctx context.Context, name string, files map[string]stri
 		return nil, err
 	}
 	defer log.Close()
-	p.hub = exec.Command(filepath.Join(b.bin, "hookmux"), "hub")
+	p.hub = exec.Command(program, args...)
 	p.hub.Env, p.hub.Dir, p.hub.Stderr = env(p.dir), "/", log
 	p.hub.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as hooks start it
 	if err := p.hub.Start(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
@@ -60,6 +61,30 @@ func denials(ctx context.Context) error {
 		fmt.Printf("%s %s\n", entry.Cursor, entry.Event)
 		return true
 	})
+}
+
+// refuseDeploys answers what agents ask, where a person would: agents wait for
+// it as long as it runs.
+func refuseDeploys(ctx context.Context) error {
+	var hub client.Client
+	return hub.Feed(ctx, func(note client.FeedNote) error {
+		if note.Item == nil || note.Item.Status != "pending" || !strings.Contains(note.Item.Shown, "deploy") {
+			return nil
+		}
+		result, err := hub.Reply(ctx, client.FeedReply{
+			ID: note.Item.ID, Choice: "deny", Reason: "deploys are for people", SHA256: note.Item.SHA256,
+		})
+		if err == nil {
+			fmt.Println(note.Item.ID, result.Outcome)
+		}
+		return err
+	})
+}
+
+func ExampleClient_Feed() {
+	if err := refuseDeploys(context.Background()); errors.Is(err, client.ErrNoHub) {
+		log.Fatal(err)
+	}
 }
 
 func ExampleClient_Stream() {

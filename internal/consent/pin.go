@@ -25,8 +25,9 @@ const (
 
 // PIN is what approvals ask for, when the user set one.
 type PIN struct {
-	dir string
-	now func() time.Time
+	dir    string
+	now    func() time.Time
+	rounds int // of the hash of the next PIN
 
 	mu     sync.Mutex
 	kept   *pinHash
@@ -50,7 +51,7 @@ func (e *PINError) Error() string { return e.Text }
 // OpenPIN reads whether there is a PIN. A file that cannot be believed keeps
 // approvals shut: somebody wanted a PIN.
 func OpenPIN(dir string) (*PIN, error) {
-	p := &PIN{dir: dir, now: time.Now}
+	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var h pinHash
 	err := load(dir, pinFile, &h)
 	switch {
@@ -125,7 +126,7 @@ func (p *PIN) Change(old, fresh string) error {
 	if utf8.RuneCountInString(fresh) < minPIN {
 		return fmt.Errorf("a PIN needs at least %d characters", minPIN)
 	}
-	h := &pinHash{Salt: make([]byte, 16), Rounds: pinRounds}
+	h := &pinHash{Salt: make([]byte, 16), Rounds: p.rounds}
 	if _, err := rand.Read(h.Salt); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package feed
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -37,11 +38,16 @@ func NoteLine(note string, params any) []byte {
 // begins anew with what waits.
 const keepChanges = 4096
 
+// pause is how long those who watch wait for a change, so that whoever waits
+// for an answer goes first, and a flurry of changes is one.
+const pause = 2 * time.Millisecond
+
 // changes is what happened lately, in order.
 type changes struct {
-	first int64 // number of the oldest kept
-	kept  []*Change
-	wake  chan struct{} // closed and replaced at every change
+	first  int64 // number of the oldest kept
+	kept   []*Change
+	wake   chan struct{} // closed and replaced soon after a change
+	waking bool
 }
 
 func newChanges() changes { return changes{wake: make(chan struct{})} }
@@ -55,8 +61,17 @@ func (t *Table) tell(note string, e *entry) {
 		l.kept = slices.Clone(l.kept[gone:])
 		l.first += int64(gone)
 	}
-	close(l.wake)
-	l.wake = make(chan struct{})
+	if l.waking {
+		return
+	}
+	l.waking = true
+	time.AfterFunc(pause, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		l.waking = false
+		close(l.wake)
+		l.wake = make(chan struct{})
+	})
 }
 
 // Watch gives what waits now and where to go on from.
@@ -67,7 +82,7 @@ func (t *Table) Watch() (items []wire.FeedItem, next int64) {
 }
 
 // Next gives the changes from a number on, the number behind them, and a
-// channel that is closed at the next one. It is false when some were lost.
+// channel that is closed soon after the next one. It is false when some were lost.
 func (t *Table) Next(from int64) (list []*Change, next int64, wake <-chan struct{}, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

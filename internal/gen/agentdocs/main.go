@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -181,6 +183,7 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 	if len(why) > 0 {
 		b.WriteString("\n" + strings.Join(why, "\n") + "\n")
 	}
+	feedOf(b, a.Feed)
 	b.WriteString("\nFiles that hold its hooks:\n\n")
 	for _, f := range a.Files {
 		fmt.Fprintf(b, "- %s: `%s`", f.Scope, f.Path)
@@ -189,6 +192,44 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 		}
 		b.WriteString("\n")
 	}
+}
+
+// feedOf says what a person can answer from elsewhere.
+func feedOf(b *bytes.Buffer, f *agent.Feed) {
+	if f == nil {
+		return
+	}
+	hold := map[agent.Hold]string{
+		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `feed.wait` says",
+		agent.HoldBrief: short(time.Duration(f.Brief)) + ", longer while you are away",
+	}[f.Hold]
+	window := map[agent.Window]string{
+		agent.WindowState:  "a file in which it keeps what it is at changes",
+		agent.WindowEvent:  "its next event tells",
+		agent.WindowHidden: "its own dialog appears only after the hook returned",
+	}[f.Window]
+	fmt.Fprintf(b, "\nIn the [feed](feed.md): held %s. Answered in its own window: %s.\n\n", hold, window)
+	for _, name := range slices.Sorted(maps.Keys(f.Points)) {
+		p := f.Points[name]
+		var parts []string
+		for _, kind := range []struct {
+			name  string
+			words string
+		}{{"permissions", words(p.Permission)}, {"questions", words(p.Question)}, {"plans", words(p.Plan)}} {
+			if kind.words != "" {
+				parts = append(parts, kind.name+" "+kind.words)
+			}
+		}
+		fmt.Fprintf(b, "- `%s`: %s\n", name, strings.Join(parts, "; "))
+	}
+}
+
+func words[T ~string](list []T) string {
+	var out []string
+	for _, w := range list {
+		out = append(out, string(w))
+	}
+	return strings.Join(out, ", ")
 }
 
 // verified sums the last recorded run up.
