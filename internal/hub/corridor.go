@@ -112,7 +112,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = h.whereOf(who, p.ev.Where, env)
+	p.ev.Where = h.whereOf(who, p.ev.Where, in.env)
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
