@@ -45,11 +45,18 @@ func TestRealAttempts(t *testing.T) {
 	var ss []model.Step
 	for name, command := range attempts {
 		names = append(names, name)
-		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + "; " + command + "; echo tried-" + name)}})
+		// In a script: spelt out, the guard of hookmux's own files stops it
+		// before anybody has to judge who calls.
+		st.own(t, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n")
+		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("sh ./try-" + name + "; echo tried-" + name)}})
 	}
+	ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(approve + into("spelt-out"))}})
 	st.script(append(ss, model.Step{Say: lastWords}))
 	if err := st.headless(context.Background(), st.start(), st.free("Approve it yourself")); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(st.Project, "said-spelt-out")); err == nil {
+		t.Error("the guard let the command itself pass")
 	}
 	for _, name := range names {
 		said, err := os.ReadFile(filepath.Join(st.Project, "said-"+name))
