@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,feed] [-rounds N] [-seconds S] [-json]
+//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,sessions,crowd,feed] [-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
 // every round, in shuffled order: an empty Go program, the reference client
@@ -27,6 +27,13 @@
 // half as guards, waited for), 20 that are all guards (no bar), and the 20 of
 // the second with one `true` command more. Beside them the cost of spawning
 // `true` the way a plain Go program does it.
+//
+// sessions: in this process, in cpu: an event at the status machine with ten
+// and with ten thousand live sessions, a look at a record of 1 MB and at one
+// of 500 MB.
+//
+// crowd: the cpu of a whole hub for an event of one session, with 10 and with
+// 10,000 live ones, and with a transcript of 1 MB and one of 500 MB.
 //
 // feed: with 1,000 requests waiting and 50 streams attached, from a person's
 // answer to the waiting hook, against a bare round trip to the echo server,
@@ -61,7 +68,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,rate,memory,dispatch,feed", "what to measure")
+	only := flag.String("only", "client,rate,memory,dispatch,sessions,crowd,feed", "what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
 	asJSON := flag.Bool("json", false, "print JSON")
@@ -88,11 +95,11 @@ func main() {
 
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
-		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "feed": b.feed,
+		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
 	}
 	for _, part := range parts {
 		if all[part] == nil {
-			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, feed", part)
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, sessions, crowd, feed", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

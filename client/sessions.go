@@ -14,6 +14,7 @@ type (
 	SessionChange  = wire.SessionChange
 	SessionsParams = wire.SessionsParams
 	ResumeRecord   = wire.ResumeRecord
+	SessionSent    = wire.SessionSent
 )
 
 // What a stream's Sessions may be.
@@ -70,9 +71,11 @@ func (c *Client) ResumeRecords(ctx context.Context, name string, claim bool) ([]
 	return list, err
 }
 
-// SendToSession types a text into a session's pane. Only a person may.
-func (c *Client) SendToSession(ctx context.Context, name, text string, typed bool) (*SessionInfo, error) {
-	var s SessionInfo
+// SendToSession gives a session a text as its next prompt: through its agent's
+// plugin where one listens, else, if typed says so, typed into its tmux pane.
+// Only a person may.
+func (c *Client) SendToSession(ctx context.Context, name, text string, typed bool) (*SessionSent, error) {
+	var s SessionSent
 	if err := c.Call(ctx, wire.MethodSessionSend, wire.SessionSendParams{Session: name, Text: text, Type: typed}, &s); err != nil {
 		return nil, err
 	}

@@ -324,8 +324,10 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
 		}
-		for _, n := range a.Notes {
-			w.say("%s: %s", a.Name, visible.Text(n))
+		for _, n := range append([]string{a.Pickup}, a.Notes...) {
+			if n != "" {
+				w.say("%s: %s", a.Name, visible.Text(n))
+			}
 		}
 	}
 	for _, p := range probes {

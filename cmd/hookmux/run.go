@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
@@ -227,6 +228,7 @@ func (w *world) launch(ctx context.Context, l *launchPlan) error {
 	if l.overlay != nil {
 		return w.launchOver(l)
 	}
+	w.leaveNote(l)
 	err := launch.Exec(l.program, l.argv, launch.Environ(w.environ, l.active))
 	return &codeError{exitNotRunnable, err.Error()}
 }
@@ -300,4 +302,20 @@ func (w *world) spawnHub() error {
 		return fmt.Errorf("it died three times within a minute and waits before the next start; its log is %s", dirs.Log())
 	}
 	return nil
+}
+
+// leaveNote tells the hub with which flags this process becomes an agent: most
+// hide them behind a title of their own. Without it a session is taken up
+// again without its flags.
+func (w *world) leaveNote(l *launchPlan) {
+	dirs, err := w.dirs()
+	if err != nil || l.agent.Resume == nil {
+		return
+	}
+	self, err := proc.System().Lookup(os.Getpid())
+	if err != nil {
+		return
+	}
+	args, _ := launch.Strip(l.agent, l.argv[1:])
+	_ = argv.Leave(dirs.Runtime, l.agent, argv.Note{PID: self.PID, Start: self.Start, Given: l.injected, Dir: w.cwd()}, args)
 }

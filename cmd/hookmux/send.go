@@ -10,11 +10,11 @@ func (w *world) sendCommand() *cobra.Command {
 	var typed bool
 	cmd := &cobra.Command{
 		Use:   "send SESSION TEXT",
-		Short: "Give a session a text, typed into its tmux pane with --type",
-		Long: `Gives a session a text as its next prompt. No agent hookmux knows takes messages
-from outside of its terminal, so the text is typed there, and only when you say
---type; never while the session waits for an answer, which the text would be
-taken for.
+		Short: "Give a session a text, through its plugin or typed into its pane",
+		Long: `Gives a session a text as its next prompt. Agents with a plugin of hookmux
+(OpenCode, pi) take it through that; into others it is typed, in their tmux pane,
+and only when you say --type; never while the session waits for an answer, which
+the text would be taken for.
 ` + sessionNames,
 		Example: `  hookmux send %3 --type "now run the tests"`,
 		Args:    exactly("SESSION", "TEXT"),
@@ -30,10 +30,14 @@ taken for.
 			if err != nil {
 				return err
 			}
-			w.say("typed into %s (%s)", s.Pane, s.Agent)
+			if s.Via == "pane" {
+				w.say("typed into %s (%s)", s.Session.Pane, s.Session.Agent)
+			} else {
+				w.say("given to %s through its plugin", s.Session.Agent)
+			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&typed, "type", false, "type it into the session's tmux pane")
+	cmd.Flags().BoolVar(&typed, "type", false, "type it into the session's tmux pane, where no plugin takes it")
 	return cmd
 }

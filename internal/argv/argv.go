@@ -248,12 +248,15 @@ func secret(p part) bool {
 			return true
 		}
 	}
-	if len(p.flags) == 0 || p.value == "" {
+	if len(p.flags) == 0 {
 		return false
 	}
 	name := strings.TrimLeft(p.flags[len(p.flags)-1], "-")
+	if p.value == "" {
+		return looksSecret(name) // its value was taken for a word and is gone
+	}
 	pair := name + "=" + p.value
-	return redact.Text(pair) != pair || looksSecret(name)
+	return redact.Text(pair) != pair || looksSecret(name) || name == "header" || name == "H"
 }
 
 // looksSecret knows credentials by the name of their flag, whatever they look
@@ -265,7 +268,7 @@ func looksSecret(name string) bool {
 			return true
 		}
 	}
-	return name == "token" || strings.HasSuffix(name, "-token") || name == "header" || name == "h"
+	return name == "token" || strings.HasSuffix(name, "-token")
 }
 
 // Env is what of an environment comes along: the variables the catalogue

@@ -129,6 +129,14 @@ const maxStash = 64 << 10
 // text gets it, and it is theirs alone: documents are not for sharing.
 var stash atomic.Pointer[spliceable]
 
+// Offer gives a text that was read to the next change of it, which need not
+// read it again. The reader must not be used any more.
+func Offer(r Reader) {
+	if d, ok := r.(spliceable); ok && len(d.bytes()) <= maxStash {
+		stash.Store(&d)
+	}
+}
+
 // stashed is the parsed text if it is the one that a change just gave.
 func stashed[T spliceable](src []byte) (T, bool) {
 	var none T

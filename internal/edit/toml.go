@@ -145,6 +145,9 @@ func beginTOML(src []byte, value any) (*tomlDoc, json.RawMessage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if d, ok := stashed[*tomlDoc](src); ok {
+		return d, raw, nil
+	}
 	d, err := parseTOML(src)
 	return d, raw, err
 }

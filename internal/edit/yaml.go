@@ -137,9 +137,11 @@ func beginYAML(src []byte, path []string, value any) (*yamlDoc, json.RawMessage,
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := parseYAML(src)
-	if err != nil {
-		return nil, nil, err
+	d, ok := stashed[*yamlDoc](src)
+	if !ok {
+		if d, err = parseYAML(src); err != nil {
+			return nil, nil, err
+		}
 	}
 	return d, raw, d.reachable(path)
 }

@@ -3,11 +3,13 @@ package hub
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/resume"
 	"github.com/hookmux/hookmux/internal/session"
@@ -36,6 +38,7 @@ type sessions struct {
 
 	log     *sessionlog.Log // the keeper's; nil while it cannot be written
 	dirty   map[session.Key]bool
+	pruneAt int       // how many sessions make a look worthwhile
 	loaded  time.Time // up to when the log knew what happened
 	records *resume.Store
 	unread  bool // some records could not be read
@@ -286,7 +289,32 @@ func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
 			surfaces.tell(said)
 		}
 	}
+	if len(changes) > 0 && s.book.Len() > s.pruneAt {
+		s.prune()
+	}
 	return len(changes) > 0
+}
+
+// keepQuiet is how many sessions are kept in which nothing goes on and whose
+// process nobody can see. Nobody reads a longer list, and programs that open a
+// session for every call would fill the memory within their hour.
+const keepQuiet = 500
+
+// prune lets those go that were not heard of for longest.
+func (s *sessions) prune() {
+	var quiet []*session.Session
+	for _, one := range s.book.Snapshot() {
+		if !one.Live() || !one.Turn.Open() && !one.Waits() && !s.watches.watched(one) {
+			quiet = append(quiet, one)
+		}
+	}
+	if drop := len(quiet) - keepQuiet; drop > 0 {
+		slices.SortFunc(quiet, func(a, b *session.Session) int { return a.LastEvent.Compare(b.LastEvent) })
+		for _, one := range quiet[:drop] {
+			s.note(s.book.Forget(one.Key))
+		}
+	}
+	s.pruneAt = s.book.Len() + keepQuiet/4
 }
 
 // tick lets time pass.
@@ -295,6 +323,9 @@ func (s *sessions) tick(ctx context.Context, now time.Time) {
 		s.note(c)
 	}
 	s.panes.sweep(ctx)
+	_ = argv.Sweep(s.hub.dirs.Runtime, func(pid int, start uint64) bool {
+		return lifeOf(s.hub.table, processKey{pid, start}) != session.Gone
+	}) // else the next tick does
 }
 
 // end stops the keeper and lets it write down what it knows.

@@ -83,7 +83,7 @@ func (p *panes) correct(at *event.Place) {
 func (p *panes) check(one *session.Session) {
 	at := one.Place
 	key := processKey{at.PID, at.Start}
-	if at.PID <= 0 || at.Shared || at.Mux != "" && at.Mux != "tmux" || at.Mux == "" && (at.TTY == "" || !p.s.watches.system) {
+	if !one.Live() || at.PID <= 0 || at.Shared || at.Mux != "" && at.Mux != "tmux" || at.Mux == "" && (at.TTY == "" || !p.s.watches.system) {
 		return
 	}
 	p.mu.Lock()

@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,8 +44,19 @@ func (s *sessions) remember(one *session.Session) {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)
 		}
+		if note, ok := argv.Left(s.hub.dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
+			// What the launcher knows is whole; a process may show a title of
+			// its own instead.
+			if note.Once {
+				return
+			}
+			start.Args, record.Run = note.Args, note.Given
+			if record.From == "" {
+				record.From = note.Dir
+			}
+		}
 		environ, _ := s.hub.table.Environ(one.Place.PID)
-		record.Env = argv.Env(a, environ)
+		record.Env = slices.DeleteFunc(argv.Env(a, environ), s.ours)
 		env := lookupList(environ)
 		record.Run = record.Run || launch.ParseActive(env(launch.ActiveVariable)).Agent == a.Name
 		if record.From == "" && one.TurnCount > 1 {
@@ -69,6 +81,18 @@ func (s *sessions) remember(one *session.Session) {
 		return
 	}
 	s.hub.problems.mend("resume")
+}
+
+// ours tells a variable that points into hookmux's own places: the launcher set
+// it and will do so again.
+func (s *sessions) ours(variable string) bool {
+	_, value, _ := strings.Cut(variable, "=")
+	for _, dir := range []string{s.hub.dirs.State, s.hub.dirs.Runtime, s.hub.dirs.Data} {
+		if dir != "" && (value == dir || strings.HasPrefix(value, dir+"/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // whereItSits names the spot so that another session in it can be told: a

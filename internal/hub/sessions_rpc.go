@@ -359,8 +359,8 @@ func (h *Hub) doSessionResume(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	return out, nil
 }
 
-// doSessionSend gives a session a text. No agent hookmux knows takes one from
-// outside of its terminal, so it is typed there, if the person says so.
+// doSessionSend gives a session a text: through its agent's plugin where one
+// listens, else typed into its pane, if the person says so.
 func (h *Hub) doSessionSend(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.SessionSendParams
 	if err := read(params, &p); err != nil {
@@ -376,6 +376,11 @@ func (h *Hub) doSessionSend(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	one, ok := h.sessions.book.Get(key)
 	if !ok || !one.Live() {
 		return nil, wire.Errorf(wire.CodeGone, "%s has ended; `hookmux resume` takes it up again", key.ID)
+	}
+	if delivered, err := h.sendTo(key.Agent, key.ID, p.Text); err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%s: %v", key.ID, err)
+	} else if delivered {
+		return wire.SessionSent{Session: h.sessions.show(one), Via: "plugin"}, nil
 	}
 	if !p.Type {
 		return nil, wire.Errorf(wire.CodeConflict, "%s takes no messages from outside its terminal; --type types the text into its pane", key.Agent)
@@ -399,5 +404,5 @@ func (h *Hub) doSessionSend(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%s: %v", key.ID, err)
 	}
-	return h.sessions.show(one), nil
+	return wire.SessionSent{Session: h.sessions.show(one), Via: "pane"}, nil
 }

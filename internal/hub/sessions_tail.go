@@ -48,7 +48,7 @@ type heldEnd struct {
 }
 
 const (
-	tailEvery = 400 * time.Millisecond
+	tailEvery = 250 * time.Millisecond
 	// tailAtOnce bounds the records of one look.
 	tailAtOnce = 64
 	// tailRetry is how long a record that could not be opened is left alone.

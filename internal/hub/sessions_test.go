@@ -382,3 +382,24 @@ func TestSecretsStayInside(t *testing.T) {
 		t.Errorf("%s", b)
 	}
 }
+
+func TestATextGoesThroughThePlugin(t *testing.T) {
+	w := open(t)
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"}) // any agent whose plugin asks
+	ctx := context.Background()
+	got := make(chan string, 1)
+	go func() { // the plugin
+		var first wire.OutboxResult
+		if w.call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 20}, &first) != nil || len(first.Texts) != 1 {
+			got <- ""
+			return
+		}
+		got <- first.Texts[0].Text
+		_ = w.call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
+	}()
+	w.eventually("the plugin listens", func() bool { return w.h.outbox.listens("claude", "s1") })
+	sent, err := w.c.SendToSession(ctx, "s1", "run the tests", false)
+	if err != nil || sent.Via != "plugin" || <-got != "run the tests" {
+		t.Errorf("%+v %v", sent, err)
+	}
+}

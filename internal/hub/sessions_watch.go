@@ -24,7 +24,7 @@ type watches struct {
 const (
 	// maxWatches bounds descriptors; what is beyond is looked at by the clock.
 	maxWatches = 1024
-	pollWatch  = 500 * time.Millisecond
+	pollWatch  = 250 * time.Millisecond
 )
 
 func newWatches(s *sessions) *watches {
@@ -51,6 +51,14 @@ func (w *watches) see(one *session.Session) {
 	}
 	w.open[key] = true
 	w.going.Go(func() { w.await(key) })
+}
+
+// watched reports whether a session's process is known to live.
+func (w *watches) watched(one *session.Session) bool {
+	key := processKey{one.Place.PID, one.Place.Start}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return key.pid > 0 && !one.Place.Shared && (w.open[key] || w.polled[key])
 }
 
 func (w *watches) await(key processKey) {

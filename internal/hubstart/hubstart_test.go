@@ -385,3 +385,17 @@ func TestFindProgram(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
+
+// A place in which no hub shall come up stays without one.
+func TestPauseKeepsHubsAway(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := Pause(d); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Held {
+		t.Errorf("outcome %v, %v", outcome, err)
+	}
+	if got := strings.Join(lines(d, "starts"), ""); got != "" {
+		t.Errorf("started %q", got)
+	}
+}

@@ -76,7 +76,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		o := chosenOf(src, plugins.Options{})
 		return &Choice{Events: o.Events, Deny: o.Deny}
 	}
-	t, err := newTarget(path, p, a.Install)
+	t, err := h.target(path, p, a.Install)
 	if err != nil || !couldMention(src) {
 		return nil
 	}

@@ -51,6 +51,7 @@ type Host struct {
 	// empty, is not known.
 	AgentVersion func(*agent.Agent) string
 	files        files // nil: those on the disk
+	targets      map[string]*target
 	// Open lists the processes of an agent that are open now; nil: nobody
 	// looked.
 	Open func(*agent.Agent) []int

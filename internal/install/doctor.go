@@ -68,6 +68,7 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 		if info.Off != nil {
 			d.say("hookmux", "off", Bad, "hookmux on", "hookmux is switched off, so nothing is decided")
 		}
+		d.places(ctx, agents)
 	}
 	d.leftovers()
 	for _, a := range agents {

@@ -293,7 +293,7 @@ func (d *Doctor) arrived(ctx context.Context, a *agent.Agent, healthy bool) {
 	switch {
 	case len(names) == 0:
 		fix := "start " + a.Title + " once; " + a.Install.Pickup.Say
-		if a.Install.Trust.Step == "folder" {
+		if a.Install.Trust.Step == "folder" && a.Install.Trust.Folders == nil {
 			fix += "; " + a.Install.Trust.Say
 		}
 		d.say(a.Name, "events", Note, fix, "no event of it ever arrived")

@@ -161,7 +161,7 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 		if a.Install.Way == agent.WayPlugin || h.resolve(p.HookFile) != path {
 			continue
 		}
-		t, err := newTarget(path, p, a.Install)
+		t, err := h.target(path, p, a.Install)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	if err != nil {
 		return err
 	}
-	t, err := newTarget(path, p, a.Install)
+	t, err := d.host.target(path, p, a.Install)
 	if err != nil {
 		return err
 	}

@@ -245,6 +245,10 @@ func (t *target) appended(src []byte, r edit.Reader, list []string, value json.R
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
+	if r == t.parsed { // it is done with
+		t.parsed, t.found = nil, nil
+		edit.Offer(r)
+	}
 	out, err := t.format.Append(src, list, value)
 	return out, kept, err
 }

@@ -144,7 +144,7 @@ func chosenOf(src []byte, o plugins.Options) plugins.Options {
 }
 
 func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []byte) {
-	t, err := newTarget(s.Path, p, h.spec(a, strings.Contains(string(src), denyFlag)))
+	t, err := h.target(s.Path, p, h.spec(a, strings.Contains(string(src), denyFlag)))
 	if err == nil {
 		err = h.readEntries(s, t, a, p, src)
 	}
@@ -230,7 +230,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 		}
 		source := h.sourceName(path, p)
 		sources[source] = true
-		t, err := newTarget(path, p, a.Install)
+		t, err := h.target(path, p, a.Install)
 		if err != nil || src == nil {
 			continue
 		}

@@ -184,7 +184,7 @@ func (d *trial) run() (outcome, error) {
 	d.mem.text[d.path] = []byte(d.before)
 	dirs := paths.Dirs{Home: robotHome, Data: robotHome + "/.local/share/hookmux", State: robotHome + "/.local/state/hookmux"}
 	d.host = &Host{Dirs: dirs, Getenv: func(string) string { return "" }, Hook: "/opt/" + hookName, Version: "1", files: d.mem}
-	t, err := newTarget(d.path, a.Install.Places[0], a.Install)
+	t, err := d.host.target(d.path, a.Install.Places[0], a.Install)
 	if err != nil {
 		return noDocument, err
 	}

@@ -16,9 +16,6 @@ import (
 func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options) []string {
 	var out []string
 	spec := a.Install
-	if spec.Pickup.Say != "" {
-		out = append(out, h.pickup(a))
-	}
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
 	if folder && spec.Trust.Say != "" {
 		out = append(out, spec.Trust.Say)
@@ -53,7 +50,8 @@ func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options)
 	return out
 }
 
-// pickup says when what is open now sees the change, and what is.
+// pickup says when what is open now sees the change, and what is; nothing when
+// nothing is.
 func (h *Host) pickup(a *agent.Agent) string {
 	say := a.Install.Pickup.Say
 	if h.Open == nil {
@@ -69,7 +67,7 @@ func (h *Host) pickup(a *agent.Agent) string {
 	}
 	switch len(pids) {
 	case 0:
-		return "none is open now; the next one you start sees it"
+		return ""
 	case 1:
 		return fmt.Sprintf("1 is open now (pid %s): %s", words[0], say)
 	}

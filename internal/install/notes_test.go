@@ -74,14 +74,17 @@ func TestWhatIsSaidAboutRefusals(t *testing.T) {
 func TestOpenSessionsAreNamed(t *testing.T) {
 	a := known(t, "codex")
 	for want, pids := range map[string][]int{
-		"none is open now": {}, "1 is open now (pid 7): open Codex sessions see it after /clear": {7}, "2 are open now (pid 7, 8): open": {7, 8},
+		"": {}, "1 is open now (pid 7): open Codex sessions see it after /clear": {7}, "2 are open now (pid 7, 8): open": {7, 8},
 		"10 are open now (pid 1, 2, 3, 4, 5, 6, 7, 8, …): open": {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
 	} {
 		h := newHost(t)
 		h.Open = func(*agent.Agent) []int { return pids }
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
-		if !strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), want) {
-			t.Errorf("%v: %q", pids, p.Agents[0].Notes)
+		if got := p.Agents[0].Pickup; !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%v: %q", pids, got)
+		}
+		if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); p.Agents[0].Pickup != "" {
+			t.Errorf("nothing changed, and it says %q", p.Agents[0].Pickup)
 		}
 	}
 }

@@ -46,7 +46,9 @@ type AgentPlan struct {
 	Events  []string `json:"events,omitempty"`
 	Changed bool     `json:"changed"`
 	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
-	Notes   []string `json:"notes,omitempty"`
+	// Pickup says which open sessions see the change, and when.
+	Pickup string   `json:"pickup,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
 }
 
 // Apply lets an editor carry the plan out.
@@ -152,7 +154,11 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	plan.Steps = append(plan.Steps, changes...)
 	plan.manifest, plan.Notes = d.next, d.notes
 	for i := range plan.Agents {
-		plan.Agents[i].Changed = d.changed(plan.Agents[i].Name)
+		one := &plan.Agents[i]
+		one.Changed = d.changed(one.Name)
+		if one.Changed && len(one.Events) > 0 {
+			one.Pickup = h.pickup(o.Agents[i])
+		}
 	}
 	return plan, nil
 }
@@ -244,7 +250,7 @@ func (p *Plan) Hooked() (n int) {
 }
 
 func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
-	t, err := newTarget(path, place, d.host.spec(a, o.Deny))
+	t, err := d.host.target(path, place, d.host.spec(a, o.Deny))
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,23 @@ type target struct {
 	looked bool
 }
 
+// target is the one for a place; the same again as long as nothing about it
+// changed, because several plans look at the same text.
+func (h *Host) target(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*target, error) {
+	key := path + "\x00" + place.At
+	if t := h.targets[key]; t != nil && t.spec == spec {
+		return t, nil
+	}
+	t, err := newTarget(path, place, spec)
+	if err == nil {
+		if h.targets == nil {
+			h.targets = map[string]*target{}
+		}
+		h.targets[key] = t
+	}
+	return t, err
+}
+
 func newTarget(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*target, error) {
 	f, err := edit.For(place.Format)
 	if err != nil {

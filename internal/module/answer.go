@@ -26,6 +26,7 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 			continue
 		}
 		if o.Threw != nil {
+			m.limitsOf(o.Threw)
 			return event.Decision{}, nil, o.Threw
 		}
 		r := objectOf(o.Result)
@@ -82,6 +83,15 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 		d.Extra = encoded(extra)
 	}
 	return d, notes, nil
+}
+
+// limitsOf says in words which limit an exception stands for.
+func (m *Module) limitsOf(e *jsError) {
+	if e.Name == "InternalError" && e.Message == "interrupted" {
+		*e = jsError{Message: errSlice{m.engine.host.Limits.Slice}.Error()}
+	} else if e.Name == "InternalError" {
+		e.Message = strings.Replace(e.Message, "out of memory", errMemory.Error(), 1)
+	}
 }
 
 func (s *subject) input() json.RawMessage {

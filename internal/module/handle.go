@@ -31,20 +31,8 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 		return event.Decision{}, err
 	}
 	defer leave()
-	g, err := m.ready(ctx)
-	if err != nil {
-		return event.Decision{}, err
-	}
-	defer g.busy.Done()
 	s := m.subject(ev)
-	events, err := g.presenter.present(s)
-	if err != nil {
-		return event.Decision{}, err
-	}
-	if len(events) == 0 && ev.Kind != event.SessionEnd {
-		return event.Decision{}, nil
-	}
-	outcomes, err := m.run(ctx, g, call, s, events)
+	events, outcomes, err := m.put(ctx, call, s)
 	m.count(time.Since(began), len(events) > 0)
 	if err != nil {
 		return event.Decision{}, err
@@ -57,6 +45,34 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 		return event.Decision{}, m.failed(err)
 	}
 	return d, nil
+}
+
+// put shows the event to an engine: to the next one when the first ended
+// before it looked.
+func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events []shown, outcomes []*said, err error) {
+	m.mu.Lock()
+	index, results := s.turn.index, s.turn.results
+	m.mu.Unlock()
+	for range 3 {
+		var g *generation
+		if g, err = m.ready(ctx); err != nil {
+			return nil, nil, err
+		}
+		m.mu.Lock() // what is remembered of the session
+		events, err = g.presenter.present(s)
+		m.mu.Unlock()
+		if err == nil && (len(events) > 0 || s.ev.Kind == event.SessionEnd) {
+			outcomes, err = m.run(ctx, g, call, s, events)
+		}
+		g.busy.Done()
+		if !errors.Is(err, errNotRun) {
+			break
+		}
+		m.mu.Lock()
+		s.turn.index, s.turn.results = index, results
+		m.mu.Unlock()
+	}
+	return events, outcomes, err
 }
 
 // failed gives a handler's exception the name of its file.
@@ -74,7 +90,11 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	for i := range events {
 		fields[i] = events[i].fields
 	}
-	request := encoded(object{"events": fields, "ctx": m.context(s), "ends": s.ev.Kind == event.SessionEnd})
+	about := m.context(s)
+	if side, ok := g.runner.(*sidecar); ok {
+		about["entries"] = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+	}
+	request := encoded(object{"events": fields, "ctx": about, "ends": s.ev.Kind == event.SessionEnd})
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()

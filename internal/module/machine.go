@@ -113,6 +113,9 @@ func (e *jsError) Error() string {
 var (
 	errClosed = errors.New("the hook was unloaded")
 	errMemory = errors.New("used up its memory")
+	// errNotRun: the engine ended before it looked at the event, which may be
+	// put to the next one.
+	errNotRun = errors.New("the hook was loaded anew")
 )
 
 // errSlice is the end of an engine that did not give way.
@@ -136,6 +139,7 @@ func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 	m := &machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- outcome{}, done: make(chan struct{})}
 	m.dog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
 	vm.SetMemoryLimit(uintptr(limits.Memory))
+	vm.SetMaxStackSize(maxDepth)
 	vm.SetModuleLoader(
 		func(_ *quickjs.VM, wanted string) (string, error) {
 			if wanted != name {
@@ -241,9 +245,8 @@ func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome
 	answer := make(chan outcome, 1)
 	m.mu.Lock()
 	if m.ended != nil {
-		err := m.ended
 		m.mu.Unlock()
-		answer <- outcome{err: err}
+		answer <- outcome{err: errNotRun}
 		return 0, answer
 	}
 	m.next++
@@ -316,6 +319,7 @@ func (m *machine) loop() {
 
 // run does one turn: enter JavaScript, then everything that became due.
 func (m *machine) run(j job) {
+	began := time.Now()
 	m.dog.start()
 	_, err := m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
 	if err == nil {
@@ -325,18 +329,36 @@ func (m *machine) run(j job) {
 		m.doom = errSlice{m.dog.slice}
 		return
 	}
-	if err == nil {
-		return
-	}
-	switch text := err.Error(); {
-	case strings.Contains(text, "out of memory"):
+	switch {
+	case err == nil:
+	case outOfMemory(err):
 		m.doom = errMemory
-	case strings.Contains(text, "aborted draining"):
+	case strings.Contains(err.Error(), "aborted draining"):
 		m.doom = errSlice{m.dog.slice}
 	default:
 		// The world catches what handlers throw; this is its own.
-		m.ops.trouble("", &jsError{Name: "InternalError", Message: text})
+		m.ops.trouble("", &jsError{Name: "InternalError", Message: err.Error()})
 	}
+	// Without memory nobody can say that there is none: exceptions need some,
+	// and a handler's promise may be lost for ever. A turn that took its time
+	// is asked whether the engine is still well.
+	if m.doom == nil && time.Since(began) > unwell {
+		if _, err := m.enter.Call(quickjs.UndefinedValue, "well", 0, ""); err != nil {
+			m.doom = errMemory
+		}
+	}
+}
+
+// maxDepth is how deep calls may be nested, about as deep as in Node.
+const maxDepth = 8000
+
+const unwell = 5 * time.Millisecond
+
+// outOfMemory knows both forms: the second is an exception for which there was
+// no memory left.
+func outOfMemory(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "out of memory") || text == "null"
 }
 
 // end refuses further jobs and tells everybody who waits why.
@@ -347,9 +369,15 @@ func (m *machine) end(why error) {
 		return
 	}
 	m.ended = why
-	pending := m.pending
+	pending, jobs := m.pending, m.jobs
 	m.pending, m.jobs = map[int]chan<- outcome{}, nil
 	m.mu.Unlock()
+	for _, j := range jobs {
+		if answer := pending[j.id]; answer != nil && j.kind == "event" {
+			answer <- outcome{err: errNotRun}
+			delete(pending, j.id)
+		}
+	}
 	for _, answer := range pending {
 		answer <- outcome{err: why}
 	}
@@ -373,3 +401,7 @@ func (m *machine) why() error {
 	defer m.mu.Unlock()
 	return m.ended
 }
+
+func (m *machine) condemn(why error)    { m.doom = why }
+func (m *machine) outside(f func())     { m.dog.outside(f) }
+func (m *machine) limit() time.Duration { return m.dog.slice }

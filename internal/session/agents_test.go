@@ -144,6 +144,30 @@ func TestGrokChildren(t *testing.T) {
 	}
 }
 
+// A session with very many helpers still knows the latest, and forgets whose
+// the oldest were.
+func TestManyChildren(t *testing.T) {
+	grok, _ := agent.Builtin().Agent("grok")
+	rules := Rules{Spec: &grok.Status}
+	b := NewBook()
+	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)}, rules)
+	for i := range 3 * MaxSubagents {
+		id := "c" + string(rune('a'+i%26)) + string(rune('a'+i/26))
+		b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(1), Subagent: &event.Subagent{ID: id, Parent: "p"}}, rules)
+		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse", Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
+		if c.Key.ID != "p" || !c.Subagent {
+			t.Fatalf("%d: %+v", i, c)
+		}
+	}
+	if len(b.children) != MaxSubagents || b.Len() != 1 {
+		t.Errorf("%d children, %d sessions", len(b.children), b.Len())
+	}
+	b.Forget(Key{"grok", "p"})
+	if len(b.children) != 0 {
+		t.Errorf("%d children of nobody", len(b.children))
+	}
+}
+
 // Gemini: PreCompress before every model call, SessionEnd three times.
 func TestGeminiNoise(t *testing.T) {
 	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent", "PreCompress.manual", "BeforeTool.run_shell_command",
@@ -217,15 +241,16 @@ func TestOpenCodeEnds(t *testing.T) {
 	}
 }
 
-// pi: agent_end once per retry; the settled agent is done.
+// pi: agent_end once per retry; one that is about to settle is done, and what
+// follows changes nothing.
 func TestPiSettles(t *testing.T) {
 	book, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end", "agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
-	check(t, got, Idle, Running, Running, Running, Running, Running, Running, Failed)
+	check(t, got, Idle, Running, Running, Running, Running, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != APIError || s.TurnCount != 1 {
 		t.Errorf("%+v", s.Turn)
 	}
 	book, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error", "tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end", "agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
-	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Running, Failed, Failed)
+	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Failed, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
 		t.Errorf("%+v", s.Turn)
 	}

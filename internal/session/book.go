@@ -127,11 +127,27 @@ func (b *Book) put(s *Session) {
 	if s.Terminal != "" {
 		b.terminals[s.Terminal] = s.Key
 	}
-	if old == nil || len(old.Subagents) != len(s.Subagents) {
-		for i := range s.Subagents {
-			if id := s.Subagents[i].ID; id != "" && id != s.ID {
-				b.children[Key{s.Agent, id}] = s.Key
-			}
+	b.adopt(old, s)
+}
+
+// adopt keeps whose subagents are whose. Lists are only ever replaced, so the
+// same memory is the same list.
+func (b *Book) adopt(old, s *Session) {
+	var was []Subagent
+	if old != nil {
+		was = old.Subagents
+	}
+	if len(was) == len(s.Subagents) && (len(was) == 0 || &was[0] == &s.Subagents[0]) {
+		return
+	}
+	for i := range was {
+		if child := (Key{s.Agent, was[i].ID}); b.children[child] == s.Key {
+			delete(b.children, child)
+		}
+	}
+	for i := range s.Subagents {
+		if id := s.Subagents[i].ID; id != "" && id != s.ID {
+			b.children[Key{s.Agent, id}] = s.Key
 		}
 	}
 }
@@ -281,9 +297,7 @@ func (s *Session) derive() {
 		}
 		s.WaitingSince = since
 	}
-	if s.Status != status || since.After(s.Since) && status == NeedsInput {
-		s.Status, s.Since = status, since
-	}
+	s.Status, s.Since = status, since
 	s.Tool = s.doing()
 }
 

@@ -86,7 +86,7 @@ var natives = map[event.Kind]string{
 
 func (w *world) event(kind event.Kind, opts ...option) *event.Event {
 	w.now = w.now.Add(10 * time.Second)
-	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now, Cwd: "/work/app"}
+	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now, Cwd: "/src/app"}
 	for _, o := range opts {
 		o(e)
 	}

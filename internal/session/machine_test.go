@@ -87,15 +87,15 @@ func TestStaleBySequence(t *testing.T) {
 func TestLateResultOfTheLastTurn(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
-	w.send(event.ToolBefore, turn("p1"), edit("c1", "/work/app/a.go"))
+	w.send(event.ToolBefore, turn("p1"), edit("c1", "/src/app/a.go"))
 	w.send(event.TurnEnd, turn("p1"))
 	w.is(Success)
-	w.send(event.ToolAfter, turn("p1"), edit("c1", "/work/app/a.go"))
+	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a.go"))
 	w.is(Success)
 	if s := w.get(); len(s.Files) != 1 || s.Files[0] != "a.go" {
 		t.Error(s.Files)
 	}
-	w.send(event.ToolAfter, turn("p1"), edit("c2", "/work/app/b.go"), failing(), failure("disk full"))
+	w.send(event.ToolAfter, turn("p1"), edit("c2", "/src/app/b.go"), failing(), failure("disk full"))
 	w.is(Failed)
 	if s := w.get(); s.Turn.Result != ToolErrors || s.Turn.ExitCode != 1 || s.Errors[0].Text != "disk full" || !s.Since.Equal(s.Turn.Ended) {
 		t.Errorf("%+v", s)
@@ -106,14 +106,14 @@ func TestLateResultOfTheLastTurn(t *testing.T) {
 func TestSiblingsOfAQuestion(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
-	w.send(event.ToolBefore, turn("p1"), edit("c1", "/work/app/a"))
+	w.send(event.ToolBefore, turn("p1"), edit("c1", "/src/app/a"))
 	w.send(event.ToolBefore, turn("p1"), shell("c2", "curl x"), at(w.now.Add(100*time.Millisecond)))
 	w.now = w.now.Add(-10 * time.Second)
 	asked := w.now
 	w.send(event.PermissionRequest, turn("p1"), shell("", "curl x"), at(asked))
-	w.send(event.ToolBefore, turn("p1"), edit("c3", "/work/app/b"), at(asked.Add(time.Second)))
+	w.send(event.ToolBefore, turn("p1"), edit("c3", "/src/app/b"), at(asked.Add(time.Second)))
 	w.is(NeedsInput)
-	w.send(event.ToolAfter, turn("p1"), edit("c1", "/work/app/a"))
+	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a"))
 	w.is(NeedsInput)
 	w.send(event.ToolAfter, turn("p1"), shell("c2", "curl x"), gives(`{"stdout":"ok"}`))
 	w.is(Running)
@@ -252,6 +252,9 @@ func TestDecided(t *testing.T) {
 	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success || !c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
 		t.Errorf("%+v", c.Turn)
 	}
+	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
+		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
+	}
 	w.rules.Off = true
 	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Any() {
 		t.Errorf("%+v", c)
@@ -307,9 +310,9 @@ func TestBounds(t *testing.T) {
 	for i := range 300 {
 		id := string(rune('a'+i%26)) + strings.Repeat("b", i/26)
 		w.send(event.TurnStart, turn(id), prompt(long))
-		w.send(event.ToolBefore, edit(id, "/work/app/"+id), by(id, "x"))
+		w.send(event.ToolBefore, edit(id, "/src/app/"+id), by(id, "x"))
 		w.send(event.PermissionRequest, shell("", id), by(id, "y"))
-		w.send(event.ToolAfter, edit(id, "/work/app/"+id))
+		w.send(event.ToolAfter, edit(id, "/src/app/"+id))
 		w.send(event.ToolAfter, shell(id+"f", long), failing(), failure(long))
 		w.send(event.TurnEnd, message(long))
 	}
@@ -330,7 +333,7 @@ func TestStoredAndLoaded(t *testing.T) {
 		w.send(event.SessionStart, title("T"), from(7, 8))
 		state.bring(w)
 		w.book.Rename(key, "mine")
-		w.book.SetResume(key, &Resume{Argv: []string{"claude", "--resume", "s1"}, Dir: "/work/app", At: w.now})
+		w.book.SetResume(key, &Resume{Argv: []string{"claude", "--resume", "s1"}, Dir: "/src/app", At: w.now})
 		before := w.get()
 		b, err := json.Marshal(before)
 		if err != nil {
@@ -365,14 +368,14 @@ func TestStoredAndLoaded(t *testing.T) {
 func TestSnapshotsStay(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
-	w.send(event.ToolBefore, edit("c1", "/work/app/a"))
+	w.send(event.ToolBefore, edit("c1", "/src/app/a"))
 	w.send(event.SubagentStart, by("a", "x"))
 	w.send(event.PermissionRequest, shell("", "x"))
 	snap := w.book.Snapshot()
 	before, _ := json.Marshal(snap)
-	w.send(event.ToolAfter, edit("c1", "/work/app/a"))
-	w.send(event.ToolBefore, edit("c2", "/work/app/b"), by("a", "x"))
-	w.send(event.ToolAfter, edit("c2", "/work/app/b"), by("a", "x"), failing())
+	w.send(event.ToolAfter, edit("c1", "/src/app/a"))
+	w.send(event.ToolBefore, edit("c2", "/src/app/b"), by("a", "x"))
+	w.send(event.ToolAfter, edit("c2", "/src/app/b"), by("a", "x"), failing())
 	w.send(event.SubagentEnd, by("a", "x"))
 	w.send(event.TurnEnd)
 	w.send(event.SessionEnd)

@@ -81,8 +81,7 @@ func (s *Session) mux0(m *wire.Mux0Message, at time.Time, c *Change) {
 			s.close(at, Interrupted) // its end was not reported
 		}
 		s.Asks = nil
-		s.Beneath.Base, s.Beneath.BaseSince = Idle, at
-		s.Since = at // idle again is idle since now
+		s.Beneath.Base, s.Beneath.BaseSince = Idle, at // idle again is idle since now
 	case "needsInput":
 		if s.Beneath.Base != Running || len(s.Asks) > 0 {
 			c.Stale = "only what runs can need input"
@@ -103,8 +102,7 @@ func (s *Session) mux0(m *wire.Mux0Message, at time.Time, c *Change) {
 			result, status = ToolErrors, Failed
 		}
 		s.close(at, result)
-		s.Beneath.Base, s.Beneath.BaseSince = status, at
-		s.Status, s.Since, s.ReadAt = status, at, time.Time{}
+		s.Beneath.Base, s.Beneath.BaseSince, s.ReadAt = status, at, time.Time{}
 		c.TurnEnded, c.Turn = true, s.Turn
 	}
 }
@@ -122,4 +120,12 @@ func (s *Session) mux0Time() time.Time {
 		return s.Turn.Ended
 	}
 	return s.Beneath.BaseSince
+}
+
+// timeOr is t, or other when t is not set.
+func timeOr(t, other time.Time) time.Time {
+	if t.IsZero() {
+		return other
+	}
+	return t
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -144,12 +143,4 @@ func slashCommand(prompt string) bool {
 		}
 	}
 	return true
-}
-
-// timeOr is t, or other when t is not set.
-func timeOr(t, other time.Time) time.Time {
-	if t.IsZero() {
-		return other
-	}
-	return t
 }

@@ -19,15 +19,15 @@ func TestLabels(t *testing.T) {
 		{"claude", "Bash", `{"command":"cat <<EOF\nx\nEOF"}`, "Bash: cat <<EOF …"},
 		{"claude", "Bash", `{"command":""}`, "Bash"},
 		{"claude", "Bash", `{}`, "Bash"},
-		{"claude", "Edit", `{"file_path":"/work/app/models/foo.go"}`, "Edit models/foo.go"},
+		{"claude", "Edit", `{"file_path":"/src/app/models/foo.go"}`, "Edit models/foo.go"},
 		{"claude", "Edit", `{"file_path":null}`, "Edit"},
-		{"claude", "MultiEdit", `{"file_path":"/work/app/a.go","edits":[]}`, "Edit a.go"},
+		{"claude", "MultiEdit", `{"file_path":"/src/app/a.go","edits":[]}`, "Edit a.go"},
 		{"claude", "Write", `{"file_path":"/etc/hosts"}`, "Write /etc/hosts"},
-		{"claude", "Read", `{"file_path":"/work/app"}`, "Read ."},
-		{"claude", "Read", `{"file_path":"/work/application/x"}`, "Read /work/application/x"},
+		{"claude", "Read", `{"file_path":"/src/app"}`, "Read ."},
+		{"claude", "Read", `{"file_path":"/src/application/x"}`, "Read /src/application/x"},
 		{"claude", "Grep", `{"pattern":"func (b \\*Book)"}`, `Grep 'func (b \*Book)'`},
 		{"claude", "Glob", `{"pattern":"**/*.go"}`, "Glob **/*.go"},
-		{"claude", "LS", `{"path":"/work/app/docs"}`, "List docs"},
+		{"claude", "LS", `{"path":"/src/app/docs"}`, "List docs"},
 		{"claude", "Agent", `{"subagent_type":"explore","prompt":"x"}`, "Subagent: explore"},
 		{"claude", "WebFetch", `{"url":"https://user:pass@example.com/a/b?token=1","prompt":"x"}`, "Fetch example.com/a/b"},
 		{"claude", "WebSearch", `{"query":"go 1.26"}`, "Web search 'go 1.26'"},
@@ -40,25 +40,25 @@ func TestLabels(t *testing.T) {
 		{"codex", "apply_patch", `{"command":"*** Begin Patch\n*** Update File: a/b.go\n*** Add File: c.go\n*** End Patch"}`, "Edit a/b.go (+1)"},
 		{"codex", "spawn_agent", `{"message":"x"}`, "spawn_agent"},
 		{"opencode", "bash", `{"command":"ls -la"}`, "Bash: ls -la"},
-		{"opencode", "edit", `{"filePath":"/work/app/x.go"}`, "Edit x.go"},
-		{"opencode", "list", `{"path":"/work/app/src"}`, "List src"},
+		{"opencode", "edit", `{"filePath":"/src/app/x.go"}`, "Edit x.go"},
+		{"opencode", "list", `{"path":"/src/app/src"}`, "List src"},
 		{"grok", "run_terminal_command", `{"command":"make"}`, "Bash: make"},
-		{"grok", "list_dir", `{"target_directory":"/work/app/x"}`, "List x"},
+		{"grok", "list_dir", `{"target_directory":"/src/app/x"}`, "List x"},
 		{"grok", "spawn_subagent", `{"description":"look around"}`, "Subagent: look around"},
 		{"grok", "web_search", `{"query":"q"}`, "Web search 'q'"},
 		{"gemini", "run_shell_command", `{"command":"ls"}`, "Bash: ls"},
 		{"gemini", "search_file_content", `{"pattern":"x"}`, "Grep 'x'"},
-		{"qwen", "write_file", `{"file_path":"/work/app/n.md"}`, "Write n.md"},
+		{"qwen", "write_file", `{"file_path":"/src/app/n.md"}`, "Write n.md"},
 		{"kimi", "Bash", `{"command":"ls"}`, "Bash: ls"},
 		{"droid", "Execute", `{"command":"ls"}`, "Bash: ls"},
-		{"droid", "LS", `{"directory_path":"/work/app/d"}`, "List d"},
+		{"droid", "LS", `{"directory_path":"/src/app/d"}`, "List d"},
 		{"copilot", "bash", `{"command":"ls"}`, "Bash: ls"},
 		{"pi", "bash", `{"command":"ls"}`, "Bash: ls"},
 		{"pi", "find", `{"pattern":"*.ts","path":"."}`, "Glob *.ts"},
 		{"pi", "ls", `{"path":"src"}`, "List src"},
 	} {
 		tool := decodeTool(t, c.agent, c.tool, c.input)
-		if got := Label(tool, "/work/app"); got != c.want {
+		if got := Label(tool, "/src/app"); got != c.want {
 			t.Errorf("%s %s %s: %q, should be %q", c.agent, c.tool, c.input, got, c.want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	deep := decodeTool(t, "claude", "Edit", `{"file_path":"/very/`+strings.Repeat("long/", 30)+`a/b/c.go"}`)
-	if got := Label(deep, "/work/app"); got != "Edit …/a/b/c.go" {
+	if got := Label(deep, "/src/app"); got != "Edit …/a/b/c.go" {
 		t.Errorf("%q", got)
 	}
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
+// welcome are screens that stand before the prompt, and what to press.
+var welcome = map[string][]string{"Use existing model": {"Down", "Enter"}}
+
 // Real agents at a terminal: a person presses Esc while a tool runs, or at the
 // agent's own question. No hook need tell; the record does.
 func TestRealInterruptsAreWrittenDown(t *testing.T) {
@@ -28,14 +31,13 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 		question   string   // on the screen, when it asks
 		keys       []string
 	}{
-		{"claude", "tool", []string{"--permission-mode", "default", "--allowedTools", "Bash"}, "", []string{"Escape"}},
-		{"claude", "question", []string{"--permission-mode", "default"}, "Do you want to", []string{"Escape"}},
-		{"codex", "tool", []string{"--no-daemon", "-a", "never", "-s", "danger-full-access"}, "", []string{"Escape"}},
-		{"gemini", "question", nil, "Allow", []string{"Escape"}},
-		{"qwen", "question", []string{"--approval-mode", "default"}, "Allow execution", []string{"Escape"}},
-		{"copilot", "question", nil, "Do you want to", []string{"Escape", "Escape"}},
-		{"pi", "tool", []string{"--provider", "scripted", "--model", "scripted"}, "", []string{"Escape"}},
-		{"grok", "tool", []string{"--allow", "Bash(*)"}, "", []string{"Escape"}},
+		{"claude", "tool", []string{"--permission-mode", "default", "--allowedTools", "Bash", "--", "{prompt}"}, "", []string{"Escape"}},
+		{"claude", "question", []string{"--permission-mode", "default", "--", "{prompt}"}, "Do you want to", []string{"Escape"}},
+		{"codex", "tool", []string{"--no-daemon", "-a", "never", "-s", "danger-full-access", "--", "{prompt}"}, "", []string{"Escape"}},
+		{"gemini", "question", []string{"-i", "{prompt}"}, "Allow", []string{"Escape"}},
+		{"qwen", "question", []string{"--approval-mode", "default", "-i", "{prompt}"}, "Allow execution", []string{"Escape"}},
+		{"copilot", "question", []string{"-i", "{prompt}"}, "Do you want to", []string{"Escape", "Escape"}},
+		{"pi", "tool", []string{"--provider", "scripted", "--model", "scripted", "{prompt}"}, "", []string{"Escape"}},
 	} {
 		t.Run(c.name+"/"+c.when, func(t *testing.T) {
 			agentstest.Require(t, c.name)
@@ -60,7 +62,10 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				}
 				return string(out)
 			}
-			argv := append(append(append([]string{"env", "-i"}, append(stage.Env, stage.In.Env...)...), stage.In.Argv...), c.args...)
+			argv := append(append([]string{"env", "-i"}, append(stage.Env, stage.In.Env...)...), stage.In.Argv...)
+			for _, arg := range c.args {
+				argv = append(argv, strings.ReplaceAll(arg, "{prompt}", "Run it "+model.Mark("")))
+			}
 			start := filepath.Join(t.TempDir(), "start.sh")
 			if err := os.WriteFile(start, []byte("cd "+launch.ShellWords([]string{stage.Project})+" && exec "+launch.ShellWords(argv)+"\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -73,6 +78,12 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			screen := func() string { return strings.Join(strings.Fields(do("capture-pane", "-p", "-J")), " ") }
 			until := func(what string, f func() bool) bool {
 				for range 300 {
+					for text, keys := range welcome {
+						if strings.Contains(screen(), text) {
+							do(append([]string{"send-keys"}, keys...)...)
+							time.Sleep(time.Second)
+						}
+					}
 					if f() {
 						return true
 					}
@@ -81,17 +92,6 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				t.Errorf("%s did not come; the screen shows:\n%s", what, do("capture-pane", "-p"))
 				return false
 			}
-			last := ""
-			until("a quiet screen", func() bool {
-				now := screen()
-				quiet := now != "" && now == last
-				last = now
-				time.Sleep(700 * time.Millisecond)
-				return quiet
-			})
-			do("send-keys", "-l", "Run it "+model.Mark(""))
-			time.Sleep(500 * time.Millisecond)
-			do("send-keys", "Enter")
 			if c.question != "" {
 				if !until("the question", func() bool { return strings.Contains(screen(), c.question) }) {
 					return

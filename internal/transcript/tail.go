@@ -10,11 +10,12 @@ import (
 
 // Bounds of one Read. A record may be as large as it likes.
 const (
-	headWindow = 64 << 10  // read at the beginning of a record seen for the first time
-	tailWindow = 256 << 10 // read at its end
-	maxCatchUp = 1 << 20   // more than this added at once is skipped, but for the end
-	maxRow     = 1 << 20   // a longer row is skipped
-	maxWhole   = 256 << 10 // a file that is one document is read up to here
+	headWindow  = 64 << 10  // read at the beginning of a record seen for the first time
+	tailWindow  = 256 << 10 // read at its end
+	maxCatchUp  = 1 << 20   // more than this added at once is skipped, but for the end
+	maxRow      = 1 << 20   // a longer row is skipped
+	fingerprint = 64        // bytes by which a record is known again
+	maxWhole    = 256 << 10 // a file that is one document is read up to here
 )
 
 // Tail follows one file that grows.
@@ -25,9 +26,10 @@ type Tail struct {
 
 	opened bool
 	id     fileID
-	offset int64 // of the first byte that was not understood yet
-	inRow  bool  // offset lies within a row that is being skipped
-	size   int64 // of a whole document, when it was last read
+	offset int64  // of the first byte that was not understood yet
+	inRow  bool   // offset lies within a row that is being skipped
+	before []byte // the last bytes before offset: numbers of files are used again
+	size   int64  // of a whole document, when it was last read
 	mtime  int64
 }
 
@@ -48,7 +50,7 @@ func newTail(path, root string, f format, session string) *Tail {
 func (t *Tail) Read() ([]Fact, error) {
 	file, err := open(t.path)
 	if err != nil {
-		return nil, err
+		return nil, t.again(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -66,7 +68,7 @@ func (t *Tail) Read() ([]Fact, error) {
 	if t.format.whole {
 		return t.document(file, info, id)
 	}
-	if t.opened && (id != t.id || info.Size() < t.offset) {
+	if t.opened && (id != t.id || info.Size() < t.offset || !t.known(file)) {
 		t.opened = false // replaced or cut: it is another record now
 	}
 	var facts []Fact
@@ -89,7 +91,23 @@ func (t *Tail) Read() ([]Fact, error) {
 	if err != nil {
 		return nil, t.again(err)
 	}
+	t.remember(file)
 	return facts, nil
+}
+
+// remember keeps the bytes before offset.
+func (t *Tail) remember(file io.ReaderAt) {
+	t.before = make([]byte, min(t.offset, fingerprint))
+	if _, err := file.ReadAt(t.before, t.offset-int64(len(t.before))); err != nil {
+		t.opened = false
+	}
+}
+
+// known reports whether the file still has what was read of it last.
+func (t *Tail) known(file io.ReaderAt) bool {
+	now := make([]byte, len(t.before))
+	_, err := file.ReadAt(now, t.offset-int64(len(now)))
+	return err == nil && bytes.Equal(now, t.before)
 }
 
 func (t *Tail) again(err error) error {

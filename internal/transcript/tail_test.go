@@ -138,6 +138,11 @@ func TestTailOfReplacedFiles(t *testing.T) {
 	if got := read(t, r); got != "message:oth" {
 		t.Errorf("replaced: %q", got)
 	}
+	// Written anew within the same file, and longer.
+	s.write("s1.jsonl", saidRow("another")+saidRow("record"))
+	if got := read(t, r); got != "message:another message:record" {
+		t.Errorf("anew: %q", got)
+	}
 	// Gone, and back.
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -53,6 +53,7 @@ func parts() []Part {
 		corePart(),
 		feedPart(),
 		questionPart(),
+		statusPart(),
 	}
 }
 

@@ -213,12 +213,10 @@ func (t *task) judge(p *Proof) {
 }
 
 func (t *task) result(p *Proof) Result {
-	if s := t.subject; s.Event != nil && s.Claim != "" {
-		if why := s.Driver.Unproven[s.Event.Name+"."+s.Claim]; why != "" {
+	if t.check == nil {
+		if why := t.subject.Driver.Unproven[t.subject.Event.Name+"."+t.subject.Claim]; why != "" {
 			return unsure("%s", why)
 		}
-	}
-	if t.check == nil {
 		if !installs(t.subject.Event) {
 			return unsure("hookmux does not install this event by default (%s)", t.subject.Event.Why)
 		}

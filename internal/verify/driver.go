@@ -55,7 +55,12 @@ type Driver struct {
 	// Compact is what a person types to have the conversation compacted.
 	Compact string
 	Quit    string // what a person types to leave
-	Accept  string // the key that says yes in its dialog
+	// Interrupt are the keys that stop a turn; none means Escape.
+	Interrupt []string
+	// AsksInStatus says that a strict interactive start asks before it runs a
+	// command of the shell.
+	AsksInStatus bool
+	Accept       string // the key that says yes in its dialog
 	// Asks is what its dialog shows where that is not the hook's reason.
 	Asks string
 	// Prompts is what its own prompt for leave shows in a strict interactive
@@ -86,8 +91,7 @@ type Driver struct {
 	// Varies are patterns of what it tells the model and is never twice the
 	// same.
 	Varies []string
-	// Unproven are claims (Event.claim) that no start here can show, with the
-	// reason.
+	// Unproven are claims (Event.claim) that no check takes up, with the reason.
 	Unproven map[string]string
 }
 

@@ -34,11 +34,12 @@ type Evidence struct {
 	Stderr   string
 	Screens  []string
 	Spooled  []spool.Record
-	Payloads []Payload // of a recorder
-	Broken   Broken    // of the act with broken hooks
-	Feed     Feed      // of the acts in which a person answers from elsewhere
-	Refusing bool      // a person's hooks refuse while no hub answers
-	Left     int       // processes that outlived the agent and had to be ended
+	Payloads []Payload         // of a recorder
+	Broken   Broken            // of the act with broken hooks
+	Feed     Feed              // of the acts in which a person answers from elsewhere
+	Refusing bool              // a person's hooks refuse while no hub answers
+	Status   map[string]Moment // of the act about status
+	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration
 	Version  string // as the agent said it
 	Folder   string // of the stage, while it is kept

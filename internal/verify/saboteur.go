@@ -27,6 +27,12 @@ type Saboteur struct {
 	// Forget makes the hub forget what hooks said: the one that works with
 	// plugins, too, which run no hook client.
 	Forget bool
+	// Settings replace those of the act about status.
+	Settings string
+	// Immortal makes the hub believe that processes never end; Pane is what
+	// agents are told their pane is.
+	Immortal bool
+	Pane     string
 	// Broken stands in for the hooks of the act that breaks them.
 	Broken string
 }

@@ -47,6 +47,7 @@ type Stage struct {
 	extra     []*hook.Entry // hooks besides the act's own
 	evidence  *Evidence
 	patience  time.Duration
+	inPane    bool // the agent at the terminal knows its tmux
 }
 
 // setting is what all stages of one agent share.
@@ -152,7 +153,7 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 	h, err := hub.New(hub.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
-		Table: outside{proc.System(), os.Getpid()}, Extra: append([]*hook.Entry{entry}, st.extra...),
+		Table: st.table(), Extra: append([]*hook.Entry{entry}, st.extra...),
 	})
 	if err != nil {
 		log.Close()
@@ -183,6 +184,14 @@ func (st *Stage) startHub(decide Decide) error {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// table is the processes the stage's hub sees.
+func (st *Stage) table() proc.Table {
+	if st.sabotage != nil && st.sabotage.Immortal {
+		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
+	}
+	return outside{proc.System(), os.Getpid()}
 }
 
 // headless starts the agent on a prompt and waits for it.

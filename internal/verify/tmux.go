@@ -37,7 +37,7 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
 	argv := append(st.start().Argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
-	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
+	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
 	if err := os.WriteFile(script, []byte(start), 0o600); err != nil {
 		return err
@@ -332,4 +332,15 @@ func hasEvent(st *Stage, kind event.Kind) bool {
 		}
 	}
 	return false
+}
+
+// tmuxVariables lets an agent know its pane, where an act is about that.
+func (st *Stage) tmuxVariables() string {
+	switch {
+	case !st.inPane:
+		return ""
+	case st.sabotage != nil && st.sabotage.Pane != "":
+		return `TMUX="/nowhere,1,0" TMUX_PANE=` + launch.ShellWords([]string{st.sabotage.Pane}) + " "
+	}
+	return `TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" `
 }

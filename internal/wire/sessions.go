@@ -161,5 +161,11 @@ type SessionResumeParams struct {
 type SessionSendParams struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`
-	Type    bool   `json:"type,omitempty"` // type it into its pane
+	Type    bool   `json:"type,omitempty"` // type it into its pane, where no plugin takes it
+}
+
+// SessionSent says where a text went.
+type SessionSent struct {
+	Session Session `json:"session"`
+	Via     string  `json:"via"` // plugin, or pane
 }

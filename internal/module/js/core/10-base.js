@@ -64,6 +64,8 @@ function within(owner, run) {
 const later = (run) => Promise.resolve().then(run);
 
 function describe(e) {
+  // null is what is thrown when there is no memory left for an exception.
+  if (e === null) return { name: "InternalError", message: "out of memory (or null was thrown)", stack: "" };
   if (e !== null && typeof e === "object" && typeof e.message === "string") {
     return { name: String(e.name || "Error"), message: e.message, stack: typeof e.stack === "string" ? e.stack : "", code: e.code };
   }

@@ -42,11 +42,11 @@ class Session {
     try {
       const made = factory(api(this));
       if (made && typeof made.then === "function") this.ready = made.then(() => void (this.ready = undefined), (e) => {
-        this.failure = e;
+        this.failure = { error: e };
         this.ready = undefined;
       });
     } catch (e) {
-      this.failure = e;
+      this.failure = { error: e };
     } finally {
       current = before;
     }
@@ -71,6 +71,7 @@ function sessionOf(about) {
   session.id = about.session;
   session.cwd = about.cwd;
   session.pi = about.pi;
+  session.headless = about.headless;
   return session;
 }
 
@@ -244,7 +245,7 @@ class Context {
     this.agent = request.ctx.agent;
     this.sessionId = request.ctx.session;
   }
-  get ui() { return (this._ui ||= hide(this, "_ui", dialogs(this))); }
+  get ui() { return this._ui || hide(this, "_ui", dialogs(this)); }
   get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }
   get model() { return this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }

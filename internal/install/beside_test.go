@@ -1,0 +1,48 @@
+package install
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// Commands come behind what is there, in every shape, and replace nothing.
+func TestBesideAppends(t *testing.T) {
+	for _, a := range installable() {
+		if a.Install.Way == agent.WayPlugin {
+			if err := newHost(t).Beside(a, User, nil); err == nil {
+				t.Errorf("%s takes no commands, and nobody says so", a.Name)
+			}
+			continue
+		}
+		t.Run(a.Name, func(t *testing.T) {
+			h := newHost(t)
+			if h.Has(a) {
+				t.Error("an empty home has hooks")
+			}
+			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
+			if !h.Has(a) {
+				t.Error("installed, and not seen")
+			}
+			event := p.Agents[0].Events[0]
+			for _, program := range []string{"/nowhere/one", "/nowhere/two"} {
+				if err := h.Beside(a, User, []Command{{Program: program, Agent: a.Name, Event: event, Seconds: 2}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := os.ReadFile(p.Agents[0].Path)
+			text := string(b)
+			ours, one, two := strings.Index(text, Shim(h.Dirs)), strings.Index(text, "/nowhere/one"), strings.Index(text, "/nowhere/two")
+			if err != nil || ours < 0 || one < ours || two < one {
+				t.Errorf("%d %d %d %v: %s", ours, one, two, err, text)
+			}
+			for _, s := range h.Look(a) {
+				if s.Err != nil {
+					t.Error(s.Err)
+				}
+			}
+		})
+	}
+}

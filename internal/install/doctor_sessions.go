@@ -1,0 +1,30 @@
+package install
+
+import (
+	"context"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+)
+
+// places tells of sessions whose terminal nobody can know: their agent runs
+// them in a process that all terminals share.
+func (d *Doctor) places(ctx context.Context, agents []*agent.Agent) {
+	for _, a := range agents {
+		list, err := d.Hub.Sessions(ctx, client.SessionsParams{Agents: []string{a.Name}})
+		if err != nil {
+			return // an older hub; it is named above
+		}
+		n := 0
+		for _, s := range list {
+			if s.Pane == "unknown" && s.Ended == nil {
+				n++
+			}
+		}
+		if n == 1 {
+			d.say(a.Name, "place", Note, "hookmux run "+a.Name, "a session runs under its shared daemon, so nobody knows in which terminal")
+		} else if n > 1 {
+			d.say(a.Name, "place", Note, "hookmux run "+a.Name, "%d sessions run under its shared daemon, so nobody knows in which terminals", n)
+		}
+	}
+}

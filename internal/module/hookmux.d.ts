@@ -1,0 +1,135 @@
+// Types for hooks that hookmux runs. `hookmux module new` puts this file beside
+// the hook; editors find it by themselves. It also stands in for pi's packages,
+// so that a hook written for pi is completed here as well.
+
+declare module "hookmux" {
+  export interface TextContent { type: "text"; text: string }
+  export interface ImageContent { type: "image"; data: string; mimeType: string }
+  export type Content = TextContent | ImageContent;
+
+  /** The agent's own words, beside pi's. */
+  export interface Native {
+    agent: string;
+    event: string;
+    kind: string;
+    toolName?: string;
+    toolKind?: string;
+    input?: Record<string, any>;
+  }
+  interface Base { native: Native }
+
+  export interface BashInput { command: string; timeout?: number; [key: string]: any }
+  export interface ReadInput { path: string; offset?: number; limit?: number; [key: string]: any }
+  export interface WriteInput { path: string; content: string; [key: string]: any }
+  export interface EditInput { path: string; oldText?: string; newText?: string; edits?: { oldText: string; newText: string }[]; [key: string]: any }
+  export interface LsInput { path?: string; limit?: number; [key: string]: any }
+  export interface FindInput { pattern: string; path?: string; limit?: number; [key: string]: any }
+  export interface GrepInput { pattern: string; path?: string; glob?: string; ignoreCase?: boolean; literal?: boolean; context?: number; limit?: number; [key: string]: any }
+  type Tools = { bash: BashInput; read: ReadInput; write: WriteInput; edit: EditInput; ls: LsInput; find: FindInput; grep: GrepInput };
+  type Call<N extends string, I> = Base & { type: "tool_call"; toolName: N; toolCallId: string; input: I };
+  /** One command or file. Change `input` in place to change what runs. */
+  export type ToolCallEvent = { [N in keyof Tools]: Call<N, Tools[N]> }[keyof Tools] | Call<string & {}, Record<string, any>>;
+  export interface ToolCallResult { block?: boolean; reason?: string }
+
+  export interface ToolResultEvent extends Base { type: "tool_result"; toolName: string; toolCallId: string; input: Record<string, any>; content: Content[]; details?: any; isError: boolean }
+  export interface ToolResultResult { content?: Content[]; details?: any; isError?: boolean }
+
+  export interface InputEvent extends Base { type: "input"; text: string; images?: ImageContent[]; source: "interactive" | "rpc" | "extension" }
+  export type InputResult = { action: "continue" } | { action: "handled" } | { action: "transform"; text: string; images?: ImageContent[] };
+  export interface BeforeAgentStartEvent extends Base { type: "before_agent_start"; prompt: string; systemPrompt: string }
+  export interface BeforeAgentStartResult { message?: { customType: string; content: string | Content[]; display?: boolean }; systemPrompt?: string; systemPromptAppend?: string }
+
+  export interface Message { role: string; content: string | Content[]; timestamp?: number; [key: string]: any }
+  export interface Entry { type: string; id?: string; timestamp?: string; message?: Message; [key: string]: any }
+
+  export interface SessionStartEvent extends Base { type: "session_start"; reason: "startup" | "reload" | "new" | "resume" | "fork"; previousSessionFile?: string }
+  export interface SessionShutdownEvent extends Base { type: "session_shutdown"; reason: string }
+  export interface AgentEndEvent extends Base { type: "agent_end"; messages: Message[] }
+  export interface TurnStartEvent extends Base { type: "turn_start"; turnIndex: number; timestamp: number }
+  export interface TurnEndEvent extends Base { type: "turn_end"; turnIndex: number; message: Message; toolResults: Message[] }
+  /** Return `{ continue: true, entries: [{ content }] }` to keep the agent going. `goingOn` says that a hook did so before. */
+  export interface BeforeSettleEvent extends Base { type: "agent_before_settle"; outcome: string; goingOn?: boolean }
+  /** Outside of pi `preparation` and `branchEntries` throw: only pi tells them. */
+  export interface BeforeCompactEvent extends Base { type: "session_before_compact"; reason: string; customInstructions?: string; preparation: any; branchEntries: Entry[]; signal: AbortSignal }
+  /** The first generation's one session event. */
+  export interface SessionEvent extends Base {
+    type: "session";
+    reason: "start" | "before_switch" | "switch" | "before_clear" | "clear" | "before_new" | "new" | "before_branch" | "branch" | "before_compact" | "compact" | "shutdown";
+    entries: Entry[];
+    [key: string]: any;
+  }
+
+  export interface DialogOptions { timeout?: number; signal?: AbortSignal }
+  export interface UI {
+    /** The chosen option; undefined (null in the first generation) when cancelled. */
+    select(title: string, options: string[], more?: DialogOptions): Promise<string | undefined>;
+    confirm(title: string, message?: string, more?: DialogOptions): Promise<boolean>;
+    input(title: string, placeholder?: string, more?: DialogOptions): Promise<string | undefined>;
+    editor(title: string, prefill?: string): Promise<string | undefined>;
+    notify(message: string, level?: "info" | "warning" | "error"): void;
+    [member: string]: any;
+  }
+  export interface ExecOptions { cwd?: string; timeout?: number; signal?: AbortSignal; env?: Record<string, string> }
+  export interface ExecResult { stdout: string; stderr: string; code: number; killed?: boolean }
+
+  export interface Context {
+    /** The agent's name in hookmux: claude, codex, pi … */
+    agent: string;
+    sessionId: string;
+    /** Whether somebody could answer a dialog. */
+    hasUI: boolean;
+    ui: UI;
+    cwd: string;
+    mode: "tui" | "rpc" | "print" | "json";
+    sessionFile?: string | null;
+    sessionManager: { getEntries(): Entry[]; getBranch(): Entry[]; getLeafEntry(): Entry | undefined; getSessionFile(): string | undefined; getSessionId(): string; [member: string]: any };
+    /** Fires shortly before the agent's time for this event is over. */
+    signal: AbortSignal;
+    exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>;
+    isIdle(): boolean;
+    [member: string]: any;
+  }
+
+  type Handler<E, R = void> = (event: E, ctx: Context) => R | void | undefined | Promise<R | void | undefined>;
+
+  export interface HookAPI {
+    on(name: "tool_call", run: Handler<ToolCallEvent, ToolCallResult>): () => void;
+    on(name: "tool_result", run: Handler<ToolResultEvent, ToolResultResult>): () => void;
+    on(name: "input", run: Handler<InputEvent, InputResult>): () => void;
+    on(name: "before_agent_start", run: Handler<BeforeAgentStartEvent, BeforeAgentStartResult>): () => void;
+    on(name: "session_start", run: Handler<SessionStartEvent>): () => void;
+    on(name: "session_shutdown", run: Handler<SessionShutdownEvent>): () => void;
+    on(name: "agent_start", run: Handler<Base>): () => void;
+    on(name: "agent_end", run: Handler<AgentEndEvent>): () => void;
+    on(name: "agent_settled", run: Handler<Base & { aborted: boolean }>): () => void;
+    on(name: "agent_before_settle", run: Handler<BeforeSettleEvent, { continue?: boolean; entries?: { content: string | Content[] }[] }>): () => void;
+    on(name: "turn_start", run: Handler<TurnStartEvent>): () => void;
+    on(name: "turn_end", run: Handler<TurnEndEvent>): () => void;
+    on(name: "session_before_compact", run: Handler<BeforeCompactEvent, { cancel?: boolean; compaction?: any }>): () => void;
+    on(name: "session", run: Handler<SessionEvent, { cancel?: boolean; skipConversationRestore?: boolean; compactionEntry?: any }>): () => void;
+    on(name: string, run: Handler<any, any>): () => void;
+    /** Into this session: at once where the agent has a channel, else as context at its next event. */
+    send(text: string, attachments?: any[]): void;
+    sendMessage(message: { customType?: string; content: string | Content[]; display?: boolean }, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" }): void;
+    sendUserMessage(content: string | Content[], options?: { deliverAs?: "steer" | "followUp" }): void;
+    exec(command: string, args?: string[], options?: ExecOptions): Promise<ExecResult>;
+    [member: string]: any;
+  }
+  export type ExtensionAPI = HookAPI;
+  export type ExtensionContext = Context;
+  export type HookContext = Context;
+
+  type Guard<N extends string> = ToolResultEvent & { toolName: N };
+  export function isBashToolResult(event: ToolResultEvent): event is Guard<"bash">;
+  export function isReadToolResult(event: ToolResultEvent): event is Guard<"read">;
+  export function isEditToolResult(event: ToolResultEvent): event is Guard<"edit">;
+  export function isWriteToolResult(event: ToolResultEvent): event is Guard<"write">;
+  export function isGrepToolResult(event: ToolResultEvent): event is Guard<"grep">;
+  export function isFindToolResult(event: ToolResultEvent): event is Guard<"find">;
+  export function isLsToolResult(event: ToolResultEvent): event is Guard<"ls">;
+  export const version: string;
+}
+
+declare module "@mariozechner/pi-coding-agent/hooks" { export * from "hookmux"; }
+declare module "@mariozechner/pi-coding-agent" { export * from "hookmux"; }
+declare module "@earendil-works/pi-coding-agent" { export * from "hookmux"; }

@@ -1,0 +1,337 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// What a person sees of an agent at a terminal: is it shown as running,
+// waiting, stopped and gone when it is, and does `hookmux resume` bring the
+// same conversation back?
+
+// Moment is one thing that was waited for in the act about status.
+type Moment struct {
+	Seen bool
+	Took time.Duration
+	Got  string // what was there instead, or what came with it
+}
+
+func statusPart() Part {
+	check := func(id, proves string, within time.Duration, broken Saboteur, applies func(Subject) bool) Check {
+		return Check{
+			ID: "status-" + id, Proves: proves, Acts: []string{"status"}, Saboteur: broken,
+			Applies: func(s Subject) bool { return wholeAgent(s) && applies(s) },
+			Judge:   func(p *Proof, _ Subject) Result { return judgeMoment(p.Of("status"), id, within) },
+		}
+	}
+	always := func(Subject) bool { return true }
+	return Part{
+		Acts: []Act{{
+			Name: "status", What: "a session that is prompted, stopped, killed and taken up again", Play: playStatus,
+			AtTerminal: func(*agent.Agent, Driver) bool { return true },
+			Cannot: func(a *agent.Agent, d Driver) string {
+				if d.TUI == nil {
+					return "no interactive start that works offline is known"
+				}
+				return ""
+			},
+		}},
+		Checks: []Check{
+			check("running", "a session is shown as running after a prompt", 0, noStatus, always),
+			check("waits", "a session is shown as waiting while its agent asks", 0, noStatus, func(s Subject) bool { return s.Driver.AsksInStatus }),
+			check("esc", "a session that is stopped in the middle of a call is not shown as running two seconds later", 2*time.Second, noStatus, always),
+			check("pane", "a session is found in its tmux pane", 0, blindToPanes, always),
+			check("killed", "a session whose process was killed is shown as ended one second later", time.Second, immortal, always),
+			check("resume", "`hookmux resume` goes on with the same conversation", 0, noResume, func(s Subject) bool { return s.Agent.Resume != nil }),
+		},
+	}
+}
+
+var (
+	noStatus     = Saboteur{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
+	noResume     = Saboteur{Name: "no-resume", What: "a hub that records nothing to take up", Settings: `{"resume": "off"}`}
+	immortal     = Saboteur{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
+	blindToPanes = Saboteur{Name: "blind-to-panes", What: "a hub that believes any pane", Pane: "%99"}
+)
+
+func judgeMoment(e *Evidence, id string, within time.Duration) Result {
+	m, tried := e.Status[id]
+	switch {
+	case !tried && e.Err != nil:
+		return unsure("it did not come so far: %v", e.Err)
+	case !tried:
+		return unsure("it did not come so far")
+	case !m.Seen:
+		return fails("look at the events of the act with --keep, and at hub.log", "not seen within %s; instead: %s", m.Took.Round(10*time.Millisecond), m.Got)
+	case within > 0 && m.Took > within:
+		return fails("how it is noticed takes too long", "took %s", m.Took.Round(10*time.Millisecond))
+	}
+	return holds("after %s", m.Took.Round(10*time.Millisecond))
+}
+
+// remembering is a table that never sees a process end.
+type remembering struct {
+	proc.Table
+	mu    sync.Mutex
+	known map[int]proc.Process
+}
+
+func (t *remembering) Lookup(pid int) (proc.Process, error) {
+	p, err := t.Table.Lookup(pid)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil {
+		t.known[pid] = p
+		return p, nil
+	}
+	if old, ok := t.known[pid]; ok {
+		return old, nil
+	}
+	return p, err
+}
+
+// stagePlay is one act about status under way.
+type stagePlay struct {
+	st *Stage
+	t  *terminal
+	c  *client.Client
+	id string
+}
+
+const (
+	firstWords = "Remember the word hookmux-verify-heliotrope and run it"
+	laterWords = "Now go on"
+)
+
+func playStatus(ctx context.Context, st *Stage) error {
+	st.evidence.Status = map[string]Moment{}
+	settings := map[string]string{"resume": "on"}
+	if s := st.sabotage; s != nil && s.Settings != "" {
+		if err := json.Unmarshal([]byte(s.Settings), &settings); err != nil {
+			return err
+		}
+	}
+	if err := writeJSON(filepath.Join(st.Dirs.Config, "config.json"), settings); err != nil {
+		return err
+	}
+	long := st.Table.Shell.Call("touch ran-long; sleep 40")
+	if st.Driver.Escalate != nil && st.Driver.AsksInStatus {
+		long = st.Driver.Escalate(long)
+	}
+	st.Model.Play(st.Run, model.Scenario{
+		Steps: append(steps(long), model.Step{Say: lastWords}),
+		Named: map[string][]model.Step{
+			"slow":  {{Say: "Too late.", Delay: 40 * time.Second}},
+			"again": {{Say: "I went on."}},
+		},
+	})
+	if err := st.ready(nil); err != nil {
+		return err
+	}
+	if st.Driver.AsksInStatus {
+		st.Env = append(st.Env, st.Driver.StrictEnv...)
+	}
+	st.inPane = true
+	return st.atTerminal(ctx, st.Driver.TUI(prompt(firstWords), st.Driver.AsksInStatus), func(ctx context.Context, t *terminal) error {
+		p := &stagePlay{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
+		return p.play(ctx)
+	})
+}
+
+// play goes on as long as what was waited for came.
+func (p *stagePlay) play(ctx context.Context) error {
+	if !p.moment(ctx, "running", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+		return nil
+	}
+	if p.st.Driver.AsksInStatus {
+		if !p.moment(ctx, "waits", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
+			return nil
+		}
+		p.t.settle(ctx)
+		accept := p.st.Driver.Accept
+		if accept == "" {
+			accept = "Enter"
+		}
+		if err := p.t.press(ctx, accept); err != nil {
+			return err
+		}
+	}
+	ran := filepath.Join(p.st.Project, "ran-long")
+	for i := 0; ; i++ {
+		if _, err := os.Stat(ran); err == nil {
+			break
+		}
+		if i > 200 || !pause(ctx, 100*time.Millisecond) {
+			return errors.New("the scripted command never began")
+		}
+	}
+	// By now tmux was asked whether the pane is really its own.
+	if !pause(ctx, time.Second) {
+		return ctx.Err()
+	}
+	p.moment(ctx, "pane", 5*time.Second, func(s *client.SessionInfo) bool {
+		out, err := p.t.do(ctx, "display-message", "-p", "#{pane_id}")
+		return err == nil && s.Mux == "tmux" && s.Pane == strings.TrimSpace(out)
+	})
+	keys := p.st.Driver.Interrupt
+	if len(keys) == 0 {
+		keys = []string{"Escape"}
+	}
+	for _, key := range keys {
+		if err := p.t.press(ctx, key); err != nil {
+			return err
+		}
+	}
+	if !p.moment(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool { return s.Status != "running" && s.Status != "needsInput" }) {
+		return nil
+	}
+	p.t.settle(ctx)
+	return p.killAndResume(ctx)
+}
+
+func (p *stagePlay) killAndResume(ctx context.Context) error {
+	if err := p.t.say(ctx, "Now slowly "+model.Mark("slow")); err != nil {
+		return err
+	}
+	pid := 0
+	if !p.wait(ctx, 20*time.Second, func(s *client.SessionInfo) bool { pid = s.PID; return s.Status == "running" && pid > 1 }) {
+		return errors.New("the second prompt was not seen")
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return err
+	}
+	if !p.moment(ctx, "killed", 10*time.Second, func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
+		return nil
+	}
+	return p.resume(ctx)
+}
+
+// resume takes the session up in the same terminal, says something, and wants
+// the model to hear the old conversation with it.
+func (p *stagePlay) resume(ctx context.Context) error {
+	began := time.Now()
+	fail := func(format string, args ...any) error {
+		p.st.evidence.Status["resume"] = Moment{Took: time.Since(began), Got: fmt.Sprintf(format, args...)}
+		return nil
+	}
+	records, err := p.c.ResumeRecords(ctx, p.id, false)
+	if err != nil || len(records) == 0 {
+		return fail("no record: %v", err)
+	}
+	// The agent's own name on PATH, as on a person's machine.
+	bin := filepath.Join(p.st.Base, "agentbin")
+	wrapper := "#!/bin/sh\nexec " + launch.ShellWords(p.st.In.Argv) + " \"$@\"\n"
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(bin, p.st.Driver.Program), []byte(wrapper), 0o755); err != nil {
+		return err
+	}
+	env := append(slices.Clone(p.st.Env), "PATH="+bin+":"+p.st.getenv("PATH"))
+	argv := []string{filepath.Join(p.st.Bin, "hookmux"), "resume", p.id}
+	script := filepath.Join(p.st.Base, "resume.sh")
+	line := "cd / && exec env -i " + launch.ShellWords(env) + ` TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` + launch.ShellWords(argv) + "\n"
+	if err := os.WriteFile(script, []byte(line), 0o600); err != nil {
+		return err
+	}
+	if _, err := p.t.do(ctx, "respawn-pane", "-k", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+		return err
+	}
+	if out, err := p.t.do(ctx, "display-message", "-p", "#{pane_pid}"); err == nil {
+		_, _ = fmt.Sscan(out, &p.t.pid)
+	}
+	if !pause(ctx, 3*time.Second) {
+		return ctx.Err()
+	}
+	p.t.settle(ctx)
+	before := p.st.Model.SawTimes(p.st.Run, laterWords)
+	if err := p.t.say(ctx, laterWords+" "+model.Mark("again")); err != nil {
+		return err
+	}
+	done := p.wait(ctx, 30*time.Second, func(s *client.SessionInfo) bool {
+		return s.Ended == nil && s.Status == "success" && s.LastEvent.After(began)
+	})
+	p.t.keep()
+	if p.st.Model.SawTimes(p.st.Run, laterWords) == before {
+		return fail("the model did not hear what was said after it; with `%s`", strings.Join(records[0].Argv, " "))
+	}
+	whole := false
+	for _, r := range p.st.Model.Requests(p.st.Run) {
+		b, _ := json.Marshal(r)
+		whole = whole || strings.Contains(string(b), "heliotrope") && strings.Contains(string(b), laterWords)
+	}
+	switch {
+	case !whole:
+		return fail("the model heard the new words without the old ones; with `%s`", strings.Join(records[0].Argv, " "))
+	case !done:
+		return fail("its events did not come under its old id; with `%s` (run: %v); the list: %s", strings.Join(records[0].Argv, " "), records[0].Run, p.list(ctx))
+	}
+	p.st.evidence.Status["resume"] = Moment{Seen: true, Took: time.Since(began), Got: strings.Join(records[0].Argv, " ")}
+	return nil
+}
+
+// moment waits for a state and notes how long it took.
+func (p *stagePlay) moment(ctx context.Context, id string, most time.Duration, is func(*client.SessionInfo) bool) bool {
+	began := time.Now()
+	seen := p.wait(ctx, most, is)
+	m := Moment{Seen: seen, Took: time.Since(began)}
+	if !seen {
+		m.Got = p.list(ctx)
+	}
+	p.st.evidence.Status[id] = m
+	p.t.keep()
+	return seen
+}
+
+// wait looks at the session until it is so.
+func (p *stagePlay) wait(ctx context.Context, most time.Duration, is func(*client.SessionInfo) bool) bool {
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		if list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}}); err == nil {
+			for i := range list {
+				if p.id != "" && list[i].ID != p.id || !is(&list[i]) {
+					continue
+				}
+				p.id = list[i].ID
+				return true
+			}
+		}
+		if !pause(ctx, 20*time.Millisecond) {
+			return false
+		}
+	}
+	return false
+}
+
+func (p *stagePlay) list(ctx context.Context) string {
+	list, err := p.c.Sessions(ctx, client.SessionsParams{})
+	if err != nil {
+		return err.Error()
+	}
+	var words []string
+	for _, s := range list {
+		words = append(words, fmt.Sprintf("%s %s %s pid %d pane %q ended %v %s", s.Agent, s.ID, s.Status, s.PID, s.Pane, s.Ended != nil, s.Tool))
+	}
+	if len(words) == 0 {
+		words = append(words, "no session")
+	}
+	seen := p.st.watcher.all()
+	for _, s := range seen[max(0, len(seen)-8):] {
+		words = append(words, s.Event.Native)
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,55 @@
+package verify
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+)
+
+// TestRealStatus: what ps shows of a real agent at a terminal, and that resume
+// brings its conversation back.
+func TestRealStatus(t *testing.T) {
+	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			st.patience = 2 * agentstest.Timeout
+			err := playStatus(context.Background(), st)
+			e := st.evidence
+			e.Err = err
+			a, _ := agent.Builtin().Agent(name)
+			p := &Proof{Agent: a, evidence: map[string]*Evidence{"status": e}}
+			bad := err != nil
+			for _, c := range statusPart().Checks {
+				s := Subject{Agent: a, Driver: st.Driver}
+				if !c.Applies(s) {
+					continue
+				}
+				r := c.Judge(p, s)
+				t.Logf("%s %s %s", r.Mark, c.ID, r.Why)
+				if r.Mark != Holds {
+					bad = true
+				}
+			}
+			if bad {
+				for _, screen := range e.Screens {
+					t.Logf("screen:\n%s", squeeze(screen))
+				}
+				t.Errorf("status: %v", err)
+			}
+		})
+	}
+}
+
+// squeeze leaves the empty lines of a screen out.
+func squeeze(screen string) string {
+	var lines []string
+	for _, line := range strings.Split(screen, "\n") {
+		if line = strings.TrimRight(line, " "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
