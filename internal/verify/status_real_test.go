@@ -15,7 +15,7 @@ func TestRealStatus(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.patience = 2 * agentstest.Timeout
+			st.patience = 4 * agentstest.Timeout // an agent may take half a minute to come up
 			err := playStatus(context.Background(), st)
 			e := st.evidence
 			e.Err = err
