@@ -20,7 +20,10 @@ import (
 const (
 	feedPending = 1000
 	feedStreams = 50
-	feedReplies = 2000
+	feedReplies = 1500
+	// feedRest lets the news of the round before pass: neither side is measured
+	// while fifty streams still read.
+	feedRest = 6 * time.Millisecond
 )
 
 // feed measures how long an answer takes from the person's program to the
@@ -60,6 +63,7 @@ func (b *bench) feed(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		time.Sleep(feedRest)
 		trip, err := roundTrip(echo.socket)
 		if err != nil {
 			return err

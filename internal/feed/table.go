@@ -241,6 +241,13 @@ func (t *Table) Waiting() int {
 	return len(t.pending)
 }
 
+// Of is how many requests of a session wait.
+func (t *Table) Of(agent, id string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sessions[session{agent, id}]
+}
+
 // Items are the requests that wait, oldest first; with all, behind those that
 // ended lately.
 func (t *Table) Items(all bool) []wire.FeedItem {

@@ -141,7 +141,7 @@ func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 			h.seen.denied.Add(1)
 		}
 	}
-	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && quiet(p) {
+	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && p.asked == nil && quiet(p) {
 		return
 	}
 	h.intake.conclude(in, p, d)
@@ -167,6 +167,9 @@ func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
 	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral, Twin: p.twin}
 	if p.ev.Tool != nil {
 		o.Tool = p.ev.Tool.Name
+	}
+	if p.asked != nil {
+		o.Feed = &wire.FeedOutcome{Request: p.asked.request, End: string(p.asked.end), TookUS: p.asked.took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
 	for _, s := range p.outcome.Steps {

@@ -200,8 +200,13 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 		in.held(ticket.ID(), r.Need.Why, changedInput(seen))
 	}
 	h.desk.guardAgent(ctx, ticket, &p.ev)
+	if p.ev.Kind == event.ToolBefore { // the others say themselves that somebody is asked
+		h.sessions.held(&p.ev, true)
+		defer h.sessions.held(&p.ev, false)
+	}
 	began := time.Now()
 	result := ticket.Wait(ctx)
+	h.desk.thinned(&p.ev)
 	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
 	switch result.End {
 	case feed.Answered:
@@ -306,6 +311,20 @@ func (d *desk) crowd(ev *event.Event) {
 	}
 	d.hub.problems.raise("crowd:"+ev.Agent+":"+ev.Session, "more than 50 requests of one session of "+ev.Agent+" wait; further ones are left to the agent's own prompt",
 		"answer or release some: `hookmux feed`")
+}
+
+// thinned takes that back once none of the session's requests waits.
+func (d *desk) thinned(ev *event.Event) {
+	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
+	d.mu.Lock()
+	said := d.crowded[who]
+	d.mu.Unlock()
+	if said && d.table.Of(ev.Agent, ev.Session) == 0 {
+		d.mu.Lock()
+		delete(d.crowded, who)
+		d.mu.Unlock()
+		d.hub.problems.mend("crowd:" + ev.Agent + ":" + ev.Session)
+	}
 }
 
 // gateLevel is what of an agent's doing becomes a request, and whether the

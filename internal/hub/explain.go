@@ -3,10 +3,13 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/gate"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -70,12 +73,21 @@ func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 		result.Matched = append(result.Matched, m)
 	}
 	h.gate(&way)
+	if _, need, spec := h.need(&way); spec != nil && asks(way.ev.Kind) && way.neutral == "" {
+		result.Notes = append(result.Notes, "a person would be asked in the feed, while one is there: "+wordsOf(need))
+	}
 	answer, decision := h.encode(&way)
 	result.Event, _ = json.Marshal(way.ev)
 	result.Decision, _ = json.Marshal(decision)
 	result.Degraded = decision.Degraded
 	result.Answer = wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit}
 	return result, nil
+}
+
+// wordsOf is what a person could say.
+func wordsOf(need gate.Need) string {
+	r := feed.Request{Need: need}
+	return strings.Join(append(r.Words(), "release"), ", ")
 }
 
 func carriesMap(c event.Carries) map[string]bool {

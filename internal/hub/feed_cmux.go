@@ -448,7 +448,7 @@ const (
 	cmuxShortText = 2000
 )
 
-func (h *Hub) doFeedList(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (h *Hub) doFeedList(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p struct {
 		PendingOnly bool `json:"pending_only"`
 	}
@@ -456,7 +456,7 @@ func (h *Hub) doFeedList(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 		return nil, err
 	}
 	items := []map[string]any{}
-	for _, item := range h.desk.table.Items(!p.PendingOnly) {
+	for _, item := range h.itemsFor(peer, !p.PendingOnly) {
 		items = append(items, h.cmuxItem(item))
 	}
 	return map[string]any{"items": items}, nil

@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/consent"
 	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -34,19 +36,60 @@ func (h *Hub) feedMethods() map[string]method {
 	}
 }
 
-func (h *Hub) doFeedItems(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (h *Hub) doFeedItems(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.FeedListParams
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
 	if p.ID == "" {
-		return h.desk.table.Items(p.All), nil
+		return h.itemsFor(peer, p.All), nil
 	}
 	item, err := h.desk.table.Find(p.ID)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeGone, "%v", err)
 	}
+	if !h.mayAnswer(peer) {
+		item = withoutSecrets(item)
+	}
 	return []wire.FeedItem{item}, nil
+}
+
+// mayAnswer reports whether the peer is somebody who could answer: a person
+// sees everything they decide about; anybody else gets what the journal gets.
+func (h *Hub) mayAnswer(peer proc.Cred) bool { return h.judge.May(authority.Decide, peer, nil).OK }
+
+func (h *Hub) itemsFor(peer proc.Cred, all bool) []wire.FeedItem {
+	items := h.desk.table.Items(all)
+	if !h.mayAnswer(peer) {
+		for i := range items {
+			items[i] = withoutSecrets(items[i])
+		}
+	}
+	return items
+}
+
+// withoutSecrets is a request as those see it who cannot answer it.
+func withoutSecrets(item wire.FeedItem) wire.FeedItem {
+	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan), redact.Text(item.Why), redact.Text(item.Rule)
+	if len(item.Input) > 0 {
+		item.Input, _ = redact.AppendJSON(nil, item.Input, redact.Limits{})
+	}
+	suggestions := make([]json.RawMessage, 0, len(item.Suggestions))
+	for _, s := range item.Suggestions {
+		clean, _ := redact.AppendJSON(nil, s, redact.Limits{})
+		suggestions = append(suggestions, clean)
+	}
+	item.Suggestions = suggestions
+	item.Questions = slices.Clone(item.Questions)
+	for i := range item.Questions {
+		item.Questions[i].Text = redact.Text(item.Questions[i].Text)
+	}
+	if d := item.Decision; d != nil {
+		clean := *d
+		clean.Reason, clean.Note, clean.Feedback, clean.Answers = redact.Text(d.Reason), redact.Text(d.Note), redact.Text(d.Feedback), nil
+		item.Decision = &clean
+	}
+	return item
 }
 
 // doFeedRelease leaves a request to the agent's own prompt.
@@ -139,7 +182,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		_, err := conn.Write(b)
 		return err == nil
 	}
-	attached := h.judge.May(authority.Decide, peer, nil).OK
+	attached := h.mayAnswer(peer)
 	if attached {
 		h.desk.surfaces.Add(1)
 		defer h.desk.surfaces.Add(-1)
@@ -148,6 +191,9 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 	result, _ := json.Marshal(map[string]bool{"ok": true, "attached": attached})
 	out, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: id, Result: result})
 	for i := range items {
+		if !attached {
+			items[i] = withoutSecrets(items[i])
+		}
 		out = append(out, feed.NoteLine(wire.NoteFeedReceived, items[i])...)
 	}
 	out = append(out, feed.NoteLine(wire.NoteFeedReady, wire.AwayInfo{Away: h.desk.away.Load() != nil})...)
@@ -160,7 +206,11 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		if len(changes) > 0 {
 			out = out[:0]
 			for _, c := range changes {
-				out = append(out, c.Line()...)
+				if attached {
+					out = append(out, c.Line()...)
+				} else {
+					out = append(out, feed.NoteLine(c.Note, withoutSecrets(c.Item))...)
+				}
 			}
 			continue
 		}

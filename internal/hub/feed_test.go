@@ -479,6 +479,39 @@ func TestAgentsCannotAnswer(t *testing.T) {
 	call.answer()
 }
 
+// A person sees everything; what cannot answer sees what the journal gets.
+func TestOnlyAPersonSeesSecrets(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	call := w.hold(permission("s", "curl -H 'Authorization: Bearer "+secret+"' x"))
+	item := w.waiting()
+	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) || !strings.Contains(item.Rule, secret) {
+		t.Errorf("the person does not see what they decide about: %+v", item)
+	}
+	w.stand(belowAgent("claude"))
+	var seen, list json.RawMessage
+	w.mustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &seen)
+	w.mustCall(wire.MethodFeedList, nil, &list)
+	conn := w.dial()
+	_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n"))
+	reader := bufio.NewReader(conn)
+	_, _ = reader.ReadString('\n')
+	line, _ := reader.ReadString('\n')
+	for name, text := range map[string]string{"feed.items": string(seen), "feed.list": string(list), "feed.stream": line} {
+		if strings.Contains(text, secret) || !strings.Contains(text, "curl") {
+			t.Errorf("%s shows an agent %s", name, text)
+		}
+	}
+	w.stand(atTerminal())
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	b, _ := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	if strings.Contains(string(b), secret) || !strings.Contains(string(b), item.SHA256) {
+		t.Errorf("on record: %s", b)
+	}
+}
+
 func TestAnAgentsStreamIsNoSurface(t *testing.T) {
 	w := open(t)
 	w.stand(belowAgent("claude"))

@@ -69,6 +69,7 @@ func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 			Waiting: h.open.waiting(), Undrained: h.intake.undrained(),
 		},
 	}
+	info.Feed = wire.FeedInfo{Waiting: h.desk.table.Waiting(), Someone: h.desk.someone(), Away: h.desk.away.Load() != nil}
 	if j := h.drain.book.Load(); j != nil {
 		info.Counts.Journal = j.Health().Bytes
 	}

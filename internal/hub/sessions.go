@@ -131,6 +131,17 @@ func (s *sessions) decided(ev *event.Event, d event.Decision) {
 	}
 }
 
+// held tells the book that a call waits for a person, or waits no more.
+func (s *sessions) held(ev *event.Event, waits bool) {
+	tell := s.book.LetGo
+	if waits {
+		tell = s.book.Held
+	}
+	if c := tell(ev, time.Now(), s.rulesOf(ev.Agent)); c.Session != nil {
+		s.note(c)
+	}
+}
+
 // late takes in an event that reached the hub through a file: one that came
 // while there was no hub, or that an earlier hub acknowledged. What the session
 // already knows is not told twice.

@@ -90,7 +90,11 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	for i := range events {
 		fields[i] = events[i].fields
 	}
-	request := encoded(object{"events": fields, "ctx": m.context(s), "ends": s.ev.Kind == event.SessionEnd})
+	about := m.context(s)
+	if side, ok := g.runner.(*sidecar); ok {
+		about["entries"] = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+	}
+	request := encoded(object{"events": fields, "ctx": about, "ends": s.ev.Kind == event.SessionEnd})
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()

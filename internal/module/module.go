@@ -177,9 +177,15 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	g := &generation{asked: map[int]*asked{}, inputs: b.Inputs}
 	who := &voice{m: m, g: g, places: sync.OnceValue(func() *sourceMap { return readMap([]byte(b.Map), dirOf(m.path)) })}
 	if info.Runtime == "node" {
-		g.runner, err = newNode(host, who, b)
+		var side *sidecar
+		if side, err = newNode(host, who, b); err == nil {
+			g.runner = side
+		}
 	} else {
-		g.runner, err = newMachine(host.Limits, newOps(who), inEngine, b.Code)
+		var own *machine
+		if own, err = newMachine(host.Limits, newOps(who), inEngine, b.Code); err == nil {
+			g.runner = own
+		}
 	}
 	if err != nil {
 		return nil, err

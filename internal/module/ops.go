@@ -28,7 +28,7 @@ import (
 // other way out of an engine.
 type ops struct {
 	owner   owner
-	machine *machine
+	machine home
 	born    time.Time
 	ctx     context.Context // ends with the engine
 	cancel  context.CancelFunc
@@ -40,6 +40,16 @@ type ops struct {
 	requests  map[int]chan<- httpAnswer
 	requested int
 	wg        sync.WaitGroup
+}
+
+// home is the engine that ops answer.
+type home interface {
+	reply(id int, body []byte)
+	answered(id int, o outcome)
+	condemn(why error) // drop the engine after this turn
+	outside(f func())  // off the engine's time
+	part(name string) error
+	limit() time.Duration
 }
 
 // owner is what ops need from the module they belong to.
@@ -207,7 +217,7 @@ func (o *ops) call(op string, args json.RawMessage) string {
 	case "clock":
 		value = float64(time.Since(o.born).Microseconds()) / 1000
 	default:
-		o.machine.dog.outside(func() { value, err = o.answer(op, args) })
+		o.machine.outside(func() { value, err = o.answer(op, args) })
 	}
 	if value == nil && err == nil {
 		return `{"value":null}`
@@ -240,10 +250,10 @@ func (o *ops) judge(e *jsError) {
 	}
 	switch {
 	case strings.Contains(e.Message, "out of memory"):
-		o.machine.doom = errMemory
+		o.machine.condemn(errMemory)
 		*e = jsError{Message: strings.Replace(e.Message, "out of memory", errMemory.Error(), 1), Stack: e.Stack}
 	case e.Message == "interrupted":
-		*e = jsError{Message: errSlice{o.machine.dog.slice}.Error(), Stack: e.Stack}
+		*e = jsError{Message: errSlice{o.machine.limit()}.Error(), Stack: e.Stack}
 	}
 }
 

@@ -104,7 +104,7 @@ func (m *sourceMap) origin(line, column int) (file string, l, c int, ok bool) {
 	return m.sources[at.source], at.line + 1, at.origin + 1, true
 }
 
-var framePlace = regexp.MustCompile(`^(.*?)\(?([^\s():]+):(\d+)(?::(\d+))?\)?$`)
+var framePlace = regexp.MustCompile(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
 
 // stack rewrites an engine's stack to original places. Frames of the world
 // around the file are left out; where is the first place inside a file a
@@ -113,7 +113,7 @@ func (m *sourceMap) stack(text, name string) (rewritten, where string) {
 	var out []string
 	for frame := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		parts := framePlace.FindStringSubmatch(strings.TrimSpace(frame))
-		if parts == nil || parts[2] != name {
+		if parts == nil || (parts[2] != name && !strings.HasSuffix(parts[2], "/"+name+".mjs")) {
 			continue
 		}
 		line, _ := strconv.Atoi(parts[3])

@@ -52,6 +52,7 @@ type Info struct {
 	Config   string      `json:"configDir"`
 	Off      *Off        `json:"off,omitempty"`
 	Counts   Counts      `json:"counts"`
+	Feed     FeedInfo    `json:"feed"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
 }
@@ -144,6 +145,7 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
+	Feed     *FeedOutcome    `json:"feed,omitempty"`    // a person was asked
 	Twin     string          `json:"twin,omitempty"`    // the event that told the same before, through another agent's file
 }
 

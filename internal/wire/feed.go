@@ -93,6 +93,20 @@ type FeedDecision struct {
 	Outcome  string                 `json:"outcome"` // delivered, then confirmed or overtaken
 }
 
+// FeedOutcome is what came of asking a person about an event.
+type FeedOutcome struct {
+	Request string `json:"request"`
+	End     string `json:"end"`
+	TookUS  int64  `json:"tookUs"`
+}
+
+// FeedInfo is the feed in a few words.
+type FeedInfo struct {
+	Waiting int  `json:"waiting"`
+	Someone bool `json:"someone"` // somebody could answer
+	Away    bool `json:"away"`
+}
+
 // FeedListParams asks for requests.
 type FeedListParams struct {
 	All bool   `json:"all,omitempty"` // also those that ended lately

@@ -31,6 +31,13 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
 	}
+	if f := info.Feed; f.Waiting > 0 || f.Away {
+		line := fmt.Sprintf("feed %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
+		if f.Away {
+			line += "; you are away"
+		}
+		fmt.Fprintln(w, s.yellow(line))
+	}
 	fmt.Fprintf(w, "%s\n", s.bold("agents"))
 	for _, a := range info.Agents {
 		line := pad(visible.Line(a.Name, 24), 10)

@@ -71,6 +71,7 @@ function sessionOf(about) {
   session.id = about.session;
   session.cwd = about.cwd;
   session.pi = about.pi;
+  session.headless = about.headless;
   return session;
 }
 
@@ -244,7 +245,7 @@ class Context {
     this.agent = request.ctx.agent;
     this.sessionId = request.ctx.session;
   }
-  get ui() { return (this._ui ||= hide(this, "_ui", dialogs(this))); }
+  get ui() { return this._ui || hide(this, "_ui", dialogs(this)); }
   get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }
   get model() { return this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
