@@ -147,6 +147,7 @@ func playStatus(ctx context.Context, st *Stage) error {
 		st.Env = append(st.Env, st.Driver.StrictEnv...)
 	}
 	st.inPane = true
+	st.patience *= 4 // three turns and a second start
 	return st.atTerminal(ctx, st.Driver.TUI(prompt(firstWords), st.Driver.AsksInStatus), func(ctx context.Context, t *terminal) error {
 		p := &stagePlay{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
 		return p.play(ctx)
@@ -155,7 +156,7 @@ func playStatus(ctx context.Context, st *Stage) error {
 
 // play goes on as long as what was waited for came.
 func (p *stagePlay) play(ctx context.Context) error {
-	if !p.moment(ctx, "running", min(90*time.Second, p.st.patience*2/3), func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+	if !p.moment(ctx, "running", p.st.patience/4, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
 		if m := p.st.evidence.Status["running"]; p.known() { // it is there, and shows nothing of what it does
 			p.st.evidence.Status["waits"], p.st.evidence.Status["esc"] = m, m
 		}
