@@ -82,7 +82,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 	h := ms.hub
 	ms.timeout = timeout
 	ms.engine = module.New(module.Host{
-		Asker: asker{h}, Sender: sender{h}, Recorder: recorder{h},
+		Asker: asker{h}, Sender: sender{h}, Recorder: recorder{h}, Model: models{h},
 		ChildEnv: func(path string) []string {
 			return []string{handlerVariable + "=" + h.marks.mark(markOf(ms.idOf(path)))}
 		},

@@ -2,6 +2,8 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -61,6 +63,25 @@ func (s sender) Send(_ context.Context, m module.Message) (bool, error) {
 		s.h.modules.queued.Store(sessionKey{m.Agent, m.Session}, true)
 	}
 	return delivered, err
+}
+
+// models lets a file use the models of the agent it looks at, inside that
+// agent: no provider's key enters the hub.
+type models struct{ h *Hub }
+
+func (m models) Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error) {
+	done, heard, err := m.h.outbox.put(ctx, ev.Agent, wire.OutboxText{ID: frame.NewID(), Session: ev.Session, Call: call})
+	switch {
+	case !heard:
+		return nil, errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)")
+	case err != nil:
+		return nil, errors.New("complete: the model gave no answer in time")
+	case done.Error != "":
+		return nil, errors.New("complete: " + done.Error)
+	case len(done.Result) == 0:
+		return nil, errors.New("complete: the extension in the agent is older than hookmux; `hookmux install` renews it")
+	}
+	return done.Result, nil
 }
 
 // queuedEntry is the hook that gives a session the words waiting for it; nil

@@ -9,13 +9,16 @@ import (
 )
 
 // piModule says what only pi can take: it keeps the session, writes the
-// summary, rewrites a prompt and adds to the system prompt.
+// summary with one of pi's models, rewrites a prompt and adds to the system prompt.
 const piModule = `import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
   hooks.on("session_before_switch", () => ({ cancel: true }));
-  hooks.on("session_before_compact", (event) => {
+  hooks.on("session_before_compact", async (event, ctx) => {
     const { firstKeptEntryId, tokensBefore, messagesToSummarize } = event.preparation;
-    return { compaction: { summary: "summary-by-module of " + messagesToSummarize.length + " messages", firstKeptEntryId, tokensBefore } };
+    const question = { role: "user", content: [{ type: "text", text: "asked-by-module" }], timestamp: Date.now() };
+    const answer = await ctx.modelRegistry.complete(ctx.model, { messages: [question] }, { maxTokens: 100 });
+    const said = answer.role === "assistant" && answer.stopReason !== "error" ? "model-answered" : JSON.stringify(answer);
+    return { compaction: { summary: "summary-by-module of " + messagesToSummarize.length + " messages, " + said, firstKeptEntryId, tokensBefore } };
   });
   hooks.on("input", (event) => (event.text.includes("rewrite-me") ? { action: "transform", text: event.text.replace("rewrite-me", "rewritten-by-module") } : undefined));
   hooks.on("before_agent_start", () => ({ systemPrompt: "system-words-by-module" }));
@@ -67,7 +70,7 @@ func TestRealModulesInPi(t *testing.T) {
 			t.Errorf("%s came from another session: the new one was not stopped", x.Event.Native)
 		}
 	}
-	for _, words := range []string{"rewritten-by-module", "summary-by-module of ", "system-words-by-module"} {
+	for _, words := range []string{"rewritten-by-module", "summary-by-module of ", "model-answered", "system-words-by-module"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)
 		}

@@ -47,10 +47,24 @@ function handlers(pi) {
   let here = ""; // the session, once there is one that can be written to
   const inbox = line.listen(() => (here ? [here] : []), prompted);
 
-  // prompted puts words into the session as the person's own.
-  async function prompted(session, words) {
+  let latest; // the newest context; it knows the models
+
+  // prompted puts words into the session as the person's own, or runs a model
+  // for a hook: the keys stay here.
+  async function prompted(session, words, call) {
     if (session !== here) throw new Error("the session is gone");
+    if (isObject(call)) return await completed(call);
     await pi.sendUserMessage(words, { deliverAs: "followUp" });
+  }
+
+  async function completed(call) {
+    const registry = peek(() => latest.modelRegistry);
+    if (typeof registry?.complete !== "function") throw new Error("this pi has no models for hooks");
+    const model = (text(call.model?.provider) && registry.find(call.model.provider, call.model.id)) || peek(() => latest.model);
+    if (!model) throw new Error("pi has no model to use");
+    // What a hook holds for a key is none.
+    const { apiKey, headers, ...options } = isObject(call.options) ? call.options : {};
+    return (await registry.complete(model, call.context, options)) ?? null;
   }
 
   // A context of a session that was replaced throws when it is looked at.
@@ -66,6 +80,7 @@ function handlers(pi) {
       sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
     };
     line.cwd = text(around.cwd) || line.cwd;
+    latest = ctx;
     return { event: shown, ctx: around, plugin: { version, ...more } };
   }
 
