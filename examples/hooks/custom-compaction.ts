@@ -28,7 +28,13 @@ export default function (hooks: HookAPI) {
 
   hooks.on("session_before_compact", (event, ctx) => {
     if (ctx.agent !== "pi" || wishes.length === 0) return;
-    const { firstKeptEntryId, tokensBefore } = event.preparation;
+    let preparation;
+    try {
+      preparation = event.preparation;
+    } catch {
+      return; // a conversation too large to be sent along: pi writes its own
+    }
+    const { firstKeptEntryId, tokensBefore } = preparation;
     return { compaction: { summary: summary(), firstKeptEntryId, tokensBefore } };
   });
 
