@@ -117,7 +117,7 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 			if ev.Tool == nil {
 				continue
 			}
-			if s.turn.results && !s.pi { // a tool is called after results: the model spoke in between
+			if s.turn.results && !s.spoken["turn_start"] { // a tool is called after results: the model spoke in between
 				add("turn_end", object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
 				s.turn.index++
 				s.turn.results = false

@@ -286,11 +286,14 @@ async function dispatch(request) {
     const ctx = new Context(session, request);
     for (const event of request.events) {
       const list = session.handlers.get(event.type);
-      if (!list || !list.length) {
+      if (!list || !list.length || (event.type === "agent_settled" && request.goesOn)) {
         out.push(null);
         continue;
       }
+      if (event.type === "before_agent_start" && request.text !== undefined) event.prompt = request.text;
       const said = await ruleFor(event.type)(session, request, dressed(event, session, request), [...list], ctx);
+      if (said.result && said.result.action === "transform") request.text = said.result.text; // what follows is about that
+      if (event.type === "agent_before_settle" && said.result && said.result.continue) request.goesOn = true;
       out.push(said.result === undefined && said.input === undefined && said.threw === undefined ? null : said);
       if (said.threw || (said.result && (said.result.block || said.result.action === "handled"))) break;
     }
