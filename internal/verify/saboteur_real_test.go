@@ -35,10 +35,7 @@ func TestRealSaboteurs(t *testing.T) {
 		for _, n := range cheapest {
 			a, _ := agent.Builtin().Agent(n)
 			d, _ := Drive(n)
-			sure := c.Applies
-			if c.Sure != nil {
-				sure = c.Sure
-			}
+			sure := func(s Subject) bool { return c.Applies(s) && (c.Sure == nil || c.Sure(s)) }
 			if name == "" && isWanted(n) && slices.ContainsFunc(subjectsOf(a, d), sure) {
 				name = n
 			}
