@@ -50,7 +50,9 @@ func TestRealSaboteurs(t *testing.T) {
 			}
 		}
 		if d, _ := Drive(name); name != "" && atTerminal(c, name, d) && os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
-			t.Run(c.ID, func(t *testing.T) { t.Skip("at a terminal, where it waits for what does not come; make verify-all runs it") })
+			t.Run(c.ID, func(t *testing.T) {
+				t.Skip("at a terminal, where it waits for what does not come; make verify-all runs it")
+			})
 			continue
 		}
 		if name == "" {
