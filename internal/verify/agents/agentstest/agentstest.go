@@ -96,7 +96,10 @@ func NewStage(t testing.TB, name string, sc model.Scenario) *Stage {
 	if s.Env, err = agents.WriteHome(name, s.Home, srv.URL(s.Run), s.Project); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { agents.EndLeftovers(in, s.Home) })
+	t.Cleanup(func() {
+		agents.EndLeftovers(in, s.Home)
+		agents.Sweep(name, s.Home)
+	})
 	return s
 }
 
