@@ -274,8 +274,10 @@ func (p *stagePlay) resume(ctx context.Context) error {
 	if err := p.t.say(ctx, laterWords+" "+model.Mark("again")); err != nil {
 		return err
 	}
-	done := p.wait(ctx, 30*time.Second, func(s *client.SessionInfo) bool {
-		return s.Ended == nil && s.Status == "success" && s.LastEvent.After(began)
+	// Some say right after a turn that they are idle.
+	done := p.wait(ctx, p.st.patience/8, func(s *client.SessionInfo) bool {
+		over := s.Status == "success" || s.Status == "idle" && p.st.Model.SawTimes(p.st.Run, laterWords) > before
+		return s.Ended == nil && over && s.LastEvent.After(began)
 	})
 	p.t.keep()
 	if p.st.Model.SawTimes(p.st.Run, laterWords) == before {
