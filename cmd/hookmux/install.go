@@ -194,7 +194,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
 		}
 	}
-	o := install.Options{Agents: agents, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
+	o := install.Options{Agents: agents, Found: len(args) == 0, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
 		Deny: f.onUnavailable == "deny", Neutral: f.onUnavailable == "neutral"}
 	if slices.Equal(f.events, []string{"default"}) {
 		o.Events, o.Usual = nil, true
@@ -286,7 +286,7 @@ func (w *world) confirm(plan *install.Plan, f *installFlags, question string) er
 // afterInstall tries the hooks and says how it went.
 func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install.Plan, agents []*agent.Agent, f *installFlags) error {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(a *agent.Agent) bool {
-		return slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) == 0 })
+		return !slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) > 0 })
 	})
 	probes := []install.Probe{}
 	c, err := w.hub(ctx)
@@ -319,10 +319,13 @@ func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install
 }
 
 func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answered int, slowest time.Duration) {
-	unchanged := 0
+	unchanged, off := 0, 0
 	for _, a := range plan.Agents {
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
+		}
+		if a.Off && len(a.Events) > 0 {
+			off++
 		}
 		for _, n := range append([]string{a.Pickup}, a.Notes...) {
 			if n != "" {
@@ -346,6 +349,15 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 	}
 	if unchanged == hooked {
 		line += " already"
+	}
+	switch {
+	case off > 0 && off == hooked:
+		line += ", but its settings keep all hooks from running (see above)"
+		if hooked > 1 {
+			line = strings.Replace(line, "its settings", "their settings", 1)
+		}
+	case off > 0:
+		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", off)
 	}
 	w.say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 }

@@ -26,11 +26,19 @@ func writable(steps []Step) error {
 			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {
 				return broken(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
 			}
+			// A rename would go through all the same: somebody meant it to stay.
+			if info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
+				return broken(s.Path, fmt.Errorf("is write-protected (chmod u+w it, if hookmux may change it)"))
+			}
 		}
 		dir := filepath.Dir(path)
 		for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-			if _, err := os.Stat(dir); err == nil {
+			info, err := os.Stat(dir)
+			if err == nil && info.IsDir() {
 				break
+			}
+			if _, err := os.Lstat(dir); err == nil {
+				return broken(s.Path, fmt.Errorf("%s is no folder, or a link that leads to none", dir))
 			}
 		}
 		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {

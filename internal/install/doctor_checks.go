@@ -201,7 +201,8 @@ func (d *Doctor) dead(a *agent.Agent) {
 // oldSwitch is a name that the agent's switch for hooks had before.
 var oldSwitch = []string{"features", "codex_hooks"}
 
-// stale offers a switch that means nothing any more for removal.
+// stale offers a switch that changes nothing for removal. One that does, because
+// hooks are off by it, is the person's to turn.
 func (d *Doctor) stale(a *agent.Agent) {
 	path := d.Host.trustFile(a)
 	src, err := d.Host.readFile(path)
@@ -209,10 +210,10 @@ func (d *Doctor) stale(a *agent.Agent) {
 		return
 	}
 	r, err := edit.TOML.Parse(src)
-	if err != nil || r.Raw(oldSwitch...) == nil {
+	if err != nil || r.Raw(oldSwitch...) == nil || slices.ContainsFunc(d.Host.offSwitches(a), func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
 		return
 	}
-	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and means nothing any more", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
 	d.mends(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {

@@ -30,6 +30,7 @@ const (
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
+	OpKeep     Op = "keep"     // New is kept at Path, with our own things: somebody changed a file that is ours and goes
 )
 
 // Step is one change of the disk that happens whole or not at all.
@@ -183,6 +184,8 @@ func Short(home, path string) string {
 
 // Disk does the steps.
 type Disk struct {
+	// Show, where it is set, shows each step before it is done.
+	Show *Diff
 	// Trust asks the agent itself to trust hooks; nil, or an error of it,
 	// makes the step write the file.
 	Trust func(*Grant) error
@@ -190,7 +193,14 @@ type Disk struct {
 
 // Do does a step.
 func (d *Disk) Do(s Step) error {
+	if d.Show != nil {
+		if err := d.Show.Do(s); err != nil {
+			return err
+		}
+	}
 	switch s.Op {
+	case OpKeep:
+		return edit.Store(s.Path, s.New)
 	case OpManifest:
 		if s.New == nil {
 			return deleteFile(s.Path, s.Old)

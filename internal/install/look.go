@@ -52,11 +52,8 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		}
 		seen[h.realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
-		for _, name := range p.Unless {
-			if by := filepath.Join(filepath.Dir(path), name); h.isFile(by) {
-				s.Shadowed, s.By = true, by
-			}
-		}
+		s.By = h.hiddenBy(path, p)
+		s.Shadowed = s.By != ""
 		src, err := h.readFile(path)
 		if err != nil || src == nil {
 			s.Err = err
@@ -72,6 +69,17 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		out = append(out, s)
 	}
 	return out
+}
+
+// hiddenBy is the file because of which the agent passes another one over;
+// empty when it does not.
+func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
+	for _, name := range p.Unless {
+		if other := filepath.Join(filepath.Dir(path), name); h.isFile(other) {
+			by = other
+		}
+	}
+	return by
 }
 
 // compare says which events are not there: gone, when a record says that they
