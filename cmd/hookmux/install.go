@@ -83,8 +83,21 @@ func (w *world) installHost() (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
-		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion, Open: w.openSessions,
+		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: once(w.agentVersion), Open: w.openSessions,
 	}, nil
+}
+
+// once asks each agent only once: a plan is made twice, and some take seconds.
+func once(ask func(*agent.Agent) string) func(*agent.Agent) string {
+	said := map[string]string{}
+	return func(a *agent.Agent) string {
+		v, ok := said[a.Name]
+		if !ok {
+			v = ask(a)
+			said[a.Name] = v
+		}
+		return v
+	}
 }
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
@@ -275,12 +288,24 @@ func (w *world) confirm(plan *install.Plan, f *installFlags, question string) er
 	if f.asJSON || !ok || !term.IsTerminal(int(in.Fd())) {
 		return usage("this needs a person's yes: run it in a terminal, or add --yes")
 	}
-	fmt.Fprintf(w.stdout, "%s [y/N] ", question)
+	ask := w.stdout
+	if out, ok := w.stdout.(*os.File); !ok || !term.IsTerminal(int(out.Fd())) {
+		ask = w.stderr // the changes are read by a program, the question by a person
+	}
+	fmt.Fprintf(ask, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(w.stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was written")
 	}
 	return nil
+}
+
+// list is never null in JSON.
+func list[T any](of []T) []T {
+	if of == nil {
+		return []T{}
+	}
+	return of
 }
 
 // afterInstall tries the hooks and says how it went.
@@ -306,7 +331,7 @@ func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install
 		}
 	}
 	if f.asJSON {
-		if err := w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "probes": probes, "files": plan.Files()}); err != nil {
+		if err := w.printJSON(map[string]any{"agents": list(plan.Agents), "notes": list(plan.Notes), "probes": probes, "files": plan.Files()}); err != nil {
 			return err
 		}
 	} else {

@@ -15,14 +15,15 @@ import (
 // folder that cannot be written to, a file of somebody else.
 func writable(steps []Step) error {
 	for _, s := range steps {
-		if s.Op != OpWrite && s.Op != OpTrust && s.Op != OpDelete && s.Op != OpMakeDir {
+		own := s.Op == OpLink || s.Op == OpManifest // where a link of ours leads is not touched
+		if s.Op != OpWrite && s.Op != OpTrust && s.Op != OpDelete && s.Op != OpMakeDir && !own {
 			continue
 		}
 		path := s.Path
-		if real, err := filepath.EvalSymlinks(path); err == nil {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !own {
 			path = real
 		}
-		if info, err := os.Stat(path); err == nil {
+		if info, err := os.Stat(path); err == nil && !own {
 			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {
 				return broken(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
 			}

@@ -50,6 +50,9 @@ func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
 	}
 	if well {
 		n := fmt.Sprintf("%d events", len(s.Events))
+		if len(s.Events) == 1 {
+			n = "1 event"
+		}
 		if a.Install.Way == agent.WayPlugin {
 			n = "the plugin"
 		}
@@ -182,7 +185,7 @@ func (d *Doctor) dead(a *agent.Agent) {
 		return
 	}
 	path := d.Host.trustFile(a)
-	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust for %d hooks that are gone: %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.mends(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {

@@ -177,7 +177,7 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 // Short writes the home as ~.
 func Short(home, path string) string {
 	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return "~/" + rel
+		return filepath.Join("~", rel)
 	}
 	return path
 }

@@ -112,6 +112,9 @@ func isKind(e *agent.EventSpec, names []string) bool {
 // CheckEvents refuses names that mean nothing to any of the agents.
 func CheckEvents(agents []*agent.Agent, names []string) error {
 	for _, name := range names {
+		if name == "" {
+			return errors.New("--events: a name is missing between two commas, or behind the last one")
+		}
 		if event.Kind(name).Known() {
 			continue
 		}
@@ -158,13 +161,13 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
 	}
 	changes := d.changes()
-	if err := h.writable(changes); err != nil {
-		return nil, err
-	}
 	if len(changes) > 0 || !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
 	plan.Steps = append(plan.Steps, changes...)
+	if err := h.writable(plan.Steps); err != nil {
+		return nil, err
+	}
 	plan.manifest, plan.Notes = d.next, d.notes
 	for i := range plan.Agents {
 		one := &plan.Agents[i]
