@@ -145,8 +145,8 @@ func (d *Doctor) leftovers() {
 
 // seen asks the agent itself which of our hooks it sees and trusts.
 func (d *Doctor) seen(a *agent.Agent, sites []Site) {
-	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" {
-		return
+	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" || len(d.Host.offSwitches(a)) > 0 {
+		return // of hooks that are switched off it sees none: said already
 	}
 	listed, err := d.Hooks(a, d.Host.Dirs.Home)
 	if err != nil {
