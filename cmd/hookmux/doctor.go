@@ -42,7 +42,7 @@ func (w *world) doctor(ctx context.Context, args []string, fix, yes, asJSON bool
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,19 @@ func projectFolder(dir string) string {
 	return dir
 }
 
-// named are the agents that were asked for.
+// named are the agents that were asked for. One that is not known may be in a
+// file of the person's that does not load: that is said as well.
+func (w *world) named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
+	out, err := named(c, names)
+	if dirs, e := w.dirs(); err != nil && e == nil {
+		_, problems := agent.Load(dirs.Config+"/agents", dirs.System+"/agents")
+		for _, p := range problems {
+			w.tell([]string{p.String()})
+		}
+	}
+	return out, err
+}
+
 func named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	var out []*agent.Agent
 	for _, name := range names {
@@ -185,7 +197,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}
@@ -199,6 +211,9 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 		return err
 	}
 	h.Known = c.Agents()
+	if note := install.Visiting(h.Dirs.Home); note != "" {
+		w.tell([]string{note})
+	}
 	if len(args) == 0 {
 		for _, found := range h.Find(c.Agents()) {
 			agents = append(agents, found.Agent)

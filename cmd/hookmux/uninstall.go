@@ -31,7 +31,7 @@ func (w *world) uninstall(f *installFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}

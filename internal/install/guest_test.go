@@ -248,3 +248,16 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+func TestRootIsToldWhoseHomeItIs(t *testing.T) {
+	home := t.TempDir()
+	if said := Visiting(home); said != "" {
+		t.Error(said)
+	}
+	if os.Geteuid() != 0 || os.Chown(home, 65534, 65534) != nil {
+		t.Skip("only root can be a guest")
+	}
+	if said := Visiting(home); !strings.Contains(said, "(65534), and you are root") {
+		t.Errorf("%q", said)
+	}
+}
