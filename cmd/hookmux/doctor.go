@@ -25,7 +25,8 @@ func (w *world) doctorCommand() *cobra.Command {
 trusted and not switched off, runs its hook with nearly no environment and watches
 it arrive at the hub, and says which events ever came. Every finding names the
 command that mends it; --fix runs those that only touch what hookmux wrote, shows
-what it changes, and asks before an agent is told to trust hooks. Exit code 0 when nothing is wrong, 1 otherwise.`,
+what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
+nothing is wrong, 1 otherwise.`,
 		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return w.doctor(cmd.Context(), args, fix, yes, asJSON)
