@@ -120,7 +120,7 @@ func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carrie
 	if (a.Plan == event.PlanAuto || a.Plan == event.PlanManual) && takes&dialect.TakesPlanMode == 0 {
 		note(&d, "plan mode dropped: the agent goes on in the mode it chooses")
 	}
-	if a.Choice == event.ChooseBypass && takes&dialect.TakesBypass == 0 {
+	if a.Choice == event.ChooseBypass {
 		note(&d, "bypass → this call only: the agent's mode cannot be switched here")
 	}
 	return d

@@ -43,6 +43,31 @@ type FeedPoint struct {
 	Permission []event.Choice   `yaml:"permission"`
 	Question   []event.Choice   `yaml:"question"`
 	Plan       []event.PlanMode `yaml:"plan"`
+	// Unattended says what is different where nobody sits at the agent:
+	// "never", it settles requests by itself before an answer could come, so
+	// that nobody is asked; "only", a yes counts only there, because the agent
+	// asks nobody afterwards and saying nothing lets the call run.
+	Unattended string `yaml:"unattended"`
+}
+
+// The ways a point can differ where nobody sits at the agent.
+const (
+	UnattendedNever = "never"
+	UnattendedOnly  = "only"
+)
+
+// For is the point as it counts for an event; nil when nobody is asked.
+func (p *FeedPoint) For(ev *event.Event) *FeedPoint {
+	alone := ev.Attended == event.AttendedNo
+	switch {
+	case p == nil || p.Unattended == "" || p.Unattended == UnattendedOnly && alone || p.Unattended == UnattendedNever && !alone:
+		return p
+	case p.Unattended == UnattendedNever:
+		return nil
+	}
+	less := *p
+	less.Permission = slices.DeleteFunc(slices.Clone(p.Permission), func(c event.Choice) bool { return c != event.ChooseDeny })
+	return &less
 }
 
 // Hold is how long an agent may be kept waiting for a person.
@@ -185,7 +210,7 @@ func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
 				if e.Carries.Deny == nil {
 					note("deny is offered and not carried")
 				}
-			case e.Carries.Allow == nil && !promptless && kind == "permission":
+			case e.Carries.Allow == nil && !promptless && p.Unattended != UnattendedOnly && kind == "permission":
 				note("%s is offered, and an approval is not carried", choice)
 			}
 		}
@@ -197,6 +222,9 @@ func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
 		if !mode.Known() {
 			note("%q is no way to judge a plan; use one of %s", mode, strings.Join(planWords(), ", "))
 		}
+	}
+	if !slices.Contains([]string{"", UnattendedNever, UnattendedOnly}, p.Unattended) {
+		note("unattended %q is none of %s, %s", p.Unattended, UnattendedNever, UnattendedOnly)
 	}
 	if len(p.Permission)+len(p.Question)+len(p.Plan) == 0 {
 		note("it offers nothing")

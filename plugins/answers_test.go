@@ -15,7 +15,7 @@ func TestOpenCodeAnswersGoThroughItsClient(t *testing.T) {
 	h := newFakeHub(t, func(r *frame.Request) string {
 		for mark, answer := range map[string]string{
 			"per_once": `{"reply":"once"}`, "per_always": `{"reply":"always"}`, "per_no": `{"reply":"reject","message":"not here"}`,
-			"per_bypass": `{"reply":"once","bypass":true}`, "que_yes": `{"answers":[["a","b"],[],["own words"]]}`, "que_no": `{"reject":true}`,
+			"que_yes": `{"answers":[["a","b"],[],["own words"]]}`, "que_no": `{"reject":true}`,
 			"per_silent": "", "que_silent": "",
 		} {
 			if strings.Contains(string(r.Payload), mark) {
@@ -32,15 +32,13 @@ func TestOpenCodeAnswersGoThroughItsClient(t *testing.T) {
 	}
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		permission("per_once"), called(1), permission("per_always"), called(2), permission("per_no"), called(3),
-		permission("per_bypass"), called(5), question("que_yes"), called(6), question("que_no"), called(7),
-		permission("per_silent"), question("que_silent"), got(8))
+		question("que_yes"), called(4), question("que_no"), called(5),
+		permission("per_silent"), question("que_silent"), got(7))
 	calls := p.clientCalls()
 	for _, want := range []string{
 		`"url":"/permission/per_once/reply","body":{"reply":"once"}`,
 		`"url":"/permission/per_always/reply","body":{"reply":"always"}`,
 		`"url":"/permission/per_no/reply","body":{"reply":"reject","message":"not here"}`,
-		`patch {"url":"/session/ses_1","body":{"permission":[{"permission":"*","pattern":"*","action":"allow"}]}`,
-		`"url":"/permission/per_bypass/reply","body":{"reply":"once"}`,
 		`"url":"/question/que_yes/reply","body":{"answers":[["a","b"],[],["own words"]]}`,
 		`"url":"/question/que_no/reject"`,
 	} {

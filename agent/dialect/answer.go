@@ -21,7 +21,6 @@ const (
 	TakesSuggestion                   // a standing approval that the agent offered
 	TakesPlanMode                     // how an accepted plan is carried out
 	TakesFeedback                     // words beside an accepted plan
-	TakesBypass                       // the agent stops asking
 )
 
 // answers are the answers of a person to the questions of an event, one place

@@ -18,7 +18,7 @@ import (
 //	context  at chat.message put behind the prompt's last text part; at
 //	         experimental.session.compacting pushed on output.context
 //	reply    answer of a permission: once, always or reject, with message where
-//	         rejected; bypass beside once lets the session run everything
+//	         rejected
 //	answers  answers of a question: one list of labels or own words for each
 //	reject   dismiss a question
 //	prompt   another prompt for the session, sent once it is idle
@@ -30,7 +30,7 @@ var opencode = Dialect{
 	Finish: opencodeFinish,
 	Encode: opencodeEncode,
 	Shapes: []string{ShapeTool, ShapeResult, ShapePrompt, ShapePermission, ShapeQuestion, ShapeBlock, ShapeContext},
-	Takes:  map[string]Takes{ShapePermission: TakesSuggestion | TakesBypass, ShapeQuestion: TakesAnswers},
+	Takes:  map[string]Takes{ShapePermission: TakesSuggestion, ShapeQuestion: TakesAnswers},
 }
 
 // opencodeFinish: a child session reports under its own id; the plugin says
@@ -84,9 +84,6 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 				break
 			}
 			top.text("reply", "once")
-			if d.Answer != nil && d.Answer.Choice == event.ChooseBypass {
-				top.raw("bypass", []byte("true"))
-			}
 		case event.Deny:
 			// Without a message the whole turn would end.
 			top.text("reply", "reject")

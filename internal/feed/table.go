@@ -84,8 +84,8 @@ type Ticket struct {
 // ID is the request's.
 func (t *Ticket) ID() string { return t.entry.id }
 
-// Open registers a request, then tells everybody who watches. A request whose
-// key waits already is joined.
+// Open registers a request, then tells everybody who watches. A request that
+// waits already under the same key, for the same thing, is joined.
 func (t *Table) Open(r Request) (*Ticket, error) {
 	e := &entry{
 		request: r, keys: gate.Keys(r.Event), worker: gate.WorkerOf(r.Event),
@@ -97,7 +97,7 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	if t.closed {
 		return nil, ErrClosed
 	}
-	if there := t.byKey[r.Key]; r.Key != "" && there != nil {
+	if there := t.byKey[r.joinKey()]; r.Key != "" && there != nil {
 		there.waiters++
 		return &Ticket{t, there}, nil
 	}
@@ -107,7 +107,7 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	e.id = t.freeID()
 	t.pending[e.id], t.byID[e.id] = e, e
 	if r.Key != "" {
-		t.byKey[r.Key] = e
+		t.byKey[r.joinKey()] = e
 	}
 	t.sessions[who]++
 	t.signs.add(e)
@@ -185,8 +185,8 @@ func (t *Table) finish(e *entry, why End, said Said) {
 	e.end, e.ended, e.said = why, time.Now(), said
 	e.timer.Stop()
 	delete(t.pending, e.id)
-	if t.byKey[e.request.Key] == e {
-		delete(t.byKey, e.request.Key)
+	if key := e.request.joinKey(); t.byKey[key] == e {
+		delete(t.byKey, key)
 	}
 	who := session{e.request.Event.Agent, e.request.Event.Session}
 	if t.sessions[who]--; t.sessions[who] <= 0 {
@@ -294,15 +294,33 @@ func (t *Table) Request(id string) (Request, bool) {
 	return e.request, true
 }
 
-// ByKey is the id of the request that was opened under a key.
+// joinKey: only who asks for exactly the same thing joins a request. Keys are
+// chosen by whoever asks, and an answer must reach nobody who asked for
+// something else.
+func (r *Request) joinKey() string {
+	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
+}
+
+// ByKey is the id of the request that was opened under a key; none when several
+// wait under it.
 func (t *Table) ByKey(key string) (string, bool) {
 	if key == "" {
 		return "", false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e := t.byKey[key]; e != nil {
-		return e.id, true
+	found := ""
+	for id, e := range t.pending {
+		if e.request.Key != key {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = id
+	}
+	if found != "" {
+		return found, true
 	}
 	for _, e := range slices.Backward(t.ended) {
 		if e.request.Key == key {

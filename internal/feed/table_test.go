@@ -83,6 +83,27 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 	}
 }
 
+// A key is chosen by whoever asks: it joins nobody to another's question.
+func TestAKeyJoinsOnlyTheSameQuestion(t *testing.T) {
+	table := NewTable()
+	harmless, other, elsewhere := request(call("s", "ls")), request(call("s", "wipe everything")), request(call("t", "ls"))
+	harmless.Key, other.Key, elsewhere.Key = "k", "k", "k"
+	ids := map[string]bool{}
+	for _, r := range []Request{harmless, other, elsewhere} {
+		ids[mustOpen(t, table, r).ID()] = true
+	}
+	if len(ids) != 3 {
+		t.Error("one answer for several questions")
+	}
+	if id, ok := table.ByKey("k"); ok {
+		t.Error("one of several is meant:", id)
+	}
+	table.Close()
+	if _, ok := table.ByKey("k"); !ok {
+		t.Error("of those that ended the last one is meant")
+	}
+}
+
 // One of several who wait may leave; with the last one the request goes.
 func TestLeaving(t *testing.T) {
 	table := NewTable()

@@ -93,7 +93,7 @@ func Look(c Case) (Need, bool) {
 // native is what the agent itself asks for, or what the user chose to be asked
 // about before it runs.
 func native(c Case) (Need, bool) {
-	point := c.Feed.At(c.Event.Native)
+	point := c.Feed.At(c.Event.Native).For(c.Event)
 	if point == nil {
 		return Need{}, false
 	}
@@ -132,7 +132,7 @@ func asked(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	need := Need{Kind: Permission, Asked: c.So.By, Why: c.So.Reason, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if point := c.Feed.At(c.Event.Native); point != nil && slices.Contains(point.Permission, event.ChooseOnce) {
+	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil && slices.Contains(point.Permission, event.ChooseOnce) {
 		need.Choices = slices.Clone(point.Permission)
 	}
 	// A hook asks about this call; a blanket yes would answer what it did not ask.

@@ -182,6 +182,12 @@ func TestServed(t *testing.T) {
 	if _, ok := s.Take(ask("s", "", "ls")); ok {
 		t.Error("an answer for the next call")
 	}
+	// Also when nobody is asked at its beginning.
+	s.Keep(pre, yes)
+	s.See(pre)
+	if _, ok := s.Take(ask("s", "", "ls")); ok {
+		t.Error("an answer for the call after the next")
+	}
 	for _, kind := range []event.Kind{event.ToolAfter, event.TurnEnd, event.SessionEnd} {
 		s.Keep(pre, yes)
 		over := *pre

@@ -74,7 +74,7 @@ func (s *Served) Take(ev *event.Event) (event.Decision, bool) {
 // See forgets what an event shows to be over.
 func (s *Served) See(ev *event.Event) {
 	switch ev.Kind {
-	case event.ToolAfter, event.PermissionResolved, event.TurnStart, event.TurnEnd, event.SessionStart, event.SessionEnd, event.SubagentEnd:
+	case event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.PermissionResolved, event.TurnStart, event.TurnEnd, event.SessionStart, event.SessionEnd, event.SubagentEnd:
 	default:
 		return
 	}
@@ -83,7 +83,13 @@ func (s *Served) See(ev *event.Event) {
 	if len(s.known) == 0 {
 		return
 	}
-	if ev.Kind == event.ToolAfter || ev.Kind == event.PermissionResolved {
+	switch ev.Kind {
+	case event.ToolBefore, event.PermissionRequest:
+		if one := s.find(ev); one != nil && one.at == ev.Kind {
+			s.drop(one) // the same kind again is the next call
+		}
+		return
+	case event.ToolAfter, event.PermissionResolved:
 		s.drop(s.find(ev))
 		return
 	}

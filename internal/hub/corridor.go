@@ -27,7 +27,6 @@ type arrival struct {
 	gone      func(cancel func()) (stop func())       // calls cancel when the caller hangs up
 	held      func(request, why string, input []byte) // tells a caller that shows a dialog of its own that a person is asked; may be nil
 	after     func()                                  // what is left to do once the caller has its answer
-	key       string                                  // of a request that other calls may join
 }
 
 // finish does what waits for the answer: the journal and the observers come
@@ -112,7 +111,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = h.whereOf(who, p.ev.Where, env)
+	p.ev.Where = h.whereOf(who, p.ev.Where, in.env)
 	p.carries = h.catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
@@ -161,6 +160,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		return
 	}
 	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
+	p.entries = h.modules.withRuns(in, p)
 	if len(p.entries) == 0 {
 		return
 	}

@@ -119,7 +119,6 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		return
 	}
 	r := h.request(p, seen, need, project, hold)
-	r.Key = in.key
 	h.wait(ctx, in, p, r, seen)
 }
 

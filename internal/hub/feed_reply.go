@@ -73,6 +73,7 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 				return err
 			}
 			*grant, said.Grant = saved, saved.ID
+			h.problems.mend("grants")
 		}
 		record = recordOf(id, r, said)
 		err := h.desk.book.Commit(record)

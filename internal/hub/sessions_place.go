@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strconv"
@@ -38,12 +39,13 @@ const keepPanes = 4096
 func newPanes(s *sessions) *panes { return &panes{s: s, checked: map[processKey]checkedPane{}} }
 
 // whereOf is where a caller runs, as far as its process and environment tell.
-func (h *Hub) whereOf(who caller, claimed event.Place, env func(string) string) event.Place {
+func (h *Hub) whereOf(who caller, claimed event.Place, environ []byte) event.Place {
 	at := event.Place{PID: who.pid, Start: who.start, TTY: who.tty}
 	if claimed.Shared {
 		at.Shared, at.TTY = true, ""
 		return at
 	}
+	env := spotVariables(environ)
 	spot := tmux.Where(env)
 	at.Pane, at.Mux, at.Server = spot.Pane, spot.Kind, spot.Session
 	if at.Pane == "" {
@@ -54,6 +56,41 @@ func (h *Hub) whereOf(who caller, claimed event.Place, env func(string) string) 
 	}
 	h.sessions.panes.correct(&at)
 	return at
+}
+
+// spotVariables finds the variables that name a spot in one pass: this is done
+// at every hook call.
+func spotVariables(environ []byte) func(string) string {
+	var names [6]string
+	var values [6][]byte
+	n := 0
+	for rest := environ; len(rest) > 0 && n < len(names); {
+		end := bytes.IndexByte(rest, 0)
+		one := rest
+		if end >= 0 {
+			one, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = nil
+		}
+		if len(one) < 5 || one[0] != 'T' && one[0] != 'Z' && one[0] != 'W' && one[0] != 'K' {
+			continue
+		}
+		for _, name := range [...]string{"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "KITTY_WINDOW_ID"} {
+			if len(one) > len(name) && one[len(name)] == '=' && string(one[:len(name)]) == name {
+				names[n], values[n] = name, one[len(name)+1:]
+				n++
+				break
+			}
+		}
+	}
+	return func(name string) string {
+		for i := range n {
+			if names[i] == name {
+				return string(values[i])
+			}
+		}
+		return ""
+	}
 }
 
 // serverPID is the server's process, the second but last field of TMUX.

@@ -55,7 +55,12 @@ func (w *house) statusIs(id, status string) {
 	}
 }
 
-// people are processes: an agent with arguments and an environment of its own.
+// besideAgent: a person types while the agent runs.
+func besideAgent() *proctest.Table {
+	return atTerminal(proctest.Node{PID: agentPID, Name: "claude", Program: "/opt/claude/bin/claude"}, proctest.Node{PID: os.Getpid(), Name: "hookmux"})
+}
+
+// agentAt is an agent with arguments and an environment of its own.
 func agentAt(pid int, args, env []string) *proctest.Table {
 	return atTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args, Env: env, Below: []proctest.Node{
 		{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
@@ -221,7 +226,7 @@ func TestSessionsSurviveTheHub(t *testing.T) {
 	w.statusIs("s2", "running")
 
 	// Stopped and started again.
-	w.stand(atTerminal())
+	w.stand(besideAgent())
 	if _, err := w.c.RenameSession(context.Background(), "s1", "mine"); err != nil {
 		t.Fatal(err)
 	}

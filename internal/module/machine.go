@@ -81,6 +81,7 @@ type machine struct {
 	ended   error // why it takes no more jobs
 	done    chan struct{}
 	doom    error // set on the goroutine: drop the engine after this job
+	said    []answerTo
 }
 
 type job struct {
@@ -275,15 +276,28 @@ func (m *machine) forget(id int) {
 	m.tell("abandon", id, "")
 }
 
-// answered settles a load or an event.
-func (m *machine) answered(id int, o outcome) {
-	m.mu.Lock()
-	answer := m.pending[id]
-	delete(m.pending, id)
-	m.mu.Unlock()
-	if answer != nil {
-		answer <- o
+// answered notes what came of a load or an event. It is called while a turn
+// runs, and told when the turn is over: what an engine said that had to be
+// interrupted is not to be relied on.
+func (m *machine) answered(id int, o outcome) { m.said = append(m.said, answerTo{id, o}) }
+
+type answerTo struct {
+	id int
+	outcome
+}
+
+func (m *machine) deliver() {
+	for _, a := range m.said {
+		m.mu.Lock()
+		answer := m.pending[a.id]
+		delete(m.pending, a.id)
+		m.mu.Unlock()
+		if answer != nil {
+			answer <- a.outcome
+		}
 	}
+	clear(m.said)
+	m.said = m.said[:0]
 }
 
 // reply brings Go's answer to an async question.
@@ -311,6 +325,7 @@ func (m *machine) loop() {
 			m.end(m.doom)
 			break
 		}
+		m.deliver()
 	}
 	m.ops.close()
 	m.enter.Free()

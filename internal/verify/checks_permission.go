@@ -10,10 +10,13 @@ import (
 
 // promptWithin is how soon an agent's own prompt must be there once a request
 // was let go, and goneWithin how soon a request must be out of the feed after
-// the first sign that it was answered in the agent's own window.
+// the first sign that it was answered in the agent's own window. A machine
+// that has too much to do may take longer without anybody's fault: then nothing
+// is proven. What takes slack times as long is wrong on any machine.
 const (
 	promptWithin = time.Second
 	goneWithin   = 500 * time.Millisecond
+	slack        = 4
 )
 
 func feedChecks() []Check {
@@ -107,8 +110,10 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "nobody answered, and it ran")
 	case took < 0:
 		return fails("", "the agent's own prompt did not come up")
-	case took > promptWithin:
+	case took > slack*promptWithin:
 		return fails("", "the agent's own prompt came up only after %.1f s", took.Seconds())
+	case took > promptWithin:
+		return unsure("the agent's own prompt came up after %.1f s; try it again when the machine has less to do", took.Seconds())
 	}
 	return holds("the agent's own prompt was there")
 }
@@ -123,12 +128,14 @@ func judgeFeedWindow(p *Proof, s Subject) Result {
 		return fails("", "the sign that the catalogue names (%s) did not come", s.Agent.Feed.Window)
 	case e.Feed.Gone < 0:
 		return fails("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
-	case e.Feed.Gone > goneWithin:
+	case e.Feed.Gone > slack*goneWithin:
 		return fails("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
 	case e.Feed.Ended[tagWindow].End != string(feed.InWindow):
 		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tagWindow].End)
 	case !e.Ran(tagWindow):
 		return fails("", "the person said yes in the window, and it did not run")
+	case e.Feed.Gone > goneWithin:
+		return unsure("gone %.1f s after the sign (%s); try it again when the machine has less to do", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
 	}
 	return holds("gone at once after the sign (%s)", s.Agent.Feed.Window)
 }

@@ -55,7 +55,7 @@ func statusPart() Part {
 			check("running", "a session is shown as running after a prompt", 0, noStatus, always),
 			check("waits", "a session is shown as waiting while its agent asks", 0, noStatus, func(s Subject) bool { return s.Driver.AsksInStatus }),
 			check("esc", "a session that is stopped in the middle of a call is not shown as running two seconds later", 2*time.Second, noStatus, always),
-			check("pane", "a session is found in its tmux pane", 0, blindToPanes, always),
+			check("pane", "a session is found in its tmux pane", 0, otherPane, always),
 			check("killed", "a session whose process was killed is shown as ended one second later", time.Second, immortal, always),
 			check("resume", "`hookmux resume` goes on with the same conversation", 0, noResume, func(s Subject) bool { return s.Agent.Resume != nil }),
 		},
@@ -63,10 +63,10 @@ func statusPart() Part {
 }
 
 var (
-	noStatus     = Saboteur{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
-	noResume     = Saboteur{Name: "no-resume", What: "a hub that records nothing to take up", Settings: `{"resume": "off"}`}
-	immortal     = Saboteur{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
-	blindToPanes = Saboteur{Name: "blind-to-panes", What: "a hub that believes any pane", Pane: "%99"}
+	noStatus  = Saboteur{Name: "no-status", What: "a hub that follows no status", Settings: `{"status": "off"}`}
+	noResume  = Saboteur{Name: "no-resume", What: "a hub that records nothing to take up", Settings: `{"resume": "off"}`}
+	immortal  = Saboteur{Name: "immortal", What: "a hub that does not see processes end", Immortal: true}
+	otherPane = Saboteur{Name: "other-pane", What: "an agent that was told another pane", Pane: "%99"}
 )
 
 func judgeMoment(e *Evidence, id string, within time.Duration) Result {
@@ -147,6 +147,7 @@ func playStatus(ctx context.Context, st *Stage) error {
 		st.Env = append(st.Env, st.Driver.StrictEnv...)
 	}
 	st.inPane = true
+	st.patience *= 4 // three turns and a second start
 	return st.atTerminal(ctx, st.Driver.TUI(prompt(firstWords), st.Driver.AsksInStatus), func(ctx context.Context, t *terminal) error {
 		p := &stagePlay{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
 		return p.play(ctx)
@@ -155,7 +156,10 @@ func playStatus(ctx context.Context, st *Stage) error {
 
 // play goes on as long as what was waited for came.
 func (p *stagePlay) play(ctx context.Context) error {
-	if !p.moment(ctx, "running", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+	if !p.moment(ctx, "running", p.st.patience/4, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+		if m := p.st.evidence.Status["running"]; p.known() { // it is there, and shows nothing of what it does
+			p.st.evidence.Status["waits"], p.st.evidence.Status["esc"] = m, m
+		}
 		return nil
 	}
 	if p.st.Driver.AsksInStatus {
@@ -192,7 +196,10 @@ func (p *stagePlay) play(ctx context.Context) error {
 	if len(keys) == 0 {
 		keys = []string{"Escape"}
 	}
-	for _, key := range keys {
+	for i, key := range keys {
+		if i > 0 && !pause(ctx, 500*time.Millisecond) { // two at once are another key
+			return ctx.Err()
+		}
 		if err := p.t.press(ctx, key); err != nil {
 			return err
 		}
@@ -255,7 +262,11 @@ func (p *stagePlay) resume(ctx context.Context) error {
 	if out, err := p.t.do(ctx, "display-message", "-p", "#{pane_pid}"); err == nil {
 		_, _ = fmt.Sscan(out, &p.t.pid)
 	}
-	if !pause(ctx, 3*time.Second) {
+	// An agent that is there again shows what was said before.
+	shown, cancel := context.WithTimeout(ctx, 40*time.Second)
+	p.t.await(shown, "heliotrope")
+	cancel()
+	if !pause(ctx, time.Second) {
 		return ctx.Err()
 	}
 	p.t.settle(ctx)
@@ -279,7 +290,7 @@ func (p *stagePlay) resume(ctx context.Context) error {
 	case !whole:
 		return fail("the model heard the new words without the old ones; with `%s`", strings.Join(records[0].Argv, " "))
 	case !done:
-		return fail("its events did not come under its old id; with `%s` (run: %v); the list: %s", strings.Join(records[0].Argv, " "), records[0].Run, p.list(ctx))
+		return fail("its events did not come under its old id; with `%s` (run: %v); the list: %s", strings.Join(records[0].Argv, " "), records[0].Run, p.list())
 	}
 	p.st.evidence.Status["resume"] = Moment{Seen: true, Took: time.Since(began), Got: strings.Join(records[0].Argv, " ")}
 	return nil
@@ -291,7 +302,7 @@ func (p *stagePlay) moment(ctx context.Context, id string, most time.Duration, i
 	seen := p.wait(ctx, most, is)
 	m := Moment{Seen: seen, Took: time.Since(began)}
 	if !seen {
-		m.Got = p.list(ctx)
+		m.Got = p.list()
 	}
 	p.st.evidence.Status[id] = m
 	p.t.keep()
@@ -317,7 +328,17 @@ func (p *stagePlay) wait(ctx context.Context, most time.Duration, is func(*clien
 	return false
 }
 
-func (p *stagePlay) list(ctx context.Context) string {
+// known reports whether the session is listed at all.
+func (p *stagePlay) known() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})
+	return err == nil && len(list) > 0
+}
+
+func (p *stagePlay) list() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // also when the act's time is over
+	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{})
 	if err != nil {
 		return err.Error()

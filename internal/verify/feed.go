@@ -340,7 +340,11 @@ func (p *elsewhere) inWindow(t *terminal, tag string) {
 // signOf watches for the first sign of an answer in the agent's own window,
 // which the catalogue names. It looks for itself, not through the feed.
 func (st *Stage) signOf() (func() bool, error) {
-	switch st.Agent.Feed.Window {
+	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the stage's, which a saboteur may have changed
+	if !ok || known.Feed == nil {
+		return nil, errors.New("it has no feed")
+	}
+	switch known.Feed.Window {
 	case agent.WindowState:
 		var last *event.Event
 		for _, x := range st.watcher.all() {
@@ -351,7 +355,7 @@ func (st *Stage) signOf() (func() bool, error) {
 		if last == nil || last.Transcript == "" {
 			return nil, errors.New("no request to look for")
 		}
-		spec := st.Agent.Feed.State
+		spec := known.Feed.State
 		file := filepath.Join(filepath.Dir(last.Transcript), strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)))
 		return func() bool {
 			var state map[string]any

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 )
 
 // TestRealStatus: what ps shows of a real agent at a terminal, and that resume
@@ -15,7 +14,6 @@ func TestRealStatus(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.patience = 2 * agentstest.Timeout
 			err := playStatus(context.Background(), st)
 			e := st.evidence
 			e.Err = err

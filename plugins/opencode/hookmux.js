@@ -152,14 +152,10 @@ function hooks({ client, directory }) {
 
   const post = (url, body) => attempt(() => client._client.post({ url, body, headers: { "Content-Type": "application/json" } }));
 
-  const patch = (url, body) => attempt(() => client._client.patch({ url, body, headers: { "Content-Type": "application/json" } }));
-
   // answerPermission speaks through the injected client: in the terminal there
   // is no other door. A refusal with a message lets the turn go on.
   async function answerPermission(s, id, answer) {
     if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;
-    // First: with the reply the next call may already ask.
-    if (answer.bypass === true) await patch("/session/" + encodeURIComponent(s.id), { permission: [{ permission: "*", pattern: "*", action: "allow" }] });
     const done = await post("/permission/" + encodeURIComponent(id) + "/reply", { reply: answer.reply, message: text(answer.message) || undefined });
     if (done && !done.error) return;
     await attempt(() => client.postSessionIdPermissionsPermissionId({ path: { id: s.id, permissionID: id }, body: { response: answer.reply } }));

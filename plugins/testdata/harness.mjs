@@ -24,7 +24,7 @@ const note = (name, fails) => async (args) => {
 const client = {
   tui: { showToast: note("showToast") },
   session: { promptAsync: note("promptAsync") },
-  _client: { post: note("post", process.env.HARNESS_POST_FAILS === "1"), patch: note("patch") },
+  _client: { post: note("post", process.env.HARNESS_POST_FAILS === "1") },
   postSessionIdPermissionsPermissionId: note("legacy"),
 };
 

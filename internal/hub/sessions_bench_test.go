@@ -1,0 +1,50 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/session"
+)
+
+// What sessions cost the corridor, and the keeper behind it.
+func BenchmarkSessions(b *testing.B) {
+	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) + "TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
+	book := session.NewBook()
+	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: time.Now(), Prompt: "go", Cwd: "/p"}
+	book.Apply(&ev, session.Rules{})
+	tool := func(i int) *event.Event {
+		kind := event.ToolBefore
+		if i%2 == 1 {
+			kind = event.ToolAfter
+		}
+		return &event.Event{Agent: "claude", Session: "s1", Kind: kind, Native: "PreToolUse", Time: time.Now(), Cwd: "/p",
+			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint(i / 2), Commands: []string{"go test ./..."}, Input: json.RawMessage(`{"command":"go test ./..."}`), Output: json.RawMessage(`{"stdout":"ok"}`)}}
+	}
+	b.Run("apply", func(b *testing.B) {
+		b.ReportAllocs()
+		for i := range b.N {
+			book.Apply(tool(i), session.Rules{})
+		}
+	})
+	b.Run("where", func(b *testing.B) {
+		h := &Hub{}
+		h.sessions = &sessions{hub: h}
+		h.sessions.panes = newPanes(h.sessions)
+		for range b.N {
+			h.whereOf(caller{pid: 7, start: 8}, event.Place{}, env)
+		}
+	})
+	one, _ := book.Get(session.Key{Agent: "claude", ID: "s1"})
+	b.Run("stored", func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			stored(one)
+		}
+	})
+	b.Logf("a stored session has %d bytes", len(stored(one)))
+}

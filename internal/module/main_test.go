@@ -1,0 +1,10 @@
+package module
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain: an engine that was closed leaves nothing running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
