@@ -3,6 +3,8 @@
 package install
 
 import (
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,6 +115,46 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		mustUninstall(t, h, a)
 		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
 			t.Errorf("%q: %s", was, d)
+		}
+	}
+}
+
+// TestAnAgentThatWasTooSlow writes trust and does not live to say so.
+func TestAnAgentThatWasTooSlow(t *testing.T) {
+	a := known(t, "codex")
+	for _, half := range []bool{true, false} {
+		h := newHost(t)
+		config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
+		write(t, config, "model = \"x\" # mine\n")
+		before := picture(t, h.Dirs.Home)
+		p, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true, Events: []string{"Stop", "PreToolUse"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk := &Disk{Trust: func(g *Grant) error {
+			keys := maps.Clone(g.Keys)
+			for key := range keys {
+				if half {
+					delete(keys, key)
+					break
+				}
+			}
+			now, _, err := grant([]byte(read(t, config)), keys, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, config, string(now))
+			return errors.New("out of time")
+		}}
+		if err := p.Apply(disk); err != nil {
+			t.Fatal(err)
+		}
+		if d := h.Delivery(a); !d.Whole {
+			t.Errorf("half: %v: %s", half, d.Why)
+		}
+		mustUninstall(t, h, a)
+		if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
+			t.Errorf("half: %v: %s", half, d)
 		}
 	}
 }
