@@ -84,6 +84,9 @@ type Diff struct {
 // shownRun is how many lines of a long run are shown: an entry or two.
 const shownRun = 24
 
+// shownLine is how much of a long line is shown, unless all is.
+const shownLine = 2000
+
 // Do shows a step.
 func (d *Diff) Do(s Step) error {
 	name := Short(d.Home, s.Path)
@@ -155,6 +158,9 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 			continue
 		}
 		shown := visible.Text(string(bytes.TrimRight(line, "\r\n")))
+		if runes := []rune(shown); !d.Full && len(runes) > shownLine { // a text without line ends
+			shown = fmt.Sprintf("%s … %d more characters; --full shows them", string(runes[:shownLine]), len(runes)-shownLine)
+		}
 		if d.Color {
 			switch {
 			case bytes.HasPrefix(line, []byte("+++")), bytes.HasPrefix(line, []byte("---")):

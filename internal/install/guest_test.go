@@ -303,3 +303,34 @@ func TestRootIsToldWhoseHomeItIs(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
+	claude, gemini := known(t, "claude"), known(t, "gemini")
+	h := newHost(t)
+	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
+	write(t, path, "{\"a\": 1}\n")
+	before := picture(t, h.Dirs.Home)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{claude, gemini}})
+	if err := os.Chmod(path, 0o440); err != nil {
+		t.Fatal(err)
+	}
+	p := mustUninstall(t, h, claude, gemini)
+	if len(p.Left) != 1 || p.Left[0] != path || !strings.Contains(strings.Join(p.Notes, "\n"), "is write-protected") {
+		t.Errorf("%v %v", p.Left, p.Notes)
+	}
+	if len(p.Agents) != 1 || p.Agents[0].Name != "gemini" {
+		t.Errorf("%+v", p.Agents)
+	}
+	if h.Installed(gemini) || !h.Installed(claude) {
+		t.Error("gemini is to be gone, claude to be whole")
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if p := mustUninstall(t, h, claude, gemini); len(p.Left) > 0 {
+		t.Errorf("%v", p.Notes)
+	}
+	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
+		t.Error(d)
+	}
+}

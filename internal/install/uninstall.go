@@ -24,6 +24,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 			continue
 		}
 		d.uninstall(a)
+		d.unwritable(a)
 		if !d.changed(a.Name) && (!hasRecord(d.old, a) || hasRecord(d.next, a)) {
 			continue
 		}
@@ -55,6 +56,26 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
 	return plan, nil
+}
+
+// unwritable keeps files of an agent as they are that cannot be written: they
+// are named, and do not keep us from the others.
+func (d *draft) unwritable(a *agent.Agent) {
+	for _, path := range d.order {
+		f := d.files[path]
+		if f.agent != a.Name || len(f.stages) == 0 {
+			continue
+		}
+		err := d.host.writable([]Step{{Op: OpWrite, Path: path}})
+		if err == nil {
+			continue
+		}
+		f.now, f.stages = f.disk, nil
+		if was := d.old.Files[path]; was != nil {
+			d.next.Files[path] = was
+		}
+		d.stays(path, err)
+	}
 }
 
 func hasRecord(m *Manifest, a *agent.Agent) bool {
