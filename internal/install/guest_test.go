@@ -334,3 +334,21 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+func TestTrustInFilesThatAreGoneIsOffered(t *testing.T) {
+	a := known(t, "codex")
+	h := newHost(t)
+	config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
+	gone := filepath.Join(h.Project, "gone/.codex/hooks.json:stop:0:0")
+	there := filepath.Join(h.Project, ".codex/hooks.json")
+	write(t, there, "{}")
+	text := "model = \"x\"\n"
+	for _, key := range []string{gone, there + ":stop:0:0", "plugin:other:stop:0:0", "/nowhere/else.json:stop:0:0"} {
+		text += "\n[hooks.state.\"" + key + "\"]\ntrusted_hash = \"sha256:00\"\n"
+	}
+	write(t, config, text)
+	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
+	if dead := h.DeadTrust(a); len(dead) != 1 || dead[0] != gone {
+		t.Errorf("%q", dead)
+	}
+}
