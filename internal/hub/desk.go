@@ -103,15 +103,13 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		*d = carryOver(*d, said)
 		return
 	}
-	project := p.project
-	if project == "" {
-		project = h.rules.projectOf(p.ev.Cwd)
-	}
+	project := h.projectFor(p)
 	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
 		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		return
 	}
 	if !h.desk.someone() {
+		h.askThere(p, d, spec)
 		return
 	}
 	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
@@ -120,6 +118,24 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 	}
 	r := h.request(p, seen, need, project, hold)
 	h.wait(ctx, in, p, r, seen)
+}
+
+// askThere puts a call that nobody elsewhere could answer to the person at the
+// agent, where the agent has no prompt of its own and the user wants to be
+// asked: no opinion would let it run.
+func (h *Hub) askThere(p *passage, d *event.Decision, spec *agent.Feed) {
+	if spec.Promptless && p.carries.Ask && p.ev.Attended == event.AttendedYes && d.Verdict != event.Ask {
+		d.Verdict, d.By, d.Reason = event.Ask, "gate", "you chose to be asked about calls with side effects"
+	}
+}
+
+// projectFor is the folder a grant for the project of an event counts in: the
+// one with hooks of its own, else the repository.
+func (h *Hub) projectFor(p *passage) string {
+	if p.project != "" {
+		return p.project
+	}
+	return h.rules.repositoryOf(p.ev.Cwd)
 }
 
 // need is what a person must be asked about an event, with the event as hooks
@@ -215,6 +231,14 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	case feed.HookGone, feed.AgentGone:
 		if left.Load() {
 			p.neutral = callerLeft
+		}
+	case feed.Overrun:
+		// The hook still waits, so what was reported is not about this call, or
+		// not true. A turn that is really over loses nothing by a no.
+		if left.Load() {
+			p.neutral = callerLeft
+		} else if d := &p.outcome.Decision; d.Verdict != event.Ask {
+			*d = event.Decision{Verdict: event.Deny, By: "hookmux", Reason: "the turn went on while a person was asked about this call; try it again"}
 		}
 	}
 }
