@@ -182,8 +182,12 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		_, err := conn.Write(b)
 		return err == nil
 	}
-	attached := h.mayAnswer(peer)
-	if attached {
+	verdict := h.judge.May(authority.Decide, peer, nil)
+	attached := verdict.OK
+	ready := wire.FeedReady{Away: h.desk.away.Load() != nil, Attached: attached}
+	if !attached {
+		ready.Why = verdict.Reason
+	} else {
 		h.desk.surfaces.Add(1)
 		defer h.desk.surfaces.Add(-1)
 	}
@@ -196,7 +200,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		}
 		out = append(out, feed.NoteLine(wire.NoteFeedReceived, items[i])...)
 	}
-	out = append(out, feed.NoteLine(wire.NoteFeedReady, wire.AwayInfo{Away: h.desk.away.Load() != nil})...)
+	out = append(out, feed.NoteLine(wire.NoteFeedReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := h.desk.table.Next(next)
 		if !ok {

@@ -174,6 +174,15 @@ type AwayInfo struct {
 	Since *time.Time `json:"since,omitempty"`
 }
 
+// FeedReady follows what waits at the beginning of feed.stream.
+type FeedReady struct {
+	Away bool `json:"away"`
+	// Attached says that agents are held for who listens; else Why says why it
+	// is not taken for a person.
+	Attached bool   `json:"attached"`
+	Why      string `json:"why,omitempty"`
+}
+
 // Digest is what happened while the person was away.
 type Digest struct {
 	WasAway bool       `json:"wasAway"`
