@@ -77,7 +77,8 @@ const (
 	Overtaken Outcome = "overtaken" // it did something else
 )
 
-// Request is what is put to a person. It does not change once it is open.
+// Request is what is put to a person. Nothing of it changes once it is open but
+// the end of its time, which may come sooner.
 type Request struct {
 	Need    gate.Need
 	Event   *event.Event // with the input as hooks changed it

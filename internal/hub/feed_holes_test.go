@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -126,3 +128,81 @@ func TestAProjectIsARepository(t *testing.T) {
 }
 
 func quote(s string) []byte { b, _ := json.Marshal(s); return b }
+
+// What was held for somebody far away does not keep the agent's own dialog
+// hidden once they are back.
+func TestBackLetsHiddenDialogsUp(t *testing.T) {
+	w := open(t)
+	w.set("feed.wait", "1s")
+	w.mustCall(wire.MethodAway, nil, nil)
+	hidden := before("codex", "s", "", "make")
+	hidden.Event = "PermissionRequest"
+	hidden.Payload = []byte(strings.Replace(string(hidden.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
+	call := w.hold(hidden)
+	w.waiting()
+	shown := w.hold(permission("t", "make"))
+	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	var digest wire.Digest
+	w.mustCall(wire.MethodBack, nil, &digest)
+	if len(digest.Waiting) != 2 {
+		t.Errorf("%+v", digest)
+	}
+	if got, _ := call.answer(); got != "" {
+		t.Error(got)
+	}
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"}) // its dialog is up: no hurry
+	if got, _ := shown.answer(); !strings.Contains(got, `"allow"`) {
+		t.Error(got)
+	}
+}
+
+// Whoever answers is told what the agent cannot hear.
+func TestWhatAnAgentDoesNotHear(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	for note, want := range map[string]bool{"": false, "then lint": true} {
+		call := w.hold(permission("s", "make"))
+		result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: note})
+		call.answer()
+		if (len(result.Degraded) > 0) != want || result.Outcome != "delivered" {
+			t.Errorf("%q: %+v", note, result)
+		}
+	}
+}
+
+// A number that is no option is a slip, and rules keep their secrets.
+func TestSlipsAndSecrets(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	question := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+		map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
+	}}})
+	call := w.hold(question)
+	item := w.waiting()
+	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
+		t.Error("9 of 2")
+	}
+	w.stand(belowAgent("claude"))
+	var seen json.RawMessage
+	w.mustCall(wire.MethodFeedItems, nil, &seen)
+	if strings.Contains(string(seen), secret) {
+		t.Errorf("an agent sees %s", seen)
+	}
+	w.stand(atTerminal())
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"2"}}}})
+	call.answer()
+	call = w.hold(permission("s", "deploy "+secret))
+	item = w.waiting()
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "session"})
+	call.answer()
+	for who, table := range map[string]*proctest.Table{"agent": belowAgent("claude"), "person": atTerminal()} {
+		w.stand(table)
+		var grants json.RawMessage
+		w.mustCall(wire.MethodGrants, nil, &grants)
+		if strings.Contains(string(grants), secret) != (who == "person") {
+			t.Errorf("the %s sees %s", who, grants)
+		}
+	}
+	w.stand(atTerminal())
+}

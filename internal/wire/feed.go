@@ -145,6 +145,9 @@ type FeedReplyResult struct {
 	Grant   *GrantInfo    `json:"grant,omitempty"`
 	Item    *FeedItem     `json:"item,omitempty"`
 	Decided *FeedDecision `json:"decision,omitempty"`
+	// Degraded says what of the answer the agent cannot carry, and what it gets
+	// instead.
+	Degraded []string `json:"degraded,omitempty"`
 }
 
 // FeedIDParams names one request.
