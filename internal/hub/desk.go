@@ -31,6 +31,7 @@ type desk struct {
 	surfaces atomic.Int32 // streams of the feed that somebody looks at
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
+	sink     sink
 
 	mu      sync.Mutex
 	crowded map[gate.Worker]bool // sessions of which too many requests wait; said once
@@ -38,6 +39,7 @@ type desk struct {
 
 func newDesk(h *Hub) *desk {
 	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
+	d.sink.hub = h
 	var err error
 	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
 		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
@@ -62,7 +64,7 @@ func (d *desk) close() {
 // told of requests where they are, or said that they went away and want them
 // kept.
 func (d *desk) someone() bool {
-	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil
+	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil || d.sink.works()
 }
 
 // see takes an event as a sign for requests that wait or were answered. It is
@@ -379,8 +381,8 @@ func (r *rules) wait(ev *event.Event) time.Duration {
 	return 2 * time.Minute
 }
 
-// Sink counts one more or one less way by which a person far away hears of
-// requests, such as a push service.
+// Sink counts one more or one less way by which a person hears of requests who
+// runs the hub inside their own program. The setting feed.push is the other.
 func (h *Hub) Sink(more bool) {
 	if more {
 		h.desk.sinks.Add(1)

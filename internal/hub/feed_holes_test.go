@@ -206,3 +206,34 @@ func TestSlipsAndSecrets(t *testing.T) {
 	}
 	w.stand(atTerminal())
 }
+
+// A command that tells the person elsewhere counts as somebody who could
+// answer, as long as it works.
+func TestPushSink(t *testing.T) {
+	w := open(t)
+	w.mustPass(permission("s", "make"))
+	heard := filepath.Join(w.base, "heard")
+	w.set("feed.push", "cat >>"+heard+"; echo $HOOKMUX_REQUEST >>"+heard)
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	call := w.hold(permission("s", "deploy "+secret))
+	item := w.waiting()
+	var text string
+	w.eventually("the command is run", func() bool {
+		b, _ := os.ReadFile(heard)
+		text = string(b)
+		return strings.HasSuffix(text, "\n"+item.ID+"\n")
+	})
+	if !strings.Contains(text, `"choices":["once"`) || strings.Contains(text, secret) {
+		t.Error(text)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	call.answer()
+	// Of one that fails nobody hears: the agent is not kept.
+	w.set("feed.push", "exit 3")
+	call = w.hold(permission("s", "make"))
+	if got, _ := call.answer(); got != "" {
+		t.Error(got)
+	}
+	w.eventually("that is reported", func() bool { _, ok := w.problem("feed.push"); return ok })
+	w.mustPass(permission("s", "make"))
+}

@@ -210,6 +210,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
 	go h.sessions.keep()
+	go h.desk.sink.run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
