@@ -268,7 +268,7 @@ func (p *presenter) fields(name string, s *subject) object {
 			f["source"] = "rpc"
 		}
 	case "before_agent_start":
-		f["prompt"], f["messageType"], f["systemPrompt"] = ev.Prompt, "user", ""
+		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(ev)
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
@@ -312,6 +312,11 @@ func (p *presenter) fields(name string, s *subject) object {
 }
 
 var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
+
+// promptOptions has the shape of pi's. What is in it stays in pi.
+func promptOptions(ev *event.Event) object {
+	return object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": object{}, "toolGuidelines": object{}, "promptGuidelines": []any{}, "sections": object{}, "contextFiles": []any{}, "skills": []any{}}
+}
 
 func outcomeOf(ev *event.Event) string {
 	if ev.Error != "" {
