@@ -32,6 +32,8 @@ const (
 	FeedWait         = "feed.wait"
 	FeedPush         = "feed.push"
 	ApprovalsPIN     = "approvals.pin"
+	Modules          = "modules"
+	HookTimeout      = "hookTimeout"
 )
 
 // Type is what a key's value is.
@@ -43,8 +45,12 @@ const (
 	Size   Type = "size"     // "1GiB", "500MB", 1048576
 	Choice Type = "choice"
 	List   Type = "list" // of texts
+	Millis Type = "milliseconds"
 	Text   Type = "text"
 )
+
+// Milliseconds is a time span written as a plain number, as pi writes it.
+type Milliseconds int64
 
 // Tighten says what a project's file may do with a key.
 type Tighten string
@@ -104,6 +110,10 @@ var table = []Key{
 		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for you while it is set"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
+	{Name: Modules, Type: List, Default: []string{}, Project: Never,
+		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
+	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
+		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
 }
 
 var switchChoices = []string{"off", "on"}

@@ -103,7 +103,7 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 	}
 	h.pushedKind(&p.ev, &e)
 	h.take(&in, &p)
-	h.apply(&p)
+	h.apply(&in, &p)
 	defer h.finish(&in)
 	need, asks := h.pushedNeed(&p.ev)
 	if wait <= 0 || !asks {

@@ -58,6 +58,7 @@ type view struct {
 	settings [2]*config.Settings
 	sets     [2]*registry.Set
 	forces   [2]*trust.Force
+	modules  uint64 // version of the TypeScript hooks it was made of
 	entries  []*hook.Entry
 	looked   atomic.Int64 // when, in Unix nanoseconds
 
@@ -304,14 +305,16 @@ func (r *rules) look(at places, old *view) {
 	if at.start != "" {
 		settings[1] = r.config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
 	}
-	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces {
+	r.hub.modules.look()
+	modules := r.hub.modules.version.Load()
+	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views[at] = old // somebody may have made us forget it meanwhile
 		r.mu.Unlock()
 		return
 	}
-	v := &view{settings: settings, sets: sets, forces: forces, byType: map[typeKey][]*hook.Entry{}}
+	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
@@ -334,8 +337,7 @@ func (r *rules) forget() {
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
 func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
-	entries := r.guards(settings, at)
-	entries = append(entries, r.extra...)
+	var entries []*hook.Entry
 	seen := map[string]bool{}
 	for i, set := range sets {
 		if set == nil {
@@ -346,11 +348,19 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 				continue
 			}
 			seen[reg.ID] = true
+			if reg.Handler == "module" {
+				entries = append(entries, r.registered(reg, forces[i], settings[0])...)
+				continue
+			}
 			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
 				entries = append(entries, e)
 			}
 		}
 	}
+	entries = append(entries, r.moduleEntries(settings, forces)...)
+	// Guards last, because they keep agents from the files of the others;
+	// first in order.
+	entries = slices.Concat(r.guards(settings, at), r.extra, entries)
 	hook.Sort(entries)
 	return entries
 }
@@ -394,15 +404,22 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 			return e
 		}
 	}
-	h.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+	for _, e := range r.brokenEntry(reg, err) {
+		return e
+	}
+	return nil
+}
+
+// brokenEntry reports a registration that cannot be made ready. A guard that
+// cannot is a guard that fails.
+func (r *rules) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
+	r.hub.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
 		return nil
 	}
-	// A guard that cannot be made ready is a guard that fails.
-	broken := hook.HandlerFunc(brokenGuard(err))
-	if e, err := hook.NewEntry(reg.Registration, broken, reg.Scope); err == nil {
-		return e
+	if e, err := hook.NewEntry(reg.Registration, hook.HandlerFunc(brokenGuard(err)), reg.Scope); err == nil {
+		return []*hook.Entry{e}
 	}
 	return nil
 }

@@ -115,6 +115,13 @@ func PromptTitle(prompt string) string {
 		prompt, _, _ = strings.Cut(rest, "</user_query>")
 		prompt = strings.TrimSpace(prompt)
 	}
+	for strings.HasPrefix(prompt, "<hook_context>") { // what a hook added, put in front
+		_, rest, ok := strings.Cut(prompt, "</hook_context>")
+		if !ok {
+			break
+		}
+		prompt = strings.TrimSpace(rest)
+	}
 	lower := strings.ToLower(prompt[:min(len(prompt), 40)])
 	for _, begin := range wrappers {
 		if strings.HasPrefix(lower, begin) {

@@ -3,13 +3,13 @@ package verify
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 )
 
 // TestRealFeed: requests of real agents answered from elsewhere.
 func TestRealFeed(t *testing.T) {
+	agentstest.Repeats(t, "the feed rows of TestRealChecks")
 	for _, name := range Drivers() {
 		d, _ := Drive(name)
 		if d.Prompts == "" {
@@ -18,7 +18,7 @@ func TestRealFeed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
 			ids := []string{"feed-approve", "feed-deny", "feed-nobody", "feed-window", "feed-question", "feed-plan"}
-			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids, Parallel: 1, Patience: 60 * time.Second})
+			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids, Parallel: 1, Patience: agentstest.Timeout})
 			if err != nil || r.Agents[0].Problem != "" {
 				t.Fatal(err, r.Agents[0].Problem)
 			}

@@ -12,10 +12,10 @@ import (
 // TestRealStatus: what ps shows of a real agent at a terminal, and that resume
 // brings its conversation back.
 func TestRealStatus(t *testing.T) {
+	agentstest.Repeats(t, "the status rows of TestRealChecks")
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.patience = 4 * agentstest.Timeout // an agent may take half a minute to come up
 			err := playStatus(context.Background(), st)
 			e := st.evidence
 			e.Err = err

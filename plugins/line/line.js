@@ -196,7 +196,7 @@ class Line {
     this.agent = agent;
     this.cwd = cwd;
     this.optional = optional; // events that are reported only when asked for
-    this.seq = 0;
+    this.seq = Date.now(); // a plugin that is loaded again goes on above what it sent before
     this.tails = new Map(); // session → when everything before has been said
     this.waiting = 0;
     this.asking = new Set(); // questions under way
@@ -293,7 +293,8 @@ class Line {
         try {
           if (taken.has(one.id)) continue;
           taken.add(one.id);
-          await put(text(one.session), text(one.text));
+          const result = await put(text(one.session), text(one.text), one.call);
+          if (result !== undefined) word.result = result;
         } catch (err) {
           taken.delete(one.id);
           word.error = (text(err?.message) || "it failed").slice(0, 500);
