@@ -22,6 +22,10 @@ type StatusSpec struct {
 	// mean that the agent is not done: it will go on by itself.
 	KeepsRunning []string `yaml:"keeps_running"`
 
+	// Steers says that what a person sends while a turn goes on becomes part
+	// of that turn, and that the agent reports every interrupt itself.
+	Steers bool `yaml:"steers"`
+
 	// NoTurnIDs says that the agent's turn ids do not tell turns apart.
 	NoTurnIDs bool `yaml:"no_turn_ids"`
 
@@ -45,6 +49,7 @@ type StatusSpec struct {
 type SignalSpec struct {
 	Event    string `yaml:"event"`    // native name
 	Detail   string `yaml:"detail"`   // event.Event.Detail; "-" fits only an empty one
+	Kind     string `yaml:"kind"`     // what the event was read as, where its name does not tell
 	Subagent string `yaml:"subagent"` // the subagent's type
 	Since    string `yaml:"since"`    // first version it holds for
 	Until    string `yaml:"until"`    // first version it holds for no more; an unknown version is a new one
@@ -149,6 +154,9 @@ func (s *SignalSpec) fits(ev *event.Event) bool {
 			return false
 		}
 	}
+	if s.Kind != "" && s.Kind != string(ev.Kind) {
+		return false
+	}
 	if s.Subagent != "" && (ev.Subagent == nil || ev.Subagent.Type != s.Subagent) {
 		return false
 	}
@@ -175,6 +183,9 @@ func (c *checker) status(name string, own, whole *Agent) {
 		if !slices.Contains(Signals(), rule.Is) {
 			c.at(path+".is", "%s: status: %q is no signal", name, rule.Is)
 		}
+		if rule.Kind != "" && !event.Kind(rule.Kind).Known() {
+			c.at(path+".kind", "%s: status: %q is no kind of event", name, rule.Kind)
+		}
 		if rule.Event == "" && rule.Detail == "" && rule.Subagent == "" {
 			c.at(path, "%s: status: a signal without an event, a detail or a subagent fits everything", name)
 		}
@@ -200,6 +211,7 @@ func overlayStatus(base, add StatusSpec) StatusSpec {
 	base.Signals = joined(add.Signals, base.Signals)
 	base.Async = joined(base.Async, add.Async)
 	base.KeepsRunning = joined(base.KeepsRunning, add.KeepsRunning)
+	base.Steers = base.Steers || add.Steers
 	base.NoTurnIDs = base.NoTurnIDs || add.NoTurnIDs
 	base.ChildSessions = base.ChildSessions || add.ChildSessions
 	if len(add.Titles) > 0 {

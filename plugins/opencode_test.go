@@ -162,7 +162,7 @@ func TestOpenCodeOneFinishPerTurn(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, r := range h.requests {
-		if r.Seq != uint64(i+1) {
+		if r.Seq != h.requests[0].Seq+uint64(i) || r.Seq == 0 {
 			t.Errorf("request %d has seq %d", i, r.Seq)
 		}
 	}

@@ -78,15 +78,69 @@ func (w *world) nobody(params wire.SessionsParams) string {
 
 // columns is how wide the terminal is; 0 when it is none.
 func (w *world) columns() int {
+	width, _ := w.screen()
+	return width
+}
+
+// rows is how high the terminal is; 0 when it is none.
+func (w *world) rows() int {
+	_, height := w.screen()
+	return height
+}
+
+func (w *world) screen() (width, height int) {
 	f, ok := w.stdout.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return width, height
+}
+
+// leaveOnKey calls leave when the person presses q, Esc or Ctrl-C: in a popup
+// that is how one gets out. The result puts the terminal back.
+func (w *world) leaveOnKey(leave func()) func() {
+	in, ok := w.stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return func() {}
+	}
+	old, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	go func() { // ends with the program: a read cannot be called back
+		keys := make([]byte, 16)
+		for {
+			n, err := in.Read(keys)
+			if err != nil {
+				return
+			}
+			for _, key := range keys[:n] {
+				if key == 'q' || key == 'Q' || key == 3 || key == 4 || key == 27 && n == 1 {
+					leave()
+					return
+				}
+			}
+		}
+	}()
+	return func() { _ = term.Restore(int(in.Fd()), old) }
+}
+
+// fitting is a page cut to a screen: who waits stands on top and must not
+// scroll away. The last row stays free for the cursor.
+func fitting(page []byte, rows int) []byte {
+	lines := bytes.SplitAfter(page, []byte("\n"))
+	if n := len(lines); n > 0 && len(lines[n-1]) == 0 {
+		lines = lines[:n-1]
+	}
+	if rows < 3 || len(lines) < rows {
+		return page
+	}
+	kept := bytes.Join(lines[:rows-2], nil)
+	return fmt.Appendf(kept, "… and %d more; `hookmux ps` shows all\n", len(lines)-(rows-2))
 }
 
 // psWatch follows sessions: on a terminal the list is drawn anew, elsewhere a
@@ -106,6 +160,9 @@ func (w *world) psWatch(ctx context.Context, params wire.SessionsParams, asJSON 
 		default:
 		}
 	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	defer w.leaveOnKey(leave)()
 	go func() {
 		for ctx.Err() == nil {
 			_ = c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error { poke(); return nil })
@@ -134,7 +191,7 @@ func (w *world) psWatch(ctx context.Context, params wire.SessionsParams, asJSON 
 		default:
 			w.style().Sessions(&page, list, time.Now(), w.columns())
 		}
-		lines := bytes.ReplaceAll(page.Bytes(), []byte("\n"), []byte("\x1b[K\r\n"))
+		lines := bytes.ReplaceAll(fitting(page.Bytes(), w.rows()), []byte("\n"), []byte("\x1b[K\r\n"))
 		fmt.Fprintf(w.stdout, "\x1b[H%s\x1b[J", lines)
 		select {
 		case <-ctx.Done():

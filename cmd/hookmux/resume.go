@@ -129,7 +129,7 @@ func (w *world) resumeOne(ctx context.Context, c *client.Client, name, in string
 	}
 	switch in {
 	case inPane:
-		ok, err := w.resumeInPane(ctx, r)
+		ok, err := w.resumeInPane(ctx, r, nil)
 		if err == nil && !ok {
 			err = fmt.Errorf("%s: its old pane is gone or not at a shell; --in window opens a new one", called(r))
 		}
@@ -153,7 +153,7 @@ func (w *world) resumeAll(ctx context.Context, c *client.Client, in string) erro
 	if !(&tmux.Server{}).Available() {
 		return errors.New("tmux is not installed, and here is room for one session only; `hookmux resume --all --print` shows the commands")
 	}
-	failed := 0
+	failed, taken := 0, map[string]bool{}
 	for i := range list {
 		r := &list[i]
 		if r.Live != "" {
@@ -163,7 +163,7 @@ func (w *world) resumeAll(ctx context.Context, c *client.Client, in string) erro
 		done := false
 		var err error
 		if in != inWindow {
-			done, err = w.resumeInPane(ctx, r)
+			done, err = w.resumeInPane(ctx, r, taken)
 		}
 		if !done && err == nil && in != inPane {
 			err = w.resumeInWindow(ctx, r)
@@ -236,13 +236,9 @@ func withVariables(environ, set []string) []string {
 
 // resumeInPane has the shell in the old pane take the session up: it is told
 // to run hookmux, so nothing of the session has to be written for a shell.
-func (w *world) resumeInPane(ctx context.Context, r *wire.ResumeRecord) (bool, error) {
-	if r.Pane == "" {
-		return false, nil
-	}
-	server := &tmux.Server{Socket: r.Server}
-	pane, err := server.Pane(ctx, r.Pane)
-	if err != nil || pane.ID == w.getenv("TMUX_PANE") && tmux.FromEnv(w.getenv).Socket == r.Server || !tmux.AtShell(proc.System(), pane) {
+func (w *world) resumeInPane(ctx context.Context, r *wire.ResumeRecord, taken map[string]bool) (bool, error) {
+	server, pane, ok := w.paneFor(ctx, r, taken)
+	if !ok {
 		return false, nil // closed, ours, or busy
 	}
 	line, err := w.resumeLine(r)
@@ -253,8 +249,46 @@ func (w *world) resumeInPane(ctx context.Context, r *wire.ResumeRecord) (bool, e
 	if err := server.Type(ctx, pane.ID, " "+line, true); err != nil {
 		return false, err
 	}
-	w.say("%s: in its old pane %s", visible.Line(called(r), 60), pane.ID)
+	if taken != nil {
+		taken[pane.ID] = true
+	}
+	if r.Moved {
+		w.say("%s: in pane %s, a shell in its folder", visible.Line(called(r), 60), pane.ID)
+	} else {
+		w.say("%s: in its old pane %s", visible.Line(called(r), 60), pane.ID)
+	}
 	return true, nil
+}
+
+// paneFor is a pane at a shell that is the session's own. After a restart of
+// tmux the names of panes say nothing; what brought the windows back kept
+// their folders, so a shell in the session's folder is taken then.
+func (w *world) paneFor(ctx context.Context, r *wire.ResumeRecord, taken map[string]bool) (*tmux.Server, tmux.Pane, bool) {
+	server, here := &tmux.Server{Socket: r.Server}, tmux.FromEnv(w.getenv)
+	free := func(p *tmux.Pane) bool {
+		ours := p.ID == w.getenv("TMUX_PANE") && here.Socket == server.Socket
+		return !ours && !taken[p.ID] && tmux.AtShell(proc.System(), *p)
+	}
+	if r.Pane != "" {
+		pane, err := server.Pane(ctx, r.Pane)
+		return server, pane, err == nil && free(&pane)
+	}
+	if !r.Moved || r.Dir == "" {
+		return nil, tmux.Pane{}, false
+	}
+	if here.Socket != "" {
+		server = here
+	}
+	panes, err := server.Panes(ctx)
+	if err != nil {
+		return nil, tmux.Pane{}, false
+	}
+	for i := range panes {
+		if panes[i].Path == r.Dir && free(&panes[i]) {
+			return server, panes[i], true
+		}
+	}
+	return nil, tmux.Pane{}, false
 }
 
 // resumeInWindow opens a window for the session. When the agent ends, a shell

@@ -30,6 +30,7 @@ const (
 	TmuxFollow       = "tmux.follow"
 	Gate             = "gate"
 	FeedWait         = "feed.wait"
+	FeedPush         = "feed.push"
 	ApprovalsPIN     = "approvals.pin"
 	Modules          = "modules"
 	HookTimeout      = "hookTimeout"
@@ -45,6 +46,7 @@ const (
 	Choice Type = "choice"
 	List   Type = "list" // of texts
 	Millis Type = "milliseconds"
+	Text   Type = "text"
 )
 
 // Milliseconds is a time span written as a plain number, as pi writes it.
@@ -104,6 +106,8 @@ var table = []Key{
 		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent"},
 	{Name: FeedWait, Type: Span, Default: 2 * time.Minute, Min: time.Second, Project: Never,
 		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+	{Name: FeedPush, Type: Text, Default: "", Project: Never,
+		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for you while it is set"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{Name: Modules, Type: List, Default: []string{}, Project: Never,

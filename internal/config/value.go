@@ -24,6 +24,11 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 			return s, nil
 		}
 		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
+	case Text:
+		if s, ok := v.(string); ok {
+			return s, nil
+		}
+		return nil, fmt.Errorf("%s must be a text", k.Name)
 	case List:
 		items, ok := v.([]any)
 		list := make([]string, 0, len(items))

@@ -122,7 +122,9 @@ func (h *Hub) handle(conn *net.UnixConn, reader *bufio.Reader) {
 			h.serveRPC(conn, reader, line, peer, entry)
 		}
 	case wire.Mux0:
-		h.serveMux0(line, peer)
+		if h.conns.talk(entry) {
+			h.serveMux0(conn, reader, line, peer, entry)
+		}
 	case wire.Cmux:
 		if h.conns.talk(entry) {
 			h.serveCmux(conn, reader, line, peer, entry)
@@ -187,7 +189,7 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 	entry.heard()
 	entry.short.Store(true)
 	in := arrival{
-		id: request.ID, agent: request.Agent, event: request.Event, cwd: request.Cwd,
+		id: request.ID, agent: request.Agent, event: request.Event, seq: request.Seq, cwd: request.Cwd,
 		payload: payload, env: env, truncated: request.Truncated,
 		limit: request.Deadline, at: time.Now(), peer: peer,
 		gone: func(cancel func()) func() {

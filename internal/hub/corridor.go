@@ -17,6 +17,7 @@ type arrival struct {
 	id        string
 	agent     string // as named by the caller
 	event     string
+	seq       uint64 // of a caller that numbers its calls
 	cwd       string
 	payload   []byte
 	env       []byte // NUL-separated; memory only
@@ -64,7 +65,7 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	defer p.leave()
 	h.take(in, &p) // intake: written down, so it may be acknowledged
 	if p.twin == "" {
-		h.apply(&p) // status, turn, title
+		h.apply(in, &p) // status, turn, title
 	}
 	if !h.share(ctx, in, &p) { // a twin gets what its first got
 		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
@@ -147,9 +148,9 @@ func (h *Hub) take(in *arrival, p *passage) {
 }
 
 // apply is where the status of the session follows the event.
-func (h *Hub) apply(p *passage) {
+func (h *Hub) apply(in *arrival, p *passage) {
 	h.rounds.apply(&p.ev)
-	h.sessions.apply(&p.ev)
+	h.sessions.apply(&p.ev, in.seq)
 	h.desk.see(&p.ev)
 }
 

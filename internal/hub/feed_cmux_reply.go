@@ -156,25 +156,6 @@ func (h *Hub) doFeedPlan(params json.RawMessage, peer proc.Cred) (any, *wire.Err
 	return cmuxOutcome(h.reply(wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan), Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
 }
 
-// doFeedJump says where a session runs. hookmux has no windows of its own to
-// bring forward.
-func (h *Hub) doFeedJump(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p struct {
-		ID string `json:"workstream_id"`
-	}
-	if err := read(params, &p); err != nil {
-		return nil, err
-	}
-	agent, session := h.splitWorkstream(p.ID, "")
-	out := map[string]any{"matched": false}
-	for _, item := range h.desk.table.Items(true) {
-		if item.Agent == agent && item.Session == session {
-			out = map[string]any{"matched": true, "agent": agent, "session": session, "cwd": item.Cwd, "pane": item.Pane}
-		}
-	}
-	return out, nil
-}
-
 // How much text of a field cmux's list carries.
 const (
 	cmuxLongText  = 8000

@@ -218,6 +218,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	go h.conns.sweep(h.ctx)
 	go h.sessions.keep()
 	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
+	go h.desk.sink.run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())

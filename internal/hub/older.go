@@ -2,20 +2,42 @@ package hub
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"net"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// serveMux0 takes one line of mux0's clients, which expect no answer.
-func (h *Hub) serveMux0(line []byte, peer proc.Cred) {
+// serveMux0 takes the lines of one of mux0's clients, which expect no answer.
+// Most send one and leave; a line that cannot be read is left out, as mux0's
+// own app does, and what follows counts.
+func (h *Hub) serveMux0(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
+	for {
+		if len(bytes.TrimSpace(line)) > 0 {
+			h.takeMux0(line, peer)
+		}
+		entry.heard()
+		var err error
+		if line, err = h.nextLine(conn, reader); err != nil && len(line) == 0 {
+			return
+		}
+	}
+}
+
+// takeMux0 takes one line in.
+func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
 	m, err := wire.ParseMux0(line)
 	if err != nil {
 		h.problems.raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
+		return
+	}
+	if _, known := h.catalogue.Agent(m.Agent); !known { // older scripts report every shell command as an agent
+		h.problems.raise("mux0", "a mux0 client spoke for "+visible.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
 		return
 	}
 	at := time.Now()

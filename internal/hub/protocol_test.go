@@ -145,9 +145,34 @@ func TestMux0(t *testing.T) {
 	}
 	k := w.talk()
 	k.say(`{` + terminal + `,"event":"dancing","agent":"claude"}` + "\n")
-	k.hungUp()
-	if _, shown := w.problem("mux0"); !shown {
-		t.Error("a line that was not taken is not shown")
+	w.eventually("a line that was not taken is shown", func() bool { _, shown := w.problem("mux0"); return shown })
+}
+
+// TestMux0Conversation: mux0's app reads a connection to its end, and what it
+// cannot read it leaves out.
+func TestMux0Conversation(t *testing.T) {
+	w := open(t)
+	line := func(id, rest string) string {
+		return `{"terminalId":"123e4567-e89b-12d3-a456-42661417400` + id + `",` + rest + "}\n"
+	}
+	k := w.talk()
+	now := time.Now().Unix()
+	k.say(line("1", fmt.Sprintf(`"event":"running","agent":"claude","at":%d`, now-3)) + "broken\n\n" +
+		line("1", fmt.Sprintf(`"event":"finished","agent":"claude","at":%d,"exitCode":0`, now)) +
+		line("2", `"event":"running","agent":"shell"`))
+	k.say(strings.TrimSuffix(line("3", `"event":"needsInput","agent":"codex"`), "\n"))
+	k.conn.Close()
+	status := func(id string) string {
+		for _, s := range w.sessions() {
+			if strings.HasSuffix(s.ID, id) {
+				return s.Status
+			}
+		}
+		return ""
+	}
+	w.eventually("both ends of the turn and the last line count", func() bool { return status("1") == "success" && status("3") != "" })
+	if got := status("2"); got != "" {
+		t.Errorf("a shell is shown as an agent: %s", got)
 	}
 }
 

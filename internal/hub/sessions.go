@@ -45,6 +45,7 @@ type sessions struct {
 	watches *watches
 	tails   *tails
 	panes   *panes
+	windows *windows
 	claims  claims
 }
 
@@ -78,6 +79,7 @@ func newSessions(h *Hub) *sessions {
 	s.watches = newWatches(s)
 	s.tails = newTails(s)
 	s.panes = newPanes(s)
+	s.windows = newWindows(s)
 	s.readSwitches()
 	var err error
 	s.records, err = resume.Open(filepath.Join(h.dirs.State, "resume"))
@@ -86,6 +88,7 @@ func newSessions(h *Hub) *sessions {
 		h.problems.raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
 	}
 	s.load()
+	s.unfollow(nil, s.switches.Load())
 	return s
 }
 
@@ -99,9 +102,22 @@ func (s *sessions) readSwitches() {
 		now.rules[a.Name] = session.Rules{Spec: &a.Status, Off: !on}
 		now.resume[a.Name] = on && settings.On(config.Resume, a.Name)
 	}
-	s.switches.Store(now)
+	s.unfollow(s.switches.Swap(now), now)
 	if s.records != nil {
 		s.records.Purge(func(r resume.Record) bool { return now.resume[r.Agent] })
+	}
+}
+
+// unfollow: of agents whose status was switched off nobody knows any more what
+// they do.
+func (s *sessions) unfollow(before, now *switches) {
+	for name, rules := range now.rules {
+		if !rules.Off || before != nil && before.rules[name].Off {
+			continue
+		}
+		for _, c := range s.book.Unfollow(name, time.Now()) {
+			s.note(c)
+		}
 	}
 }
 
@@ -114,11 +130,11 @@ func (s *sessions) rulesOf(agent string) session.Rules {
 }
 
 // apply takes an event in. It is part of the corridor: it waits for nothing.
-func (s *sessions) apply(ev *event.Event) {
-	if ev.Malformed != "" {
+func (s *sessions) apply(ev *event.Event, seq uint64) {
+	if ev.Malformed != "" || ev.Native == wire.ProbeEvent {
 		return
 	}
-	s.note(s.book.Apply(ev, s.rulesOf(ev.Agent)))
+	s.note(s.book.ApplyNumbered(ev, seq, s.rulesOf(ev.Agent)))
 }
 
 // decided tells the book what came of an event.
@@ -155,7 +171,7 @@ func (s *sessions) late(ev *event.Event) {
 	if time.Since(ev.Time) > session.LeaveAfter || !ev.Time.After(forgot) {
 		return
 	}
-	s.apply(ev)
+	s.apply(ev, 0)
 }
 
 // note leaves a change to the keeper.
@@ -223,6 +239,7 @@ func (s *sessions) keep() {
 	var flush <-chan time.Time
 	for _, one := range s.book.Snapshot() { // what was loaded is watched as well
 		s.watches.see(one)
+		s.windows.see(one)
 		s.tails.see(one, false)
 	}
 	for {
@@ -273,8 +290,10 @@ func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
 		now := c.Session
 		if now == nil || c.Gone {
 			s.tails.drop(c.Key)
+			s.windows.drop(c.Key)
 		} else {
 			s.watches.see(now)
+			s.windows.see(now)
 			s.tails.see(now, c.TurnStarted || c.TurnEnded || c.Created)
 			s.panes.check(now)
 			if c.TurnStarted && !c.Subagent {
@@ -334,6 +353,7 @@ func (s *sessions) end() {
 	<-s.done
 	s.watches.end()
 	s.panes.end()
+	s.windows.end()
 }
 
 // forget takes a session out, for good.

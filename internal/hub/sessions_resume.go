@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/resume"
 	"github.com/hookmux/hookmux/internal/session"
@@ -123,30 +124,54 @@ func (s *sessions) whereItSits(r *resume.Record) {
 // claims are sessions that somebody is taking up right now.
 type claims struct {
 	mu  sync.Mutex
-	all map[session.Key]time.Time
+	all map[session.Key]claim
+}
+
+// claim is who takes a session up, and since when.
+type claim struct {
+	at time.Time
+	by processKey
 }
 
 // claimLasts is how long it may take an agent until it reports itself.
 const claimLasts = time.Minute
 
-func (c *claims) held(key session.Key) bool {
+// held reports whether somebody is at it. Whoever ended meanwhile has given up.
+func (c *claims) held(key session.Key, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Since(c.all[key]) < claimLasts
+	return c.all[key].stands(table)
+}
+
+func (c claim) stands(table proc.Table) bool {
+	return time.Since(c.at) < claimLasts && (c.by.pid <= 0 || lifeOf(table, c.by) != session.Gone)
 }
 
 // hold claims a session; false when somebody else has.
-func (c *claims) hold(key session.Key) bool {
+func (c *claims) hold(key session.Key, by processKey, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.all[key]) < claimLasts {
+	if c.all[key].stands(table) {
 		return false
 	}
 	if c.all == nil || len(c.all) > 1024 {
-		c.all = map[session.Key]time.Time{}
+		c.all = map[session.Key]claim{}
 	}
-	c.all[key] = time.Now()
+	c.all[key] = claim{time.Now(), by}
 	return true
+}
+
+// takenUp tells the book that a process takes a session up: it becomes the
+// agent, and an agent may say nothing before its first prompt.
+func (s *sessions) takenUp(r resume.Record, by processKey) {
+	table := s.hub.table
+	p, err := table.Lookup(by.pid)
+	if err != nil {
+		return
+	}
+	environ, _ := table.Environ(by.pid)
+	where := s.hub.whereOf(caller{pid: p.PID, start: p.Start, tty: p.TTY}, event.Place{}, []byte(strings.Join(environ, "\x00")))
+	s.note(s.book.TakenUp(session.Key{Agent: r.Agent, ID: r.Session}, time.Now(), where, r.Dir, r.Title))
 }
 
 func (c *claims) drop(key session.Key) {
@@ -184,7 +209,10 @@ func (s *sessions) record(r resume.Record) wire.ResumeRecord {
 	if one, ok := s.book.Get(session.Key{Agent: r.Agent, ID: r.Session}); ok && one.Title.Name() != "" {
 		out.Title = redact.Text(one.Title.Name())
 	}
-	if out.Live == "" && s.claims.held(session.Key{Agent: r.Agent, ID: r.Session}) {
+	if out.Pane != "" && r.MuxPID > 0 && lifeOf(s.hub.table, processKey{r.MuxPID, r.MuxStart}) == session.Gone {
+		out.Pane, out.Moved = "", true // another server's pane of that name is not its own
+	}
+	if out.Live == "" && s.claims.held(session.Key{Agent: r.Agent, ID: r.Session}, s.hub.table) {
 		out.Live = "it was taken up a moment ago"
 	}
 	return out

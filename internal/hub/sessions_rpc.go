@@ -328,7 +328,7 @@ func (h *Hub) doSessionForget(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	return d.Session, nil
 }
 
-func (h *Hub) doSessionResume(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (h *Hub) doSessionResume(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.SessionResumeParams
 	if err := read(params, &p); err != nil {
 		return nil, err
@@ -348,11 +348,19 @@ func (h *Hub) doSessionResume(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		}
 		list = []resume.Record{r}
 	}
+	by := processKey{pid: peer.PID}
+	if caller, err := h.table.Lookup(peer.PID); err == nil {
+		by.start = caller.Start
+	}
 	out := []wire.ResumeRecord{}
 	for _, r := range list {
 		w := h.sessions.record(r)
-		if p.Claim && w.Live == "" && !h.sessions.claims.hold(session.Key{Agent: r.Agent, ID: r.Session}) {
-			w.Live = "it was taken up a moment ago"
+		if p.Claim && w.Live == "" {
+			if h.sessions.claims.hold(session.Key{Agent: r.Agent, ID: r.Session}, by, h.table) {
+				h.sessions.takenUp(r, by)
+			} else {
+				w.Live = "it was taken up a moment ago"
+			}
 		}
 		out = append(out, w)
 	}

@@ -19,7 +19,7 @@ import (
 
 // ProbeEvent is the event with which a hook command is tried out. No agent has
 // one of this name, so that nothing is decided and no session begins.
-const ProbeEvent = "hookmux.probe"
+const ProbeEvent = wire.ProbeEvent
 
 // probeLimit is how long a probe may take, a hub that has to start included.
 const probeLimit = 15 * time.Second

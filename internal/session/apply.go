@@ -246,6 +246,10 @@ func (s *Session) react(n *news, c *Change) {
 		s.Beneath.Depth = 0
 		s.finish(n, c, APIError)
 	case agent.SignalInterrupts:
+		if n.ev.Kind == event.UserAttention {
+			s.idles(n, c)
+			return
+		}
 		s.Beneath.Depth = 0
 		s.finish(n, c, Interrupted)
 	case agent.SignalSettles:

@@ -111,7 +111,7 @@ func (r *reported) fault(value []byte) {
 }
 
 // trailers are the lines with which agents close a command's output.
-var trailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>)\s*$`)
+var trailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
 
 // trailer reads the exit code from the last lines of a command's output.
 func (r *reported) trailer(output []byte) {
@@ -119,6 +119,14 @@ func (r *reported) trailer(output []byte) {
 		return
 	}
 	text, ok := jsonscan.String(output)
+	if !ok { // a list of parts: the last one closes
+		_ = jsonscan.Array(output, func(part []byte) bool {
+			if s, is := jsonscan.String(jsonscan.Get(part, "text")); is {
+				text, ok = s, true
+			}
+			return true
+		})
+	}
 	for _, name := range []string{"llmContent", "textResultForLlm", "text_result_for_llm"} {
 		if !ok {
 			text, ok = jsonscan.String(jsonscan.Get(output, name))

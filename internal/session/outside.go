@@ -3,6 +3,7 @@ package session
 import (
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -105,6 +106,48 @@ func (b *Book) Answered(key Key, call string, at time.Time) Change {
 			s.base(Running, at)
 		}
 	})
+}
+
+// Unfollow says that nothing will be heard any more of what an agent's sessions
+// do: what was going on in them is unknown from now on.
+func (b *Book) Unfollow(name string, at time.Time) []Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	for key, old := range b.sessions {
+		if key.Agent != name || !old.Live() || old.Status != Running && !old.Waits() {
+			continue
+		}
+		next, c := old.clone(), Change{Key: key}
+		next.doubt(at)
+		b.settle(old, next, &c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// TakenUp tells that a process takes a session up again: it lives, there, and
+// waits for its next prompt. Some agents say nothing of it before that prompt.
+// cwd and title count for a session the book does not know.
+func (b *Book) TakenUp(key Key, at time.Time, where event.Place, cwd, title string) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.sessions[key]
+	c := Change{Key: key}
+	next := &Session{
+		Key: key, StartedAt: at, Cwd: cwd, Beneath: Beneath{Base: Idle, BaseSince: at},
+		Title: Title{Own: fold(title, maxSummary), Source: agent.TitlePrompt},
+	}
+	if old != nil {
+		next = old.clone()
+		next.start(&news{ev: &event.Event{Where: where}, at: at}, &c)
+	}
+	next.Place = where
+	if at.After(next.LastEvent) {
+		next.LastEvent = at
+	}
+	b.settle(old, next, &c)
+	return c
 }
 
 // Decided tells what hookmux answered to an event that was applied before: a

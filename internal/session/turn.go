@@ -128,6 +128,10 @@ func (s *Session) prompted(n *news, c *Change) {
 		}
 		s.keepGoing(n)
 		return
+	case t.Open() && n.steers() && s.Beneath.Base != Unsure && !s.elsewhere(n):
+		s.Asks = nil
+		t.Seq = max(t.Seq, n.seq) // an end that was said before is none
+		return                    // more words for the same work
 	case t.Open() && ownWords(n.ev.Prompt):
 		// A finished task reports itself as a prompt: the same work goes on.
 		s.bury(t.ID)
@@ -142,6 +146,9 @@ func (s *Session) prompted(n *news, c *Change) {
 	s.open(n, false)
 	c.TurnStarted = true
 }
+
+// steers reports whether words sent during a turn are part of it.
+func (n *news) steers() bool { return n.rules.Spec != nil && n.rules.Spec.Steers }
 
 // unheard is how a turn went whose end nobody reported before the next one
 // began: its last word may have been said, else it was cut off.
@@ -302,8 +309,21 @@ func (s *Session) close(at time.Time, result Result) {
 	s.Beneath.Calls, s.Beneath.Depth, s.Beneath.Said, s.Beneath.Fault = nil, 0, "", ""
 }
 
+// idles: the agent calls for its person because it has nothing to do. It says
+// so when a turn was stopped and at no other time in one.
+func (s *Session) idles(n *news, c *Change) {
+	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace) {
+		return
+	}
+	quiet := *n
+	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
+	s.Beneath.Depth = 0
+	s.finish(&quiet, c, Interrupted)
+}
+
 // settles: nothing goes on any more. That ends a turn whose end nobody
-// reported; a question that was open was refused then.
+// reported; a question that was open was refused then. What the event says is
+// no last word of the agent's.
 func (s *Session) settles(n *news, c *Change) {
 	if !s.Turn.Open() {
 		s.Asks = nil
@@ -315,9 +335,11 @@ func (s *Session) settles(n *news, c *Change) {
 	if s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace {
 		return
 	}
+	quiet := *n
+	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
 	if len(s.Asks) > 0 {
-		s.finish(n, c, Interrupted)
+		s.finish(&quiet, c, Interrupted)
 		return
 	}
-	s.ended(n, c)
+	s.ended(&quiet, c)
 }

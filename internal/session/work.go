@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // siblingWindow is how soon after a question another call of the same actor
@@ -17,6 +18,11 @@ func (s *Session) works(n *news, c *Change) {
 	switch n.ev.Kind {
 	case event.ToolAfter:
 		s.toolDone(n)
+		if s.Turn.Open() && n.cutOff() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
+			quiet := *n
+			quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
+			s.finish(&quiet, c, Interrupted)
+		}
 		return
 	case event.ToolBefore:
 		if n.ev.Tool != nil && s.overtaken(n) {
@@ -34,6 +40,19 @@ func (s *Session) works(n *news, c *Change) {
 		return
 	}
 	s.Asks = nil
+}
+
+// cutOff reports whether a call ended because the person stopped the turn.
+func (n *news) cutOff() bool { return string(jsonscan.Get(n.ev.Raw, "is_interrupt")) == "true" }
+
+// busy reports whether a call of the session's own goes on.
+func (s *Session) busy() bool {
+	for i := range s.Beneath.Calls {
+		if s.Beneath.Calls[i].Actor == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // onIt makes sure a turn is open; false when the event is too late for that.
@@ -68,7 +87,7 @@ func (s *Session) breathes(n *news) {
 	}
 	switch n.ev.Kind {
 	case event.TurnEnd:
-		s.Beneath.Spoke = true
+		s.Beneath.Spoke = !s.busy() // a call without a result was cut off
 		if summary := Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
@@ -111,7 +130,7 @@ func (s *Session) toolBegan(n *news) {
 		switch {
 		case old.Actor != call.Actor:
 			return false
-		case n.at.Sub(old.At) >= siblingWindow && old.ID != call.ID:
+		case n.at.Sub(old.At) >= siblingWindow && (old.ID == "" || old.ID != call.ID):
 			s.finished(old.ID, false)
 			return true
 		}

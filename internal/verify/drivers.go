@@ -211,7 +211,7 @@ var drivers = []Driver{
 			}
 			return []string{"--allow-all-tools", "-i", p}
 		},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"},
 		Prompts: "Do you want to run this command",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{

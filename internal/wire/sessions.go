@@ -119,6 +119,8 @@ type ResumeRecord struct {
 	Pane    string    `json:"pane,omitempty"`
 	Server  string    `json:"server,omitempty"`
 	At      time.Time `json:"at"`
+	// Moved says that the tmux server it sat in is gone, and its pane with it.
+	Moved bool `json:"moved,omitempty"`
 	// Live says why it must not be taken up now: it still runs, or was taken
 	// up a moment ago.
 	Live string `json:"live,omitempty"`
@@ -169,3 +171,7 @@ type SessionSent struct {
 	Session Session `json:"session"`
 	Via     string  `json:"via"` // plugin, or pane
 }
+
+// ProbeEvent is the event with which a hook command is tried out after it was
+// installed. It comes from no agent and belongs to no session.
+const ProbeEvent = "hookmux.probe"

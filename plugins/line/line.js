@@ -196,7 +196,7 @@ class Line {
     this.agent = agent;
     this.cwd = cwd;
     this.optional = optional; // events that are reported only when asked for
-    this.seq = 0;
+    this.seq = Date.now(); // a plugin that is loaded again goes on above what it sent before
     this.tails = new Map(); // session → when everything before has been said
     this.waiting = 0;
     this.asking = new Set(); // questions under way

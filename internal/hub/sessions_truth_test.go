@@ -1,0 +1,104 @@
+package hub
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestAProbeIsNoSession(t *testing.T) {
+	w := open(t)
+	w.tell("claude", wire.ProbeEvent, "probe-1-x", nil)
+	if list := w.sessions(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+func TestAStatusThatIsNotFollowedIsNotShown(t *testing.T) {
+	w := open(t)
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
+	w.statusIs("s1", "running")
+	w.set("status.claude", "off")
+	w.eventually("nobody claims to know", func() bool { return w.session("s1").Status == "unsure" })
+	w.down()
+	w.up()
+	w.statusIs("s1", "unsure")
+}
+
+func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
+	w := open(t)
+	store := filepath.Join(w.base, "claude")
+	for _, d := range []string{"projects/p", "sessions"} {
+		if err := os.MkdirAll(filepath.Join(store, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(status string) {
+		file := filepath.Join(store, "sessions", "9001.json")
+		if err := os.WriteFile(file+".tmp", []byte(`{"sessionId":"s1","status":"`+status+`"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(file+".tmp", file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.stand(agentAt(9001, []string{"claude"}, nil))
+	call := map[string]any{"transcript_path": filepath.Join(store, "projects/p/s1.jsonl"), "tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "sleep 99"}}
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go", "transcript_path": call["transcript_path"]})
+	is("waiting")
+	w.tell("claude", "PreToolUse", "s1", call)
+	w.tell("claude", "PermissionRequest", "s1", call)
+	w.statusIs("s1", "needsInput")
+	// Once more where the hub was too slow to see that it waited.
+	w.eventually("it runs", func() bool {
+		is("waiting")
+		time.Sleep(3 * stateLook)
+		is("busy")
+		time.Sleep(stateStays + 3*stateLook)
+		got := w.session("s1")
+		return got.Status == "running" && got.Tool == "Bash: sleep 99"
+	})
+}
+
+func TestWhoeverTakesASessionUpIsIt(t *testing.T) {
+	w := open(t)
+	w.set("resume.claude", "on")
+	w.stand(agentAt(agentPID, []string{"claude"}, nil))
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
+	w.mustRecord("s1")
+	w.stand(atTerminal())
+	w.eventually("it is over", func() bool { return w.session("s1").Ended != nil })
+	if list, err := w.records("s1", true); err != nil || list[0].Live != "" {
+		t.Fatalf("%+v %v", list, err)
+	}
+	// The caller becomes the agent, which may say nothing for long.
+	if s := w.session("s1"); s.Ended != nil || s.Status != "idle" || s.PID != os.Getpid() {
+		t.Errorf("%+v", s.Session)
+	}
+	if r := w.mustRecord("s1"); r.Live == "" {
+		t.Error("it could be taken up twice")
+	}
+	// It could not start the agent: the next may try at once.
+	w.stand(atTerminal(proctest.Node{PID: toolPID, Name: "sh"}))
+	w.eventually("it is free", func() bool { return w.mustRecord("s1").Live == "" })
+}
+
+func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
+	w := open(t)
+	w.set("resume.claude", "on")
+	server := proctest.Node{PID: 4000, Name: "tmux: server"}
+	agent := proctest.Node{PID: agentPID, Name: "claude", Program: "/opt/claude/bin/claude", Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
+	w.stand(atTerminal(server, agent).Readable())
+	r := said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r.Env = []byte("TMUX=" + filepath.Join(w.base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
+	w.ask(r)
+	if got := w.mustRecord("s1"); got.Moved {
+		t.Errorf("%+v", got)
+	}
+	w.stand(atTerminal())
+	w.eventually("its pane is gone with the server", func() bool { got := w.mustRecord("s1"); return got.Pane == "" && got.Moved })
+}
