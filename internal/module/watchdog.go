@@ -15,6 +15,7 @@ import (
 type watchdog struct {
 	interrupt func() // asynchronous; only called between start and stop
 	slice     time.Duration
+	computed  func() time.Duration // by the process; nil means [processTime]
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -38,13 +39,20 @@ func (w *watchdog) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.paused, w.fired, w.hurried = true, false, false, false
-	w.began, w.used = time.Now(), processTime()
+	w.began, w.used = time.Now(), w.spent()
 	w.until = w.began.Add(w.slice)
 	if w.timer == nil {
 		w.timer = time.AfterFunc(w.slice, w.check)
 		return
 	}
 	w.timer.Reset(w.slice)
+}
+
+func (w *watchdog) spent() time.Duration {
+	if w.computed != nil {
+		return w.computed()
+	}
+	return processTime()
 }
 
 // stop reports whether the engine had to be interrupted.
@@ -86,7 +94,7 @@ func (w *watchdog) check() {
 		w.timer.Reset(left)
 		return
 	}
-	if left := w.slice - (processTime() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+	if left := w.slice - (w.spent() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
 		w.timer.Reset(max(left, again))
 		return
 	}
