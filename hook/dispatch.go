@@ -102,6 +102,9 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 			lastChange = i
 			ev = d.changed(ev, opinion.Input)
 		}
+		if opinion.Output != nil && ev.Tool != nil {
+			ev = withOutput(ev, opinion.Output)
+		}
 		out.Decision.Merge(opinion)
 		if out.Decision.Verdict == event.Deny {
 			return out
@@ -125,6 +128,15 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		}
 	}
 	return out
+}
+
+// withOutput is a copy of ev with the result as a handler changed it: whoever
+// changes it next must start from there, or would bring back what a hook before
+// had taken out.
+func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
+	next, tool := *ev, *ev.Tool
+	next.Tool, tool.Output = &tool, output
+	return &next
 }
 
 // changed is a copy of ev with the input as a handler changed it. A copy,

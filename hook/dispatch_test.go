@@ -150,6 +150,28 @@ func TestLaterHooksSeeTheChangedInput(t *testing.T) {
 	}
 }
 
+// A result that a hook cleaned must not come back by the next one's change.
+func TestLaterHooksSeeTheChangedOutput(t *testing.T) {
+	adds := func(text string) Handler {
+		return HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+			var before string
+			_ = json.Unmarshal(call.Event.Tool.Output, &before)
+			after, err := json.Marshal(strings.ReplaceAll(before, "secret", "***") + text)
+			return event.Decision{Output: after}, err
+		})
+	}
+	ev := bash("x")
+	ev.Native, ev.Kind = "PostToolUse", event.ToolAfter
+	ev.Tool.Output = json.RawMessage(`"a secret"`)
+	r := Registration{Agent: Any, HookType: "tool.after", Handler: "builtin", Mode: Advise}
+	first, second := r, r
+	first.ID, first.Target, second.ID, second.Target = "first", "first", "second", "second"
+	out := decide(t, ev, entry(t, first, adds("")), entry(t, second, adds("!")))
+	if string(out.Decision.Output) != `"a ***!"` || string(ev.Tool.Output) != `"a secret"` {
+		t.Errorf("got %s, and the event has %s", out.Decision.Output, ev.Tool.Output)
+	}
+}
+
 func TestAMatchIsHeldAgainstTheChangedInput(t *testing.T) {
 	out := decide(t, bash("deploy prod"),
 		entry(t, at(1, Registration{ID: "rewrite"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("deploy test")})),

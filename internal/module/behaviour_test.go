@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 )
@@ -345,5 +346,28 @@ func TestPassedOn(t *testing.T) {
 		if !strings.Contains(strings.Join(said, "\n"), want) {
 			t.Errorf("%q is not in %q", want, said)
 		}
+	}
+}
+
+// TestResultsOfTwoFiles: what one file took out of a result, another that
+// changes it too does not bring back.
+func TestResultsOfTwoFiles(t *testing.T) {
+	s := newStage(t, nil)
+	ev := s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": object{"stdout": "a secret", "stderr": "", "interrupted": false}})
+	var entries []*hook.Entry
+	for name, change := range map[string]string{"a.ts": `.replace("secret", "***")`, "b.ts": ` + " (seen)"`} {
+		m := s.load(name, `export default (h) => h.on("tool_result", (e) => ({ content: [{ type: "text", text: e.content[0].text`+change+` }] }));`)
+		for _, r := range m.Registrations(name) {
+			e, err := hook.NewEntry(r, m, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries = append(entries, e)
+		}
+	}
+	var d hook.Dispatcher
+	out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: agent.Builtin().CarriesFor(ev)}, hook.Select(entries, ev, nil))
+	if got := objectOf(out.Decision.Output)["stdout"]; got != "a *** (seen)" {
+		t.Errorf("got %s %s", out.Decision.Output, s.troubles())
 	}
 }
