@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,sessions,crowd,feed] [-rounds N] [-seconds S] [-json]
+//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,modules,sessions,crowd,feed] [-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
 // every round, in shuffled order: an empty Go program, the reference client
@@ -40,11 +40,10 @@
 // interleaved. The answer is flushed to disk on the way. Its hub takes everybody
 // for a person at a terminal; nothing else about it differs.
 //
-// modules: calls over the sockets of two hubs in turn, one with a built-in that
-// has nothing to say and one with a TypeScript hook of three regexes; loading
-// one such file and fifty, as the hub does; and what one more costs the hub in
-// memory. Dispatch alone, without hub and socket, stands beside it without a
-// bar.
+// modules: dispatch to a TypeScript hook of three regexes against dispatch to a
+// built-in that has nothing to say, in this process and over the sockets of two
+// hubs; the cpu of loading one such file and fifty, as the hub does; and what
+// one more costs the hub in memory.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
@@ -74,7 +73,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,rate,memory,dispatch,sessions,crowd,feed", "what to measure")
+	only := flag.String("only", "client,rate,memory,dispatch,modules,sessions,crowd,feed", "what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
 	asJSON := flag.Bool("json", false, "print JSON")
@@ -105,7 +104,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	}
 	for _, part := range parts {
 		if all[part] == nil {
-			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, sessions, crowd, feed", part)
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, modules, sessions, crowd, feed", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

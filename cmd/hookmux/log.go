@@ -54,6 +54,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 			if err != nil {
 				return err
 			}
+			q.Session = wholeID(cmd.Context(), c, q.Session)
 			style := w.style()
 			return c.Query(cmd.Context(), q, func(e client.Entry) bool {
 				if asJSON {

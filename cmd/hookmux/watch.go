@@ -24,7 +24,7 @@ type filterFlags struct {
 func (f *filterFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.agents, "agent", nil, "only this agent (repeatable)")
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only this kind, unified or native: tool.before, PreToolUse (repeatable)")
-	cmd.Flags().StringVar(&f.session, "session", "", "only this session id")
+	cmd.Flags().StringVar(&f.session, "session", "", "only this session: its id, the beginning of it, its title or its pane")
 	cmd.Flags().StringVar(&f.tool, "tool", "", "only this tool name")
 	cmd.Flags().StringVar(&f.verdict, "decision", "", "only what was decided so: allow, deny, ask, modify, none")
 }
@@ -39,6 +39,18 @@ func (f *filterFlags) filter() (wire.Filter, error) {
 		out.Verdict = v.Word()
 	}
 	return out, nil
+}
+
+// wholeID is the id of the session a person means, as `hookmux ps` shows it; a
+// name that no listed session has is taken as an id the journal may know.
+func wholeID(ctx context.Context, c *client.Client, name string) string {
+	if name == "" {
+		return ""
+	}
+	if d, err := c.Session(ctx, name); err == nil {
+		return d.ID
+	}
+	return name
 }
 
 func (w *world) watchCommand() *cobra.Command {
@@ -92,6 +104,7 @@ func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool
 	if err != nil {
 		return err
 	}
+	params.Filter.Session = wholeID(ctx, c, params.Filter.Session)
 	style := w.style()
 	shown := newRecent(4096)
 	seen := 0

@@ -302,3 +302,48 @@ export default function (h: any) {
 		}
 	}
 }
+
+// TestFollowing: of what one prompt or one end means in pi, the later sees what
+// the earlier made of it.
+func TestFollowing(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("follow.ts", `export default (pi) => {
+  let kept = false;
+  pi.on("input", (e) => ({ action: "transform", text: e.text + "!" }));
+  pi.on("before_agent_start", (e) => console.log(e.prompt, e.systemPromptOptions.sections !== undefined, e.native.event));
+  pi.on("agent_before_settle", () => (kept ? undefined : { continue: (kept = true), entries: [{ content: "more" }] }));
+  pi.on("agent_settled", () => console.log("settled"));
+};`)
+	s.must(m, s.claude("UserPromptSubmit", object{"prompt": "go"}))
+	if d := s.must(m, s.claude("Stop", nil)); !d.KeepGoing {
+		t.Errorf("%+v", d)
+	}
+	s.must(m, s.claude("Stop", object{"stop_hook_active": true}))
+	if got := s.said(); got != "log: go! true UserPromptSubmit\nlog: settled" {
+		t.Errorf("%q %s", got, s.troubles())
+	}
+}
+
+// TestUnspeakable: a change that cannot be told, as JSON cannot, refuses.
+func TestUnspeakable(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("round.ts", `export default (h) => h.on("tool_call", async (e) => { e.input.self = e; });`)
+	if _, err := s.handle(m, s.bash("x")); err == nil || !strings.Contains(err.Error(), "circular") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestPassedOn: what pi keeps to itself is not promised.
+func TestPassedOn(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("pi.ts", `export default (pi) => { for (const name of ["context", "user_bash", "session_before_fork"]) pi.on(name, () => {}); };`)
+	var said []string
+	for _, l := range m.Info().Limits {
+		said = append(said, l.Text)
+	}
+	for _, want := range []string{"context: stays inside pi", "user_bash: happens in pi only, and is passed on when", "forking can be seen and cancelled in pi only"} {
+		if !strings.Contains(strings.Join(said, "\n"), want) {
+			t.Errorf("%q is not in %q", want, said)
+		}
+	}
+}

@@ -22,7 +22,7 @@ func TestErrors(t *testing.T) {
 		{"rejects", "export default async (h: any) => {\n  await null;\n  throw new Error(\"late\");\n}\n", "hook.ts:3:", "late"},
 		{"missing file", "import { a } from \"./other.ts\";\nexport default () => a;\n", "hook.ts:1:", "Could not resolve \"./other.ts\""},
 		{"missing package", "import a from \"left-pad\";\nexport default () => a;\n", "hook.ts:1:", "Could not resolve \"left-pad\""},
-		{"missing part of Node", "import z from \"node:zlib\";\nexport default () => z;\n", "hook.ts", "runtime: node"},
+		{"missing part of Node", "import z from \"node:worker_threads\";\nexport default () => z;\n", "hook.ts", "runtime: node"},
 		{"on without a function", "export default (h: any) => {\n\n  h.on(\"tool_call\", 1 as any);\n};\n", "hook.ts:3:", "the handler must be a function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,11 +1,13 @@
 package module
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // byKind: which of pi's events stand for one of hookmux's, in pi's order.
@@ -101,7 +103,7 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 	add := func(name string, fields object) {
 		if p.wants(name) {
 			if renamed := p.rename(name, fields); renamed != nil {
-				list = append(list, shown{name: name, fields: p.finish(renamed, s)})
+				list = append(list, shown{name: name, fields: renamed})
 			}
 		}
 	}
@@ -115,7 +117,7 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 			if ev.Tool == nil {
 				continue
 			}
-			if s.turn.results && !s.pi { // a tool is called after results: the model spoke in between
+			if s.turn.results && !s.spoken["turn_start"] { // a tool is called after results: the model spoke in between
 				add("turn_end", object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
 				s.turn.index++
 				s.turn.results = false
@@ -186,7 +188,7 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 		}
 		fields := s.base("tool_call")
 		fields["toolName"], fields["toolCallId"], fields["input"] = c.name, id, c.shown
-		list = append(list, shown{name: "tool_call", fields: p.finish(fields, s), call: c})
+		list = append(list, shown{name: "tool_call", fields: fields, call: c})
 	}
 	return list, nil
 }
@@ -201,7 +203,7 @@ func (p *presenter) result(s *subject) shown {
 	}
 	fields := s.base("tool_result")
 	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.name, t.CallID, c.shown, out.content, t.Failed
-	return shown{name: "tool_result", fields: p.finish(fields, s), result: &out}
+	return shown{name: "tool_result", fields: fields, result: &out}
 }
 
 // base is pi's own event where there is one.
@@ -214,14 +216,27 @@ func (s *subject) base(name string) object {
 	return object{"type": name}
 }
 
-// finish puts the agent's own words beside pi's.
-func (p *presenter) finish(fields object, s *subject) object {
-	native := object{"agent": s.ev.Agent, "event": s.ev.Native, "kind": string(s.ev.Kind)}
-	if t := s.ev.Tool; t != nil {
-		native["toolName"], native["toolKind"], native["input"] = t.Name, string(t.Kind), objectOf(t.CurrentInput())
+// own are the agent's words beside pi's: the same for everything that is shown
+// of one event, and read by few hooks. They travel once and are read when
+// somebody looks.
+type own struct {
+	Agent    string          `json:"agent"`
+	Event    string          `json:"event"`
+	Kind     string          `json:"kind"`
+	ToolName string          `json:"toolName,omitempty"`
+	ToolKind string          `json:"toolKind,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`
+}
+
+func ownWords(ev *event.Event) string {
+	o := own{Agent: ev.Agent, Event: ev.Native, Kind: string(ev.Kind)}
+	if t := ev.Tool; t != nil {
+		o.ToolName, o.ToolKind = t.Name, string(t.Kind)
+		if input := t.CurrentInput(); jsonscan.IsObject(input) {
+			o.Input = input
+		}
 	}
-	fields["native"] = native
-	return fields
+	return string(encoded(o))
 }
 
 func assistant(ev *event.Event) object {

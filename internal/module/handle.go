@@ -90,15 +90,14 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	for i := range events {
 		fields[i] = events[i].fields
 	}
-	about := m.context(s)
+	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
 	if side, ok := g.runner.(*sidecar); ok {
-		about["entries"] = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+		asking.Ctx.Entries = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
 	}
-	request := encoded(object{"events": fields, "ctx": about, "ends": s.ev.Kind == event.SessionEnd})
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()
-	id, answer := g.runner.ask("event", string(request), func(id int) {
+	id, answer := g.runner.ask("event", string(encoded(asking)), func(id int) {
 		g.mu.Lock()
 		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel}
 		g.mu.Unlock()
@@ -122,6 +121,9 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 				return nil, m.dropped(o.err)
 			}
 			var outcomes []*said
+			if len(o.value) == 0 || string(o.value) == "null" { // nobody had anything to say
+				return nil, nil
+			}
 			if err := json.Unmarshal(o.value, &outcomes); err != nil {
 				return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), err)
 			}
@@ -219,8 +221,32 @@ func (m *Module) remember(ev *event.Event, pi bool) *turn {
 	return t
 }
 
-// context is what a handler reads off its second argument.
-func (m *Module) context(s *subject) object {
+// request is an event on its way into an engine.
+type request struct {
+	Events []object `json:"events"`
+	Ctx    about    `json:"ctx"`
+	Native string   `json:"native"` // JSON
+	Ends   bool     `json:"ends,omitempty"`
+}
+
+// about is what a handler reads off its second argument.
+type about struct {
+	Key         string `json:"key"`
+	Agent       string `json:"agent"`
+	Session     string `json:"session"`
+	Cwd         string `json:"cwd"`
+	Pi          bool   `json:"pi"`
+	HasUI       bool   `json:"hasUI"`
+	Mode        string `json:"mode"`
+	SessionFile string `json:"sessionFile,omitempty"`
+	Title       string `json:"title,omitempty"`
+	Model       string `json:"model,omitempty"`
+	Idle        bool   `json:"idle"`
+	Headless    bool   `json:"headless"`
+	Entries     any    `json:"entries,omitempty"`
+}
+
+func (m *Module) context(s *subject) about {
 	ev := s.ev
 	someone := m.engine.host.Asker != nil && m.engine.host.Asker.Someone(ev)
 	mode := "print"
@@ -230,9 +256,9 @@ func (m *Module) context(s *subject) object {
 	if own := str(s.ctx["mode"]); own != "" {
 		mode = own
 	}
-	return object{
-		"key": sessionKey(ev.Agent, ev.Session), "agent": ev.Agent, "session": ev.Session, "cwd": ev.Cwd, "pi": s.pi, "hasUI": someone, "mode": mode, "sessionFile": ev.Transcript, "title": ev.Title, "model": ev.Model,
-		"idle": ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd, "headless": ev.Attended == event.AttendedNo,
+	return about{
+		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
+		Idle: ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd, Headless: ev.Attended == event.AttendedNo,
 	}
 }
 

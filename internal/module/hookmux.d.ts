@@ -133,3 +133,100 @@ declare module "hookmux" {
 declare module "@mariozechner/pi-coding-agent/hooks" { export * from "hookmux"; }
 declare module "@mariozechner/pi-coding-agent" { export * from "hookmux"; }
 declare module "@earendil-works/pi-coding-agent" { export * from "hookmux"; }
+declare module "@mariozechner/pi-*";
+declare module "@earendil-works/pi-*";
+declare module "@sinclair/typebox" { export const Type: any; export type Static<T> = any; export type TSchema = any; export const Kind: any; }
+declare module "typebox" { export * from "@sinclair/typebox"; }
+
+// --- what there is of Node. With @types/node beside the hook its own count. ---------
+
+declare module "node:path" {
+  export interface Path {
+    sep: string;
+    delimiter: string;
+    join(...parts: string[]): string;
+    resolve(...parts: string[]): string;
+    normalize(path: string): string;
+    isAbsolute(path: string): boolean;
+    dirname(path: string): string;
+    basename(path: string, suffix?: string): string;
+    extname(path: string): string;
+    relative(from: string, to: string): string;
+    parse(path: string): { root: string; dir: string; base: string; ext: string; name: string };
+    posix: Path;
+  }
+  const path: Path;
+  export default path;
+  export const sep: string, delimiter: string;
+  export const join: Path["join"], resolve: Path["resolve"], normalize: Path["normalize"], isAbsolute: Path["isAbsolute"], dirname: Path["dirname"];
+  export const basename: Path["basename"], extname: Path["extname"], relative: Path["relative"], parse: Path["parse"], posix: Path;
+}
+declare module "node:fs" {
+  type Encoding = "utf8" | "utf-8" | "base64" | "hex" | "latin1" | "ascii";
+  type Data = string | Uint8Array;
+  export interface Stats { size: number; mode: number; mtimeMs: number; mtime: Date; isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }
+  export interface Dirent { name: string; isFile(): boolean; isDirectory(): boolean; isSymbolicLink(): boolean }
+  export interface FSWatcher { close(): void; on(name: string, run: (...args: any[]) => void): this }
+  type WatchListener = (what: string, name: string) => void;
+  export interface FS {
+    readFileSync(path: string, options: Encoding | { encoding: Encoding }): string;
+    readFileSync(path: string): Buffer;
+    writeFileSync(path: string, data: Data, options?: any): void;
+    appendFileSync(path: string, data: Data, options?: any): void;
+    existsSync(path: string): boolean;
+    statSync(path: string, options?: any): Stats;
+    lstatSync(path: string, options?: any): Stats;
+    readdirSync(path: string, options: { withFileTypes: true; recursive?: boolean }): Dirent[];
+    readdirSync(path: string, options?: any): string[];
+    mkdirSync(path: string, options?: any): string | undefined;
+    mkdtempSync(prefix: string): string;
+    rmSync(path: string, options?: { recursive?: boolean; force?: boolean }): void;
+    unlinkSync(path: string): void;
+    renameSync(from: string, to: string): void;
+    copyFileSync(from: string, to: string): void;
+    realpathSync(path: string): string;
+    chmodSync(path: string, mode: number): void;
+    watch(path: string, listener?: WatchListener): FSWatcher;
+    watch(path: string, options: any, listener?: WatchListener): FSWatcher;
+    promises: Record<string, (...args: any[]) => Promise<any>>;
+    [member: string]: any;
+  }
+  const fs: FS;
+  export default fs;
+  export const readFileSync: FS["readFileSync"], writeFileSync: FS["writeFileSync"], appendFileSync: FS["appendFileSync"], existsSync: FS["existsSync"];
+  export const statSync: FS["statSync"], lstatSync: FS["lstatSync"], readdirSync: FS["readdirSync"], mkdirSync: FS["mkdirSync"], mkdtempSync: FS["mkdtempSync"], rmSync: FS["rmSync"];
+  export const unlinkSync: FS["unlinkSync"], renameSync: FS["renameSync"], copyFileSync: FS["copyFileSync"], realpathSync: FS["realpathSync"], chmodSync: FS["chmodSync"], watch: FS["watch"];
+  export const promises: FS["promises"], createReadStream: any, createWriteStream: any, constants: any, watchFile: any, unwatchFile: any;
+}
+declare module "node:http" {
+  export interface IncomingMessage { method: string; url: string; headers: Record<string, string>; on(name: "data", run: (chunk: Buffer) => void): this; on(name: string, run: (...args: any[]) => void): this; [Symbol.asyncIterator](): AsyncIterator<Buffer>; [member: string]: any }
+  export interface ServerResponse { statusCode: number; setHeader(name: string, value: string): this; writeHead(status: number, headers?: Record<string, string>): this; write(text: string | Uint8Array): boolean; end(text?: string | Uint8Array): this; [member: string]: any }
+  export interface Server { listen(port: number, ...more: any[]): this; close(done?: () => void): this; address(): { port: number } | null; on(name: string, run: (...args: any[]) => void): this; [member: string]: any }
+  export interface HTTP { createServer(run: (request: IncomingMessage, response: ServerResponse) => void): Server; [member: string]: any }
+  const http: HTTP;
+  export default http;
+  export const createServer: HTTP["createServer"], request: any, get: any;
+}
+declare module "node:os" {
+  const os: { homedir(): string; tmpdir(): string; hostname(): string; platform(): string; EOL: string; [member: string]: any };
+  export default os;
+  export const homedir: () => string, tmpdir: () => string, hostname: () => string, platform: () => string, EOL: string, userInfo: any, cpus: any;
+}
+declare module "node:*";
+declare module "fs" { export * from "node:fs"; export { default } from "node:fs"; }
+declare module "path" { export * from "node:path"; export { default } from "node:path"; }
+declare module "os" { export * from "node:os"; export { default } from "node:os"; }
+declare module "http" { export * from "node:http"; export { default } from "node:http"; }
+declare module "fs/promises";
+declare module "child_process";
+declare module "crypto";
+declare module "events";
+declare module "readline";
+declare module "url";
+declare module "util";
+declare module "zlib";
+
+interface Buffer extends Uint8Array { toString(encoding?: string): string; [member: string]: any }
+declare var Buffer: { from(data: any, encoding?: string): Buffer; concat(list: Uint8Array[]): Buffer; alloc(size: number): Buffer; byteLength(text: string): number; [member: string]: any };
+declare var process: { env: Record<string, string | undefined>; cwd(): string; platform: string; pid: number; argv: string[]; [member: string]: any };
+declare var require: (name: string) => any;

@@ -109,6 +109,23 @@ var onlyInPi = map[string]string{
 	"resources_discover": "", "session_compact_failed": "", "ui_prompt_end": "", "cache_warming_decision": "", "mcp_servers_change": "", "input_end": "",
 }
 
+// passedOn says how one of pi's own events gets to a hook, if it does at all.
+func (m *Module) passedOn(name, why string) string {
+	for _, a := range m.engine.host.Catalogue.Agents() {
+		if a.Dialect != piDialect {
+			continue
+		}
+		spec, sent := a.Event(name)
+		switch {
+		case sent && spec.Install == agent.InstallDefault:
+			return either(why, name+": happens in pi only")
+		case sent && spec.Install == agent.InstallOptional:
+			return name + ": happens in pi only, and is passed on when `hookmux install pi --events` names it"
+		}
+	}
+	return name + ": stays inside pi; hookmux passes it on to no hook"
+}
+
 // limits say, for every agent, what the file listens to and the agent cannot
 // do. Nothing is said about an agent's version: the newest known counts.
 func (m *Module) limits(p *presenter) []Limit {
@@ -143,10 +160,7 @@ func (m *Module) limits(p *presenter) []Limit {
 	slices.Sort(names)
 	for _, name := range names {
 		if why, only := onlyInPi[name]; only {
-			if why == "" {
-				why = name + ": happens in pi only"
-			}
-			list = append(list, Limit{hook.Any, name, why})
+			list = append(list, Limit{hook.Any, name, m.passedOn(name, why)})
 		}
 	}
 	return list

@@ -6,7 +6,10 @@ import (
 )
 
 // watchdog interrupts an engine that computes for longer than its slice
-// without giving way. Time the engine spends waiting inside Go does not count.
+// without giving way. Time the engine spends waiting inside Go does not count,
+// nor does time in which the machine was busy with others: as long as the whole
+// process has not computed for a slice, no engine in it has. There is an end to
+// that patience, so that a slice stays a bound.
 // After it fired it keeps on firing until the engine comes back: an engine
 // takes an interrupt back when it is entered anew.
 type watchdog struct {
@@ -18,17 +21,25 @@ type watchdog struct {
 	running bool
 	paused  bool
 	fired   bool
+	hurried bool
 	until   time.Time
 	left    time.Duration
+	began   time.Time
+	used    time.Duration // by the process, when the turn began
 }
+
+// patience is how many slices of the clock a turn may last that computed for
+// less than one.
+const patience = 5
 
 const again = 20 * time.Millisecond
 
 func (w *watchdog) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.running, w.paused, w.fired = true, false, false
-	w.until = time.Now().Add(w.slice)
+	w.running, w.paused, w.fired, w.hurried = true, false, false, false
+	w.began, w.used = time.Now(), processTime()
+	w.until = w.began.Add(w.slice)
 	if w.timer == nil {
 		w.timer = time.AfterFunc(w.slice, w.check)
 		return
@@ -75,6 +86,10 @@ func (w *watchdog) check() {
 		w.timer.Reset(left)
 		return
 	}
+	if left := w.slice - (processTime() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+		w.timer.Reset(max(left, again))
+		return
+	}
 	w.fired = true
 	w.interrupt()
 	w.timer.Reset(again)
@@ -87,7 +102,7 @@ func (w *watchdog) hurry() {
 	if !w.running {
 		return
 	}
-	w.until, w.left = time.Time{}, 0
+	w.until, w.left, w.hurried = time.Time{}, 0, true
 	if !w.paused {
 		w.timer.Reset(0)
 	}

@@ -92,7 +92,7 @@ func placeholder(title string, spec *agent.StatusSpec) bool {
 // wrappers are elements in which agents hand their own words, or a person's
 // commands, to the model as if they were prompts.
 var wrappers = []string{
-	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder",
+	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder", "<system_notification",
 	"<user_info", "<rules", "<hook_prompt", "<bash-", "<environment_context", "<user_instructions",
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }
@@ -101,7 +101,8 @@ var wrappers = []string{
 func ownWords(prompt string) bool {
 	prompt = strings.TrimSpace(prompt)
 	return strings.HasPrefix(prompt, "<task-notification") || strings.HasPrefix(prompt, "<hook_prompt") ||
-		strings.HasPrefix(prompt, "<system-reminder") || strings.HasPrefix(prompt, "<system_reminder")
+		strings.HasPrefix(prompt, "<system-reminder") || strings.HasPrefix(prompt, "<system_reminder") ||
+		strings.HasPrefix(prompt, "<system_notification")
 }
 
 // PromptTitle is the title a prompt gives; empty when it gives none: slash

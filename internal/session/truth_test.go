@@ -24,6 +24,17 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8, w.rules); c.Stale == "" || c.To != Running {
 		t.Errorf("%+v", c)
 	}
+	w = newWorld(t)
+	w.rules = rulesOf(t, "opencode")
+	w.send(event.TurnStart, native("chat.message"), turn("m1"))
+	w.send(event.TurnStart, native("chat.message"), turn("m2"))
+	w.send(event.ToolBefore, native("tool.execute.before"), turn("m1"), shell("c1", "make"))
+	if s := w.get(); s.TurnCount != 1 || s.Tool != "Bash: make" {
+		t.Errorf("%+v", s)
+	}
+	if c := w.send(event.TurnEnd, native("session.idle")); c.To != Success || c.Turn.N != 1 {
+		t.Errorf("%+v", c)
+	}
 	// Where an agent does not say so, a new prompt ends the turn before it.
 	w = newWorld(t)
 	w.rules = rulesOf(t, "gemini")
@@ -146,6 +157,7 @@ func TestASearchInPartsFoundNothing(t *testing.T) {
 
 func TestWhatAHookAddsIsNoTitle(t *testing.T) {
 	for prompt, want := range map[string]string{
+		"<system_notification>\nShell command has completed":                      "",
 		"<hook_context>You are tested.</hook_context> Fix it":                     "Fix it",
 		"<hook_context>a</hook_context>\n<hook_context>b</hook_context>Fix":       "Fix",
 		"<hook_context>never closed":                                              "<hook_context>never closed",

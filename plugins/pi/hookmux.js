@@ -48,6 +48,7 @@ function handlers(pi) {
   const inbox = line.listen(() => (here ? [here] : []), prompted);
 
   let latest; // the newest context; it knows the models
+  let known = ""; // the session that was seen last
 
   // prompted puts words into the session as the person's own, or runs a model
   // for a hook: the keys stay here.
@@ -79,6 +80,9 @@ function handlers(pi) {
       mode: peek(() => ctx.mode), hasUI: peek(() => ctx.hasUI), cwd: peek(() => ctx.cwd), idle: peek(() => ctx.isIdle()),
       sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
     };
+    // What ends together with its session, as a dialog does, is still its own.
+    known = text(around.sessionId) || known;
+    if (!text(around.sessionId) && known) around.sessionId = known;
     line.cwd = text(around.cwd) || line.cwd;
     latest = ctx;
     return { event: shown, ctx: around, plugin: { version, ...more } };

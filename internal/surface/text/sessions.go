@@ -61,6 +61,9 @@ func doing(one *wire.Session) string {
 func Result(t *wire.Turn) string {
 	switch t.Result {
 	case "toolErrors":
+		if t.Errors == 0 {
+			return "a call failed" // more was not said
+		}
 		return fmt.Sprintf("%d %s failed", t.Errors, plural(t.Errors, "call", "calls"))
 	case "apiError":
 		if t.Error != "" {

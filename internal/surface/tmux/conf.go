@@ -173,7 +173,7 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 	b.WriteString("\n# Keys behind the prefix.\n")
 	if keys.Jump != "" { // run-shell expands what it runs; popups and windows do not
 		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quote(
-			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux display-message \"hookmux: no agent is waiting\""))
+			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux display-message \"hookmux: no agent waits here in tmux\""))
 	}
 	if keys.Popup != "" {
 		if newer(3, 2) {

@@ -234,10 +234,10 @@ class Record {
   buildSessionContext() { return { messages: this.getEntries().filter((e) => e.type === "message").map((e) => e.message) }; }
 }
 
+const its = Symbol("its"); // not for those who look at a context's keys
 class Context {
   constructor(session, request) {
-    Object.defineProperty(this, "session", { value: session });
-    Object.defineProperty(this, "request", { value: request });
+    this[its] = [session, request];
     this.hasUI = request.ctx.hasUI;
     this.cwd = request.ctx.cwd;
     this.mode = request.ctx.mode;
@@ -245,6 +245,8 @@ class Context {
     this.agent = request.ctx.agent;
     this.sessionId = request.ctx.session;
   }
+  get session() { return this[its][0]; }
+  get request() { return this[its][1]; }
   get ui() { return this._ui || hide(this, "_ui", dialogs(this)); }
   get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }

@@ -43,27 +43,72 @@ function report(request, event, e) {
   call("problem", { dispatch: request.id, event: event.type + (event.reason ? ":" + event.reason : ""), error: describe(e) });
 }
 
-const rules = {
-  // The first block stops. A throw blocks: the caller hears it as threw.
-  async tool_call(session, request, event, list, ctx) {
-    const before = JSON.stringify(event.input);
-    const out = {};
-    for (const handler of list) {
-      let r;
-      try {
-        r = handler(event, ctx);
-        if (r && typeof r.then === "function") r = await r;
-      } catch (e) {
-        report(request, event, e);
-        return { threw: describe(e) };
-      }
-      if (truthy(r) && r.block) return { result: { block: true, reason: r.reason === undefined ? "" : String(r.reason) } };
-      if (truthy(r)) out.result = r;
+// picture remembers an input, so that a change shows: most are flat.
+function picture(input) {
+  const flat = {};
+  for (const key in input) {
+    const value = input[key];
+    if (value !== null && typeof value === "object") return JSON.stringify(input);
+    flat[key] = value;
+  }
+  return flat;
+}
+
+function unchanged(before, input) {
+  if (typeof before === "string") return JSON.stringify(input) === before;
+  if (input === null || typeof input !== "object") return false;
+  let left = 0;
+  for (const key in before) {
+    if (input[key] !== before[key]) return false;
+    left++;
+  }
+  for (const key in input) left--;
+  return left === 0;
+}
+
+// judged is tool_call. The first block stops; a throw blocks, and the caller
+// hears it as threw. It is waited for at every call of a tool, so it is told by
+// a callback: awaiting costs several times what a regex does.
+function judged(request, event, list, ctx, done) {
+  const before = picture(event.input);
+  const out = {};
+  let at = 0;
+  const threw = (e) => {
+    report(request, event, e);
+    done({ threw: describe(e) });
+  };
+  const heard = (r) => {
+    if (truthy(r) && r.block) {
+      done({ result: { block: true, reason: r.reason === undefined ? "" : String(r.reason) } });
+      return false;
     }
-    const after = JSON.stringify(event.input);
-    if (after !== before) out.input = event.input;
-    return out;
-  },
+    if (truthy(r)) out.result = r;
+    return true;
+  };
+  const next = () => {
+    while (at < list.length) {
+      const r = list[at++](event, ctx);
+      if (r && typeof r.then === "function") {
+        r.then((v) => guarded(() => heard(v) && next()), threw);
+        return;
+      }
+      if (!heard(r)) return;
+    }
+    if (!unchanged(before, event.input)) out.input = event.input;
+    done(out);
+  };
+  const guarded = (run) => {
+    try {
+      run();
+    } catch (e) {
+      threw(e);
+    }
+  };
+  guarded(next);
+}
+
+const rules = {
+  tool_call: (session, request, event, list, ctx) => new Promise((done) => judged(request, event, list, ctx, done)),
 
   async tool_result(session, request, event, list, ctx) {
     let result;
@@ -193,7 +238,20 @@ function ruleFor(type) {
 
 // dressed gives an event what cannot travel as JSON.
 function dressed(event, session, request) {
-  const { absent: missing, wants, ...rest } = event;
+  Object.defineProperty(event, "native", {
+    configurable: true,
+    enumerable: true,
+    get() {
+      const value = JSON.parse(request.native);
+      Object.defineProperty(event, "native", { value, writable: true, configurable: true, enumerable: true });
+      return value;
+    },
+  });
+  if (!event.absent && !event.wants) return event;
+  const { absent: missing, wants } = event;
+  const rest = event;
+  delete rest.absent;
+  delete rest.wants;
   for (const name of missing || []) {
     Object.defineProperty(rest, name, {
       configurable: true,
@@ -228,11 +286,14 @@ async function dispatch(request) {
     const ctx = new Context(session, request);
     for (const event of request.events) {
       const list = session.handlers.get(event.type);
-      if (!list || !list.length) {
+      if (!list || !list.length || (event.type === "agent_settled" && request.goesOn)) {
         out.push(null);
         continue;
       }
+      if (event.type === "before_agent_start" && request.text !== undefined) event.prompt = request.text;
       const said = await ruleFor(event.type)(session, request, dressed(event, session, request), [...list], ctx);
+      if (said.result && said.result.action === "transform") request.text = said.result.text; // what follows is about that
+      if (event.type === "agent_before_settle" && said.result && said.result.continue) request.goesOn = true;
       out.push(said.result === undefined && said.input === undefined && said.threw === undefined ? null : said);
       if (said.threw || (said.result && (said.result.block || said.result.action === "handled"))) break;
     }
@@ -243,9 +304,36 @@ async function dispatch(request) {
   return out;
 }
 
+// quickly is dispatch for what happens most: one call of a tool.
+function quickly(request) {
+  const { id, events: [event] } = request;
+  const session = sessionOf(request.ctx);
+  const list = session.handlers.get("tool_call");
+  if (session.ready || session.failure || !list || !list.length) {
+    dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
+    return;
+  }
+  current = session;
+  session.dispatch = id;
+  request.open = 0;
+  running.set(id, request);
+  judged(request, dressed(event, session, request), [...list], new Context(session, request), (said) => {
+    running.delete(id);
+    finish(id, said.result === undefined && said.input === undefined && said.threw === undefined ? undefined : [said]);
+  });
+}
+
 // --- Go's way in ------------------------------------------------------------------
 
-const finish = (id, value) => native.sync("done", JSON.stringify({ id, value }));
+const finish = (id, value) => {
+  let text;
+  try {
+    text = JSON.stringify({ id, value });
+  } catch (e) {
+    return fail(id, e); // what was said cannot be told
+  }
+  native.sync("done", text);
+};
 const fail = (id, e) => native.sync("done", JSON.stringify({ id, error: describe(e) }));
 
 function loaded(id, space) {
@@ -270,7 +358,8 @@ const entries = {
   },
   event(id, request) {
     request.id = id;
-    dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
+    if (!request.ends && request.events.length === 1 && request.events[0].type === "tool_call") return quickly(request);
+    dispatch(request).then((v) => finish(id, v.some((said) => said !== null) ? v : undefined), (e) => fail(id, e));
   },
   expire(id) {
     const request = running.get(id);
