@@ -42,8 +42,9 @@
 //
 // modules: dispatch to a TypeScript hook of three regexes against dispatch to a
 // built-in that has nothing to say, in this process and over the sockets of two
-// hubs; the cpu of loading one such file and fifty, as the hub does; and what
-// one more costs the hub in memory.
+// hubs; the cpu of a hub until one such file and until fifty are loaded; whether
+// each of fifty costs more than each of ten; and what one more costs the hub in
+// memory.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main

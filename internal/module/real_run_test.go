@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,4 +161,47 @@ func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
 func payloadType(payload string) string {
 	e, _ := objectOf([]byte(payload))["event"].(object)
 	return str(e["type"])
+}
+
+var fenced = regexp.MustCompile("(?s)```(?:typescript|ts)\n(.*?)```")
+
+// TestRealDocumentation runs the hooks that pi's own documentation of the hook
+// era prints: every block that exports a factory. HOOKMUX_PI_HOOKS_DOC names
+// another edition of that document.
+func TestRealDocumentation(t *testing.T) {
+	path := os.Getenv("HOOKMUX_PI_HOOKS_DOC")
+	if path == "" {
+		path = fromPackage(t, "@mariozechner/pi-coding-agent", "0.27.9", filepath.Join("docs", "hooks.md"))
+	}
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", t.TempDir())
+	s := newStage(t, nil)
+	work := workTree(t, s)
+	ran := 0
+	for _, block := range fenced.FindAllStringSubmatch(string(doc), -1) {
+		if !strings.Contains(block[1], "export default") {
+			continue
+		}
+		ran++
+		name := fmt.Sprintf("sample%d.ts", ran)
+		m := s.load(name, block[1])
+		if m.Info().Generation != Hooks1 {
+			t.Errorf("%s: taken for %s", name, m.Info().Generation)
+		}
+		shown, troubles := s.drive(m, work)
+		t.Logf("%s listens to %v, was shown %d events", name, m.Info().Events, shown)
+		for _, said := range troubles {
+			// A watched file that nobody made; one port for several sessions.
+			if !strings.Contains(said, "ENOENT") && !strings.Contains(said, "EADDRINUSE") {
+				t.Errorf("%s: %s", name, said)
+			}
+		}
+		s.engine.Unload(m.Path()) // a server's port is free again
+	}
+	if ran < 8 { // 0.27.9 prints eight, the edition of two days before nine
+		t.Errorf("only %d samples in %s", ran, path)
+	}
 }

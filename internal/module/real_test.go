@@ -17,9 +17,16 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
-// examples fetches the example hooks that one of pi's packages ships. They are
-// other people's text: they are kept in the agents' cache, never in the tree.
+// examples fetches the example hooks that one of pi's packages ships.
 func examples(t *testing.T, pkg, version, folder string) string {
+	t.Helper()
+	return fromPackage(t, pkg, version, filepath.Join("examples", folder))
+}
+
+// fromPackage fetches the examples and documentation of one of pi's packages.
+// They are other people's text: they are kept in the agents' cache, never in
+// the tree.
+func fromPackage(t *testing.T, pkg, version, wantedPath string) string {
 	t.Helper()
 	wanted := strings.Fields(os.Getenv("HOOKMUX_VERIFY"))
 	if !slices.Contains(wanted, "pi") && !slices.Contains(wanted, "all") {
@@ -30,7 +37,8 @@ func examples(t *testing.T, pkg, version, folder string) string {
 		t.Skip(err)
 	}
 	dir := filepath.Join(cache, "pi-examples-"+version)
-	if _, err := os.Stat(filepath.Join(dir, "package")); err != nil {
+	found := filepath.Join(dir, "package", wantedPath)
+	if _, err := os.Stat(found); err != nil {
 		if err := fetchExamples(pkg+"@"+version, dir); err != nil {
 			if os.Getenv("HOOKMUX_VERIFY_STRICT") == "1" {
 				t.Fatal(err)
@@ -38,7 +46,7 @@ func examples(t *testing.T, pkg, version, folder string) string {
 			t.Skipf("%s %s cannot be fetched here: %v", pkg, version, err)
 		}
 	}
-	return filepath.Join(dir, "package", "examples", folder)
+	return found
 }
 
 func fetchExamples(spec, dir string) error {
@@ -78,7 +86,7 @@ func fetchExamples(spec, dir string) error {
 		if err != nil {
 			return err
 		}
-		if h.Typeflag != tar.TypeReg || !strings.HasPrefix(h.Name, "package/examples/") || !filepath.IsLocal(h.Name) {
+		if h.Typeflag != tar.TypeReg || !strings.HasPrefix(h.Name, "package/examples/") && !strings.HasPrefix(h.Name, "package/docs/") || !filepath.IsLocal(h.Name) {
 			continue
 		}
 		to := filepath.Join(dir, filepath.FromSlash(h.Name))
