@@ -200,6 +200,9 @@ type OffSwitch struct {
 	Format string `yaml:"format"`
 	Key    string `yaml:"key"`  // keys joined by dots
 	When   any    `yaml:"when"` // the value that switches hooks off
+	// Unless is a key of the same file that outranks this one: where it is
+	// set, this one means nothing.
+	Unless string `yaml:"unless"`
 }
 
 // Look is how [InstallSpec.Place] looks at the disk; it never does itself.

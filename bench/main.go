@@ -40,6 +40,12 @@
 // interleaved. The answer is flushed to disk on the way. Its hub takes everybody
 // for a person at a terminal; nothing else about it differs.
 //
+// modules: calls over the sockets of two hubs in turn, one with a built-in that
+// has nothing to say and one with a TypeScript hook of three regexes; loading
+// one such file and fifty, as the hub does; and what one more costs the hub in
+// memory. Dispatch alone, without hub and socket, stands beside it without a
+// bar.
+//
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
 
@@ -95,7 +101,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
-		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
+		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
 	}
 	for _, part := range parts {
 		if all[part] == nil {

@@ -49,6 +49,11 @@ func residentAfter(ctx context.Context, p *place, l *load, calls int64) (float64
 	if err := p.drained(ctx); err != nil {
 		return 0, err
 	}
+	return residentOf(p)
+}
+
+// residentOf is the hub's memory, looked at a few times.
+func residentOf(p *place) (float64, error) {
 	var seen []float64
 	for range 9 {
 		time.Sleep(300 * time.Millisecond)

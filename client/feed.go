@@ -17,6 +17,7 @@ type (
 	FeedResult = wire.FeedReplyResult
 	Grant      = wire.GrantInfo
 	Digest     = wire.Digest
+	FeedReady  = wire.FeedReady
 )
 
 // Requests are those that wait for a person, oldest first; with all, behind
@@ -91,6 +92,7 @@ func NeedsPIN(err error) bool {
 type FeedNote struct {
 	Method string
 	Item   *Request
+	Ready  *FeedReady // with ready: whether agents are held for this listener
 }
 
 // Feed follows the feed: what waits, then every change, until ctx ends, the
@@ -150,6 +152,11 @@ func parseFeedNote(line []byte) (FeedNote, error) {
 	}
 	note := FeedNote{Method: message.Method}
 	switch message.Method {
+	case wire.NoteFeedReady:
+		note.Ready = new(FeedReady)
+		if err := json.Unmarshal(message.Params, note.Ready); err != nil {
+			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
+		}
 	case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn:
 		note.Item = new(Request)
 		if err := json.Unmarshal(message.Params, note.Item); err != nil {

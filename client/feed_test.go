@@ -32,7 +32,7 @@ func feedHub(t *testing.T) (*Client, *fakeHub) {
 		case wire.MethodFeedStream:
 			b, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: request.ID, Result: json.RawMessage(`{"ok":true}`)})
 			b = append(b, `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"abcd","status":"pending"}}`+"\n"...)
-			b = append(b, `{"jsonrpc":"2.0","method":"feed.ready","params":{"away":false}}`+"\n"...)
+			b = append(b, `{"jsonrpc":"2.0","method":"feed.ready","params":{"away":false,"attached":true}}`+"\n"...)
 			b = append(b, `{"jsonrpc":"2.0","method":"feed.later","params":{}}`+"\n"...)
 			_, _ = conn.Write(b)
 			return
@@ -92,12 +92,15 @@ func TestFeedStream(t *testing.T) {
 		if n.Item != nil {
 			word += " " + n.Item.ID
 		}
+		if n.Ready != nil && n.Ready.Attached {
+			word += " attached"
+		}
 		if got = append(got, word); len(got) == 3 {
 			return enough
 		}
 		return nil
 	})
-	if !errors.Is(err, enough) || strings.Join(got, ", ") != "feed.received abcd, feed.ready, feed.later" {
+	if !errors.Is(err, enough) || strings.Join(got, ", ") != "feed.received abcd, feed.ready attached, feed.later" {
 		t.Error(got, err)
 	}
 	if err := c.Feed(context.Background(), func(FeedNote) error { return nil }); err == nil || !strings.Contains(err.Error(), "hung up") {
@@ -111,7 +114,7 @@ func TestFeedStream(t *testing.T) {
 	if err := (&Client{Socket: "/nowhere/hub.sock"}).Feed(context.Background(), nil); !errors.Is(err, ErrNoHub) {
 		t.Error(err)
 	}
-	for _, line := range []string{"no json", `{"method":"feed.received","params":7}`, `{"error":{"code":-32001,"message":"no"}}`, `{"error":{"code":-32602,"message":"bad"}}`} {
+	for _, line := range []string{"no json", `{"method":"feed.received","params":7}`, `{"method":"feed.ready","params":7}`, `{"error":{"code":-32001,"message":"no"}}`, `{"error":{"code":-32602,"message":"bad"}}`} {
 		if _, err := parseFeedNote([]byte(line)); err == nil {
 			t.Error(line)
 		}

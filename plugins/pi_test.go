@@ -75,6 +75,42 @@ func TestPiDecisions(t *testing.T) {
 	}
 }
 
+// What a hook written for pi says in pi's own words is returned as it is.
+func TestPiTakesItsOwnWords(t *testing.T) {
+	t.Parallel()
+	h := newFakeHub(t, answers(map[string]string{
+		"input":                  `{"action":"transform","text":"rewritten","systemPrompt":"and be brief"}`,
+		"tool_result":            `{"content":[{"type":"text","text":"x"}],"details":{"n":1},"isError":true}`,
+		"session_before_compact": `{"compaction":{"summary":"short","firstKeptEntryId":"e2","tokensBefore":9}}`,
+		"session_before_switch":  `{"cancel":true}`,
+		"session_before_fork":    `{"skipConversationRestore":true}`,
+	}))
+	p := play(t, "pi", h.dir, plugins.Options{}, nil,
+		piEmit("input", step{"text": "do it", "source": "interactive"}),
+		piEmit("before_agent_start", step{"prompt": "do it", "systemPrompt": "You are pi."}),
+		piEmit("tool_result", step{"toolName": "bash", "toolCallId": "x", "input": step{}, "content": []step{}, "isError": false}),
+		piEmit("session_before_compact", step{"reason": "manual", "preparation": step{"firstKeptEntryId": "e2"}, "branchEntries": []step{{"id": "e1"}}}),
+		piEmit("session_before_switch", step{"reason": "new"}),
+		piEmit("session_before_fork", step{"entryId": "e1"}))
+	for as, want := range map[string]string{
+		"input":                  `{"action":"transform","text":"rewritten"}`,
+		"before_agent_start":     `{"systemPrompt":"You are pi.\n\nand be brief"}`,
+		"tool_result":            `{"content":[{"type":"text","text":"x"}],"isError":true,"details":{"n":1}}`,
+		"session_before_compact": `{"compaction":{"summary":"short","firstKeptEntryId":"e2","tokensBefore":9}}`,
+		"session_before_switch":  `{"cancel":true}`,
+		"session_before_fork":    `{"skipConversationRestore":true}`,
+	} {
+		if _, returned, _, _ := p.call(t, as); returned != want {
+			t.Errorf("%s returned %s, want %s", as, returned, want)
+		}
+	}
+	for _, ev := range h.events(t, event.CompactBefore) {
+		if raw := string(ev.Raw); !strings.Contains(raw, `"firstKeptEntryId":"e2"`) || !strings.Contains(raw, `"branchEntries":[{"id":"e1"}]`) {
+			t.Errorf("a compaction was told as %s", raw)
+		}
+	}
+}
+
 func TestPiAsksHere(t *testing.T) {
 	t.Parallel()
 	h := newFakeHub(t, answers(map[string]string{"tool_call": `{"ask":"writes outside"}`}))

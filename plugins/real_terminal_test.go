@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,7 @@ func (term *terminal) do(args ...string) (string, error) {
 }
 
 func TestRealPiTerminal(t *testing.T) {
+	agentstest.Repeats(t, "the row ask-dialog")
 	s := newRealStage(t, "pi", plugins.Options{}, model.Scenario{})
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-asked", "touch ran-denied"))
 	s.startHub(t)
@@ -78,6 +80,7 @@ func TestRealPiTerminal(t *testing.T) {
 }
 
 func TestRealOpenCodeTerminal(t *testing.T) {
+	agentstest.Repeats(t, "the rows about leave")
 	s := newRealStage(t, "opencode", plugins.Options{}, model.Scenario{})
 	s.Env = append(s.Env, `OPENCODE_PERMISSION={"bash":"ask"}`)
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-permitted", "touch ran-denied", "touch ran-forbidden"))

@@ -257,6 +257,7 @@ func TestRealPlugins(t *testing.T) {
 // TestRealPluginsWithoutHub: no hub and no hookmux, and the agent works as if
 // nothing were installed.
 func TestRealPluginsWithoutHub(t *testing.T) {
+	agentstest.Repeats(t, "TestRealAgentsWorkWithoutHookmux")
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
 			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"}, model.Scenario{})
@@ -272,6 +273,7 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 
 // TestRealPluginsLeaveEvents: no hub, but hookmux-hook: nothing is lost.
 func TestRealPluginsLeaveEvents(t *testing.T) {
+	agentstest.Repeats(t, "the row hub-absent")
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
@@ -295,6 +297,7 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 }
 
 func TestRealPiKeepsGoing(t *testing.T) {
+	agentstest.Repeats(t, "the row keep")
 	s := newRealStage(t, "pi", plugins.Options{}, model.Scenario{})
 	s.Model.Play(s.Run, script(s.Stage, "touch ran-once"))
 	s.keep = 1

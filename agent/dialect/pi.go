@@ -24,7 +24,13 @@ import (
 //	input                   {"action":"handled"}; message is kept and returned
 //	                        from the before_agent_start that follows
 //	agent_before_settle     {"continue":true,"entries":[…]}
-//	session_before_compact  {"cancel":true}
+//	session_before_compact  {"cancel":true}, {"compaction":{…}}
+//	session_before_switch   {"cancel":true}
+//	session_before_fork     {"cancel":true}
+//
+// A hook written for pi may say more in pi's own words (withExtra): a prompt
+// rewritten ({"action":"transform","text":…}), words for the system prompt
+// (systemPrompt, put behind pi's own), details of a result.
 //
 // An answer that is empty, or cannot be read, is no opinion.
 var pi = Dialect{

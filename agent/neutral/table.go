@@ -282,8 +282,6 @@ func rowsPi(event string) (Row, bool) {
 		"ui_prompt_end",
 		"hookmux_answered",
 		"user_bash",
-		"session_before_switch",
-		"session_before_fork",
 		"session_tree",
 		"project_trust",
 		"message_update",
@@ -292,7 +290,9 @@ func rowsPi(event string) (Row, bool) {
 	case "input",
 		"tool_result",
 		"agent_before_settle",
-		"session_before_compact":
+		"session_before_compact",
+		"session_before_switch",
+		"session_before_fork":
 		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "tool_call":
 		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true

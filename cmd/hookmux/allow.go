@@ -38,7 +38,7 @@ func (w *world) allowCommand() *cobra.Command {
 			}
 			var rows [][]string
 			for _, g := range grants {
-				used := fmt.Sprintf("used %d times", g.Used)
+				used := fmt.Sprintf("used %d times since the hub started", g.Used)
 				rows = append(rows, []string{g.ID, visible.Line(g.Reach, 0), visible.Line(g.Rule, 0), used})
 			}
 			text.Table(w.stdout, rows)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/visible"
 )
 
 func (w *world) answerCommand() *cobra.Command {
@@ -52,6 +54,9 @@ agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=
 // each beside the question it names, or one for each in their order.
 func answersOf(questions []event.Inquiry, words []string, text string) ([]event.QuestionAnswer, error) {
 	if len(questions) <= 1 {
+		if err := areOptions(questions, words); err != nil {
+			return nil, err
+		}
 		return []event.QuestionAnswer{{Options: words, Text: text}}, nil
 	}
 	if text != "" {
@@ -88,4 +93,29 @@ func answersOf(questions []event.Inquiry, words []string, text string) ([]event.
 		}
 	}
 	return given, nil
+}
+
+// areOptions: a word that is none of the options is a slip, not an answer;
+// own words have a flag.
+func areOptions(questions []event.Inquiry, words []string) error {
+	if len(questions) == 0 || len(questions[0].Options) == 0 {
+		return nil
+	}
+	q := questions[0]
+	var labels []string
+	for _, o := range q.Options {
+		labels = append(labels, visible.Line(o.Label, 60))
+	}
+	for _, word := range words {
+		_, number := strconv.Atoi(word)
+		fits := func(o event.Option) bool { return strings.EqualFold(o.Label, word) || o.Value != "" && o.Value == word }
+		if number == nil || slices.ContainsFunc(q.Options, fits) {
+			continue
+		}
+		if q.Free {
+			return usage("%q is none of %s; own words go with --text", word, strings.Join(labels, ", "))
+		}
+		return usage("%q is none of %s", word, strings.Join(labels, ", "))
+	}
+	return nil
 }

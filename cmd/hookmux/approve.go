@@ -80,11 +80,36 @@ func (w *world) confirmLasting(item *client.Request, reply *client.FeedReply, ye
 		}
 	case reply.Choice == "always" && item.Rule != "":
 		reply.Rule = item.Rule
-		return w.sure("always allow: "+visible.Line(item.Rule, 0)+"?", yes)
+		return w.sure("always allow "+reach(item, reply)+": "+visible.Line(item.Rule, 0)+"?", yes)
 	case reply.Choice == "all":
-		return w.sure("allow every further call of this session?", yes)
+		return w.sure("allow every further call of this session"+lasting(reply, ", for 12 hours")+"?", yes)
 	case reply.Choice == "bypass":
 		return w.sure("switch "+visible.Line(item.Agent, 0)+" so that it asks no more?", yes)
 	}
 	return nil
+}
+
+// reach says where and how long a grant will count, as the hub will save it.
+func reach(item *client.Request, reply *client.FeedReply) string {
+	agent, scope := visible.Line(item.Agent, 0), reply.Scope
+	if scope == "" && item.Project != "" {
+		scope = "project"
+	}
+	var where string
+	switch scope {
+	case "project":
+		where = agent + " in " + visible.Line(item.Project, 0)
+	case "everywhere":
+		where = agent + " everywhere"
+	default:
+		where = agent + " in this session"
+	}
+	return where + lasting(reply, ", until revoked")
+}
+
+func lasting(reply *client.FeedReply, otherwise string) string {
+	if reply.Seconds > 0 {
+		return ", for " + (time.Duration(reply.Seconds) * time.Second).String()
+	}
+	return otherwise
 }

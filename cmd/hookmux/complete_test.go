@@ -33,7 +33,7 @@ func TestCompletion(t *testing.T) {
 		{"uninstall ", "grok", ""},
 		{"run ", "claude", "gemini"}, // takes no hooks at launch
 		{"doctor ", "claude", ""},
-		{"doctor claude ", "", "codex"},
+		{"doctor claude ", "codex", "claude"},
 		{"explain claude ", "PreToolUse", ""},
 		{"config get ", "journal.keep", ""},
 		{"config set guard.secrets ", "ask", ""},

@@ -19,15 +19,15 @@ import (
 func (w *world) doctorCommand() *cobra.Command {
 	var fix, yes, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "doctor [AGENT]",
+		Use:   "doctor [AGENT…]",
 		Short: "Find out what is wrong, and how to mend it",
 		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
 trusted and not switched off, runs its hook with nearly no environment and watches
 it arrive at the hub, and says which events ever came. Every finding names the
-command that mends it; --fix runs those that only touch what hookmux wrote, and
-asks before an agent is told to trust hooks. Exit code 0 when nothing is wrong, 1 otherwise.`,
+command that mends it; --fix runs those that only touch what hookmux wrote, shows
+what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
+nothing is wrong, 1 otherwise.`,
 		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return w.doctor(cmd.Context(), args, fix, yes, asJSON)
 		},
@@ -43,7 +43,7 @@ func (w *world) doctor(ctx context.Context, args []string, fix, yes, asJSON bool
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}
@@ -70,11 +70,16 @@ func (w *world) doctor(ctx context.Context, args []string, fix, yes, asJSON bool
 		if err := w.personOnly(c, true); err != nil {
 			return err
 		}
-		mended, err := d.Mend(findings, w.mayTrust(d.Trusts(findings), yes, asJSON), &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }})
+		disk := &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }}
+		if !asJSON {
+			disk.Show = &install.Diff{Out: w.stdout, Color: w.style().Color, Home: h.Dirs.Home}
+		}
+		mended, err := d.Mend(findings, w.mayTrust(d.Trusts(findings), yes, asJSON), disk)
 		if err != nil {
 			return err
 		}
 		if mended {
+			w.tell(d.Said)
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
 	}

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -42,6 +39,9 @@ own prompts at once.`,
 			}
 			if len(list) == 0 {
 				w.say("nothing waits for you")
+				if info, err := c.Info(cmd.Context()); err == nil && !info.Feed.Someone {
+					fmt.Fprintln(w.stderr, "agents show their own prompts at once; `hookmux feed --watch` or `hookmux away` has them wait for you")
+				}
 			}
 			for i := range list {
 				if i > 0 {
@@ -57,50 +57,6 @@ own prompts at once.`,
 	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended lately")
 	cmd.AddCommand(w.feedPushCommand())
 	return cmd
-}
-
-// watchFeed shows requests as they come and go, over restarts of the hub.
-func (w *world) watchFeed(ctx context.Context, asJSON bool) error {
-	c, err := w.hub(ctx)
-	if err != nil {
-		return err
-	}
-	style := w.style()
-	shown := newRecent(4096)
-	each := func(n client.FeedNote) error {
-		word := strings.TrimPrefix(n.Method, "feed.")
-		switch {
-		case n.Item == nil:
-			if !asJSON {
-				fmt.Fprintln(w.stderr, "watching the feed; agents wait for you now (Ctrl-C ends)")
-			}
-		case asJSON:
-			w.jsonLine(map[string]any{"change": word, "item": n.Item})
-		case n.Method == wire.NoteFeedReceived:
-			if shown.add(n.Item.ID) {
-				fmt.Fprint(w.stdout, style.Request(n.Item, time.Now())+"\n")
-			}
-		default:
-			w.say("%s  %s", n.Item.ID, style.Ended(n.Item))
-		}
-		return nil
-	}
-	for {
-		err := c.Feed(ctx, each)
-		var refused *client.RefusedError
-		var rpc *wire.Error
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.As(err, &refused), errors.As(err, &rpc):
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
 }
 
 // pushLimit is how long a pushed request may take, as with cmux's hooks feed.

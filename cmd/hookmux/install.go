@@ -83,8 +83,21 @@ func (w *world) installHost() (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(w.cwd()), Getenv: w.getenv, Version: version.String,
-		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: w.agentVersion, Open: w.openSessions,
+		Hook: install.StableHook(hook, w.getenv("PATH")), AgentVersion: once(w.agentVersion), Open: w.openSessions,
 	}, nil
+}
+
+// once asks each agent only once: a plan is made twice, and some take seconds.
+func once(ask func(*agent.Agent) string) func(*agent.Agent) string {
+	said := map[string]string{}
+	return func(a *agent.Agent) string {
+		v, ok := said[a.Name]
+		if !ok {
+			v = ask(a)
+			said[a.Name] = v
+		}
+		return v
+	}
 }
 
 var versionNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
@@ -130,7 +143,19 @@ func projectFolder(dir string) string {
 	return dir
 }
 
-// named are the agents that were asked for.
+// named are the agents that were asked for. One that is not known may be in a
+// file of the person's that does not load: that is said as well.
+func (w *world) named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
+	out, err := named(c, names)
+	if dirs, e := w.dirs(); err != nil && e == nil {
+		_, problems := agent.Load(dirs.Config+"/agents", dirs.System+"/agents")
+		for _, p := range problems {
+			w.tell([]string{p.String()})
+		}
+	}
+	return out, err
+}
+
 func named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	var out []*agent.Agent
 	for _, name := range names {
@@ -172,7 +197,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}
@@ -186,6 +211,9 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 		return err
 	}
 	h.Known = c.Agents()
+	if note := install.Visiting(h.Dirs.Home); note != "" {
+		w.tell([]string{note})
+	}
 	if len(args) == 0 {
 		for _, found := range h.Find(c.Agents()) {
 			agents = append(agents, found.Agent)
@@ -194,7 +222,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
 		}
 	}
-	o := install.Options{Agents: agents, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
+	o := install.Options{Agents: agents, Found: len(args) == 0, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
 		Deny: f.onUnavailable == "deny", Neutral: f.onUnavailable == "neutral"}
 	if slices.Equal(f.events, []string{"default"}) {
 		o.Events, o.Usual = nil, true
@@ -275,7 +303,11 @@ func (w *world) confirm(plan *install.Plan, f *installFlags, question string) er
 	if f.asJSON || !ok || !term.IsTerminal(int(in.Fd())) {
 		return usage("this needs a person's yes: run it in a terminal, or add --yes")
 	}
-	fmt.Fprintf(w.stdout, "%s [y/N] ", question)
+	ask := w.stdout
+	if out, ok := w.stdout.(*os.File); !ok || !term.IsTerminal(int(out.Fd())) {
+		ask = w.stderr // the changes are read by a program, the question by a person
+	}
+	fmt.Fprintf(ask, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(w.stdin).ReadString('\n')
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was written")
@@ -283,10 +315,18 @@ func (w *world) confirm(plan *install.Plan, f *installFlags, question string) er
 	return nil
 }
 
+// list is never null in JSON.
+func list[T any](of []T) []T {
+	if of == nil {
+		return []T{}
+	}
+	return of
+}
+
 // afterInstall tries the hooks and says how it went.
 func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install.Plan, agents []*agent.Agent, f *installFlags) error {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(a *agent.Agent) bool {
-		return slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) == 0 })
+		return !slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) > 0 })
 	})
 	probes := []install.Probe{}
 	c, err := w.hub(ctx)
@@ -306,7 +346,7 @@ func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install
 		}
 	}
 	if f.asJSON {
-		if err := w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "probes": probes, "files": plan.Files()}); err != nil {
+		if err := w.printJSON(map[string]any{"agents": list(plan.Agents), "notes": list(plan.Notes), "probes": probes, "files": plan.Files()}); err != nil {
 			return err
 		}
 	} else {
@@ -319,10 +359,13 @@ func (w *world) afterInstall(ctx context.Context, h *install.Host, plan *install
 }
 
 func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answered int, slowest time.Duration) {
-	unchanged := 0
+	unchanged, off := 0, 0
 	for _, a := range plan.Agents {
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
+		}
+		if a.Off && len(a.Events) > 0 {
+			off++
 		}
 		for _, n := range append([]string{a.Pickup}, a.Notes...) {
 			if n != "" {
@@ -346,6 +389,15 @@ func (w *world) sayInstalled(plan *install.Plan, probes []install.Probe, answere
 	}
 	if unchanged == hooked {
 		line += " already"
+	}
+	switch {
+	case off > 0 && off == hooked:
+		line += ", but its settings keep all hooks from running (see above)"
+		if hooked > 1 {
+			line = strings.Replace(line, "its settings", "their settings", 1)
+		}
+	case off > 0:
+		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", off)
 	}
 	w.say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 }

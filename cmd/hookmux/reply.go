@@ -86,6 +86,9 @@ func (w *world) sayOutcome(result client.FeedResult, asJSON bool) error {
 	default:
 		w.say("%s: %s", result.ID, result.Why)
 	}
+	for _, less := range result.Degraded {
+		w.say("the agent does not hear all of it: %s", visible.Line(less, 0))
+	}
 	if g := result.Grant; g != nil {
 		w.say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", visible.Line(g.Rule, 0), visible.Line(g.Reach, 0), g.ID)
 	}

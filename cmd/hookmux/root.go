@@ -132,7 +132,7 @@ the agent's own words.`,
 		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(), w.manCommand(), w.tmuxCommand(),
 		w.psCommand(), w.showCommand(), w.jumpCommand(), w.renameCommand(), w.resumeCommand(), w.forgetCommand(), w.sendCommand(),
 		w.feedCommand(), w.approveCommand(), w.denyCommand(), w.answerCommand(), w.planCommand(), w.releaseCommand(),
-		w.allowCommand(), w.awayCommand(), w.backCommand(),
+		w.allowCommand(), w.awayCommand(), w.backCommand(), w.moduleCommand(),
 	)
 	w.complete(root)
 	root.SetHelpCommand(&cobra.Command{

@@ -31,6 +31,7 @@ const (
 
 func (w *world) runCommand() *cobra.Command {
 	var dryRun, asJSON, hubOnly, noTrust bool
+	var hooks []string
 	cmd := &cobra.Command{
 		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch; no file is edited",
@@ -44,6 +45,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		Example: `  hookmux run claude                          # as claude, seen by hookmux
   hookmux run claude -p "fix the tests" --model opus
   hookmux run codex exec "fix the tests"
+  hookmux run --hook ./gate.ts claude         # with a TypeScript hook, for this session only
   hookmux run --dry-run codex                 # show what would be run`,
 		Args:                  cobra.ArbitraryArgs,
 		DisableFlagsInUseLine: true,
@@ -64,6 +66,9 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 			if dryRun {
 				return w.showLaunch(l, asJSON)
 			}
+			if err := w.loadForLaunch(cmd.Context(), l, hooks); err != nil {
+				return err
+			}
 			return w.launch(cmd.Context(), l)
 		},
 	}
@@ -72,6 +77,7 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
 	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only the ends of turns are then seen")
+	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; may be given several times")
 	cmd.Flags().BoolVar(&hubOnly, "start-hub", false, "start the hub in the background and return")
 	_ = cmd.Flags().MarkHidden("start-hub") // the flag is there: it can't fail
 	return cmd

@@ -53,13 +53,17 @@ the same for every shell on it. The shell may be left out then.`,
 
 // shellInit writes one function for each agent that takes hooks at launch. A
 // function and not an alias: aliases are not seen by what a shell runs for
-// others, and "command" reaches the program itself from inside.
+// others, and "command" reaches the program itself from inside. The word
+// "function" is there because zsh reads all of an eval before it runs the first
+// line: an alias of the name, such as Claude's own installer makes, would be put
+// in place of a bare name and the whole text would not parse.
 func shellInit(shell string, agents []*agent.Agent) (string, error) {
 	one := map[string]string{
-		"bash": "%[1]s() { if command -v hookmux >/dev/null 2>&1; then command hookmux run %[2]s \"$@\"; else command %[1]s \"$@\"; fi; }\n",
+		"sh":   "%[1]s() { if command -v hookmux >/dev/null 2>&1; then command hookmux run %[2]s \"$@\"; else command %[1]s \"$@\"; fi; }\n",
 		"fish": "function %[1]s --wraps %[1]s --description 'through hookmux run'; if command -q hookmux; command hookmux run %[2]s $argv; else; command %[1]s $argv; end; end\n",
 	}
-	one["zsh"], one["sh"] = one["bash"], one["bash"]
+	one["bash"] = "function " + strings.Replace(one["sh"], "()", "", 1)
+	one["zsh"] = one["bash"]
 	form, ok := one[shell]
 	if !ok {
 		return "", usage("%s: no such shell here; there are bash, zsh and fish", shell)

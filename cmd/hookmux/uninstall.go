@@ -31,7 +31,7 @@ func (w *world) uninstall(f *installFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	agents, err := named(c, args)
+	agents, err := w.named(c, args)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (w *world) uninstall(f *installFlags, args []string) error {
 		return err
 	}
 	if f.asJSON {
-		err = w.printJSON(map[string]any{"agents": plan.Agents, "notes": plan.Notes, "left": plan.Left, "files": plan.Files()})
+		err = w.printJSON(map[string]any{"agents": list(plan.Agents), "notes": list(plan.Notes), "left": list(plan.Left), "files": plan.Files()})
 	} else {
 		w.sayTakenOut(h, plan)
 	}

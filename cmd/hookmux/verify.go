@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,7 +132,11 @@ func (w *world) verify(ctx context.Context, names []string, f *verifyFlags) erro
 	}
 	report, err := verify.Run(ctx, o)
 	if ctx.Err() != nil {
-		return &codeError{exitError, "interrupted; what was started has been ended, what was laid out removed"}
+		said := "interrupted; what was started has been ended, what was laid out removed"
+		if report != nil && report.Kept != "" {
+			said = "interrupted; what was started has been ended; what was seen so far is in " + report.Kept
+		}
+		return &codeError{exitError, said}
 	}
 	if err != nil {
 		return err
@@ -173,6 +178,9 @@ func (w *world) verifyTargets(names []string) ([]verify.Target, error) {
 		}
 		if err != nil {
 			return nil, err
+		}
+		if slices.ContainsFunc(out, func(had verify.Target) bool { return had.Name == t.Name && slices.Equal(had.In.Argv, t.In.Argv) }) {
+			continue // named twice
 		}
 		out = append(out, t)
 	}

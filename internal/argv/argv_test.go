@@ -162,7 +162,8 @@ func TestClean(t *testing.T) {
 		{"opencode", "run |do it|", once},
 
 		{"gemini", "-s |old prompt|", "-s"},
-		{"gemini", "-i |go on|", once},
+		{"gemini", "-i |go on| -s", "-s"}, // a person stays there
+		{"qwen", "--prompt-interactive |go on| -m x", "-m x"},
 		{"kimi", "-y --session s1 -m k2", "-m k2"},
 		{"kimi", "-p hi", once},
 		{"kimi", "--wire", once},

@@ -30,7 +30,10 @@ const (
 	TmuxFollow       = "tmux.follow"
 	Gate             = "gate"
 	FeedWait         = "feed.wait"
+	FeedPush         = "feed.push"
 	ApprovalsPIN     = "approvals.pin"
+	Modules          = "modules"
+	HookTimeout      = "hookTimeout"
 )
 
 // Type is what a key's value is.
@@ -42,7 +45,12 @@ const (
 	Size   Type = "size"     // "1GiB", "500MB", 1048576
 	Choice Type = "choice"
 	List   Type = "list" // of texts
+	Millis Type = "milliseconds"
+	Text   Type = "text"
 )
+
+// Milliseconds is a time span written as a plain number, as pi writes it.
+type Milliseconds int64
 
 // Tighten says what a project's file may do with a key.
 type Tighten string
@@ -98,8 +106,14 @@ var table = []Key{
 		Doc: "what waits for a person in the feed: off, permission (what the agent itself asks), side-effects, all; gate.<agent> for one agent"},
 	{Name: FeedWait, Type: Span, Default: 2 * time.Minute, Min: time.Second, Project: Never,
 		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile"},
+	{Name: FeedPush, Type: Text, Default: "", Project: Never,
+		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for you while it is set"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
+	{Name: Modules, Type: List, Default: []string{}, Project: Never,
+		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute or from ~/"},
+	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
+		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
 }
 
 var switchChoices = []string{"off", "on"}

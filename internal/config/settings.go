@@ -102,6 +102,11 @@ func (s *Settings) Problems() []Problem { return slices.Clone(s.problems) }
 // Span is the value of a key that is a time span.
 func (s *Settings) Span(name string) time.Duration { return as[time.Duration](s, name) }
 
+// Millis is the value of a key that is a number of milliseconds.
+func (s *Settings) Millis(name string) time.Duration {
+	return time.Duration(as[Milliseconds](s, name)) * time.Millisecond
+}
+
 // Size is the value of a key that is a size in bytes.
 func (s *Settings) Size(name string) int64 { return as[int64](s, name) }
 

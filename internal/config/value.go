@@ -24,6 +24,11 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 			return s, nil
 		}
 		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
+	case Text:
+		if s, ok := v.(string); ok {
+			return s, nil
+		}
+		return nil, fmt.Errorf("%s must be a text", k.Name)
 	case List:
 		items, ok := v.([]any)
 		list := make([]string, 0, len(items))
@@ -71,6 +76,16 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		}
 		return d, nil
 	}
+	if k.Type == Millis {
+		n, ok := v.(float64)
+		if !ok || n != math.Trunc(n) || n > float64((24*time.Hour).Milliseconds()) {
+			return nil, fmt.Errorf("%s must be a whole number of milliseconds, at most a day's", k.Name)
+		}
+		if least, ok := k.Min.(Milliseconds); ok && Milliseconds(n) < least {
+			return nil, fmt.Errorf("%s must be at least %d", k.Name, least)
+		}
+		return Milliseconds(n), nil
+	}
 	return nil, fmt.Errorf("%s has no type", k.Name)
 }
 
@@ -92,6 +107,10 @@ func (k Key) FromText(text string) (json.RawMessage, error) {
 			}
 		}
 		raw, _ = json.Marshal(list)
+	case Millis:
+		if raw = json.RawMessage(text); !json.Valid(raw) {
+			return nil, fmt.Errorf("%s must be a whole number of milliseconds", k.Name)
+		}
 	default:
 		raw, _ = json.Marshal(text)
 	}
@@ -110,6 +129,8 @@ func Format(v any) string {
 		return formatSize(t)
 	case []string:
 		return strings.Join(t, ",")
+	case Milliseconds:
+		return strconv.FormatInt(int64(t), 10)
 	}
 	return fmt.Sprint(v)
 }

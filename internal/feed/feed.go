@@ -44,6 +44,10 @@ const (
 	TimeOver  End = "time is over"
 	Released  End = "left to the agent's own prompt"
 	HubStops  End = "the hub stopped"
+	// Overrun: events say that the agent went on, but it was asked about before
+	// the call, where there is no window to answer in. Anything of the user may
+	// report events, so this is never taken for a yes.
+	Overrun End = "the turn went on without an answer"
 )
 
 // Status is what an end means to who looks at the request.
@@ -73,7 +77,8 @@ const (
 	Overtaken Outcome = "overtaken" // it did something else
 )
 
-// Request is what is put to a person. It does not change once it is open.
+// Request is what is put to a person. Nothing of it changes once it is open but
+// the end of its time, which may come sooner.
 type Request struct {
 	Need    gate.Need
 	Event   *event.Event // with the input as hooks changed it

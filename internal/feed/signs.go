@@ -91,10 +91,12 @@ func (t *Table) See(ev *event.Event, answered string) {
 	}
 	t.settle(ev, keys, worker)
 	switch ev.Kind {
-	case event.ToolAfter, event.PermissionResolved:
-		t.windowAnswered(keys, "")
-	case event.ToolBefore:
-		t.windowAnswered(keys, event.PermissionRequest) // an agent that asks first and reports the call then
+	case event.PermissionResolved:
+		t.windowAnswered(ev, keys, nil)
+	case event.ToolBefore, event.ToolAfter:
+		// What waits before its call has not run: it is another call that does
+		// the same. An agent may also ask first and report the call then.
+		t.windowAnswered(ev, keys, func(e *entry) bool { return e.request.Event.Kind != event.ToolBefore })
 	case event.TurnStart, event.TurnEnd, event.SubagentEnd:
 		t.endAll(func(w gate.Worker) bool { return w == worker }, InWindow)
 	case event.SessionEnd:
@@ -103,12 +105,11 @@ func (t *Table) See(ev *event.Event, answered string) {
 }
 
 // windowAnswered ends the oldest request for a call that went on although it
-// waits here: two identical calls are two questions, and one went on. With a
-// kind, only a request that came as such.
-func (t *Table) windowAnswered(keys []gate.Key, kind event.Kind) {
+// waits here: two identical calls are two questions, and one went on.
+func (t *Table) windowAnswered(ev *event.Event, keys []gate.Key, meant func(*entry) bool) {
 	for _, k := range slices.Backward(keys) { // an agent's own number of the call is surer than what it does
 		for _, e := range t.signs.byKey[k] {
-			if kind == "" || e.request.Event.Kind == kind {
+			if (meant == nil || meant(e)) && e.maybe(ev) {
 				t.finish(e, InWindow, Said{})
 				return
 			}
@@ -116,10 +117,22 @@ func (t *Table) windowAnswered(keys []gate.Key, kind event.Kind) {
 	}
 }
 
+// maybe is false when the agent numbers its calls and an event is about
+// another one than the request.
+func (e *entry) maybe(ev *event.Event) bool {
+	a, b := e.request.Event.Tool, ev.Tool
+	return a == nil || b == nil || a.CallID == "" || b.CallID == "" || a.CallID == b.CallID
+}
+
 func (t *Table) endAll(meant func(gate.Worker) bool, why End) {
 	for w, list := range t.signs.byWorker {
-		if meant(w) {
-			for _, e := range slices.Clone(list) {
+		if !meant(w) {
+			continue
+		}
+		for _, e := range slices.Clone(list) {
+			if e.request.Event.Kind == event.ToolBefore {
+				t.finish(e, Overrun, Said{})
+			} else {
 				t.finish(e, why, Said{})
 			}
 		}
@@ -150,7 +163,7 @@ func (t *Table) settle(ev *event.Event, keys []gate.Key, worker gate.Worker) {
 
 // shows is what an event says about an answered request; "" for nothing.
 func (e *entry) shows(ev *event.Event, keys []gate.Key, worker gate.Worker) Outcome {
-	mine := slices.ContainsFunc(keys, func(k gate.Key) bool { return slices.Contains(e.keys, k) })
+	mine := slices.ContainsFunc(keys, func(k gate.Key) bool { return slices.Contains(e.keys, k) }) && e.maybe(ev)
 	refused := e.said.Verdict == event.Deny
 	tell := func(asSaid bool) Outcome {
 		if asSaid {

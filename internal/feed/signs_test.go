@@ -40,6 +40,46 @@ func TestOneCallAnswersOneRequest(t *testing.T) {
 	}
 }
 
+// Before a call there is no window to answer in: what events say then is about
+// another call, or ends the turn, and never a yes.
+func TestSignsBeforeACall(t *testing.T) {
+	before := func(id string) *event.Event {
+		ev := call("s", "ls")
+		tool := *ev.Tool
+		tool.CallID = id
+		ev.Kind, ev.Tool = event.ToolBefore, &tool
+		return ev
+	}
+	resolved := func(id string) *event.Event {
+		ev := before(id)
+		ev.Kind = event.PermissionResolved
+		return ev
+	}
+	for name, c := range map[string]struct {
+		sign *event.Event
+		want End
+	}{
+		"another call that does the same ran": {after(before("2"), false), Waiting},
+		"one without a number ran":            {after(before(""), false), Waiting},
+		"another was answered":                {resolved("2"), Waiting},
+		"it was answered":                     {resolved("1"), InWindow},
+		"the turn ended":                      {&event.Event{Agent: "claude", Session: "s", Kind: event.TurnEnd}, Overrun},
+		"a turn began":                        {&event.Event{Agent: "claude", Session: "s", Kind: event.TurnStart}, Overrun},
+		"the session ended":                   {&event.Event{Agent: "claude", Session: "s", Kind: event.SessionEnd}, Overrun},
+	} {
+		table := NewTable()
+		ticket := mustOpen(t, table, request(before("1")))
+		table.See(c.sign, "")
+		if item, err := table.Find(ticket.ID()); err != nil || item.End != string(c.want) {
+			t.Errorf("%s: %q, want %q", name, item.End, c.want)
+		}
+		table.Close()
+	}
+	if Overrun.Status() != Withdrawn {
+		t.Error(Overrun.Status())
+	}
+}
+
 func TestSignsOfTheWindow(t *testing.T) {
 	sub := call("s", "ls")
 	sub.Subagent = &event.Subagent{ID: "helper"}

@@ -180,6 +180,20 @@ func (t *Table) End(id string, why End) bool {
 	return true
 }
 
+// Shorten has requests wait no longer than until; those for which it gives no
+// time stay as they are.
+func (t *Table) Shorten(until func(r *Request) time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.pending {
+		if at := until(&e.request); !at.IsZero() && at.Before(e.request.Until) {
+			e.request.Until = at
+			e.timer.Stop()
+			e.timer = time.AfterFunc(time.Until(at), func() { t.End(id, TimeOver) })
+		}
+	}
+}
+
 // finish ends a pending request, once. The caller holds the table.
 func (t *Table) finish(e *entry, why End, said Said) {
 	e.end, e.ended, e.said = why, time.Now(), said
@@ -353,6 +367,9 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there is no request %q; `hookmux feed` lists those that wait", e.ID)
 }
 
+// seenLately is how long a person may still mean a request that ended.
+const seenLately = 10 * time.Minute
+
 func (t *Table) find(beginning string) (*entry, error) {
 	if beginning == "" {
 		return nil, &NotFoundError{ID: beginning}
@@ -360,15 +377,17 @@ func (t *Table) find(beginning string) (*entry, error) {
 	if e := t.byID[strings.ToLower(beginning)]; e != nil {
 		return e, nil
 	}
-	var waiting, others []string
+	// A request that ended a moment ago may be the one that is meant: whoever
+	// types has seen it. So it stands beside those that wait.
+	var near, others []string
 	for id, e := range t.byID {
-		if e.end == Waiting {
-			waiting = append(waiting, id)
+		if e.end == Waiting || time.Since(e.ended) < seenLately {
+			near = append(near, id)
 		} else {
 			others = append(others, id)
 		}
 	}
-	for _, ids := range [][]string{waiting, others} {
+	for _, ids := range [][]string{near, others} {
 		id, like := pick(ids, beginning)
 		if id != "" {
 			return t.byID[id], nil

@@ -224,6 +224,56 @@ func TestIDs(t *testing.T) {
 	table.Close()
 }
 
+// The beginning of an id that fits a request which ended a moment ago is not
+// taken for another one that waits: whoever types saw the first.
+func TestABeginningNeverMeansAnother(t *testing.T) {
+	table := NewTable()
+	for i := range 200 { // ids are drawn, so some begin alike
+		mustOpen(t, table, request(call(fmt.Sprint(i), "ls")))
+	}
+	byLetter := map[string][]string{}
+	for id := range table.byID {
+		byLetter[id[:1]] = append(byLetter[id[:1]], id)
+	}
+	for letter, ids := range byLetter {
+		if len(ids) < 2 {
+			continue
+		}
+		for _, id := range ids[1:] {
+			table.End(id, TimeOver)
+		}
+		var none *NotFoundError
+		if item, err := table.Find(letter); !errors.As(err, &none) || len(none.Like) != len(ids) {
+			t.Errorf("%s is %s, %v", letter, item.ID, err)
+		}
+		for _, id := range ids[1:] {
+			table.byID[id].ended = time.Now().Add(-seenLately)
+		}
+		if item, err := table.Find(letter); err != nil || item.ID != ids[0] {
+			t.Errorf("%s is %s, %v", letter, item.ID, err)
+		}
+	}
+	table.Close()
+}
+
+func TestShorten(t *testing.T) {
+	table := NewTable()
+	short, long := mustOpen(t, table, request(call("s", "a"))), mustOpen(t, table, request(call("t", "b")))
+	table.Shorten(func(r *Request) time.Time {
+		if r.Event.Session == "s" {
+			return time.Now().Add(time.Millisecond)
+		}
+		return time.Time{}
+	})
+	if got := short.Wait(context.Background()); got.End != TimeOver {
+		t.Error(got.End)
+	}
+	if status(t, table, long.ID()) != "pending" {
+		t.Error("the other one")
+	}
+	table.Close()
+}
+
 func TestWatch(t *testing.T) {
 	table := NewTable()
 	a := mustOpen(t, table, request(call("s", "a")))

@@ -38,8 +38,8 @@ type Rule struct {
 	Server  string   `json:"server,omitempty"`  // MCP server …
 	Method  string   `json:"method,omitempty"`  // … and its tool, with any input
 	Tool    string   `json:"tool,omitempty"`    // another tool, with exactly this input:
-	Input   string   `json:"input,omitempty"`
-	All     bool     `json:"all,omitempty"` // every call
+	Input   string   `json:"input,omitempty"`   // of a command: what the input says beside it
+	All     bool     `json:"all,omitempty"`     // every call
 }
 
 // RuleFor is the rule that "always" would save for a call. It is an error, in
@@ -86,7 +86,10 @@ func commandRule(ev *event.Event) (Rule, error) {
 	if !ok {
 		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, variables, patterns or wrappers like sudo")
 	}
-	rule := Rule{Command: words}
+	rule := Rule{Command: words, Input: Beside(t)}
+	if len(rule.Input) > maxInput {
+		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
+	}
 	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
 		if ev.Cwd == "" {
 			return Rule{}, fmt.Errorf("%s depends on the folder, and the agent did not say which", words[0])
@@ -130,6 +133,9 @@ func (r *Rule) Text() string {
 		s = "run exactly: " + strings.Join(words, " ")
 		if r.Dir != "" {
 			s += " (in " + r.Dir + ")"
+		}
+		if r.Input != "" {
+			s += ", with " + r.Input
 		}
 	case len(r.Writes) > 0:
 		s = "write and edit: " + strings.Join(r.Writes, ", ")

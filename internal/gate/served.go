@@ -21,6 +21,8 @@ type serving struct {
 	worker   Worker
 	at       event.Kind
 	decision event.Decision
+	tool     string
+	beside   string
 	gone     bool
 }
 
@@ -33,7 +35,7 @@ func (s *Served) Keep(ev *event.Event, d event.Decision) {
 	if len(keys) == 0 || !ev.Kind.Guarded() {
 		return
 	}
-	one := &serving{keys: keys, worker: WorkerOf(ev), at: ev.Kind, decision: d}
+	one := &serving{keys: keys, worker: WorkerOf(ev), at: ev.Kind, decision: d, tool: ev.Tool.Name, beside: Beside(ev.Tool)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known == nil {
@@ -67,6 +69,11 @@ func (s *Served) Take(ev *event.Event) (event.Decision, bool) {
 	s.drop(one)
 	if one.at == ev.Kind {
 		return event.Decision{}, false // the same kind again is the next call
+	}
+	// The same words outside of a sandbox, say, are not what was answered. Where
+	// an agent tells of one call in two shapes there is nothing to compare.
+	if one.decision.Verdict != event.Deny && one.tool == ev.Tool.Name && one.beside != Beside(ev.Tool) {
+		return event.Decision{}, false
 	}
 	return one.decision, true
 }

@@ -90,7 +90,7 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 		}
 		return &external{Registration: r, deps: deps, words: words}, nil
 	case "module":
-		return nil, errors.New("module: TypeScript handlers come with a later version; use command or script")
+		return nil, errors.New("module: TypeScript hooks run inside the hub only")
 	}
 	return nil, fmt.Errorf("handler %q is none of builtin, command, script", r.Handler)
 }

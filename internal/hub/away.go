@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -56,6 +58,9 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	d := h.desk
 	s := d.away.Swap(nil)
 	h.problems.mend("away")
+	if s != nil {
+		h.letBack()
+	}
 	if err := os.Remove(d.awayFile()); err != nil && !os.IsNotExist(err) {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
@@ -71,4 +76,18 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 		}
 	}
 	return digest, nil
+}
+
+// letBack: requests that hide the agent's own dialog were held as long as the
+// hook may take. The person is at the window again, so these wait no longer
+// than they would have without being away; there is time to answer them here.
+func (h *Hub) letBack() {
+	now := time.Now()
+	h.desk.table.Shorten(func(r *feed.Request) time.Time {
+		a, ok := h.catalogue.Agent(r.Event.Agent)
+		if !ok || a.Feed == nil || a.Feed.Hold == agent.HoldDeadline {
+			return time.Time{}
+		}
+		return now.Add(h.rules.wait(r.Event))
+	})
 }

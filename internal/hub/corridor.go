@@ -161,6 +161,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		return
 	}
 	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
+	p.entries = h.modules.withRuns(in, p)
 	if len(p.entries) == 0 {
 		return
 	}

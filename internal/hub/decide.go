@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -114,6 +115,10 @@ func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
 			continue
 		}
 		text := firstLine(s.Err.Error())
+		if own := (*moduleError)(nil); errors.As(s.Err, &own) {
+			h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
+			continue // the file's own report names the line, once
+		}
 		h.problems.raise("hook:"+s.Hook, "hook "+s.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
 			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
 		h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(s.Err.Error()))

@@ -31,6 +31,7 @@ type desk struct {
 	surfaces atomic.Int32 // streams of the feed that somebody looks at
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
+	sink     sink
 
 	mu      sync.Mutex
 	crowded map[gate.Worker]bool // sessions of which too many requests wait; said once
@@ -38,6 +39,7 @@ type desk struct {
 
 func newDesk(h *Hub) *desk {
 	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
+	d.sink.hub = h
 	var err error
 	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
 		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
@@ -62,7 +64,7 @@ func (d *desk) close() {
 // told of requests where they are, or said that they went away and want them
 // kept.
 func (d *desk) someone() bool {
-	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil
+	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil || d.sink.works()
 }
 
 // see takes an event as a sign for requests that wait or were answered. It is
@@ -103,15 +105,13 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		*d = carryOver(*d, said)
 		return
 	}
-	project := p.project
-	if project == "" {
-		project = h.rules.projectOf(p.ev.Cwd)
-	}
+	project := h.projectFor(p)
 	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
 		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		return
 	}
 	if !h.desk.someone() {
+		h.askThere(p, d, spec)
 		return
 	}
 	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
@@ -120,6 +120,24 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 	}
 	r := h.request(p, seen, need, project, hold)
 	h.wait(ctx, in, p, r, seen)
+}
+
+// askThere puts a call that nobody elsewhere could answer to the person at the
+// agent, where the agent has no prompt of its own and the user wants to be
+// asked: no opinion would let it run.
+func (h *Hub) askThere(p *passage, d *event.Decision, spec *agent.Feed) {
+	if spec.Promptless && p.carries.Ask && p.ev.Attended == event.AttendedYes && d.Verdict != event.Ask {
+		d.Verdict, d.By, d.Reason = event.Ask, "gate", "you chose to be asked about calls with side effects"
+	}
+}
+
+// projectFor is the folder a grant for the project of an event counts in: the
+// one with hooks of its own, else the repository.
+func (h *Hub) projectFor(p *passage) string {
+	if p.project != "" {
+		return p.project
+	}
+	return h.rules.repositoryOf(p.ev.Cwd)
 }
 
 // need is what a person must be asked about an event, with the event as hooks
@@ -215,6 +233,14 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	case feed.HookGone, feed.AgentGone:
 		if left.Load() {
 			p.neutral = callerLeft
+		}
+	case feed.Overrun:
+		// The hook still waits, so what was reported is not about this call, or
+		// not true. A turn that is really over loses nothing by a no.
+		if left.Load() {
+			p.neutral = callerLeft
+		} else if d := &p.outcome.Decision; d.Verdict != event.Ask {
+			*d = event.Decision{Verdict: event.Deny, By: "hookmux", Reason: "the turn went on while a person was asked about this call; try it again"}
 		}
 	}
 }
@@ -355,8 +381,8 @@ func (r *rules) wait(ev *event.Event) time.Duration {
 	return 2 * time.Minute
 }
 
-// Sink counts one more or one less way by which a person far away hears of
-// requests, such as a push service.
+// Sink counts one more or one less way by which a person hears of requests who
+// runs the hub inside their own program. The setting feed.push is the other.
 func (h *Hub) Sink(more bool) {
 	if more {
 		h.desk.sinks.Add(1)

@@ -109,24 +109,21 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 	if wait <= 0 || !asks {
 		return &cmuxPushResult{Status: "acknowledged", ItemID: in.id}, nil
 	}
-	p.carries = event.Carries{Allow: true, Deny: true, Input: true}
+	p.carries = event.Carries{Allow: true, Deny: true}
 	h.ask(ctx, &in, &p) // guards first
 	d := &p.outcome.Decision
-	project := p.project
+	if d.Input != nil && d.Verdict != event.Deny {
+		// cmux's answers hold no input: a yes would be one to the call as it came.
+		*d = event.Decision{Verdict: event.Deny, By: d.By, Reason: "a hook wants this call changed, which cannot be said here; change it and try again"}
+	}
 	if d.Verdict == event.None || d.Verdict == event.Ask {
-		if grant, ok := h.desk.grants.Match(&p.ev, project, need, time.Now()); ok {
-			h.approve(d, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
-		} else if h.desk.someone() {
-			r := h.request(&p, &p.ev, need, project, wait)
-			r.Key = orElse(e.RequestID, e.OtherID)
-			h.wait(ctx, &in, &p, r, &p.ev)
-		}
+		h.consultPushed(ctx, &in, &p, need, wait, orElse(e.RequestID, e.OtherID))
 	}
 	if p.withdrawn(h.ctx) {
 		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
 	}
 	h.conclude(&in, &p, *d)
-	result := &cmuxPushResult{Status: "timed_out", ItemID: in.id, Why: "nobody is there to answer"}
+	result := &cmuxPushResult{Status: "timed_out", ItemID: in.id, Why: orElse(p.neutral, "nobody is there to answer")}
 	if p.asked != nil {
 		result.ItemID, result.Why = p.asked.request, string(p.asked.end)
 	}
@@ -134,6 +131,31 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 		result.Status, result.Decision, result.Why = "resolved", decision, ""
 	}
 	return result, nil
+}
+
+// consultPushed lets a grant or a person decide about a pushed request, as
+// consult does about one of a hook.
+func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need gate.Need, wait time.Duration, key string) {
+	d := &p.outcome.Decision
+	if d.Verdict == event.Ask {
+		// A hook asks about this call; a blanket yes would answer what it did not ask.
+		need.Asked, need.Why = d.By, d.Reason
+		need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAll || c == event.ChooseBypass })
+	}
+	level, _ := h.rules.gateLevel(&p.ev)
+	if p.neutral != "" || level == gate.Off {
+		return
+	}
+	project := h.projectFor(p)
+	if grant, ok := h.desk.grants.Match(&p.ev, project, need, time.Now()); ok {
+		h.approve(d, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		return
+	}
+	if h.desk.someone() {
+		r := h.request(p, &p.ev, need, project, wait)
+		r.Key = key
+		h.wait(ctx, in, p, r, &p.ev)
+	}
 }
 
 // splitWorkstream takes <agent>-<session> apart. Names of agents may hold

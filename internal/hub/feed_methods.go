@@ -80,9 +80,15 @@ func withoutSecrets(item wire.FeedItem) wire.FeedItem {
 		suggestions = append(suggestions, clean)
 	}
 	item.Suggestions = suggestions
+	item.NoRule, item.Note = redact.Text(item.NoRule), redact.Text(item.Note)
 	item.Questions = slices.Clone(item.Questions)
 	for i := range item.Questions {
-		item.Questions[i].Text = redact.Text(item.Questions[i].Text)
+		q := &item.Questions[i]
+		q.Text, q.Header, q.Options = redact.Text(q.Text), redact.Text(q.Header), slices.Clone(q.Options)
+		for n := range q.Options {
+			o := &q.Options[n]
+			o.Label, o.Description, o.Value = redact.Text(o.Label), redact.Text(o.Description), redact.Text(o.Value)
+		}
 	}
 	if d := item.Decision; d != nil {
 		clean := *d
@@ -114,7 +120,7 @@ func (h *Hub) doFeedRelease(params json.RawMessage, peer proc.Cred) (any, *wire.
 	return wire.FeedReplyResult{ID: item.ID, Outcome: string(feed.Delivered), By: h.who(peer), Why: item.End, Item: &item}, nil
 }
 
-func (h *Hub) doGrants(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (h *Hub) doGrants(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	if err := read(params, &struct{}{}); err != nil {
 		return nil, err
 	}
@@ -122,6 +128,11 @@ func (h *Hub) doGrants(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	out := []wire.GrantInfo{}
 	for _, g := range list {
 		out = append(out, grantInfo(g, used[g.ID]))
+	}
+	if !h.mayAnswer(peer) { // a rule may repeat a token
+		for i := range out {
+			out[i].Rule = redact.Text(out[i].Rule)
+		}
 	}
 	return out, nil
 }
@@ -182,8 +193,12 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		_, err := conn.Write(b)
 		return err == nil
 	}
-	attached := h.mayAnswer(peer)
-	if attached {
+	verdict := h.judge.May(authority.Decide, peer, nil)
+	attached := verdict.OK
+	ready := wire.FeedReady{Away: h.desk.away.Load() != nil, Attached: attached}
+	if !attached {
+		ready.Why = verdict.Reason
+	} else {
 		h.desk.surfaces.Add(1)
 		defer h.desk.surfaces.Add(-1)
 	}
@@ -196,7 +211,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		}
 		out = append(out, feed.NoteLine(wire.NoteFeedReceived, items[i])...)
 	}
-	out = append(out, feed.NoteLine(wire.NoteFeedReady, wire.AwayInfo{Away: h.desk.away.Load() != nil})...)
+	out = append(out, feed.NoteLine(wire.NoteFeedReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := h.desk.table.Next(next)
 		if !ok {

@@ -59,7 +59,27 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 			return wire.FeedReplyResult{}, wire.Errorf(wire.CodePIN, "%v", err)
 		}
 	}
-	return h.deliver(item.ID, said, grant)
+	result, bad := h.deliver(item.ID, said, grant)
+	if bad == nil && result.Outcome == string(feed.Delivered) {
+		result.Degraded = h.leftBehind(&r, said)
+	}
+	return result, bad
+}
+
+// leftBehind is what of an answer does not reach the agent: it is put into the
+// agent's words once more to see.
+func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []string {
+	if r.Need.Kind == gate.Question && r.Need.Asked != "" {
+		return nil // a hook asked, and hears everything
+	}
+	var d event.Decision
+	h.answered(&d, said)
+	_, d = h.catalogue.Encode(r.Event, d)
+	less := slices.Clone(d.Degraded)
+	for i := range less {
+		less[i] = strings.Replace(less[i], "context dropped", "your words beside it are dropped", 1)
+	}
+	return less
 }
 
 // deliver writes an answer down and hands it to those who wait.
@@ -269,6 +289,8 @@ func answersTo(questions []event.Inquiry, given []event.QuestionAnswer) ([]event
 			switch {
 			case ok:
 				fixed.Options = append(fixed.Options, label)
+			case len(q.Options) > 0 && isNumber(word):
+				return nil, fmt.Errorf("%s has no option %s; there is %s", name, word, optionList(q))
 			case q.Free && len(answer.Options) == 1 && fixed.Text == "":
 				fixed.Text = word
 			default:
@@ -307,6 +329,12 @@ func optionOf(q *event.Inquiry, word string) (string, bool) {
 		return q.Options[n-1].Label, true
 	}
 	return "", false
+}
+
+// isNumber: whoever types a number means an option, not own words.
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
 }
 
 func optionList(q *event.Inquiry) string {

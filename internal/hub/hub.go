@@ -75,6 +75,7 @@ type Hub struct {
 	rpc       map[string]method
 	long      map[string]longMethod
 	desk      *desk
+	modules   *modules
 	off       atomic.Pointer[offState]
 	seen      seenAgents
 	sessions  *sessions
@@ -132,10 +133,12 @@ func New(o Options) (*Hub, error) {
 	h.judge = h.newJudge()
 	h.callers = newCallers(h.judge)
 	h.marks = newMarks(h.dirs.State)
+	h.modules = newModules(h)
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
 	h.rpc, h.long = h.methods(), h.longMethods()
 	maps.Copy(h.rpc, h.feedMethods())
+	maps.Copy(h.rpc, h.moduleMethods())
 	h.desk = newDesk(h)
 	h.loadOff()
 	h.sessions = newSessions(h)
@@ -146,6 +149,7 @@ func New(o Options) (*Hub, error) {
 			"make room or repair "+h.dirs.Intake()+"; decisions go on meanwhile")
 		h.intake = noIntake(h.drain)
 	}
+	h.modules.runs.open(h)
 	return h, nil
 }
 
@@ -178,6 +182,9 @@ func (h *Hub) prepare() error {
 // Close gives back what New took. Run does it itself.
 func (h *Hub) Close() {
 	h.cancel()
+	if h.modules != nil {
+		h.modules.close()
+	}
 	if h.listener != nil {
 		h.listener.Close()
 	}
@@ -210,6 +217,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
 	go h.sessions.keep()
+	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
+	go h.desk.sink.run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
@@ -252,6 +261,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	if err := h.rules.deps.Processes.Wait(ending); err != nil {
 		h.log.Warn("handlers still running were left behind", "error", err)
 	}
+	h.modules.close() // what they did is written down yet
 	h.drain.end()
 	<-drained
 	h.sessions.end()

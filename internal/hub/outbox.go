@@ -74,34 +74,42 @@ func (h *Hub) sendTo(agent, session, text string) (delivered bool, err error) {
 
 // send waits until the plugin has said what came of it.
 func (o *outbox) send(ctx context.Context, agent, session, text string, patience time.Duration) (bool, error) {
-	t := &outboxText{
-		OutboxText: wire.OutboxText{ID: frame.NewID(), Session: session, Text: text},
-		agent:      agent, done: make(chan wire.OutboxDone, 1),
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	d, heard, err := o.put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Text: text})
+	switch {
+	case !heard:
+		return false, nil
+	case err != nil:
+		return false, errUnconfirmed
+	case d.Error != "":
+		return false, errors.New(agent + " did not take the text: " + d.Error)
 	}
+	return true, nil
+}
+
+// put hands a text out until the plugin has said what came of it. It is false
+// when no plugin listens for the session.
+func (o *outbox) put(ctx context.Context, agent string, text wire.OutboxText) (done wire.OutboxDone, heard bool, err error) {
+	t := &outboxText{OutboxText: text, agent: agent, done: make(chan wire.OutboxDone, 1)}
 	o.mu.Lock()
-	heard := o.heard(agent, session)
-	for _, p := range heard {
+	pollers := o.heard(agent, text.Session)
+	for _, p := range pollers {
 		p.rouse()
 	}
-	if len(heard) == 0 {
+	if len(pollers) == 0 {
 		o.mu.Unlock()
-		return false, nil
+		return done, false, nil
 	}
 	o.texts = append(o.texts, t)
 	o.mu.Unlock()
 	defer o.withdraw(t)
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
-	case d := <-t.done:
-		if d.Error != "" {
-			return false, errors.New(agent + " did not take the text: " + d.Error)
-		}
-		return true, nil
+	case done = <-t.done:
+		return done, true, nil
 	case <-ctx.Done():
-	case <-timer.C:
+		return done, true, ctx.Err()
 	}
-	return false, errUnconfirmed
 }
 
 // listens reports whether a plugin would take a text for the session.

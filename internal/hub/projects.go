@@ -106,6 +106,9 @@ func viewOf(v trust.View) wire.TrustView {
 		out.Runs = append(out.Runs, line)
 	}
 	for _, f := range v.Files {
+		if trust.IsModule(f.Path) {
+			out.Runs = append(out.Runs, f.Path+" where it listens, on every agent: module")
+		}
 		out.Files = append(out.Files, f.Path)
 	}
 	for _, c := range v.Changes {
@@ -154,6 +157,7 @@ func (h *Hub) doTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
 	h.rules.forget()
+	h.rules.view(places{here: root}) // what was taken back ends now
 	return h.lookAt(root)
 }
 
@@ -166,5 +170,6 @@ func (h *Hub) doUntrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
 	h.rules.forget()
+	h.rules.view(places{here: root}) // what was taken back ends now
 	return h.lookAt(root)
 }

@@ -48,8 +48,9 @@ type sessionKey struct{ agent, session string }
 type places struct{ here, start string }
 
 type folder struct {
-	root  string
-	until time.Time
+	root       string
+	repository string // that it is in
+	until      time.Time
 }
 
 // view is everything that counts in one pair of places, made ready.
@@ -57,6 +58,7 @@ type view struct {
 	settings [2]*config.Settings
 	sets     [2]*registry.Set
 	forces   [2]*trust.Force
+	modules  uint64 // version of the TypeScript hooks it was made of
 	entries  []*hook.Entry
 	looked   atomic.Int64 // when, in Unix nanoseconds
 
@@ -219,31 +221,40 @@ func (r *rules) placesOf(ev *event.Event) places {
 // longestPath is what Linux takes for a path; no folder is further away.
 const longestPath = 4096
 
-func (r *rules) projectOf(cwd string) string {
+func (r *rules) projectOf(cwd string) string { return r.folderOf(cwd).root }
+
+// repositoryOf is the project a folder belongs to as people say it: the one
+// with hooks of its own, else the repository.
+func (r *rules) repositoryOf(cwd string) string {
+	f := r.folderOf(cwd)
+	return orElse(f.root, f.repository)
+}
+
+func (r *rules) folderOf(cwd string) folder {
 	if cwd == "" || len(cwd) > longestPath || !filepath.IsAbs(cwd) {
-		return ""
+		return folder{}
 	}
 	r.mu.Lock()
 	f, ok := r.folders[cwd]
 	r.mu.Unlock()
 	if ok && time.Now().Before(f.until) {
-		return f.root
+		return f
 	}
 	r.looks.do("folder:"+cwd, ok, func() {
-		root := r.registry.FindProject(cwd)
+		root, repository := r.registry.FindProject(cwd), r.registry.Repository(cwd)
 		r.mu.Lock()
 		if len(r.folders) > keepFolders {
 			clear(r.folders)
 		}
-		r.folders[cwd] = folder{root, time.Now().Add(5 * lookAgain)}
+		r.folders[cwd] = folder{root, repository, time.Now().Add(5 * lookAgain)}
 		r.mu.Unlock()
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now, ok := r.folders[cwd]; ok {
-		return now.root
+		return now
 	}
-	return f.root
+	return f
 }
 
 // view gives what counts in some places, read again when files changed. A
@@ -294,14 +305,16 @@ func (r *rules) look(at places, old *view) {
 	if at.start != "" {
 		settings[1] = r.config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
 	}
-	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces {
+	r.hub.modules.look()
+	modules := r.hub.modules.version.Load()
+	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views[at] = old // somebody may have made us forget it meanwhile
 		r.mu.Unlock()
 		return
 	}
-	v := &view{settings: settings, sets: sets, forces: forces, byType: map[typeKey][]*hook.Entry{}}
+	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
@@ -324,8 +337,7 @@ func (r *rules) forget() {
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
 func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
-	entries := r.guards(settings, at)
-	entries = append(entries, r.extra...)
+	var entries []*hook.Entry
 	seen := map[string]bool{}
 	for i, set := range sets {
 		if set == nil {
@@ -336,11 +348,19 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 				continue
 			}
 			seen[reg.ID] = true
+			if reg.Handler == "module" {
+				entries = append(entries, r.registered(reg, forces[i], settings[0])...)
+				continue
+			}
 			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
 				entries = append(entries, e)
 			}
 		}
 	}
+	entries = append(entries, r.moduleEntries(settings, forces)...)
+	// Guards last, because they keep agents from the files of the others;
+	// first in order.
+	entries = slices.Concat(r.guards(settings, at), r.extra, entries)
 	hook.Sort(entries)
 	return entries
 }
@@ -384,15 +404,22 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 			return e
 		}
 	}
-	h.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+	for _, e := range r.brokenEntry(reg, err) {
+		return e
+	}
+	return nil
+}
+
+// brokenEntry reports a registration that cannot be made ready. A guard that
+// cannot is a guard that fails.
+func (r *rules) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
+	r.hub.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
 		return nil
 	}
-	// A guard that cannot be made ready is a guard that fails.
-	broken := hook.HandlerFunc(brokenGuard(err))
-	if e, err := hook.NewEntry(reg.Registration, broken, reg.Scope); err == nil {
-		return e
+	if e, err := hook.NewEntry(reg.Registration, hook.HandlerFunc(brokenGuard(err)), reg.Scope); err == nil {
+		return []*hook.Entry{e}
 	}
 	return nil
 }

@@ -148,6 +148,7 @@ func (s *sessions) processGone(key processKey) {
 	for _, c := range s.book.ProcessGone(key.pid, key.start, time.Now()) {
 		s.note(c)
 		s.panes.left(c.Key)
+		s.hub.modules.forget(c.Key.Agent, c.Key.ID)
 	}
 	s.panes.forget(key)
 }

@@ -21,6 +21,9 @@ func settingOf(e config.Entry) wire.Setting {
 	if list, ok := e.Value.([]string); ok {
 		value, _ = json.Marshal(append([]string{}, list...))
 	}
+	if ms, ok := e.Value.(config.Milliseconds); ok {
+		value, _ = json.Marshal(ms)
+	}
 	return wire.Setting{Key: e.Key.Name, Value: value, Default: e.Default, Origin: string(e.Origin.Layer), File: e.Origin.File, Doc: e.Key.Doc}
 }
 
@@ -166,6 +169,9 @@ func (h *Hub) doHooksAdd(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if err := json.Unmarshal(p.Registration, &reg); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "the registration cannot be read: %v", err)
 	}
+	if err := h.moduleTarget(&reg, p.Scope, p.Cwd); err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
 	check := reg
 	if check.ID == "" {
 		check.ID = "generated"
@@ -192,6 +198,9 @@ func (h *Hub) canRun(reg hook.Registration, scope string) error {
 			return err
 		}
 	}
+	if reg.Handler == "module" {
+		return nil // it is loaded when it is there, and says itself what is wrong
+	}
 	_, err := handler.New(reg, h.rules.deps)
 	return err
 }
@@ -205,6 +214,9 @@ func (h *Hub) doHooksSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 		return r.Set(file, p.ID, func(reg *hook.Registration) error {
 			if err := json.Unmarshal(p.Patch, reg); err != nil {
 				return wire.Errorf(wire.CodeParams, "the change cannot be read: %v", err)
+			}
+			if err := h.moduleTarget(reg, p.Scope, p.Cwd); err != nil {
+				return wire.Errorf(wire.CodeParams, "%v", err)
 			}
 			if err := h.canRun(*reg, p.Scope); err != nil {
 				return wire.Errorf(wire.CodeParams, "%v", err)

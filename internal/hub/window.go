@@ -18,7 +18,8 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 	if ev.Where.PID > 0 {
 		gone = h.watchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState {
+	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState && ev.Kind != event.ToolBefore {
+		// Before a call no dialog of its own is up: the file tells of another.
 		decided = stateDecided(ctx, a.Feed.State, ev)
 	}
 	if gone == nil && decided == nil {

@@ -8,3 +8,6 @@ import "errors"
 func writable([]Step) error {
 	return errors.New("hookmux does not run on this system; use it on Linux or macOS")
 }
+
+// Visiting says nothing here.
+func Visiting(string) string { return "" }

@@ -82,6 +82,11 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 			continue
 		}
 		seen[h.realPath(path)+"\x00"+off.Key] = true
+		if off.Unless != "" {
+			if raw, _ := h.setting(path, off.Format, off.Unless); raw != nil {
+				continue
+			}
+		}
 		if raw, line := h.setting(path, off.Format, off.Key); raw != nil && same(raw, asJSON(off.When)) {
 			out = append(out, offSwitch{path, off.Key, string(raw), line})
 		}

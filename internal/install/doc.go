@@ -22,11 +22,14 @@
 package install
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -123,7 +126,15 @@ type brokenError struct {
 }
 
 func (e *brokenError) Error() string {
-	return fmt.Sprintf("%s: %v; correct it and run the command again (nothing was written anywhere)", e.path, e.err)
+	what := e.err.Error()
+	if p := (*fs.PathError)(nil); errors.As(e.err, &p) && p.Path == e.path {
+		what = p.Err.Error()
+	}
+	what = strings.TrimPrefix(what, e.path+": ")
+	if strings.Contains(what, "; ") { // it says what to do
+		return fmt.Sprintf("%s: %s, and run the command again (nothing was written anywhere)", e.path, what)
+	}
+	return fmt.Sprintf("%s: %s; correct it and run the command again (nothing was written anywhere)", e.path, what)
 }
 
 func (e *brokenError) Unwrap() error { return e.err }

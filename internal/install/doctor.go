@@ -41,6 +41,9 @@ type Doctor struct {
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
 	Hooks func(a *agent.Agent, cwd string) ([]ListedHook, error)
 
+	// Said is what a person should know about what was mended.
+	Said []string
+
 	found []Finding
 }
 
@@ -135,6 +138,9 @@ func (d *Doctor) agent(ctx context.Context, a *agent.Agent, named bool) {
 		d.say(a.Name, "present", Note, reinstall, "on this machine, without hooks of hookmux")
 		return
 	}
+	for _, s := range h.Strangers(a, "") {
+		d.say(a.Name, "foreign", Note, "", "%s: %s answers as well", Short(h.Dirs.Home, s.Path), s.What)
+	}
 	d.off(a)
 	d.folder(a)
 	d.seen(a, sites)
@@ -183,6 +189,7 @@ func (d *Doctor) Mend(findings []Finding, trust func(agentName string) bool, e E
 			return done, err
 		}
 		done = done || len(plan.Steps) > 0
+		d.Said = append(d.Said, plan.Notes...)
 	}
 	return done, nil
 }

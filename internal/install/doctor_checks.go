@@ -50,6 +50,9 @@ func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
 	}
 	if well {
 		n := fmt.Sprintf("%d events", len(s.Events))
+		if len(s.Events) == 1 {
+			n = "1 event"
+		}
 		if a.Install.Way == agent.WayPlugin {
 			n = "the plugin"
 		}
@@ -142,8 +145,8 @@ func (d *Doctor) leftovers() {
 
 // seen asks the agent itself which of our hooks it sees and trusts.
 func (d *Doctor) seen(a *agent.Agent, sites []Site) {
-	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" {
-		return
+	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" || len(d.Host.offSwitches(a)) > 0 {
+		return // of hooks that are switched off it sees none: said already
 	}
 	listed, err := d.Hooks(a, d.Host.Dirs.Home)
 	if err != nil {
@@ -182,7 +185,7 @@ func (d *Doctor) dead(a *agent.Agent) {
 		return
 	}
 	path := d.Host.trustFile(a)
-	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust for %d hooks that are gone: %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.mends(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {
@@ -201,7 +204,8 @@ func (d *Doctor) dead(a *agent.Agent) {
 // oldSwitch is a name that the agent's switch for hooks had before.
 var oldSwitch = []string{"features", "codex_hooks"}
 
-// stale offers a switch that means nothing any more for removal.
+// stale offers a switch that changes nothing for removal. One that does, because
+// hooks are off by it, is the person's to turn.
 func (d *Doctor) stale(a *agent.Agent) {
 	path := d.Host.trustFile(a)
 	src, err := d.Host.readFile(path)
@@ -209,10 +213,10 @@ func (d *Doctor) stale(a *agent.Agent) {
 		return
 	}
 	r, err := edit.TOML.Parse(src)
-	if err != nil || r.Raw(oldSwitch...) == nil {
+	if err != nil || r.Raw(oldSwitch...) == nil || slices.ContainsFunc(d.Host.offSwitches(a), func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
 		return
 	}
-	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and means nothing any more", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
 	d.mends(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {

@@ -20,6 +20,7 @@ type draft struct {
 	files map[string]*draftFile
 	order []string
 	makes []Step // folders to make
+	keeps []Step // what is put aside before it goes
 	drops []Step // folders to drop
 	notes []string
 	left  []string // files that something of ours stays in
@@ -222,7 +223,7 @@ func (d *draft) changes() []Step {
 	// The innermost first.
 	slices.SortFunc(d.drops, func(a, b Step) int { return len(b.Path) - len(a.Path) })
 	d.drops = slices.CompactFunc(d.drops, func(a, b Step) bool { return a.Path == b.Path })
-	return slices.Concat(d.makes, writes, told, d.drops)
+	return slices.Concat(d.keeps, d.makes, writes, told, d.drops)
 }
 
 // same reports whether the manifest is on disk as it will be.

@@ -30,6 +30,7 @@ const (
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
+	OpKeep     Op = "keep"     // New is kept at Path, with our own things: somebody changed a file that is ours and goes
 )
 
 // Step is one change of the disk that happens whole or not at all.
@@ -82,6 +83,9 @@ type Diff struct {
 
 // shownRun is how many lines of a long run are shown: an entry or two.
 const shownRun = 24
+
+// shownLine is how much of a long line is shown, unless all is.
+const shownLine = 2000
 
 // Do shows a step.
 func (d *Diff) Do(s Step) error {
@@ -154,6 +158,9 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 			continue
 		}
 		shown := visible.Text(string(bytes.TrimRight(line, "\r\n")))
+		if runes := []rune(shown); !d.Full && len(runes) > shownLine { // a text without line ends
+			shown = fmt.Sprintf("%s … %d more characters; --full shows them", string(runes[:shownLine]), len(runes)-shownLine)
+		}
 		if d.Color {
 			switch {
 			case bytes.HasPrefix(line, []byte("+++")), bytes.HasPrefix(line, []byte("---")):
@@ -176,13 +183,15 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 // Short writes the home as ~.
 func Short(home, path string) string {
 	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return "~/" + rel
+		return filepath.Join("~", rel)
 	}
 	return path
 }
 
 // Disk does the steps.
 type Disk struct {
+	// Show, where it is set, shows each step before it is done.
+	Show *Diff
 	// Trust asks the agent itself to trust hooks; nil, or an error of it,
 	// makes the step write the file.
 	Trust func(*Grant) error
@@ -190,17 +199,27 @@ type Disk struct {
 
 // Do does a step.
 func (d *Disk) Do(s Step) error {
+	if d.Show != nil {
+		if err := d.Show.Do(s); err != nil {
+			return err
+		}
+	}
 	switch s.Op {
+	case OpKeep:
+		return edit.Store(s.Path, s.New)
 	case OpManifest:
 		if s.New == nil {
 			return deleteFile(s.Path, s.Old)
 		}
 		return replace(s.Path, s.Old, s.New)
 	case OpTrust:
-		if d.Trust != nil && s.Grant != nil && d.Trust(s.Grant) == nil {
+		if d.Trust == nil || s.Grant == nil {
+			return replace(s.Path, s.Old, s.New)
+		}
+		if d.Trust(s.Grant) == nil {
 			return nil
 		}
-		return replace(s.Path, s.Old, s.New)
+		return trustOurselves(s)
 	case OpWrite:
 		return replace(s.Path, s.Old, s.New)
 	case OpDelete:
@@ -233,6 +252,21 @@ func replace(path string, old, now []byte) error {
 	return edit.WriteFile(path, func(is []byte) ([]byte, error) {
 		if (is == nil) != (old == nil) || !bytes.Equal(is, old) {
 			return nil, fmt.Errorf("%s: was changed by somebody else just now; run the command again", path)
+		}
+		return now, nil
+	})
+}
+
+// trustOurselves writes trust where the agent could not be asked, or did not say
+// in time that it was done: it may have written some or all of it by then.
+func trustOurselves(s Step) error {
+	return edit.WriteFile(s.Path, func(is []byte) ([]byte, error) {
+		if sameText(is, s.Old) {
+			return s.New, nil
+		}
+		now, _, err := grant(is, s.Grant.Keys, nil)
+		if err != nil {
+			return nil, broken(s.Path, err)
 		}
 		return now, nil
 	})

@@ -39,9 +39,15 @@ func (h *Host) glob(pattern string) []string              { return h.on().glob(p
 func (h *Host) writable(steps []Step) error               { return h.on().writable(steps) }
 
 // missingDirs are the folders that have to be made for a file, outermost
-// first.
+// first; for a link that leads nowhere, those of what it leads to.
 func (h *Host) missingDirs(path string) []string {
 	var out []string
+	if to, ok := h.readlink(path); ok {
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(h.realPath(filepath.Dir(path)), to)
+		}
+		path = to
+	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
 		if h.exists(dir) || dir == filepath.Dir(dir) {
 			slices.Reverse(out)

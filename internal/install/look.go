@@ -52,11 +52,8 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		}
 		seen[h.realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
-		for _, name := range p.Unless {
-			if by := filepath.Join(filepath.Dir(path), name); h.isFile(by) {
-				s.Shadowed, s.By = true, by
-			}
-		}
+		s.By = h.hiddenBy(path, p)
+		s.Shadowed = s.By != ""
 		src, err := h.readFile(path)
 		if err != nil || src == nil {
 			s.Err = err
@@ -72,6 +69,17 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		out = append(out, s)
 	}
 	return out
+}
+
+// hiddenBy is the file because of which the agent passes another one over;
+// empty when it does not.
+func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
+	for _, name := range p.Unless {
+		if other := filepath.Join(filepath.Dir(path), name); h.isFile(other) {
+			by = other
+		}
+	}
+	return by
 }
 
 // compare says which events are not there: gone, when a record says that they
@@ -210,7 +218,8 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	return err
 }
 
-// DeadTrust are trust entries for hooks of a file that are not there any more.
+// DeadTrust are trust entries for hooks that are not there any more, or whose
+// file is not: a project that was deleted.
 func (h *Host) DeadTrust(a *agent.Agent) []string {
 	state, err := h.readFile(h.trustFile(a))
 	if !byHash(a) || err != nil || state == nil {
@@ -245,6 +254,10 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 	}
 	var dead []string
 	for _, key := range r.Keys("hooks", "state") {
+		if h.fileGone(a, key) {
+			dead = append(dead, key)
+			continue
+		}
 		for source := range sources {
 			if len(key) > len(source) && key[:len(source)+1] == source+":" && !alive[key] {
 				dead = append(dead, key)
@@ -253,4 +266,20 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 	}
 	sort.Strings(dead)
 	return dead
+}
+
+// fileGone reports whether a trust key names a hooks file of the agent's kind
+// that is not there.
+func (h *Host) fileGone(a *agent.Agent, key string) bool {
+	file := key
+	for range 3 { // event, group, handler
+		at := strings.LastIndexByte(file, ':')
+		if at < 0 {
+			return false
+		}
+		file = file[:at]
+	}
+	return filepath.IsAbs(file) && !h.exists(file) && slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool {
+		return filepath.Base(p.Path) == filepath.Base(file) && filepath.Base(filepath.Dir(p.Path)) == filepath.Base(filepath.Dir(file))
+	})
 }

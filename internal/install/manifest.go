@@ -145,7 +145,36 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 		return false
 	}
 	was, err := edit.TOML.Parse(r.Original)
-	return err == nil && same(is.Raw(), was.Raw()) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
+	return err == nil && same(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
+}
+
+// filled is a value without the tables in it that hold nothing: an agent that
+// writes a table out by its keys forgets that there was an empty one.
+func filled(raw []byte) []byte {
+	var v any
+	if raw == nil {
+		return asJSON(nil)
+	}
+	if json.Unmarshal(raw, &v) != nil {
+		return raw
+	}
+	var walk func(any) any
+	walk = func(v any) any {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return v
+		}
+		for key, value := range m {
+			if m[key] = walk(value); m[key] == nil {
+				delete(m, key)
+			}
+		}
+		if len(m) == 0 {
+			return nil
+		}
+		return m
+	}
+	return asJSON(walk(v))
 }
 
 func hash(data []byte) string {

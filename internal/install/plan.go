@@ -15,6 +15,9 @@ import (
 // Options is what a person asks for.
 type Options struct {
 	Agents []*agent.Agent
+	// Found says that nobody named the agents: one that takes no hooks in this
+	// scope is left out, and it is said.
+	Found  bool
 	Scope  string   // User or Project
 	Events []string // native names or unified kinds; empty: those of the catalogue
 	Usual  bool     // the catalogue's events, whatever was chosen before
@@ -46,6 +49,7 @@ type AgentPlan struct {
 	Events  []string `json:"events,omitempty"`
 	Changed bool     `json:"changed"`
 	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
+	Off     bool     `json:"off,omitempty"`     // a setting of the person keeps all hooks from running
 	// Pickup says which open sessions see the change, and when.
 	Pickup string   `json:"pickup,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
@@ -108,6 +112,9 @@ func isKind(e *agent.EventSpec, names []string) bool {
 // CheckEvents refuses names that mean nothing to any of the agents.
 func CheckEvents(agents []*agent.Agent, names []string) error {
 	for _, name := range names {
+		if name == "" {
+			return errors.New("--events: a name is missing between two commas, or behind the last one")
+		}
 		if event.Kind(name).Known() {
 			continue
 		}
@@ -129,6 +136,15 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	}
 	var errs []error
 	plan := &Plan{host: h}
+	if o.Found {
+		o.Agents = slices.DeleteFunc(slices.Clone(o.Agents), func(a *agent.Agent) bool {
+			out := a.Install == nil || !slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return p.Scope == o.Scope })
+			if out {
+				d.notes = append(d.notes, fmt.Sprintf("%s: has no hooks of a %s, so it is left out", a.Name, o.Scope))
+			}
+			return out
+		})
+	}
 	for _, a := range o.Agents {
 		one, err := d.install(a, o)
 		if err != nil {
@@ -145,13 +161,13 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
 	}
 	changes := d.changes()
-	if err := h.writable(changes); err != nil {
-		return nil, err
-	}
 	if len(changes) > 0 || !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
 	plan.Steps = append(plan.Steps, changes...)
+	if err := h.writable(plan.Steps); err != nil {
+		return nil, err
+	}
 	plan.manifest, plan.Notes = d.next, d.notes
 	for i := range plan.Agents {
 		one := &plan.Agents[i]
@@ -221,6 +237,13 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	}
 	if r := d.next.Files[path]; r != nil {
 		r.Chosen, r.Wrote = &Choice{Events: o.Events, Deny: o.Deny}, one.Events
+	}
+	for _, s := range h.Strangers(a, path) {
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: %s answers as well", s.Path, s.What))
+	}
+	for _, off := range h.offSwitches(a) {
+		one.Off = true
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: line %d: %s is %s, so none of its hooks run until that is changed", off.path, off.line, off.key, off.value))
 	}
 	one.Notes = append(one.Notes, d.host.notes(a, path, commands, o)...)
 	return one, nil

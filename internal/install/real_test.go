@@ -105,8 +105,19 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	o := Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true, Events: withTools(a), Deny: deny}
 
 	before := configs(t, h, a)
+	whole := picture(t, h.Dirs.Home)
 	apply(t, h, o, stage)
 	mustUninstall(t, h, a)
+	// The whole home, but for what an agent that was asked made for itself.
+	for path, is := range picture(t, h.Dirs.Home) {
+		if was, there := whole[path]; there && was != is || !there && !byHash(a) {
+			t.Errorf("installed and taken out: %s was %q and is %q", path, was, is)
+		}
+		delete(whole, path)
+	}
+	for path := range whole {
+		t.Errorf("installed and taken out: %s is gone", path)
+	}
 	if d := cmp.Diff(before, configs(t, h, a)); d != "" {
 		t.Errorf("installed and taken out: %s", d)
 	}

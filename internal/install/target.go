@@ -188,6 +188,9 @@ func (t *target) check(r edit.Reader, events []string) error {
 	for n := range len(t.at) + 1 {
 		path := t.at[:n]
 		raw := r.Raw(path...)
+		if n > 0 && string(raw) == "null" && t.format == edit.JSON {
+			return wrong(path, "a table of names or a list, and not null")
+		}
 		if raw == nil || string(raw) == "null" {
 			return nil
 		}

@@ -24,6 +24,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 			continue
 		}
 		d.uninstall(a)
+		d.unwritable(a)
 		if !d.changed(a.Name) && (!hasRecord(d.old, a) || hasRecord(d.next, a)) {
 			continue
 		}
@@ -55,6 +56,26 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
 	return plan, nil
+}
+
+// unwritable keeps files of an agent as they are that cannot be written: they
+// are named, and do not keep us from the others.
+func (d *draft) unwritable(a *agent.Agent) {
+	for _, path := range d.order {
+		f := d.files[path]
+		if f.agent != a.Name || len(f.stages) == 0 {
+			continue
+		}
+		err := d.host.writable([]Step{{Op: OpWrite, Path: path}})
+		if err == nil {
+			continue
+		}
+		f.now, f.stages = f.disk, nil
+		if was := d.old.Files[path]; was != nil {
+			d.next.Files[path] = was
+		}
+		d.stays(path, err)
+	}
 }
 
 func hasRecord(m *Manifest, a *agent.Agent) bool {
@@ -223,7 +244,9 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	} else {
 		f.record.Dirs = d.dirs(path, path)
 	}
-	f.set(OpWrite, text)
+	if f.set(OpWrite, text) != nil {
+		d.setAside(f)
+	}
 	return d.seeds(a, path, o.Scope)
 }
 
@@ -338,6 +361,18 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	return nil
 }
 
+// setAside keeps a plugin that somebody changed since we wrote it: the file is
+// ours and goes, their changes are not.
+func (d *draft) setAside(f *draftFile) {
+	was := d.old.Files[f.path]
+	if f.disk == nil || was == nil || was.Kind != KindPlugin || was.After == "" || hash(f.disk) == was.After {
+		return
+	}
+	to := filepath.Join(d.host.Dirs.State, "set-aside", fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
+	d.keeps = append(d.keeps, Step{Op: OpKeep, Path: to, Agent: f.agent, New: f.disk})
+	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path, Short(d.host.Dirs.Home, to)))
+}
+
 // unplug takes a plugin file out.
 func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 	data, err := d.host.readFile(path)
@@ -361,6 +396,7 @@ func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 		delete(d.next.Files, path)
 		return nil
 	}
+	d.setAside(f)
 	d.drop(f, nil)
 	return nil
 }

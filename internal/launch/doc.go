@@ -131,6 +131,9 @@ func Check(a *agent.Agent) error {
 
 // cannot explains what is left for an agent that takes no hooks at launch.
 func cannot(a *agent.Agent) error {
+	if a.Install != nil {
+		return fmt.Errorf("%s: takes no hooks for one launch; run `hookmux install %s` once, then start it as usual", a.Name, a.Name)
+	}
 	for _, f := range a.Files {
 		if !f.GuardOnly && f.Path != "" {
 			return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` in %s, then start it as usual", a.Name, a.Name, f.Path)

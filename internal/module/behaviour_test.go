@@ -94,13 +94,15 @@ export default function (h: any) {
 	gate := make(chan struct{})
 	s.engine.host.Asker = gated{s, gate}
 	var wg sync.WaitGroup
-	first := make(chan string, 2)
+	var got [2]string
+	done := make(chan string, 2)
 	for i := range 2 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			d, err := s.handle(m, in("a", []string{"wait", "quick"}[i]))
-			first <- fmt.Sprint(d.Reason, err)
+			got[i] = fmt.Sprint(d.Reason, err)
+			done <- got[i]
 		}()
 		for waiting, tries := 0, 0; waiting <= i && tries < 5000; time.Sleep(time.Millisecond) { // in this order
 			tries++
@@ -115,14 +117,14 @@ export default function (h: any) {
 		t.Errorf("the other session got %q", d.Reason)
 	}
 	select {
-	case got := <-first:
-		t.Errorf("%s came before its turn", got)
+	case early := <-done:
+		t.Errorf("%s came before its turn", early)
 	default:
 	}
 	close(gate)
 	wg.Wait()
-	if a, b := <-first, <-first; a != "a,1,1<nil>" || b != "a,2,2<nil>" {
-		t.Errorf("got %q, then %q", a, b)
+	if got != [2]string{"a,1,1<nil>", "a,2,2<nil>"} { // counted in the order they ran
+		t.Errorf("got %q", got)
 	}
 	s.must(m, s.claude("SessionEnd", object{"session_id": "a", "reason": "other"}))
 	if s.said() != "log: bye 3 2" {

@@ -24,6 +24,9 @@ var byKind = map[event.Kind][]string{
 	event.UserAttention: {"ui_prompt_start"},
 }
 
+// endsTurn are pi's names of the end of a turn.
+var endsTurn = map[string]bool{"agent_end": true, "agent_before_settle": true, "agent_settled": true}
+
 // deciding are pi's events whose handlers may stop something.
 var deciding = map[string]bool{"tool_call": true, "input": true, "session_before_compact": true, "session": true}
 
@@ -145,7 +148,10 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 func (s *subject) names(ofKind []string) []string {
 	list := []string{}
 	for _, name := range ofKind {
-		if name == s.ev.Native || !s.spoken[name] {
+		// Our extension tells the end of a turn once, by whichever of its
+		// names this pi has: it stands for all of them.
+		oneEnd := s.ev.Kind == event.TurnEnd && endsTurn[name]
+		if name == s.ev.Native || oneEnd || !s.spoken[name] {
 			list = append(list, name)
 		}
 	}
@@ -239,6 +245,9 @@ func (p *presenter) fields(name string, s *subject) object {
 	ev := s.ev
 	f := s.base(name)
 	if s.pi && ev.Native == name {
+		if name == "agent_end" && f["messages"] == nil {
+			f["messages"] = s.lastExchange() // too long to be sent along
+		}
 		return p.completed(name, f)
 	}
 	switch name {
@@ -259,7 +268,7 @@ func (p *presenter) fields(name string, s *subject) object {
 			f["source"] = "rpc"
 		}
 	case "before_agent_start":
-		f["prompt"], f["messageType"], f["systemPrompt"] = ev.Prompt, "user", ""
+		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(ev)
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
@@ -303,6 +312,11 @@ func (p *presenter) fields(name string, s *subject) object {
 }
 
 var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
+
+// promptOptions has the shape of pi's. What is in it stays in pi.
+func promptOptions(ev *event.Event) object {
+	return object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": object{}, "toolGuidelines": object{}, "promptGuidelines": []any{}, "sections": object{}, "contextFiles": []any{}, "skills": []any{}}
+}
 
 func outcomeOf(ev *event.Event) string {
 	if ev.Error != "" {

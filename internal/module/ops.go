@@ -314,6 +314,8 @@ func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 		return b, err
 	case "hash":
 		return hashOf(args)
+	case "zlib":
+		return squeeze(args)
 	case "url":
 		return parseURL(args)
 	case "kill":

@@ -120,7 +120,6 @@ func TestRealExamplesLoad(t *testing.T) {
 			"custom-provider-anthropic/index.ts": `Could not resolve "@anthropic-ai/sdk"`, // packages the example wants installed beside it
 			"gondolin/index.ts":                  `Could not resolve "@earendil-works/gondolin"`,
 			"with-deps/index.ts":                 `Could not resolve "ms"`,
-			"doom-overlay/index.ts":              `node:zlib is not available`,
 		}},
 	} {
 		t.Run(era.version, func(t *testing.T) {

@@ -243,6 +243,23 @@ func TestTry(t *testing.T) {
 			t.Errorf("%s: %+v", agentName, got)
 		}
 	}
+	for _, c := range []struct{ agent, event, input, want string }{
+		{"pi", "input", `{"prompt":"hello"}`, "log: input hello"},
+		{"claude", "input", `{"prompt":"hello"}`, "log: input hello"},
+		{"pi", "session_start", "", "log: session_start startup"},
+		{"pi", "session_before_switch", `{"reason":"new"}`, "log: session_before_switch new"},
+		{"codex", "tool_result", `{"command":"ls","output":"x"}`, `log: tool_result {"command":"ls"}`},
+	} {
+		ev, err := s.engine.Sample(c.agent, c.event, s.dir, []byte(c.input))
+		if err != nil {
+			t.Errorf("%s %s: %v", c.agent, c.event, err)
+			continue
+		}
+		shows := Source{Path: s.file("shows.ts", `export default (pi) => { for (const name of ["input", "session_start", "session_before_switch", "tool_result"]) pi.on(name, (e) => console.log(name, e.text ?? e.reason ?? JSON.stringify(e.input))); };`)}
+		if got := Try(t.Context(), Host{}, Trial{Source: shows, Event: ev}); strings.Join(got.Console, "; ") != c.want {
+			t.Errorf("%s %s: %q", c.agent, c.event, got.Console)
+		}
+	}
 	if _, err := s.engine.Sample("claude", "nonsense", s.dir, nil); err == nil {
 		t.Error("nonsense was made up")
 	}

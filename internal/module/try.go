@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 )
@@ -148,12 +149,18 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		in = object{}
 	}
 	kind := kindFor(piEvent)
+	if spec, own := a.Event(piEvent); own && kind == "" && a.Dialect == piDialect {
+		kind = spec.Kind // one that happens in pi alone
+	}
 	if kind == "" {
 		return nil, fmt.Errorf("%s is no event that can be made up; try tool_call, tool_result, input or session_start", piEvent)
 	}
 	ev := &event.Event{ID: "trial", Time: time.Now(), Agent: a.Name, Kind: kind, Session: "trial", Cwd: cwd, Prompt: str(in["prompt"]), Message: str(in["message"]), Detail: str(in["reason"]), Attended: event.AttendedYes}
 	if text := str(in["text"]); ev.Prompt == "" {
 		ev.Prompt = text
+	}
+	if _, own := a.Event(piEvent); own && a.Dialect == piDialect && kind == event.Other {
+		ev.Native = piEvent
 	}
 	for _, spec := range a.Events {
 		if spec.Kind == kind && ev.Native == "" {
@@ -164,19 +171,46 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		return nil, fmt.Errorf("%s reports nothing like %s", a.Title, piEvent)
 	}
 	if kind != event.ToolBefore && kind != event.ToolAfter {
-		return ev, nil
+		return owned(ev, a, in), nil
+	}
+	output := either(str(in["output"]), "(no output)")
+	if kind == event.ToolAfter {
+		delete(in, "output") // the tool's, not its input's
 	}
 	tool, err := sampleTool(a.Tools, in)
 	if err != nil {
 		return nil, err
 	}
 	if kind == event.ToolAfter {
-		tool.Output = encoded(either(str(in["output"]), "(no output)"))
+		tool.Output = encoded(output)
 	}
 	ev.Tool = tool
 	e.host.Catalogue.WithInput(ev, tool.Input)
 	ev.Tool.Changed = nil
 	return ev, nil
+}
+
+// owned gives an event that pi itself would send the fields of pi's own: those
+// a hook is shown as they came.
+func owned(ev *event.Event, a *agent.Agent, in object) *event.Event {
+	if a.Dialect != piDialect {
+		return ev
+	}
+	own := object{"type": ev.Native}
+	for key, value := range in {
+		own[key] = value
+	}
+	if ev.Kind == event.TurnStart {
+		own["text"], own["source"] = ev.Prompt, "interactive"
+	}
+	if ev.Kind == event.SessionStart && own["reason"] == nil {
+		own["reason"] = "startup"
+	}
+	if ev.Kind == event.SessionEnd && own["reason"] == nil {
+		own["reason"] = "quit"
+	}
+	ev.Raw = encoded(object{"event": own, "ctx": object{"cwd": ev.Cwd, "sessionId": ev.Session}})
+	return ev
 }
 
 func kindFor(piEvent string) event.Kind {

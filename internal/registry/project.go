@@ -58,6 +58,22 @@ func (r *Registry) RootFor(dir string) string {
 	}
 }
 
+// Repository is the root of the repository that dir is in, "" when there is
+// none below the home folder: a home that is a repository itself (dotfiles)
+// would make everything one project.
+func (r *Registry) Repository(dir string) string {
+	if len(dir) > longestPath {
+		return ""
+	}
+	home := realPath(r.opt.Home)
+	for at := realPath(dir); at != home && at != filepath.Dir(at); at = filepath.Dir(at) {
+		if isRepoRoot(at) {
+			return at
+		}
+	}
+	return ""
+}
+
 func (r *Registry) isProject(dir, home string) bool {
 	if home != "" && dir != home && strings.HasPrefix(home, strings.TrimSuffix(dir, "/")+"/") {
 		return false // above the home folder

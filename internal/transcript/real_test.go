@@ -25,6 +25,7 @@ var welcome = map[string][]string{"Use existing model": {"Down", "Enter"}}
 // Real agents at a terminal: a person presses Esc while a tool runs, or at the
 // agent's own question. No hook need tell; the record does.
 func TestRealInterruptsAreWrittenDown(t *testing.T) {
+	agentstest.Repeats(t, "the row status-esc")
 	for _, c := range []struct {
 		name, when string
 		args       []string // without them it asks before it runs a command

@@ -156,6 +156,7 @@ func play(ctx context.Context, s *setting, a Act, keep bool) *Evidence {
 	}
 	e := st.finish(err, began)
 	e.Missing = string(cannot)
+	e.Late = e.Took > s.patience*6/10
 	if keep {
 		if kerr := e.write(st); kerr != nil && e.Err == nil {
 			e.Err = fmt.Errorf("the evidence cannot be kept: %w", kerr)

@@ -103,7 +103,7 @@ func pendingRequest(t *testing.T, st *Stage) string {
 		_, _ = (&client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Minute}).Push(ctx, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Payload: payload, Timeout: 600})
 	}()
 	t.Cleanup(func() { cancel(); <-over })
-	for range 200 {
+	for range 1500 {
 		var items []wire.FeedItem
 		if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			t.Fatal(err)

@@ -86,6 +86,7 @@ func Checks() []Check {
 type Proof struct {
 	Agent    *agent.Agent
 	Version  string // the agent's own
+	Mine     bool   // a person's own config was part of it
 	evidence map[string]*Evidence
 }
 

@@ -187,8 +187,16 @@ func judgePromptDeny(p *Proof, s Subject) Result {
 	if len(e.Events(s.Event.Name)) == 0 {
 		return fails("", "no %s arrived", s.Event.Name)
 	}
+	for _, x := range e.Events(s.Event.Name) {
+		if len(x.Decision.Degraded) > 0 {
+			return fails("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		}
+	}
 	if n := e.Asked(); n > 0 {
 		return fails("", "the model was asked %d times all the same", n)
+	}
+	if e.Exit < 0 {
+		return fails("", "the model was never asked, but the agent did not end by itself either")
 	}
 	return holds("the model was never asked")
 }

@@ -173,6 +173,9 @@ var drivers = []Driver{
 			"agent_end":            "only reported by versions without agent_before_settle",
 			"session_info_changed": "needs a person who names the session",
 			"hookmux_answered":     "comes when its dialog is answered while a person is asked elsewhere, too",
+
+			"session_before_switch": "needs a person who leaves the session; the tests of TypeScript hooks do (TestRealModulesInPi)",
+			"session_before_fork":   "needs a person who forks the session",
 		},
 	},
 	{
@@ -208,7 +211,7 @@ var drivers = []Driver{
 			}
 			return []string{"--allow-all-tools", "-i", p}
 		},
-		Compact: "/compact", Quit: "/exit", Accept: "Enter",
+		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"},
 		Prompts: "Do you want to run this command",
 		Subagent: func(p string) []model.Step {
 			return []model.Step{{Calls: []model.ToolCall{model.Call("task", map[string]any{

@@ -41,6 +41,7 @@ type Evidence struct {
 	Status   map[string]Moment // of the act about status
 	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration
+	Late     bool   // most of the time it may take was over
 	Version  string // as the agent said it
 	Folder   string // of the stage, while it is kept
 }

@@ -9,6 +9,7 @@ import (
 
 // TestRealFeed: requests of real agents answered from elsewhere.
 func TestRealFeed(t *testing.T) {
+	agentstest.Repeats(t, "the feed rows of TestRealChecks")
 	for _, name := range Drivers() {
 		d, _ := Drive(name)
 		if d.Prompts == "" {

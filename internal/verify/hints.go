@@ -136,8 +136,15 @@ func (t *task) likely(p *Proof, e *Evidence) []string {
 	case e.Err != nil && len(e.Seen) > 0:
 		out = append(out, "The agent did not come to what was asked; its output above says why")
 	case len(e.Seen) == 0 && e.Act != "broken" && e.Act != "absent":
-		out = append(out, "No hook ran at all: "+orList(switches(a)), mendInstall(name))
+		out = append(out, "No hook ran at all: "+orList(switches(a, p.Mine)))
+		if p.Mine {
+			out = append(out, mendInstall(name))
+		}
 	case t.subject.Event != nil && len(e.Events(t.subject.Event.Name)) == 0:
+		if !p.Mine {
+			out = append(out, "Other hooks ran and this one did not: this version may no longer send it")
+			break
+		}
 		out = append(out, fmt.Sprintf("Other hooks ran and this one did not: it may be missing in %s, or this version no longer sends it", placeOf(a)), mendInstall(name))
 	}
 	if v := p.Version; v != "" && a.Tried != "" && v != a.Tried {
@@ -150,14 +157,24 @@ func mendInstall(name string) string {
 	return fmt.Sprintf("`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew", name, name)
 }
 
-// switches are what keeps all hooks of an agent from running.
-func switches(a *agent.Agent) []string {
-	if a.Install == nil {
-		return []string{"look at " + placeOf(a)}
-	}
+// switches are what keeps all hooks of an agent from running. In a home of our
+// own that can only be the version or a file of the machine.
+func switches(a *agent.Agent, mine bool) []string {
 	var out []string
+	if !mine {
+		out = append(out, "this version may not call hooks as others do, or may not have come as far as that")
+	}
+	if a.Install == nil {
+		return append(out, "look at "+placeOf(a))
+	}
 	for _, o := range a.Install.Off {
+		if !mine && !strings.HasPrefix(o.Path, "/") {
+			continue
+		}
 		out = append(out, fmt.Sprintf("%s may be %v in %s", o.Key, o.When, o.Path))
+	}
+	if !mine {
+		return out
 	}
 	if a.Install.Trust.Say != "" {
 		out = append(out, "trust may be missing ("+a.Install.Trust.Say+")")

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
 // leftovers finds what still runs out of a stage: processes whose environment
@@ -55,5 +57,6 @@ func (st *Stage) clearUp() int {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+	agents.Sweep(st.Driver.Name, st.Home)
 	return count
 }

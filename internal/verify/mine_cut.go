@@ -139,7 +139,7 @@ func (c *cutting) walk(path []string, raw json.RawMessage) {
 			c.walk(below, value)
 		}
 	case raw[0] == '"' && json.Unmarshal(raw, &text) == nil && !isHash(raw):
-		if clean := redact.Text(text); clean != text {
+		if clean := withoutShellSecrets(redact.Text(text)); clean != text {
 			c.hide(here, clean)
 		}
 	}
@@ -148,6 +148,22 @@ func (c *cutting) walk(path []string, raw json.RawMessage) {
 func (c *cutting) hide(path []string, with string) {
 	c.sets = append(c.sets, splice{path: path, value: with})
 	c.behind = append(c.behind, "a secret in "+strings.Join(path, "."))
+}
+
+// shellSecret is what a line for a shell assigns to the name of a secret, or
+// gives to a flag for one; -u is a person's only with a colon behind the name.
+var shellSecret = regexp.MustCompile(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
+
+// withoutShellSecrets leaves out what has no shape of its own and is known by
+// what stands before it. What only refers to a variable is none.
+func withoutShellSecrets(line string) string {
+	return shellSecret.ReplaceAllStringFunc(line, func(found string) string {
+		m := shellSecret.FindStringSubmatch(found)
+		if name := strings.ToLower(m[1]); strings.Contains(name, "bypass") || strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], "[redacted:") {
+			return found
+		}
+		return m[1] + redacted
+	})
 }
 
 // unique: of two keys of a name the last one counts.

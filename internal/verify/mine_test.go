@@ -253,3 +253,32 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 		}
 	}
 }
+
+// Secrets in a hook's command have no shape, but stand behind their name.
+func TestMineLeavesSecretsOutOfCommands(t *testing.T) {
+	word := "hunter2" + "plainword"
+	for line, want := range map[string]string{
+		"MYPASS=" + word + " notify; true":              "MYPASS=REDACTED notify; true",
+		"curl -u me:" + word + " http://x":              "curl -u me:REDACTED http://x",
+		"curl --user 'x' -ume:" + word + ";date":        "curl --user 'x' -ume:REDACTED;date",
+		"push --token '" + word + "' --title=done":      "push --token REDACTED --title=done",
+		`export SLACK_TOKEN="` + word + `"; say`:        "export SLACK_TOKEN=REDACTED; say",
+		"sort -u a; date -u +%H:%M":                     "",
+		"x --token $MY_TOKEN PASSWORD=\"$(pass show)\"": "",
+		"x --bypass=" + word + " --compact":             "",
+		"say 'done: token budget is fine'":              "",
+	} {
+		if want == "" {
+			want = line
+		}
+		if got := withoutShellSecrets(line); got != want {
+			t.Errorf("%q\n got %q\nwant %q", line, got, want)
+		}
+	}
+	p := somebody(t)
+	p.put(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "MYPASS=`+word+` curl -u me:`+word+` http://x"}]}]}}`)
+	st := testStage(t, "claude", p.Mine, nil)
+	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); strings.Contains(got, word) || !strings.Contains(got, "http://x") {
+		t.Error(got)
+	}
+}

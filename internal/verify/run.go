@@ -57,8 +57,9 @@ type AgentReport struct {
 	Problem string `json:"problem,omitempty"` // why nothing could be asked
 	// Launches counts the acts that were really played.
 	Launches int     `json:"launches"`
-	Headless int     `json:"headless"` // of these, without a terminal
-	Took     Seconds `json:"seconds"`  // of all launches together
+	Headless int     `json:"headless"`        // of these, without a terminal
+	Again    int     `json:"again,omitempty"` // acts played a second time for lack of time; not among the launches
+	Took     Seconds `json:"seconds"`         // of all launches together
 	// TookHeadless is the part of those without a terminal.
 	TookHeadless Seconds  `json:"headlessSeconds"`
 	Notes        []string `json:"notes,omitempty"`
@@ -101,13 +102,12 @@ func (a *AgentReport) Count(m Mark) int {
 	return n
 }
 
-const defaultPatience = 100 * time.Second
-
 // job is one act of one agent.
 type job struct {
 	report *AgentReport
 	set    *setting
 	act    Act
+	again  bool // it was played before, and there was not enough time
 }
 
 // Run asks every target. Acts of all agents share the machine's few cores;
@@ -116,9 +116,6 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	began := time.Now()
 	if o.Parallel <= 0 {
 		o.Parallel = 2
-	}
-	if o.Patience == 0 {
-		o.Patience = defaultPatience
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -154,9 +151,13 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			driver: driver, in: target.In, bin: o.Bin, model: srv, mine: o.Mine, sabotage: o.Saboteur, patience: o.Patience,
 			serial: func() string { return fmt.Sprint(serial.Add(1)) },
 		}
+		asked := time.Now()
 		if r.Version, err = askVersion(ctx, set); err != nil {
 			r.Problem = err.Error()
 			continue
+		}
+		if set.patience == 0 {
+			set.patience = patienceFor(time.Since(asked))
 		}
 		a, known := agent.Builtin().Agent(target.Name)
 		var acts []string
@@ -175,21 +176,25 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		for _, name := range acts {
 			if act, ok := actNamed(name); ok {
-				jobs = append(jobs, job{r, set, act})
+				jobs = append(jobs, job{report: r, set: set, act: act})
 			}
 		}
 	}
-	proofs := playAll(ctx, jobs, &o, report)
+	proofs := map[*AgentReport]*Proof{}
+	for _, r := range report.Agents {
+		known, _ := agent.Builtin().Agent(r.Agent)
+		proofs[r] = &Proof{Agent: known, Version: r.Version, Mine: o.Mine != nil, evidence: map[string]*Evidence{}}
+	}
+	playAll(ctx, jobs, &o, report, proofs)
+	if late := secondChances(jobs, tasks, proofs); o.Saboteur == nil && ctx.Err() == nil {
+		o.Parallel = 1
+		playAll(ctx, late, &o, report, proofs)
+	}
 	for _, r := range report.Agents {
 		if r.Problem != "" {
 			continue
 		}
 		p := proofs[r]
-		if p == nil {
-			p = &Proof{evidence: map[string]*Evidence{}}
-		}
-		p.Agent, _ = agent.Builtin().Agent(r.Agent)
-		p.Version = r.Version
 		for _, t := range tasks[r] {
 			t.judge(p)
 			r.Rows = append(r.Rows, t.row)
@@ -235,8 +240,7 @@ func actsOf(tasks []task) []string {
 	return out
 }
 
-func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*AgentReport]*Proof {
-	proofs := map[*AgentReport]*Proof{}
+func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*Proof) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Parallel)
@@ -258,13 +262,16 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
 				}
 			}
-			if proofs[j.report] == nil {
-				proofs[j.report] = &Proof{evidence: map[string]*Evidence{}}
-			}
 			proofs[j.report].evidence[j.act.Name] = e
 			if e.Missing == "" {
-				j.report.Launches++
-				if len(e.Screens) == 0 {
+				if j.again {
+					j.report.Again++
+					j.report.acts = slices.DeleteFunc(j.report.acts, func(was *Evidence) bool { return was.Act == e.Act })
+					j.report.Notes = append(j.report.Notes, "not enough time for "+j.act.What+", as on a busy machine; it was played again, alone")
+				} else {
+					j.report.Launches++
+				}
+				if len(e.Screens) == 0 && !j.again {
 					j.report.Headless++
 					j.report.TookHeadless += Seconds(e.Took)
 				}
@@ -278,7 +285,6 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report) map[*A
 	for _, r := range report.Agents {
 		sortActs(r.acts)
 	}
-	return proofs
 }
 
 func problemOf(e *Evidence) string {

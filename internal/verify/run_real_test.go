@@ -37,6 +37,7 @@ func realStage(t *testing.T, name string) *Stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		st.clearUp() // first: what still runs would start a hub of its own
 		st.stopHub()
 		removeAll(st.Base)
 	})

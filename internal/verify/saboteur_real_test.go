@@ -24,6 +24,15 @@ func isWanted(name string) bool {
 	return slices.Contains(wanted, name) || slices.Contains(wanted, "all")
 }
 
+// atTerminal says that a check looks at an act that is played at a terminal.
+func atTerminal(c Check, name string, d Driver) bool {
+	a, _ := agent.Builtin().Agent(name)
+	return slices.ContainsFunc(c.Acts, func(act string) bool {
+		found, _ := actNamed(act)
+		return found.atTerminal(a, d)
+	})
+}
+
 // TestRealSaboteurs breaks hookmux on purpose: every check must notice its
 // saboteur, else it proves nothing.
 func TestRealSaboteurs(t *testing.T) {
@@ -35,13 +44,16 @@ func TestRealSaboteurs(t *testing.T) {
 		for _, n := range cheapest {
 			a, _ := agent.Builtin().Agent(n)
 			d, _ := Drive(n)
-			sure := c.Applies
-			if c.Sure != nil {
-				sure = c.Sure
-			}
+			sure := func(s Subject) bool { return c.Applies(s) && (c.Sure == nil || c.Sure(s)) }
 			if name == "" && isWanted(n) && slices.ContainsFunc(subjectsOf(a, d), sure) {
 				name = n
 			}
+		}
+		if d, _ := Drive(name); name != "" && atTerminal(c, name, d) && os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
+			t.Run(c.ID, func(t *testing.T) {
+				t.Skip("at a terminal, where it waits for what does not come; make verify-all runs it")
+			})
+			continue
 		}
 		if name == "" {
 			t.Run(c.ID, func(t *testing.T) { t.Skip("no agent that this check is about was asked for") })
@@ -55,7 +67,7 @@ func TestRealSaboteurs(t *testing.T) {
 	}
 	slots := make(chan struct{}, 2)
 	for _, g := range order {
-		t.Run(g.agent+"/"+g.saboteur, func(t *testing.T) {
+		t.Run(g.agent+" "+g.saboteur, func(t *testing.T) {
 			t.Parallel()
 			in := agentstest.Require(t, g.agent)
 			slots <- struct{}{}

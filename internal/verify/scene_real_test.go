@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -52,6 +53,7 @@ func serveMCP() {
 // afterwards, on the agent that has words for all of them. It offers questions
 // and plans at a terminal only; hooks answer them there.
 func TestRealScenes(t *testing.T) {
+	agentstest.Repeats(t, "the rows about questions, plans and helpers")
 	const answer, goAhead = "hookmux-verify-answer: blue", "hookmux-verify-plan: not yet"
 	for _, c := range []struct {
 		name  string

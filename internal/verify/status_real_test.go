@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 )
 
 // TestRealStatus: what ps shows of a real agent at a terminal, and that resume
 // brings its conversation back.
 func TestRealStatus(t *testing.T) {
+	agentstest.Repeats(t, "the status rows of TestRealChecks")
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)

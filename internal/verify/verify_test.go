@@ -356,17 +356,17 @@ func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 	for _, name := range full() {
 		a, _ := agent.Builtin().Agent(name)
 		d, _ := Drive(name)
-		for _, hooked := range []bool{false, true} {
+		for _, c := range []struct{ hooked, mine bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 			evidence := map[string]*Evidence{}
 			for _, act := range Acts() {
 				e := &Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n", Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
-				if hooked {
+				if c.hooked {
 					e.Seen = []Seen{{Event: event.Event{Native: "SomethingElse"}}}
 				}
 				evidence[act] = e
 			}
 			for _, task := range plan(a, d, nil) {
-				task.judge(&Proof{Agent: a, Version: "9.9.9", evidence: evidence})
+				task.judge(&Proof{Agent: a, Version: "9.9.9", Mine: c.mine, evidence: evidence})
 				if task.row.Mark != Fails {
 					continue
 				}
@@ -382,8 +382,9 @@ func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 						t.Errorf("%s %s: no %q in %s", name, task.row.ID(), want, task.row.Hint)
 					}
 				}
-				if !hooked && task.subject.Event != nil && !strings.Contains(task.row.Hint, placeOf(a)) {
-					t.Errorf("%s %s: no file in %s", name, task.row.ID(), task.row.Hint)
+				// A file of the person's can only be the cause where it was there.
+				if !c.hooked && task.subject.Event != nil && strings.Contains(task.row.Hint, placeOf(a)) != c.mine {
+					t.Errorf("%s %s, own config %v: %s", name, task.row.ID(), c.mine, task.row.Hint)
 				}
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -39,6 +40,7 @@ func (h *holder) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 // Code's own dialog while a hook still waits. The catalogue builds on it: the
 // status file tells at once, the transcript only when the tool has ended.
 func TestRealClaudeWindow(t *testing.T) {
+	agentstest.Repeats(t, "the row feed-window")
 	for _, c := range []struct{ name, key string }{{"yes", "Enter"}, {"no", "Escape"}} {
 		t.Run(c.name, func(t *testing.T) {
 			st := realStage(t, "claude")

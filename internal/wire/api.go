@@ -357,8 +357,9 @@ type OutboxParams struct {
 
 // OutboxDone is a plugin's word on one text; Error is why it is not in.
 type OutboxDone struct {
-	ID    string `json:"id"`
-	Error string `json:"error,omitempty"`
+	ID     string          `json:"id"`
+	Error  string          `json:"error,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"` // of a call
 }
 
 // OutboxResult is what is to be put in, oldest first. Until a text is done it
@@ -372,4 +373,7 @@ type OutboxText struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
 	Text    string `json:"text"`
+	// Call is what the plugin shall do in place of putting a text in: run the
+	// agent's model, {what, model, context, options}.
+	Call json.RawMessage `json:"call,omitempty"`
 }

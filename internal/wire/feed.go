@@ -145,6 +145,9 @@ type FeedReplyResult struct {
 	Grant   *GrantInfo    `json:"grant,omitempty"`
 	Item    *FeedItem     `json:"item,omitempty"`
 	Decided *FeedDecision `json:"decision,omitempty"`
+	// Degraded says what of the answer the agent cannot carry, and what it gets
+	// instead.
+	Degraded []string `json:"degraded,omitempty"`
 }
 
 // FeedIDParams names one request.
@@ -172,6 +175,15 @@ type GrantInfo struct {
 type AwayInfo struct {
 	Away  bool       `json:"away"`
 	Since *time.Time `json:"since,omitempty"`
+}
+
+// FeedReady follows what waits at the beginning of feed.stream.
+type FeedReady struct {
+	Away bool `json:"away"`
+	// Attached says that agents are held for who listens; else Why says why it
+	// is not taken for a person.
+	Attached bool   `json:"attached"`
+	Why      string `json:"why,omitempty"`
 }
 
 // Digest is what happened while the person was away.

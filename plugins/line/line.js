@@ -293,7 +293,8 @@ class Line {
         try {
           if (taken.has(one.id)) continue;
           taken.add(one.id);
-          await put(text(one.session), text(one.text));
+          const result = await put(text(one.session), text(one.text), one.call);
+          if (result !== undefined) word.result = result;
         } catch (err) {
           taken.delete(one.id);
           word.error = (text(err?.message) || "it failed").slice(0, 500);

@@ -13,10 +13,13 @@ const SETTLE_WAIT = 1500; // how long an older pi may take to be idle after its 
 const MAX_TEXT = 20_000;
 const SETTLE_GRACE = 2000; // how long the hub may take to let a request go that was answered here
 
-const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "session_before_switch", "session_before_fork", "session_tree"]);
+const OPTIONAL = new Set(["agent_start", "session_compact_failed", "user_bash", "session_tree"]);
 
 // What is large and in pi's own record, or can't travel.
 const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemPrompt", "systemPromptOptions", "branchEntries", "signal"]);
+// Hooks that write a summary need these, unless they are too much.
+const FOR_SUMMARIES = ["preparation", "branchEntries"];
+const MAX_HEAVY = 4 << 20;
 
 // pi refuses to start, in every mode, with an extension that throws here.
 // Names that a version doesn't know are kept and never called, so that one
@@ -33,6 +36,7 @@ function handlers(pi) {
   const resulted = new Set(); // calls whose tool_result was reported
   let started = ""; // session and reason of the last session_start
   let message; // what to tell the model when the prompt goes out
+  let systemWords = ""; // what to add to its system prompt then
   let said = "";
   let failure = "";
   let aborted = false;
@@ -43,10 +47,24 @@ function handlers(pi) {
   let here = ""; // the session, once there is one that can be written to
   const inbox = line.listen(() => (here ? [here] : []), prompted);
 
-  // prompted puts words into the session as the person's own.
-  async function prompted(session, words) {
+  let latest; // the newest context; it knows the models
+
+  // prompted puts words into the session as the person's own, or runs a model
+  // for a hook: the keys stay here.
+  async function prompted(session, words, call) {
     if (session !== here) throw new Error("the session is gone");
+    if (isObject(call)) return await completed(call);
     await pi.sendUserMessage(words, { deliverAs: "followUp" });
+  }
+
+  async function completed(call) {
+    const registry = peek(() => latest.modelRegistry);
+    if (typeof registry?.complete !== "function") throw new Error("this pi has no models for hooks");
+    const model = (text(call.model?.provider) && registry.find(call.model.provider, call.model.id)) || peek(() => latest.model);
+    if (!model) throw new Error("pi has no model to use");
+    // What a hook holds for a key is none.
+    const { apiKey, headers, ...options } = isObject(call.options) ? call.options : {};
+    return (await registry.complete(model, call.context, options)) ?? null;
   }
 
   // A context of a session that was replaced throws when it is looked at.
@@ -54,11 +72,15 @@ function handlers(pi) {
     const manager = peek(() => ctx.sessionManager);
     const shown = {};
     for (const key of Object.keys(event)) if (!HEAVY.has(key)) shown[key] = event[key];
+    if (event.type === "session_before_compact") {
+      for (const key of FOR_SUMMARIES) if ((encode(event[key])?.length ?? MAX_HEAVY) < MAX_HEAVY) shown[key] = event[key];
+    }
     const around = {
       mode: peek(() => ctx.mode), hasUI: peek(() => ctx.hasUI), cwd: peek(() => ctx.cwd), idle: peek(() => ctx.isIdle()),
       sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
     };
     line.cwd = text(around.cwd) || line.cwd;
+    latest = ctx;
     return { event: shown, ctx: around, plugin: { version, ...more } };
   }
 
@@ -122,18 +144,24 @@ function handlers(pi) {
     notify(ctx, answer.notice, "info");
     if (!joins) begin();
     const words = text(answer.message?.content);
-    if (!words) return;
+    const rewritten = answer.action === "transform" && typeof answer.text === "string";
+    const prompt = rewritten ? answer.text : text(event.text);
+    const images = rewritten && Array.isArray(answer.images) ? answer.images : event.images;
     // No before_agent_start follows for a prompt that joins.
-    if (joins) return { action: "transform", text: text(event.text) + "\n\n" + words, images: event.images };
-    message = answer.message;
+    if (joins && words) return { action: "transform", text: prompt + "\n\n" + words, images };
+    if (words) message = answer.message;
+    systemWords = text(answer.systemPrompt);
+    if (rewritten) return { action: "transform", text: prompt, images };
   });
 
-  on("before_agent_start", () => {
+  on("before_agent_start", (event) => {
     if (!open) begin(); // a turn that no input began
-    if (!message) return;
-    const out = { message };
+    const out = {};
+    if (message) out.message = message;
+    if (systemWords) out.systemPrompt = [text(event.systemPrompt), systemWords].filter(Boolean).join("\n\n");
     message = undefined;
-    return out;
+    systemWords = "";
+    return Object.keys(out).length ? out : undefined;
   });
 
   on("tool_call", async (event, ctx, original) => {
@@ -213,6 +241,7 @@ function handlers(pi) {
     const patch = {};
     if (Array.isArray(answer.content)) patch.content = answer.content;
     if (typeof answer.isError === "boolean") patch.isError = answer.isError;
+    for (const key of ["details", "structuredContent", "usage"]) if (answer[key] !== undefined) patch[key] = answer[key];
     return Object.keys(patch).length ? patch : undefined;
   });
 
@@ -269,12 +298,26 @@ function handlers(pi) {
 
   on("session_before_compact", async (event, ctx) => {
     const answer = await ask(event, ctx, SHORT_LIMIT, { signal: event.signal });
-    if (answer.cancel !== true) return;
-    notify(ctx, "compaction stopped by a hook", "warning");
-    return { cancel: true };
+    if (answer.cancel === true) {
+      notify(ctx, "compaction stopped by a hook", "warning");
+      return { cancel: true };
+    }
+    if (isObject(answer.compaction) && text(answer.compaction.summary)) return { compaction: answer.compaction };
   });
 
-  for (const name of ["session_compact", "session_compact_failed", "ui_prompt_start", "ui_prompt_end", "user_bash", "session_before_switch", "session_before_fork", "session_tree"]) {
+  // A session that is left, for a new one, another or a fork of it.
+  for (const [name, words] of [["session_before_switch", "the session was kept by a hook"], ["session_before_fork", "forking was stopped by a hook"]]) {
+    on(name, async (event, ctx) => {
+      const answer = await ask(event, ctx, SHORT_LIMIT, { signal: event.signal });
+      if (answer.cancel === true) {
+        notify(ctx, words, "warning");
+        return { cancel: true };
+      }
+      if (answer.skipConversationRestore === true) return { skipConversationRestore: true };
+    });
+  }
+
+  for (const name of ["session_compact", "session_compact_failed", "ui_prompt_start", "ui_prompt_end", "user_bash", "session_tree"]) {
     on(name, report);
   }
 

@@ -53,6 +53,9 @@ type Agent struct {
 	// Shell is its tool for running a command.
 	Shell ShellTool
 
+	// Litter is what it leaves outside of its home; nil: nothing.
+	Litter *Litter
+
 	headless func(prompt string) []string
 	home     func(h *homeWriter)
 }

@@ -52,6 +52,7 @@ func TestRealVersion(t *testing.T) {
 // TestRealHeadlessTurn plays one scripted command through each agent: the
 // command really ran, and the model was told its result.
 func TestRealHeadlessTurn(t *testing.T) {
+	agentstest.Repeats(t, "the acts of TestRealChecks")
 	for _, name := range agents.Names() {
 		t.Run(name, func(t *testing.T) {
 			a, _ := agents.Find(name)

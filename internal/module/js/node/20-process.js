@@ -404,6 +404,20 @@ Object.assign(assert, {
 assert.strict = assert;
 modules.set("assert", assert);
 modules.set("module", { createRequire: () => require, builtinModules: [] });
+const zlib = {};
+for (const how of ["gzip", "gunzip", "deflate", "inflate", "deflateRaw", "inflateRaw"]) {
+  const run = (zlib[how + "Sync"] = (data) => Buffer.over(fromBase64(call("zlib", { how, data: toBase64(typeof data === "string" ? utf8(data) : asBytes(data)) }))));
+  zlib[how] = (data, options, done = options) => {
+    let out, failure = null;
+    try {
+      out = run(data);
+    } catch (e) {
+      failure = e;
+    }
+    later(() => done(failure, out)).catch((e) => loose(e, "zlib"));
+  };
+}
+modules.set("zlib", zlib);
 modules.set("perf_hooks", { performance });
 modules.set("tty", { isatty: () => false });
 function require(name) {

@@ -39,6 +39,16 @@ func Require(t testing.TB, name string) agents.Installed {
 	return in
 }
 
+// Repeats skips, visibly, a test whose question another one asks as well (by
+// says which), where HOOKMUX_VERIFY_QUICK=1 asks for each once: `make verify`
+// has minutes, `make verify-all` as long as it takes.
+func Repeats(t testing.TB, by string) {
+	t.Helper()
+	if os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
+		t.Skipf("asked by %s, too; make verify-all runs it", by)
+	}
+}
+
 // Project makes a folder that is the root of its own repository: agents stop
 // looking for one there, and Codex puts nothing beside it.
 func Project(t testing.TB) string {
@@ -86,7 +96,10 @@ func NewStage(t testing.TB, name string, sc model.Scenario) *Stage {
 	if s.Env, err = agents.WriteHome(name, s.Home, srv.URL(s.Run), s.Project); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { agents.EndLeftovers(in, s.Home) })
+	t.Cleanup(func() {
+		agents.EndLeftovers(in, s.Home)
+		agents.Sweep(name, s.Home)
+	})
 	return s
 }
 

@@ -1,0 +1,283 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/module"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// gateModule is a hook as people write them: three regexes on a command.
+const gateModule = `import type { HookAPI } from "hookmux";
+const RISKY = [/\bshred\s+(-u|--remove)/i, /\bsudo\b/i, /\b(chmod|chown)\b.*777/i];
+export default function (hooks: HookAPI) {
+  hooks.on("tool_call", async (event) => {
+    if (event.toolName === "bash" && RISKY.some((shape) => shape.test(event.input.command))) return { block: true, reason: "risky" };
+  });
+}
+`
+
+// manyModules is how many files are loaded at once.
+const manyModules = 50
+
+// modules measures hooks in TypeScript: a decision through a warm one, loading,
+// and memory.
+func (b *bench) modules(ctx context.Context) error {
+	if err := b.moduleCalls(ctx); err != nil {
+		return err
+	}
+	if err := b.moduleDispatch(ctx); err != nil {
+		return err
+	}
+	if err := b.moduleLoads(ctx); err != nil {
+		return err
+	}
+	return b.moduleMemory(ctx)
+}
+
+// moduleCalls makes calls over the sockets of two hubs in turn: one with a
+// built-in that has nothing to say, one with the module.
+func (b *bench) moduleCalls(ctx context.Context) error {
+	payload, err := b.stretched("PreToolUse.Bash", "tool_input", "description")
+	if err != nil {
+		return err
+	}
+	quiet, err := b.startHub(ctx, "module-none", hookFiles(builtins(1, func(int) hook.Mode { return hook.Guard })))
+	if err != nil {
+		return err
+	}
+	defer quiet.stop()
+	gated, err := b.moduleHub(ctx, "module-one", 1)
+	if err != nil {
+		return err
+	}
+	defer gated.stop()
+	call := func(p *place) func() (sample, error) {
+		return func() (sample, error) {
+			c, err := frameCall(p, payload)
+			return sample{wall: c}, err
+		}
+	}
+	results, err := interleave(ctx, b.rounds*5, []contender{{"builtin", call(quiet)}, {"module", call(gated)}})
+	if err != nil {
+		return err
+	}
+	one, other := walls(results[0]), walls(results[1])
+	b.table.note("modules: a call through a built-in, p95", p95(one), "µs")
+	b.table.note("modules: a call through a module with three regexes, p95", p95(other), "µs")
+	b.table.atMost("modules: p95 through a module ÷ through a no-op built-in", p95(other)/p95(one), 20, "×")
+	return nil
+}
+
+// frameCall is one hook call, without a process of its own.
+func frameCall(p *place, payload []byte) (float64, error) {
+	began := time.Now()
+	conn, err := net.Dial("unix", p.dirs.Socket())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(began.Add(30 * time.Second))
+	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Cwd: filepath.Join(p.dir, "project"), Payload: payload, Deadline: 30 * time.Second}
+	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
+		return 0, err
+	}
+	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+	took := micros(time.Since(began))
+	if err == nil && len(reply.Stdout) > 0 {
+		err = fmt.Errorf("a harmless call was answered %q", reply.Stdout)
+	}
+	return took, err
+}
+
+// moduleDispatch is the same without hub and sockets, for those who wonder
+// where the time goes.
+func (b *bench) moduleDispatch(ctx context.Context) error {
+	engine, dir, done, err := b.newEngine("dispatch")
+	if err != nil {
+		return err
+	}
+	defer done()
+	file := filepath.Join(dir, "gate.ts")
+	if err := os.WriteFile(file, []byte(gateModule), 0o600); err != nil {
+		return err
+	}
+	m, err := engine.Load(ctx, module.Source{Path: file})
+	if err != nil {
+		return err
+	}
+	ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: dir,
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./...","description":"x"}`)}}
+	nothing := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, nil })
+	var contenders []contender
+	for name, run := range map[string]hook.Handler{"builtin": nothing, "module": m} {
+		e, err := hook.NewEntry(hook.Registration{ID: name, Agent: hook.Any, HookType: "tool.before", Handler: "builtin", Target: name, Mode: hook.Guard}, run, "bench")
+		if err != nil {
+			return err
+		}
+		var d hook.Dispatcher
+		entries := []*hook.Entry{e}
+		contenders = append(contenders, contender{name, func() (sample, error) {
+			bounded, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			began := time.Now()
+			out := d.Decide(bounded, hook.Call{Event: ev}, entries)
+			took := micros(time.Since(began))
+			if out.Decision.Verdict != event.None {
+				return sample{}, errors.New("a harmless call was refused: " + out.Decision.Reason)
+			}
+			return sample{wall: took}, nil
+		}})
+	}
+	slices.SortFunc(contenders, func(a, b contender) int { return len(a.name) - len(b.name) }) // module first
+	results, err := interleave(ctx, b.rounds*5, contenders)
+	if err != nil {
+		return err
+	}
+	through, plain := walls(results[0]), walls(results[1])
+	b.table.note("modules: dispatch alone, module, p95", p95(through), "µs")
+	b.table.note("modules: dispatch alone, module ÷ no-op, p95", p95(through)/p95(plain), "×")
+	return nil
+}
+
+func (b *bench) newEngine(name string) (*module.Engine, string, func(), error) {
+	dir, err := os.MkdirTemp(b.temp, "engine-"+name)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	e := module.New(module.Host{CacheDir: filepath.Join(dir, "cache")})
+	return e, dir, func() { e.Close(); os.RemoveAll(dir) }, nil
+}
+
+// moduleLoads loads one file and fifty, as the hub does, two at a time. Each
+// has another content, so that nothing comes from a cache.
+func (b *bench) moduleLoads(ctx context.Context) error {
+	serial := 0
+	load := func(n int) func() (sample, error) {
+		return func() (sample, error) {
+			engine, dir, done, err := b.newEngine("load")
+			if err != nil {
+				return sample{}, err
+			}
+			defer done()
+			files := make(chan string, n)
+			for i := range n {
+				serial++
+				file := filepath.Join(dir, fmt.Sprintf("gate%02d.ts", i))
+				if err := os.WriteFile(file, []byte(fmt.Sprintf("// %d\n%s", serial, gateModule)), 0o600); err != nil {
+					return sample{}, err
+				}
+				files <- file
+			}
+			close(files)
+			began := time.Now()
+			var busy sync.WaitGroup
+			failed := make(chan error, n)
+			for range 2 {
+				busy.Go(func() {
+					for file := range files {
+						if _, err := engine.Load(ctx, module.Source{Path: file}); err != nil {
+							failed <- err
+						}
+					}
+				})
+			}
+			busy.Wait()
+			took := micros(time.Since(began))
+			select {
+			case err = <-failed:
+			default:
+			}
+			return sample{wall: took}, err
+		}
+	}
+	results, err := interleave(ctx, max(10, b.rounds/15), []contender{{"one", load(1)}, {"fifty", load(manyModules)}})
+	if err != nil {
+		return err
+	}
+	// The best of each: what lasts fifty times as long is disturbed fifty times
+	// as often.
+	one, many := slices.Min(walls(results[0])), slices.Min(walls(results[1]))
+	b.table.note("modules: loading one", one/1000, "ms")
+	b.table.atMost(fmt.Sprintf("modules: loading %d ÷ loading one", manyModules), many/one, manyModules, "×")
+	return nil
+}
+
+// moduleMemory is what one more file costs the hub.
+func (b *bench) moduleMemory(ctx context.Context) error {
+	var resident []float64
+	for _, n := range []int{1, 1 + manyModules} {
+		p, err := b.moduleHub(ctx, fmt.Sprintf("module-memory-%d", n), n)
+		if err != nil {
+			return err
+		}
+		if err := p.drained(ctx); err != nil {
+			return err
+		}
+		bytes, err := residentOf(p)
+		p.stop()
+		if err != nil {
+			return err
+		}
+		resident = append(resident, bytes/1e6)
+	}
+	b.table.atMost("modules: memory of one more", (resident[1]-resident[0])/manyModules, 0.6, "MB")
+	return nil
+}
+
+// moduleHub starts a hub with n files in its folder and waits until they are
+// loaded.
+func (b *bench) moduleHub(ctx context.Context, name string, n int) (*place, error) {
+	files := hookFiles(nil)
+	for i := range n {
+		files[fmt.Sprintf("config/hookmux/hooks/gate%02d.ts", i)] = fmt.Sprintf("// %d\n%s", i, gateModule)
+	}
+	p, err := b.startHub(ctx, name, files)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var list []wire.ModuleInfo
+		if err := p.client.Call(ctx, wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+			p.stop()
+			return nil, err
+		}
+		ready := 0
+		for _, m := range list {
+			if m.InForce {
+				ready++
+			}
+		}
+		if ready == n {
+			return p, nil
+		}
+		if time.Now().After(end) {
+			p.stop()
+			text, _ := json.Marshal(list)
+			return nil, fmt.Errorf("%d of %d modules are loaded: %s", ready, n, text)
+		}
+	}
+}
+
+func p95(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)-1)*95/100]
+}

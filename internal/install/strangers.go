@@ -1,0 +1,69 @@
+package install
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+// Stranger is a hook of somebody else that answers what we answer, in a file of
+// the agent that holds none of ours.
+type Stranger struct {
+	Path string
+	What string // line, event and command
+}
+
+// Strangers looks into all files an agent takes hooks from, here, but for one
+// that was looked at already: a project's, those kept out of its repository, and
+// others in a folder that is read whole count as well as the person's own. What
+// stands beside our own entries is named with them.
+func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
+	if a.Install == nil || a.Install.Way == agent.WayPlugin {
+		return nil
+	}
+	var out []Stranger
+	seen := map[string]bool{h.realPath(but): true}
+	look := func(path string, p agent.InstallPlace) {
+		if path == "" || seen[h.realPath(path)] || h.hiddenBy(path, p) != "" {
+			return
+		}
+		seen[h.realPath(path)] = true
+		src, err := h.readFile(path)
+		if err != nil || src == nil {
+			return // said where it matters
+		}
+		s := Site{Scope: p.Scope, Path: path}
+		h.lookEntries(&s, a, p, src)
+		if s.Err != nil || s.Ours > 0 {
+			return
+		}
+		for _, what := range s.Foreign {
+			out = append(out, Stranger{path, what})
+		}
+	}
+	for _, p := range a.Install.Places {
+		look(h.resolve(p.HookFile), p)
+	}
+	for _, f := range a.Files {
+		// It is written as the agent's own place of its kind is.
+		i := slices.IndexFunc(a.Install.Places, func(p agent.InstallPlace) bool { return p.Scope == f.Scope && !p.WhenUsed })
+		if f.GuardOnly || i < 0 {
+			continue
+		}
+		p := a.Install.Places[i]
+		format := p.Format
+		if p.HookFile, p.Unless = f, nil; p.Format == "json" {
+			p.Format = format // comments are taken by one as by the other
+		}
+		path := h.resolve(f)
+		if !strings.Contains(f.Path, "*") {
+			look(path, p)
+			continue
+		}
+		for _, match := range h.glob(path) {
+			look(match, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+package trust
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// ModuleDir is the folder of a project whose TypeScript and JavaScript files
+// are hooks.
+const ModuleDir = dirName + "/hooks"
+
+// IsModule reports whether a covered path is a hook of that folder: a file
+// right in it, not one below and no type declarations.
+func IsModule(rel string) bool {
+	name, ok := strings.CutPrefix(rel, ModuleDir+"/")
+	return ok && !strings.Contains(name, "/") && IsModuleName(name)
+}
+
+// IsModuleName tells the files of a folder that are hooks from the rest.
+func IsModuleName(name string) bool {
+	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".d.ts") {
+		return false
+	}
+	return strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js")
+}
+
+// Modules are the trusted hooks of the project's folder, as paths of the
+// trusted copy, in byte order.
+func (f *Force) Modules() []string {
+	var list []string
+	for rel := range f.files {
+		if IsModule(rel) {
+			list = append(list, filepath.Join(f.copy, filepath.FromSlash(rel)))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Covers reports whether a path lies in the trusted copy.
+func (f *Force) Covers(path string) bool { return f.isCopy(path) }
+
+// ReadCopy gives a file of the trusted copy, and nothing else: what a hook
+// imports must have been seen as well.
+func (f *Force) ReadCopy(path string) ([]byte, error) {
+	rel, ok := within(f.copy, path)
+	if !ok || !f.files[filepath.ToSlash(rel)] {
+		return nil, fmt.Errorf("%s: was not there when the project was trusted; run `hookmux trust`", f.Shown(path))
+	}
+	return edit.ReadFile(path, maxFileSize)
+}
+
+// Shown puts the project's own paths where a text names those of the trusted
+// copy.
+func (f *Force) Shown(text string) string {
+	if f == nil || f.copy == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, f.copy, f.Root)
+}

@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// realModule is a TypeScript hook that refuses, changes what runs and changes
+// what came of it, by the words of a command.
+const realModule = `import type { HookAPI } from "hookmux";
+export default function (hooks: HookAPI) {
+  hooks.on("tool_call", async (event) => {
+    if (event.toolName !== "bash") return;
+    if (/ran-denied/.test(event.input.command)) return { block: true, reason: "denied-by-module" };
+    if (/ran-original/.test(event.input.command)) event.input.command = event.input.command.replaceAll("original", "changed");
+  });
+  hooks.on("tool_result", (event) => {
+    const words = event.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+    if (words.includes("the-real-result")) return { content: [{ type: "text", text: words.replaceAll("the-real-result", "replaced-by-module") }] };
+  });
+}
+`
+
+// TestRealModules: on real agents a hook in TypeScript stops a tool, changes
+// what really runs, and what the model really sees.
+func TestRealModules(t *testing.T) {
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			st.own(t, st.Dirs.Config, "hooks/gate.ts", realModule)
+			at := func(command string) model.Step {
+				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
+			}
+			st.script([]model.Step{
+				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: lastWords},
+			})
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.headless(context.Background(), st.start(), st.free("Run it")); err != nil {
+				t.Fatal(err)
+			}
+			saw := func(words string) bool { return st.Model.Saw(st.Run, words) }
+			if st.ran("denied") || !saw("denied-by-module") {
+				t.Errorf("deny: ran %v, told %v", st.ran("denied"), saw("denied-by-module"))
+			}
+			if st.ran("original") || !st.ran("changed") || !saw("out-changed") {
+				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v", st.ran("original"), st.ran("changed"), saw("out-changed"))
+			}
+			can := claimOf(st.Agent, event.ToolAfter).Output
+			if !st.ran("result") || saw("replaced-by-module") != can || can && saw("the-real-result") {
+				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v", st.ran("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
+			}
+			var list []wire.ModuleInfo
+			if err := st.hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 || !list[0].InForce {
+				t.Fatalf("modules: %+v %v", list, err)
+			}
+			var info struct {
+				Runs   int
+				Errors []any
+				Limits []struct{ Agent, Text string }
+			}
+			_ = json.Unmarshal(list[0].Info, &info)
+			told := false
+			for _, l := range info.Limits {
+				told = told || l.Agent == name && strings.Contains(l.Text, "a changed result does not reach the model")
+			}
+			if info.Runs < 5 || len(info.Errors) > 0 || told == can {
+				t.Errorf("the load report: %s", list[0].Info)
+			}
+			t.Logf("%s %s: a changed result reaches the model: %v", name, st.In.Version, can)
+		})
+	}
+}
+
+// TestRealModuleOfOneLaunch: what a person's `hookmux run --hook` loads counts
+// for that session, and for no other.
+func TestRealModuleOfOneLaunch(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			st := realStage(t, name)
+			gate := st.own(t, st.Base, "gate.ts", realModule)
+			st.script([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: lastWords}})
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			plain := st.In.Argv
+			st.In.Argv = append([]string{"--hook", gate}, plain...)
+			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
+			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, term *terminal) error {
+				if !st.watcher.wait(ctx, ended) {
+					t.Errorf("the turn did not end\n%s", term.screen(ctx))
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.ran("denied") || !st.Model.Saw(st.Run, "denied-by-module") {
+				t.Errorf("ran %v, told %v", st.ran("denied"), st.Model.Saw(st.Run, "denied-by-module"))
+			}
+			st.In.Argv = plain
+			if err := st.headless(context.Background(), st.start(), st.free("Run it")); err != nil {
+				t.Fatal(err)
+			}
+			if !st.ran("denied") {
+				t.Error("the next session was refused as well")
+			}
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package verify
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
+func TestPatienceFollowsTheMachine(t *testing.T) {
+	for start, want := range map[time.Duration]time.Duration{
+		0: leastPatience, time.Second: leastPatience, 3 * time.Second: 3 * time.Minute, time.Minute: mostPatience,
+	} {
+		if got := patienceFor(start); got != want {
+			t.Errorf("%s: %s, want %s", start, got, want)
+		}
+	}
+}
+
+// Only what ran out of time and led to ✗ is played again, and only for an agent
+// that comes to an end otherwise.
+func TestSecondChances(t *testing.T) {
+	a, _ := agent.Builtin().Agent("codex")
+	d, _ := Drive("codex")
+	act := func(name string) Act { a, _ := actNamed(name); return a }
+	for name, c := range map[string]struct {
+		evidence map[string]*Evidence
+		want     int
+	}{
+		"late and failed":         {map[string]*Evidence{"decide": {Late: true}, "observe": {}}, 1},
+		"failed in time":          {map[string]*Evidence{"decide": {}, "observe": {}}, 0},
+		"always late":             {map[string]*Evidence{"decide": {Late: true}, "observe": {Late: true}}, 0},
+		"not to be played at all": {map[string]*Evidence{"decide": {Missing: "x"}, "observe": {}}, 0},
+	} {
+		r := &AgentReport{Agent: "codex"}
+		set := &setting{patience: time.Minute}
+		jobs := []job{{report: r, set: set, act: act("decide")}, {report: r, set: set, act: act("observe")}}
+		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)}, map[*AgentReport]*Proof{r: {Agent: a, evidence: c.evidence}})
+		if len(got) != c.want {
+			t.Errorf("%s: %d played again", name, len(got))
+		}
+		for _, j := range got {
+			if j.act.Name != "decide" || !j.again || j.set.patience != 2*time.Minute || set.patience != time.Minute {
+				t.Errorf("%s: %+v", name, j)
+			}
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package wire
+
+import "encoding/json"
+
+// Methods about TypeScript hooks.
+const (
+	MethodModules   = "modules.list"
+	MethodModuleRun = "modules.run" // loads files for the process that asks, which becomes an agent
+)
+
+// ModulesParams says where the question comes from.
+type ModulesParams struct {
+	Cwd string `json:"cwd,omitempty"`
+}
+
+// ModuleInfo is one file that is a hook.
+type ModuleInfo struct {
+	ID      string          `json:"id"`
+	Path    string          `json:"path"`
+	Scope   string          `json:"scope"` // global, project, run
+	InForce bool            `json:"inForce"`
+	Why     string          `json:"why,omitempty"`  // why it is not in force
+	Info    json.RawMessage `json:"info,omitempty"` // what the engine knows, see docs/modules.md
+}
+
+// ModuleRunParams names the files of a launch.
+type ModuleRunParams struct {
+	Files []string `json:"files"` // absolute
+}
