@@ -47,12 +47,6 @@ type sessionKey struct{ agent, session string }
 // and where its session started.
 type places struct{ here, start string }
 
-type folder struct {
-	root       string
-	repository string // that it is in
-	until      time.Time
-}
-
 // view is everything that counts in one pair of places, made ready.
 type view struct {
 	settings [2]*config.Settings
@@ -216,45 +210,6 @@ func (r *rules) placesOf(ev *event.Event) places {
 		at.start = start
 	}
 	return at
-}
-
-// longestPath is what Linux takes for a path; no folder is further away.
-const longestPath = 4096
-
-func (r *rules) projectOf(cwd string) string { return r.folderOf(cwd).root }
-
-// repositoryOf is the project a folder belongs to as people say it: the one
-// with hooks of its own, else the repository.
-func (r *rules) repositoryOf(cwd string) string {
-	f := r.folderOf(cwd)
-	return orElse(f.root, f.repository)
-}
-
-func (r *rules) folderOf(cwd string) folder {
-	if cwd == "" || len(cwd) > longestPath || !filepath.IsAbs(cwd) {
-		return folder{}
-	}
-	r.mu.Lock()
-	f, ok := r.folders[cwd]
-	r.mu.Unlock()
-	if ok && time.Now().Before(f.until) {
-		return f
-	}
-	r.looks.do("folder:"+cwd, ok, func() {
-		root, repository := r.registry.FindProject(cwd), r.registry.Repository(cwd)
-		r.mu.Lock()
-		if len(r.folders) > keepFolders {
-			clear(r.folders)
-		}
-		r.folders[cwd] = folder{root, repository, time.Now().Add(5 * lookAgain)}
-		r.mu.Unlock()
-	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now, ok := r.folders[cwd]; ok {
-		return now
-	}
-	return f
 }
 
 // view gives what counts in some places, read again when files changed. A
