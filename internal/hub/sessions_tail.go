@@ -103,10 +103,11 @@ func (t *tails) drop(key session.Key) { delete(t.all, key) } // the ring finds o
 func (t *tails) look(ctx context.Context) {
 	t.set = false
 	now := time.Now()
-	n := min(tailAtOnce, len(t.ring))
-	batch := t.ring[:n:n]
-	t.ring = t.ring[n:]
-	for _, one := range batch {
+	// Those that are over leave at once, however many there are: only reading
+	// costs.
+	for round, reads := len(t.ring), 0; round > 0 && reads < tailAtOnce; round-- {
+		one := t.ring[0]
+		t.ring[0], t.ring = nil, t.ring[1:]
 		state, ok := t.s.book.Get(one.key)
 		if !ok || t.all[one.key] != one || now.After(one.until) && !state.Turn.Open() {
 			if t.all[one.key] == one {
@@ -115,6 +116,7 @@ func (t *tails) look(ctx context.Context) {
 			continue
 		}
 		t.ring = append(t.ring, one)
+		reads++
 		if ctx.Err() == nil {
 			t.read(one, state, now)
 		}
