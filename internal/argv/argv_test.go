@@ -143,7 +143,7 @@ func TestClean(t *testing.T) {
 		{"codex", "--remote ws://x --remote-auth-token-env T -m o3", "-m o3"},
 		{"codex", "exec |do it|", once},
 		{"codex", "-m o3 review", once},
-		{"codex", "-C /work/here -m o3", "-m o3"},
+		{"codex", "-C /srv/here -m o3", "-m o3"},
 		{"codex", "-C /elsewhere -m o3", "-C /elsewhere -m o3"},
 		{"codex", "-mo3 go", "-mo3"},
 
@@ -173,7 +173,7 @@ func TestClean(t *testing.T) {
 		{"amp", "t c T-1 -l x", ""},
 		{"amp", "threads list", once},
 	} {
-		got, ok := Clean(named1(t, c.agent), words(c.in), "/work/here")
+		got, ok := Clean(named1(t, c.agent), words(c.in), "/srv/here")
 		if c.out == once {
 			if ok {
 				t.Errorf("%s %s: kept %q, but nobody comes back to this", c.agent, c.in, got)
