@@ -209,6 +209,18 @@ type Note struct {
 // ctx ends, the hub goes (ErrNoHub or a network error) or each returns an
 // error. With params.After it first replays what came after that cursor.
 func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func(Note) error) error {
+	return c.follow(ctx, wire.MethodStream, params, func(line []byte) error {
+		note, err := parseNote(line)
+		if err != nil || note.Method == "" {
+			return err
+		}
+		return each(note)
+	})
+}
+
+// follow asks for a stream and hands on its lines until ctx ends, the hub goes
+// or each returns an error.
+func (c *Client) follow(ctx context.Context, method string, params any, each func(line []byte) error) error {
 	conn, err := c.dial(ctx)
 	if err != nil {
 		return err
@@ -216,7 +228,7 @@ func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	request, err := encode(wire.MethodStream, params)
+	request, err := encode(method, params)
 	if err != nil {
 		return err
 	}
@@ -233,14 +245,7 @@ func (c *Client) Stream(ctx context.Context, params wire.StreamParams, each func
 			}
 			return fmt.Errorf("the hub hung up: %w", err)
 		}
-		note, err := parseNote(line)
-		if err != nil {
-			return err
-		}
-		if note.Method == "" {
-			continue
-		}
-		if err := each(note); err != nil {
+		if err := each(line); err != nil {
 			return err
 		}
 	}

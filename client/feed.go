@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,40 +98,13 @@ type FeedNote struct {
 // hub goes or each returns an error. While a person's process follows it,
 // agents are held for them.
 func (c *Client) Feed(ctx context.Context, each func(FeedNote) error) error {
-	conn, err := c.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	defer stop()
-	request, err := encode(wire.MethodFeedStream, nil)
-	if err != nil {
-		return err
-	}
-	if _, err := conn.Write(request); err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	reader := bufio.NewReaderSize(conn, 64<<10)
-	for {
-		line, err := reader.ReadBytes('\n')
-		if err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("the hub hung up: %w", err)
-		}
+	return c.follow(ctx, wire.MethodFeedStream, nil, func(line []byte) error {
 		note, err := parseFeedNote(line)
-		if err != nil {
+		if err != nil || note.Method == "" {
 			return err
 		}
-		if note.Method == "" {
-			continue
-		}
-		if err := each(note); err != nil {
-			return err
-		}
-	}
+		return each(note)
+	})
 }
 
 func parseFeedNote(line []byte) (FeedNote, error) {
