@@ -20,7 +20,10 @@ type Agent struct {
 	Attended AttendedSource `yaml:"attended"`
 	Pane     PaneSource     `yaml:"pane"`
 
-	Events  []*EventSpec      `yaml:"events"`
+	Events []*EventSpec `yaml:"events"`
+	// Inner are events that stay inside the agent: its plugin passes them to
+	// hooks in TypeScript which listen to them, and to nobody else.
+	Inner   []string          `yaml:"inner"`
 	Tools   []*ToolSpec       `yaml:"tools"`
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it

@@ -80,6 +80,7 @@ type machine struct {
 	next    int
 	ended   error // why it takes no more jobs
 	done    chan struct{}
+	wrecked bool  // the engine cannot even be closed
 	doom    error // set on the goroutine: drop the engine after this job
 	said    []answerTo
 }
@@ -328,6 +329,9 @@ func (m *machine) loop() {
 		m.deliver()
 	}
 	m.ops.close()
+	if m.wrecked {
+		return // taking apart what stumbled could end the whole program
+	}
 	m.enter.Free()
 	_ = m.vm.Close()
 }
@@ -335,6 +339,13 @@ func (m *machine) loop() {
 // run does one turn: enter JavaScript, then everything that became due.
 func (m *machine) run(j job) {
 	began := time.Now()
+	defer func() {
+		// Seldom the engine itself stumbles when it has no memory left to say so.
+		if p := recover(); p != nil {
+			m.dog.stop()
+			m.wrecked, m.doom = true, errMemory
+		}
+	}()
 	m.dog.start()
 	_, err := m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
 	if err == nil {

@@ -29,6 +29,7 @@ const (
 	MethodAllow     = "guard.allow"
 	MethodStats     = "hooks.stats"
 	MethodOutbox    = "session.outbox" // a plugin asks for texts to put into its sessions
+	MethodWanted    = "modules.wanted" // a plugin asks which inner events anybody listens to
 )
 
 // Notifications of events.stream.
@@ -342,6 +343,22 @@ type HookStat struct {
 	P95US    float64 `json:"p95Us"`
 	MaxUS    float64 `json:"maxUs"`
 	LastErr  string  `json:"lastError,omitempty"`
+}
+
+// WantedParams is a plugin's question: which of its agent's inner events do
+// hooks listen to in this session? It is answered when the list is another one
+// than Known, or after Wait seconds.
+type WantedParams struct {
+	Agent   string   `json:"agent"`
+	Session string   `json:"session,omitempty"`
+	Cwd     string   `json:"cwd,omitempty"`
+	Known   []string `json:"known,omitempty"`
+	Wait    float64  `json:"wait,omitempty"`
+}
+
+// WantedResult names the events, sorted.
+type WantedResult struct {
+	Events []string `json:"events"`
 }
 
 // OutboxParams is a plugin's question: is there anything to put into these

@@ -3,6 +3,8 @@
 
 /*__HOOKMUX_LINE__*/
 
+/*__HOOKMUX_INNER__*/
+
 // What is sent and taken back is written down in hookmux's catalogue
 // (agent/data/pi.yaml, agent/dialect/pi.go).
 
@@ -61,40 +63,46 @@ function handlers(pi) {
   async function completed(call) {
     const registry = peek(() => latest.modelRegistry);
     if (typeof registry?.complete !== "function") throw new Error("this pi has no models for hooks");
-    const model = (text(call.model?.provider) && registry.find(call.model.provider, call.model.id)) || peek(() => latest.model);
-    if (!model) throw new Error("pi has no model to use");
+    const named = text(call.model?.provider);
+    const model = named ? registry.find(named, call.model.id) : peek(() => latest.model);
+    if (!model) throw new Error(named ? "pi has no model " + named + "/" + call.model.id : "pi has no model to use");
     // What a hook holds for a key is none.
     const { apiKey, headers, ...options } = isObject(call.options) ? call.options : {};
     return (await registry.complete(model, call.context, options)) ?? null;
   }
 
   // A context of a session that was replaced throws when it is looked at.
-  function about(event, ctx, more) {
+  // inner: the event is for hooks alone, and whole.
+  function about(event, ctx, inner, more) {
     const manager = peek(() => ctx.sessionManager);
     const shown = {};
-    for (const key of Object.keys(event)) if (!HEAVY.has(key)) shown[key] = event[key];
+    for (const key of Object.keys(event)) if (inner || !HEAVY.has(key)) shown[key] = event[key];
     if (event.type === "session_before_compact") {
       for (const key of FOR_SUMMARIES) if ((encode(event[key])?.length ?? MAX_HEAVY) < MAX_HEAVY) shown[key] = event[key];
     }
     const around = {
       mode: peek(() => ctx.mode), hasUI: peek(() => ctx.hasUI), cwd: peek(() => ctx.cwd), idle: peek(() => ctx.isIdle()),
       sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
+      model: modelOf(peek(() => ctx.model)),
     };
+    if (inner) around.usage = peek(() => ctx.getContextUsage());
+    if (event.type === "agent_start") around.systemPrompt = peek(() => ctx.getSystemPrompt());
+    if (event.type === "session_before_compact") around.models = peek(() => ctx.modelRegistry.getAll().map(modelOf));
     // What ends together with its session, as a dialog does, is still its own.
     known = text(around.sessionId) || known;
     if (!text(around.sessionId) && known) around.sessionId = known;
     line.cwd = text(around.cwd) || line.cwd;
     latest = ctx;
-    return { event: shown, ctx: around, plugin: { version, ...more } };
+    return { event: shown, ctx: around, plugin: { version, inner: true, ...more } };
   }
 
   const tell = (event, ctx, more) => {
-    const payload = about(event, ctx, more);
+    const payload = about(event, ctx, false, more);
     line.tell(text(payload.ctx.sessionId), event.type, payload);
   };
 
   const ask = (event, ctx, limit, options, more) => {
-    const payload = about(event, ctx, more);
+    const payload = about(event, ctx, false, more);
     return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, options);
   };
 
@@ -125,7 +133,9 @@ function handlers(pi) {
     failure = said = "";
   };
 
-  on("session_start", (event, ctx) => {
+  const inner = new Inner(pi, line, about);
+
+  on("session_start", async (event, ctx) => {
     const key = text(peek(() => ctx.sessionManager.getSessionId())) + " " + event.reason;
     if (key === started) return; // RPC says it twice
     started = key;
@@ -133,6 +143,7 @@ function handlers(pi) {
     // A pi that prints ends with its only turn.
     here = peek(() => ctx.mode) === "print" || peek(() => ctx.mode) === "json" ? "" : text(peek(() => ctx.sessionManager.getSessionId()));
     inbox.changed();
+    await inner.begin(text(peek(() => ctx.sessionManager.getSessionId())), text(peek(() => ctx.cwd)));
   });
 
   on("session_info_changed", report);
@@ -328,6 +339,7 @@ function handlers(pi) {
   on("session_shutdown", async (event, ctx) => {
     endOld(event, ctx);
     inbox.stop();
+    inner.stop();
     tell(event, ctx);
     await line.flush(FLUSH_WAIT);
   });
@@ -343,6 +355,9 @@ function peek(look) {
     return undefined;
   }
 }
+
+// modelOf is what a hook may know of a model.
+const modelOf = (model) => (isObject(model) ? { provider: model.provider, id: model.id, name: model.name, api: model.api, reasoning: model.reasoning, input: model.input, contextWindow: model.contextWindow, maxTokens: model.maxTokens } : undefined);
 
 function wordsOf(content) {
   if (typeof content === "string") return content;

@@ -53,7 +53,7 @@ const ctx = {
 const plugin = (await import(pathToFileURL(file))).default;
 let hooks = {};
 if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
-else await plugin({ on: (name, handler) => registered.set(name, handler), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
+else await plugin({ on: (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
 result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
 
 async function call(step) {
@@ -62,7 +62,7 @@ async function call(step) {
   const began = Date.now();
   try {
     if (agent === "opencode") record.returned = await hooks[step.name](step.input, step.output);
-    else record.returned = await registered.get(step.name)(step.event, ctx);
+    else for (const handler of registered.get(step.name) || []) record.returned = (await handler(step.event, ctx)) ?? record.returned;
   } catch (err) {
     record.threw = err.message;
   }

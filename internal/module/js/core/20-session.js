@@ -250,14 +250,18 @@ class Context {
   get ui() { return this._ui || hide(this, "_ui", dialogs(this)); }
   get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }
-  get model() { return this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
+  get model() { return this.request.ctx.piModel ? { ...bareModel("", ""), ...this.request.ctx.piModel } : this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
   get modelRegistry() {
     const session = this.session;
     const only = (what) => {
       if (!session.pi) throw onlyPi("modelRegistry." + what);
     };
+    // pi tells which models it has where a summary is to be written.
+    const { models } = this.request.ctx;
+    const all = () => (models || []).map((m) => ({ ...bareModel("", ""), ...m }));
     return {
-      find: (provider, id) => (only("find"), bareModel(provider, id)), getAll: () => (only("getAll"), []), getAvailable: () => (only("getAvailable"), []),
+      find: (provider, id) => (only("find"), models ? all().find((m) => m.provider === provider && m.id === id) : bareModel(provider, id)),
+      getAll: () => (only("getAll"), all()), getAvailable: () => (only("getAvailable"), all()),
       complete: (model, context, options) => within(session, () => part("packages").askModel("complete", { model, context, options })),
       getApiKey: async () => (only("getApiKey"), "held by pi"), getApiKeyAndHeaders: async () => (only("getApiKeyAndHeaders"), { ok: true, apiKey: "held by pi" }),
     };
@@ -266,8 +270,8 @@ class Context {
   isIdle() { return this.request.ctx.idle; }
   hasPendingMessages() { return false; }
   isProjectTrusted() { return true; }
-  getContextUsage() { return undefined; }
-  getSystemPrompt() { return this.request.prompt || ""; }
+  getContextUsage() { return this.request.ctx.usage; }
+  getSystemPrompt() { return this.request.prompt || this.request.ctx.prompt || ""; }
   abort() { lacking(this.session, "ctx.abort: only pi can be told to stop; block the call instead"); }
   shutdown() { lacking(this.session, "ctx.shutdown: works in pi only"); }
   compact() { lacking(this.session, "ctx.compact: works in pi only"); }

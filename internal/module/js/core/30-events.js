@@ -148,7 +148,9 @@ const rules = {
   async before_agent_start(session, request, event, list, ctx) {
     const messages = [];
     const appended = [];
+    const options = JSON.stringify(event.systemPromptOptions);
     let prompt;
+    if (event.systemPrompt) request.prompt = event.systemPrompt;
     for (const handler of list) {
       const r = await heard(session, request, event, handler, ctx);
       if (!truthy(r)) continue;
@@ -156,7 +158,10 @@ const rules = {
       if (r.systemPromptAppend) appended.push(String(r.systemPromptAppend));
       if (typeof r.systemPrompt === "string") prompt = event.systemPrompt = request.prompt = r.systemPrompt;
     }
-    return messages.length || appended.length || prompt !== undefined ? { result: { messages, systemPrompt: prompt, systemPromptAppend: appended.join("\n\n") || undefined } } : {};
+    const result = { messages, systemPrompt: prompt, systemPromptAppend: appended.join("\n\n") || undefined };
+    // Its sections may be written to in place.
+    if (session.pi && JSON.stringify(event.systemPromptOptions) !== options) result.systemPromptOptions = event.systemPromptOptions;
+    return messages.length || appended.length || prompt !== undefined || result.systemPromptOptions ? { result } : {};
   },
 
   async user_bash(session, request, event, list, ctx) {
@@ -164,6 +169,7 @@ const rules = {
       try {
         const r = await handler(event, ctx);
         if (r === undefined) continue;
+        if (truthy(r) && r.operations) throw new Error("user_bash: operations cannot be carried out of a hook; return { result } instead");
         return truthy(r) ? { result: r } : { threw: { name: "", message: "a user_bash handler returned something that is no object", stack: "" } };
       } catch (e) {
         report(request, event, e);
@@ -194,9 +200,17 @@ const chained = (field, fits = () => true) => async (session, request, event, li
   }
   return changed ? { result: { [field]: event[field] } } : {};
 };
-rules.context = rules.context_with_system = chained("messages");
 rules.message_end = chained("message", (m, event) => m && m.role === event.message.role);
 rules.before_provider_request = chained("payload");
+
+// Some handlers change a field in place.
+const inPlace = (field, run) => async (session, request, event, list, ctx) => {
+  const before = JSON.stringify(event[field]);
+  await run(session, request, event, list, ctx);
+  return JSON.stringify(event[field]) === before ? {} : { result: { [field]: event[field] } };
+};
+rules.context = rules.context_with_system = inPlace("messages", chained("messages", Array.isArray));
+rules.before_provider_headers = inPlace("headers", ignored);
 
 // Later handlers replace what earlier ones said, field by field.
 const replaced = (...fields) => async (session, request, event, list, ctx) => {
