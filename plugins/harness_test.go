@@ -242,10 +242,12 @@ func (h *fakeHub) events(t testing.TB, kind event.Kind) []event.Event {
 
 // played is what the harness prints.
 type played struct {
-	Hooks     []string
-	Unhandled string
-	Notices   []string
-	Client    []struct {
+	Hooks []string
+	// Subscribed is what it listened to when it was looked at.
+	Subscribed []string
+	Unhandled  string
+	Notices    []string
+	Client     []struct {
 		Name string
 		Args json.RawMessage
 	}

@@ -66,6 +66,7 @@ type owner interface {
 	send(key string, m Message) error
 	entries(key string) any
 	model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
+	act(ctx context.Context, key string, args json.RawMessage)
 }
 
 func newOps(o owner) *ops {
@@ -353,7 +354,7 @@ func (o *ops) start(id int, op string, args json.RawMessage, key string) {
 			finish(nil, nil)
 		})
 		o.keep(id, func() { timer.Stop() })
-	case "ask", "model", "fetch":
+	case "ask", "model", "act", "fetch":
 		ctx, cancel := context.WithCancel(o.ctx)
 		o.keep(id, cancel)
 		go func() {
@@ -400,6 +401,9 @@ func (o *ops) longer(ctx context.Context, op string, args json.RawMessage, key s
 			return nil, err
 		}
 		return o.owner.model(ctx, v.Dispatch, args)
+	case "act":
+		o.owner.act(ctx, key, args)
+		return nil, nil
 	}
 	return o.fetch(ctx, args, key)
 }

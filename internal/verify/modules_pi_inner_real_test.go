@@ -113,7 +113,9 @@ func (st *Stage) noModuleErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range list {
-		var info struct{ Errors []struct{ Text, Where string } }
+		var info struct {
+			Errors []struct{ Text, Where string }
+		}
 		if json.Unmarshal(m.Info, &info) != nil || !m.InForce || len(info.Errors) > 0 {
 			t.Errorf("%s: %s", m.ID, m.Info)
 		}

@@ -23,6 +23,13 @@ const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemP
 const FOR_SUMMARIES = ["preparation", "branchEntries"];
 const MAX_HEAVY = 4 << 20;
 
+// What hooks in TypeScript may have pi do.
+const ACTS = {
+  ui: ["notify", "setStatus", "setTitle", "setWidget", "setWorkingMessage", "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setEditorText", "pasteToEditor", "setToolsExpanded", "setTheme"],
+  pi: ["appendEntry", "setActiveTools", "setLabel", "setSessionName", "setThinkingLevel"],
+  ctx: ["abort", "compact", "shutdown"],
+};
+
 // pi refuses to start, in every mode, with an extension that throws here.
 // Names that a version doesn't know are kept and never called, so that one
 // file serves all of them.
@@ -56,8 +63,18 @@ function handlers(pi) {
   // for a hook: the keys stay here.
   async function prompted(session, words, call) {
     if (session !== here) throw new Error("the session is gone");
-    if (isObject(call)) return await completed(call);
+    if (isObject(call)) return call.what === "act" ? acted(call) : await completed(call);
     await pi.sendUserMessage(words, { deliverAs: "followUp" });
+  }
+
+  // acted calls one of pi's own methods for a hook. What takes long is not
+  // waited for.
+  function acted({ on, method, args }) {
+    const target = { ui: peek(() => latest.ui), ctx: latest, pi }[text(on)];
+    if (!ACTS[text(on)]?.includes(method) || typeof target?.[method] !== "function") throw new Error("pi has no " + on + "." + method + " for hooks");
+    const doing = target[method](...(Array.isArray(args) ? args.map((one) => one ?? undefined) : []));
+    doing?.catch?.(() => {});
+    return true;
   }
 
   async function completed(call) {
