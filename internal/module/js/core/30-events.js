@@ -276,6 +276,9 @@ function dressed(event, session, request) {
   }
   for (const name of wants || []) {
     if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
+    if (name === "sessionFile") rest.sessionFile = request.ctx.sessionFile || null;
+    // The first generation named an entry by its place.
+    if (name === "targetTurnIndex") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => Math.max(rest.entries.findIndex((e) => e.id === rest.entryId), 0) });
     if (name === "signal") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => signalOf(request) });
     if (name === "resolveApiKey") rest.resolveApiKey = async () => {
       if (!session.pi) throw onlyPi("resolveApiKey");
