@@ -3,6 +3,9 @@ package module
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -425,5 +428,116 @@ func TestRealExamplesDo(t *testing.T) {
 				t.Run(name, func(t *testing.T) { onScene(t, filepath.Join(dir, name), play) })
 			}
 		})
+	}
+}
+
+// docEffects are what the samples of pi's own documentation are for, by words
+// that only one of them has.
+var docEffects = map[string]func(c *scene){
+	"Session ${event.reason}": func(c *scene) {
+		c.says("session_start", object{"reason": "startup"})
+		c.says("session_before_switch", object{"reason": "new"})
+		c.says("session_shutdown", object{"reason": "quit"})
+		c.want("notices", c.noticed(), "Session start: "+c.record, "Session before_clear: "+c.record, "Session shutdown: "+c.record)
+		c.must(c.m, c.claude("SessionStart", object{"source": "startup"}))
+		c.want("on Claude Code", c.noticed(), "Session start: /home/user/t.jsonl")
+	},
+	"event.details is BashToolDetails": func(c *scene) {
+		// It looks and says nothing: it must neither fail nor change the result.
+		c.silent("a long output", c.says("tool_result", object{"toolName": "bash", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"truncation": object{"truncated": true}, "fullOutputPath": "/x"}}))
+		c.silent("another tool", c.says("tool_result", object{"toolName": "read", "toolCallId": "c", "input": object{}, "content": []any{}}))
+	},
+	"isMyCustomToolResult": func(c *scene) {
+		c.says("tool_result", object{"toolName": "my-custom-tool", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"someField": "of my own"}})
+		c.says("tool_result", object{"toolName": "bash", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"fullOutputPath": "/tmp/whole"}})
+		c.want("the console", c.said(), "of my own", "Full output at: /tmp/whole")
+	},
+	"agent-trigger.txt": func(c *scene) {
+		triggerEffect(c)
+		c.want("notice", c.noticed(), "Watching /tmp/agent-trigger.txt")
+	},
+	"http.createServer": func(c *scene) {
+		c.stage.deliver = true
+		if l, err := net.Listen("tcp", "127.0.0.1:3333"); err != nil {
+			c.Skip("port 3333, which the sample listens on, is somebody's")
+		} else {
+			l.Close()
+		}
+		c.says("session_start", object{"reason": "startup"})
+		eventually(c.T, "the server", func() bool { return strings.Contains(c.noticed(), "Webhook listening on http://localhost:3333") })
+		res, err := http.Post("http://localhost:3333", "text/plain", strings.NewReader("CI build failed"))
+		if err != nil {
+			c.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(body) != "OK" || len(c.sent) != 1 || c.sent[0].Text != "CI build failed" || !c.sent[0].Turn {
+			c.Errorf("answered %s, sent %+v", body, c.sent)
+		}
+		http.DefaultClient.CloseIdleConnections()
+	},
+	"dangerousPatterns": func(c *scene) {
+		c.silent("harmless", c.says("tool_call", bashCall("ls")))
+		c.silent("allowed", c.says("tool_call", bashCall("sudo ls"), yesAnswer))
+		c.want("refused", c.says("tool_call", bashCall("sudo ls"), noAnswer), `"block":true`, "Blocked by user")
+		c.onOthers("chmod 777 x", event.Deny, noAnswer)
+		c.stage.nobody = true
+		c.want("nobody there", c.says("tool_call", bashCall("sudo ls")), `"block":true`)
+	},
+	`"stash", "create"`: checkpointEffect(object{"turnIndex": 0, "timestamp": 1}, "e1"),
+	"protectedPaths":    pathsEffect,
+	"User requests:": func(c *scene) {
+		fields := object{
+			"preparation":   object{"firstKeptEntryId": "e2", "messagesToSummarize": []any{object{"role": "user", "content": "build the house"}, object{"role": "assistant", "content": []any{}}}, "tokensBefore": 9},
+			"branchEntries": []any{object{"id": "e1", "type": "message"}, object{"id": "e2", "type": "message"}}, "reason": "manual",
+		}
+		c.want("the summary", c.says("session_before_compact", fields), `"summary":"User requests:\n- build the house"`, `"firstKeptEntryId":"e2"`, `"tokensBefore":9`)
+		d := c.must(c.m, c.claude("PreCompact", object{"trigger": "auto"}))
+		if !d.Empty() {
+			c.Errorf("on Claude Code: %+v", d)
+		}
+		c.want("the reason", c.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's")
+	},
+}
+
+// TestRealDocumentationDoes: each sample of the documentation, as printed, does
+// what it is printed for.
+func TestRealDocumentationDoes(t *testing.T) {
+	text := documentation(t)
+	played := map[string]bool{}
+	for _, block := range fenced.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(block[1], "export default") {
+			continue
+		}
+		known := ""
+		for mark := range docEffects {
+			if strings.Contains(block[1], mark) {
+				known = mark
+			}
+		}
+		if known == "" && strings.Contains(block[1], "complete(") { // 0.27.9 prints its example
+			continue
+		}
+		if known == "" {
+			t.Errorf("a sample nobody checks:\n%s", block[1])
+			continue
+		}
+		played[known] = true
+		t.Run(strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+				return r
+			}
+			return -1
+		}, known), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sample.ts")
+			if err := os.WriteFile(path, []byte(block[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			onScene(t, path, docEffects[known])
+		})
+	}
+	t.Logf("%d of %d samples are in this edition", len(played), len(docEffects))
+	if len(played) < 8 {
+		t.Errorf("only %v were found", played)
 	}
 }
