@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -16,6 +17,9 @@ var ErrNobody = errors.New("nobody is there to answer; `hookmux feed --watch` in
 // ErrCancelled says that the person did not answer: they refused, released it,
 // or time was over.
 var ErrCancelled = errors.New("the person gave no answer")
+
+// errRefused says that the person refused to answer.
+var errRefused = fmt.Errorf("%w: refused", ErrCancelled)
 
 // Someone reports whether a person could answer a question now.
 func (h *Hub) Someone() bool { return h.desk.someone() }
@@ -53,6 +57,9 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	result := ticket.Wait(ctx)
 	if result.End == feed.Answered {
 		ticket.Passed()
+	}
+	if result.End == feed.Answered && result.Said.Verdict == event.Deny {
+		return "", errRefused
 	}
 	if result.End != feed.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
 		return "", ErrCancelled

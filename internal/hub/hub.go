@@ -72,6 +72,7 @@ type Hub struct {
 	open      *openCalls
 	twins     *twins
 	outbox    *outbox
+	dialogs   dialogs
 	rpc       map[string]method
 	long      map[string]longMethod
 	desk      *desk

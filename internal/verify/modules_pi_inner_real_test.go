@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -270,6 +272,11 @@ func (r *rpc) do(command map[string]any, until string) map[string]any {
 				r.t.Fatalf("pi ended at %v", command)
 			}
 			r.seen = append(r.seen, line)
+			if line["type"] == "extension_ui_request" && line["method"] == "confirm" {
+				yes := strings.Contains(fmt.Sprint(line["message"]), "ran-allowed")
+				b, _ := json.Marshal(map[string]any{"type": "extension_ui_response", "id": line["id"], "confirmed": yes})
+				_, _ = r.in.Write(append(b, '\n'))
+			}
 			if line["type"] == "response" && line["id"] == command["id"] {
 				response = line
 			}
@@ -334,6 +341,20 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 // secondModel gives pi another model, one that thinks.
 func (st *Stage) secondModel(t *testing.T) {
 	t.Helper()
+	st.moreModels(t, func(providers map[string]map[string]any) {
+		models := providers["scripted"]["models"].([]any)
+		second := map[string]any{}
+		for key, value := range models[0].(map[string]any) {
+			second[key] = value
+		}
+		second["id"], second["name"], second["reasoning"] = "thinking", "thinking", true
+		providers["scripted"]["models"] = append(models, second)
+	})
+}
+
+// moreModels changes which models pi has.
+func (st *Stage) moreModels(t *testing.T, change func(providers map[string]map[string]any)) {
+	t.Helper()
 	file := filepath.Join(st.Home, ".pi/agent/models.json")
 	var all map[string]map[string]map[string]any
 	b, err := os.ReadFile(file)
@@ -343,14 +364,7 @@ func (st *Stage) secondModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider := all["providers"]["scripted"]
-	models := provider["models"].([]any)
-	second := map[string]any{}
-	for key, value := range models[0].(map[string]any) {
-		second[key] = value
-	}
-	second["id"], second["name"], second["reasoning"] = "thinking", "thinking", true
-	provider["models"] = append(models, second)
+	change(all["providers"])
 	b, _ = json.Marshal(all)
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
@@ -365,4 +379,103 @@ func count(list []string, one string) int {
 		}
 	}
 	return n
+}
+
+// TestRealSampleCompaction: the compaction samples that pi publishes for its
+// hooks and for its extensions, as they are, write the summary in the real pi
+// with the model they name, which runs inside pi.
+func TestRealSampleCompaction(t *testing.T) {
+	cache, err := agents.CacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	for era, sample := range map[string]string{
+		"hooks":      filepath.Join(cache, "pi-examples-0.27.9", "package", "examples", "hooks", "custom-compaction.ts"),
+		"extensions": "node_modules/@earendil-works/pi-coding-agent/examples/extensions/custom-compaction.ts",
+	} {
+		t.Run(era, func(t *testing.T) {
+			st := realStage(t, "pi")
+			if !filepath.IsAbs(sample) {
+				sample = filepath.Join(st.In.Dir, sample)
+			}
+			text, err := os.ReadFile(sample)
+			if err != nil {
+				t.Skipf("the sample is not here (TestRealExamplesLoad fetches it): %v", err)
+			}
+			st.own(t, st.Dirs.Config, "hooks/sample.ts", string(text))
+			st.script([]model.Step{{Say: lastWords}, {Say: "summary-by-the-model"}})
+			if err := st.ready(nil); err != nil {
+				t.Fatal(err)
+			}
+			st.moreModels(t, func(providers map[string]map[string]any) {
+				google := map[string]any{}
+				for key, value := range providers["scripted"] {
+					google[key] = value
+				}
+				one := map[string]any{}
+				for key, value := range google["models"].([]any)[0].(map[string]any) {
+					one[key] = value
+				}
+				one["id"], one["name"] = "gemini-2.5-flash", "Flash"
+				google["models"] = []any{one}
+				providers["google"] = google
+			})
+			r := st.rpc(t)
+			r.do(map[string]any{"type": "prompt", "message": prompt("Say it")}, "agent_settled")
+			said := r.do(map[string]any{"type": "compact"}, "")
+			entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
+			asked := ""
+			for _, q := range st.Model.Requests(st.Run) {
+				if strings.Contains(string(q.Body), "You are a conversation summarizer") {
+					asked = q.Model
+				}
+			}
+			if asked != "gemini-2.5-flash" {
+				t.Errorf("asked the model %q", asked)
+			}
+			if !strings.Contains(string(entries), `"fromHook":true`) || !strings.Contains(string(entries), `"type":"compaction"`) {
+				t.Errorf("no summary of the hook's: %s\n%v", clip(string(entries)), said)
+			}
+			st.noModuleErrors(t)
+		})
+	}
+}
+
+// TestRealDialogsInPi: what a hook asks is shown by pi itself, and the answer
+// given there counts; nobody watches the feed.
+func TestRealDialogsInPi(t *testing.T) {
+	st := realStage(t, "pi")
+	st.own(t, st.Dirs.Config, "hooks/ask.ts", `export default function (pi: any) {
+  pi.on("tool_call", async (event, ctx) => {
+    if (!(await ctx.ui.confirm("Run it?", event.input.command))) return { block: true, reason: "refused-at-pi" };
+    ctx.ui.setStatus("asked", "status-by-module");
+  });
+}`)
+	at := func(command string) model.Step {
+		return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
+	}
+	st.script([]model.Step{at("touch ran-refused"), at("touch ran-allowed"), {Say: lastWords}})
+	if err := st.ready(nil); err != nil {
+		t.Fatal(err)
+	}
+	r := st.rpc(t)
+	r.do(map[string]any{"type": "prompt", "message": prompt("Run it")}, "agent_settled")
+	if st.ran("refused") || !st.ran("allowed") || !st.Model.Saw(st.Run, "refused-at-pi") {
+		t.Errorf("refused ran %v, allowed ran %v, told %v", st.ran("refused"), st.ran("allowed"), st.Model.Saw(st.Run, "refused-at-pi"))
+	}
+	shown := func() bool {
+		b, _ := json.Marshal(r.seen)
+		return strings.Contains(string(b), "status-by-module")
+	}
+	for range 50 {
+		if shown() {
+			break
+		}
+		r.do(map[string]any{"type": "get_state"}, "")
+		time.Sleep(100 * time.Millisecond)
+	}
+	if !shown() {
+		t.Error("the status was not shown")
+	}
+	st.noModuleErrors(t)
 }

@@ -94,7 +94,12 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			plain := st.In.Argv
 			st.In.Argv = append([]string{"--hook", gate}, plain...)
 			if !st.byRun() { // its hooks are installed, and count beside the launch's
-				st.In.Argv = append([]string{filepath.Join(st.Bin, "hookmux"), "run"}, st.In.Argv...)
+				program := plain[0]
+				if len(plain) > 1 { // node and its script: a person types the agent's name
+					program = filepath.Join(st.In.Dir, "node_modules", ".bin", st.Driver.Program)
+					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.getenv("PATH"))
+				}
+				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
 			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, term *terminal) error {

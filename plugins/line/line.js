@@ -95,7 +95,8 @@ class NoReply extends Error {
 // exchange sends one frame and reads one. The socket and the timer stay
 // referenced: pi ends in mid-turn when nothing else keeps its process alive.
 // held is told when a person is being asked: the reply then takes its time.
-function exchange(head, payload, wait, signal, sent, held) {
+// dialog is told to show a hook's dialog, or to take one away.
+function exchange(head, payload, wait, signal, sent, held, dialog) {
   return new Promise((resolve, reject) => {
     let socket;
     let connected = false;
@@ -131,7 +132,8 @@ function exchange(head, payload, wait, signal, sent, held) {
           if (at < 0) return;
           const said = JSON.parse(got.subarray(0, at).toString());
           got = got.subarray(at + 1);
-          if (said.held === undefined) header = said;
+          if (said.dialog || said.close) dialog?.(said);
+          else if (said.held === undefined) header = said;
           else if (said.id === head.id) held?.(text(said.why), said.input);
         }
         if (got.length < (header.stdout || 0) + (header.stderr || 0)) return;
@@ -182,6 +184,31 @@ function viaClient(agent, event, payload, limit, decides, id, signal) {
   });
 }
 
+// question asks the hub one thing. Nothing of this keeps the agent alive; made
+// gets the socket. It gives undefined when no hub answers.
+function question(method, params, made) {
+  return new Promise((resolve) => {
+    let got = "";
+    let socket;
+    try {
+      socket = net.connect({ path: socketPath() });
+    } catch {
+      return resolve(undefined);
+    }
+    made?.(socket);
+    socket.unref?.();
+    socket.on("connect", () => socket.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) + "\n"));
+    socket.on("data", (chunk) => {
+      got += chunk;
+      if (!got.includes("\n")) return;
+      socket.destroy();
+      resolve(read(got));
+    });
+    socket.on("error", () => resolve(undefined));
+    socket.on("close", () => resolve(undefined));
+  });
+}
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // within waits for a promise, but not for ever.
@@ -228,13 +255,14 @@ class Line {
   // is the answer of a plugin installed to refuse while no hub answers.
   // held is called when the hub asks a person. inner is for hooks in TypeScript
   // alone, and lost while no hub answers.
-  async ask(session, event, payload, limit, { signal, refusal = NONE, held, inner = false } = {}) {
+  async ask(session, event, payload, limit, { signal, refusal = NONE, held, dialog, inner = false } = {}) {
     if (!inner && !this.wants(event)) return NONE;
     try {
       const call = this.prepare(event, payload, limit, true, inner);
       if (!call) return NONE;
-      Object.assign(call, { signal, refusal, held });
+      Object.assign(call, { signal, refusal, held, dialog });
       if (held) call.head.holds = true;
+      if (dialog) call.head.dialogs = true;
       const before = this.tails.get(session);
       let answered;
       const sent = new Promise((resolve) => (call.sent = resolve));
@@ -380,7 +408,7 @@ class Line {
       if (left <= 0) return this.unavailable(call);
       try {
         if (call.decides) call.head.deadline = Math.max(1, Math.round(left - marginOf(call.limit) / 2));
-        return read(await exchange(call.head, call.payload, left, call.signal, call.sent, call.held));
+        return read(await exchange(call.head, call.payload, left, call.signal, call.sent, call.held, call.dialog));
       } catch (err) {
         const kind = err?.kind;
         if (kind === "stopped") return NONE;

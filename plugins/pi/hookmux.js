@@ -120,7 +120,7 @@ function handlers(pi) {
 
   const ask = (event, ctx, limit, options, more) => {
     const payload = about(event, ctx, false, more);
-    return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, options);
+    return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, { ...options, dialog: dialogsAt(ctx) });
   };
 
   // on registers a handler that can't fail and is heard once per event.
@@ -256,7 +256,7 @@ function handlers(pi) {
   async function confirmed(ctx, event, input, why, signal) {
     if (!peek(() => ctx.hasUI)) return undefined;
     const what = text(input?.command) || text(input?.path) || encode(input);
-    const words = [why, what].filter(Boolean).map(printable).join("\n");
+    const words = [why, what].filter(Boolean).map((one) => printable(one)).join("\n");
     try {
       const yes = await ctx.ui.confirm("hookmux: let " + event.toolName + " run?", words, { signal });
       return signal?.aborted ? undefined : yes === true;
@@ -383,7 +383,7 @@ function wordsOf(content) {
 }
 
 // printable makes what a model wrote harmless to look at.
-const printable = (words) => words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" ? c : "\\u{" + c.codePointAt(0).toString(16) + "}")).slice(0, 2000);
+const printable = (words, most = 2000) => words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" ? c : "\\u{" + c.codePointAt(0).toString(16) + "}")).slice(0, most);
 
 // versionOf finds pi's version beside the program that runs.
 function versionOf(program) {

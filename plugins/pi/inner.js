@@ -115,28 +115,10 @@ class Inner {
 
   // ask gives the names, undefined when no hub answers, null when it is too old
   // to know. Nothing of this keeps pi alive.
-  ask(wait, known) {
-    return new Promise((resolve) => {
-      let got = "";
-      let socket;
-      try {
-        socket = this.question = net.connect({ path: socketPath() });
-      } catch {
-        return resolve(undefined);
-      }
-      socket.unref?.();
-      const params = { agent: "pi", session: this.session, cwd: this.cwd, known, wait };
-      socket.on("connect", () => socket.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "modules.wanted", params }) + "\n"));
-      socket.on("data", (chunk) => {
-        got += chunk;
-        if (!got.includes("\n")) return;
-        const answer = read(got);
-        socket.destroy();
-        resolve(list(answer.result?.events) ?? null);
-      });
-      socket.on("error", () => resolve(undefined));
-      socket.on("close", () => resolve(undefined));
-    });
+  async ask(wait, known) {
+    const params = { agent: "pi", session: this.session, cwd: this.cwd, known, wait };
+    const answer = await question("modules.wanted", params, (socket) => (this.question = socket));
+    return answer && (list(answer.result?.events) ?? null);
   }
 
   want(events) {
@@ -172,13 +154,39 @@ class Inner {
       const payload = this.about({ ...shown, type: name }, ctx, true);
       const session = text(payload.ctx.sessionId);
       if (spec.often) return void this.line.tell(session, name, payload, { inner: true, limit: TOLD_LIMIT });
-      answer = await this.line.ask(session, name, payload, SHORT_LIMIT, { inner: true, signal: spec.abort ? signal ?? peek(() => ctx.signal) : undefined });
+      answer = await this.line.ask(session, name, payload, SHORT_LIMIT, { inner: true, signal: spec.abort ? signal ?? peek(() => ctx.signal) : undefined, dialog: dialogsAt(ctx) });
     } catch {
       return otherwise; // no opinion
     }
     if (!spec.take || answer === NONE) return otherwise;
     return spec.take(answer, event, this.rest) ?? otherwise;
   }
+}
+
+// dialogsAt shows hooks' dialogs to the person at pi; undefined where nobody
+// sits.
+function dialogsAt(ctx) {
+  if (!peek(() => ctx.hasUI)) return undefined;
+  const open = new Map(); // number → what closes it
+  return (line) => {
+    if (line.close) return open.get(line.close)?.abort();
+    const stop = new AbortController();
+    open.set(line.dialog, stop);
+    const more = { signal: stop.signal };
+    const [title, words] = [line.title, line.text, line.placeholder].map((one) => printable(text(one), 20_000));
+    const ask = {
+      select: () => ctx.ui.select(title, (list(line.options) || []).map((one) => text(one)), more),
+      confirm: () => ctx.ui.confirm(title, words, more),
+      input: () => ctx.ui.input(title, text(line.placeholder), more),
+      editor: () => ctx.ui.editor(title, text(line.placeholder)),
+    }[line.kind];
+    const answer = (value) => {
+      if (stop.signal.aborted) return;
+      const said = typeof value === "boolean" ? { confirmed: value } : typeof value === "string" ? { value } : { cancelled: true };
+      void question("modules.answer", { token: line.token, ...said });
+    };
+    Promise.resolve().then(() => ask?.()).then(answer, () => answer());
+  };
 }
 
 // idle waits without keeping pi alive.
