@@ -199,7 +199,7 @@ func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
 		_, _ = conn.Read(make([]byte, 1))
 		return
 	}
-	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.WantedResult{Events: append([]string{}, h.wanted...)}})
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.WantedResult{Events: append([]string{}, h.wanted...), Known: append([]string{}, h.wanted...)}})
 	_, _ = conn.Write(append(b, '\n'))
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -128,21 +129,39 @@ func (r *moduleRun) pass(ctx context.Context, call *hook.Call, i *module.Inner) 
 }
 
 // wanted are the inner events that files listen to in a session.
-func (h *Hub) wanted(a *agent.Agent, params *wire.WantedParams, peer proc.Cred) []string {
+func (h *Hub) wanted(a *agent.Agent, params *wire.WantedParams, peer proc.Cred) wire.WantedResult {
 	in := arrival{agent: a.Name, cwd: params.Cwd, peer: peer}
 	who := h.callers.of(peer.PID)
-	list := []string{}
+	out := wire.WantedResult{Events: []string{}}
+	offers := map[*held]bool{}
 	for _, name := range a.Inner {
 		p := passage{caller: who, ev: event.Event{Agent: a.Name, Native: name, Session: params.Session, Cwd: params.Cwd, Nested: who.nested}}
 		for _, e := range h.listeners(&in, &p) {
-			if e.HookType == name {
-				list = append(list, name)
-				break
+			if e.HookType != name {
+				continue
+			}
+			if !slices.Contains(out.Events, name) {
+				out.Events = append(out.Events, name)
+			}
+			one := e.Run.(*moduleRun).one
+			if m := h.modules.of(one); m != nil && strings.HasPrefix(name, "hookmux_") && !offers[one] {
+				offers[one] = true
+				info := m.Info()
+				out.Tools, out.Commands = append(out.Tools, info.Tools...), append(out.Commands, info.Commands...)
 			}
 		}
 	}
-	slices.Sort(list)
-	return list
+	slices.Sort(out.Events)
+	out.Known = slices.Clone(out.Events)
+	for prefix, list := range map[string][]json.RawMessage{"tool:": out.Tools, "command:": out.Commands} {
+		for _, raw := range list {
+			var one struct{ Name string }
+			_ = json.Unmarshal(raw, &one)
+			out.Known = append(out.Known, prefix+one.Name)
+		}
+	}
+	slices.Sort(out.Known)
+	return out
 }
 
 func (h *Hub) doWanted(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
@@ -171,14 +190,14 @@ func (h *Hub) awaitWanted(ctx context.Context, params json.RawMessage, peer proc
 	for {
 		change := h.modules.news.after()
 		list := h.wanted(a, &p, peer)
-		if left == 0 || !slices.Equal(list, p.Known) {
-			return wire.WantedResult{Events: list}, nil
+		if left == 0 || !slices.Equal(list.Known, p.Known) {
+			return list, nil
 		}
 		select {
 		case <-change:
 			wait(ctx, settleAfter)
 		case <-ctx.Done():
-			return wire.WantedResult{Events: list}, nil
+			return list, nil
 		}
 	}
 }

@@ -264,9 +264,13 @@ func (m *Module) context(s *subject) about {
 	if own := str(s.ctx["mode"]); own != "" {
 		mode = own
 	}
+	idle := ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd
+	if own, ok := s.ctx["idle"].(bool); ok {
+		idle = own
+	}
 	return about{
 		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
-		Idle: ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd, Headless: ev.Attended == event.AttendedNo,
+		Idle: idle, Headless: ev.Attended == event.AttendedNo,
 		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: str(s.ctx["systemPrompt"]),
 	}
 }

@@ -86,7 +86,7 @@ func (i *Inner) take(said map[string]json.RawMessage) (over bool) {
 				i.result[field] = encoded(append(before, more...))
 			}
 		}
-	case "user_bash", "project_trust":
+	case "user_bash", "project_trust", "hookmux_tool", "hookmux_command":
 		i.result = said
 		return len(said) > 0
 	case "session_before_tree":
@@ -109,7 +109,7 @@ func stringOf(raw json.RawMessage) (string, bool) {
 
 // failClosed are the events at which, in pi, a handler that fails stops what
 // was about to happen.
-var failClosed = map[string]bool{"user_bash": true}
+var failClosed = map[string]bool{"user_bash": true, "hookmux_tool": true, "hookmux_command": true}
 
 // often are the events that come by the hundred; what a file in Node could
 // look up while it handles one is not gathered for them.

@@ -128,6 +128,17 @@ func (c *scene) says(name string, fields object, answers ...Answer) string {
 	return answer.Stdout
 }
 
+// command is one a person types, tool one the model calls.
+func (c *scene) command(name, args string, answers ...Answer) {
+	c.T.Helper()
+	c.want("/"+name, c.says("hookmux_command", object{"name": name, "args": args}, answers...), `"done":true`)
+}
+
+func (c *scene) tool(name string, params object) string {
+	c.T.Helper()
+	return c.says("hookmux_tool", object{"name": name, "toolCallId": "c1", "params": params})
+}
+
 func contains(list []string, one string) bool {
 	for _, s := range list {
 		if s == one {
@@ -403,6 +414,58 @@ var effects = map[string]map[string]func(c *scene){
 		"plan-mode/index.ts": func(c *scene) {
 			stale := []any{object{"role": "custom", "customType": "plan-mode-context", "content": "x"}, object{"role": "user", "content": "[PLAN MODE ACTIVE] y"}, object{"role": "user", "content": "stays"}}
 			c.want("stale words", c.says("context", object{"messages": stale}), `{"messages":[{"content":"stays","role":"user"}]}`)
+			c.silent("before the plan", c.says("tool_call", bashCall("npm install x")))
+			c.command("plan", "")
+			c.want("in the plan", c.says("tool_call", bashCall("npm install x")), `"block":true`, "Plan mode: command blocked")
+			c.silent("a command that reads", c.says("tool_call", bashCall("ls")))
+			c.want("the rules", c.says("before_agent_start", object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
+			eventually(c.T, "the tools", func() bool {
+				return strings.Contains(c.pi.did(), "pi.setActiveTools") && strings.Contains(c.pi.did(), "⏸ plan") && strings.Contains(c.pi.did(), "pi.appendEntry")
+			})
+		},
+		"pirate.ts": func(c *scene) {
+			c.silent("as usual", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "be kind"}))
+			c.command("pirate", "")
+			c.want("a pirate", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "PIRATE MODE")
+		},
+		"session-name.ts": func(c *scene) {
+			c.command("session-name", "the house")
+			eventually(c.T, "the name", func() bool { return strings.Contains(c.pi.did(), `pi.setSessionName["the house"]`) })
+		},
+		"bookmark.ts": func(c *scene) {
+			c.command("bookmark", "here")
+			eventually(c.T, "the label", func() bool { return strings.Contains(c.pi.did(), `pi.setLabel["e2","here"]`) })
+		},
+		"send-user-message.ts": func(c *scene) {
+			c.stage.deliver, c.more["idle"] = true, true
+			c.command("ask", "how are you")
+			c.more["idle"] = false
+			c.command("steer", "rather this")
+			if len(c.sent) != 2 || c.sent[0].Text != "how are you" || c.sent[1].Deliver != "steer" {
+				c.Errorf("sent %+v", c.sent)
+			}
+		},
+		"timed-confirm.ts": func(c *scene) {
+			c.command("timed-select", "", Answer{Value: "Option B"})
+			c.want("notice", c.noticed(), "Selected: Option B")
+		},
+		"shutdown-command.ts": func(c *scene) {
+			c.command("quit", "")
+			eventually(c.T, "the end", func() bool { return strings.Contains(c.pi.did(), "ctx.shutdown") })
+		},
+		"hello.ts": func(c *scene) { c.want("hello", c.tool("hello", object{"name": "Ada"}), "Hello, Ada!") },
+		"todo.ts": func(c *scene) {
+			c.want("added", c.tool("todo", object{"action": "add", "text": "roof"}), "Added todo #1: roof")
+			c.tool("todo", object{"action": "toggle", "id": 1})
+			c.want("listed", c.tool("todo", object{"action": "list"}), "[x] #1: roof")
+		},
+		"structured-output.ts": func(c *scene) {
+			c.want("saved", c.tool("structured_output", object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done", `"terminate":true`)
+		},
+		"tool-override.ts": func(c *scene) {
+			c.file("work/.env", "secret words")
+			c.want("denied", c.tool("read", object{"path": ".env"}), "Access denied", `"blocked":true`)
+			c.want("read", c.tool("read", object{"path": "a.txt"}), `"text":"one"`)
 		},
 		"notify.ts": func(c *scene) {
 			c.Setenv("WT_SESSION", "")

@@ -479,3 +479,38 @@ func TestRealDialogsInPi(t *testing.T) {
 	}
 	st.noModuleErrors(t)
 }
+
+// TestRealOffersInPi: a tool that a hook offers is called by the model, and a
+// command it offers is typed by the person.
+func TestRealOffersInPi(t *testing.T) {
+	st := realStage(t, "pi")
+	st.own(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
+export default function (pi: any) {
+  let word = "plain";
+  pi.registerCommand("word", { description: "Sets the word", handler: async (args, ctx) => { word = args; ctx.ui.notify("word-is-" + args); } });
+  pi.registerTool({
+    name: "tell_word", label: "Tell", description: "Tells the word", parameters: Type.Object({ times: Type.Number(), mark: Type.Optional(Type.String()) }),
+    async execute(id, params) {
+      if (params.mark === "fail") throw new Error("tool-failed-as-told");
+      return { content: [{ type: "text", text: ("word:" + word + " ").repeat(params.times) }], details: { id } };
+    },
+  });
+}`)
+	st.script([]model.Step{
+		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: lastWords},
+	})
+	if err := st.ready(nil); err != nil {
+		t.Fatal(err)
+	}
+	r := st.rpc(t)
+	r.do(map[string]any{"type": "prompt", "message": "/word changed"}, "")
+	r.do(map[string]any{"type": "prompt", "message": prompt("Tell it")}, "agent_settled")
+	for _, words := range []string{"word:changed word:changed", "tool-failed-as-told"} {
+		if !st.Model.Saw(st.Run, words) {
+			t.Errorf("the model did not see %q", words)
+		}
+	}
+	if b, _ := json.Marshal(r.seen); !strings.Contains(string(b), "word-is-changed") {
+		t.Error("the notice was not shown")
+	}
+}

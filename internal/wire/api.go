@@ -378,9 +378,14 @@ type AnswerParams struct {
 	Value     string `json:"value,omitempty"`
 }
 
-// WantedResult names the events, sorted.
+// WantedResult names the events, sorted, and what hooks offer: tools for the
+// model and commands for the person, as the agent takes them. Known are the
+// events, and "tool:" and "command:" before the names of those.
 type WantedResult struct {
-	Events []string `json:"events"`
+	Events   []string          `json:"events"`
+	Tools    []json.RawMessage `json:"tools,omitempty"`
+	Commands []json.RawMessage `json:"commands,omitempty"`
+	Known    []string          `json:"known"`
 }
 
 // OutboxParams is a plugin's question: is there anything to put into these

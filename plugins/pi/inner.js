@@ -69,7 +69,7 @@ const speaker = Symbol.for("hookmux.inner");
 
 class Inner {
   constructor(pi, line, about) {
-    Object.assign(this, { pi, line, about, wanted: new Set(), off: new Map(), rest: [], session: "", token: {}, stopped: false });
+    Object.assign(this, { pi, line, about, wanted: new Set(), known: [], offered: new Set(), off: new Map(), rest: [], session: "", token: {}, stopped: false });
     globalThis[speaker] = this.token;
     this.subscribe("project_trust"); // before any session there is
   }
@@ -92,17 +92,16 @@ class Inner {
   // follow keeps asking. A hub that is about to start is asked again soon.
   async follow(round, heard) {
     for (let retry = 50; !this.stopped && round === this.round; ) {
-      const known = [...this.wanted].sort();
-      const events = await this.ask(heard ? 0 : WANTED_SECONDS, known);
+      const wanted = await this.ask(heard ? 0 : WANTED_SECONDS, this.known);
       if (this.stopped || round !== this.round) break;
-      if (events) {
+      if (wanted) {
         retry = 50;
-        this.want(events);
+        this.want(wanted);
         heard?.();
         heard = undefined;
         continue;
       }
-      if (events === null) {
+      if (wanted === null) {
         retry = 600_000;
         heard?.();
         heard = undefined;
@@ -118,17 +117,54 @@ class Inner {
   async ask(wait, known) {
     const params = { agent: "pi", session: this.session, cwd: this.cwd, known, wait };
     const answer = await question("modules.wanted", params, (socket) => (this.question = socket));
-    return answer && (list(answer.result?.events) ?? null);
+    return answer && (list(answer.result?.events) ? answer.result : null);
   }
 
-  want(events) {
+  want({ events, known, tools, commands }) {
+    this.known = list(known) || events;
     this.wanted = new Set(events.filter((name) => Object.hasOwn(INNER, name)));
+    for (const tool of list(tools) || []) this.offer("tool", tool);
+    for (const command of list(commands) || []) this.offer("command", command);
     for (const name of this.wanted) this.subscribe(name);
     for (const [name, off] of this.off) {
       if (this.wanted.has(name) || name === "project_trust" || typeof off !== "function") continue; // an older pi keeps it; see handle
       off();
       this.off.delete(name);
     }
+  }
+
+  // offer registers what a hook offers with pi. pi has no way to take it back;
+  // once no hook has it any more it says so when it is used.
+  offer(what, one) {
+    const key = what + ":" + text(one?.name);
+    if (!text(one?.name) || this.offered.has(key)) return;
+    this.offered.add(key);
+    const ask = async (fields, ctx, signal) => {
+      const type = "hookmux_" + what;
+      const payload = this.about({ type, name: one.name, ...fields }, ctx, true);
+      const answer = await this.line.ask(text(payload.ctx.sessionId), type, payload, GATE_LIMIT, { inner: true, signal, dialog: dialogsAt(ctx) });
+      if (text(answer.threw)) throw new Error(answer.threw);
+      if (answer === NONE) throw new Error("no hook answers for " + one.name + " any more; hookmux module list");
+      return answer;
+    };
+    try {
+      if (what === "tool") {
+        const execute = async (toolCallId, params, signal, _update, ctx) => {
+          const { tool } = await ask({ toolCallId, params }, ctx, signal);
+          return isObject(tool) && list(tool.content) ? tool : { content: [], details: tool };
+        };
+        this.pi.registerTool?.({ ...one, label: one.label || one.name, execute });
+      } else {
+        const handler = async (args, ctx) => {
+          try {
+            await ask({ args }, ctx);
+          } catch (err) {
+            peek(() => ctx.ui.notify("hookmux: " + err.message, "error"));
+          }
+        };
+        this.pi.registerCommand?.(one.name, { description: one.description, handler });
+      }
+    } catch {} // pi does not take it
   }
 
   subscribe(name) {
@@ -147,7 +183,8 @@ class Inner {
       if (globalThis[speaker] !== this.token || !isObject(event) || disabled("pi")) return otherwise;
       if (name === "project_trust") {
         if (!this.round) this.cwd = text(event.cwd);
-        this.want((await within(this.ask(0, []), WANTED_WAIT)) || []);
+        const wanted = await within(this.ask(0, []), WANTED_WAIT);
+        this.wanted = new Set(wanted?.events);
       }
       if (!this.wanted.has(name)) return otherwise;
       const { signal, ...shown } = spec.shown ? spec.shown(event) : event;

@@ -113,10 +113,12 @@ function api(session) {
     },
     registerCommand(name, options) {
       session.commands.set(name, options);
+      session.handlers.set("hookmux_command", [() => {}]); // see its rule
       lacking(session, `registerCommand: /${name} can be typed in pi only`);
     },
     registerTool(tool) {
       session.tools.set(tool.name, tool);
+      session.handlers.set("hookmux_tool", [() => {}]); // see its rule
       lacking(session, `registerTool: the tool ${tool.name} is offered to the model in pi only`);
     },
     registerFlag(name, options = {}) {

@@ -188,6 +188,20 @@ const rules = {
   },
 };
 
+// What a hook offers pi is run here, for our extension there. A file that has
+// no such tool or command leaves it to the next.
+const offered = (of, run) => async (session, request, event, list, ctx) => {
+  const one = session[of].get(event.name);
+  if (!one) return {};
+  try {
+    return { result: (await run(one, event, ctx, request)) || { done: true } };
+  } catch (e) {
+    return { threw: describe(e) };
+  }
+};
+rules.hookmux_tool = offered("tools", async (tool, event, ctx, request) => ({ tool: await tool.execute(event.toolCallId, event.params, signalOf(request), () => {}, ctx) }));
+rules.hookmux_command = offered("commands", (command, event, ctx) => Promise.resolve(command.handler(event.args, ctx)).then(() => undefined));
+
 // Every handler gets what those before it made of one field.
 const chained = (field, fits = () => true) => async (session, request, event, list, ctx) => {
   let changed = false;
@@ -361,7 +375,9 @@ function loaded(id, space) {
   spare = new Session("").open();
   const say = () => {
     if (spare && spare.failure) return fail(id, spare.failure.error);
-    finish(id, { events: [...spare.handlers.keys()], lacks: [...spare.lacks] });
+    const tools = [...spare.tools.values()].map(({ name, label, description, parameters, promptSnippet, promptGuidelines }) => ({ name, label, description, parameters, promptSnippet, promptGuidelines }));
+    const commands = [...spare.commands].map(([name, o]) => ({ name, description: (o && o.description) || "" }));
+    finish(id, { events: [...spare.handlers.keys()], lacks: [...spare.lacks], tools, commands });
   };
   if (spare.ready) spare.ready.then(say);
   else say();
