@@ -101,25 +101,53 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		return
 	}
 	d := &p.outcome.Decision
-	if said, ok := h.desk.served.Take(seen); ok {
+	served := h.desk.served.Take
+	if in.dry != nil {
+		served = h.desk.served.Peek
+	}
+	if said, ok := served(seen); ok {
 		*d = carryOver(*d, said)
-		return
-	}
-	project := h.projectFor(p)
-	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
-		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
-		return
-	}
-	if !h.desk.someone() {
-		h.askThere(p, d, spec)
+		in.dry.says("a person was asked about this call before, and what they said counts")
 		return
 	}
 	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
-	if hold <= 0 {
-		return
+	if !h.put(ctx, in, p, question{seen: seen, need: need, hold: hold}) {
+		h.askThere(p, d, spec)
 	}
-	r := h.request(p, seen, need, project, hold)
-	h.wait(ctx, in, p, r, seen)
+}
+
+// question is what is put to grants and people, whichever door it came by.
+type question struct {
+	seen *event.Event // as hooks changed it
+	need gate.Need
+	hold time.Duration
+	key  string // by which a program that pushed it knows it
+}
+
+// put lets a grant answer, else a person. It is false when nobody is there.
+func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool {
+	project := h.projectFor(p)
+	granted := h.desk.grants.Match
+	if in.dry != nil {
+		granted = h.desk.grants.Find
+	}
+	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
+		h.approve(&p.outcome.Decision, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		in.dry.says("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
+		return true
+	}
+	if in.dry != nil && q.hold > 0 {
+		in.dry.says("a person would be asked in the feed, while one is there: " + wordsOf(q.need))
+	}
+	if !h.desk.someone() {
+		return false
+	}
+	if q.hold > 0 && in.dry == nil {
+		r := h.request(p, q.seen, q.need, project, q.hold)
+		r.Key = q.key
+		h.wait(ctx, in, p, r, q.seen)
+	}
+	return true
 }
 
 // askThere puts a call that nobody elsewhere could answer to the person at the

@@ -90,7 +90,7 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: call.Event.Cwd, Project: project, Home: home,
 		})
 		for _, f := range findings {
-			if dry(ctx) && r.once.given(f.Rule) || !dry(ctx) && r.once.take(f.Rule, call.Event) {
+			if r.once.covers(f.Rule, call.Event, !dry(ctx)) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -170,13 +170,6 @@ func (a allowances) give(rule string) {
 	a.mu.Unlock()
 }
 
-func (a allowances) given(rule string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	until, ok := a.open[rule]
-	return ok && time.Now().Before(until)
-}
-
 func (a allowances) drop(rule string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -186,26 +179,34 @@ func (a allowances) drop(rule string) bool {
 	return had
 }
 
-func (a allowances) take(rule string, ev *event.Event) bool {
+// covers reports whether a person let this call pass; use says that the
+// allowance is used up by it.
+func (a allowances) covers(rule string, ev *event.Event, use bool) bool {
 	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u, ok := a.used[rule]; ok && now.Before(u.until) {
-		if u.event == ev.ID {
+		mine := u.event == ev.ID
+		if mine {
 			u.call = call // as a hook may have changed it
-			a.used[rule] = u
-			return true
-		}
-		if ev.Kind == event.PermissionRequest && u.call == call {
+		} else if mine = ev.Kind == event.PermissionRequest && u.call == call; mine {
 			u.event, u.call = ev.ID, "" // asked for once
-			a.used[rule] = u
+		}
+		if mine {
+			if use {
+				a.used[rule] = u
+			}
 			return true
 		}
 	}
 	until, ok := a.open[rule]
+	ok = ok && !now.After(until)
+	if !use {
+		return ok
+	}
 	delete(a.open, rule)
-	if !ok || now.After(until) {
+	if !ok {
 		return false
 	}
 	u := usedUp{event: ev.ID, until: now.Add(allowanceLasts)}
