@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/paths"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/visible"
@@ -121,13 +122,7 @@ func (w *world) agentVersion(a *agent.Agent) string {
 
 // agentProgram is an agent's program on PATH, or empty.
 func (w *world) agentProgram(a *agent.Agent) string {
-	for _, dir := range filepath.SplitList(w.getenv("PATH")) {
-		file := filepath.Join(dir, a.Launch.Program)
-		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file
-		}
-	}
-	return ""
+	return paths.OnPath(a.Launch.Program, w.getenv("PATH"))
 }
 
 // projectFolder is the repository a folder is in, or the folder itself.
