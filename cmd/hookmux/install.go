@@ -68,17 +68,21 @@ their unified kind or the agent's own name. What was chosen with --events and
 	return cmd
 }
 
+// programs are this program and the hook client that belongs to it.
+func programs() (self, hook string, err error) {
+	if self, err = os.Executable(); err == nil {
+		hook, err = launch.HookPath(self)
+	}
+	return self, hook, err
+}
+
 // installHost is this machine, as the installer sees it.
 func (w *world) installHost() (*install.Host, error) {
 	dirs, err := w.dirs()
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	hook, err := launch.HookPath(self)
+	_, hook, err := programs()
 	if err != nil {
 		return nil, err
 	}
@@ -417,11 +421,7 @@ func (w *world) refreshShim() {
 	if _, err := os.Readlink(install.Shim(dirs)); err != nil {
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	hook, err := launch.HookPath(self)
+	_, hook, err := programs()
 	if err != nil {
 		return
 	}
