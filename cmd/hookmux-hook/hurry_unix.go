@@ -45,8 +45,8 @@ func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
 	}
 	from := &hasty{fd: in, until: c.started.Add(quick)}
 	payload, truncated := readPayload(nil, from)
-	if from.slow && !truncated {
-		c.read = payload
+	if from.slow {
+		c.read, c.cut = payload, truncated
 		return neutral.Answer{}, false
 	}
 	if c.opt.disabled {
