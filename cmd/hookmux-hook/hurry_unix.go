@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"syscall"
 	"time"
@@ -16,8 +15,6 @@ import (
 // quick is how long a call takes at most unless somebody thinks it over. Only
 // what lasts longer is worth the threads and timers that watching costs.
 const quick = 30 * time.Millisecond
-
-var errSlow = errors.New("this takes longer")
 
 // hasty reads from a descriptor for as long as it does not keep us waiting.
 type hasty struct {

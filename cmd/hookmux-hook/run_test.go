@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
@@ -340,6 +341,21 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 		t.Errorf("%d bytes left, %d requests", rest.Len(), len(seen))
 	}
 	_ = in.Close()
+}
+
+// The hub must be able to tell an end from a break: only the first means that
+// this is all the agent wrote.
+func TestBrokenOffPayloadIsCut(t *testing.T) {
+	w := newWorld(t)
+	h := w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID}) })
+	var out bytes.Buffer
+	for _, end := range []error{io.EOF, syscall.EIO} {
+		in := io.MultiReader(strings.NewReader("{"), iotest.ErrReader(end))
+		run([]string{agent, deciding}, w.env, in, &out, &out)
+	}
+	if seen := h.requests(); len(seen) != 2 || seen[0].Truncated || !seen[1].Truncated {
+		t.Errorf("%+v", seen)
+	}
 }
 
 func TestHugeEnvironment(t *testing.T) {
