@@ -110,7 +110,9 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		in.dry.says("a person was asked about this call before, and what they said counts")
 		return
 	}
-	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+	hold := func() time.Duration {
+		return spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+	}
 	if !h.put(ctx, in, p, question{seen: seen, need: need, hold: hold}) {
 		h.askThere(p, d, spec)
 	}
@@ -120,8 +122,8 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 type question struct {
 	seen *event.Event // as hooks changed it
 	need gate.Need
-	hold time.Duration
-	key  string // by which a program that pushed it knows it
+	hold func() time.Duration // how long it may wait from now
+	key  string               // by which a program that pushed it knows it
 }
 
 // put lets a grant answer, else a person. It is false when nobody is there.
@@ -136,14 +138,14 @@ func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool
 		in.dry.says("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return true
 	}
-	if in.dry != nil && q.hold > 0 {
+	if in.dry != nil && q.hold() > 0 {
 		in.dry.says("a person would be asked in the feed, while one is there: " + wordsOf(q.need))
 	}
 	if !h.desk.someone() {
 		return false
 	}
-	if q.hold > 0 && in.dry == nil {
-		r := h.request(p, q.seen, q.need, project, q.hold)
+	if hold := q.hold(); hold > 0 && in.dry == nil {
+		r := h.request(p, q.seen, q.need, project, hold)
 		r.Key = q.key
 		h.wait(ctx, in, p, r, q.seen)
 	}

@@ -26,14 +26,15 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		prepare func(w *house, all []frame.Request)
 		extra   func(t *testing.T) *hook.Entry
 		speaks  bool // somebody has something to say
+		pushes  int  // of the six forced pushes, how many are stopped
 	}{
 		{name: "as it comes"},
-		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true},
-		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true},
+		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true, pushes: 6},
+		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
 		{name: "allowed once", set: map[string]string{"guard.destructive": "on"}, prepare: func(w *house, _ []frame.Request) {
-			w.h.rules.once.give("git-force-push") // the rule of the calls that are added below
-		}, speaks: true},
+			w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
+		}, speaks: true, pushes: 5},
 		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
 		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*house).grantAll, speaks: true},
 		{name: "off", prepare: func(w *house, _ []frame.Request) { w.mustCall(wire.MethodOff, wire.OffParams{}, nil) }},
@@ -48,11 +49,11 @@ func TestExplainIsWhatHappens(t *testing.T) {
 			for key, value := range c.set {
 				w.set(key, value)
 			}
-			all := w.captured()
+			all := w.captured(c.extra != nil)
 			if c.prepare != nil {
 				c.prepare(w, all)
 			}
-			decided := 0
+			decided, pushes := 0, 0
 			for _, r := range all {
 				var told wire.Explained
 				w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base}, &told)
@@ -68,9 +69,15 @@ func TestExplainIsWhatHappens(t *testing.T) {
 				if d.Verdict != event.None || len(d.Degraded) > 0 {
 					decided++
 				}
+				if strings.HasSuffix(r.ID, forcedPush) && d.Verdict != event.None {
+					pushes++
+				}
 			}
 			if c.speaks != (decided > 0) {
 				t.Errorf("of %d payloads %d were decided", len(all), decided)
+			}
+			if c.pushes != pushes && c.set["gate"] == "" {
+				t.Errorf("%d pushes were stopped, want %d", pushes, c.pushes)
 			}
 		})
 	}
@@ -127,9 +134,11 @@ func (w *house) grantAll(all []frame.Request) {
 	}
 }
 
-// captured are the payloads of real agents, and a few that guards stop. Turns
-// end several times in a row.
-func (w *house) captured() []frame.Request {
+const forcedPush = " forced push"
+
+// captured are the payloads of real agents, and a few that guards stop; with
+// again, turns end several times in a row.
+func (w *house) captured(again bool) []frame.Request {
 	w.t.Helper()
 	var list []frame.Request
 	for _, a := range w.h.catalogue.Agents() {
@@ -156,7 +165,7 @@ func (w *house) captured() []frame.Request {
 				continue
 			}
 			list = append(list, r)
-			if a.KindOf(r.Event) == event.TurnEnd {
+			if again && a.KindOf(r.Event) == event.TurnEnd {
 				list = append(list, r, r, r)
 			}
 		}
@@ -166,7 +175,7 @@ func (w *house) captured() []frame.Request {
 	}
 	for _, name := range []string{"claude", "codex", "grok"} {
 		r := before(name, "guarded", w.base, "git push --force origin main")
-		r.ID = name + " force push"
+		r.ID = name + forcedPush
 		list = append(list, r, r)
 	}
 	return list

@@ -145,7 +145,7 @@ func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need g
 	if p.neutral != "" || level == gate.Off {
 		return
 	}
-	h.put(ctx, in, p, question{seen: &p.ev, need: need, hold: wait, key: key})
+	h.put(ctx, in, p, question{seen: &p.ev, need: need, hold: func() time.Duration { return wait }, key: key})
 }
 
 // splitWorkstream takes <agent>-<session> apart. Names of agents may hold
