@@ -138,13 +138,16 @@ func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool
 		in.dry.says("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return true
 	}
-	if in.dry != nil && q.hold() > 0 {
-		in.dry.says("a person would be asked in the feed, while one is there: " + wordsOf(q.need))
+	if in.dry != nil {
+		if q.hold() > 0 {
+			in.dry.says("a person would be asked in the feed, while one is there: " + wordsOf(q.need))
+		}
+		return h.desk.someone()
 	}
 	if !h.desk.someone() {
 		return false
 	}
-	if hold := q.hold(); hold > 0 && in.dry == nil {
+	if hold := q.hold(); hold > 0 {
 		r := h.request(p, q.seen, q.need, project, hold)
 		r.Key = q.key
 		h.wait(ctx, in, p, r, q.seen)
