@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -68,6 +67,3 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	}
 	return s, "", false
 }
-
-// containsName is the cheap look before the exact one.
-func containsName(env []byte, name string) bool { return bytes.Contains(env, []byte(name)) }
