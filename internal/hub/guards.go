@@ -3,6 +3,7 @@ package hub
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,11 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: call.Event.Cwd, Project: project, Home: home,
 		})
 		for _, f := range findings {
-			if r.once.covers(f.Rule, call.Event, !dry(ctx)) {
+			once := r.once
+			if dry(ctx) {
+				once = once.rehearsed()
+			}
+			if once.take(f.Rule, call.Event) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -170,6 +175,13 @@ func (a allowances) give(rule string) {
 	a.mu.Unlock()
 }
 
+// rehearsed is a copy, of which nothing is missed when it is used up.
+func (a allowances) rehearsed() allowances {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return allowances{mu: new(sync.Mutex), open: maps.Clone(a.open), used: maps.Clone(a.used)}
+}
+
 func (a allowances) drop(rule string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,34 +191,26 @@ func (a allowances) drop(rule string) bool {
 	return had
 }
 
-// covers reports whether a person let this call pass; use says that the
-// allowance is used up by it.
-func (a allowances) covers(rule string, ev *event.Event, use bool) bool {
+func (a allowances) take(rule string, ev *event.Event) bool {
 	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u, ok := a.used[rule]; ok && now.Before(u.until) {
-		mine := u.event == ev.ID
-		if mine {
+		if u.event == ev.ID {
 			u.call = call // as a hook may have changed it
-		} else if mine = ev.Kind == event.PermissionRequest && u.call == call; mine {
-			u.event, u.call = ev.ID, "" // asked for once
+			a.used[rule] = u
+			return true
 		}
-		if mine {
-			if use {
-				a.used[rule] = u
-			}
+		if ev.Kind == event.PermissionRequest && u.call == call {
+			u.event, u.call = ev.ID, "" // asked for once
+			a.used[rule] = u
 			return true
 		}
 	}
 	until, ok := a.open[rule]
-	ok = ok && !now.After(until)
-	if !use {
-		return ok
-	}
 	delete(a.open, rule)
-	if !ok {
+	if !ok || now.After(until) {
 		return false
 	}
 	u := usedUp{event: ev.ID, until: now.Add(allowanceLasts)}
