@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -18,8 +17,8 @@ var ErrNobody = errors.New("nobody is there to answer; `hookmux feed --watch` in
 // or time was over.
 var ErrCancelled = errors.New("the person gave no answer")
 
-// errRefused says that the person refused to answer.
-var errRefused = fmt.Errorf("%w: refused", ErrCancelled)
+// errRefused says that the person refused, which settles it elsewhere too.
+var errRefused = errors.New(ErrCancelled.Error())
 
 // Someone reports whether a person could answer a question now.
 func (h *Hub) Someone() bool { return h.desk.someone() }
