@@ -79,7 +79,7 @@ func TestInnerEventsAreWanted(t *testing.T) {
 		w.mustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.base, Known: known, Wait: wait}, &got)
 		return got.Events
 	}
-	if got := ask(nil, 0); !slices.Equal(got, []string{"context"}) {
+	if got := ask(nil, 60); !slices.Equal(got, []string{"context"}) { // as soon as it is loaded
 		t.Fatalf("wanted: %v", got)
 	}
 	answer := make(chan []string, 1)

@@ -288,6 +288,19 @@ func (r *rpc) do(command map[string]any, until string) map[string]any {
 	return response
 }
 
+// shows waits for words that pi is told to show.
+func (r *rpc) shows(words string) bool {
+	r.t.Helper()
+	for range 100 {
+		if b, _ := json.Marshal(r.seen); strings.Contains(string(b), words) {
+			return true
+		}
+		time.Sleep(100 * time.Millisecond)
+		r.do(map[string]any{"type": "get_state"}, "")
+	}
+	return false
+}
+
 // TestRealInnerEventsOfAPerson: what a person does inside pi is shown, and a
 // hook answers a command, a way through the tree, and is told of the rest.
 func TestRealInnerEventsOfAPerson(t *testing.T) {
@@ -463,18 +476,7 @@ func TestRealDialogsInPi(t *testing.T) {
 	if st.ran("refused") || !st.ran("allowed") || !st.Model.Saw(st.Run, "refused-at-pi") {
 		t.Errorf("refused ran %v, allowed ran %v, told %v", st.ran("refused"), st.ran("allowed"), st.Model.Saw(st.Run, "refused-at-pi"))
 	}
-	shown := func() bool {
-		b, _ := json.Marshal(r.seen)
-		return strings.Contains(string(b), "status-by-module")
-	}
-	for range 50 {
-		if shown() {
-			break
-		}
-		r.do(map[string]any{"type": "get_state"}, "")
-		time.Sleep(100 * time.Millisecond)
-	}
-	if !shown() {
+	if !r.shows("status-by-module") {
 		t.Error("the status was not shown")
 	}
 	st.noModuleErrors(t)
@@ -510,7 +512,7 @@ export default function (pi: any) {
 			t.Errorf("the model did not see %q", words)
 		}
 	}
-	if b, _ := json.Marshal(r.seen); !strings.Contains(string(b), "word-is-changed") {
+	if !r.shows("word-is-changed") {
 		t.Error("the notice was not shown")
 	}
 }
