@@ -64,7 +64,7 @@ type owner interface {
 	send(key string, m Message) error
 	entries(key string) any
 	model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
-	act(ctx context.Context, key string, args json.RawMessage)
+	act(key string, args json.RawMessage)
 }
 
 func newOps(o owner) *ops {
@@ -274,7 +274,10 @@ func (o *ops) start(id int, op string, args json.RawMessage, key string) {
 			finish(nil, nil)
 		})
 		o.keep(id, func() { timer.Stop() })
-	case "ask", "model", "act", "fetch":
+	case "act":
+		o.owner.act(key, args)
+		finish(nil, nil)
+	case "ask", "model", "fetch":
 		ctx, cancel := context.WithCancel(o.ctx)
 		o.keep(id, cancel)
 		go func() {
@@ -321,9 +324,6 @@ func (o *ops) longer(ctx context.Context, op string, args json.RawMessage, key s
 			return nil, err
 		}
 		return o.owner.model(ctx, v.Dispatch, args)
-	case "act":
-		o.owner.act(ctx, key, args)
-		return nil, nil
 	}
 	return o.fetch(ctx, args, key)
 }

@@ -8,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/hookmux/hookmux/event"
 )
 
 // voice is what one loading of a file says to the world: it knows the module
@@ -19,6 +16,7 @@ type voice struct {
 	m      *Module
 	g      *generation
 	places func() *sourceMap
+	acts   acts
 }
 
 var _ owner = (*voice)(nil)
@@ -195,26 +193,6 @@ func (v *voice) model(ctx context.Context, dispatch int, args json.RawMessage) (
 		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, through hookmux's extension in pi")
 	}
 	return model.Complete(ctx, a.call.Event, args)
-}
-
-// actWait is how long pi may take to do something it is told to.
-const actWait = 10 * time.Second
-
-// act does something inside pi, where our extension listens: it shows a
-// status, names the session. Where nobody looks, nothing is shown.
-func (v *voice) act(ctx context.Context, key string, args json.RawMessage) {
-	model := v.m.engine.host.Model
-	if model == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, actWait)
-	defer cancel()
-	ev := &event.Event{}
-	ev.Agent, ev.Session = splitKey(key)
-	if _, err := model.Complete(ctx, ev, args); err == nil {
-		call := objectOf(args)
-		v.did(key, "pi", str(call["on"])+"."+str(call["method"]), nil)
-	}
 }
 
 // trouble reports a problem once for each content of the file.
