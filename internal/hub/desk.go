@@ -114,7 +114,7 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		h.askThere(p, d, spec)
 		return
 	}
-	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+	hold := spec.HoldFor(p.ev.Native, time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
 	if hold <= 0 {
 		return
 	}
