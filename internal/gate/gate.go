@@ -105,6 +105,9 @@ func native(c Case) (Need, bool) {
 	switch kind {
 	case Question:
 		need.Choices = slices.Clone(point.Question)
+		if !answerable(c.Event.Questions) {
+			need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAnswer })
+		}
 	case Plan:
 		need.Plans = slices.Clone(point.Plan)
 	default:
@@ -122,6 +125,11 @@ func native(c Case) (Need, bool) {
 		want = All
 	}
 	return need, rank(c.Level) >= rank(want)
+}
+
+// answerable: every question that must be answered can be.
+func answerable(list []event.Inquiry) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
 // asked is what a hook or guard wants a person to look at. It can be put to one

@@ -99,8 +99,13 @@ func TestQuestionsAndPlans(t *testing.T) {
 	if _, ok := Look(c); ok {
 		t.Error("nothing is asked")
 	}
-	c.Event.Questions = []event.Inquiry{{Text: "which?"}}
+	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
 	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
+		t.Error(need, ok)
+	}
+	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
+	c.Event.Questions = []event.Inquiry{{Text: "https://x.invalid"}} // an address to be opened
+	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Error(need, ok)
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)

@@ -45,6 +45,10 @@ func feedChecks() []Check {
 			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
 		},
 		{
+			ID: "feed-form", Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up", Acts: []string{"forms"},
+			Applies: func(s Subject) bool { return s.Event == nil && s.Agent != nil && noForms(s.Agent, s.Driver) == "" }, Judge: judgeFeedForm, Saboteur: silent,
+		},
+		{
 			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words", Acts: []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan, Saboteur: silent, Sure: byCommand,
 		},
@@ -105,9 +109,15 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 	if r := answered(e, tagNobody); r != nil {
 		return *r
 	}
-	switch took := e.Feed.Prompted; {
-	case e.Ran(tagNobody):
+	if e.Ran(tagNobody) {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "nobody answered, and it ran")
+	}
+	return prompted(e)
+}
+
+// prompted says whether the agent's own prompt took over in time.
+func prompted(e *Evidence) Result {
+	switch took := e.Feed.Prompted; {
 	case took < 0:
 		return fails("", "the agent's own prompt did not come up")
 	case took > slack*promptWithin:

@@ -40,12 +40,16 @@ var drivers = []Driver{
 		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
 			return []string{"--permission-mode", "plan", "--", p}
 		}},
+		Forms: &Forms{Prompts: "requests your input", Args: func(p, url string) []string {
+			return []string{"--permission-mode", "default", "--mcp-config", `{"mcpServers":{"` + formServer + `":{"type":"http","url":"` + url + `"}}}`,
+				"--allowedTools", "mcp__" + formServer, "--", p}
+		}},
 		EndsOnTerm: true,
+		Unproven:   map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see feed-form"},
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
 			"PermissionDenied": "only its auto mode sends it, which needs the vendor's service",
 			"PostModelSwitch":  "needs a second model and a person at /model",
-			"Elicitation":      "needs an MCP server that asks",
 			"ConfigChange":     "needs a settings file edited in a running session",
 		},
 	},

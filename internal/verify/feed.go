@@ -52,6 +52,7 @@ func feedPart() Part {
 	return Part{
 		Acts: []Act{
 			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
+			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: always, Play: playForms},
 			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
 		},
 		Checks: feedChecks(),
@@ -140,7 +141,7 @@ func playFeed(ctx context.Context, st *Stage) error {
 			case tagWindow:
 				p.inWindow(t, tag)
 			case tagNobody:
-				p.nobody(t, tag)
+				p.nobody(t, tag, st.Driver.Prompts)
 			}
 		}
 		return nil
@@ -228,11 +229,14 @@ func (p *elsewhere) listen() {
 	}
 }
 
-// itemTag is what a request is about: the tag of a command, else its kind and
-// how many of that kind came before.
+// itemTag is what a request is about: the tag of a command or a form, else its
+// kind.
 func itemTag(item *wire.FeedItem) string {
 	if m := tagPattern.FindSubmatch(item.Input); m != nil {
 		return string(m[1])
+	}
+	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {
+		return m[1]
 	}
 	return item.Kind
 }
@@ -278,8 +282,9 @@ func (p *elsewhere) reply(tag string, params wire.FeedReplyParams) {
 	p.mu.Unlock()
 }
 
-// nobody lets a request go, and looks how soon the agent asks by itself.
-func (p *elsewhere) nobody(t *terminal, tag string) {
+// nobody lets a request go, and looks how soon the agent asks by itself: its
+// own prompt is known by what it shows.
+func (p *elsewhere) nobody(t *terminal, tag, shows string) {
 	p.mu.Lock()
 	item := p.feed.Asked[tag]
 	p.mu.Unlock()
@@ -294,7 +299,7 @@ func (p *elsewhere) nobody(t *terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {
-		if strings.Contains(squeezed(t.screen(ctx)), p.st.Driver.Prompts) {
+		if strings.Contains(squeezed(t.screen(ctx)), shows) {
 			p.feed.Prompted = time.Since(began)
 			break
 		}

@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -23,6 +24,14 @@ import (
 const (
 	Tool     = "ask"
 	Argument = "tag"
+)
+
+// Link begins the tags of those that ask the person to open [Address] instead
+// of filling in a form, Bare those of forms without fields.
+const (
+	Bare    = "bare-"
+	Link    = "link-"
+	Address = "https://scripted.invalid/sign-in"
 )
 
 // Message is what a form with a tag is headed by.
@@ -147,8 +156,14 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 		fmt.Fprintf(w, "event: message\ndata: %s\n\n", line)
 		_ = http.NewResponseController(w).Flush()
 	}
-	ask, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": map[string]any{
-		"mode": "form", "message": Message(tag), "requestedSchema": json.RawMessage(Form)}})
+	params := map[string]any{"mode": "form", "message": Message(tag), "requestedSchema": json.RawMessage(Form)}
+	switch {
+	case strings.HasPrefix(tag, Bare):
+		params["requestedSchema"] = map[string]any{"type": "object", "properties": map[string]any{}}
+	case strings.HasPrefix(tag, Link):
+		params = map[string]any{"mode": "url", "message": Message(tag), "url": Address, "elicitationId": id}
+	}
+	ask, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params})
 	send(ask)
 	select {
 	case said := <-heard:
