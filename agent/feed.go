@@ -48,6 +48,10 @@ type FeedPoint struct {
 	// that nobody is asked; "only", a yes counts only there, because the agent
 	// asks nobody afterwards and saying nothing lets the call run.
 	Unattended string `yaml:"unattended"`
+	// Sole says that no other event tells of a question or a plan: what the
+	// agent asks its person by itself is put to one here, and not only where
+	// the user chose to be asked before calls.
+	Sole bool `yaml:"sole"`
 	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
 	// only after the hook returned: nobody can answer there meanwhile, and
 	// holding keeps the person at the agent from it.

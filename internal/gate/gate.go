@@ -121,8 +121,11 @@ func native(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	want := SideEffects
-	if need.Veto {
+	switch {
+	case need.Veto:
 		want = All
+	case kind != Permission && point.Sole:
+		want = Permissions
 	}
 	return need, rank(c.Level) >= rank(want)
 }

@@ -108,6 +108,13 @@ func TestQuestionsAndPlans(t *testing.T) {
 	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
 		t.Error(need, ok)
 	}
+	for agent, ok := range map[string]bool{"codex": true, "claude": false} { // Claude Code asks at PermissionRequest
+		c := caseOf(t, agent, "PreToolUse", question, Permissions)
+		c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
+		if need, got := Look(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
+			t.Error(agent, need, got)
+		}
+	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
 	if need, ok := Look(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
 		t.Error(need, ok)

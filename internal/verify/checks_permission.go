@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/feed"
@@ -43,6 +45,10 @@ func feedChecks() []Check {
 		{
 			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
 			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen", Acts: []string{"plans"},
+			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 }, Judge: judgeFeedPlanModes, Saboteur: forgetMode,
 		},
 		{
 			ID: "feed-form", Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up", Acts: []string{"forms"},
@@ -150,15 +156,19 @@ func judgeFeedWindow(p *Proof, s Subject) Result {
 	return holds("gone at once after the sign (%s)", s.Agent.Feed.Window)
 }
 
-func judgeFeedQuestion(p *Proof, _ Subject) Result {
+func judgeFeedQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
 	if r := answered(e, "question"); r != nil {
 		return *r
 	}
-	for q, a := range map[string]string{askedOne: "blue", askedTwo: "round, flat"} {
-		if !e.Saw(`"` + q + `"="` + a + `"`) {
+	shapes := s.Driver.Questions.shapes()
+	for q, a := range map[string]string{askedOne: "blue", askedTwo: strings.Join(shapes, ", ")} {
+		if !e.Saw(fmt.Sprintf(s.Driver.Questions.Told, q, a)) {
 			return fails("", "the model did not read %q as the answer to %q", a, q)
 		}
+	}
+	if len(shapes) == 1 {
+		return holds("the model read both answers")
 	}
 	return holds("the model read both answers, the one with two options whole")
 }

@@ -53,6 +53,7 @@ func feedPart() Part {
 		Acts: []Act{
 			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
 			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: always, Play: playForms},
+			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: always, Play: playPlans},
 			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
 		},
 		Checks: feedChecks(),
@@ -119,12 +120,12 @@ func playFeed(ctx context.Context, st *Stage) error {
 		return err
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	p, err := st.attach(ctx) // before the agent: it may ask at once
+	if err != nil {
+		return err
+	}
+	defer p.leave()
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
-		p, err := st.attach(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.leave()
 		for _, tag := range tags {
 			if !p.asked(tag, st.patience) {
 				t.keep()

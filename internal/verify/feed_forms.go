@@ -69,12 +69,12 @@ func playForms(ctx context.Context, st *Stage) error {
 	if err := st.ready(nil); err != nil {
 		return err
 	}
+	p, err := st.attach(ctx) // before the agent: it may ask at once
+	if err != nil {
+		return err
+	}
+	defer p.leave()
 	return st.atTerminal(ctx, st.Driver.Forms.Args(prompt("Ask me"), server.URL), func(ctx context.Context, t *terminal) error {
-		p, err := st.attach(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.leave()
 		for i, tag := range tags {
 			limit := st.patience / 4
 			if i == 0 {

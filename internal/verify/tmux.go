@@ -34,7 +34,8 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	}
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
 	defer cancel()
-	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
+	st.terminals++ // a server that is just ending would answer at the same address
+	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux"+strconv.Itoa(st.terminals))}
 	argv := append(st.start().Argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
 	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
@@ -72,6 +73,7 @@ func (t *terminal) welcome(ctx context.Context) {
 		for _, w := range t.st.Driver.Welcome {
 			if strings.Contains(screen, w.Text) {
 				t.keep()
+				pause(ctx, 400*time.Millisecond) // a screen that was just drawn takes no keys yet
 				for _, key := range w.Keys {
 					if t.press(ctx, key) != nil || !pause(ctx, 200*time.Millisecond) {
 						return
