@@ -140,7 +140,7 @@ func playFeed(ctx context.Context, st *Stage) error {
 			case tagNo:
 				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
 			case tagWindow:
-				p.inWindow(t, tag)
+				p.inWindow(t, tag, st.Driver.Prompts)
 			case tagNobody:
 				p.nobody(t, tag, st.Driver.Prompts)
 			}
@@ -218,7 +218,7 @@ func (p *elsewhere) listen() {
 			if _, ok := p.feed.Asked[tag]; !ok {
 				p.feed.Asked[tag] = note.Params
 			}
-		} else {
+		} else if p.feed.Asked[tag].ID == note.Params.ID { // what came of an earlier one may be told later
 			p.feed.Ended[tag] = note.Params
 			if p.gone[tag].IsZero() {
 				p.gone[tag] = time.Now()
@@ -314,13 +314,13 @@ func (p *elsewhere) nobody(t *terminal, tag, shows string) {
 
 func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// inWindow answers in the agent's own window, and looks how soon after the
-// first sign of it the request is out of the feed.
-func (p *elsewhere) inWindow(t *terminal, tag string) {
+// inWindow answers in the agent's own window, known by what it shows, and looks
+// how soon after the first sign of it the request is out of the feed.
+func (p *elsewhere) inWindow(t *terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	sign, err := p.st.signOf()
-	if err != nil || !t.await(ctx, p.st.Driver.Prompts) {
+	if err != nil || !t.await(ctx, shows) {
 		return
 	}
 	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
@@ -379,7 +379,7 @@ func (st *Stage) signOf() (func() bool, error) {
 func (st *Stage) resolutions() []Seen {
 	var out []Seen
 	for _, x := range st.watcher.all() {
-		if x.Event.Kind == event.PermissionResolved {
+		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
 			out = append(out, x)
 		}
 	}

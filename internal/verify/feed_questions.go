@@ -38,10 +38,14 @@ func (q *Questions) shapes() []string {
 	return []string{"round", "flat"}
 }
 
+// tagQuestions are the questions that are answered from elsewhere.
+const tagQuestions = "questions"
+
 const (
-	askedOne = "Which colour?"
-	askedTwo = "Which shapes?"
-	planned  = "# Plan\n\n1. Do it well\n"
+	askedOne   = "Which colour?"
+	askedTwo   = "Which shapes?"
+	askedThree = "Which size?" // answered in the agent's own window
+	planned    = "# Plan\n\n1. Do it well\n"
 )
 
 func playQuestions(ctx context.Context, st *Stage) error {
@@ -57,6 +61,10 @@ func playQuestions(ctx context.Context, st *Stage) error {
 		delete(two, "multiple")
 	}
 	calls := []model.ToolCall{model.Call(q.Tool, map[string]any{"questions": []any{one, two}})}
+	if windowed(st.Agent) {
+		three := map[string]any{"question": askedThree, "header": "Size", "multiSelect": false, "options": []any{option("small"), option("large")}}
+		calls = append(calls, model.Call(q.Tool, map[string]any{"questions": []any{three}}))
+	}
 	if q.Plan != "" {
 		plan := model.Call(q.Plan, map[string]any{"plan": planned})
 		calls = append(calls, plan, plan)
@@ -82,6 +90,10 @@ func playQuestions(ctx context.Context, st *Stage) error {
 		p.reply("question", wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: p.answers("question", map[string][]string{
 			askedTwo: q.shapes(), askedOne: {"blue"},
 		})})
+		p.again("question", tagQuestions)
+		if windowed(st.Agent) && p.asked("question", st.patience/4) {
+			p.inWindow(t, "question", askedThree)
+		}
 		if q.Plan != "" {
 			if !p.asked("plan", st.patience/4) {
 				t.keep()

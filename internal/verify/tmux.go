@@ -247,13 +247,19 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	if asks {
 		c, cancel := within(st.patience / 3)
 		// A turn that ends all the same was not asked about: no need to wait.
-		shown := t.awaitUnless(c, worded(wordReason, "ask"), func() bool {
+		over := func() bool {
 			return st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
-		})
-		cancel()
-		if !shown {
-			return nil // the check says what is missing
 		}
+		shown := t.awaitUnless(c, worded(wordReason, "ask"), over)
+		cancel()
+		switch {
+		case !shown && !over():
+			return nil // the check says what is missing
+		case !shown:
+			asks = false
+		}
+	}
+	if asks {
 		if _, err := os.Stat(filepath.Join(st.Project, "ran-ask")); err == nil {
 			_ = os.WriteFile(filepath.Join(st.Project, "asked"), []byte("too early"), 0o600)
 		}
