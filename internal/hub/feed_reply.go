@@ -75,6 +75,14 @@ func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
 	if r.Need.Kind != gate.Question || said.Answer.Choice != event.ChooseAnswer {
 		return nil
 	}
+	// A question that another program pushed is answered in that one's words.
+	a, ok := h.catalogue.Agent(r.Event.Agent)
+	if !ok {
+		return nil
+	}
+	if point := a.Feed.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
+		return nil
+	}
 	for _, less := range h.leftBehind(r, said) {
 		if why, ok := strings.CutPrefix(less, "allow → none: "); ok {
 			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", why)
