@@ -175,6 +175,7 @@ func (d *drain) run() {
 			case <-rest.C:
 				tidy()
 				if passed > muchPassed {
+					d.hub.sessions.book.Rest(time.Now(), keepAwake)
 					debug.FreeOSMemory() // quiet after a storm: others may need it
 					passed = 0
 				}
