@@ -225,7 +225,8 @@ type openCalls struct {
 }
 
 type openCall struct {
-	ready    chan struct{}
+	ready    chan struct{} // made for whoever waits besides the first
+	over     bool
 	answer   neutral.Answer
 	answered bool
 	decision event.Decision
@@ -236,22 +237,45 @@ const keepAnswered = 1024
 
 func newOpenCalls() *openCalls { return &openCalls{calls: map[string]*openCall{}} }
 
-// enter gives the call of that id and whether the caller is its first.
-func (o *openCalls) enter(id string) (*openCall, bool) {
+// saidNothing is every call that was answered and to which nobody had anything
+// to say: most of those that are remembered.
+var saidNothing = &openCall{over: true, answered: true}
+
+// enter gives the call of that id and whether the caller is its first. Anybody
+// else waits until ready, unless it is nil: then it is over.
+func (o *openCalls) enter(id string) (c *openCall, ready <-chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c, ok := o.calls[id]; ok {
-		return c, false
+		if !c.over && c.ready == nil {
+			c.ready = make(chan struct{})
+		}
+		return c, c.ready, false
 	}
-	c := &openCall{ready: make(chan struct{})}
+	c = &openCall{}
 	o.calls[id] = c
-	return c, true
+	return c, nil, true
+}
+
+func (c *openCall) end() {
+	c.over = true
+	if c.ready != nil {
+		close(c.ready)
+	}
+}
+
+func (c *openCall) nothing() bool {
+	d := &c.decision
+	return c.answered && c.answer == neutral.Answer{} && d.Empty() && d.Reason == "" && d.By == "" && d.Answer == nil && len(d.Degraded) == 0 && !d.Allowed
 }
 
 func (o *openCalls) leave(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	close(c.ready)
+	c.end()
+	if c.nothing() {
+		o.calls[id] = saidNothing
+	}
 	o.done = append(o.done, id)
 	if len(o.done) > keepAnswered {
 		delete(o.calls, o.done[0])
@@ -265,7 +289,7 @@ func (o *openCalls) abandon(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.calls, id)
-	close(c.ready)
+	c.end()
 }
 
 func (o *openCalls) waiting() int {

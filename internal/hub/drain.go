@@ -61,6 +61,8 @@ const (
 	gather = 4 * time.Millisecond
 	// idleRounds is how many looks without an event end that.
 	idleRounds = 60
+	// keepText is how much room for redacted bodies is kept between batches.
+	keepText = 1 << 20
 	// muchPassed is after how many events memory is given back when it is
 	// quiet again.
 	muchPassed = 4096
@@ -334,7 +336,13 @@ func (d *drain) write(batch []drainItem) error {
 		d.row(item, &d.rows[i])
 		d.items = append(d.items, journal.Item{Row: &d.rows[i]})
 	}
-	if _, _, err := d.book.Load().Write(d.items); err != nil {
+	_, _, err := d.book.Load().Write(d.items)
+	clear(d.rows) // no payload is held on to
+	clear(d.items)
+	if cap(d.text) > keepText {
+		d.text = nil // seldom is so much said at once
+	}
+	if err != nil {
 		return err
 	}
 	d.hub.streams.stored()
@@ -363,8 +371,9 @@ func (d *drain) row(item *drainItem, row *journal.Row) {
 	if len(r.Payload) == 0 {
 		return
 	}
-	body, _ := redact.AppendJSON(make([]byte, 0, len(r.Payload)+64), r.Payload, limits)
-	row.Body = body
+	from := len(d.text)
+	d.text, _ = redact.AppendJSON(d.text, r.Payload, limits)
+	row.Body = d.text[from:len(d.text):len(d.text)]
 }
 
 // column makes a short value fit to be stored beside the body: names and ids

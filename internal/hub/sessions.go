@@ -184,7 +184,8 @@ func (s *sessions) note(c session.Change) {
 	if old := s.news[c.Key]; old != nil {
 		join(old, &c)
 	} else {
-		s.news[c.Key] = &c
+		first := c // only this one need outlive the call
+		s.news[c.Key] = &first
 	}
 	s.mu.Unlock()
 	if s.asleep.Load() {

@@ -38,12 +38,14 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	}
 	old := b.shelf.get(key)
 	c := Change{Key: key, Subagent: n.actor != ""}
-	next := &Session{
-		Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
-		Beneath: Beneath{Base: NeverRan, BaseSince: n.at},
-	}
+	var next *Session
 	if old != nil {
 		next = old.clone()
+	} else {
+		next = &Session{
+			Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
+			Beneath: Beneath{Base: NeverRan, BaseSince: n.at},
+		}
 	}
 	next.note(&n)
 	if !rules.Off {
