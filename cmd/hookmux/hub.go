@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/hublog"
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/paths"
 	"github.com/hookmux/hookmux/internal/proc"
@@ -59,7 +60,7 @@ func (w *world) runHub(ctx context.Context, service bool) error {
 		return err
 	}
 	program, _ := os.Executable()
-	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: w.stderr, Person: person}
+	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: hublog.New(w.stderr, dirs.Log(), hubstart.MaxLog), Person: person}
 	if person {
 		o.Environment = w.environ
 	}

@@ -33,6 +33,7 @@ type tails struct {
 type tail struct {
 	key    session.Key
 	reader *transcript.Reader
+	warned bool                       // it was logged that it must not be read
 	tried  time.Time                  // when opening it was last tried
 	until  time.Time                  // looked at until then though no turn is open
 	calls  map[string]transcript.Fact // nil while there are none
@@ -139,7 +140,8 @@ func (t *tails) read(one *tail, now time.Time) {
 		}
 		reader, err := transcript.Open(&rules.Spec.Transcript, state.ID, state.Transcript, transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(state)})
 		if err != nil {
-			if errors.Is(err, transcript.ErrOutside) {
+			if errors.Is(err, transcript.ErrOutside) && !one.warned {
+				one.warned = true
 				t.s.hub.log.Warn("a transcript is not read", "session", state.Key.String(), "error", err)
 			}
 			return
