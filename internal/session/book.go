@@ -168,10 +168,16 @@ func placeOf(s *Session) process {
 }
 
 func (b *Book) drop(key Key) {
-	s := b.shelf.get(key)
-	if s == nil {
+	if g, ok := b.shelf.glance(key); !ok {
+		return
+	} else if !g.linked {
+		if g.Live {
+			b.unlink(process{g.PID, g.Start}, key)
+		}
+		b.shelf.drop(key)
 		return
 	}
+	s := b.shelf.get(key)
 	b.unlink(placeOf(s), key)
 	for i := range s.Subagents {
 		child := Key{s.Agent, s.Subagents[i].ID}
@@ -202,11 +208,7 @@ func (b *Book) Get(key Key) (*Session, bool) {
 func (b *Book) Glance(key Key) (Glance, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if s := b.shelf.awake[key]; s != nil {
-		return glanceAt(s), true
-	}
-	n, ok := b.shelf.asleep[key]
-	return n.Glance, ok
+	return b.shelf.glance(key)
 }
 
 // Glances is a glance at every session, in no order.
@@ -368,12 +370,12 @@ func (s *Session) base(status Status, at time.Time) {
 func (b *Book) Forget(key Key) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.shelf.get(key)
-	if s == nil {
+	g, ok := b.shelf.glance(key)
+	if !ok {
 		return Change{Key: key}
 	}
 	b.drop(key)
-	return Change{Key: key, From: s.Status, To: NeverRan, Gone: true}
+	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
 }
 
 // SetResume records how a session is taken up again; nil takes the record

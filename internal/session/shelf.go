@@ -40,6 +40,8 @@ type Glance struct {
 	PID       int
 	Start     uint64
 	Shared    bool // its process serves others as well
+
+	linked bool // the book knows it by more than its key and process
 }
 
 // Quiet reports whether nothing goes on in it.
@@ -48,7 +50,7 @@ func (g *Glance) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
 func glanceAt(s *Session) Glance {
 	return Glance{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared,
+		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, linked: s.Terminal != "" || len(s.Subagents) > 0,
 	}
 }
 
@@ -62,6 +64,15 @@ func (f *shelf) has(key Key) bool {
 	}
 	_, ok := f.asleep[key]
 	return ok
+}
+
+// glance is what is known of a session without waking it.
+func (f *shelf) glance(key Key) (Glance, bool) {
+	if s := f.awake[key]; s != nil {
+		return glanceAt(s), true
+	}
+	n, ok := f.asleep[key]
+	return n.Glance, ok
 }
 
 // get is a session; nil when there is none. One that is asleep goes on
@@ -109,12 +120,12 @@ func (f *shelf) rouse(key Key) {
 	}
 	delete(f.asleep, key)
 	f.used -= n.size()
-	if f.held > minRepack && f.used < f.held/2 {
+	if f.held > minRepack && f.used < f.held/4*3 {
 		f.repack()
 	}
 }
 
-// minRepack is how much text may lie about unused.
+// minRepack is how much text is not worth being moved.
 const minRepack = 256 << 10
 
 func (n *nap) size() int { return len(n.text) + len(n.Key.Agent) + len(n.Key.ID) }
