@@ -119,7 +119,7 @@ func (t *tails) look(ctx context.Context) {
 		t.ring = append(t.ring, one)
 		reads++
 		if ctx.Err() == nil {
-			t.read(one, now)
+			t.read(one, state, now)
 		}
 	}
 	t.arm()
@@ -127,22 +127,18 @@ func (t *tails) look(ctx context.Context) {
 
 // read looks at one record. The session itself is asked for only when there is
 // something to do: most are silent, and asleep.
-func (t *tails) read(one *tail, now time.Time) {
+func (t *tails) read(one *tail, state session.Glance, now time.Time) {
 	rules := t.s.rulesOf(one.key.Agent)
 	if one.reader == nil {
 		if now.Sub(one.tried) < tailRetry && !one.tried.IsZero() {
 			return
 		}
 		one.tried = now
-		state, ok := t.s.book.Get(one.key)
-		if !ok {
-			return
-		}
-		reader, err := transcript.Open(&rules.Spec.Transcript, state.ID, state.Transcript, transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(state)})
+		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(state.Transcript), transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(&state)})
 		if err != nil {
 			if errors.Is(err, transcript.ErrOutside) && !one.warned {
 				one.warned = true
-				t.s.hub.log.Warn("a transcript is not read", "session", state.Key.String(), "error", err)
+				t.s.hub.log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
 			}
 			return
 		}
@@ -303,10 +299,10 @@ func commandsIn(input []byte) []string {
 
 // environOf looks variables of a session's process up, for the place of its
 // store. Nothing of it is kept.
-func (s *sessions) environOf(one *session.Session) func(string) string {
+func (s *sessions) environOf(one *session.Glance) func(string) string {
 	var environ []string
-	if one.Place.PID > 0 && s.alive(one) == session.Alive {
-		environ, _ = s.hub.table.Environ(one.Place.PID)
+	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.hub.table, key) == session.Alive {
+		environ, _ = s.hub.table.Environ(key.pid)
 	}
 	return lookupList(environ)
 }

@@ -41,6 +41,8 @@ type Glance struct {
 	Start     uint64
 	Shared    bool // its process serves others as well
 
+	Transcript string
+
 	linked bool // the book knows it by more than its key and process
 }
 
@@ -50,7 +52,7 @@ func (g *Glance) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
 func glanceAt(s *Session) Glance {
 	return Glance{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, linked: s.Terminal != "" || len(s.Subagents) > 0,
+		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, Transcript: s.Transcript, linked: s.Terminal != "" || len(s.Subagents) > 0,
 	}
 }
 
@@ -128,7 +130,7 @@ func (f *shelf) rouse(key Key) {
 // minRepack is how much text is not worth being moved.
 const minRepack = 256 << 10
 
-func (n *nap) size() int { return len(n.text) + len(n.Key.Agent) + len(n.Key.ID) }
+func (n *nap) size() int { return len(n.Key.Agent) + len(n.Key.ID) + len(n.Transcript) + len(n.text) }
 
 // look is a session to be read without the book's lock: values do not change,
 // and texts neither.
@@ -245,15 +247,18 @@ func (f *shelf) lay(naps []nap) {
 	for i := range naps {
 		b.WriteString(naps[i].Key.Agent)
 		b.WriteString(naps[i].Key.ID)
+		b.WriteString(naps[i].Transcript)
 		b.WriteString(naps[i].text)
 	}
 	all := b.String()
+	next := func(s string) string {
+		window := all[:len(s)]
+		all = all[len(s):]
+		return window
+	}
 	for _, n := range naps {
-		agent, id, text := len(n.Key.Agent), len(n.Key.ID), len(n.text)
-		n.Key = Key{all[:agent], all[agent : agent+id]}
-		n.text = all[agent+id : agent+id+text]
+		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript), next(n.text)
 		n.Status = plain(n.Status)
-		all = all[agent+id+text:]
 		f.asleep[n.Key] = n
 	}
 	f.held += size

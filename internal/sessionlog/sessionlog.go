@@ -141,11 +141,22 @@ func appendLine(b []byte, e Entry) ([]byte, error) {
 	if isNull(e.Value) {
 		e.Value = nil // "null", also for an empty one
 	}
-	line, err := json.Marshal(e)
+	if e.Value == nil || bytes.ContainsAny(e.Value, "\n\r") {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return b, err
+		}
+		return append(append(b, line...), '\n'), nil
+	}
+	// The value is on one line already, which is the common case: it need not
+	// be read again only to be written.
+	key, err := json.Marshal(e.Key)
 	if err != nil {
 		return b, err
 	}
-	return append(append(b, line...), '\n'), nil
+	b = append(append(b, `{"k":`...), key...)
+	b = append(append(b, `,"v":`...), e.Value...)
+	return append(b, "}\n"...), nil
 }
 
 // Full reports whether the file is mostly outdated, so that writing it anew
