@@ -59,6 +59,10 @@ const (
 	// gather is how long a busy drain lets events come together: one commit
 	// for many costs a fraction of one commit each.
 	gather = 4 * time.Millisecond
+	// gatherMore is how long when many come: whoever watches cannot read that
+	// fast anyway.
+	gatherMore = 10 * time.Millisecond
+	manyCome   = 32
 	// idleRounds is how many looks without an event end that.
 	idleRounds = 60
 	// keepText is how much room for redacted bodies is kept between batches.
@@ -153,6 +157,7 @@ func (d *drain) run() {
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
+		came     int // events of the last round
 		passed   int // events since memory was given back
 		swept    = time.Now()
 		retained time.Time
@@ -198,10 +203,15 @@ func (d *drain) run() {
 		}
 		// Events are coming: it looks by the clock. Being woken by each would
 		// take time from the very caller who is reading its answer.
-		if pause(gather, d.over) {
+		span := gather
+		if came >= manyCome {
+			span = gatherMore
+		}
+		if pause(span, d.over) {
 			d.last()
 			return
 		}
+		came = 0
 		for full := true; full; {
 			batch = d.more(batch[:0])
 			full = len(batch) == batchItems
@@ -210,6 +220,7 @@ func (d *drain) run() {
 			}
 			idle = 0
 			passed += len(batch)
+			came += len(batch)
 			if !d.store(batch, nil) {
 				return // the hub ends while the journal is broken: the files keep it all
 			}

@@ -33,6 +33,7 @@ type rules struct {
 	once     allowances
 	looks    looks
 	editing  sync.Mutex
+	gateKeys sync.Map // agent → the setting of its gate
 
 	mu       sync.Mutex
 	views    map[places]*view
