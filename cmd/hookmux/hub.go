@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -64,9 +63,6 @@ func (w *world) runHub(ctx context.Context, service bool) error {
 	if person {
 		o.Environment = w.environ
 	}
-	// What lives long in a hub is small; what passes through is garbage at
-	// once. Collecting it less often is a fifth of the cpu of an event.
-	debug.SetGCPercent(300)
 	h, err := hub.New(o)
 	for service && errors.Is(err, hubstart.ErrRunning) {
 		select {
@@ -87,6 +83,9 @@ func (w *world) runHub(ctx context.Context, service bool) error {
 	if err != nil {
 		return err
 	}
+	steady, stop := context.WithCancel(ctx)
+	defer stop()
+	go steadyHeap(steady)
 	return h.Run(ctx)
 }
 

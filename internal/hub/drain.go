@@ -182,8 +182,7 @@ func (d *drain) run() {
 			case <-rest.C:
 				tidy()
 				if passed > muchPassed {
-					d.hub.sessions.book.Rest(time.Now(), keepAwake)
-					debug.FreeOSMemory() // quiet after a storm: others may need it
+					d.giveBack()
 					passed = 0
 				}
 				select {
@@ -235,6 +234,14 @@ func (d *drain) run() {
 			tidy()
 		}
 	}
+}
+
+// giveBack: quiet after a storm, and others may need the memory.
+func (d *drain) giveBack() {
+	d.text, d.rows, d.items = nil, nil, nil
+	d.hub.sessions.book.Rest(time.Now(), keepAwake)
+	d.hub.sessions.book.Compact()
+	debug.FreeOSMemory()
 }
 
 // pause waits, and says whether the hub ended meanwhile.

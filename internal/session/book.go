@@ -247,6 +247,16 @@ func (b *Book) Rest(before time.Time, keep int) int {
 	return slept
 }
 
+// Compact gives back what sessions that slept held, and do not need any more.
+// It is for quiet moments: everybody waits meanwhile.
+func (b *Book) Compact() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shelf.used < b.shelf.held {
+		b.shelf.repack()
+	}
+}
+
 // restAtOnce is how many sessions are laid down while everybody waits; they
 // share a piece of memory.
 const restAtOnce = 256

@@ -103,6 +103,10 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 	if held := w.book.shelf.held; held > all/2 {
 		t.Errorf("%d of %d bytes are held for a tenth of the sessions", held, all)
 	}
+	w.book.Compact()
+	if w.book.shelf.held != w.book.shelf.used || w.book.Len() != 100 {
+		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.shelf.held, w.book.shelf.used, w.book.Len())
+	}
 	if s, ok := w.book.Get(Key{"claude", "s990"}); !ok || s.Cwd != long {
 		t.Errorf("%+v", s)
 	}
