@@ -323,12 +323,22 @@ func (p *elsewhere) inWindow(t *terminal, tag, shows string) {
 	if err != nil || !t.await(ctx, shows) {
 		return
 	}
+	for range 100 { // the dialog may be drawn before the agent says that it waits
+		if !sign() || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
 	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
 	pressed := time.Now()
 	if t.press(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
 	for !sign() {
+		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
+			if pressed = time.Now(); t.press(ctx, p.st.Driver.Accept) != nil {
+				return
+			}
+		}
 		if !pause(ctx, 5*time.Millisecond) {
 			return
 		}
