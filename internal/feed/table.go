@@ -58,7 +58,7 @@ type entry struct {
 
 	// Guarded by the table.
 	waiters int
-	claimed bool // a reply is being written down
+	claim   chan struct{} // a reply is being written down; closed when that is over
 	end     End
 	ended   time.Time
 	said    Said
