@@ -29,6 +29,7 @@ type desk struct {
 	pin    *consent.PIN
 
 	surfaces atomic.Int32 // streams of the feed that somebody looks at
+	watchers *watchers
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
 	sink     sink
@@ -40,6 +41,7 @@ type desk struct {
 func newDesk(h *Hub) *desk {
 	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
 	d.sink.hub = h
+	d.watchers = newWatchers(h)
 	var err error
 	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
 		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
@@ -65,6 +67,15 @@ func (d *desk) close() {
 // kept.
 func (d *desk) someone() bool {
 	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil || d.sink.works()
+}
+
+// attended is someone for an event: those who followed the hub before this one
+// and are not back yet are waited for, half as long as the agent has.
+func (d *desk) attended(ctx context.Context, p *passage) bool {
+	if !d.someone() {
+		d.watchers.await(ctx, time.Until(p.deadline)/2)
+	}
+	return d.someone()
 }
 
 // see takes an event as a sign for requests that wait or were answered. It is
@@ -110,7 +121,7 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		return
 	}
-	if !h.desk.someone() {
+	if !h.desk.attended(ctx, p) {
 		h.askThere(p, d, spec)
 		return
 	}

@@ -151,7 +151,7 @@ func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need g
 		h.approve(d, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		return
 	}
-	if h.desk.someone() {
+	if h.desk.attended(ctx, p) {
 		r := h.request(p, &p.ev, need, project, wait)
 		r.Key = key
 		h.wait(ctx, in, p, r, &p.ev)
