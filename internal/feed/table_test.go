@@ -214,6 +214,43 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// What programs push counts apart, for a session and over all.
+func TestPushedCrowd(t *testing.T) {
+	table := NewTable()
+	push := func(session string) error {
+		r := request(call(session, "ls"))
+		r.Pushed = true
+		_, err := table.Open(r)
+		return err
+	}
+	for range MaxPending {
+		if err := push("s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := push("s"); !errors.Is(err, ErrCrowded) {
+		t.Error(err)
+	}
+	for i := range MaxPushed - MaxPending {
+		if err := push(fmt.Sprint("made up ", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := push("yet another"); !errors.Is(err, ErrFlooded) || table.Pushed() != MaxPushed {
+		t.Error(err, table.Pushed())
+	}
+	for range MaxPending {
+		mustOpen(t, table, request(call("s", "ls"))) // the session's own
+	}
+	if table.Of("claude", "s", false) != MaxPending || table.Of("claude", "s", true) != MaxPending {
+		t.Error(table.Of("claude", "s", false), table.Of("claude", "s", true))
+	}
+	table.Close()
+	if table.Pushed() != 0 || table.Of("claude", "s", true) != 0 {
+		t.Error("still counted")
+	}
+}
+
 func TestIDs(t *testing.T) {
 	table := NewTable()
 	ticket := mustOpen(t, table, request(call("s", "ls")))

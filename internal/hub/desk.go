@@ -35,11 +35,11 @@ type desk struct {
 	sink     sink
 
 	mu      sync.Mutex
-	crowded map[gate.Worker]bool // sessions of which too many requests wait; said once
+	crowded map[crowd]bool // of whom too many requests wait; said once
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
+	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}}
 	d.sink.hub = h
 	d.watchers = newWatchers(h)
 	var err error
@@ -210,9 +210,11 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	h.drain.nudge() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	r.Pushed = in.pushed
 	ticket, err := h.desk.table.Open(r)
-	if errors.Is(err, feed.ErrCrowded) {
-		h.desk.crowd(&p.ev)
+	if errors.Is(err, feed.ErrCrowded) || errors.Is(err, feed.ErrFlooded) {
+		h.desk.crowd(&r, err)
+		p.neutral = err.Error()
 		return
 	}
 	if err != nil {
@@ -234,7 +236,7 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	}
 	began := time.Now()
 	result := ticket.Wait(ctx)
-	h.desk.thinned(&p.ev)
+	h.desk.thinned(&r)
 	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
 	switch result.End {
 	case feed.Answered:
@@ -330,37 +332,6 @@ func carryOver(now, said event.Decision) event.Decision {
 		now.Verdict = event.Allow // the call comes changed already
 	}
 	return now
-}
-
-// crowd says once that a session asks more than anybody reads.
-func (d *desk) crowd(ev *event.Event) {
-	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
-	d.mu.Lock()
-	said := d.crowded[who]
-	if len(d.crowded) > 256 {
-		clear(d.crowded)
-	}
-	d.crowded[who] = true
-	d.mu.Unlock()
-	if said {
-		return
-	}
-	d.hub.problems.raise("crowd:"+ev.Agent+":"+ev.Session, "more than 50 requests of one session of "+ev.Agent+" wait; further ones are left to the agent's own prompt",
-		"answer or release some: `hookmux feed`")
-}
-
-// thinned takes that back once none of the session's requests waits.
-func (d *desk) thinned(ev *event.Event) {
-	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
-	d.mu.Lock()
-	said := d.crowded[who]
-	d.mu.Unlock()
-	if said && d.table.Of(ev.Agent, ev.Session) == 0 {
-		d.mu.Lock()
-		delete(d.crowded, who)
-		d.mu.Unlock()
-		d.hub.problems.mend("crowd:" + ev.Agent + ":" + ev.Session)
-	}
 }
 
 // gateLevel is what of an agent's doing becomes a request, and whether the

@@ -136,7 +136,7 @@ func (h *Hub) doPush(ctx context.Context, params json.RawMessage, peer proc.Cred
 		p.ID = frame.NewID()
 	}
 	in := arrival{
-		id: p.ID, agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), peer: peer,
+		id: p.ID, agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), peer: peer, pushed: true,
 		limit: time.Duration(p.Timeout * float64(time.Second)),
 	}
 	if len(p.Env) > 0 {
