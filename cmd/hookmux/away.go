@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/surface/text"
+	"github.com/hookmux/hookmux/internal/visible"
 )
 
 func (w *world) awayCommand() *cobra.Command {
@@ -56,6 +57,9 @@ func (w *world) backCommand() *cobra.Command {
 			} else {
 				w.say("away since %s: %d requests ended, %d wait, grants let %d calls pass",
 					text.Moment(*digest.Since, now), len(digest.Ended), len(digest.Waiting), digest.Granted)
+			}
+			if digest.Note != "" {
+				w.say("%s", visible.Line(digest.Note, 0))
 			}
 			for i := range digest.Ended {
 				item := &digest.Ended[i]

@@ -192,7 +192,8 @@ type Digest struct {
 	Since   *time.Time `json:"since,omitempty"`
 	Waiting []FeedItem `json:"waiting"`
 	Ended   []FeedItem `json:"ended"`
-	Granted uint64     `json:"granted"` // calls that grants let pass
+	Granted uint64     `json:"granted"`        // calls that grants let pass
+	Note    string     `json:"note,omitempty"` // what is not known
 }
 
 // PINParams sets, changes or drops the PIN for approvals.
