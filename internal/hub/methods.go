@@ -39,8 +39,18 @@ func (h *Hub) methods() map[string]method {
 		wire.MethodStats:     {authority.Read, h.doStats},
 		wire.MethodOutbox:    {authority.Report, h.doOutbox},
 	}
+	// What commands do to files without the hub: an agent that tries is refused
+	// by the command itself; here it is journalled.
+	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
+		table[name] = method{authority.Decide, h.doMay}
+	}
 	maps.Copy(table, h.sessionMethods())
 	return table
+}
+
+// doMay is reached by a person only.
+func (h *Hub) doMay(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	return map[string]bool{"ok": true}, nil
 }
 
 // refused notes an attempt to decide without authority: a person should learn
