@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/consent"
 )
 
-// Real hook processes and real hubs, killed twice and stopped twice while people
+// Real hook processes and real hubs, killed twice and stopped once while people
 // answer, follow the feed and leave, and some hooks are killed, too. No request
 // is lost: every hook that stays hears the person's answer. None is doubled: the
 // journal has each once. None is answered twice: what a hook hears is the last
@@ -46,11 +46,13 @@ type killStorm struct {
 	mu        sync.Mutex
 	heard     map[string]string // by session, of hooks that stayed
 	delivered map[string]int    // replies that were said to be delivered
+	unreached map[string]bool   // hooks that found no hub in time
 }
 
 const (
 	stormHooks = 30
 	stormKills = 2 // a third death within a minute would keep hubs from starting
+	stormEnds  = 3 // a hook asks four hubs at most
 )
 
 func (s *killStorm) run() {
@@ -69,9 +71,9 @@ func (s *killStorm) run() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.env = append(os.Environ(), h.env()...)
+	s.env = append(append(os.Environ(), h.env()...), "HOOKMUX_DEBUG=1")
 	s.c = &client.Client{Socket: dirs.Socket(), Timeout: 5 * time.Second}
-	s.heard, s.delivered = map[string]string{}, map[string]int{}
+	s.heard, s.delivered, s.unreached = map[string]string{}, map[string]int{}, map[string]bool{}
 	if s.watched {
 		stop := s.watch()
 		defer stop()
@@ -99,7 +101,7 @@ func (s *killStorm) run() {
 			}
 		})
 	}
-	for i := range 2 * stormKills {
+	for i := range stormEnds {
 		time.Sleep(time.Duration(300+rand.IntN(300)) * time.Millisecond)
 		if i%2 == 0 {
 			if info, err := s.c.Info(context.Background()); err == nil {
@@ -112,6 +114,9 @@ func (s *killStorm) run() {
 	work.Wait()
 	done.Store(true)
 	people.Wait()
+	if out, err := s.program("hookmux", "hub", "start").CombinedOutput(); err != nil { // the last one may have been stopped
+		t.Fatalf("%v: %s", err, out)
+	}
 	if list, err := s.c.Requests(context.Background(), false); err != nil || len(list) != 0 {
 		t.Errorf("%d requests still wait, %v", len(list), err)
 	}
@@ -128,6 +133,8 @@ func (s *killStorm) program(name string, args ...string) *exec.Cmd {
 // watch follows the feed as a person would, through everything.
 func (s *killStorm) watch() (stop func()) {
 	cmd := s.program("hookmux", "feed", "--watch", "--json")
+	var why bytes.Buffer
+	cmd.Stderr = &why
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)
@@ -149,6 +156,11 @@ func (s *killStorm) watch() (stop func()) {
 		}
 	}()
 	return func() {
+		select {
+		case <-drained:
+			s.t.Errorf("who watches gave up: %s", why.String())
+		default:
+		}
 		_ = cmd.Process.Signal(os.Interrupt)
 		<-drained
 		_ = cmd.Wait()
@@ -161,8 +173,8 @@ func (s *killStorm) hook(i int) {
 	time.Sleep(time.Duration(rand.IntN(2000)) * time.Millisecond)
 	hook := s.program("hookmux-hook", "claude", "PermissionRequest", "120")
 	hook.Stdin = strings.NewReader(fmt.Sprintf(`{"session_id":%q,"hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"command %d"}}`, session, i%5))
-	var out bytes.Buffer
-	hook.Stdout = &out
+	var out, why bytes.Buffer
+	hook.Stdout, hook.Stderr = &out, &why
 	if err := hook.Start(); err != nil {
 		s.t.Error(err)
 		return
@@ -177,6 +189,10 @@ func (s *killStorm) hook(i int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard[session] = out.String()
+	if strings.Contains(why.String(), "connect ") { // on a slow machine no hub may come up in time: the agent's own rules then
+		s.unreached[session] = true
+		s.t.Logf("%s: %s", session, why.String())
+	}
 	if err != nil {
 		s.t.Errorf("%s: %v", session, err)
 	}
@@ -214,6 +230,12 @@ func (s *killStorm) compare(book string) {
 	}
 	more := 0
 	for session, text := range s.heard {
+		if s.unreached[session] {
+			if text != "" {
+				s.t.Errorf("%s found no hub and said %q", session, text)
+			}
+			continue
+		}
 		word := ""
 		switch {
 		case strings.Contains(text, `"allow"`):
@@ -229,8 +251,11 @@ func (s *killStorm) compare(book string) {
 	}
 	// Three people answer one request each at a time, so no more than that can
 	// be under way when a hub dies or stops.
-	if limit := 3 * 2 * stormKills; more > limit {
+	if limit := 3 * stormEnds; more > limit {
 		s.t.Errorf("%d decisions are on record that no hook heard", more)
+	}
+	if len(s.unreached) > stormHooks/2 {
+		s.t.Error("most hooks found no hub")
 	}
 	if want := stormHooks - (stormHooks+5)/6; len(s.heard) != want {
 		s.t.Errorf("%d of %d hooks ended", len(s.heard), want)
@@ -244,8 +269,10 @@ func (s *killStorm) countRows() {
 		clear(rows)
 		err := s.c.Query(context.Background(), client.QueryParams{Filter: client.Filter{Kinds: []string{"PermissionRequest"}}}, func(e client.Entry) bool {
 			var ev struct{ Session string }
-			if json.Unmarshal(e.Event, &ev) == nil && s.heard[ev.Session] != "" {
-				rows[ev.Session]++
+			if json.Unmarshal(e.Event, &ev) == nil {
+				if _, stayed := s.heard[ev.Session]; stayed {
+					rows[ev.Session]++
+				}
 			}
 			return true
 		})

@@ -112,7 +112,10 @@ func (w *watchers) await(ctx context.Context, limit time.Duration) {
 // write keeps the list on disk. One that cannot be written is not worth a word:
 // the next hub may take its people for absent, for a moment.
 func (w *watchers) write() {
-	list := make([]watcher, 0, len(w.here))
+	list := []watcher{}
+	if time.Now().Before(w.until) {
+		list = append(list, w.due...) // this hub may end before they are back
+	}
 	for one := range w.here {
 		list = append(list, one)
 	}
