@@ -52,9 +52,9 @@ type FeedItem struct {
 	Event   string `json:"event"` // the agent's own name of it
 	Pane    string `json:"pane,omitempty"`
 
-	Tool     string          `json:"tool,omitempty"`
+	Tool     string          `json:"tool"` // "" and null where no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`
-	Input    json.RawMessage `json:"input,omitempty"`
+	Input    json.RawMessage `json:"input"`
 
 	// Choices are what the person may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a
