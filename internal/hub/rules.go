@@ -223,7 +223,8 @@ func (r *rules) view(at places) *view {
 	if v != nil && time.Since(v.lookedAt()) < lookAgain {
 		return v
 	}
-	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
+	old := v // the look may go on behind, when v is another one
+	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, old) })
 	r.mu.Lock()
 	now := r.views[at]
 	r.mu.Unlock()
