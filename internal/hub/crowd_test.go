@@ -77,3 +77,23 @@ func TestPushedFlood(t *testing.T) {
 		return !flooded && len(w.items()) == 0
 	})
 }
+
+// An agent without a prompt of its own asks the person who sits at it about what
+// is too much for the feed: no opinion would let it run.
+func TestCrowdOfAnAgentWithoutAPrompt(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.set("gate.pi", "side-effects")
+	var calls []*pendingCall
+	for range feed.MaxPending {
+		calls = append(calls, w.hold(piCall(true)))
+	}
+	w.eventually("as many wait as may", func() bool { return len(w.items()) == feed.MaxPending })
+	if got := string(w.ask(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
+		t.Errorf("it runs unasked: %q", got)
+	}
+	for _, c := range calls {
+		c.conn.Close()
+	}
+	w.eventually("all are gone", func() bool { return len(w.items()) == 0 })
+}

@@ -131,6 +131,9 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 	}
 	r := h.request(p, seen, need, project, hold)
 	h.wait(ctx, in, p, r, seen)
+	if p.asked == nil { // too many wait already
+		h.askThere(p, d, spec)
+	}
 }
 
 // askThere puts a call that nobody elsewhere could answer to the person at the
