@@ -71,6 +71,6 @@ func (w *world) backCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, note?}")
 	return cmd
 }
