@@ -103,6 +103,9 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
 	}
+	for _, one := range b.moduleParts() {
+		all[one.name] = one.run
+	}
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, modules, sessions, crowd, feed", part)

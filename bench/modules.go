@@ -43,19 +43,25 @@ const (
 // modules measures hooks in TypeScript: a decision through a warm one, loading,
 // and memory.
 func (b *bench) modules(ctx context.Context) error {
-	if err := b.moduleCalls(ctx); err != nil {
-		return err
+	for _, part := range b.moduleParts() {
+		if err := part.run(ctx); err != nil {
+			return err
+		}
 	}
-	if err := b.moduleDispatch(ctx); err != nil {
-		return err
+	return nil
+}
+
+// part is one measurement that can be asked for alone.
+type part struct {
+	name string
+	run  func(context.Context) error
+}
+
+func (b *bench) moduleParts() []part {
+	return []part{
+		{"modules/calls", b.moduleCalls}, {"modules/dispatch", b.moduleDispatch}, {"modules/loads", b.moduleLoads},
+		{"modules/starts", b.moduleStarts}, {"modules/memory", b.moduleMemory},
 	}
-	if err := b.moduleLoads(ctx); err != nil {
-		return err
-	}
-	if err := b.moduleStarts(ctx); err != nil {
-		return err
-	}
-	return b.moduleMemory(ctx)
 }
 
 // moduleCalls makes calls over the sockets of two hubs in turn: one with a
