@@ -57,12 +57,11 @@ func compile(part string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	vm, err := quickjs.NewVM()
+	code, err := bytecode(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", part, err)
 	}
-	defer vm.Close()
-	return vm.Compile(text, quickjs.EvalGlobal)
+	return code, nil
 }
 
 // machine is one engine on one goroutine. Everything that runs JavaScript is a
