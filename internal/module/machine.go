@@ -165,6 +165,9 @@ func (m *machine) prepare(code []byte) error {
 	if err := m.vm.RegisterHostFunc("__async", m.async); err != nil {
 		return err
 	}
+	if err := m.vm.RegisterHostFunc("__done", m.told); err != nil {
+		return err
+	}
 	if _, err := m.vm.EvalBytecode(code); err != nil {
 		return err
 	}
@@ -203,6 +206,15 @@ func (m *machine) async(args []any) (_ any, err error) {
 	text, _ := args[2].(string)
 	key, _ := args[3].(string)
 	m.ops.start(id, op, json.RawMessage(text), key)
+	return nil, nil
+}
+
+// told hears what came of a load or an event: its number, and JSON unless there
+// is nothing to say.
+func (m *machine) told(args []any) (_ any, err error) {
+	defer survive(&err)
+	text, _ := args[1].(string)
+	m.answered(number(args[0]), outcome{value: json.RawMessage(text)})
 	return nil, nil
 }
 
@@ -387,7 +399,7 @@ func (m *machine) end(why error) {
 	m.pending, m.jobs = map[int]chan<- outcome{}, nil
 	m.mu.Unlock()
 	for _, j := range jobs {
-		if answer := pending[j.id]; answer != nil && j.kind == "event" {
+		if answer := pending[j.id]; answer != nil && (j.kind == "event" || j.kind == "call") {
 			answer <- outcome{err: errNotRun}
 			delete(pending, j.id)
 		}

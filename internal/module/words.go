@@ -34,6 +34,9 @@ type call struct {
 	native object
 	places map[string][]any // pi's key → where it stands in the agent's input; nil: nowhere
 	own    bool             // pi's own call: keys may be added
+	// Of a plain command: its input as it came, and how it is taken apart.
+	raw   json.RawMessage
+	whole func() *call
 }
 
 // spelling says what pi calls a kind of tool and the keys of its input. The

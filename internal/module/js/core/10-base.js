@@ -2,9 +2,10 @@
 // hook written for Node expects. Nothing here has powers of its own: whatever
 // leaves the engine goes through call() and start(), which Go answers.
 
-const native = { sync: globalThis.__sync, start: globalThis.__async };
+const native = { sync: globalThis.__sync, start: globalThis.__async, done: globalThis.__done };
 delete globalThis.__sync;
 delete globalThis.__async;
+delete globalThis.__done;
 globalThis.global = globalThis;
 
 class HostError extends Error {

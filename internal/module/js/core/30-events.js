@@ -66,49 +66,63 @@ function unchanged(before, input) {
   return left === 0;
 }
 
-// judged is tool_call. The first block stops; a throw blocks, and the caller
+// Judging is tool_call. The first block stops; a throw blocks, and the caller
 // hears it as threw. It is waited for at every call of a tool, so it is told by
 // a callback: awaiting costs several times what a regex does.
-function judged(request, event, list, ctx, done) {
-  const before = picture(event.input);
-  const out = {};
-  let at = 0;
-  const threw = (e) => {
-    report(request, event, e);
-    done({ threw: describe(e) });
-  };
-  const heard = (r) => {
-    if (truthy(r) && r.block) {
-      done({ result: { block: true, reason: r.reason === undefined ? "" : String(r.reason) } });
+class Judging {
+  constructor(request, event, list, ctx, done) {
+    this.request = request;
+    this.event = event;
+    this.list = list;
+    this.many = list.length; // those who come while it is judged are not asked
+    this.at = 0;
+    this.ctx = ctx;
+    this.done = done;
+    this.before = picture(event.input);
+    this.result = undefined;
+    this.next();
+  }
+  next() {
+    try {
+      while (this.at < this.many) {
+        const r = this.list[this.at++](this.event, this.ctx);
+        if (r && typeof r.then === "function") {
+          r.then((v) => this.later(v), (e) => this.threw(e));
+          return;
+        }
+        if (r && !this.heard(r)) return;
+      }
+      const { input } = this.event;
+      this.done(this.result, unchanged(this.before, input) ? undefined : input);
+    } catch (e) {
+      this.threw(e);
+    }
+  }
+  later(r) {
+    try {
+      if (!this.heard(r)) return;
+    } catch (e) {
+      return this.threw(e);
+    }
+    this.next();
+  }
+  heard(r) {
+    if (!truthy(r)) return true;
+    if (r.block) {
+      this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason) });
       return false;
     }
-    if (truthy(r)) out.result = r;
+    this.result = r;
     return true;
-  };
-  const next = () => {
-    while (at < list.length) {
-      const r = list[at++](event, ctx);
-      if (r && typeof r.then === "function") {
-        r.then((v) => guarded(() => heard(v) && next()), threw);
-        return;
-      }
-      if (!heard(r)) return;
-    }
-    if (!unchanged(before, event.input)) out.input = event.input;
-    done(out);
-  };
-  const guarded = (run) => {
-    try {
-      run();
-    } catch (e) {
-      threw(e);
-    }
-  };
-  guarded(next);
+  }
+  threw(e) {
+    report(this.request, this.event, e);
+    this.done(undefined, undefined, describe(e));
+  }
 }
 
 const rules = {
-  tool_call: (session, request, event, list, ctx) => new Promise((done) => judged(request, event, list, ctx, done)),
+  tool_call: (session, request, event, list, ctx) => new Promise((done) => new Judging(request, event, list, ctx, (result, input, threw) => done({ result, input, threw }))),
 
   async tool_result(session, request, event, list, ctx) {
     let result;
@@ -304,23 +318,53 @@ async function dispatch(request) {
   return out;
 }
 
-// quickly is dispatch for what happens most: one call of a tool.
-function quickly(request) {
-  const { id, events: [event] } = request;
-  const session = sessionOf(request.ctx);
+// What is said of a session is read once, as long as it stays the same.
+const abouts = new Map();
+function aboutOf(text) {
+  let about = abouts.get(text);
+  if (about === undefined) {
+    if (abouts.size >= 64) abouts.clear();
+    abouts.set(text, (about = JSON.parse(text)));
+  }
+  return about;
+}
+
+// quickly is dispatch for what happens most: one call of a tool. Its three lines
+// are described where Go writes them.
+function quickly(id, text) {
+  const first = text.indexOf("\n");
+  const second = text.indexOf("\n", first + 1);
+  const ctx = aboutOf(text.slice(0, first));
+  const said = JSON.parse(text.slice(second + 1));
+  const session = sessionOf(ctx);
+  const event = {
+    input: said[2],
+    toolCallId: said[1],
+    toolName: said[0],
+    type: "tool_call",
+    get native() { return settled(this, "native", JSON.parse(text.slice(first + 1, second))); },
+    set native(value) { settled(this, "native", value); },
+  };
+  const request = { id, ctx, open: 0 };
   const list = session.handlers.get("tool_call");
   if (session.ready || session.failure || !list || !list.length) {
+    request.events = [event];
+    request.native = text.slice(first + 1, second);
     dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
     return;
   }
   current = session;
   session.dispatch = id;
-  request.open = 0;
   running.set(id, request);
-  judged(request, dressed(event, session, request), [...list], new Context(session, request), (said) => {
+  new Judging(request, event, list, new Context(session, request), (result, input, threw) => {
     running.delete(id);
-    finish(id, said.result === undefined && said.input === undefined && said.threw === undefined ? undefined : [said]);
+    finish(id, result === undefined && input === undefined && threw === undefined ? undefined : [{ result, input, threw }]);
   });
+}
+
+function settled(object, name, value) {
+  Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: true });
+  return value;
 }
 
 // --- Go's way in ------------------------------------------------------------------
@@ -328,11 +372,11 @@ function quickly(request) {
 const finish = (id, value) => {
   let text;
   try {
-    text = JSON.stringify({ id, value });
+    text = value === undefined ? "" : JSON.stringify(value) || "";
   } catch (e) {
     return fail(id, e); // what was said cannot be told
   }
-  native.sync("done", text);
+  native.done(id, text);
 };
 const fail = (id, e) => native.sync("done", JSON.stringify({ id, error: describe(e) }));
 
@@ -358,7 +402,6 @@ const entries = {
   },
   event(id, request) {
     request.id = id;
-    if (!request.ends && request.events.length === 1 && request.events[0].type === "tool_call") return quickly(request);
     dispatch(request).then((v) => finish(id, v.some((said) => said !== null) ? v : undefined), (e) => fail(id, e));
   },
   expire(id) {
@@ -386,6 +429,14 @@ const entries = {
 
 globalThis.__enter = (kind, id, json) => {
   if (kind === "well") return void new Uint8Array(1 << 18); // throws when the engine's memory is used up
+  if (kind === "call") {
+    try {
+      quickly(id, json);
+    } catch (e) {
+      fail(id, e);
+    }
+    return;
+  }
   try {
     entries[kind](id, json === "" ? undefined : JSON.parse(json));
   } catch (e) {
