@@ -347,7 +347,14 @@ func (m *machine) loop() {
 func (m *machine) run(j job) {
 	began := time.Now()
 	m.dog.start()
-	_, err := m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
+	var err error
+	if j.kind == "call" {
+		about, rest, _ := strings.Cut(j.json, "\n")
+		own, text, _ := strings.Cut(rest, "\n")
+		_, err = m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, about, own, text)
+	} else {
+		_, err = m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
+	}
 	if err == nil {
 		_, err = m.vm.ExecutePendingJobs()
 	}

@@ -45,11 +45,12 @@ function report(request, event, e) {
 
 // picture remembers an input, so that a change shows: most are flat.
 function picture(input) {
-  const flat = {};
-  for (const key in input) {
-    const value = input[key];
+  const keys = Object.keys(input);
+  const flat = [keys];
+  for (let i = 0; i < keys.length; i++) {
+    const value = input[keys[i]];
     if (value !== null && typeof value === "object") return JSON.stringify(input);
-    flat[key] = value;
+    flat.push(value);
   }
   return flat;
 }
@@ -57,13 +58,9 @@ function picture(input) {
 function unchanged(before, input) {
   if (typeof before === "string") return JSON.stringify(input) === before;
   if (input === null || typeof input !== "object") return false;
-  let left = 0;
-  for (const key in before) {
-    if (input[key] !== before[key]) return false;
-    left++;
-  }
-  for (const key in input) left--;
-  return left === 0;
+  const keys = before[0];
+  for (let i = 0; i < keys.length; i++) if (input[keys[i]] !== before[i + 1]) return false;
+  return Object.keys(input).length === keys.length;
 }
 
 // Judging is tool_call. The first block stops; a throw blocks, and the caller
@@ -329,27 +326,28 @@ function aboutOf(text) {
   return about;
 }
 
-// quickly is dispatch for what happens most: one call of a tool. Its three lines
-// are described where Go writes them.
-function quickly(id, text) {
-  const first = text.indexOf("\n");
-  const second = text.indexOf("\n", first + 1);
-  const ctx = aboutOf(text.slice(0, first));
-  const said = JSON.parse(text.slice(second + 1));
+// quickly is dispatch for what happens most: one call of a tool. It comes in
+// three pieces, which are described where Go writes them.
+function quickly(id, about, own, text) {
+  const ctx = aboutOf(about);
+  const said = JSON.parse(text);
   const session = sessionOf(ctx);
   const event = {
     input: said[2],
     toolCallId: said[1],
     toolName: said[0],
     type: "tool_call",
-    get native() { return settled(this, "native", JSON.parse(text.slice(first + 1, second))); },
-    set native(value) { settled(this, "native", value); },
+    get native() {
+      const value = JSON.parse(own);
+      Object.defineProperty(this, "native", { value, writable: true, configurable: true, enumerable: true });
+      return value;
+    },
   };
   const request = { id, ctx, open: 0 };
   const list = session.handlers.get("tool_call");
   if (session.ready || session.failure || !list || !list.length) {
     request.events = [event];
-    request.native = text.slice(first + 1, second);
+    request.native = own;
     dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
     return;
   }
@@ -360,11 +358,6 @@ function quickly(id, text) {
     running.delete(id);
     finish(id, result === undefined && input === undefined && threw === undefined ? undefined : [{ result, input, threw }]);
   });
-}
-
-function settled(object, name, value) {
-  Object.defineProperty(object, name, { value, writable: true, configurable: true, enumerable: true });
-  return value;
 }
 
 // --- Go's way in ------------------------------------------------------------------
@@ -427,11 +420,11 @@ const entries = {
   },
 };
 
-globalThis.__enter = (kind, id, json) => {
+globalThis.__enter = (kind, id, json, own, text) => {
   if (kind === "well") return void new Uint8Array(1 << 18); // throws when the engine's memory is used up
   if (kind === "call") {
     try {
-      quickly(id, json);
+      quickly(id, json, own, text);
     } catch (e) {
       fail(id, e);
     }
