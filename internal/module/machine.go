@@ -126,7 +126,8 @@ func (e errSlice) Error() string {
 }
 
 // newMachine makes an engine in which the file called name has the given text.
-// It runs until close, or until it had to be dropped.
+// It does nothing before begin, and runs until close or until it had to be
+// dropped.
 func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 	code, err := parts["core"]()
 	if err != nil {
@@ -154,8 +155,18 @@ func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 		_ = vm.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	go m.loop()
 	return m, nil
+}
+
+// begin takes the first job here and leaves the rest to a goroutine of the
+// engine's own. Loading goes deep: who loads many files has the stack for it
+// already, and most engines will not need one as deep again.
+func (m *machine) begin() {
+	if m.turn() {
+		go m.loop()
+	} else {
+		m.over()
+	}
 }
 
 func (m *machine) prepare(code []byte) error {
@@ -315,29 +326,40 @@ func (m *machine) deliver() {
 func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(body)}) }
 
 func (m *machine) loop() {
-	defer close(m.done)
-	for {
-		m.mu.Lock()
-		if m.ended != nil {
-			m.mu.Unlock()
-			break
-		}
-		if len(m.jobs) == 0 {
-			m.jobs = nil
-			m.mu.Unlock()
-			<-m.wake
-			continue
-		}
-		j := m.jobs[0]
-		m.jobs = m.jobs[1:]
-		m.mu.Unlock()
-		m.run(j)
-		if m.doom != nil {
-			m.end(m.doom)
-			break
-		}
-		m.deliver()
+	for m.turn() {
 	}
+	m.over()
+}
+
+// turn does the next job, or waits for one; false means that the engine is to
+// be dropped.
+func (m *machine) turn() bool {
+	m.mu.Lock()
+	if m.ended != nil {
+		m.mu.Unlock()
+		return false
+	}
+	if len(m.jobs) == 0 {
+		m.jobs = nil
+		m.mu.Unlock()
+		<-m.wake
+		return true
+	}
+	j := m.jobs[0]
+	m.jobs = m.jobs[1:]
+	m.mu.Unlock()
+	m.run(j)
+	if m.doom != nil {
+		m.end(m.doom)
+		return false
+	}
+	m.deliver()
+	return true
+}
+
+// over gives back what the engine has.
+func (m *machine) over() {
+	defer close(m.done)
 	m.ops.close()
 	m.enter.Free()
 	_ = m.vm.Close()

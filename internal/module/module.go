@@ -195,6 +195,9 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
 	defer cancel()
 	_, answer := g.runner.ask("load", string(settings), nil)
+	if own, ok := g.runner.(*machine); ok {
+		own.begin()
+	}
 	var o outcome
 	select {
 	case o = <-answer:
