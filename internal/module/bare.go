@@ -9,10 +9,11 @@ import (
 	engine "modernc.org/libquickjs"
 )
 
-// bytecode compiles a script without its text. Engines keep that for every
-// function, nested ones several times over, and nobody reads it of code that is
-// ours. The quickjs package has no word for it, so this goes one floor deeper,
-// with an engine that lives for this one call.
+// bytecode compiles a script without its text, its line numbers and the names
+// of its variables. Engines keep all that for every function, the text of nested
+// ones several times over, and nobody reads it of code that is ours. The quickjs
+// package has no word for it, so this goes one floor deeper, with an engine that
+// lives for this one call. Such code cannot call import() itself.
 func bytecode(text string) ([]byte, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -26,7 +27,7 @@ func bytecode(text string) ([]byte, error) {
 		return nil, errOutOfMemory
 	}
 	defer engine.XJS_FreeContext(tls, ctx)
-	engine.XJS_SetStripInfo(tls, rt, engine.MJS_STRIP_SOURCE) // import() needs what is called debug
+	engine.XJS_SetStripInfo(tls, rt, engine.MJS_STRIP_SOURCE|engine.MJS_STRIP_DEBUG)
 
 	source, err := libc.CString(text)
 	if err != nil {

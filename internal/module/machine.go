@@ -183,7 +183,7 @@ func (m *machine) prepare(code []byte) error {
 		return err
 	}
 	var err error
-	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; return enter; })()", quickjs.EvalGlobal)
+	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; enter.importFile = (file) => import(file); return enter; })()", quickjs.EvalGlobal)
 	return err
 }
 

@@ -6,6 +6,7 @@ const native = { sync: globalThis.__sync, start: globalThis.__async, done: globa
 delete globalThis.__sync;
 delete globalThis.__async;
 delete globalThis.__done;
+const importFile = (file) => enter.importFile(file); // from Go: what is compiled beforehand cannot import
 globalThis.global = globalThis;
 
 class HostError extends Error {

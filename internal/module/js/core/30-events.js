@@ -391,7 +391,7 @@ const entries = {
   load(id, args) {
     settings = args;
     current = null;
-    import(args.file).then((space) => loaded(id, space)).catch((e) => fail(id, e));
+    importFile(args.file).then((space) => loaded(id, space)).catch((e) => fail(id, e));
   },
   event(id, request) {
     request.id = id;
@@ -420,7 +420,7 @@ const entries = {
   },
 };
 
-globalThis.__enter = (kind, id, json, own, text) => {
+const enter = globalThis.__enter = (kind, id, json, own, text) => {
   if (kind === "well") return void new Uint8Array(1 << 18); // throws when the engine's memory is used up
   if (kind === "call") {
     try {
