@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -20,7 +19,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -57,7 +55,7 @@ type part struct {
 func (b *bench) moduleParts() []part {
 	return []part{
 		{"modules/calls", b.moduleCalls}, {"modules/dispatch", b.moduleDispatch}, {"modules/loads", b.moduleLoads},
-		{"modules/starts", b.moduleStarts}, {"modules/memory", b.moduleMemory},
+		{"modules/starts", b.moduleStarts}, {"modules/memory", b.moduleMemory}, {"modules/attacks", b.moduleAttacks},
 	}
 }
 
@@ -276,7 +274,7 @@ func (b *bench) moduleMemory(ctx context.Context) error {
 		}
 		resident = append(resident, bytes/1e6)
 	}
-	b.table.atMost("modules: memory of one more", (resident[1]-resident[0])/manyModules, 0.6, "MB")
+	b.table.atMost("modules: memory of one more", (resident[1]-resident[0])/manyModules, 0.45, "MB")
 	return nil
 }
 
@@ -291,27 +289,11 @@ func (b *bench) moduleHub(ctx context.Context, name string, n int) (*place, erro
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		var list []wire.ModuleInfo
-		if err := p.client.Call(ctx, wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
-			p.stop()
-			return nil, err
-		}
-		ready := 0
-		for _, m := range list {
-			if m.InForce {
-				ready++
-			}
-		}
-		if ready == n {
-			return p, nil
-		}
-		if time.Now().After(end) {
-			p.stop()
-			text, _ := json.Marshal(list)
-			return nil, fmt.Errorf("%d of %d modules are loaded: %s", ready, n, text)
-		}
+	if err := p.modulesLoaded(ctx, n); err != nil {
+		p.stop()
+		return nil, err
 	}
+	return p, nil
 }
 
 func p95(values []float64) float64 {

@@ -23,6 +23,7 @@ var scripts embed.FS
 // loads.
 var parts = map[string]func() ([]byte, error){
 	"core":     sync.OnceValues(func() ([]byte, error) { return compile("core") }),
+	"common":   sync.OnceValues(func() ([]byte, error) { return compile("common") }),
 	"web":      sync.OnceValues(func() ([]byte, error) { return compile("web") }),
 	"node":     sync.OnceValues(func() ([]byte, error) { return compile("node") }),
 	"packages": sync.OnceValues(func() ([]byte, error) { return compile("packages") }),
@@ -80,7 +81,11 @@ type machine struct {
 	ended   error // why it takes no more jobs
 	done    chan struct{}
 	doom    error // set on the goroutine: drop the engine after this job
-	said    []answerTo
+	worn    bool  // the job took long: its goroutine's stack may have grown deep
+	// strained, if not nil, is told of such jobs and of an engine that had to be
+	// dropped.
+	strained func()
+	said     []answerTo
 }
 
 type job struct {
@@ -327,8 +332,22 @@ func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(bo
 
 func (m *machine) loop() {
 	for m.turn() {
+		if m.worn {
+			// Stacks shrink by and by, and only while something else happens: a
+			// recursion's megabytes are given back with their goroutine.
+			m.worn = false
+			go m.loop()
+			m.strain()
+			return
+		}
 	}
 	m.over()
+}
+
+func (m *machine) strain() {
+	if m.strained != nil {
+		m.strained()
+	}
 }
 
 // turn does the next job, or waits for one; false means that the engine is to
@@ -360,6 +379,9 @@ func (m *machine) turn() bool {
 // over gives back what the engine has.
 func (m *machine) over() {
 	defer close(m.done)
+	if m.doom != nil {
+		defer m.strain()
+	}
 	m.ops.close()
 	m.enter.Free()
 	_ = m.vm.Close()
@@ -384,6 +406,7 @@ func (m *machine) run(j job) {
 		m.doom = errSlice{m.dog.slice}
 		return
 	}
+	m.worn = time.Since(began) > wearing
 	switch {
 	case err == nil:
 	case outOfMemory(err):
@@ -408,6 +431,9 @@ func (m *machine) run(j job) {
 const maxDepth = 8000
 
 const unwell = 5 * time.Millisecond
+
+// wearing is far beyond what handlers need for themselves.
+const wearing = 20 * time.Millisecond
 
 // outOfMemory knows both forms: the second is an exception for which there was
 // no memory left.

@@ -196,6 +196,7 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	defer cancel()
 	_, answer := g.runner.ask("load", string(settings), nil)
 	if own, ok := g.runner.(*machine); ok {
+		own.strained = host.Strained
 		own.begin()
 	}
 	var o outcome
