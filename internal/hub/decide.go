@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,9 @@ import (
 // the spot; everything else may take long, so the caller's hanging up and the
 // deadline end it.
 func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Call) hook.Outcome {
+	if in.dry != nil {
+		return h.dispatch.Decide(context.WithValue(ctx, dryRun{}, true), call, ownGuards(p.entries))
+	}
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)
 	}
@@ -46,14 +50,24 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 // interrupted the agent, or the agent gave up.
 const callerLeft = "caller left"
 
-// onlyGuards: nobody but hookmux's own guards is meant.
-func onlyGuards(entries []*hook.Entry) bool {
+// switchedOff says that the user wants no hooks for now.
+const switchedOff = "off"
+
+// ownGuards are hookmux's own among the entries: pure, so that asking them
+// leaves no trace.
+func ownGuards(entries []*hook.Entry) []*hook.Entry {
+	var own []*hook.Entry
 	for _, e := range entries {
-		if !e.BuiltinGuard {
-			return false
+		if e.BuiltinGuard {
+			own = append(own, e)
 		}
 	}
-	return true
+	return own
+}
+
+// onlyGuards: nobody but hookmux's own guards is meant.
+func onlyGuards(entries []*hook.Entry) bool {
+	return !slices.ContainsFunc(entries, func(e *hook.Entry) bool { return !e.BuiltinGuard })
 }
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {

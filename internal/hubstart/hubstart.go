@@ -60,15 +60,9 @@ func FindProgram(getenv func(string) string) (string, error) {
 			dirs = append(dirs, filepath.Dir(real))
 		}
 	}
-	dirs = append(dirs, filepath.SplitList(getenv("PATH"))...)
-	for _, dir := range dirs {
-		if !filepath.IsAbs(dir) {
-			continue // never from the directory an agent happens to work in
-		}
-		file := filepath.Join(dir, "hookmux")
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file, nil
-		}
+	dirs = append(dirs, getenv("PATH"))
+	if file := paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))); file != "" {
+		return file, nil
 	}
 	return "", errors.New("hookmux: program not found beside hookmux-hook or on PATH; install both in one directory")
 }
