@@ -107,7 +107,18 @@ func plainCommand(t *event.Tool, subject string) *call {
 			return nil
 		}
 	}
-	return &call{tool: t.Name, name: spellings[event.Shell].tool, raw: raw, whole: func() *call { return inPisWords(t, subject, false) }}
+	words, known := spellingOf(t)
+	if !known || words.Subject != "command" {
+		return nil
+	}
+	for _, k := range words.Keys {
+		for _, other := range k.Others {
+			if jsonscan.Get(raw, other) != nil {
+				return nil // it is called otherwise in pi
+			}
+		}
+	}
+	return &call{tool: t.Name, name: words.Tool, raw: raw, whole: func() *call { return inPisWords(t, subject, false) }}
 }
 
 // unfold takes a plain command apart.
