@@ -385,13 +385,26 @@ func (d *desk) thinned(ev *event.Event) {
 	}
 }
 
+// gateKey is the setting that counts for an agent. There are as many as the
+// catalogue has agents, and each is asked for at every call.
+func (r *rules) gateKey(agent string) string {
+	if key, ok := r.gateKeys.Load(agent); ok {
+		return key.(string)
+	}
+	key := config.Gate
+	if _, ok := config.Find(config.Gate + "." + agent); ok {
+		key += "." + agent
+	}
+	if _, known := r.hub.catalogue.Agent(agent); known {
+		r.gateKeys.Store(agent, key)
+	}
+	return key
+}
+
 // gateLevel is what of an agent's doing becomes a request, and whether the
 // user said so. Where two projects have a say the tighter one counts.
 func (r *rules) gateLevel(ev *event.Event) (gate.Level, bool) {
-	key := config.Gate
-	if _, ok := config.Find(config.Gate + "." + ev.Agent); ok {
-		key += "." + ev.Agent
-	}
+	key := r.gateKey(ev.Agent)
 	level, chosen := gate.Off, false
 	for i, s := range r.view(r.placesOf(ev)).settings {
 		if s == nil {

@@ -33,6 +33,7 @@ type rules struct {
 	once     allowances
 	looks    looks
 	editing  sync.Mutex
+	gateKeys sync.Map // agent → the setting of its gate
 
 	mu       sync.Mutex
 	views    map[places]*view
@@ -235,6 +236,11 @@ func (r *rules) view(at places) *view {
 	if v != nil && time.Since(v.lookedAt()) < lookAgain {
 		return v
 	}
+	return r.viewAfresh(at, v)
+}
+
+// viewAfresh is view where it is time to look again; v is what was seen last.
+func (r *rules) viewAfresh(at places, v *view) *view {
 	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
 	r.mu.Lock()
 	now := r.views[at]
