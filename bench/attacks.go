@@ -80,6 +80,10 @@ func (b *bench) moduleAttacks(ctx context.Context) error {
 		}
 		return nil
 	}
+	fresh, err := residentOf(p)
+	if err != nil {
+		return err
+	}
 	// The first rounds take what the allocators keep for good.
 	for range 2 {
 		if err := round(); err != nil {
@@ -110,6 +114,7 @@ func (b *bench) moduleAttacks(ctx context.Context) error {
 	for i, attack := range attacks {
 		b.table.atMost("modules: "+attack.name+", refused after at most", slowest[i].Seconds(), attack.bar.Seconds(), "s")
 	}
+	b.table.note("modules: a hub before it is attacked", fresh/1e6, "MB")
 	b.table.note("modules: a hub that was attacked twice by each", before/1e6, "MB")
 	b.table.atMost(fmt.Sprintf("modules: more after %d times each", times), max(after-before, 0)/1e6, 8, "MB")
 	return nil
