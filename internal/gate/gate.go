@@ -97,7 +97,7 @@ func native(c Case) (Need, bool) {
 	if point == nil {
 		return Need{}, false
 	}
-	kind, ok := kindOf(c.Event)
+	kind, ok := KindOf(c.Event)
 	if !ok {
 		return Need{}, false
 	}
@@ -161,7 +161,8 @@ func (n *Need) unseen() {
 	n.Choices = slices.DeleteFunc(n.Choices, func(c event.Choice) bool { return c != event.ChooseDeny })
 }
 
-func kindOf(ev *event.Event) (Kind, bool) {
+// KindOf is what a person would be asked for by an event, if anything.
+func KindOf(ev *event.Event) (Kind, bool) {
 	switch ev.Kind {
 	case event.UserQuestion:
 		return Question, true

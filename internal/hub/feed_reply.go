@@ -165,7 +165,7 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 // tooLate is what a reply hears when the request had ended.
 func tooLate(item wire.FeedItem) wire.FeedReplyResult {
 	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(feed.Gone), Why: item.End, Item: &item, Decided: item.Decision}
-	if item.Status == string(feed.Resolved) || item.Status == string(feed.Pending) {
+	if item.Status == string(feed.Resolved) {
 		result.Outcome = string(feed.Already)
 	}
 	if item.Decision != nil {
