@@ -33,6 +33,7 @@ type rules struct {
 	once     allowances
 	looks    looks
 	editing  sync.Mutex
+	gateKeys sync.Map // agent → the setting of its gate
 
 	mu       sync.Mutex
 	views    map[places]*view
@@ -235,7 +236,13 @@ func (r *rules) view(at places) *view {
 	if v != nil && time.Since(v.lookedAt()) < lookAgain {
 		return v
 	}
-	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
+	return r.viewAfresh(at, v)
+}
+
+// viewAfresh is view where it is time to look again; v is what was seen last.
+func (r *rules) viewAfresh(at places, v *view) *view {
+	old := v // the look may go on behind, when v is another one
+	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, old) })
 	r.mu.Lock()
 	now := r.views[at]
 	r.mu.Unlock()

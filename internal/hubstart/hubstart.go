@@ -24,6 +24,10 @@ import (
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
+// MaxLog is the size at which the hub's log is set aside: before a start, and
+// by a hub that runs (package hublog).
+const MaxLog = 8 << 20
+
 // Outcome is what a call of Start came to.
 type Outcome int
 
