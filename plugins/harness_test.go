@@ -35,7 +35,6 @@ type fakeHub struct {
 	texts    []wire.OutboxText
 	polls    []wire.OutboxParams // questions for texts
 	wanted   []string            // inner events that hooks listen to
-	answer1  string              // what the person said to a hook's dialog
 }
 
 // What a fake hub may do in place of answering.
@@ -43,7 +42,6 @@ const (
 	silent = "\x00silent" // takes the request and says nothing until the caller goes
 	dies   = "\x00dies"   // hangs up
 	held   = "\x00held"   // says that a person is asked, then does what follows
-	dialog = "\x00dialog" // sends what follows, and answers once the person has
 )
 
 // node finds a node to run plugins with, or skips the test and says why.
@@ -123,16 +121,6 @@ func (h *fakeHub) serve(conn net.Conn) {
 			time.Sleep(100 * time.Millisecond) // a person takes longer
 		}
 	}
-	if line, ok := strings.CutPrefix(text, dialog); ok {
-		_, _ = conn.Write([]byte(line))
-		for range 1000 {
-			if h.answered() != "" {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		text = ""
-	}
 	switch text {
 	case dies:
 		return
@@ -159,17 +147,6 @@ func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
 	var asked struct {
 		Method string
 		Params wire.WantedParams
-	}
-	var answer struct {
-		Method string
-		Params json.RawMessage
-	}
-	if json.Unmarshal(line, &answer) == nil && answer.Method == wire.MethodAnswer {
-		h.mu.Lock()
-		h.answer1 = string(answer.Params)
-		h.mu.Unlock()
-		_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n"))
-		return
 	}
 	if json.Unmarshal(line, &asked) == nil && asked.Method == wire.MethodWanted {
 		h.serveWanted(conn, asked.Params)
@@ -201,12 +178,6 @@ func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
 	}
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.WantedResult{Events: append([]string{}, h.wanted...), Known: append([]string{}, h.wanted...)}})
 	_, _ = conn.Write(append(b, '\n'))
-}
-
-func (h *fakeHub) answered() string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.answer1
 }
 
 // all are the requests that came in, in order.

@@ -135,29 +135,3 @@ func TestPiActs(t *testing.T) {
 		t.Errorf("done: %+v", done)
 	}
 }
-
-// A hook's dialog is shown at pi, and what the person says goes to the hub;
-// without a screen nobody is asked.
-func TestPiDialogsOfHooks(t *testing.T) {
-	t.Parallel()
-	h := newFakeHub(t, func(r *frame.Request) string {
-		if r.Event != "tool_call" || !r.Dialogs {
-			return ""
-		}
-		return dialog + `{"id":"` + r.ID + `","dialog":1,"token":"tok","kind":"confirm","title":"Sure?","text":"ls"}` + "\n"
-	})
-	p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=yes"}, piCall("call", "ls"), await("call"))
-	if refused, _ := judged(t, "pi", p, "call"); refused != "" || strings.Join(p.Notices, "") != "Sure?|ls" {
-		t.Errorf("refused %q, shown %q", refused, p.Notices)
-	}
-	if got := h.answered(); got != `{"token":"tok","confirmed":true}` {
-		t.Errorf("answered %s", got)
-	}
-	h = newFakeHub(t, func(r *frame.Request) string {
-		if r.Dialogs {
-			t.Error("a pi that prints offers dialogs")
-		}
-		return ""
-	})
-	play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=print"}, piCall("call", "ls"), await("call"))
-}

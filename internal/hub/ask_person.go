@@ -17,9 +17,6 @@ var ErrNobody = errors.New("nobody is there to answer; `hookmux feed --watch` in
 // or time was over.
 var ErrCancelled = errors.New("the person gave no answer")
 
-// errRefused says that the person refused, which settles it elsewhere too.
-var errRefused = errors.New(ErrCancelled.Error())
-
 // Someone reports whether a person could answer a question now.
 func (h *Hub) Someone() bool { return h.desk.someone() }
 
@@ -59,9 +56,6 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	result := ticket.Wait(ctx)
 	if result.End == feed.Answered {
 		ticket.Passed()
-	}
-	if result.End == feed.Answered && result.Said.Verdict == event.Deny {
-		return "", errRefused
 	}
 	if result.End != feed.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
 		return "", ErrCancelled

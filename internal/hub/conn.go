@@ -219,9 +219,6 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 	if request.Version != "" && request.Version != h.version {
 		defer h.metNewer(request.Version) // its own call waits no more then
 	}
-	if request.Dialogs {
-		defer h.dialogs.open(in.id, peer, func(line []byte) { h.write(conn, line) })()
-	}
 	if in.inner {
 		h.serveInner(conn, &in)
 		return

@@ -72,7 +72,6 @@ type Hub struct {
 	open      *openCalls
 	twins     *twins
 	outbox    *outbox
-	dialogs   dialogs
 	rpc       map[string]method
 	long      map[string]longMethod
 	desk      *desk

@@ -1,9 +1,6 @@
 package hub
 
 import (
-	"bufio"
-	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -143,54 +138,5 @@ export default (pi) => { for (const name of ["input", "before_agent_start", "age
 	})
 	if b, _ := os.ReadFile(heard); string(b) != want {
 		t.Errorf("shown: %s", b)
-	}
-}
-
-// TestDialogsAtTheAgent: a hook asks the person at the agent, where its plugin
-// can show it; only that process may answer.
-func TestDialogsAtTheAgent(t *testing.T) {
-	w := newHouse(t)
-	w.module("ask.ts", `export default (pi) => pi.on("tool_call", async (event, ctx) => {
-  if (!ctx.hasUI) return { block: true, reason: "nobody" };
-  if ((await ctx.ui.select("Which?", ["this", "that"])) !== "that") return { block: true, reason: "not that" };
-});`)
-	w.up()
-	call := inner("tool_call", "s", w.base, `"toolName":"bash","toolCallId":"c","input":{"command":"ls"}`)
-	call.Inner, call.ID = false, frame.NewID()
-	w.mustDeny(call, "nobody")
-	for _, c := range []struct{ value, want string }{{"this", "not that"}, {"that", ""}} {
-		call.ID, call.Dialogs = frame.NewID(), true
-		conn, err := net.Dial("unix", w.dirs.Socket())
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		if _, err := conn.Write(frame.AppendRequest(nil, &call)); err != nil {
-			t.Fatal(err)
-		}
-		br := bufio.NewReader(conn)
-		line, err := br.ReadBytes('\n')
-		var asked wire.DialogLine
-		if err != nil || json.Unmarshal(line, &asked) != nil || asked.Dialog == 0 || asked.Title != "Which?" || len(asked.Options) != 2 {
-			t.Fatalf("%s %v", line, err)
-		}
-		if err := w.call(wire.MethodAnswer, wire.AnswerParams{Token: "made-up", Value: "that"}, nil); err == nil {
-			t.Error("a made-up token was taken")
-		}
-		w.mustCall(wire.MethodAnswer, wire.AnswerParams{Token: asked.Token, Value: c.value}, nil)
-		reply, err := frame.ReadReply(br, frame.Limits{})
-		if err != nil || !strings.Contains(string(reply.Stdout), c.want) || (c.want == "") != (len(reply.Stdout) == 0) {
-			t.Errorf("%s: %s %v", c.value, reply.Stdout, err)
-		}
-		conn.Close()
-	}
-	d := &dialogs{}
-	defer d.open("e", proc.Cred{PID: 7}, func([]byte) {})()
-	d.waiting["tok"] = &dialog{pid: 7, answer: make(chan module.Answer, 1)}
-	w.h.dialogs.mu.Lock()
-	w.h.dialogs.waiting["tok"] = d.waiting["tok"]
-	w.h.dialogs.mu.Unlock()
-	if err := w.call(wire.MethodAnswer, wire.AnswerParams{Token: "tok", Value: "x"}, nil); err == nil || !strings.Contains(err.Error(), "only the agent that shows") {
-		t.Errorf("another process answered: %v", err)
 	}
 }

@@ -25,11 +25,6 @@ var kindOfQuestion = map[module.QuestionKind]feed.QuestionKind{
 }
 
 func (a asker) Ask(ctx context.Context, q module.Question) (module.Answer, error) {
-	return a.h.dialogs.ask(ctx, a, q)
-}
-
-// elsewhere asks a person through the feed.
-func (a asker) elsewhere(ctx context.Context, q module.Question) (module.Answer, error) {
 	words, err := a.h.askPerson(ctx, q.Event, feed.Question{
 		By: a.h.modules.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: q.Text, Options: q.Options, Placeholder: q.Placeholder,
 	})
@@ -39,7 +34,7 @@ func (a asker) elsewhere(ctx context.Context, q module.Question) (module.Answer,
 	return module.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
 }
 
-func (a asker) Someone(ev *event.Event) bool { return a.h.Someone() || a.h.dialogs.of(ev) != nil }
+func (a asker) Someone(*event.Event) bool { return a.h.Someone() }
 
 func (a asker) Notify(n module.Notice) {
 	a.h.sayOf(n.Module, n.Text)

@@ -20,7 +20,6 @@ func (h *Hub) moduleMethods() map[string]method {
 		wire.MethodModules:   {authority.Read, h.doModules},
 		wire.MethodModuleRun: {authority.Decide, h.doModuleRun},
 		wire.MethodWanted:    {authority.Report, h.doWanted},
-		wire.MethodAnswer:    {authority.Report, h.doAnswer},
 	}
 }
 

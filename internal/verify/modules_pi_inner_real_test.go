@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -272,11 +271,6 @@ func (r *rpc) do(command map[string]any, until string) map[string]any {
 				r.t.Fatalf("pi ended at %v", command)
 			}
 			r.seen = append(r.seen, line)
-			if line["type"] == "extension_ui_request" && line["method"] == "confirm" {
-				yes := strings.Contains(fmt.Sprint(line["message"]), "ran-allowed")
-				b, _ := json.Marshal(map[string]any{"type": "extension_ui_response", "id": line["id"], "confirmed": yes})
-				_, _ = r.in.Write(append(b, '\n'))
-			}
 			if line["type"] == "response" && line["id"] == command["id"] {
 				response = line
 			}
@@ -452,34 +446,6 @@ func TestRealSampleCompaction(t *testing.T) {
 			st.noModuleErrors(t)
 		})
 	}
-}
-
-// TestRealDialogsInPi: what a hook asks is shown by pi itself, and the answer
-// given there counts; nobody watches the feed.
-func TestRealDialogsInPi(t *testing.T) {
-	st := realStage(t, "pi")
-	st.own(t, st.Dirs.Config, "hooks/ask.ts", `export default function (pi: any) {
-  pi.on("tool_call", async (event, ctx) => {
-    if (!(await ctx.ui.confirm("Run it?", event.input.command))) return { block: true, reason: "refused-at-pi" };
-    ctx.ui.setStatus("asked", "status-by-module");
-  });
-}`)
-	at := func(command string) model.Step {
-		return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
-	}
-	st.script([]model.Step{at("touch ran-refused"), at("touch ran-allowed"), {Say: lastWords}})
-	if err := st.ready(nil); err != nil {
-		t.Fatal(err)
-	}
-	r := st.rpc(t)
-	r.do(map[string]any{"type": "prompt", "message": prompt("Run it")}, "agent_settled")
-	if st.ran("refused") || !st.ran("allowed") || !st.Model.Saw(st.Run, "refused-at-pi") {
-		t.Errorf("refused ran %v, allowed ran %v, told %v", st.ran("refused"), st.ran("allowed"), st.Model.Saw(st.Run, "refused-at-pi"))
-	}
-	if !r.shows("status-by-module") {
-		t.Error("the status was not shown")
-	}
-	st.noModuleErrors(t)
 }
 
 // TestRealOffersInPi: a tool that a hook offers is called by the model, and a

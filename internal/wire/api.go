@@ -34,7 +34,6 @@ const (
 	MethodStats     = "hooks.stats"
 	MethodOutbox    = "session.outbox" // a plugin asks for texts to put into its sessions
 	MethodWanted    = "modules.wanted" // a plugin asks which inner events anybody listens to
-	MethodAnswer    = "modules.answer" // a plugin says what the person at the agent made of a dialog
 )
 
 // Notifications of events.stream.
@@ -359,27 +358,6 @@ type WantedParams struct {
 	Cwd     string   `json:"cwd,omitempty"`
 	Known   []string `json:"known,omitempty"`
 	Wait    float64  `json:"wait,omitempty"`
-}
-
-// DialogLine asks a caller to show a hook's dialog, or to take one away.
-type DialogLine struct {
-	ID          string   `json:"id"`
-	Dialog      int      `json:"dialog,omitempty"`
-	Close       int      `json:"close,omitempty"`
-	Token       string   `json:"token,omitempty"` // who knows it was asked
-	Kind        string   `json:"kind,omitempty"`  // select, confirm, input, editor
-	Title       string   `json:"title,omitempty"`
-	Text        string   `json:"text,omitempty"`
-	Options     []string `json:"options,omitempty"`
-	Placeholder string   `json:"placeholder,omitempty"`
-}
-
-// AnswerParams is what the person at the agent made of a dialog.
-type AnswerParams struct {
-	Token     string `json:"token"`
-	Cancelled bool   `json:"cancelled,omitempty"`
-	Confirmed bool   `json:"confirmed,omitempty"`
-	Value     string `json:"value,omitempty"`
 }
 
 // WantedResult names the events, sorted, and what hooks offer: tools for the

@@ -95,8 +95,7 @@ class NoReply extends Error {
 // exchange sends one frame and reads one. The socket and the timer stay
 // referenced: pi ends in mid-turn when nothing else keeps its process alive.
 // held is told when a person is being asked: the reply then takes its time.
-// dialog is told to show a hook's dialog, or to take one away.
-function exchange(head, payload, wait, signal, sent, held, dialog) {
+function exchange(head, payload, wait, signal, sent, held) {
   return new Promise((resolve, reject) => {
     let socket;
     let connected = false;
@@ -132,8 +131,7 @@ function exchange(head, payload, wait, signal, sent, held, dialog) {
           if (at < 0) return;
           const said = JSON.parse(got.subarray(0, at).toString());
           got = got.subarray(at + 1);
-          if (said.dialog || said.close) dialog?.(said);
-          else if (said.held === undefined) header = said;
+          if (said.held === undefined) header = said;
           else if (said.id === head.id) held?.(text(said.why), said.input);
         }
         if (got.length < (header.stdout || 0) + (header.stderr || 0)) return;
@@ -255,14 +253,13 @@ class Line {
   // is the answer of a plugin installed to refuse while no hub answers.
   // held is called when the hub asks a person. inner is for hooks in TypeScript
   // alone, and lost while no hub answers.
-  async ask(session, event, payload, limit, { signal, refusal = NONE, held, dialog, inner = false } = {}) {
+  async ask(session, event, payload, limit, { signal, refusal = NONE, held, inner = false } = {}) {
     if (!inner && !this.wants(event)) return NONE;
     try {
       const call = this.prepare(event, payload, limit, true, inner);
       if (!call) return NONE;
-      Object.assign(call, { signal, refusal, held, dialog });
+      Object.assign(call, { signal, refusal, held });
       if (held) call.head.holds = true;
-      if (dialog) call.head.dialogs = true;
       const before = this.tails.get(session);
       let answered;
       const sent = new Promise((resolve) => (call.sent = resolve));
@@ -408,7 +405,7 @@ class Line {
       if (left <= 0) return this.unavailable(call);
       try {
         if (call.decides) call.head.deadline = Math.max(1, Math.round(left - marginOf(call.limit) / 2));
-        return read(await exchange(call.head, call.payload, left, call.signal, call.sent, call.held, call.dialog));
+        return read(await exchange(call.head, call.payload, left, call.signal, call.sent, call.held));
       } catch (err) {
         const kind = err?.kind;
         if (kind === "stopped") return NONE;

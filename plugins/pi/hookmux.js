@@ -120,7 +120,7 @@ function handlers(pi) {
 
   const ask = (event, ctx, limit, options, more) => {
     const payload = about(event, ctx, false, more);
-    return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, { ...options, dialog: dialogsAt(ctx) });
+    return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, options);
   };
 
   // on registers a handler that can't fail and is heard once per event.

@@ -142,7 +142,7 @@ class Inner {
     const ask = async (fields, ctx, signal) => {
       const type = "hookmux_" + what;
       const payload = this.about({ type, name: one.name, ...fields }, ctx, true);
-      const answer = await this.line.ask(text(payload.ctx.sessionId), type, payload, GATE_LIMIT, { inner: true, signal, dialog: dialogsAt(ctx) });
+      const answer = await this.line.ask(text(payload.ctx.sessionId), type, payload, GATE_LIMIT, { inner: true, signal });
       if (text(answer.threw)) throw new Error(answer.threw);
       if (answer === NONE) throw new Error("no hook answers for " + one.name + " any more; hookmux module list");
       return answer;
@@ -191,39 +191,13 @@ class Inner {
       const payload = this.about({ ...shown, type: name }, ctx, true);
       const session = text(payload.ctx.sessionId);
       if (spec.often) return void this.line.tell(session, name, payload, { inner: true, limit: TOLD_LIMIT });
-      answer = await this.line.ask(session, name, payload, SHORT_LIMIT, { inner: true, signal: spec.abort ? signal ?? peek(() => ctx.signal) : undefined, dialog: dialogsAt(ctx) });
+      answer = await this.line.ask(session, name, payload, SHORT_LIMIT, { inner: true, signal: spec.abort ? signal ?? peek(() => ctx.signal) : undefined });
     } catch {
       return otherwise; // no opinion
     }
     if (!spec.take || answer === NONE) return otherwise;
     return spec.take(answer, event, this.rest) ?? otherwise;
   }
-}
-
-// dialogsAt shows hooks' dialogs to the person at pi; undefined where nobody
-// sits.
-function dialogsAt(ctx) {
-  if (!peek(() => ctx.hasUI)) return undefined;
-  const open = new Map(); // number → what closes it
-  return (line) => {
-    if (line.close) return open.get(line.close)?.abort();
-    const stop = new AbortController();
-    open.set(line.dialog, stop);
-    const more = { signal: stop.signal };
-    const [title, words] = [line.title, line.text, line.placeholder].map((one) => printable(text(one), 20_000));
-    const ask = {
-      select: () => ctx.ui.select(title, (list(line.options) || []).map((one) => text(one)), more),
-      confirm: () => ctx.ui.confirm(title, words, more),
-      input: () => ctx.ui.input(title, text(line.placeholder), more),
-      editor: () => ctx.ui.editor(title, text(line.placeholder)),
-    }[line.kind];
-    const answer = (value) => {
-      if (stop.signal.aborted) return;
-      const said = typeof value === "boolean" ? { confirmed: value } : typeof value === "string" ? { value } : { cancelled: true };
-      void question("modules.answer", { token: line.token, ...said });
-    };
-    Promise.resolve().then(() => ask?.()).then(answer, () => answer());
-  };
 }
 
 // idle waits without keeping pi alive.

@@ -9,12 +9,6 @@
 //
 //	held     {"id":…,"held":"the request in the feed","why":…,"input":…}\n
 //
-// One that says "dialogs":true may get lines that ask for a hook's dialog to be
-// shown, and taken away; what the person said is told by modules.answer:
-//
-//	dialog   {"id":…,"dialog":N,"token":…,"kind":…,"title":…,…}\n
-//	close    {"id":…,"close":N}\n
-//
 // A plugin that says "inner":true sends something that happens inside its
 // agent and that only hooks in TypeScript are shown; the reply's stdout is what
 // they made of it.
@@ -75,9 +69,6 @@ type Request struct {
 	// Holds says that the caller wants to know when a person is being asked,
 	// because it has a dialog of its own to show meanwhile.
 	Holds bool
-	// Dialogs says that the caller can show a hook's dialogs to the person at
-	// the agent.
-	Dialogs bool
 	// Inner says that the event is for hooks in TypeScript alone: it is neither
 	// written down nor does anything else follow it.
 	Inner   bool
@@ -142,9 +133,6 @@ func AppendRequestHeader(dst []byte, r *Request) []byte {
 	}
 	if r.Holds {
 		dst = append(dst, `,"holds":true`...)
-	}
-	if r.Dialogs {
-		dst = append(dst, `,"dialogs":true`...)
 	}
 	if r.Inner {
 		dst = append(dst, `,"inner":true`...)

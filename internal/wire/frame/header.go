@@ -38,8 +38,6 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 			r.Truncated = p.boolean()
 		case "holds":
 			r.Holds = p.boolean()
-		case "dialogs":
-			r.Dialogs = p.boolean()
 		case "inner":
 			r.Inner = p.boolean()
 		case "payload":
