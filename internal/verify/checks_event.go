@@ -96,7 +96,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			if x.Event.Malformed != "" {
 				return fails("`hookmux explain` takes the payload apart", "a payload could not be read: %s", x.Event.Malformed)
 			}
-			if x.Event.Session == "" {
+			if x.Event.Session == "" && !(x.Event.Kind == event.Other && sessionless(s)) {
 				return fails("", "a payload without a session id")
 			}
 			if !mayBe(s.Event, x.Event.Kind) {
@@ -119,6 +119,12 @@ func judgeDecodes(p *Proof, s Subject) Result {
 		return fails("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
 	}
 	return holds("%d payloads, every field accounted for", n)
+}
+
+// sessionless: the catalogue says what this event is when no session stands
+// behind it.
+func sessionless(s Subject) bool {
+	return slices.ContainsFunc(s.Agent.Fields.Session, func(key string) bool { return s.Event.KindWithout[key] == event.Other })
 }
 
 // mayBe says that an event may mean this: some mean several things, and a

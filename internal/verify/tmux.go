@@ -35,7 +35,11 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
 	defer cancel()
 	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
-	argv := append(st.start().Argv, args...)
+	argv, err := st.window(st.start())
+	if err != nil {
+		return err
+	}
+	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
 	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")

@@ -1,0 +1,32 @@
+package verify
+
+import (
+	"embed"
+	"os"
+	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/verify/agents"
+)
+
+// Fronts are windows for agents whose terminal cannot be had: small programs
+// that host the agent over a protocol of its maker, show what it asks and pass
+// on what a person types. The agent behind them is the real one.
+
+//go:embed fronts
+var fronts embed.FS
+
+// window is the agent as a person starts it at a terminal.
+func (st *Stage) window(in agents.Installed) ([]string, error) {
+	if st.Driver.Front == "" {
+		return in.Argv, nil
+	}
+	source, err := fronts.ReadFile("fronts/" + st.Driver.Front)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(st.Base, st.Driver.Front)
+	if err := os.WriteFile(file, source, 0o600); err != nil {
+		return nil, err
+	}
+	return append([]string{in.Argv[0], file}, in.Argv...), nil
+}
