@@ -24,6 +24,7 @@ type desk struct {
 	hub    *Hub
 	table  *feed.Table
 	served gate.Served
+	once   gate.Once
 	grants *consent.Grants
 	book   *consent.Book
 	pin    *consent.PIN
@@ -108,6 +109,9 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 	project := h.projectFor(p)
 	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
 		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		return
+	}
+	if spec.Repeats && h.desk.once.Again(seen) {
 		return
 	}
 	if !h.desk.someone() {

@@ -153,9 +153,10 @@ type allowances struct {
 
 // usedUp is the call that used an allowance.
 type usedUp struct {
-	event string // for its second look
-	call  string // for its permission request, which is another event
-	until time.Time
+	event  string // for its second look
+	call   string // for its permission request, which is another event
+	number string // the agent's own, for agents that report one call twice
+	until  time.Time
 }
 
 const allowanceLasts = 10 * time.Minute
@@ -188,10 +189,17 @@ func (a allowances) drop(rule string) bool {
 
 func (a allowances) take(rule string, ev *event.Event) bool {
 	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
+	number := ""
+	if ev.Tool.CallID != "" {
+		number = call + "\x00" + ev.Tool.CallID
+	}
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u, ok := a.used[rule]; ok && now.Before(u.until) {
+		if number != "" && u.number == number {
+			return true
+		}
 		if u.event == ev.ID {
 			u.call = call // as a hook may have changed it
 			a.used[rule] = u
@@ -208,7 +216,7 @@ func (a allowances) take(rule string, ev *event.Event) bool {
 	if !ok || now.After(until) {
 		return false
 	}
-	u := usedUp{event: ev.ID, until: now.Add(allowanceLasts)}
+	u := usedUp{event: ev.ID, number: number, until: now.Add(allowanceLasts)}
 	if ev.Kind == event.ToolBefore {
 		u.call = call
 	}

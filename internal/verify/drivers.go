@@ -224,7 +224,7 @@ var drivers = []Driver{
 		},
 	},
 	{
-		Name: "codebuddy", Program: "codebuddy", Front: "codebuddy.mjs", AskRefuses: true,
+		Name: "codebuddy", Program: "codebuddy", Front: "codebuddy.mjs",
 		TUI: func(p string, strict bool) []string {
 			if strict {
 				return []string{"--model", "scripted", "--permission-mode", "default", "--", p}
@@ -233,6 +233,9 @@ var drivers = []Driver{
 		},
 		AsksAtTerminal: true, AsksInStatus: true, KeepAtTerminal: true,
 		Quit: "/exit", Accept: "y", Prompts: "May Bash go on?",
+		FailsClosed: map[string]string{
+			"crash": "a hook that was killed refuses the call", "hang": "a hook that runs into its limit refuses the call",
+		},
 		NoEnd:    "headless, this agent does not report the end of a session",
 		NoResume: "a session that another program hosts is none a person takes up",
 		Subagent: func(p string) []model.Step {
@@ -245,7 +248,6 @@ var drivers = []Driver{
 			"StopFailure":        "a failed model call ends with a plain Stop",
 			"PreCompact":         "did not come when a short conversation was compacted",
 			"PostCompact":        "did not come when a short conversation was compacted",
-			"Notification":       "comes with its own prompt at its terminal, which cannot be had",
 		},
 	},
 	{Name: "cline", Program: "cline", Record: clineRecorder},

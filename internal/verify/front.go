@@ -28,5 +28,22 @@ func (st *Stage) window(in agents.Installed) ([]string, error) {
 	if err := os.WriteFile(file, source, 0o600); err != nil {
 		return nil, err
 	}
-	return append([]string{in.Argv[0], file}, in.Argv...), nil
+	node := in.Argv[0]
+	if len(in.Argv) == 1 { // a program of its own, which finds its Node on PATH
+		if node, err = lookIn("node", st.getenv("PATH")); err != nil {
+			return nil, unplayable("needs a window, and that needs node on PATH")
+		}
+	}
+	return append([]string{node, file}, in.Argv...), nil
+}
+
+// lookIn finds a program where the agent would.
+func lookIn(name, path string) (string, error) {
+	for _, dir := range filepath.SplitList(path) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", os.ErrNotExist
 }

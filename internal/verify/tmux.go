@@ -205,7 +205,7 @@ func noDialog(a *agent.Agent, d Driver) string {
 	if d.TUI == nil {
 		return "no interactive start that works offline is known" + because(d.NoTUI)
 	}
-	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" {
+	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" && !d.KeepAtTerminal {
 		return "nothing that only shows interactively"
 	}
 	return ""

@@ -4,18 +4,22 @@
 //
 //   node codebuddy.mjs PROGRAM ARGUMENT… [-- PROMPT]
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
 const words = process.argv.slice(2);
 const cut = words.lastIndexOf('--');
 const [program, ...args] = cut < 0 ? words : words.slice(0, cut);
-const agent = spawn(program, [...args, '--input-format=stream-json', '--output-format=stream-json', '--verbose'],
+// A host names the session, or it would begin another one after an interrupt.
+const named = args.includes('--resume') || args.includes('--session-id') ? [] : ['--session-id', randomUUID()];
+const agent = spawn(program, [...args, ...named, '--input-format=stream-json', '--output-format=stream-json', '--verbose'],
   { stdio: ['pipe', 'pipe', 'inherit'] });
 
 const send = (message) => agent.stdin.write(JSON.stringify(message) + '\n');
 let requests = 0;
+let session = '';
 const ask = (request) => send({ type: 'control_request', request_id: `window-${++requests}`, request });
-const say = (content) => send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' });
+const say = (content) => send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: session });
 
 let lines = []; // what was said last
 let waiting = []; // what the person is asked, oldest first
@@ -39,6 +43,7 @@ createInterface({ input: agent.stdout }).on('line', (line) => {
   } catch {
     return;
   }
+  session ||= message.session_id ?? '';
   if (message.type === 'control_request' && message.request?.subtype === 'can_use_tool') waiting.push(message);
   else if (message.type === 'control_cancel_request') waiting = waiting.filter((w) => w.request_id !== message.request_id);
   else if (message.type === 'assistant') for (const part of message.message?.content ?? []) lines.push(part.text ?? `${part.name} ${JSON.stringify(part.input)}`.slice(0, 300));
@@ -51,7 +56,7 @@ if (process.stdin.isTTY) process.stdin.setRawMode(true);
 process.stdin.setEncoding('utf8').on('data', (keys) => {
   for (const key of keys) {
     if (waiting.length && (key === 'y' || key === 'n')) answer(key === 'y');
-    else if (key === '\x1b') ask({ subtype: 'interrupt' });
+    else if (key === '\x1b') ask({ subtype: 'interrupt', session_id: session, reason: 'Interrupted by user' });
     else if (key !== '\r') typed += key;
     else {
       if (typed === '/exit') agent.stdin.end();
