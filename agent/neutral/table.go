@@ -82,11 +82,7 @@ func rowsClaude(event string) (Row, bool) {
 func rowsCodebuddy(event string) (Row, bool) {
 	switch event {
 	case "SessionStart",
-		"UserPromptSubmit",
-		"PostToolUse",
-		"Stop":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
-	case "Setup",
+		"Setup",
 		"PermissionDenied",
 		"PostToolUseFailure",
 		"StopFailure",
@@ -98,6 +94,10 @@ func rowsCodebuddy(event string) (Row, bool) {
 		"TaskCreated",
 		"SessionEnd":
 		return Row{Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit",
+		"PostToolUse",
+		"Stop":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
 		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PermissionRequest":
