@@ -27,6 +27,7 @@ type call struct {
 	request  frame.Request
 
 	read []byte // what of the payload was read in a hurry, before it took long
+	cut  bool   // that is all there will be of it: the rest is only read away
 	sent conn   // where the request is waiting for its reply already
 }
 
@@ -62,7 +63,12 @@ func (c *call) unavailable() neutral.Answer {
 // writes.
 func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.request.ID == "" {
-		payload, truncated := readPayload(c.read, stdin)
+		payload, truncated := c.read, c.cut
+		if truncated {
+			drain(stdin)
+		} else {
+			payload, truncated = readPayload(c.read, stdin)
+		}
 		if c.opt.disabled {
 			return c.row.Neutral
 		}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"syscall"
 	"time"
@@ -16,8 +15,6 @@ import (
 // quick is how long a call takes at most unless somebody thinks it over. Only
 // what lasts longer is worth the threads and timers that watching costs.
 const quick = 30 * time.Millisecond
-
-var errSlow = errors.New("this takes longer")
 
 // hasty reads from a descriptor for as long as it does not keep us waiting.
 type hasty struct {
@@ -45,8 +42,8 @@ func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
 	}
 	from := &hasty{fd: in, until: c.started.Add(quick)}
 	payload, truncated := readPayload(nil, from)
-	if from.slow && !truncated {
-		c.read = payload
+	if from.slow {
+		c.read, c.cut = payload, truncated
 		return neutral.Answer{}, false
 	}
 	if c.opt.disabled {

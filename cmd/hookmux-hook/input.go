@@ -1,6 +1,9 @@
 package main
 
-import "io"
+import (
+	"errors"
+	"io"
+)
 
 const (
 	maxPayload = 16 << 20 // what the hub takes; more is cut
@@ -11,7 +14,8 @@ const (
 // readPayload reads stdin to its end. Of what is too large for a frame it
 // keeps the beginning, which names session and tool in most agents, and reads
 // the rest away.
-// begun is what was read before.
+// begun is what was read before. A stream that breaks off has ended too, and
+// what came of it counts as cut.
 func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 	buf := begun
 	if buf == nil {
@@ -25,7 +29,7 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 			return append([]byte(nil), buf[:cutPayload]...), true
 		}
 		if err != nil {
-			return buf, false // a stream that breaks off has ended
+			return buf, err != io.EOF && err != errSlow
 		}
 		if len(buf) == cap(buf) {
 			larger := make([]byte, len(buf), 4*cap(buf))
@@ -34,6 +38,9 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 		}
 	}
 }
+
+// errSlow ends a reading that would keep us waiting; it goes on elsewhere.
+var errSlow = errors.New("this takes longer")
 
 // joinEnv puts the environment into the form of a frame. A variable that
 // doesn't fit any more is left out.

@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
@@ -304,6 +306,55 @@ func TestLargePayloads(t *testing.T) {
 	}
 	if seen[2].Truncated || len(seen[2].Payload) != maxPayload {
 		t.Errorf("truncated %v, %d bytes", seen[2].Truncated, len(seen[2].Payload))
+	}
+}
+
+// An agent that pauses within a payload that is too large must still be able
+// to write all of it: a broken pipe looks to some like a hook that failed.
+func TestTooLargeIsReadToItsEnd(t *testing.T) {
+	w := newWorld(t)
+	h := w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID}) })
+	r, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	opt, err := parse([]string{agent, deciding}, lookup(w.env))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCall(opt, w.env, time.Now().Add(2*time.Second)) // as if reading were quick
+	begun := make(chan error, 1)
+	go func() {
+		_, err := in.Write(bytes.Repeat([]byte{'x'}, maxPayload+1))
+		begun <- err
+	}()
+	if _, done := c.hurry(fd(r.Fd())); done || !c.cut {
+		t.Fatalf("done %v, cut %v", done, c.cut)
+	}
+	if err := <-begun; err != nil {
+		t.Fatal(err)
+	}
+	rest := strings.NewReader("the rest")
+	c.do(rest, io.Discard)
+	if seen := h.requests(); rest.Len() > 0 || len(seen) != 1 || !seen[0].Truncated || len(seen[0].Payload) != cutPayload {
+		t.Errorf("%d bytes left, %d requests", rest.Len(), len(seen))
+	}
+	_ = in.Close()
+}
+
+// The hub must be able to tell an end from a break: only the first means that
+// this is all the agent wrote.
+func TestBrokenOffPayloadIsCut(t *testing.T) {
+	w := newWorld(t)
+	h := w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID}) })
+	var out bytes.Buffer
+	for _, end := range []error{io.EOF, syscall.EIO} {
+		in := io.MultiReader(strings.NewReader("{"), iotest.ErrReader(end))
+		run([]string{agent, deciding}, w.env, in, &out, &out)
+	}
+	if seen := h.requests(); len(seen) != 2 || seen[0].Truncated || !seen[1].Truncated {
+		t.Errorf("%+v", seen)
 	}
 }
 

@@ -87,14 +87,23 @@ func judgeFires(p *Proof, s Subject) Result {
 	return fails("", "did not come in the act %s, where %d other events did", act, len(e.Seen))
 }
 
+// absent is said of an event of which no payload could be looked at; why it
+// did not come is the row "fires" to tell.
+const absent = "did not come"
+
 func judgeDecodes(p *Proof, s Subject) Result {
 	n := 0
+	unwritten := "" // the act in which the agent ran the hook and wrote nothing
 	unknown := map[string]bool{}
 	for _, e := range p.All() {
 		for _, x := range e.Events(s.Event.Name) {
+			if len(x.Event.Raw) == 0 && !x.Event.Truncated {
+				unwritten = e.Act
+				continue
+			}
 			n++
 			if x.Event.Malformed != "" {
-				return fails("`hookmux explain` takes the payload apart", "a payload could not be read: %s", x.Event.Malformed)
+				return fails("`hookmux explain` takes the payload apart", "a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
 			}
 			if x.Event.Session == "" && !(x.Event.Kind == event.Other && sessionless(s)) {
 				return fails("", "a payload without a session id")
@@ -107,8 +116,11 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			}
 		}
 	}
-	if n == 0 {
-		return unsure("did not come")
+	switch {
+	case n == 0 && unwritten != "":
+		return fails("", "the agent runs the hook and closes its stdin without a payload")
+	case n == 0:
+		return unsure(absent)
 	}
 	if len(unknown) > 0 {
 		var names []string
@@ -117,6 +129,11 @@ func judgeDecodes(p *Proof, s Subject) Result {
 		}
 		sort.Strings(names)
 		return fails("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
+	}
+	if unwritten != "" {
+		// The client tells an end from a break, so this is the agent's doing:
+		// some go while they are still starting their last hooks.
+		return unsure("%d payloads, every field accounted for; in the act %s the agent closed the hook's stdin before it had written one", n, unwritten)
 	}
 	return holds("%d payloads, every field accounted for", n)
 }

@@ -149,6 +149,31 @@ func TestAllowNeedsTheControl(t *testing.T) {
 	}
 }
 
+// A payload that the agent never wrote is neither read nor misread.
+func TestUnwrittenPayloads(t *testing.T) {
+	a, _ := agent.Builtin().Agent("grok")
+	spec, _ := a.Event("Stop")
+	s := Subject{Agent: a, Event: spec}
+	unwritten := Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Malformed: "the payload is empty"}}
+	broken := unwritten
+	broken.Event.Raw = []byte(`"{"`)
+	cut := unwritten
+	cut.Event.Truncated = true
+	read := Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
+	for _, c := range []struct {
+		seen []Seen
+		mark Mark
+	}{
+		{[]Seen{read}, Holds}, {[]Seen{read, unwritten}, Unsure}, {[]Seen{unwritten}, Fails},
+		{[]Seen{read, broken}, Fails}, {[]Seen{read, cut}, Fails}, {nil, Unsure},
+	} {
+		p := &Proof{evidence: map[string]*Evidence{"observe": {Act: "observe", Seen: c.seen}}}
+		if r := judgeDecodes(p, s); r.Mark != c.mark {
+			t.Errorf("%+v: %s %s", c.seen, r.Mark, r.Why)
+		}
+	}
+}
+
 func TestRawRowsCount(t *testing.T) {
 	r := &AgentReport{Agent: "goose"}
 	r.Rows = rawRows(&Evidence{Exit: 1}, r)

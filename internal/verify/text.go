@@ -60,7 +60,7 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	optional := 0
 	for _, row := range a.Rows {
 		switch {
-		case row.Mark != Unsure || row.Check == "decodes":
+		case row.Mark != Unsure || row.Why == absent:
 		case strings.HasPrefix(row.Why, "hookmux does not install"):
 			optional++
 		default:
