@@ -41,3 +41,18 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What was let pass once passes again when the same call is reported again,
+// and no other does.
+func TestAnAllowanceIsForOneCallHoweverOftenItIsReported(t *testing.T) {
+	const rule = "destructive.git-force-push"
+	push := func(event, call string) frame.Request { return repeated(event, call, "git push --force origin main") }
+	w := open(t)
+	w.set("guard.destructive", "on")
+	w.mustDeny(push("PreToolUse", "c0"), rule)
+	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
+	for _, event := range []string{"PreToolUse", "PermissionRequest", "PreToolUse", "PermissionRequest"} {
+		w.mustPass(push(event, "c1"))
+	}
+	w.mustDeny(push("PreToolUse", "c2"), rule)
+}

@@ -90,7 +90,7 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: call.Event.Cwd, Project: project, Home: home,
 		})
 		for _, f := range findings {
-			if dry(ctx) && r.once.given(f.Rule) || !dry(ctx) && r.once.take(f.Rule, call.Event) {
+			if dry(ctx) && r.once.given(f.Rule) || !dry(ctx) && r.once.take(f.Rule, call.Event, r.repeats(call.Event.Agent)) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -187,10 +187,16 @@ func (a allowances) drop(rule string) bool {
 	return had
 }
 
-func (a allowances) take(rule string, ev *event.Event) bool {
+// repeats: this agent reports a call again once a person said yes.
+func (r *rules) repeats(name string) bool {
+	a, ok := r.hub.catalogue.Agent(name)
+	return ok && a.Feed != nil && a.Feed.Repeats
+}
+
+func (a allowances) take(rule string, ev *event.Event, repeats bool) bool {
 	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
 	number := ""
-	if ev.Tool.CallID != "" {
+	if repeats && ev.Tool.CallID != "" {
 		number = call + "\x00" + ev.Tool.CallID
 	}
 	now := time.Now()
