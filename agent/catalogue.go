@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -90,13 +89,6 @@ func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {
 		carries.Ask = false
 	}
 	return carries
-}
-
-// Neutral is the answer of an agent's event that changes nothing, read from
-// the table the hook client links.
-func Neutral(agent, native string) neutral.Answer {
-	row, _ := neutral.Lookup(agent, native)
-	return row.Neutral
 }
 
 // Event finds one of the agent's events by its native name.

@@ -19,6 +19,7 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/agent/neutral",
 	"github.com/hookmux/hookmux/cmd/hookmux-hook",
 	"github.com/hookmux/hookmux/internal/hubstart",
+	"github.com/hookmux/hookmux/internal/jsontext",
 	"github.com/hookmux/hookmux/internal/paths",
 	"github.com/hookmux/hookmux/internal/spool",
 	"github.com/hookmux/hookmux/internal/version",

@@ -28,7 +28,8 @@ func (w *world) explainCommand() *cobra.Command {
 		Long: `Reads a native payload on stdin and shows its way without leaving a trace: the
 unified event, the hooks meant for it, the decision, what the agent cannot carry
 (degraded), and the exact bytes and exit code the agent would get. hookmux's own
-guards are asked; other hooks are listed, not run. --decision supposes an answer.`,
+guards are asked and standing grants count; other hooks are listed, not run, and
+where a person would be asked it says so. --decision supposes an answer.`,
 		Example: `  hookmux explain claude PreToolUse < payload.json
   hookmux explain codex PreToolUse --decision deny --reason "why" --json < payload.json
   hookmux explain claude PreToolUse --decision modify --input '{"command":"ls"}' < payload.json`,

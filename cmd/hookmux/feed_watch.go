@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,23 +30,10 @@ func (w *world) watchFeed(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	f := &feedWatch{w: w, asJSON: asJSON, style: w.style(), open: map[string]*client.Request{}}
-	for {
+	return follow(ctx, func() error {
 		f.fresh = map[string]bool{}
-		err := c.Feed(ctx, f.note)
-		var refused *client.RefusedError
-		var rpc *wire.Error
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.As(err, &refused), errors.As(err, &rpc):
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+		return c.Feed(ctx, f.note)
+	})
 }
 
 func (f *feedWatch) note(n client.FeedNote) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/hublog"
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/paths"
 	"github.com/hookmux/hookmux/internal/proc"
@@ -59,13 +59,10 @@ func (w *world) runHub(ctx context.Context, service bool) error {
 		return err
 	}
 	program, _ := os.Executable()
-	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: w.stderr, Person: person}
+	o := hub.Options{Dirs: dirs, Table: w.table, Version: version.String, Program: program, Log: hublog.New(w.stderr, dirs.Log(), hubstart.MaxLog), Person: person}
 	if person {
 		o.Environment = w.environ
 	}
-	// What lives long in a hub is small; what passes through is garbage at
-	// once. Collecting it less often is a fifth of the cpu of an event.
-	debug.SetGCPercent(300)
 	h, err := hub.New(o)
 	for service && errors.Is(err, hubstart.ErrRunning) {
 		select {
@@ -86,6 +83,9 @@ func (w *world) runHub(ctx context.Context, service bool) error {
 	if err != nil {
 		return err
 	}
+	steady, stop := context.WithCancel(ctx)
+	defer stop()
+	go steadyHeap(steady)
 	return h.Run(ctx)
 }
 

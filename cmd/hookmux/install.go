@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/paths"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/visible"
@@ -67,17 +68,21 @@ their unified kind or the agent's own name. What was chosen with --events and
 	return cmd
 }
 
+// programs are this program and the hook client that belongs to it.
+func programs() (self, hook string, err error) {
+	if self, err = os.Executable(); err == nil {
+		hook, err = launch.HookPath(self)
+	}
+	return self, hook, err
+}
+
 // installHost is this machine, as the installer sees it.
 func (w *world) installHost() (*install.Host, error) {
 	dirs, err := w.dirs()
 	if err != nil {
 		return nil, err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	hook, err := launch.HookPath(self)
+	_, hook, err := programs()
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +126,7 @@ func (w *world) agentVersion(a *agent.Agent) string {
 
 // agentProgram is an agent's program on PATH, or empty.
 func (w *world) agentProgram(a *agent.Agent) string {
-	for _, dir := range filepath.SplitList(w.getenv("PATH")) {
-		file := filepath.Join(dir, a.Launch.Program)
-		if info, err := os.Stat(file); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file
-		}
-	}
-	return ""
+	return paths.OnPath(a.Launch.Program, w.getenv("PATH"))
 }
 
 // projectFolder is the repository a folder is in, or the folder itself.
@@ -422,11 +421,7 @@ func (w *world) refreshShim() {
 	if _, err := os.Readlink(install.Shim(dirs)); err != nil {
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return
-	}
-	hook, err := launch.HookPath(self)
+	_, hook, err := programs()
 	if err != nil {
 		return
 	}

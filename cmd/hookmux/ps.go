@@ -164,13 +164,9 @@ func (w *world) psWatch(ctx context.Context, params wire.SessionsParams, asJSON 
 	defer leave()
 	defer w.leaveOnKey(leave)()
 	go func() {
-		for ctx.Err() == nil {
-			_ = c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error { poke(); return nil })
-			select { // the hub went; the next event starts one
-			case <-ctx.Done():
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
+		_ = follow(ctx, func() error { // a hub that says no says so to the list as well
+			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error { poke(); return nil })
+		})
 	}()
 	fmt.Fprint(w.stdout, "\x1b[?1049h\x1b[?25l") // another screen, no cursor
 	defer fmt.Fprint(w.stdout, "\x1b[?25h\x1b[?1049l")
@@ -204,9 +200,9 @@ func (w *world) psWatch(ctx context.Context, params wire.SessionsParams, asJSON 
 
 func (w *world) psLines(ctx context.Context, c *client.Client, params wire.SessionsParams, asJSON bool) error {
 	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || contains(params.Agents, s.Agent) }
-	for {
+	return follow(ctx, func() error {
 		ready := false
-		err := c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
+		return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
 			switch {
 			case n.Ready != nil && !ready:
 				ready = true
@@ -225,20 +221,7 @@ func (w *world) psLines(ctx context.Context, c *client.Client, params wire.Sessi
 			}
 			return nil
 		})
-		var refused *client.RefusedError
-		var rpc *wire.Error
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case errors.As(err, &refused), errors.As(err, &rpc):
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	})
 }
 
 func (w *world) psLine(c *wire.SessionChange, asJSON bool) {

@@ -109,11 +109,7 @@ func (w *world) planLaunch(name string, args []string, noTrust bool) (*launchPla
 	if cannot != nil && !there.Ours {
 		return nil, usage("%v", cannot)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	hook, err := launch.HookPath(self)
+	self, hook, err := programs()
 	if err != nil {
 		return nil, err
 	}

@@ -111,11 +111,7 @@ func (w *world) verify(ctx context.Context, names []string, f *verifyFlags) erro
 	if err != nil {
 		return err
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	hook, err := launch.HookPath(self)
+	_, hook, err := programs()
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,8 +95,6 @@ func checkCursor(after string) error {
 	return nil
 }
 
-var errEnough = errors.New("enough")
-
 func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool, count int) error {
 	c, err := w.hub(ctx)
 	if err != nil {
@@ -166,23 +162,7 @@ func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool
 			w.say("%s", style.Problem(&info.Problems[i]))
 		}
 	}
-	for {
-		err := c.Stream(ctx, params, each)
-		var refused *client.RefusedError
-		var rpc *wire.Error
-		switch {
-		case errors.Is(err, errEnough), ctx.Err() != nil:
-			return nil
-		case errors.As(err, &refused), errors.As(err, &rpc):
-			return err
-		}
-		// The hub went: upgraded, stopped or died. The next event starts one.
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	return follow(ctx, func() error { return c.Stream(ctx, params, each) })
 }
 
 func contains(list []string, s string) bool {

@@ -3,6 +3,8 @@ package argv
 import (
 	"strings"
 	"unicode"
+
+	"github.com/hookmux/hookmux/agent"
 )
 
 // part is a flag with all it takes, or a word of its own.
@@ -13,34 +15,10 @@ type part struct {
 	value string   // of the last flag
 }
 
-// arity is how many arguments a flag takes; see agent.Launch.ValueFlags.
-type arity int
-
-const (
-	takesNone arity = iota
-	takesOne
-	takesMaybe
-	takesMany
-)
-
-func arities(valueFlags []string) map[string]arity {
-	takes := make(map[string]arity, len(valueFlags))
-	for _, flag := range valueFlags {
-		if name, ok := strings.CutSuffix(flag, "..."); ok {
-			takes[name] = takesMany
-		} else if name, ok := strings.CutSuffix(flag, "?"); ok {
-			takes[name] = takesMaybe
-		} else {
-			takes[flag] = takesOne
-		}
-	}
-	return takes
-}
-
 // split takes a command line apart up to "--"; what follows that are words an
 // agent was asked once.
 func split(valueFlags, args []string) []part {
-	takes := arities(valueFlags)
+	takes := agent.Arities(valueFlags)
 	var parts []part
 	for i := 0; i < len(args); {
 		arg := args[i]
@@ -62,7 +40,7 @@ func split(valueFlags, args []string) []part {
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
 // flagAt reads the flag that args begin with.
-func flagAt(takes map[string]arity, args []string) (part, int) {
+func flagAt(takes map[string]agent.Arity, args []string) (part, int) {
 	arg := args[0]
 	if _, known := takes[arg]; known || strings.HasPrefix(arg, "--") {
 		name, value, attached := strings.Cut(arg, "=")
@@ -76,7 +54,7 @@ func flagAt(takes map[string]arity, args []string) (part, int) {
 		name := "-" + arg[at:at+1]
 		names = append(names, name)
 		n := takes[name]
-		if n == takesNone {
+		if n == agent.TakesNone {
 			continue
 		}
 		if rest := strings.TrimPrefix(arg[at+1:], "="); arg[at+1:] != "" {
@@ -88,18 +66,18 @@ func flagAt(takes map[string]arity, args []string) (part, int) {
 }
 
 // follow gives a flag the arguments behind it.
-func follow(n arity, args, names []string) (part, int) {
+func follow(n agent.Arity, args, names []string) (part, int) {
 	width := 1
 	switch n {
-	case takesOne:
+	case agent.TakesOne:
 		width = min(2, len(args))
-	case takesMaybe:
+	case agent.TakesMaybe:
 		// What may be a value or the prompt is taken for a value only when it
 		// looks like one: a prompt must never be asked twice.
 		if len(args) > 1 && !isFlag(args[1]) && !strings.ContainsFunc(args[1], unicode.IsSpace) {
 			width = 2
 		}
-	case takesMany:
+	case agent.TakesMany:
 		for width < len(args) && (width == 1 || !isFlag(args[width])) {
 			width++
 		}

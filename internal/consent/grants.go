@@ -103,15 +103,29 @@ func (g *Grants) EndSession(agent, session string) error {
 	return store(g.dir, grantsFile, g.list)
 }
 
-// Match is the grant that answers a request, if any.
+// Match is the grant that answers a request, if any, and counts that it did.
 func (g *Grants) Match(ev *event.Event, project string, need gate.Need, now time.Time) (gate.Grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for i := range g.list {
-		if g.list[i].Covers(ev, project, need, now) {
-			g.used[g.list[i].ID]++
-			g.hits++
-			return g.list[i], true
+	one, ok := g.find(ev, project, need, now)
+	if ok {
+		g.used[one.ID]++
+		g.hits++
+	}
+	return one, ok
+}
+
+// Find is what Match would give.
+func (g *Grants) Find(ev *event.Event, project string, need gate.Need, now time.Time) (gate.Grant, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.find(ev, project, need, now)
+}
+
+func (g *Grants) find(ev *event.Event, project string, need gate.Need, now time.Time) (gate.Grant, bool) {
+	for _, one := range g.list {
+		if one.Covers(ev, project, need, now) {
+			return one, true
 		}
 	}
 	return gate.Grant{}, false

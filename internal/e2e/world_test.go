@@ -243,20 +243,6 @@ func (w *world) info() *client.Info {
 	return info
 }
 
-// kill ends the hub that answers, without asking it.
-func (w *world) kill() {
-	w.t.Helper()
-	w.signal(syscall.SIGKILL)
-	w.eventually("it is gone", func() bool { return !hubstart.Lives(w.dirs) })
-}
-
-func (w *world) signal(s syscall.Signal) {
-	w.t.Helper()
-	if err := syscall.Kill(w.info().PID, s); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // stop ends whatever hub there is, politely.
 func (w *world) stop() {
 	for end := time.Now().Add(patience); hubstart.Lives(w.dirs) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {

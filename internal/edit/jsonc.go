@@ -179,15 +179,6 @@ func RemoveFromArray(src []byte, path []string, i int) ([]byte, error) {
 	return Remove(src, at)
 }
 
-// ReplaceInArray puts value where element i was.
-func ReplaceInArray(src []byte, path []string, i int, value any) ([]byte, error) {
-	at, err := element(src, path, i)
-	if err != nil {
-		return nil, err
-	}
-	return Set(src, at, value)
-}
-
 func element(src []byte, path []string, i int) ([]string, error) {
 	d, err := Parse(src)
 	if err != nil {

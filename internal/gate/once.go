@@ -16,17 +16,22 @@ type Once struct {
 	order []Key
 }
 
-// Again reports whether this very call came at this kind of event before, and
-// remembers it. Calls without a number cannot be told apart.
-func (o *Once) Again(ev *event.Event) bool {
+// Knows reports whether this very call came at this kind of event before. Calls
+// without a number cannot be told apart.
+func (o *Once) Knows(ev *event.Event) bool { return o.look(ev, false) }
+
+// Again is Knows, and remembers the call.
+func (o *Once) Again(ev *event.Event) bool { return o.look(ev, true) }
+
+func (o *Once) look(ev *event.Event, keep bool) bool {
 	if ev.Tool == nil || ev.Tool.CallID == "" {
 		return false
 	}
 	key := digest(WorkerOf(ev), "once", string(ev.Kind), ev.Tool.CallID, what(ev.Tool), Beside(ev.Tool))
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.known[key] {
-		return true
+	if o.known[key] || !keep {
+		return o.known[key]
 	}
 	if o.known == nil {
 		o.known = map[Key]bool{}

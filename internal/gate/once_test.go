@@ -27,6 +27,9 @@ func TestOnceTellsCallsApart(t *testing.T) {
 		{call(event.PermissionRequest, "s", "", "ls"), false}, // without a number nobody knows
 		{&event.Event{Kind: event.UserQuestion}, false},
 	} {
+		if got := once.Knows(c.ev); got != c.want {
+			t.Errorf("looked at: %+v: %v", c.ev.Tool, got)
+		}
 		if got := once.Again(c.ev); got != c.want {
 			t.Errorf("%+v: %v", c.ev.Tool, got)
 		}

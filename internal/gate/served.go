@@ -53,7 +53,12 @@ func (s *Served) Keep(ev *event.Event, d event.Decision) {
 }
 
 // Take gives the answer that serves this event, and forgets it.
-func (s *Served) Take(ev *event.Event) (event.Decision, bool) {
+func (s *Served) Take(ev *event.Event) (event.Decision, bool) { return s.serve(ev, true) }
+
+// Peek is what Take would give.
+func (s *Served) Peek(ev *event.Event) (event.Decision, bool) { return s.serve(ev, false) }
+
+func (s *Served) serve(ev *event.Event, use bool) (event.Decision, bool) {
 	if !ev.Kind.Guarded() || ev.Tool == nil {
 		return event.Decision{}, false
 	}
@@ -66,7 +71,9 @@ func (s *Served) Take(ev *event.Event) (event.Decision, bool) {
 	if one == nil {
 		return event.Decision{}, false
 	}
-	s.drop(one)
+	if use {
+		s.drop(one)
+	}
 	if one.at == ev.Kind {
 		return event.Decision{}, false // the same kind again is the next call
 	}

@@ -3,12 +3,11 @@ package handler
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/toolwords"
 )
 
 // presented is a tool call in Claude Code's words, and the way back from
@@ -31,45 +30,6 @@ type place struct {
 	none bool // it was worked out and stands nowhere
 }
 
-// spelling says what Claude calls a kind of tool and its input's keys, and how
-// others spell these keys. The first key is the subject: the command, file or
-// address the call is about.
-type spelling struct {
-	tool    string
-	subject string
-	keys    []keySpelling
-}
-
-type keySpelling struct {
-	claude string
-	others []string
-}
-
-var spellings = map[event.ToolKind]spelling{
-	event.Shell:    {tool: "Bash", subject: "command"},
-	event.FileRead: {tool: "Read", subject: "file_path"},
-	event.FileWrite: {tool: "Write", subject: "file_path", keys: []keySpelling{
-		{"content", []string{"contents", "text", "file_text", "fileText", "data"}},
-	}},
-	event.FileEdit: {tool: "Edit", subject: "file_path", keys: []keySpelling{
-		{"old_string", []string{"oldString", "old_str", "oldStr", "old_text", "oldText"}},
-		{"new_string", []string{"newString", "new_str", "newStr", "new_text", "newText"}},
-		{"replace_all", []string{"replaceAll"}},
-	}},
-	event.Search: {tool: "Grep", subject: "path", keys: []keySpelling{
-		{"pattern", []string{"query", "regex", "regexp", "search", "glob_pattern", "globPattern"}},
-		{"glob", []string{"include", "file_pattern", "filePattern"}},
-	}},
-	event.Fetch: {tool: "WebFetch", subject: "url"},
-	event.Task: {tool: "Task", keys: []keySpelling{
-		{"prompt", []string{"message", "task", "instructions", "input"}},
-		{"description", []string{"title", "name"}},
-		{"subagent_type", []string{"subagentType", "agent_type", "agentType", "agent"}},
-	}},
-	event.Question: {tool: "AskUserQuestion"},
-	event.Plan:     {tool: "ExitPlanMode"},
-}
-
 // claudeTool is Claude's name for a tool. A search by file name and a search
 // of the web have names of their own.
 func claudeTool(t *event.Tool, native memberList) string {
@@ -80,19 +40,16 @@ func claudeTool(t *event.Tool, native memberList) string {
 		}
 		return t.Name
 	case event.Search:
-		name := strings.ToLower(t.Name)
-		for _, sign := range []string{"glob", "find", "list", "ls"} {
-			if strings.Contains(name, sign) {
-				return "Glob"
-			}
+		if toolwords.Searches(t.Name) != toolwords.Contents {
+			return "Glob"
 		}
 	case event.Fetch:
 		if t.URL == "" && (native.index("query") >= 0 || strings.Contains(strings.ToLower(t.Name), "search")) {
 			return "WebSearch"
 		}
 	}
-	if s, ok := spellings[t.Kind]; ok {
-		return s.tool
+	if s, ok := toolwords.Claude[t.Kind]; ok {
+		return s.Tool
 	}
 	return t.Name
 }
@@ -103,11 +60,11 @@ func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *prese
 	p := &presented{tool: t.Name, native: members(input), places: make(map[string]place)}
 	p.name = claudeTool(t, p.native)
 	p.shown = append(memberList(nil), p.native...)
-	words := spellings[t.Kind]
-	if words.subject != "" && subject != "" {
-		p.showSubject(words.subject, subject)
+	words := toolwords.Claude[t.Kind]
+	if words.Subject != "" && subject != "" {
+		p.showSubject(words.Subject, subject)
 	}
-	for _, k := range words.keys {
+	for _, k := range words.Keys {
 		p.rename(k)
 	}
 	p.input = p.shown.bytes()
@@ -131,18 +88,13 @@ func (p *presented) showSubject(key, subject string) {
 }
 
 // rename shows a key under Claude's name for it.
-func (p *presented) rename(k keySpelling) {
-	if p.shown.index(k.claude) >= 0 {
+func (p *presented) rename(k toolwords.Key) {
+	if p.shown.index(k.Word) >= 0 {
 		return
 	}
-	for _, other := range k.others {
-		i := p.shown.index(other)
-		if i < 0 || p.native.index(other) < 0 {
-			continue
-		}
-		p.shown[i].key = k.claude
-		p.places[k.claude] = place{key: other}
-		return
+	if word, ok := k.In(func(w string) bool { return p.shown.index(w) >= 0 && p.native.index(w) >= 0 }); ok {
+		p.shown[p.shown.index(word)].key = k.Word
+		p.places[k.Word] = place{key: word}
 	}
 }
 
@@ -162,7 +114,7 @@ func locate(native memberList, key, text string) place {
 			continue
 		}
 		if v, ok := decoded(m.value); ok {
-			if path := dig(v, text, nil); path != nil {
+			if path := toolwords.Dig(v, text); path != nil {
 				return place{key: m.key, path: path}
 			}
 		}
@@ -173,35 +125,6 @@ func locate(native memberList, key, text string) place {
 func is(value json.RawMessage, text string) bool {
 	s, ok := jsonscan.String(value)
 	return ok && s == text
-}
-
-// maxDig bounds the search: tools keep what they run near the surface.
-const maxDig = 5
-
-func dig(v any, text string, path []any) []any {
-	if len(path) > maxDig {
-		return nil
-	}
-	here := path[:len(path):len(path)]
-	switch v := v.(type) {
-	case string:
-		if v == text && len(path) > 0 {
-			return path
-		}
-	case []any:
-		for i, element := range v {
-			if found := dig(element, text, append(here, i)); found != nil {
-				return found
-			}
-		}
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) { // the same place every time
-			if found := dig(v[key], text, append(here, key)); found != nil {
-				return found
-			}
-		}
-	}
-	return nil
 }
 
 // translate puts a changed input back into the agent's own words. Only what
@@ -278,29 +201,8 @@ func replaced(current json.RawMessage, path []any, value json.RawMessage) (json.
 	if !ok {
 		return nil, false
 	}
-	at := root
-	for i, step := range path {
-		last := i == len(path)-1
-		switch step := step.(type) {
-		case int:
-			list, ok := at.([]any)
-			if !ok || step >= len(list) {
-				return nil, false
-			}
-			if last {
-				list[step] = fresh
-			}
-			at = list[step]
-		case string:
-			object, ok := at.(map[string]any)
-			if !ok {
-				return nil, false
-			}
-			if last {
-				object[step] = fresh
-			}
-			at = object[step]
-		}
+	if !toolwords.Replace(root, path, fresh) {
+		return nil, false
 	}
 	return encoded(root), true
 }

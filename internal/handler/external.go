@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // external runs a command or a script.
@@ -79,15 +80,8 @@ func executable(name, project, cwd, path string) (string, error) {
 		}
 		return filepath.Join(project, name), nil
 	}
-	for _, dir := range filepath.SplitList(path) {
-		// A relative entry would mean whatever lies in the agent's cwd.
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		candidate := filepath.Join(dir, name)
-		if info, err := os.Stat(candidate); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return candidate, nil
-		}
+	if program := paths.OnPath(name, path); program != "" {
+		return program, nil
 	}
 	return "", fmt.Errorf("%s: not found in PATH; write ./%s for a file of the project", name, name)
 }

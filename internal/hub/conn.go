@@ -172,6 +172,8 @@ func (h *Hub) write(conn *net.UnixConn, b []byte) bool {
 	return err == nil
 }
 
+var envBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+
 var replyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
 // serveFrame answers one hook call.
@@ -181,11 +183,20 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 		h.log.Warn("a hook frame could not be read", "error", err)
 		return
 	}
-	payload, env, err := frame.ReadBodies(reader, payloadLen, envLen, frame.Standard)
+	// The caller's environment is nobody's once it is answered.
+	spare := envBuffers.Get().(*[]byte)
+	payload, env, err := frame.ReadBodiesInto(*spare, reader, payloadLen, envLen, frame.Standard)
 	if err != nil {
 		h.log.Warn("a hook frame could not be read", "error", err)
 		return
 	}
+	defer func() {
+		if cap(env) <= 64<<10 {
+			clear(env)
+			*spare = env[:0]
+			envBuffers.Put(spare)
+		}
+	}()
 	entry.heard()
 	entry.short.Store(true)
 	in := arrival{
@@ -227,14 +238,16 @@ func (h *Hub) answer(ctx context.Context, in *arrival) (neutral.Answer, event.De
 	if row, known := neutral.Lookup(in.agent, in.event); known && !row.Decides {
 		return h.walk(ctx, in)
 	}
-	call, first := h.open.enter(in.id)
+	call, ready, first := h.open.enter(in.id)
 	if !first {
-		select {
-		case <-call.ready:
-			return call.answer, call.decision, call.answered
-		case <-ctx.Done():
-			return neutral.Answer{}, event.Decision{}, false
+		if ready != nil {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+				return neutral.Answer{}, event.Decision{}, false
+			}
 		}
+		return call.answer, call.decision, call.answered
 	}
 	answered := false
 	defer func() {

@@ -28,6 +28,7 @@ type arrival struct {
 	gone      func(cancel func()) (stop func())       // calls cancel when the caller hangs up
 	held      func(request, why string, input []byte) // tells a caller that shows a dialog of its own that a person is asked; may be nil
 	after     func()                                  // what is left to do once the caller has its answer
+	dry       *rehearsal                              // nothing of this happens; nil for what does
 }
 
 // finish does what waits for the answer: the journal and the observers come
@@ -68,12 +69,7 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 		h.apply(in, &p) // status, turn, title
 	}
 	if !h.share(ctx, in, &p) { // a twin gets what its first got
-		h.ask(ctx, in, &p) // dispatch: guards and hooks in order, one merge
-		if ctx.Err() != nil {
-			return neutral.Answer{}, event.Decision{}, false
-		}
-		h.gate(&p)             // what would go on for ever ends
-		h.consult(ctx, in, &p) // must a person decide? then wait
+		h.weigh(ctx, in, &p) // what is to be done about it?
 	}
 	if p.withdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
@@ -85,6 +81,24 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	}
 	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
+}
+
+// weigh is where it is decided. Explain comes this way as well, with a
+// rehearsal for which nothing may be used up, run or written down.
+func (h *Hub) weigh(ctx context.Context, in *arrival, p *passage) {
+	h.ask(ctx, in, p) // dispatch: guards and hooks in order, one merge
+	if ctx.Err() != nil {
+		return // half a decision is none
+	}
+	h.gate(p)             // what would go on for ever ends
+	h.consult(ctx, in, p) // must a person decide? then wait
+}
+
+// note takes in what hookmux itself has to tell: its way ends at the intake.
+func (h *Hub) note(in *arrival) {
+	p := h.decode(in)
+	_ = h.intake.take(in, &p) // the next event's own write reports a broken disk
+	h.finish(in)
 }
 
 // decode turns the native payload into an event, in the dialect of whoever
@@ -150,6 +164,7 @@ func (h *Hub) take(in *arrival, p *passage) {
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(in *arrival, p *passage) {
 	h.rounds.apply(&p.ev)
+	h.rules.began(&p.ev)
 	h.sessions.apply(&p.ev, in.seq)
 	h.desk.see(&p.ev)
 }
@@ -157,12 +172,11 @@ func (h *Hub) apply(in *arrival, p *passage) {
 // ask runs the hooks that are meant for the event.
 func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 	if h.isOff() {
-		p.neutral = "off"
+		p.neutral = switchedOff
 		return
 	}
-	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
-	p.entries = h.modules.withRuns(in, p)
-	if len(p.entries) == 0 {
+	h.summon(in, p)
+	if in.dry.supposes(p) || len(p.entries) == 0 {
 		return
 	}
 	call := hook.Call{Event: &p.ev, Project: p.project, Carries: p.carries}
@@ -179,9 +193,15 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 		}
 		p.outcome = h.decide(ctx, in, p, call)
 	}
-	if hook.Watched(p.entries, &p.ev, p.carries) {
+	if in.dry == nil && hook.Watched(p.entries, &p.ev, p.carries) {
 		in.after = func() { h.tell(call, p.entries) }
 	}
+}
+
+// summon finds the hooks that are meant for the event.
+func (h *Hub) summon(in *arrival, p *passage) {
+	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
+	p.entries = h.modules.withRuns(in, p)
 }
 
 // maxNested bounds the events from below handlers that are being decided at

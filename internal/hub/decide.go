@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +22,9 @@ import (
 // the spot; everything else may take long, so the caller's hanging up and the
 // deadline end it.
 func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Call) hook.Outcome {
+	if in.dry != nil {
+		return h.dispatch.Decide(context.WithValue(ctx, dryRun{}, true), call, ownGuards(p.entries))
+	}
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)
 	}
@@ -46,14 +50,24 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 // interrupted the agent, or the agent gave up.
 const callerLeft = "caller left"
 
-// onlyGuards: nobody but hookmux's own guards is meant.
-func onlyGuards(entries []*hook.Entry) bool {
+// switchedOff says that the user wants no hooks for now.
+const switchedOff = "off"
+
+// ownGuards are hookmux's own among the entries: pure, so that asking them
+// leaves no trace.
+func ownGuards(entries []*hook.Entry) []*hook.Entry {
+	var own []*hook.Entry
 	for _, e := range entries {
-		if !e.BuiltinGuard {
-			return false
+		if e.BuiltinGuard {
+			own = append(own, e)
 		}
 	}
-	return true
+	return own
+}
+
+// onlyGuards: nobody but hookmux's own guards is meant.
+func onlyGuards(entries []*hook.Entry) bool {
+	return !slices.ContainsFunc(entries, func(e *hook.Entry) bool { return !e.BuiltinGuard })
 }
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
@@ -191,20 +205,20 @@ func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
 // apart: most events look at two or three.
 func lookupIn(env []byte) func(string) string {
 	return func(name string) string {
-		rest := env
-		for len(rest) > 0 {
-			at := bytes.IndexByte(rest, 0)
-			one := rest
-			if at >= 0 {
-				one, rest = rest[:at], rest[at+1:]
-			} else {
-				rest = nil
-			}
-			if len(one) > len(name) && one[len(name)] == '=' && string(one[:len(name)]) == name {
-				return string(one[len(name)+1:])
-			}
+		// Looked for as a whole, which is much quicker than variable by
+		// variable: this is done several times at every hook call.
+		var room [64]byte
+		wanted := append(append(append(room[:0], 0), name...), '=')
+		var value []byte
+		if bytes.HasPrefix(env, wanted[1:]) {
+			value = env[len(wanted)-1:]
+		} else if at := bytes.Index(env, wanted); at >= 0 {
+			value = env[at+len(wanted):]
 		}
-		return ""
+		if end := bytes.IndexByte(value, 0); end >= 0 {
+			value = value[:end]
+		}
+		return string(value)
 	}
 }
 
@@ -225,7 +239,8 @@ type openCalls struct {
 }
 
 type openCall struct {
-	ready    chan struct{}
+	ready    chan struct{} // made for whoever waits besides the first
+	over     bool
 	answer   neutral.Answer
 	answered bool
 	decision event.Decision
@@ -236,22 +251,45 @@ const keepAnswered = 1024
 
 func newOpenCalls() *openCalls { return &openCalls{calls: map[string]*openCall{}} }
 
-// enter gives the call of that id and whether the caller is its first.
-func (o *openCalls) enter(id string) (*openCall, bool) {
+// saidNothing is every call that was answered and to which nobody had anything
+// to say: most of those that are remembered.
+var saidNothing = &openCall{over: true, answered: true}
+
+// enter gives the call of that id and whether the caller is its first. Anybody
+// else waits until ready, unless it is nil: then it is over.
+func (o *openCalls) enter(id string) (c *openCall, ready <-chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c, ok := o.calls[id]; ok {
-		return c, false
+		if !c.over && c.ready == nil {
+			c.ready = make(chan struct{})
+		}
+		return c, c.ready, false
 	}
-	c := &openCall{ready: make(chan struct{})}
+	c = &openCall{}
 	o.calls[id] = c
-	return c, true
+	return c, nil, true
+}
+
+func (c *openCall) end() {
+	c.over = true
+	if c.ready != nil {
+		close(c.ready)
+	}
+}
+
+func (c *openCall) nothing() bool {
+	d := &c.decision
+	return c.answered && c.answer == neutral.Answer{} && d.Empty() && d.Reason == "" && d.By == "" && d.Answer == nil && len(d.Degraded) == 0 && !d.Allowed
 }
 
 func (o *openCalls) leave(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	close(c.ready)
+	c.end()
+	if c.nothing() {
+		o.calls[id] = saidNothing
+	}
 	o.done = append(o.done, id)
 	if len(o.done) > keepAnswered {
 		delete(o.calls, o.done[0])
@@ -265,7 +303,7 @@ func (o *openCalls) abandon(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.calls, id)
-	close(c.ready)
+	c.end()
 }
 
 func (o *openCalls) waiting() int {

@@ -102,28 +102,68 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		return
 	}
 	d := &p.outcome.Decision
-	if said, ok := h.desk.served.Take(seen); ok {
+	served := h.desk.served.Take
+	if in.dry != nil {
+		served = h.desk.served.Peek
+	}
+	if said, ok := served(seen); ok {
 		*d = carryOver(*d, said)
+		in.dry.says("a person was asked about this call before, and what they said counts")
 		return
 	}
+	if spec.Repeats {
+		again := h.desk.once.Again
+		if in.dry != nil {
+			again = h.desk.once.Knows
+		}
+		if again(seen) {
+			in.dry.says("a person was asked about this call before; it is not put to anybody again")
+			return
+		}
+	}
+	hold := func() time.Duration {
+		return spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+	}
+	if !h.put(ctx, in, p, question{seen: seen, need: need, hold: hold}) {
+		h.askThere(p, d, spec)
+	}
+}
+
+// question is what is put to grants and people, whichever door it came by.
+type question struct {
+	seen *event.Event // as hooks changed it
+	need gate.Need
+	hold func() time.Duration // how long it may wait from now
+	key  string               // by which a program that pushed it knows it
+}
+
+// put lets a grant answer, else a person. It is false when nobody is there.
+func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool {
 	project := h.projectFor(p)
-	if grant, ok := h.desk.grants.Match(seen, project, need, time.Now()); ok {
-		h.approve(d, feed.Said{By: "grant " + grant.ID, Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
-		return
+	granted := h.desk.grants.Match
+	if in.dry != nil {
+		granted = h.desk.grants.Find
 	}
-	if spec.Repeats && h.desk.once.Again(seen) {
-		return
+	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
+		h.approve(&p.outcome.Decision, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		in.dry.says("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
+		return true
+	}
+	if in.dry != nil {
+		if q.hold() > 0 {
+			in.dry.says("a person would be asked in the feed, while one is there: " + wordsOf(q.need))
+		}
+		return h.desk.someone()
 	}
 	if !h.desk.someone() {
-		h.askThere(p, d, spec)
-		return
+		return false
 	}
-	hold := spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
-	if hold <= 0 {
-		return
+	if hold := q.hold(); hold > 0 {
+		r := h.request(p, q.seen, q.need, project, hold)
+		r.Key = q.key
+		h.wait(ctx, in, p, r, q.seen)
 	}
-	r := h.request(p, seen, need, project, hold)
-	h.wait(ctx, in, p, r, seen)
+	return true
 }
 
 // askThere puts a call that nobody elsewhere could answer to the person at the
@@ -356,13 +396,26 @@ func (d *desk) thinned(ev *event.Event) {
 	}
 }
 
+// gateKey is the setting that counts for an agent. There are as many as the
+// catalogue has agents, and each is asked for at every call.
+func (r *rules) gateKey(agent string) string {
+	if key, ok := r.gateKeys.Load(agent); ok {
+		return key.(string)
+	}
+	key := config.Gate
+	if _, ok := config.Find(config.Gate + "." + agent); ok {
+		key += "." + agent
+	}
+	if _, known := r.hub.catalogue.Agent(agent); known {
+		r.gateKeys.Store(agent, key)
+	}
+	return key
+}
+
 // gateLevel is what of an agent's doing becomes a request, and whether the
 // user said so. Where two projects have a say the tighter one counts.
 func (r *rules) gateLevel(ev *event.Event) (gate.Level, bool) {
-	key := config.Gate
-	if _, ok := config.Find(config.Gate + "." + ev.Agent); ok {
-		key += "." + ev.Agent
-	}
+	key := r.gateKey(ev.Agent)
 	level, chosen := gate.Off, false
 	for i, s := range r.view(r.placesOf(ev)).settings {
 		if s == nil {

@@ -59,8 +59,14 @@ const (
 	// gather is how long a busy drain lets events come together: one commit
 	// for many costs a fraction of one commit each.
 	gather = 4 * time.Millisecond
+	// gatherMore is how long when many come: whoever watches cannot read that
+	// fast anyway.
+	gatherMore = 10 * time.Millisecond
+	manyCome   = 32
 	// idleRounds is how many looks without an event end that.
 	idleRounds = 60
+	// keepText is how much room for redacted bodies is kept between batches.
+	keepText = 1 << 20
 	// muchPassed is after how many events memory is given back when it is
 	// quiet again.
 	muchPassed = 4096
@@ -151,6 +157,7 @@ func (d *drain) run() {
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
+		came     int // events of the last round
 		passed   int // events since memory was given back
 		swept    = time.Now()
 		retained time.Time
@@ -175,7 +182,7 @@ func (d *drain) run() {
 			case <-rest.C:
 				tidy()
 				if passed > muchPassed {
-					debug.FreeOSMemory() // quiet after a storm: others may need it
+					d.giveBack()
 					passed = 0
 				}
 				select {
@@ -195,10 +202,15 @@ func (d *drain) run() {
 		}
 		// Events are coming: it looks by the clock. Being woken by each would
 		// take time from the very caller who is reading its answer.
-		if pause(gather, d.over) {
+		span := gather
+		if came >= manyCome {
+			span = gatherMore
+		}
+		if pause(span, d.over) {
 			d.last()
 			return
 		}
+		came = 0
 		for full := true; full; {
 			batch = d.more(batch[:0])
 			full = len(batch) == batchItems
@@ -207,6 +219,7 @@ func (d *drain) run() {
 			}
 			idle = 0
 			passed += len(batch)
+			came += len(batch)
 			if !d.store(batch, nil) {
 				return // the hub ends while the journal is broken: the files keep it all
 			}
@@ -221,6 +234,14 @@ func (d *drain) run() {
 			tidy()
 		}
 	}
+}
+
+// giveBack: quiet after a storm, and others may need the memory.
+func (d *drain) giveBack() {
+	d.text, d.rows, d.items = nil, nil, nil
+	d.hub.sessions.book.Rest(time.Now(), keepAwake)
+	d.hub.sessions.book.Compact()
+	debug.FreeOSMemory()
 }
 
 // pause waits, and says whether the hub ended meanwhile.
@@ -333,7 +354,13 @@ func (d *drain) write(batch []drainItem) error {
 		d.row(item, &d.rows[i])
 		d.items = append(d.items, journal.Item{Row: &d.rows[i]})
 	}
-	if _, _, err := d.book.Load().Write(d.items); err != nil {
+	_, _, err := d.book.Load().Write(d.items)
+	clear(d.rows) // no payload is held on to
+	clear(d.items)
+	if cap(d.text) > keepText {
+		d.text = nil // seldom is so much said at once
+	}
+	if err != nil {
 		return err
 	}
 	d.hub.streams.stored()
@@ -362,8 +389,9 @@ func (d *drain) row(item *drainItem, row *journal.Row) {
 	if len(r.Payload) == 0 {
 		return
 	}
-	body, _ := redact.AppendJSON(make([]byte, 0, len(r.Payload)+64), r.Payload, limits)
-	row.Body = body
+	from := len(d.text)
+	d.text, _ = redact.AppendJSON(d.text, r.Payload, limits)
+	row.Body = d.text[from:len(d.text):len(d.text)]
 }
 
 // column makes a short value fit to be stored beside the body: names and ids

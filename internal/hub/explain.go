@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -15,10 +14,33 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// doExplain walks the corridor without leaving a trace: nothing is written
-// down, no hook with side effects runs. hookmux's own guards are pure and do
-// run; what other hooks would say is not known before they do.
-func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+// rehearsal goes along with an arrival that is only looked at: in the corridor
+// nothing is written down, used up or put to anybody for it. hookmux's own
+// guards are pure and do run; what other hooks would say is not known before
+// they do. Its methods may be called without one, which is what really happens.
+type rehearsal struct {
+	suppose *event.Decision // instead of asking hooks
+	notes   []string
+}
+
+// supposes puts the decision in that is to be supposed, if one is.
+func (r *rehearsal) supposes(p *passage) bool {
+	if r == nil || r.suppose == nil {
+		return false
+	}
+	p.outcome.Decision = *r.suppose
+	return true
+}
+
+// says notes what a room would have done.
+func (r *rehearsal) says(what string) {
+	if r != nil {
+		r.notes = append(r.notes, what)
+	}
+}
+
+// doExplain walks the corridor without leaving a trace.
+func (h *Hub) doExplain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ExplainParams
 	if err := read(params, &p); err != nil {
 		return nil, err
@@ -26,62 +48,67 @@ func (h *Hub) doExplain(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 	if _, ok := h.catalogue.Agent(p.Agent); !ok {
 		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents", p.Agent)
 	}
-	in := arrival{id: frame.NewID(), agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now()}
-	way := h.decode(&in)
-	var notes []string
-	if way.ev.Malformed != "" {
-		notes = append(notes, "the payload cannot be read: "+way.ev.Malformed)
-	}
-	if !h.knows(way.ev.Agent, way.ev.Native) {
-		notes = append(notes, way.ev.Agent+" has no event "+way.ev.Native+"; it passes through as \"other\"")
-	}
-	if way.ev.Native != p.Event && way.ev.Malformed == "" {
-		notes = append(notes, "the payload says that it is "+way.ev.Native+", and that counts")
-	}
-	if h.isOff() {
-		notes = append(notes, "hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
-	}
-	way.entries, way.project, way.ev.Projects = h.rules.forEvent(&way.ev, nil)
-	result := wire.Explained{Carries: carriesMap(way.carries), Notes: notes, Matched: []wire.Matched{}}
+	dry := &rehearsal{}
 	if p.Decision != nil {
-		var d event.Decision
-		if err := json.Unmarshal(p.Decision, &d); err != nil {
+		if err := json.Unmarshal(p.Decision, &dry.suppose); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "decision: %v", err)
 		}
-		way.outcome.Decision = d
-	} else {
-		var guards []*hook.Entry
-		for _, e := range way.entries {
-			if e.BuiltinGuard {
-				guards = append(guards, e)
-			}
-		}
-		way.outcome = h.dispatch.Decide(context.WithValue(h.ctx, dryRun{}, true), hook.Call{Event: &way.ev, Project: way.project, Carries: way.carries}, guards)
 	}
+	in := arrival{
+		id: frame.NewID(), agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), dry: dry,
+		env: []byte(strings.Join(p.Env, "\x00")),
+	}
+	way := h.decode(&in)
+	h.remark(&way, p.Event, dry)
+	h.weigh(h.ctx, &in, &way)
+	if way.neutral == switchedOff {
+		h.summon(&in, &way) // who would be meant, were it on
+		dry.supposes(&way)
+	}
+	answer, decision := h.encode(&way)
+	result := wire.Explained{
+		Carries: carriesMap(way.carries), Notes: dry.notes, Matched: matched(&way), Degraded: decision.Degraded,
+		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
+	}
+	result.Event, _ = json.Marshal(way.ev)
+	result.Decision, _ = json.Marshal(decision)
+	return result, nil
+}
+
+// remark notes what is odd about an event before anybody hears of it.
+func (h *Hub) remark(p *passage, said string, dry *rehearsal) {
+	if p.ev.Malformed != "" {
+		dry.says("the payload cannot be read: " + p.ev.Malformed)
+	}
+	if !h.knows(p.ev.Agent, p.ev.Native) {
+		dry.says(p.ev.Agent + " has no event " + p.ev.Native + "; it passes through as \"other\"")
+	}
+	if p.ev.Native != said && p.ev.Malformed == "" {
+		dry.says("the payload says that it is " + p.ev.Native + ", and that counts")
+	}
+	if h.isOff() {
+		dry.says("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
+	}
+}
+
+// matched is who is meant for the event, with what those said who were heard.
+func matched(p *passage) []wire.Matched {
 	said := map[string]hook.Step{}
-	for _, s := range way.outcome.Steps {
+	for _, s := range p.outcome.Steps {
 		said[s.Hook] = s
 	}
-	for _, e := range way.entries {
-		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(way.ev.Kind)), Handler: e.Handler, Target: e.Target, Matches: e.For(&way.ev)}
+	list := []wire.Matched{}
+	for _, e := range p.entries {
+		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(p.ev.Kind)), Handler: e.Handler, Target: e.Target, Matches: e.For(&p.ev)}
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict = true, s.Verdict.Word()
 			if s.Err != nil {
 				m.Error = firstLine(s.Err.Error())
 			}
 		}
-		result.Matched = append(result.Matched, m)
+		list = append(list, m)
 	}
-	h.gate(&way)
-	if _, need, spec := h.need(&way); spec != nil && asks(way.ev.Kind) && way.neutral == "" {
-		result.Notes = append(result.Notes, "a person would be asked in the feed, while one is there: "+wordsOf(need))
-	}
-	answer, decision := h.encode(&way)
-	result.Event, _ = json.Marshal(way.ev)
-	result.Decision, _ = json.Marshal(decision)
-	result.Degraded = decision.Degraded
-	result.Answer = wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit}
-	return result, nil
+	return list
 }
 
 // wordsOf is what a person could say.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/gate"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -146,16 +145,7 @@ func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need g
 	if p.neutral != "" || level == gate.Off {
 		return
 	}
-	project := h.projectFor(p)
-	if grant, ok := h.desk.grants.Match(&p.ev, project, need, time.Now()); ok {
-		h.approve(d, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
-		return
-	}
-	if h.desk.someone() {
-		r := h.request(p, &p.ev, need, project, wait)
-		r.Key = key
-		h.wait(ctx, in, p, r, &p.ev)
-	}
+	h.put(ctx, in, p, question{seen: &p.ev, need: need, hold: func() time.Duration { return wait }, key: key})
 }
 
 // splitWorkstream takes <agent>-<session> apart. Names of agents may hold

@@ -392,9 +392,7 @@ func (h *Hub) journal(what, id string, at time.Time, payload any) {
 		return
 	}
 	in := arrival{id: id, agent: "hookmux", event: what, payload: b, at: at}
-	p := h.decode(&in)
-	_ = h.intake.take(&in, &p)
-	h.finish(&in)
+	h.note(&in)
 }
 
 func (h *Hub) noteWrongPIN(id string, peer proc.Cred, why error) {

@@ -3,6 +3,7 @@ package hub
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +91,11 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: call.Event.Cwd, Project: project, Home: home,
 		})
 		for _, f := range findings {
-			if dry(ctx) && r.once.given(f.Rule) || !dry(ctx) && r.once.take(f.Rule, call.Event, r.repeats(call.Event.Agent)) {
+			once := r.once
+			if dry(ctx) {
+				once = once.rehearsed()
+			}
+			if once.take(f.Rule, call.Event, r.repeats(call.Event.Agent)) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -171,11 +176,11 @@ func (a allowances) give(rule string) {
 	a.mu.Unlock()
 }
 
-func (a allowances) given(rule string) bool {
+// rehearsed is a copy, of which nothing is missed when it is used up.
+func (a allowances) rehearsed() allowances {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	until, ok := a.open[rule]
-	return ok && time.Now().Before(until)
+	return allowances{mu: new(sync.Mutex), open: maps.Clone(a.open), used: maps.Clone(a.used)}
 }
 
 func (a allowances) drop(rule string) bool {

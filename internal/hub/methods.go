@@ -53,9 +53,7 @@ func (h *Hub) refused(name string, peer proc.Cred, v authority.Verdict) {
 	}
 	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason, "agent": v.Agent})
 	in := arrival{id: frame.NewID(), agent: "hookmux", event: "refused", payload: payload, at: time.Now(), peer: peer}
-	p := h.decode(&in)
-	_ = h.intake.take(&in, &p)
-	h.finish(&in)
+	h.note(&in)
 	h.streams.say(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
 }
 

@@ -38,32 +38,42 @@ func keyOf(ev *event.Event) turnKey {
 
 // apply forgets the count when a person begins a new turn.
 func (r *rounds) apply(ev *event.Event) {
-	end := ev.Kind.TakesKeepGoing()
-	if !end && ev.Kind != event.TurnStart {
+	if !ev.Kind.TakesKeepGoing() && ev.Kind != event.TurnStart {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ev.GoingOn {
 		r.tells[ev.Agent] = true
-		return
 	}
-	// An end that was not kept going is that of a new turn, if this agent says
-	// so of those that were.
-	if end && !r.tells[ev.Agent] {
-		return
+	if r.fresh(ev) {
+		delete(r.turns, keyOf(ev))
 	}
-	// Some agents report what they are told to go on with like a prompt.
-	if said := r.said[keyOf(ev)]; !end && said != "" && strings.Contains(ev.Prompt, said) {
-		return
-	}
-	delete(r.turns, keyOf(ev))
 }
 
+// fresh: the event is of a turn that nobody kept going yet.
+func (r *rounds) fresh(ev *event.Event) bool {
+	switch {
+	case ev.GoingOn:
+		return false
+	case ev.Kind.TakesKeepGoing():
+		// An end that was not kept going is that of a new turn, if this agent
+		// says so of those that were.
+		return r.tells[ev.Agent]
+	case ev.Kind == event.TurnStart:
+		// Some agents report what they are told to go on with like a prompt.
+		said := r.said[keyOf(ev)]
+		return said == "" || !strings.Contains(ev.Prompt, said)
+	}
+	return false
+}
+
+// mayGoOn looks for itself whether the turn is a fresh one: for a rehearsal
+// nothing was applied.
 func (r *rounds) mayGoOn(ev *event.Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.turns[keyOf(ev)] < maxRounds
+	return r.fresh(ev) || r.turns[keyOf(ev)] < maxRounds
 }
 
 func (r *rounds) wentOn(ev *event.Event, reason string) {

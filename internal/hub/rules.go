@@ -33,6 +33,7 @@ type rules struct {
 	once     allowances
 	looks    looks
 	editing  sync.Mutex
+	gateKeys sync.Map // agent → the setting of its gate
 
 	mu       sync.Mutex
 	views    map[places]*view
@@ -188,25 +189,37 @@ func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*h
 	return out
 }
 
-// placesOf finds the projects of an event.
-func (r *rules) placesOf(ev *event.Event) places {
-	at := places{here: r.projectOf(ev.Cwd)}
+// began remembers the project that a session is first heard of in.
+func (r *rules) began(ev *event.Event) {
 	if ev.Session == "" {
-		return at
+		return
 	}
 	key := sessionKey{ev.Agent, ev.Session}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	start, ok := r.sessions[key]
-	if !ok {
-		start = at.here
-		r.sessions[key] = start
-		if r.order = append(r.order, key); len(r.order) > keepSessions {
-			delete(r.sessions, r.order[0])
-			r.order = r.order[1:]
-		}
+	_, known := r.sessions[key]
+	r.mu.Unlock()
+	if known {
+		return
 	}
-	if start != at.here {
+	here := r.projectOf(ev.Cwd)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, known := r.sessions[key]; known {
+		return
+	}
+	r.sessions[key] = here
+	if r.order = append(r.order, key); len(r.order) > keepSessions {
+		delete(r.sessions, r.order[0])
+		r.order = r.order[1:]
+	}
+}
+
+// placesOf finds the projects of an event.
+func (r *rules) placesOf(ev *event.Event) places {
+	at := places{here: r.projectOf(ev.Cwd)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if start, ok := r.sessions[sessionKey{ev.Agent, ev.Session}]; ok && start != at.here {
 		at.start = start
 	}
 	return at
@@ -223,6 +236,11 @@ func (r *rules) view(at places) *view {
 	if v != nil && time.Since(v.lookedAt()) < lookAgain {
 		return v
 	}
+	return r.viewAfresh(at, v)
+}
+
+// viewAfresh is view where it is time to look again; v is what was seen last.
+func (r *rules) viewAfresh(at places, v *view) *view {
 	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
 	r.mu.Lock()
 	now := r.views[at]

@@ -39,6 +39,7 @@ type sessions struct {
 	log     *sessionlog.Log // the keeper's; nil while it cannot be written
 	dirty   map[session.Key]bool
 	pruneAt int       // how many sessions make a look worthwhile
+	restAt  int       // how many of them awake
 	loaded  time.Time // up to when the log knew what happened
 	records *resume.Store
 	unread  bool // some records could not be read
@@ -183,7 +184,8 @@ func (s *sessions) note(c session.Change) {
 	if old := s.news[c.Key]; old != nil {
 		join(old, &c)
 	} else {
-		s.news[c.Key] = &c
+		first := c // only this one need outlive the call
+		s.news[c.Key] = &first
 	}
 	s.mu.Unlock()
 	if s.asleep.Load() {
@@ -255,6 +257,7 @@ func (s *sessions) keep() {
 			case <-look.C:
 				s.repair()
 				s.readSwitches()
+				s.rest()
 				surfaces.set(s.switches.Load().follow)
 			case now := <-tick.C:
 				s.tick(ctx, now)
@@ -311,7 +314,23 @@ func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
 	if len(changes) > 0 && s.book.Len() > s.pruneAt {
 		s.prune()
 	}
+	if len(changes) > 0 && s.book.Awake() > s.restAt {
+		s.rest()
+	}
 	return len(changes) > 0
+}
+
+const (
+	// keepAwake is how many sessions are always held ready.
+	keepAwake = 64
+	// awakeFor is how long any session is: events of one come close together.
+	awakeFor = time.Second
+)
+
+// rest lets sessions that are silent take little memory.
+func (s *sessions) rest() {
+	s.book.Rest(time.Now().Add(-awakeFor), keepAwake)
+	s.restAt = s.book.Awake() + 2*keepAwake
 }
 
 // keepQuiet is how many sessions are kept in which nothing goes on and whose
@@ -321,14 +340,14 @@ const keepQuiet = 500
 
 // prune lets those go that were not heard of for longest.
 func (s *sessions) prune() {
-	var quiet []*session.Session
-	for _, one := range s.book.Snapshot() {
-		if !one.Live() || !one.Turn.Open() && !one.Waits() && !s.watches.watched(one) {
+	var quiet []session.Glance
+	for _, one := range s.book.Glances() {
+		if one.Quiet() && !(one.Live && s.watches.watched(&one)) {
 			quiet = append(quiet, one)
 		}
 	}
 	if drop := len(quiet) - keepQuiet; drop > 0 {
-		slices.SortFunc(quiet, func(a, b *session.Session) int { return a.LastEvent.Compare(b.LastEvent) })
+		slices.SortFunc(quiet, func(a, b session.Glance) int { return a.LastEvent.Compare(b.LastEvent) })
 		for _, one := range quiet[:drop] {
 			s.note(s.book.Forget(one.Key))
 		}

@@ -45,7 +45,8 @@ func (h *Hub) whereOf(who caller, claimed event.Place, environ []byte) event.Pla
 		at.Shared, at.TTY = true, ""
 		return at
 	}
-	env := spotVariables(environ)
+	found := spotVariables(environ)
+	env := func(name string) string { return found.value(name) }
 	spot := tmux.Where(env)
 	at.Pane, at.Mux, at.Server = spot.Pane, spot.Kind, spot.Session
 	if at.Pane == "" {
@@ -60,11 +61,8 @@ func (h *Hub) whereOf(who caller, claimed event.Place, environ []byte) event.Pla
 
 // spotVariables finds the variables that name a spot in one pass: this is done
 // at every hook call.
-func spotVariables(environ []byte) func(string) string {
-	var names [6]string
-	var values [6][]byte
-	n := 0
-	for rest := environ; len(rest) > 0 && n < len(names); {
+func spotVariables(environ []byte) (found spots) {
+	for rest := environ; len(rest) > 0 && found.n < len(found.names); {
 		end := bytes.IndexByte(rest, 0)
 		one := rest
 		if end >= 0 {
@@ -77,20 +75,29 @@ func spotVariables(environ []byte) func(string) string {
 		}
 		for _, name := range [...]string{"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "KITTY_WINDOW_ID"} {
 			if len(one) > len(name) && one[len(name)] == '=' && string(one[:len(name)]) == name {
-				names[n], values[n] = name, one[len(name)+1:]
-				n++
+				found.names[found.n], found.values[found.n] = name, one[len(name)+1:]
+				found.n++
 				break
 			}
 		}
 	}
-	return func(name string) string {
-		for i := range n {
-			if names[i] == name {
-				return string(values[i])
-			}
+	return found
+}
+
+// spots are the variables that were found.
+type spots struct {
+	n      int
+	names  [6]string
+	values [6][]byte
+}
+
+func (s *spots) value(name string) string {
+	for i := range s.n {
+		if s.names[i] == name {
+			return string(s.values[i])
 		}
-		return ""
 	}
+	return ""
 }
 
 // serverPID is the server's process, the second but last field of TMUX.

@@ -33,9 +33,10 @@ type tails struct {
 type tail struct {
 	key    session.Key
 	reader *transcript.Reader
-	tried  time.Time // when opening it was last tried
-	until  time.Time // looked at until then though no turn is open
-	calls  map[string]transcript.Fact
+	warned bool                       // it was logged that it must not be read
+	tried  time.Time                  // when opening it was last tried
+	until  time.Time                  // looked at until then though no turn is open
+	calls  map[string]transcript.Fact // nil while there are none
 	ended  *heldEnd
 	said   string // the agent's last words
 }
@@ -80,7 +81,7 @@ func (t *tails) see(one *session.Session, moved bool) {
 		if !moved && !one.Turn.Open() {
 			return
 		}
-		known = &tail{key: one.Key, calls: map[string]transcript.Fact{}}
+		known = &tail{key: one.Key}
 		t.all[one.Key] = known
 		t.ring = append(t.ring, known)
 	}
@@ -108,8 +109,8 @@ func (t *tails) look(ctx context.Context) {
 	for round, reads := len(t.ring), 0; round > 0 && reads < tailAtOnce; round-- {
 		one := t.ring[0]
 		t.ring[0], t.ring = nil, t.ring[1:]
-		state, ok := t.s.book.Get(one.key)
-		if !ok || t.all[one.key] != one || now.After(one.until) && !state.Turn.Open() {
+		state, ok := t.s.book.Glance(one.key)
+		if !ok || t.all[one.key] != one || now.After(one.until) && !state.Open {
 			if t.all[one.key] == one {
 				delete(t.all, one.key)
 			}
@@ -124,17 +125,20 @@ func (t *tails) look(ctx context.Context) {
 	t.arm()
 }
 
-func (t *tails) read(one *tail, state *session.Session, now time.Time) {
+// read looks at one record. The session itself is asked for only when there is
+// something to do: most are silent, and asleep.
+func (t *tails) read(one *tail, state session.Glance, now time.Time) {
 	rules := t.s.rulesOf(one.key.Agent)
 	if one.reader == nil {
 		if now.Sub(one.tried) < tailRetry && !one.tried.IsZero() {
 			return
 		}
 		one.tried = now
-		reader, err := transcript.Open(&rules.Spec.Transcript, state.ID, state.Transcript, transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(state)})
+		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(state.Transcript), transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(&state)})
 		if err != nil {
-			if errors.Is(err, transcript.ErrOutside) {
-				t.s.hub.log.Warn("a transcript is not read", "session", state.Key.String(), "error", err)
+			if errors.Is(err, transcript.ErrOutside) && !one.warned {
+				one.warned = true
+				t.s.hub.log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
 			}
 			return
 		}
@@ -144,8 +148,14 @@ func (t *tails) read(one *tail, state *session.Session, now time.Time) {
 	if err != nil {
 		return // it may not be there yet
 	}
-	for _, f := range facts {
-		t.tell(one, state, rules, f, now)
+	if len(facts) > 0 {
+		state, ok := t.s.book.Get(one.key)
+		if !ok {
+			return
+		}
+		for _, f := range facts {
+			t.tell(one, state, rules, f, now)
+		}
 	}
 	if one.ended != nil && now.Sub(one.ended.seen) >= hookFirst {
 		f := one.ended.fact
@@ -156,7 +166,10 @@ func (t *tails) read(one *tail, state *session.Session, now time.Time) {
 		}
 		t.apply(t.s.book.TurnFinished(one.key, f.Turn, result, one.said, at(f, now)))
 	}
-	if state, ok := t.s.book.Get(one.key); ok && one.said != "" && state.Turn != nil && !state.Turn.Open() && state.Turn.Summary == "" {
+	if one.said == "" {
+		return
+	}
+	if state, ok := t.s.book.Get(one.key); ok && state.Turn != nil && !state.Turn.Open() && state.Turn.Summary == "" {
 		t.apply(t.s.book.LastWords(one.key, one.said))
 	}
 }
@@ -206,8 +219,8 @@ func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f t
 			one.ended = &heldEnd{f, now}
 		}
 	case transcript.CallBegan:
-		if len(one.calls) > keepCalls {
-			clear(one.calls)
+		if one.calls == nil || len(one.calls) > keepCalls {
+			one.calls = map[string]transcript.Fact{}
 		}
 		one.calls[f.Call] = f
 	case transcript.CallEnded:
@@ -217,7 +230,9 @@ func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f t
 		if failure, failed := failureOf(f, one.calls[f.Call], state.Cwd, at(f, now)); failed {
 			t.apply(t.s.book.ToolFailed(one.key, failure))
 		}
-		delete(one.calls, f.Call)
+		if delete(one.calls, f.Call); len(one.calls) == 0 {
+			one.calls = nil
+		}
 		t.answered(one.key, f, now)
 	case transcript.Decided:
 		if !old && !rules.Off {
@@ -284,10 +299,10 @@ func commandsIn(input []byte) []string {
 
 // environOf looks variables of a session's process up, for the place of its
 // store. Nothing of it is kept.
-func (s *sessions) environOf(one *session.Session) func(string) string {
+func (s *sessions) environOf(one *session.Glance) func(string) string {
 	var environ []string
-	if one.Place.PID > 0 && s.alive(one) == session.Alive {
-		environ, _ = s.hub.table.Environ(one.Place.PID)
+	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.hub.table, key) == session.Alive {
+		environ, _ = s.hub.table.Environ(key.pid)
 	}
 	return lookupList(environ)
 }

@@ -54,11 +54,11 @@ func (w *watches) see(one *session.Session) {
 }
 
 // watched reports whether a session's process is known to live.
-func (w *watches) watched(one *session.Session) bool {
-	key := processKey{one.Place.PID, one.Place.Start}
+func (w *watches) watched(one *session.Glance) bool {
+	key := processKey{one.PID, one.Start}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return key.pid > 0 && !one.Place.Shared && (w.open[key] || w.polled[key])
+	return key.pid > 0 && !one.Shared && (w.open[key] || w.polled[key])
 }
 
 func (w *watches) await(key processKey) {

@@ -24,6 +24,10 @@ import (
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
+// MaxLog is the size at which the hub's log is set aside: before a start, and
+// by a hub that runs (package hublog).
+const MaxLog = 8 << 20
+
 // Outcome is what a call of Start came to.
 type Outcome int
 
@@ -60,15 +64,9 @@ func FindProgram(getenv func(string) string) (string, error) {
 			dirs = append(dirs, filepath.Dir(real))
 		}
 	}
-	dirs = append(dirs, filepath.SplitList(getenv("PATH"))...)
-	for _, dir := range dirs {
-		if !filepath.IsAbs(dir) {
-			continue // never from the directory an agent happens to work in
-		}
-		file := filepath.Join(dir, "hookmux")
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return file, nil
-		}
+	dirs = append(dirs, getenv("PATH"))
+	if file := paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))); file != "" {
+		return file, nil
 	}
 	return "", errors.New("hookmux: program not found beside hookmux-hook or on PATH; install both in one directory")
 }

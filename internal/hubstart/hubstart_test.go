@@ -351,16 +351,16 @@ func TestLogIsSetAside(t *testing.T) {
 	if err := os.WriteFile(d.Log(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(d.Log(), maxLog+1); err != nil {
+	if err := os.Truncate(d.Log(), MaxLog+1); err != nil {
 		t.Fatal(err)
 	}
 	if err := Ensure(d, self(t), options(d), soon(), reach(d)); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(d.Log() + ".1"); err != nil || info.Size() != maxLog+1 {
+	if info, err := os.Stat(d.Log() + ".1"); err != nil || info.Size() != MaxLog+1 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if info, err := os.Stat(d.Log()); err != nil || info.Size() > maxLog {
+	if info, err := os.Stat(d.Log()); err != nil || info.Size() > MaxLog {
 		t.Errorf("%v, %v", info, err)
 	}
 }

@@ -12,9 +12,6 @@ import (
 	"github.com/hookmux/hookmux/internal/paths"
 )
 
-// maxLog is the size at which the hub's log is set aside before a start.
-const maxLog = 8 << 20
-
 // Start spawns `hookmux hub` unless one lives, is being started, or starting
 // is paused. It doesn't wait for the socket.
 func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
@@ -103,7 +100,7 @@ func lookForDeath(d paths.Dirs, now time.Time) error {
 // spawn runs the hub cut off from everything of ours: an agent waits for
 // every process that holds its pipes, and kills its own session and group.
 func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
-	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > maxLog {
+	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
 		_ = os.Rename(d.Log(), d.Log()+".1") // a log too long is better than no hub
 	}
 	log, err := os.OpenFile(d.Log(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)

@@ -10,6 +10,9 @@ import (
 	"os/exec"
 	"slices"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/hooktrust"
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // AppServer speaks to an agent's own server on its standard streams: JSON-RPC,
@@ -53,14 +56,14 @@ func (s AppServer) Trust(g *Grant) error {
 		}
 		for _, h := range ours {
 			if h.Trust != "trusted" {
-				state[h.Key] = map[string]any{"trusted_hash": h.Hash}
+				state[h.Key] = map[string]any{hooktrust.HashField: h.Hash}
 			}
 		}
 		if len(ours) < len(g.Keys) {
 			return fmt.Errorf("%s: it sees %d of %d hooks", g.Source, len(ours), len(g.Keys))
 		}
 		if len(state) > 0 {
-			edits := []any{map[string]any{"keyPath": "hooks.state", "mergeStrategy": "upsert", "value": state}}
+			edits := []any{map[string]any{"keyPath": hooktrust.Table, "mergeStrategy": "upsert", "value": state}}
 			if err := c.call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
 				return err
 			}
@@ -186,6 +189,6 @@ func (c *conversation) ours(g *Grant) ([]ListedHook, error) {
 	return slices.DeleteFunc(all, func(h ListedHook) bool {
 		cmd, ok := ReadLine(h.Command)
 		_, named := g.Keys[h.Key]
-		return !ok || cmd.Agent != g.Agent.Name || !named && !sameFile(h.Source, g.Source)
+		return !ok || cmd.Agent != g.Agent.Name || !named && !paths.SameFile(h.Source, g.Source)
 	}), nil
 }

@@ -2,6 +2,7 @@ package install
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +99,7 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 	}
 	// Another agent meanwhile changes nothing that was shown.
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "gemini")}})
-	if _, err := h.Carry(plans, shown, &Recorder{}); err != nil {
+	if _, err := h.Carry(plans, shown, &Diff{Out: io.Discard}); err != nil {
 		t.Error(err)
 	}
 	write(t, settings, "{\"a\": 1}\n")

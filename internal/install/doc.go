@@ -8,7 +8,7 @@
 //   - Everything is planned before anything is written: a file that cannot be
 //     read or does not say what it should makes the whole plan fail.
 //   - A plan is a list of steps, and steps are carried out by an [Editor]:
-//     [Disk] does them, [Diff] shows them, [Recorder] keeps them.
+//     [Disk] does them, [Diff] shows them.
 //   - Each step leaves the old file or the new one. Steps come in this order:
 //     the shim, the manifest, the agents' files, what agents must be told. So
 //     whatever was written is in the manifest, and a record of something that

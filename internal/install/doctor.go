@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // Level is how much a finding matters.
@@ -97,7 +98,7 @@ func (d *Doctor) shim(agents []*agent.Agent) {
 		d.say("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
 	case !h.runnable(shim):
 		d.say("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
-	case !sameFile(shim, h.Hook):
+	case !paths.SameFile(shim, h.Hook):
 		d.say("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)", shim, to, h.Hook)
 	default:
 		d.say("hookmux", "shim", Good, "", "%s leads to %s", Short(h.Dirs.Home, shim), to)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // draft is a plan in the making: files as they will be.
@@ -377,8 +378,8 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		all, kept = slices.Clone(was.Keys), was.Kept
 	}
 	for key := range keys {
-		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, stateKey(key)) }) {
-			all = append(all, stateKey(key))
+		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, hooktrust.Path(key)) }) {
+			all = append(all, hooktrust.Path(key))
 		}
 	}
 	slices.SortFunc(all, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })

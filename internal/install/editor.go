@@ -61,15 +61,6 @@ func Run(steps []Step, e Editor) error {
 	return nil
 }
 
-// Recorder keeps the steps and does nothing.
-type Recorder struct{ Steps []Step }
-
-// Do keeps a step.
-func (r *Recorder) Do(s Step) error {
-	r.Steps = append(r.Steps, s)
-	return nil
-}
-
 // Diff shows what would become of other people's files, and does nothing. Our
 // own are passed over.
 type Diff struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // files is all that planning looks at. It is the disk, or in tests that try
@@ -78,7 +79,7 @@ func (disk) isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (disk) runnable(path string) bool { return runnable(path) }
+func (disk) runnable(path string) bool { return paths.Runnable(path) }
 
 func (disk) readlink(path string) (string, bool) {
 	to, err := os.Readlink(path)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/hooktrust"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -253,7 +254,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 		}
 	}
 	var dead []string
-	for _, key := range r.Keys("hooks", "state") {
+	for _, key := range r.Keys(strings.Split(hooktrust.Table, ".")...) {
 		if h.fileGone(a, key) {
 			dead = append(dead, key)
 			continue

@@ -24,7 +24,7 @@ func StableHook(hook, path string) string {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if file := filepath.Join(dir, hookName); sameFile(file, hook) {
+		if file := filepath.Join(dir, hookName); paths.SameFile(file, hook) {
 			return file
 		}
 	}
@@ -40,7 +40,7 @@ func Refresh(d paths.Dirs, hook string, onPath bool) error {
 	if err != nil || to == hook {
 		return nil
 	}
-	if !onPath && runnable(shim) {
+	if !onPath && paths.Runnable(shim) {
 		return nil
 	}
 	return link(shim, hook)
@@ -66,18 +66,4 @@ func link(at, to string) error {
 		return errors.Join(err, os.Remove(temp))
 	}
 	return nil
-}
-
-func runnable(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }

@@ -9,12 +9,11 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // Some agents run a hook only after the person trusted it, each by its place
-// and hash. The trust step "hash" is Codex's: the agent's own config holds a
-// table hooks.state, its keys made of file, event, group and handler.
+// and hash. The trust step "hash" is Codex's; package hooktrust says how it goes.
 
 // Grant is trust in exactly our own hooks.
 type Grant struct {
@@ -48,7 +47,7 @@ func (h *Host) sourceName(path string, place agent.InstallPlace) string {
 
 // trustKey is what trust in a handler is kept under: where it stands.
 func (t *target) trustKey(s *slot, source string) string {
-	return source + ":" + snake(s.event) + ":" + s.group[len(s.group)-1] + ":" + s.path[len(s.path)-1]
+	return hooktrust.Key(source, s.event, s.group[len(s.group)-1], s.path[len(s.path)-1])
 }
 
 // trustKeys are the keys and hashes of our hooks in a text.
@@ -62,7 +61,7 @@ func (t *target) trustKeys(src []byte, a *agent.Agent, source string) (map[strin
 		if !isFor(s, a) || len(s.path) < 3 {
 			continue
 		}
-		hook := launch.TrustedHook{Event: s.event, Command: s.text, Timeout: timeoutOf(s, t.spec, a)}
+		hook := hooktrust.Hook{Event: s.event, Command: s.text, Timeout: timeoutOf(s, t.spec, a)}
 		if e, ok := a.Event(s.event); ok && e.Matcher != "" {
 			var m string
 			if raw := r.Raw(join(s.group, t.spec.Matcher.Key)...); raw != nil && json.Unmarshal(raw, &m) == nil {
@@ -86,23 +85,6 @@ func timeoutOf(s *slot, spec *agent.InstallSpec, a *agent.Agent) int {
 	return max(1, n)
 }
 
-// snake is an event's name in a key: PreToolUse → pre_tool_use.
-func snake(native string) string {
-	var b strings.Builder
-	for i, c := range native {
-		if c >= 'A' && c <= 'Z' {
-			if i > 0 {
-				b.WriteByte('_')
-			}
-			c += 'a' - 'A'
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-func stateKey(key string) []string { return []string{"hooks", "state", key} }
-
 // trusted reads which of the keys are trusted with their hash, and are not
 // switched off.
 func trusted(src []byte, keys map[string]string) (yes, no []string, err error) {
@@ -115,7 +97,7 @@ func trusted(src []byte, keys map[string]string) (yes, no []string, err error) {
 			Hash    string `json:"trusted_hash"`
 			Enabled *bool  `json:"enabled"`
 		}
-		path := stateKey(key)
+		path := hooktrust.Path(key)
 		if r.Raw(path...) != nil && r.Decode(&state, path...) == nil && state.Hash == hash && (state.Enabled == nil || *state.Enabled) {
 			yes = append(yes, key)
 		} else {
@@ -139,16 +121,16 @@ func grant(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, err
 		if err != nil {
 			return nil, nil, err
 		}
-		path := stateKey(key)
+		path := hooktrust.Path(key)
 		if depth := r.Depth(path...); depth == len(path) {
-			if src, err = edit.TOML.Set(src, join(path, "trusted_hash"), keys[key]); err != nil {
+			if src, err = edit.TOML.Set(src, join(path, hooktrust.HashField), keys[key]); err != nil {
 				return nil, nil, err
 			}
 			continue
 		} else if !hasKept(kept, path) {
 			kept = append(slices.Clone(kept), Kept{path, depthBefore(kept, path, depth)})
 		}
-		if src, err = edit.TOML.Set(src, path, map[string]any{"trusted_hash": keys[key]}); err != nil {
+		if src, err = edit.TOML.Set(src, path, map[string]any{hooktrust.HashField: keys[key]}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -205,16 +187,16 @@ func rename(src []byte, moves map[string]string) ([]byte, error) {
 	}
 	var all []move
 	for from, to := range moves {
-		if raw := r.Raw(stateKey(from)...); raw != nil {
+		if raw := r.Raw(hooktrust.Path(from)...); raw != nil {
 			all = append(all, move{from, to, raw})
 		}
 	}
 	slices.SortFunc(all, func(a, b move) int { return compareKeys(a.from, b.from) })
 	for _, m := range all {
-		if src, err = edit.TOML.Set(src, stateKey(m.to), m.value); err != nil {
+		if src, err = edit.TOML.Set(src, hooktrust.Path(m.to), m.value); err != nil {
 			return nil, err
 		}
-		if src, err = edit.TOML.Remove(src, stateKey(m.from)); err != nil {
+		if src, err = edit.TOML.Remove(src, hooktrust.Path(m.from)); err != nil {
 			return nil, err
 		}
 	}

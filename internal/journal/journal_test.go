@@ -439,7 +439,7 @@ func TestRepeatingThingsAreStoredOnce(t *testing.T) {
 	// More of them than the writer knows by heart.
 	for n := range internLimit - 100 {
 		j.writer.shapes[shape{tool: fmt.Sprint("filler", n)}] = -1
-		j.writer.origins[origin{pid: -n - 1}] = -1
+		j.writer.origins[j.writer.fingerprint(origin{pid: -n - 1})] = -1
 	}
 	var items []Item
 	for n := range 300 {

@@ -3,6 +3,7 @@ package journal
 import (
 	"database/sql/driver"
 	"encoding/json"
+	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -36,7 +37,8 @@ type writer struct {
 	stale         bool
 	next          int64 // cursor of the next event
 	shapes        map[shape]int64
-	origins       map[origin]int64
+	origins       map[fingerprint]int64
+	seeds         [2]maphash.Seed
 	nextShape     int64
 	nextOrigin    int64
 	tail          block
@@ -51,6 +53,15 @@ type origin struct {
 	session, cwd, version, caller, host, pane, tty string
 	pid                                            int
 	start                                          uint64
+}
+
+// fingerprint stands for an origin in memory: a long-lived hub meets thousands,
+// each of seven strings. Two that are alike by chance are not to be feared at
+// 128 bits, and nobody can make them so without the seeds.
+type fingerprint [2]uint64
+
+func (w *writer) fingerprint(o origin) fingerprint {
+	return fingerprint{maphash.Comparable(w.seeds[0], o), maphash.Comparable(w.seeds[1], o)}
 }
 
 // block is a run of neighbouring events and the times between which they are.
@@ -130,7 +141,8 @@ func (w *writer) close() error {
 // recall reads from the file what the writer must know by heart.
 func (w *writer) recall() error {
 	w.stale = true
-	w.shapes, w.origins = map[shape]int64{}, map[origin]int64{}
+	w.shapes, w.origins = map[shape]int64{}, map[fingerprint]int64{}
+	w.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	w.tail, w.originsInTail = block{}, map[int64]struct{}{}
 	for _, n := range []struct {
 		to    *int64
@@ -362,7 +374,7 @@ func (w *writer) shapeOf(r *Row) (int64, error) {
 }
 
 func (w *writer) originOf(r *Row, cursor int64) (int64, error) {
-	key := origin{r.Session, r.Cwd, r.AgentVersion, r.Caller, r.Host, r.Pane, r.TTY, r.PID, r.Start}
+	key := w.fingerprint(origin{r.Session, r.Cwd, r.AgentVersion, r.Caller, r.Host, r.Pane, r.TTY, r.PID, r.Start})
 	if id, ok := w.origins[key]; ok {
 		return id, nil
 	}
@@ -377,8 +389,7 @@ func (w *writer) originOf(r *Row, cursor int64) (int64, error) {
 		return 0, err
 	}
 	w.nextOrigin++
-	w.origins[origin{strings.Clone(r.Session), strings.Clone(r.Cwd), strings.Clone(r.AgentVersion), strings.Clone(r.Caller),
-		strings.Clone(r.Host), strings.Clone(r.Pane), strings.Clone(r.TTY), r.PID, r.Start}] = id
+	w.origins[key] = id
 	return id, nil
 }
 

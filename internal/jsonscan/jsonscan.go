@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"strconv"
+
+	"github.com/hookmux/hookmux/internal/jsontext"
 )
 
 // MaxDepth is how deep values may nest; deeper ones are refused, as
@@ -50,7 +52,7 @@ func Object(doc []byte, member func(key, value []byte) bool) error {
 		}
 		key := doc[i+1 : keyEnd-1]
 		if escaped {
-			key = []byte(unescape(key))
+			key = jsontext.AppendUnescaped(make([]byte, 0, len(key)), key)
 		}
 		i = space(doc, keyEnd)
 		if i >= len(doc) || doc[i] != ':' {
@@ -147,7 +149,7 @@ func String(v []byte) (string, bool) {
 	body := v[1 : len(v)-1]
 	for _, c := range body {
 		if c == '\\' {
-			return unescape(body), true
+			return string(jsontext.AppendUnescaped(make([]byte, 0, len(body)), body)), true
 		}
 	}
 	return string(body), true

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // Other tools, and hookmux itself, put shims in front of an agent: programs of
@@ -143,7 +145,7 @@ func (s Search) pick(tried []string) (string, error) {
 			continue // never from the directory one happens to be in
 		}
 		file := filepath.Join(dir, s.Program)
-		if !isProgram(file) || sameFile(file, s.Self) || slices.ContainsFunc(tried, func(t string) bool { return sameFile(file, t) }) {
+		if !paths.Runnable(file) || paths.SameFile(file, s.Self) || slices.ContainsFunc(tried, func(t string) bool { return paths.SameFile(file, t) }) {
 			continue
 		}
 		if callsBack(file) {
@@ -168,27 +170,13 @@ func (s Search) exactly() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !isProgram(file) {
+	if !paths.Runnable(file) {
 		return "", fmt.Errorf("%s: %w: no program at that path; correct it", file, ErrNotFound)
 	}
-	if sameFile(file, s.Self) {
+	if paths.SameFile(file, s.Self) {
 		return "", fmt.Errorf("%s: is hookmux itself; give the path of the agent's own program", file)
 	}
 	return file, nil
-}
-
-func isProgram(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-func sameFile(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }
 
 // callsBack tells a script that hands over to `hookmux run`.

@@ -3,6 +3,8 @@ package launch
 import (
 	"fmt"
 	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/paths"
 )
 
 // HookPath is where hookmux-hook must be: beside the program itself.
@@ -14,7 +16,7 @@ func HookPath(self string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !isProgram(file) {
+	if !paths.Runnable(file) {
 		return "", fmt.Errorf("%s: not there, and agents call it at their hooks; install both programs in one directory", file)
 	}
 	return file, nil

@@ -11,15 +11,6 @@ import (
 // ending: "--model" takes the next argument whatever it looks like,
 // "--resume?" the next one unless that is a flag, "--add-dir..." one and then
 // everything up to the next flag.
-type arity int
-
-const (
-	takesNone arity = iota
-	takesOne
-	takesMaybe
-	takesMany
-)
-
 // option is a flag as it was found.
 type option struct {
 	name  string
@@ -44,7 +35,7 @@ type scanned struct {
 // may stand anywhere up to "--", values are attached with "=" or follow, short
 // flags may be joined.
 func scan(l agent.Launch, args []string) *scanned {
-	takes := arities(l)
+	takes := agent.Arities(l.ValueFlags)
 	s := &scanned{args: args}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -75,12 +66,12 @@ func scan(l agent.Launch, args []string) *scanned {
 
 // short reads an argument of joined short flags: all without a value, but the
 // last, whose value is the rest or follows.
-func (s *scanned) short(takes map[string]arity, i int) int {
+func (s *scanned) short(takes map[string]agent.Arity, i int) int {
 	arg := s.args[i]
 	for at := 1; at < len(arg); at++ {
 		o := option{name: "-" + arg[at:at+1], at: i, valueAt: i}
 		n := takes[o.name]
-		if n == takesNone {
+		if n == agent.TakesNone {
 			s.options = append(s.options, o)
 			continue
 		}
@@ -99,37 +90,23 @@ func (s *scanned) short(takes map[string]arity, i int) int {
 }
 
 // take gives a flag the arguments behind it and returns the last index used.
-func (s *scanned) take(o option, n arity, i int) int {
+func (s *scanned) take(o option, n agent.Arity, i int) int {
 	next := i + 1
 	there := next < len(s.args)
 	switch {
-	case n == takesNone, !there, n == takesMaybe && isFlag(s.args[next]):
+	case n == agent.TakesNone, !there, n == agent.TakesMaybe && isFlag(s.args[next]):
 		s.options = append(s.options, o)
 		return i
 	}
 	o.value, o.has, o.valueAt = s.args[next], true, next
 	s.options = append(s.options, o)
-	for n == takesMany && next+1 < len(s.args) && !isFlag(s.args[next+1]) {
+	for n == agent.TakesMany && next+1 < len(s.args) && !isFlag(s.args[next+1]) {
 		next++
 	}
 	return next
 }
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
-
-func arities(l agent.Launch) map[string]arity {
-	takes := map[string]arity{}
-	for _, flag := range l.ValueFlags {
-		if name, ok := strings.CutSuffix(flag, "..."); ok {
-			takes[name] = takesMany
-		} else if name, ok := strings.CutSuffix(flag, "?"); ok {
-			takes[name] = takesMaybe
-		} else {
-			takes[flag] = takesOne
-		}
-	}
-	return takes
-}
 
 // passes tells a command line that runs no session. Flags that make every word
 // a prompt stand among the catalogue's sessions.

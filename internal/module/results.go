@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/toolwords"
 )
 
 // output is a tool's result in pi's words, and the way back.
@@ -104,7 +105,7 @@ func (o output) back(content []any, own bool) json.RawMessage {
 		return encoded(text)
 	}
 	whole := clone(o.keep).(object)
-	replace(whole, o.path, text)
+	toolwords.Replace(whole, o.path, text)
 	if _, ok := whole["stderr"].(string); ok {
 		whole["stderr"] = "" // its words are in the text that was changed
 	}

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/toolwords"
 )
 
 // object is a JSON object whose numbers keep their digits.
@@ -36,46 +36,30 @@ type call struct {
 	own    bool             // pi's own call: keys may be added
 }
 
-// spelling says what pi calls a kind of tool and the keys of its input. The
-// subject is the command or path the call is about.
-type spelling struct {
-	tool    string
-	subject string
-	keys    [][]string // pi's word first
-}
-
-var (
-	contentWords = []string{"content", "contents", "text", "file_text", "fileText", "data"}
-	oldWords     = []string{"oldText", "old_string", "oldString", "old_str", "oldStr", "old_text"}
-	newWords     = []string{"newText", "new_string", "newString", "new_str", "newStr", "new_text"}
-	patternWords = []string{"pattern", "query", "regex", "regexp", "search", "glob_pattern", "globPattern"}
-	globWords    = []string{"glob", "include", "file_pattern", "filePattern"}
-	partWords    = [][]string{{"offset", "start_line", "startLine"}, {"limit"}}
-)
-
-var spellings = map[event.ToolKind]spelling{
-	event.Shell:     {"bash", "command", nil},
-	event.FileRead:  {"read", "path", partWords},
-	event.FileWrite: {"write", "path", [][]string{contentWords}},
-	event.FileEdit:  {"edit", "path", [][]string{oldWords, newWords}},
-	event.Search:    {"grep", "path", [][]string{patternWords, globWords}},
-}
-
 // spellingOf is how pi spells a tool; false when it has nothing like it, and
 // the agent's own name and input stay.
-func spellingOf(t *event.Tool) (spelling, bool) {
-	s, ok := spellings[t.Kind]
-	if t.Kind != event.Search {
-		return s, ok
+func spellingOf(t *event.Tool) (toolwords.Spelling, bool) {
+	s, ok := toolwords.Pi[t.Kind]
+	if t.Kind == event.Search {
+		switch toolwords.Searches(t.Name) {
+		case toolwords.FileNames:
+			s.Tool = "find"
+		case toolwords.Folder:
+			s.Tool = "ls"
+		}
 	}
-	name := strings.ToLower(t.Name)
-	switch {
-	case strings.Contains(name, "glob") || strings.Contains(name, "find"):
-		s.tool = "find"
-	case strings.Contains(name, "list") || name == "ls":
-		s.tool = "ls"
-	}
-	return s, true
+	return s, ok
+}
+
+// The texts of an edit, by whichever key.
+var (
+	oldText = toolwords.Pi[event.FileEdit].Key("oldText")
+	newText = toolwords.Pi[event.FileEdit].Key("newText")
+)
+
+// keyIn is the key of an object that means the same; false when it has none.
+func keyIn(o object, k toolwords.Key) (string, bool) {
+	return k.In(func(word string) bool { _, there := o[word]; return there })
 }
 
 // subjects are the commands or files pi would ask about one by one. A call
@@ -114,20 +98,20 @@ func inPisWords(t *event.Tool, subject string, own bool) *call {
 		}
 		return c
 	}
-	c.name = words.tool
+	c.name = words.Tool
 	if section, ok := patchSection(c.native, subject); ok {
 		c.showPatch(section)
 		return c
 	}
 	if subject != "" {
-		where := locate(c.native, words.subject, subject)
+		where := locate(c.native, words.Subject, subject)
 		if len(where) == 1 {
 			delete(c.shown, where[0].(string))
 		}
-		c.places[words.subject] = where
-		c.shown[words.subject] = subject
+		c.places[words.Subject] = where
+		c.shown[words.Subject] = subject
 	}
-	for _, k := range words.keys {
+	for _, k := range words.Keys {
 		c.rename(k)
 	}
 	if t.Kind == event.FileEdit {
@@ -138,17 +122,14 @@ func inPisWords(t *event.Tool, subject string, own bool) *call {
 }
 
 // rename shows a key under pi's name for it.
-func (c *call) rename(words []string) {
-	if _, there := c.shown[words[0]]; there {
+func (c *call) rename(k toolwords.Key) {
+	if _, there := c.shown[k.Word]; there {
 		return
 	}
-	for _, other := range words[1:] {
-		if value, ok := c.native[other]; ok {
-			delete(c.shown, other)
-			c.shown[words[0]] = value
-			c.places[words[0]] = []any{other}
-			return
-		}
+	if word, ok := keyIn(c.native, k); ok {
+		delete(c.shown, word)
+		c.shown[k.Word] = c.native[word]
+		c.places[k.Word] = []any{word}
 	}
 }
 
@@ -164,18 +145,15 @@ func (c *call) translateEdits() {
 		if !ok {
 			return
 		}
-		edits[i] = object{"oldText": firstOf(edit, oldWords), "newText": firstOf(edit, newWords)}
+		shown := object{"oldText": "", "newText": ""}
+		for _, k := range []toolwords.Key{oldText, newText} {
+			if word, ok := keyIn(edit, k); ok {
+				shown[k.Word] = edit[word]
+			}
+		}
+		edits[i] = shown
 	}
 	c.shown["edits"] = edits
-}
-
-func firstOf(o object, words []string) any {
-	for _, w := range words {
-		if v, ok := o[w]; ok {
-			return v
-		}
-	}
-	return ""
 }
 
 // bothEdits shows a single edit the old way and the new: the hook era had
@@ -206,37 +184,8 @@ func locate(native object, key, text string) []any {
 		}
 	}
 	for _, k := range keys {
-		if path := dig(native[k], text, []any{k}); path != nil {
-			return path
-		}
-	}
-	return nil
-}
-
-// maxDig bounds the search: tools keep what they run near the surface.
-const maxDig = 6
-
-func dig(v any, text string, path []any) []any {
-	if len(path) > maxDig {
-		return nil
-	}
-	path = path[:len(path):len(path)]
-	switch v := v.(type) {
-	case string:
-		if v == text {
-			return path
-		}
-	case []any:
-		for i, element := range v {
-			if found := dig(element, text, append(path, i)); found != nil {
-				return found
-			}
-		}
-	case object:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if found := dig(v[k], text, append(path, k)); found != nil {
-				return found
-			}
+		if path := toolwords.Dig(native[k], text); path != nil {
+			return append([]any{k}, path...)
 		}
 	}
 	return nil
@@ -286,7 +235,7 @@ func (c *call) put(patch object, key string, value any) error {
 		if !ok {
 			current = clone(c.native[top])
 		}
-		if !replace(current, where[1:], value) {
+		if !toolwords.Replace(current, where[1:], value) {
 			return fmt.Errorf("changed %q, which cannot be put back into %q of %s", key, top, c.tool)
 		}
 		patch[top] = current
@@ -325,8 +274,11 @@ func (c *call) putEdits(patch object, value any) error {
 		if !okTo || !okFrom {
 			return fmt.Errorf("changed the edits of %s in a way it cannot take", c.tool)
 		}
-		setFirst(to, oldWords, from["oldText"])
-		setFirst(to, newWords, from["newText"])
+		for _, k := range []toolwords.Key{oldText, newText} {
+			if word, ok := keyIn(to, k); ok {
+				to[word] = from[k.Word]
+			}
+		}
 	}
 	patch["edits"] = edits
 	return nil
@@ -340,25 +292,18 @@ func (c *call) putEdit(patch object, key string, value any) error {
 	}
 	if len(edits) == 1 {
 		if edit, ok := edits[0].(object); ok {
-			words := oldWords
-			if key == "newText" {
-				words = newWords
+			k := oldText
+			if key == newText.Word {
+				k = newText
 			}
-			setFirst(edit, words, value)
+			if word, ok := keyIn(edit, k); ok {
+				edit[word] = value
+			}
 			patch["edits"] = edits
 			return nil
 		}
 	}
 	return fmt.Errorf("changed %q, which %s has no key for", key, c.tool)
-}
-
-func setFirst(o object, words []string, value any) {
-	for _, w := range words {
-		if _, ok := o[w]; ok {
-			o[w] = value
-			return
-		}
-	}
 }
 
 func clone(v any) any {
@@ -377,32 +322,4 @@ func clone(v any) any {
 		return out
 	}
 	return v
-}
-
-func replace(root any, path []any, value any) bool {
-	at := root
-	for i, step := range path {
-		last := i == len(path)-1
-		switch step := step.(type) {
-		case int:
-			list, ok := at.([]any)
-			if !ok || step >= len(list) {
-				return false
-			}
-			if last {
-				list[step] = value
-			}
-			at = list[step]
-		case string:
-			o, ok := at.(object)
-			if !ok {
-				return false
-			}
-			if last {
-				o[step] = value
-			}
-			at = o[step]
-		}
-	}
-	return true
 }

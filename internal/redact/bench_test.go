@@ -44,11 +44,3 @@ func BenchmarkJSONPretty2K(b *testing.B) {
 	p, _ := json.MarshalIndent(v, "", "  ")
 	benchJSON(b, p)
 }
-
-func BenchmarkNeeds2K(b *testing.B) {
-	p := payload(2048)
-	b.SetBytes(int64(len(p)))
-	for b.Loop() {
-		Needs(p)
-	}
-}

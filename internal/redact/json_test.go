@@ -102,9 +102,6 @@ func TestNoSecretSurvivesAnyEscaping(t *testing.T) {
 				if again, rep := redactJSON(t, got, DefaultLimits()); again != got || rep != (Report{}) {
 					t.Errorf("not stable: %s -> %s", got, again)
 				}
-				if !Needs([]byte(in)) {
-					t.Errorf("Needs says no to %s", in)
-				}
 			}
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/jsontext"
 )
 
 // str reads the string at pos. Most strings are clean and short: for them this
@@ -39,7 +40,7 @@ scan:
 			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 				i += 2
 			case 'u':
-				if i+6 > len(src) || hex4(src[i+2:i+6]) < 0 {
+				if jsontext.Hex4(src[i+2:]) < 0 {
 					return false
 				}
 				unsure = true
@@ -63,7 +64,7 @@ scan:
 	w.lastEscape = escaped
 	text := src[start:i]
 	if escaped {
-		w.decoded = appendDecoded(slices.Grow(w.decoded[:0], len(text)), text)
+		w.decoded = jsontext.AppendUnescaped(slices.Grow(w.decoded[:0], len(text)), text)
 		text = view(w.decoded)
 	}
 	if secret != "" && text != "" && !isMark(text) && !isReference(text) {
@@ -127,7 +128,7 @@ func (w *walker) text(s, orig string, checked bool) {
 		out = appendCut(out[:cutIndex(out, w.limit-cutRoom)], orig)
 		w.rep.Cut++
 	}
-	w.dst = appendQuoted(w.dst, out)
+	w.dst = jsontext.AppendQuoted(w.dst, out)
 	w.rebuilt = out
 }
 
@@ -204,94 +205,4 @@ func appendCut(dst []byte, orig string) []byte {
 	dst = append(dst, cutMid...)
 	dst = hex.AppendEncode(dst, sum[:cutHash])
 	return append(dst, ']')
-}
-
-// appendDecoded undoes the escapes of a string that was checked before. A half
-// of a surrogate pair becomes U+FFFD.
-func appendDecoded(dst []byte, s string) []byte {
-	for i := 0; i < len(s); {
-		from := i
-		for i < len(s) && s[i] != '\\' {
-			i++
-		}
-		dst = append(dst, s[from:i]...)
-		if i >= len(s) {
-			break
-		}
-		c := s[i+1]
-		i += 2
-		switch c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			r := hex4(s[i : i+4])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if i+6 <= len(s) && s[i] == '\\' && s[i+1] == 'u' {
-					low = hex4(s[i+2 : i+6])
-				}
-				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-					i += 6
-				}
-			}
-			dst = utf8.AppendRune(dst, r)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}
-
-func appendQuoted(dst, s []byte) []byte {
-	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i, c := range s {
-		if c >= ' ' && c != '"' && c != '\\' && c != 0x7f {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
-
-// hex4 reads four hex digits, -1 if they are none.
-func hex4(s string) rune {
-	var r rune
-	for i := 0; i < 4; i++ {
-		c := s[i]
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
 }

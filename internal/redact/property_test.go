@@ -50,12 +50,6 @@ func TestTextIsStable(t *testing.T) {
 		if twice := Text(once); twice != once {
 			t.Fatalf("%q\n-> %q\n-> %q", in, once, twice)
 		}
-		if once != in && !Needs([]byte(in)) {
-			t.Fatalf("Needs says no, Text changes: %q", in)
-		}
-		if string(AppendText(nil, in)) != once {
-			t.Fatal("AppendText and Text differ")
-		}
 	})
 }
 
@@ -150,7 +144,7 @@ func FuzzAppendJSON(f *testing.F) {
 	opt := Limits{String: 128, Output: 64, OutputKeys: Keys("a")}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		saved := bytes.Clone(in)
-		out, rep := AppendJSON(nil, in, opt)
+		out, _ := AppendJSON(nil, in, opt)
 		if !json.Valid(out) || !utf8.Valid(out) {
 			t.Fatalf("%q -> %q", in, out)
 		}
@@ -164,9 +158,6 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 		if out[0] != first {
 			t.Fatalf("valid and invalid mixed up: %q -> %q", in, out)
-		}
-		if rep.Redacted > 0 && !Needs(in) {
-			t.Fatalf("Needs says no: %q", in)
 		}
 		full, _ := AppendJSON(nil, in, Limits{String: -1, Output: -1})
 		if json.Valid(body) {

@@ -30,37 +30,6 @@ func Text(s string) string {
 	return string(appendFrom(make([]byte, 0, len(s)+32), s, first))
 }
 
-// AppendText appends s to dst with its secrets replaced.
-func AppendText(dst []byte, s string) []byte {
-	first, found := next(s, 0)
-	if !found {
-		return append(dst, s...)
-	}
-	return appendFrom(dst, s, first)
-}
-
-// Needs tells whether b could hold a secret. It may say yes to clean text and
-// never says no to text the other functions would change. b may be plain text
-// or raw JSON; escapes in JSON that could hide something count as a yes.
-func Needs(b []byte) bool {
-	s := view(b)
-	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i+1) {
-		switch class[s[i]] {
-		case classAnchor:
-			if candidate(s, 0, i) {
-				return true
-			}
-		case classEscape:
-			if i+1 < len(s) && s[i+1] == 'u' {
-				return true
-			}
-			// The escaped character is looked at too: in plain text a
-			// backslash means nothing.
-		}
-	}
-	return false
-}
-
 // maxPasses bounds how often text is looked at again. A replacement can uncover
 // what stuck to it (a key right before a key), so a text that was changed is
 // looked at until nothing is found.

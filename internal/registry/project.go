@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // DirName is the folder of a project that holds its hooks.
@@ -134,6 +135,9 @@ func realPath(path string) string {
 	if len(path) > longestPath {
 		return path // no such folder can be there
 	}
+	if unlinked(path) {
+		return path
+	}
 	// What does not exist yet is left as it is behind the part that does.
 	rest := ""
 	for at := path; ; {
@@ -147,6 +151,30 @@ func realPath(path string) string {
 		rest = filepath.Join(filepath.Base(at), rest)
 		at = parent
 	}
+}
+
+// unlinked reports whether no part of an absolute, clean path is a link, as far
+// as it exists: then it is its own real path. Guards ask this at every call
+// that writes, so it costs one question per folder and stops at the first that
+// is missing. Whatever it is not sure of is false.
+func unlinked(path string) bool {
+	if filepath.Separator != '/' {
+		return false
+	}
+	var to [1]byte
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' || end == 1 {
+			continue
+		}
+		switch _, err := syscall.Readlink(path[:end], to[:]); err {
+		case syscall.EINVAL: // there, and no link
+		case syscall.ENOENT, syscall.ENOTDIR:
+			return true
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 // longestPath is what Linux takes for a path.

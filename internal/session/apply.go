@@ -36,14 +36,16 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	if !ok {
 		return Change{Key: key, Stale: n.stale}
 	}
-	old := b.sessions[key]
+	old := b.shelf.get(key)
 	c := Change{Key: key, Subagent: n.actor != ""}
-	next := &Session{
-		Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
-		Beneath: Beneath{Base: NeverRan, BaseSince: n.at},
-	}
+	var next *Session
 	if old != nil {
 		next = old.clone()
+	} else {
+		next = &Session{
+			Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
+			Beneath: Beneath{Base: NeverRan, BaseSince: n.at},
+		}
 	}
 	next.note(&n)
 	if !rules.Off {
@@ -115,7 +117,7 @@ func (b *Book) route(n *news) (Key, bool) {
 		// Not an id an agent would give, so that it is never resumed.
 		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
-	if parent, ok := b.children[key]; ok && b.sessions[parent] != nil {
+	if parent, ok := b.children[key]; ok && b.shelf.has(parent) {
 		n.actor, n.child = key.ID, true
 		return parent, true
 	}
@@ -136,7 +138,7 @@ func (b *Book) route(n *news) (Key, bool) {
 			parent = above
 		}
 		n.child = true
-		return parent, b.sessions[parent] != nil || n.unknownParent()
+		return parent, b.shelf.has(parent) || n.unknownParent()
 	}
 	if sub.ID == ev.Session && n.rules.Spec != nil && n.rules.Spec.ChildSessions {
 		n.child = true
@@ -161,8 +163,8 @@ func (s *Session) note(n *news) {
 		s.Beneath.Seq = n.seq
 	}
 	if n.actor == "" || !n.child {
-		if ev.Cwd != "" && n.actor == "" {
-			s.Cwd = ev.Cwd
+		if n.actor == "" {
+			keep(&s.Cwd, ev.Cwd)
 		}
 		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
 			s.Place = ev.Where
@@ -182,7 +184,7 @@ func (s *Session) note(n *news) {
 }
 
 func keep(into *string, said string) {
-	if said != "" {
+	if said != "" && *into != said { // the old one holds on to less memory
 		*into = said
 	}
 }

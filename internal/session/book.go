@@ -51,7 +51,7 @@ func (c *Change) Status() bool { return c.From != c.To }
 // Book holds the sessions. It is safe for concurrent use.
 type Book struct {
 	mu        sync.RWMutex
-	sessions  map[Key]*Session
+	shelf     shelf
 	children  map[Key]Key              // a subagent's own session → the session it works for
 	terminals map[string]Key           // mux0's terminals
 	processes map[process]map[Key]bool // who runs in a process
@@ -66,7 +66,7 @@ type process struct {
 // NewBook is a book without sessions.
 func NewBook() *Book {
 	return &Book{
-		sessions: map[Key]*Session{}, children: map[Key]Key{},
+		shelf: newShelf(), children: map[Key]Key{},
 		terminals: map[string]Key{}, processes: map[process]map[Key]bool{},
 	}
 }
@@ -97,7 +97,7 @@ func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liven
 			next.doubt(now)
 		}
 		next.derive()
-		b.put(next)
+		b.put(b.shelf.get(next.Key), next)
 	}
 }
 
@@ -111,10 +111,9 @@ const (
 	Gone
 )
 
-// put makes s the session of its key and keeps the indexes.
-func (b *Book) put(s *Session) {
-	old := b.sessions[s.Key]
-	b.sessions[s.Key] = s
+// put makes s the session of its key, in place of old, and keeps the indexes.
+func (b *Book) put(old, s *Session) {
+	b.shelf.put(s)
 	if was, is := placeOf(old), placeOf(s); was != is {
 		b.unlink(was, s.Key)
 		if is.pid != 0 {
@@ -169,10 +168,16 @@ func placeOf(s *Session) process {
 }
 
 func (b *Book) drop(key Key) {
-	s := b.sessions[key]
-	if s == nil {
+	if g, ok := b.shelf.glance(key); !ok {
+		return
+	} else if !g.linked {
+		if g.Live {
+			b.unlink(process{g.PID, g.Start}, key)
+		}
+		b.shelf.drop(key)
 		return
 	}
+	s := b.shelf.get(key)
 	b.unlink(placeOf(s), key)
 	for i := range s.Subagents {
 		child := Key{s.Agent, s.Subagents[i].ID}
@@ -183,33 +188,100 @@ func (b *Book) drop(key Key) {
 	if b.terminals[s.Terminal] == key {
 		delete(b.terminals, s.Terminal)
 	}
-	delete(b.sessions, key)
+	b.shelf.drop(key)
 }
 
 // Get is a session by its key.
 func (b *Book) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
+	s := b.shelf.awake[key]
+	n, asleep := b.shelf.asleep[key]
+	b.mu.RUnlock()
+	if s == nil && asleep {
+		s = n.session()
+	}
+	return s, s != nil
+}
+
+// Glance is what is known of a session without waking it up: much cheaper than
+// [Book.Get] for one that was not heard of for a while.
+func (b *Book) Glance(key Key) (Glance, bool) {
+	b.mu.RLock()
 	defer b.mu.RUnlock()
-	s, ok := b.sessions[key]
-	return s, ok
+	return b.shelf.glance(key)
+}
+
+// Glances is a glance at every session, in no order.
+func (b *Book) Glances() []Glance {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	out := make([]Glance, 0, b.shelf.len())
+	b.shelf.glances(func(g Glance) { out = append(out, g) })
+	return out
+}
+
+// Rest puts sessions that were not heard of since before into a form that
+// takes little memory; the latest keep of them stay as they are. Nothing of
+// it can be seen but in what [Book.Get] costs.
+func (b *Book) Rest(before time.Time, keep int) int {
+	b.mu.RLock()
+	silent := b.shelf.silent(before, keep)
+	b.mu.RUnlock()
+	slept := 0
+	for group := range slices.Chunk(silent, restAtOnce) {
+		list := make([]doze, 0, len(group))
+		for _, s := range group {
+			if text, ok := textOf(s); ok {
+				list = append(list, doze{s, text})
+			}
+		}
+		b.mu.Lock()
+		slept += b.shelf.sleep(list)
+		b.mu.Unlock()
+	}
+	if slept > 0 {
+		b.mu.Lock()
+		b.shelf.shrink()
+		b.mu.Unlock()
+	}
+	return slept
+}
+
+// Compact gives back what sessions that slept held, and do not need any more.
+// It is for quiet moments: everybody waits meanwhile.
+func (b *Book) Compact() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shelf.used < b.shelf.held {
+		b.shelf.repack()
+	}
+}
+
+// restAtOnce is how many sessions are laid down while everybody waits; they
+// share a piece of memory.
+const restAtOnce = 256
+
+// Awake is how many sessions [Book.Rest] may find something to do about.
+func (b *Book) Awake() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.shelf.awake)
 }
 
 // Len is how many sessions there are.
 func (b *Book) Len() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return len(b.sessions)
+	return b.shelf.len()
 }
 
 // Snapshot is every session as it stands, the one that started first first.
 // The values may be kept and read without locks.
 func (b *Book) Snapshot() []*Session {
 	b.mu.RLock()
-	out := make([]*Session, 0, len(b.sessions))
-	for _, s := range b.sessions {
-		out = append(out, s)
-	}
+	looks := b.shelf.looks(func(*Glance) bool { return true })
 	b.mu.RUnlock()
+	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
 		return cmp.Or(x.StartedAt.Compare(y.StartedAt), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
 	})
@@ -220,13 +292,9 @@ func (b *Book) Snapshot() []*Session {
 // longest first.
 func (b *Book) Waiting() []*Session {
 	b.mu.RLock()
-	var out []*Session
-	for _, s := range b.sessions {
-		if s.Live() && s.Waits() {
-			out = append(out, s)
-		}
-	}
+	looks := b.shelf.looks(func(g *Glance) bool { return g.Live && g.Waits })
 	b.mu.RUnlock()
+	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
 		return cmp.Or(x.WaitingSince.Compare(y.WaitingSince), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
 	})
@@ -239,7 +307,7 @@ func (b *Book) At(pid int, start uint64) []*Session {
 	defer b.mu.RUnlock()
 	var out []*Session
 	for key := range b.processes[process{pid, start}] {
-		out = append(out, b.sessions[key])
+		out = append(out, b.shelf.get(key))
 	}
 	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })
 	return out
@@ -250,7 +318,7 @@ func (b *Book) At(pid int, start uint64) []*Session {
 func (b *Book) update(key Key, f func(s *Session, c *Change)) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.sessions[key]
+	old := b.shelf.get(key)
 	if old == nil {
 		return Change{Key: key}
 	}
@@ -280,7 +348,7 @@ func (b *Book) settle(old, next *Session, c *Change) {
 		c.Revived = !old.Live() && next.Live()
 	}
 	c.To = next.Status
-	b.put(next)
+	b.put(old, next)
 }
 
 // derive is the status that is shown: what is asked of a person covers what
@@ -312,12 +380,12 @@ func (s *Session) base(status Status, at time.Time) {
 func (b *Book) Forget(key Key) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := b.sessions[key]
-	if s == nil {
+	g, ok := b.shelf.glance(key)
+	if !ok {
 		return Change{Key: key}
 	}
 	b.drop(key)
-	return Change{Key: key, From: s.Status, To: NeverRan, Gone: true}
+	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
 }
 
 // SetResume records how a session is taken up again; nil takes the record

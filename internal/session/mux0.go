@@ -16,14 +16,14 @@ func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, 
 	key := Key{m.Agent, m.TerminalID}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.sessions[key]
+	old := b.shelf.get(key)
 	if before, ok := b.terminals[m.TerminalID]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
-		if s := b.sessions[before]; s != nil {
+		if s := b.shelf.get(before); s != nil {
 			moved := s.clone()
 			moved.Key = key
 			b.drop(before)
-			b.put(moved)
+			b.put(old, moved)
 			old = moved
 		}
 	}

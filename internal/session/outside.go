@@ -22,7 +22,7 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	defer b.mu.Unlock()
 	var out []Change
 	for key := range b.processes[process{pid, start}] {
-		old := b.sessions[key]
+		old := b.shelf.get(key)
 		next := old.clone()
 		c := Change{Key: key}
 		open := next.Turn.Open()
@@ -114,11 +114,15 @@ func (b *Book) Unfollow(name string, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
-	for key, old := range b.sessions {
-		if key.Agent != name || !old.Live() || old.Status != Running && !old.Waits() {
-			continue
+	var keys []Key
+	b.shelf.glances(func(g Glance) {
+		if g.Key.Agent == name && g.Live && (g.Status == Running || g.Waits) {
+			keys = append(keys, g.Key)
 		}
-		next, c := old.clone(), Change{Key: key}
+	})
+	for _, key := range keys {
+		old := b.shelf.get(key)
+		next, c := old.clone(), Change{Key: old.Key}
 		next.doubt(at)
 		b.settle(old, next, &c)
 		out = append(out, c)
@@ -132,7 +136,7 @@ func (b *Book) Unfollow(name string, at time.Time) []Change {
 func (b *Book) TakenUp(key Key, at time.Time, where event.Place, cwd, title string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.sessions[key]
+	old := b.shelf.get(key)
 	c := Change{Key: key}
 	next := &Session{
 		Key: key, StartedAt: at, Cwd: cwd, Beneath: Beneath{Base: Idle, BaseSince: at},
@@ -203,28 +207,31 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		s    *Session
 		life Liveness
 	}
-	var old []due
 	b.mu.RLock()
-	for _, s := range b.sessions {
-		if now.Sub(s.LastEvent) >= DoubtAfter {
-			old = append(old, due{s: s})
-		}
-	}
+	looks := b.shelf.looks(func(g *Glance) bool { return now.Sub(g.LastEvent) >= DoubtAfter })
 	b.mu.RUnlock()
-	for i := range old { // looked up without the lock: it may ask the system
-		if alive != nil && old[i].s.Live() {
-			old[i].life = alive(old[i].s)
+	old := make([]due, 0, len(looks))
+	for i := range looks { // looked up without the lock: it may ask the system
+		d := due{s: looks[i].session()}
+		if alive != nil && d.s.Live() {
+			d.life = alive(d.s)
+		}
+		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Beneath.Base == Running && len(d.s.Asks) == 0
+		leaves := now.Sub(d.s.LastEvent) >= LeaveAfter || d.s.Live() && d.life == Gone
+		if d.life != Alive && (leaves || doubtful) {
+			old = append(old, d)
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
 	for _, d := range old {
-		if b.sessions[d.s.Key] != d.s {
+		is := b.shelf.get(d.s.Key)
+		if is == nil || !is.LastEvent.Equal(d.s.LastEvent) || placeOf(is) != placeOf(d.s) {
 			continue // something happened meanwhile
 		}
+		d.s = is
 		switch {
-		case d.life == Alive:
 		case now.Sub(d.s.LastEvent) >= LeaveAfter:
 			b.drop(d.s.Key)
 			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})

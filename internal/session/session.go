@@ -325,6 +325,7 @@ func fold(s string, limit int) string {
 		s = s[:8*limit+4096] // nothing behind can come into sight
 	}
 	var b strings.Builder
+	b.Grow(min(len(s), limit))
 	space, n := false, 0
 	for _, r := range s {
 		if isSpace(r) {

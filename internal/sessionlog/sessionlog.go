@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,7 +30,8 @@ type Log struct {
 	path    string
 	file    *os.File
 	size    int64
-	sizes   map[string]int64 // of the lines that count
+	sizes   map[uint64]int64 // of the lines that count, by the sum of their keys
+	seed    maphash.Seed
 	live    int64
 	minimum int64 // below this the file is left as it is
 }
@@ -52,7 +54,7 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 		file.Close()
 		return nil, 0, err
 	}
-	l = &Log{path: path, file: file, size: int64(len(b)), sizes: map[string]int64{}, minimum: defaultMinimum}
+	l = &Log{path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{}, seed: maphash.MakeSeed(), minimum: defaultMinimum}
 	latest := map[string]Entry{}
 	for rest := b; len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
@@ -85,11 +87,14 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
+// count keeps account of what is outdated. It tells when to write the file
+// anew and nothing else, so two keys of one sum would do no harm.
 func (l *Log) count(e Entry, size int64) {
-	l.live -= l.sizes[e.Key]
-	delete(l.sizes, e.Key)
+	key := maphash.String(l.seed, e.Key)
+	l.live -= l.sizes[key]
+	delete(l.sizes, key)
 	if !isNull(e.Value) {
-		l.sizes[e.Key] = size
+		l.sizes[key] = size
 		l.live += size
 	}
 }
@@ -136,11 +141,22 @@ func appendLine(b []byte, e Entry) ([]byte, error) {
 	if isNull(e.Value) {
 		e.Value = nil // "null", also for an empty one
 	}
-	line, err := json.Marshal(e)
+	if e.Value == nil || bytes.ContainsAny(e.Value, "\n\r") {
+		line, err := json.Marshal(e)
+		if err != nil {
+			return b, err
+		}
+		return append(append(b, line...), '\n'), nil
+	}
+	// The value is on one line already, which is the common case: it need not
+	// be read again only to be written.
+	key, err := json.Marshal(e.Key)
 	if err != nil {
 		return b, err
 	}
-	return append(append(b, line...), '\n'), nil
+	b = append(append(b, `{"k":`...), key...)
+	b = append(append(b, `,"v":`...), e.Value...)
+	return append(b, "}\n"...), nil
 }
 
 // Full reports whether the file is mostly outdated, so that writing it anew
@@ -154,7 +170,7 @@ func (l *Log) Rewrite(entries []Entry) error {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	sizes, total := map[string]int64{}, int64(0)
+	sizes, total := map[uint64]int64{}, int64(0)
 	var b []byte
 	for _, e := range entries {
 		line, err := appendLine(b[:0], e)
@@ -165,7 +181,7 @@ func (l *Log) Rewrite(entries []Entry) error {
 			tmp.Close()
 			return err
 		}
-		sizes[e.Key] = int64(len(line))
+		sizes[maphash.String(l.seed, e.Key)] = int64(len(line))
 		total += int64(len(line))
 		b = line
 	}

@@ -368,26 +368,3 @@ func TestUnknownFormats(t *testing.T) {
 		}
 	}
 }
-
-func TestCalls(t *testing.T) {
-	var c Calls
-	c.Take([]Fact{
-		{Kind: CallBegan, Call: "a", Tool: "Bash", Input: []byte(`{}`)}, {Kind: CallBegan, Call: "b"},
-		{Kind: CallBegan, Call: "c"}, {Kind: CallBegan, Call: "d"}, {Kind: Message, Text: "x"},
-		{Kind: CallEnded, Call: "b"}, {Kind: CallEnded, Call: "c", Denied: true}, {Kind: Decided, Call: "d"}, {Kind: Decided, Call: "b", Denied: true},
-	})
-	for call, want := range map[string]CallState{"a": CallPending, "b": CallDone, "c": CallDenied, "d": CallAllowed, "e": CallUnknown} {
-		if got := c.State(call); got != want {
-			t.Errorf("%s: %v", call, got)
-		}
-	}
-	if p := c.Pending(); len(p) != 1 || p[0].Tool != "Bash" {
-		t.Errorf("%v", p)
-	}
-	for i := range 3 * maxCalls {
-		c.Take([]Fact{{Kind: CallBegan, Call: fmt.Sprint(i)}})
-	}
-	if len(c.state) > maxCalls || len(c.facts) > maxCalls {
-		t.Errorf("%d", len(c.state))
-	}
-}

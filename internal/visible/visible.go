@@ -31,9 +31,6 @@ func Text(s string) string {
 	return string(appendFrom(make([]byte, 0, len(s)+16), s, i))
 }
 
-// Append appends Text(s) to dst.
-func Append(dst []byte, s string) []byte { return appendFrom(dst, s, firstUnsafe(s)) }
-
 // Dangerous tells whether a character must not reach a person's screen as it
 // is: control characters (but line feed and tab), whatever changes the reading
 // direction, and whatever is there without being seen.

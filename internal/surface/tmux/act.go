@@ -2,10 +2,8 @@ package tmux
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -169,41 +167,4 @@ func typable(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(strings.ReplaceAll(s, "\r\n", "\n"), ""))
-}
-
-// Popup shows a program over a client's windows until it ends (tmux 3.2). It
-// returns when the popup is closed.
-func (s *Server) Popup(ctx context.Context, client, title, cwd string, argv []string) error {
-	if len(argv) == 1 {
-		argv = []string{"/usr/bin/env", argv[0]}
-	}
-	major, minor := s.Version(ctx)
-	if major < 3 || major == 3 && minor < 2 {
-		return fmt.Errorf("tmux %d.%d has no popups; 3.2 and newer have", major, minor)
-	}
-	args := []string{"display-popup", "-E", "-w", "90%", "-h", "80%"}
-	if client != "" {
-		args = append(args, "-c", client)
-	}
-	if title != "" && (major > 3 || minor >= 3) {
-		args = append(args, "-T", Data(title, titleWidth))
-	}
-	if cwd != "" {
-		args = append(args, "-d", strings.ReplaceAll(cwd, "#", "##"))
-	}
-	_, err := s.feed(ctx, nil, append(append(args, "--"), argv...))
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return nil // the program's own, or it was closed
-	}
-	return err
-}
-
-// Message shows a line to a client; "" is the one used last.
-func (s *Server) Message(ctx context.Context, client, text string) error {
-	args := []string{"display-message"}
-	if client != "" {
-		args = append(args, "-c", client)
-	}
-	_, err := s.run(ctx, append(args, "--", message(text))...)
-	return err
 }

@@ -198,30 +198,3 @@ func TestFocus(t *testing.T) {
 		}
 	}
 }
-
-func TestPopupAndMessage(t *testing.T) {
-	s, ctx := private(t), context.Background()
-	if major, minor := s.Version(ctx); major < 3 || major == 3 && minor < 2 {
-		t.Skip("this tmux has no popups")
-	}
-	see := draw(t, s)
-	dir := t.TempDir()
-	done := make(chan error, 1)
-	go func() {
-		done <- s.Popup(ctx, "", "#(touch "+dir+"/ran)", dir, []string{"/bin/sh", "-c", "echo in the popup; read line"})
-	}()
-	until(t, "the popup shows", func() bool { return strings.Contains(see(), "in the popup") })
-	s.ask(t, "display-popup", "-C")
-	if err := <-done; err != nil {
-		t.Error("a popup that was closed is no failure:", err)
-	}
-	if err := s.Message(ctx, "", "100%H #(touch "+dir+"/ran) \x1b]0;x\a #{host}"); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "the message shows", func() bool {
-		return strings.Contains(see(), `100%H #(touch `) && strings.Contains(see(), `\x1b]0;x\x07 #{host}`)
-	})
-	if _, err := os.Stat(dir + "/ran"); err == nil {
-		t.Error("text was run")
-	}
-}

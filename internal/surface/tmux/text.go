@@ -34,11 +34,6 @@ func inert(s string) string {
 	return s
 }
 
-// message makes text fit for display-message, which also reads % as times.
-func message(s string) string {
-	return strings.ReplaceAll(Data(s, 200), "%", "%%")
-}
-
 // escape keeps tmux from reading the end of an argument as the end of a
 // command.
 func escape(arg string) string {

@@ -209,6 +209,12 @@ func ReadRequest(br *bufio.Reader, line []byte, lim Limits) (Request, error) {
 // ReadBodies reads the two bodies that follow a header. Memory grows with
 // what really arrives, so that a peer can't reserve it by announcing.
 func ReadBodies(br *bufio.Reader, first, second int, lim Limits) (a, b []byte, err error) {
+	return ReadBodiesInto(nil, br, first, second, lim)
+}
+
+// ReadBodiesInto is ReadBodies that puts the second body into spare, where it
+// fits its capacity.
+func ReadBodiesInto(spare []byte, br *bufio.Reader, first, second int, lim Limits) (a, b []byte, err error) {
 	if lim == (Limits{}) {
 		lim = Standard
 	}
@@ -218,7 +224,14 @@ func ReadBodies(br *bufio.Reader, first, second int, lim Limits) (a, b []byte, e
 	if a, err = readN(br, first); err != nil {
 		return nil, nil, err
 	}
-	if b, err = readN(br, second); err != nil {
+	if second > cap(spare) {
+		b, err = readN(br, second)
+	} else if _, err = io.ReadFull(br, spare[:second]); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	} else {
+		b = spare[:second]
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	return a, b, nil

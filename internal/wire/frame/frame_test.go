@@ -191,8 +191,8 @@ func TestNewID(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
 		id := newID(at)
-		if got, ok := TimeOf(id); !ok || !got.Equal(at) {
-			t.Fatalf("%s: time %v, %v", id, got, ok)
+		if len(id) != 26 || strings.Trim(id, alphabet) != "" {
+			t.Fatalf("%q is no id", id)
 		}
 		if id >= newID(at.Add(time.Millisecond)) {
 			t.Fatal("ids don't sort by time")
@@ -201,11 +201,6 @@ func TestNewID(t *testing.T) {
 			t.Fatal("the same id twice")
 		}
 		seen[id] = true
-	}
-	for _, bad := range []string{"", "x", strings.Repeat("u", 26), strings.Repeat("z", 26)} {
-		if _, ok := TimeOf(bad); ok {
-			t.Errorf("%q passes for an id", bad)
-		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/jsontext"
 )
 
 // ParseHeader reads the header line of a request and says how many bytes of
@@ -260,24 +262,11 @@ func (p *parser) codepoint() rune {
 	return utf8.RuneError
 }
 
-func (p *parser) hex4() (r rune) {
-	if p.pos+4 > len(p.in) {
-		p.fail("unicode escape is cut off")
+func (p *parser) hex4() rune {
+	r := jsontext.Hex4(p.in[p.pos:])
+	if r < 0 {
+		p.fail("unicode escape is not four hexadecimal digits")
 		return 0
-	}
-	for _, c := range p.in[p.pos : p.pos+4] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			p.fail("unicode escape is not hexadecimal")
-			return 0
-		}
-		r = r<<4 | rune(c)
 	}
 	p.pos += 4
 	return r
@@ -418,30 +407,6 @@ func (p *parser) number() {
 	}
 }
 
-// appendString writes s as a JSON string. Bytes from 0x80 up go through as
-// they are: a path that isn't UTF-8 must come out of ParseHeader unchanged.
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= 0x20 && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
-}
+// appendString writes s as a JSON string. A path that isn't UTF-8 must come
+// out of ParseHeader unchanged.
+func appendString(dst []byte, s string) []byte { return jsontext.AppendQuoted(dst, s) }

@@ -31,33 +31,3 @@ func newID(now time.Time) string {
 	}
 	return string(id[:])
 }
-
-// TimeOf gives back the moment an id was made, if it is one of ours.
-func TimeOf(id string) (time.Time, bool) {
-	if len(id) != 26 {
-		return time.Time{}, false
-	}
-	var ms uint64
-	for i := range 26 {
-		d := digit(id[i])
-		if d < 0 {
-			return time.Time{}, false
-		}
-		if i < 10 {
-			ms = ms<<5 | uint64(d)
-		}
-	}
-	if ms >= 1<<48 {
-		return time.Time{}, false
-	}
-	return time.UnixMilli(int64(ms)), true
-}
-
-func digit(c byte) int {
-	for i := range len(alphabet) {
-		if alphabet[i] == c {
-			return i
-		}
-	}
-	return -1
-}

@@ -1,4 +1,9 @@
-package launch
+// Package hooktrust is how Codex remembers which hooks its person trusts: a
+// table in its config, with a key for the place of each hook and a hash of what
+// would run. `hookmux install` writes such trust into the config, `hookmux run`
+// gives it for one launch, and both for hookmux's own hooks alone. It only
+// computes; nothing is read or written here.
+package hooktrust
 
 import (
 	"crypto/sha256"
@@ -8,10 +13,26 @@ import (
 	"strings"
 )
 
-// TrustedHook is a command hook as Codex sees it when it asks whether the
+// Table is where trust is kept in the config, and HashField the member of an
+// entry that holds the hash.
+const (
+	Table     = "hooks.state"
+	HashField = "trusted_hash"
+)
+
+// Path is the way to the entry of a key in the config.
+func Path(key string) []string { return append(strings.Split(Table, "."), key) }
+
+// Key is what trust in a hook is kept under: where it stands. Source is the
+// config file as Codex names it; group and handler are counted from 0.
+func Key(source, event, group, handler string) string {
+	return source + ":" + snake(event) + ":" + group + ":" + handler
+}
+
+// Hook is a command hook as Codex sees it when it asks whether the
 // person trusts it. Timeout is the limit in force, in seconds: what the config
 // says after defaults and limits of the event.
-type TrustedHook struct {
+type Hook struct {
 	Event         string // native name, e.g. PreToolUse
 	Matcher       *string
 	Command       string
@@ -23,14 +44,14 @@ type TrustedHook struct {
 
 // Hash is the trusted_hash under which Codex remembers the hook. It covers
 // exactly what would run: whoever changes command or limit has to ask again.
-func (h TrustedHook) Hash() string {
+func (h Hook) Hash() string {
 	sum := sha256.Sum256([]byte(h.canonical()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // canonical is the text that is hashed: compact JSON with sorted keys and
 // nothing escaped that needn't be. encoding/json escapes more.
-func (h TrustedHook) canonical() string {
+func (h Hook) canonical() string {
 	handler := map[string]string{
 		"type": quoteJSON("command"), "command": quoteJSON(h.Command),
 		"timeout": strconv.Itoa(h.Timeout), "async": strconv.FormatBool(h.Async),

@@ -1,0 +1,182 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// Explain tells what would really happen: for every captured payload of every
+// agent, under several sets of rules, its answer is the one that the agent gets
+// when it asks in earnest right after.
+func TestExplainIsWhatHappens(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		set     map[string]string
+		prepare func(w *house, all []frame.Request)
+		extra   func(t *testing.T) *hook.Entry
+		speaks  bool // somebody has something to say
+		pushes  int  // of the six forced pushes, how many are stopped
+	}{
+		{name: "as it comes"},
+		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true, pushes: 6},
+		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
+		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
+		{name: "allowed once", set: map[string]string{"guard.destructive": "on"}, prepare: func(w *house, _ []frame.Request) {
+			w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
+		}, speaks: true, pushes: 5},
+		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
+		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*house).grantAll, speaks: true},
+		{name: "off", prepare: func(w *house, _ []frame.Request) { w.mustCall(wire.MethodOff, wire.OffParams{}, nil) }},
+		{name: "turns are kept going", extra: neverDone, speaks: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var extra []*hook.Entry
+			if c.extra != nil {
+				extra = append(extra, c.extra(t))
+			}
+			w := open(t, extra...)
+			for key, value := range c.set {
+				w.set(key, value)
+			}
+			all := w.captured(c.extra != nil)
+			if c.prepare != nil {
+				c.prepare(w, all)
+			}
+			decided, pushes := 0, 0
+			for _, r := range all {
+				var told wire.Explained
+				w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base}, &told)
+				var real wire.PushResult
+				w.mustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base, Timeout: patience.Seconds()}, &real)
+				if string(told.Decision) != string(real.Decision) || told.Answer != (wire.Answer{Stdout: real.Stdout, Stderr: real.Stderr, ExitCode: real.ExitCode}) {
+					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer, real.Decision, real)
+				}
+				var d event.Decision
+				if err := json.Unmarshal(real.Decision, &d); err != nil {
+					t.Fatal(err)
+				}
+				if d.Verdict != event.None || len(d.Degraded) > 0 {
+					decided++
+				}
+				if strings.HasSuffix(r.ID, forcedPush) && d.Verdict != event.None {
+					pushes++
+				}
+			}
+			if c.speaks != (decided > 0) {
+				t.Errorf("of %d payloads %d were decided", len(all), decided)
+			}
+			if c.pushes != pushes && c.set["gate"] == "" {
+				t.Errorf("%d pushes were stopped, want %d", pushes, c.pushes)
+			}
+		})
+	}
+}
+
+// A rehearsal does not make a folder the one a session started in.
+func TestExplainDoesNotBeginASession(t *testing.T) {
+	w := open(t)
+	r := before("claude", "new", w.base, "ls")
+	w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base}, nil)
+	key := sessionKey{"claude", "new"}
+	began := func() bool {
+		w.h.rules.mu.Lock()
+		defer w.h.rules.mu.Unlock()
+		_, ok := w.h.rules.sessions[key]
+		return ok
+	}
+	if began() {
+		t.Error("explaining began a session")
+	}
+	w.mustPass(r)
+	if !began() {
+		t.Error("its first event did not")
+	}
+}
+
+// neverDone is a guard of hookmux's own kind that keeps every turn going.
+func neverDone(t *testing.T) *hook.Entry {
+	e := entry(t, "never-done", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
+		return event.Decision{Verdict: event.Deny, Reason: "not done yet"}, nil
+	})
+	e.BuiltinGuard = true
+	return e
+}
+
+// grantAll grants every call among the payloads that can be granted.
+func (w *house) grantAll(all []frame.Request) {
+	w.t.Helper()
+	given := 0
+	for _, r := range all {
+		p := w.h.decode(&arrival{id: r.ID, agent: r.Agent, event: r.Event, cwd: w.base, payload: r.Payload, at: time.Now()})
+		if p.ev.Tool == nil || !p.ev.Kind.Guarded() {
+			continue
+		}
+		if rule, err := gate.RuleFor(&p.ev); err == nil {
+			if _, err := w.h.desk.grants.Add(gate.Grant{Agent: r.Agent, Scope: gate.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
+				w.t.Fatal(err)
+			}
+			given++
+		}
+	}
+	if given == 0 {
+		w.t.Error("nothing could be granted")
+	}
+}
+
+const forcedPush = " forced push"
+
+// captured are the payloads of real agents, and a few that guards stop; with
+// again, turns end several times in a row.
+func (w *house) captured(again bool) []frame.Request {
+	w.t.Helper()
+	var list []frame.Request
+	for _, a := range w.h.catalogue.Agents() {
+		files, err := filepath.Glob("../../agent/testdata/fixtures/" + a.Name + "/*.json")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for _, file := range files {
+			name := filepath.Base(file)
+			for _, word := range []string{"pascal.", "event.", "hook."} {
+				name = strings.TrimPrefix(name, word)
+			}
+			payload, err := os.ReadFile(file)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			r := frame.Request{ID: a.Name + " " + name, Agent: a.Name, Payload: payload}
+			for _, e := range a.Events {
+				if strings.HasPrefix(name, e.Name+".") && len(e.Name) > len(r.Event) {
+					r.Event = e.Name
+				}
+			}
+			if r.Event == "" {
+				continue
+			}
+			list = append(list, r)
+			if again && a.KindOf(r.Event) == event.TurnEnd {
+				list = append(list, r, r, r)
+			}
+		}
+	}
+	if len(list) < 200 {
+		w.t.Fatalf("only %d payloads", len(list))
+	}
+	for _, name := range []string{"claude", "codex", "grok"} {
+		r := before(name, "guarded", w.base, "git push --force origin main")
+		r.ID = name + forcedPush
+		list = append(list, r, r)
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// What sleeps is listed, shown, renamed and taken up by the next event as if it
+// were awake, and is still there in the next hub.
+func TestSleepingSessions(t *testing.T) {
+	w := open(t)
+	for i := range 8 {
+		id := fmt.Sprint("s", i)
+		w.tell("claude", "UserPromptSubmit", id, map[string]any{"prompt": "Title " + id})
+		if i%2 == 0 {
+			w.tell("claude", "Stop", id, map[string]any{"last_assistant_message": "Done."})
+		}
+	}
+	all := func() string {
+		list := w.sessions()
+		for i := range list {
+			if list[i].Turn != nil {
+				list[i].Turn.Seconds = 0 // of one that goes on it grows
+			}
+		}
+		b, err := json.Marshal(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	awake := all()
+	w.h.sessions.book.Rest(time.Now().Add(time.Hour), 0)
+	if n := w.h.sessions.book.Awake(); n > 4 { // a look behind the corridor may wake one
+		t.Fatalf("%d are awake", n)
+	}
+	if asleep := all(); asleep != awake {
+		t.Errorf("awake  %s\nasleep %s", awake, asleep)
+	}
+	w.statusIs("s0", "success")
+	w.statusIs("s1", "running")
+	if _, err := w.c.RenameSession(context.Background(), "s2", "mine"); err != nil {
+		t.Fatal(err)
+	}
+	w.tell("claude", "Stop", "s1", nil)
+	w.statusIs("s1", "success")
+	if d := w.session("mine"); d.ID != "s2" || d.Turn == nil || d.Turn.Summary != "Done." {
+		t.Errorf("%+v", d)
+	}
+	w.h.sessions.book.Rest(time.Now().Add(time.Hour), 0)
+	w.down()
+	w.up()
+	if list := w.sessions(); len(list) != 8 {
+		t.Errorf("%d sessions are left", len(list))
+	}
+	if d := w.session("mine"); d.ID != "s2" || d.Turns != 1 {
+		t.Errorf("%+v", d)
+	}
+}

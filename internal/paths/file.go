@@ -1,0 +1,34 @@
+package paths
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Runnable reports whether a file is a program, links followed.
+func Runnable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// SameFile reports whether two paths lead to one file.
+func SameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// OnPath is the first program of a name in a list of folders such as PATH; ""
+// when there is none. A relative folder would mean whatever lies where an agent
+// happens to work, so it never counts.
+func OnPath(name, list string) string {
+	for _, dir := range filepath.SplitList(list) {
+		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && Runnable(file) {
+			return file
+		}
+	}
+	return ""
+}

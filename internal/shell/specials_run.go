@@ -1,0 +1,166 @@
+package shell
+
+import (
+	"strings"
+)
+
+// Programs that run another one, on what they find or are given.
+
+var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines", "--process-slot-var"}
+
+// xargs appends what it reads: the known words, or one unknown word.
+func xargs(w *walker, name string, run Run, c ctx, hops int) bool {
+	args := run.Argv[1:]
+	placeholder := ""
+	for i, a := range args {
+		if a.Text == "-I" && i+1 < len(args) {
+			placeholder = args[i+1].Text
+		} else if strings.HasPrefix(a.Text, "-I") && len(a.Text) > 2 {
+			placeholder = a.Text[2:]
+		} else if a.Text == "-i" || a.Text == "--replace" {
+			placeholder = "{}"
+		}
+	}
+	i := skipOptions(args, "InPLdEsaJR", xargsLong)
+	if i >= len(args) {
+		return false
+	}
+	items := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
+	stdin := Run{From: c.from, Input: c.input, HasInput: c.hasInput}
+	if text, ok := w.stdin(&stdin, 0); ok && len(text) <= maxValue {
+		items = items[:0]
+		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
+			items = append(items, Word{Text: f, Bare: f, From: c.from})
+		}
+	}
+	rest := run
+	rest.Argv = nil
+	used := false
+	for _, a := range args[i:] {
+		if placeholder != "" && strings.Contains(a.Text, placeholder) && len(items) > 0 {
+			a = replaceIn(a, placeholder, items[0])
+			used = true
+		}
+		rest.Argv = append(rest.Argv, a)
+	}
+	if !used && placeholder == "" {
+		rest.Argv = append(rest.Argv, items...)
+	}
+	w.resolve(rest, c.through(name), hops+1)
+	return true
+}
+
+func replaceIn(a Word, placeholder string, item Word) Word {
+	a.Text = strings.ReplaceAll(a.Text, placeholder, item.Text)
+	a.Bare = strings.ReplaceAll(a.Bare, placeholder, item.Bare)
+	a.Dynamic = a.Dynamic || item.Dynamic
+	a.From = item.From
+	return a
+}
+
+// findExec records find itself (for -delete) and every command it executes.
+func findExec(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	for i := 0; i < len(args); i++ {
+		switch args[i].Text {
+		case "-exec", "-execdir", "-ok", "-okdir":
+		default:
+			continue
+		}
+		end := i + 1
+		for end < len(args) && args[end].Text != ";" && !(args[end].Text == "+" && args[end-1].Text == "{}") {
+			end++
+		}
+		if end > i+1 {
+			nested := run
+			nested.Argv = found(args[i+1 : end])
+			w.resolve(nested, c.through(name+" "+args[i].Text), hops+1)
+		}
+		i = end
+	}
+	return true
+}
+
+func fdExec(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	args := run.Argv[1:]
+	for i, a := range args {
+		if (a.Text == "-x" || a.Text == "-X" || a.Text == "--exec" || a.Text == "--exec-batch") && i+1 < len(args) {
+			nested := run
+			nested.Argv = found(args[i+1:])
+			w.resolve(nested, c.through(name+" "+a.Text), hops+1)
+			break
+		}
+	}
+	return true
+}
+
+// found marks the file name that find puts in as unknown.
+func found(args []Word) []Word {
+	out := make([]Word, len(args))
+	for i, a := range args {
+		if strings.Contains(a.Text, "{}") {
+			a.Dynamic = true
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// tarExec: --checkpoint-action=exec=text, --to-command=text, -I text.
+func tarExec(w *walker, name string, run Run, c ctx, _ int) bool {
+	w.emit(run, c)
+	for _, a := range run.Argv[1:] {
+		for _, p := range [...]string{"--checkpoint-action=exec=", "--to-command=", "--use-compress-program="} {
+			if text, ok := strings.CutPrefix(a.Text, p); ok {
+				w.script(text, c.through(name))
+			}
+		}
+	}
+	return true
+}
+
+func sshRemote(w *walker, name string, run Run, c ctx, hops int) bool {
+	w.emit(run, c)
+	self := len(w.out.Runs) - 1
+	args := run.Argv[1:]
+	for _, a := range args {
+		for _, p := range [...]string{"ProxyCommand=", "LocalCommand="} {
+			if i := strings.Index(a.Text, p); i >= 0 {
+				w.script(a.Text[i+len(p):], c.through(name))
+			}
+		}
+	}
+	i := skipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
+	if i >= len(args) {
+		return true
+	}
+	i++ // the host
+	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
+		j := skipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
+		i += max(j, 1)
+	}
+	c = c.through(name)
+	c.remote = true
+	dirs := w.dirs
+	w.dirs = nil
+	if i < len(args) {
+		w.script(joinText(args[i:]), c)
+	} else if text, ok := w.stdin(&w.out.Runs[self], 0); ok {
+		c.from, c.input, c.hasInput = Span{}, Word{}, false
+		w.script(text, c)
+	}
+	w.dirs = dirs
+	return true
+}
+
+func flockCommand(w *walker, name string, run Run, c ctx, hops int) bool {
+	for i, a := range run.Argv {
+		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(run.Argv) {
+			w.script(run.Argv[i+1].Text, c.through(name+" -c"))
+			return true
+		}
+	}
+	return w.strip(name, prefixes[name], run, run.Argv[1:], c, hops)
+}
