@@ -18,6 +18,9 @@ type likeClaude struct {
 	contextBesideBlock bool
 	// changeBesideAsk: the person is asked about the call as it was changed.
 	changeBesideAsk bool
+	// losesOutput: on a busy machine what a hook printed was passed over, as if
+	// it were lost; so a refused call is told by exit code 2 as well.
+	losesOutput bool
 }
 
 // Qwen changes and approves a call at PermissionRequest only, and has a result
@@ -31,7 +34,7 @@ var droid = likeClaude{}.dialect(ShapeTool, ShapeWords, ShapeBlock, ShapeContext
 
 // CodeBuddy passes over the modifiedInput that its documents name, and takes
 // updatedInput.
-var codebuddy = likeClaude{finish: claudeFinish, contextBesideBlock: true}.dialect(ShapeTool, ShapePermission, ShapeWords, ShapeBlock)
+var codebuddy = likeClaude{finish: claudeFinish, contextBesideBlock: true, losesOutput: true}.dialect(ShapeTool, ShapePermission, ShapeWords, ShapeBlock)
 
 func (l likeClaude) dialect(shapes ...string) Dialect {
 	return Dialect{Finish: l.finish, Encode: l.encode, Shapes: shapes, Takes: l.takes}
@@ -48,6 +51,9 @@ func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
 			refuseChangedAsk(&d)
 		}
 		top.nest("hookSpecificOutput", preToolUse(&call, &d, l.takes[call.Shape]))
+		if l.losesOutput && d.Verdict == event.Deny {
+			return neutral.Answer{Stdout: string(top.bytes()), Stderr: event.OneLine(d.Reason), Exit: 2}, d
+		}
 	case ShapePermission:
 		top.nest("hookSpecificOutput", l.permission(&call, &d))
 	case ShapeQuestion:
