@@ -18,8 +18,8 @@ type likeClaude struct {
 	contextBesideBlock bool
 	// changeBesideAsk: the person is asked about the call as it was changed.
 	changeBesideAsk bool
-	// losesOutput: on a busy machine what a hook printed was passed over, as if
-	// it were lost; so a refused call is told by exit code 2 as well.
+	// losesOutput: it stops reading what a hook printed when the hook exits, and
+	// on a busy machine misses it; so a refused call or prompt is told by exit code 2 as well.
 	losesOutput bool
 }
 
@@ -51,9 +51,6 @@ func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
 			refuseChangedAsk(&d)
 		}
 		top.nest("hookSpecificOutput", preToolUse(&call, &d, l.takes[call.Shape]))
-		if l.losesOutput && d.Verdict == event.Deny {
-			return neutral.Answer{Stdout: string(top.bytes()), Stderr: event.OneLine(d.Reason), Exit: 2}, d
-		}
 	case ShapePermission:
 		top.nest("hookSpecificOutput", l.permission(&call, &d))
 	case ShapeQuestion:
@@ -96,7 +93,11 @@ func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
 		}))
 	}
 	top.text("systemMessage", d.Notice)
-	return neutral.Answer{Stdout: string(top.bytes())}, d
+	answer := neutral.Answer{Stdout: string(top.bytes())}
+	if l.losesOutput && d.Verdict == event.Deny && (call.Shape == ShapeTool || call.Shape == ShapeBlock) {
+		answer.Stderr, answer.Exit = event.OneLine(d.Reason), 2
+	}
+	return answer, d
 }
 
 func addedContext(call *Call, words string) object {
