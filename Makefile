@@ -32,6 +32,7 @@ check:
 # The race detector needs cgo; the packages where goroutines meet.
 race:
 	CGO_ENABLED=1 $(GO) test -race $(FLAGS) ./internal/hub ./internal/session ./internal/feed ./internal/consent ./internal/journal ./internal/handler ./internal/registry ./internal/spool ./hook ./client
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./cmd/hookmux
 
 lint: check
 	GOOS=darwin $(GO) vet $(FLAGS) ./...

@@ -42,9 +42,11 @@
 //
 // modules: dispatch to a TypeScript hook of three regexes against dispatch to a
 // built-in that has nothing to say, in this process and over the sockets of two
-// hubs; the cpu of a hub until one such file and until fifty are loaded; whether
-// each of fifty costs more than each of ten; and what one more costs the hub in
-// memory.
+// hubs; the cpu of a hub until one such file and until fifty are loaded, and of
+// loading one and fifty where others are; what one more costs the hub in memory;
+// and what becomes of a hub whose file loops, backtracks, fills memory, recurses
+// and waits for ever, twenty times each. They can be measured alone, as
+// modules/calls, /dispatch, /loads, /starts, /memory and /attacks.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
@@ -102,6 +104,9 @@ func main() {
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch, "modules": b.modules, "sessions": b.sessions, "crowd": b.crowd, "feed": b.feed,
+	}
+	for _, one := range b.moduleParts() {
+		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {

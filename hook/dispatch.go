@@ -247,11 +247,6 @@ func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decis
 		opinion event.Decision
 		err     error
 	}
-	done := make(chan answer, 1)
-	go func() {
-		opinion, err := protect(bounded, call, e)
-		done <- answer{opinion, err}
-	}()
 	late := func() error {
 		if ctx.Err() != nil {
 			return errTooLate
@@ -264,6 +259,15 @@ func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decis
 		}
 		return a.opinion, a.err
 	}
+	if _, ok := e.Run.(Prompt); ok {
+		opinion, err := protect(bounded, call, e)
+		return judge(answer{opinion, err})
+	}
+	done := make(chan answer, 1)
+	go func() {
+		opinion, err := protect(bounded, call, e)
+		done <- answer{opinion, err}
+	}()
 	select {
 	case a := <-done:
 		return judge(a)

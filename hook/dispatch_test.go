@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -401,4 +402,36 @@ func TestDecideProperties(t *testing.T) {
 			t.Fatalf("an approval from nowhere: %+v", out)
 		}
 	})
+}
+
+// waiter is a handler that waits until its time is over, or fails at once.
+type waiter struct{ panics bool }
+
+func (waiter) Prompt() {}
+
+func (w waiter) Handle(ctx context.Context, _ *Call) (event.Decision, error) {
+	if w.panics {
+		panic("oh")
+	}
+	<-ctx.Done()
+	return event.Decision{Verdict: event.Allow}, nil
+}
+
+// TestPrompt: a handler that is called without a goroutine has the same limits.
+func TestPrompt(t *testing.T) {
+	for _, w := range []waiter{{false}, {true}} {
+		e, err := NewEntry(Registration{ID: "w", Agent: Any, HookType: "tool.before", Handler: "builtin", Target: "w", Mode: Guard, Timeout: Duration(20 * time.Millisecond)}, w, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d Dispatcher
+		out := d.Decide(t.Context(), Call{Event: &event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{}}}, []*Entry{e})
+		want := "no answer within"
+		if w.panics {
+			want = "panicked"
+		}
+		if out.Decision.Verdict != event.Deny || !strings.Contains(out.Decision.Reason, want) {
+			t.Errorf("%+v: %+v", w, out.Decision)
+		}
+	}
 }

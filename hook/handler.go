@@ -17,6 +17,14 @@ type Handler interface {
 	Handle(ctx context.Context, call *Call) (event.Decision, error)
 }
 
+// Prompt marks a [Handler] that comes back at once when ctx is done, whatever
+// it waits for. It is called without a goroutine of its own; its time limit
+// holds all the same.
+type Prompt interface {
+	Handler
+	Prompt()
+}
+
 // HandlerFunc makes a function a [Handler].
 type HandlerFunc func(ctx context.Context, call *Call) (event.Decision, error)
 

@@ -119,6 +119,11 @@ func answerOf(r frame.Reply) neutral.Answer {
 // it twice sets it aside; one that answers nonsense won't learn.
 const maxSends = 4
 
+// heldLong is after how long a hub that hangs up did not do so because of the
+// call: it was held for a person, who is asked again by the next hub, however
+// many come and go.
+const heldLong = 250 * time.Millisecond
+
 var errSilent = errors.New("the hub didn't answer in time")
 
 // exchange gets the hub's reply, or makes sure that the event isn't lost.
@@ -139,10 +144,14 @@ func (c *call) exchange() (frame.Reply, error) {
 			}
 		}
 		c.sent = noConn
+		sent := time.Now()
 		reply, err := c.receive(conn)
 		conn.close()
 		if err == nil {
 			return reply, nil
+		}
+		if errors.Is(err, io.EOF) && time.Since(sent) > heldLong {
+			sends = 1
 		}
 		if c.lost(sends, err) {
 			// Whether the hub has it we can't know. Left twice it still counts

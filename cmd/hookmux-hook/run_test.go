@@ -209,6 +209,27 @@ func TestHubDiesMeanwhile(t *testing.T) {
 	}
 }
 
+// A call that is held for a person asks every hub that comes: a hub that went
+// after a while did not go because of it.
+func TestHubsComeAndGoWhileAPersonIsAsked(t *testing.T) {
+	w := newWorld(t)
+	const hubs = maxSends + 2
+	h := w.listen(func(conn net.Conn, r frame.Request, n int) {
+		if n < hubs {
+			time.Sleep(heldLong + 50*time.Millisecond)
+			return
+		}
+		_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte("at last")}))
+	})
+	if got := w.run("payload", agent, deciding, "60"); got.stdout != "at last" {
+		t.Errorf("%+v", got)
+	}
+	seen := h.requests()
+	if len(seen) != hubs || seen[0].ID != seen[hubs-1].ID {
+		t.Errorf("asked %d times", len(seen))
+	}
+}
+
 func TestHubDiesObserving(t *testing.T) {
 	w := newWorld(t)
 	h := w.listen(func(net.Conn, frame.Request, int) {})

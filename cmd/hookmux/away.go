@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/surface/text"
+	"github.com/hookmux/hookmux/internal/visible"
 )
 
 func (w *world) awayCommand() *cobra.Command {
@@ -57,6 +58,9 @@ func (w *world) backCommand() *cobra.Command {
 				w.say("away since %s: %d requests ended, %d wait, grants let %d calls pass",
 					text.Moment(*digest.Since, now), len(digest.Ended), len(digest.Waiting), digest.Granted)
 			}
+			if digest.Note != "" {
+				w.say("%s", visible.Line(digest.Note, 0))
+			}
 			for i := range digest.Ended {
 				item := &digest.Ended[i]
 				w.say("%s  %s  %s", item.ID, style.About(item), style.Ended(item))
@@ -67,6 +71,6 @@ func (w *world) backCommand() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {wasAway, since, waiting, ended, granted, note?}")
 	return cmd
 }

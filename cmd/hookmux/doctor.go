@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func (w *world) doctorCommand() *cobra.Command {
@@ -67,7 +68,7 @@ func (w *world) doctor(ctx context.Context, args []string, fix, yes, asJSON bool
 	}
 	findings := d.Examine(ctx, agents, len(args) > 0)
 	if fix {
-		if err := w.personOnly(c, true); err != nil {
+		if err := w.personOnly(ctx, c, wire.MethodDoctor, true); err != nil {
 			return err
 		}
 		disk := &install.Disk{Trust: func(g *install.Grant) error { return w.appServer(g.Agent, g.Cwd).Trust(g) }}

@@ -25,6 +25,7 @@ import (
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // installFlags are those of install and uninstall.
@@ -175,8 +176,9 @@ func named(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 
 // personOnly refuses what an agent must not do. Taking guards out needs a
 // person; putting hooks in may be a script that sets a machine up, as long as
-// no agent is behind it.
-func (w *world) personOnly(c *agent.Catalogue, strict bool) error {
+// no agent is behind it. A running hub is told of a refusal, for the journal:
+// it is asked what was refused here, and comes to the same.
+func (w *world) personOnly(ctx context.Context, c *agent.Catalogue, method string, strict bool) error {
 	if w.table == nil {
 		return nil
 	}
@@ -184,6 +186,9 @@ func (w *world) personOnly(c *agent.Catalogue, strict bool) error {
 	v := hub.NewJudge(c, w.table, 0).May(authority.Decide, peer, func() []string { return w.environ })
 	if v.OK || v.Agent == "" && !strict {
 		return nil
+	}
+	if c, err := w.running(); err == nil {
+		_ = c.Call(ctx, method, nil, nil)
 	}
 	return &codeError{exitDenied, v.Reason}
 }
@@ -201,7 +206,7 @@ func (w *world) install(ctx context.Context, f *installFlags, args []string) err
 		return err
 	}
 	if !f.dryRun {
-		if err := w.personOnly(c, false); err != nil {
+		if err := w.personOnly(ctx, c, wire.MethodInstall, false); err != nil {
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (w *world) sayOutcome(result client.FeedResult, asJSON bool) error {
 	case "delivered":
 	case "already":
 		if result.By == "" {
-			return late("%s: too late: %s", result.ID, orWord(result.Why, "somebody answers it right now"))
+			return late("%s: too late: %s", result.ID, result.Why)
 		}
 		return late("%s: too late, decided by %s", result.ID, result.By)
 	case "expired":
@@ -93,13 +93,6 @@ func (w *world) sayOutcome(result client.FeedResult, asJSON bool) error {
 		w.say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", visible.Line(g.Rule, 0), visible.Line(g.Reach, 0), g.ID)
 	}
 	return nil
-}
-
-func orWord(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // terminal reports whether a person types into stdin.

@@ -191,13 +191,19 @@ func (w *world) hub(ctx context.Context) (*client.Client, error) {
 	c := &client.Client{Socket: dirs.Socket()}
 	if _, err := c.Info(ctx); err == nil {
 		return c, nil
-	} else if !errors.Is(err, client.ErrNoHub) {
+	} else if !errors.Is(err, client.ErrNoHub) && !hungUp(err) {
 		return nil, err
 	}
 	if err := w.startHub(ctx, dirs, c); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// hungUp: the hub that took the call died or stopped over it; the next one is
+// asked.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 func (w *world) startHub(ctx context.Context, dirs paths.Dirs, c *client.Client) error {

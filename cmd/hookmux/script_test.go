@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -150,6 +151,13 @@ func (h home) end() error {
 		}
 		if time.Now().After(end) {
 			return errors.New("the hub is still there 20 s after SIGTERM")
+		}
+	}
+	// The race detector and a crash speak there, to nobody who listens.
+	log, _ := os.ReadFile(dirs.Log())
+	for _, bad := range []string{"WARNING: DATA RACE", "panic while ", "goroutine 1 ["} {
+		if at := bytes.Index(log, []byte(bad)); at >= 0 {
+			return fmt.Errorf("the hub's log says:\n%s", log[at:min(len(log), at+4000)])
 		}
 	}
 	return nil

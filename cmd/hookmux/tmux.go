@@ -88,7 +88,7 @@ func (w *world) tmuxStatusCommand() *cobra.Command {
 }
 
 // mayTmux: settings of a person's tmux are none of an agent's business.
-func (w *world) mayTmux(f *installFlags) error {
+func (w *world) mayTmux(ctx context.Context, f *installFlags) error {
 	if f.dryRun {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (w *world) mayTmux(f *installFlags) error {
 	if err != nil {
 		return err
 	}
-	return w.personOnly(c, false)
+	return w.personOnly(ctx, c, wire.MethodTmux, false)
 }
 
 // readConf gives nil for a file that is not there.
@@ -122,7 +122,7 @@ func (w *world) tmuxInstall(ctx context.Context, f *installFlags, keys tmux.Keys
 	if keys.Jump != "" && keys.Jump == keys.Popup {
 		return usage("--jump-key and --popup-key are both %s", keys.Jump)
 	}
-	if err := w.mayTmux(f); err != nil {
+	if err := w.mayTmux(ctx, f); err != nil {
 		return err
 	}
 	dirs, err := w.dirs()
@@ -243,7 +243,7 @@ func (w *world) tmuxCarry(dirs paths.Dirs, steps []install.Step, notes []string,
 }
 
 func (w *world) tmuxUninstall(ctx context.Context, f *installFlags) error {
-	if err := w.mayTmux(f); err != nil {
+	if err := w.mayTmux(ctx, f); err != nil {
 		return err
 	}
 	dirs, err := w.dirs()

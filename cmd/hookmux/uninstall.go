@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func (w *world) uninstallCommand() *cobra.Command {
@@ -17,7 +19,7 @@ in your files and in every project. A file that nobody else changed gets back it
 old bytes; from others only hookmux's own entries go. They are recognised by their
 command, also where no record of the installation is left.`,
 		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
-		RunE:    func(_ *cobra.Command, args []string) error { return w.uninstall(&f, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return w.uninstall(cmd.Context(), &f, args) },
 	}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
@@ -26,7 +28,7 @@ command, also where no record of the installation is left.`,
 	return cmd
 }
 
-func (w *world) uninstall(f *installFlags, args []string) error {
+func (w *world) uninstall(ctx context.Context, f *installFlags, args []string) error {
 	c, err := w.catalogue()
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func (w *world) uninstall(f *installFlags, args []string) error {
 		agents = c.Agents()
 	}
 	if !f.dryRun {
-		if err := w.personOnly(c, true); err != nil {
+		if err := w.personOnly(ctx, c, wire.MethodUninstall, true); err != nil {
 			return err
 		}
 	}

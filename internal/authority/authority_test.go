@@ -27,8 +27,8 @@ func TestReportAndReadLookAtNobody(t *testing.T) {
 			t.Errorf("%s: %s", class, v.Reason)
 		}
 	}
-	if table.Looked != 0 {
-		t.Errorf("%d processes were looked up", table.Looked)
+	if table.Looked() != 0 {
+		t.Errorf("%d processes were looked up", table.Looked())
 	}
 }
 
@@ -190,12 +190,12 @@ func TestCaller(t *testing.T) {
 
 func TestCallerIsCheap(t *testing.T) {
 	deep := machine(window(agent(60, nested(100))))
-	if got := judge(deep).Caller(me, "acme"); got.Agent != "" || deep.Looked != maxCaller {
-		t.Errorf("looked at %d processes: %+v", deep.Looked, got.Agent)
+	if got := judge(deep).Caller(me, "acme"); got.Agent != "" || deep.Looked() != maxCaller {
+		t.Errorf("looked at %d processes: %+v", deep.Looked(), got.Agent)
 	}
 	near := machine(window(agent(60, tool(ask()))))
-	if got := judge(near).Caller(me, "acme"); got.Agent != "acme" || near.Looked != 3 {
-		t.Errorf("looked at %d processes: %+v", near.Looked, got.Agent)
+	if got := judge(near).Caller(me, "acme"); got.Agent != "acme" || near.Looked() != 3 {
+		t.Errorf("looked at %d processes: %+v", near.Looked(), got.Agent)
 	}
 }
 

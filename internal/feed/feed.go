@@ -83,6 +83,7 @@ type Request struct {
 	Need    gate.Need
 	Event   *event.Event // with the input as hooks changed it
 	Project string
+	Pushed  bool   // by a program, not by an agent's hook
 	Number  string // the agent's own number of the request
 	Key     string // who asks again under the same key joins the request; "" never does
 	Rule    *gate.Rule

@@ -10,27 +10,35 @@ type Answer struct {
 
 // Reply answers a request. commit writes the answer down and may complete it;
 // it runs outside of every lock, and when it fails nothing was answered and
-// the request goes on waiting. While it runs, another reply is told that
-// somebody was first.
+// the request goes on waiting. Another reply waits meanwhile: somebody was first
+// only if what they said is on record; else it is this one's turn.
 func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) error) (Answer, error) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	e := t.byID[id]
 	if e == nil {
-		t.mu.Unlock()
 		return Answer{Outcome: Unknown}, nil
 	}
-	if e.end != Waiting || e.claimed {
-		defer t.mu.Unlock()
+	for e.end == Waiting && e.claim != nil {
+		first := e.claim
+		t.unlocked(func() {
+			select {
+			case <-first:
+			case <-e.over: // it ended for another reason
+			}
+		})
+	}
+	if e.end != Waiting {
 		return Answer{lost(e), e.item()}, nil
 	}
-	e.claimed = true
-	t.mu.Unlock()
-
-	err := commit(&e.request, &said)
-
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e.claimed = false
+	claim := make(chan struct{})
+	e.claim = claim
+	defer func() { // also when commit panics: nobody may wait for ever
+		e.claim = nil
+		close(claim)
+	}()
+	var err error
+	t.unlocked(func() { err = commit(&e.request, &said) })
 	if err != nil {
 		return Answer{Item: e.item()}, err
 	}
@@ -42,9 +50,16 @@ func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) 
 	return Answer{Delivered, e.item()}, nil
 }
 
+// unlocked lets go of the table while do runs.
+func (t *Table) unlocked(do func()) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	do()
+}
+
 // lost is what a reply hears that came too late.
 func lost(e *entry) Outcome {
-	if e.end == Answered || e.end == InWindow || e.claimed {
+	if e.end == Answered || e.end == InWindow {
 		return Already
 	}
 	return Gone

@@ -19,11 +19,19 @@ import (
 // more than that is not read by anybody.
 const MaxPending = 50
 
+// MaxPushed is how many requests may wait that programs pushed, under whatever
+// names. They count apart from those of hooks: nobody who makes up sessions
+// keeps a real one from being asked about.
+const MaxPushed = 256
+
 // keepEnded bounds what is remembered of requests that ended.
 const keepEnded = 500
 
 // ErrCrowded says that too many requests of the session wait already.
 var ErrCrowded = errors.New("too many requests of this session wait")
+
+// ErrFlooded says that too many pushed requests wait already.
+var ErrFlooded = errors.New("too many pushed requests wait")
 
 // ErrClosed says that the table takes no more requests.
 var ErrClosed = errors.New("the hub is stopping")
@@ -35,6 +43,7 @@ type Table struct {
 	pending  map[string]*entry
 	byKey    map[string]*entry
 	sessions map[session]int
+	pushed   int
 	ended    []*entry // oldest first
 	byID     map[string]*entry
 	log      changes
@@ -47,7 +56,14 @@ type Table struct {
 	handing atomic.Int64
 }
 
-type session struct{ agent, id string }
+type session struct {
+	agent, id string
+	pushed    bool
+}
+
+func (r *Request) session() session {
+	return session{r.Event.Agent, r.Event.Session, r.Pushed}
+}
 
 // entry is one request with those who wait for it.
 type entry struct {
@@ -58,7 +74,7 @@ type entry struct {
 
 	// Guarded by the table.
 	waiters int
-	claimed bool // a reply is being written down
+	claim   chan struct{} // a reply is being written down; closed when that is over
 	end     End
 	ended   time.Time
 	said    Said
@@ -91,7 +107,7 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 		request: r, keys: gate.Keys(r.Event), worker: gate.WorkerOf(r.Event),
 		waiters: 1, over: make(chan struct{}),
 	}
-	who := session{r.Event.Agent, r.Event.Session}
+	who := r.session()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -104,12 +120,18 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	if t.sessions[who] >= MaxPending {
 		return nil, ErrCrowded
 	}
+	if r.Pushed && t.pushed >= MaxPushed {
+		return nil, ErrFlooded
+	}
 	e.id = t.freeID()
 	t.pending[e.id], t.byID[e.id] = e, e
 	if r.Key != "" {
 		t.byKey[r.joinKey()] = e
 	}
 	t.sessions[who]++
+	if r.Pushed {
+		t.pushed++
+	}
 	t.signs.add(e)
 	t.busy.Add(1)
 	e.timer = time.AfterFunc(time.Until(r.Until), func() { t.End(e.id, TimeOver) })
@@ -202,7 +224,10 @@ func (t *Table) finish(e *entry, why End, said Said) {
 	if key := e.request.joinKey(); t.byKey[key] == e {
 		delete(t.byKey, key)
 	}
-	who := session{e.request.Event.Agent, e.request.Event.Session}
+	if e.request.Pushed {
+		t.pushed--
+	}
+	who := e.request.session()
 	if t.sessions[who]--; t.sessions[who] <= 0 {
 		delete(t.sessions, who)
 	}
@@ -255,11 +280,18 @@ func (t *Table) Waiting() int {
 	return len(t.pending)
 }
 
-// Of is how many requests of a session wait.
-func (t *Table) Of(agent, id string) int {
+// Of is how many requests of a session wait, of hooks or pushed ones.
+func (t *Table) Of(agent, id string, pushed bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.sessions[session{agent, id}]
+	return t.sessions[session{agent, id, pushed}]
+}
+
+// Pushed is how many pushed requests wait.
+func (t *Table) Pushed() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pushed
 }
 
 // Items are the requests that wait, oldest first; with all, behind those that

@@ -140,7 +140,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	if table.Waiting() != 1 {
 		t.Fatal("gone")
 	}
-	// While one is written down, another reply is told so.
+	// While one is written down, another reply waits for what comes of it.
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	done := make(chan Answer, 1)
 	go func() {
@@ -148,12 +148,22 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 		done <- a
 	}()
 	<-begun
-	if second, _ := table.Reply(ticket.ID(), yes("second"), fine); second.Outcome != Already {
-		t.Error(second)
+	second := make(chan Answer, 1)
+	go func() {
+		a, _ := table.Reply(ticket.ID(), yes("second"), fine)
+		second <- a
+	}()
+	select {
+	case a := <-second:
+		t.Error("told before anything was decided:", a)
+	case <-time.After(20 * time.Millisecond):
 	}
 	close(goOn)
 	if first := <-done; first.Outcome != Delivered {
 		t.Error(first)
+	}
+	if a := <-second; a.Outcome != Already || a.Item.Decision.By != "first" {
+		t.Error(a)
 	}
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))
@@ -201,6 +211,43 @@ func TestCrowd(t *testing.T) {
 	table.Close()
 	if other.Wait(context.Background()).End != HubStops {
 		t.Error("not let go")
+	}
+}
+
+// What programs push counts apart, for a session and over all.
+func TestPushedCrowd(t *testing.T) {
+	table := NewTable()
+	push := func(session string) error {
+		r := request(call(session, "ls"))
+		r.Pushed = true
+		_, err := table.Open(r)
+		return err
+	}
+	for range MaxPending {
+		if err := push("s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := push("s"); !errors.Is(err, ErrCrowded) {
+		t.Error(err)
+	}
+	for i := range MaxPushed - MaxPending {
+		if err := push(fmt.Sprint("made up ", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := push("yet another"); !errors.Is(err, ErrFlooded) || table.Pushed() != MaxPushed {
+		t.Error(err, table.Pushed())
+	}
+	for range MaxPending {
+		mustOpen(t, table, request(call("s", "ls"))) // the session's own
+	}
+	if table.Of("claude", "s", false) != MaxPending || table.Of("claude", "s", true) != MaxPending {
+		t.Error(table.Of("claude", "s", false), table.Of("claude", "s", true))
+	}
+	table.Close()
+	if table.Pushed() != 0 || table.Of("claude", "s", true) != 0 {
+		t.Error("still counted")
 	}
 }
 
@@ -361,8 +408,11 @@ func TestStorm(t *testing.T) {
 							written.Store(ticket.ID()+s.By, true)
 							return nil
 						})
-						if err == nil && answer.Outcome == Delivered {
+						switch {
+						case err == nil && answer.Outcome == Delivered:
 							delivered.Add(1)
+						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil && answer.Item.End != string(InWindow):
+							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
 						}
 					}
 				}()

@@ -24,6 +24,9 @@ func (h *Hub) Someone() bool { return h.desk.someone() }
 // chosen option, "yes" or "no", or own words.
 func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (string, error) {
 	if !h.desk.someone() {
+		h.desk.watchers.await(ctx, returnsWithin)
+	}
+	if !h.desk.someone() {
 		return "", ErrNobody
 	}
 	until := time.Now().Add(h.rules.wait(ev))

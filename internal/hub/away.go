@@ -69,12 +69,7 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 		return digest, nil
 	}
 	digest.WasAway, digest.Since = true, &s.Since
-	digest.Granted = d.grants.Hits() - s.Hits
-	for _, item := range d.table.Items(true) {
-		if item.EndedAt != nil && !item.EndedAt.Before(s.Since) {
-			digest.Ended = append(digest.Ended, item)
-		}
-	}
+	h.happened(s, &digest)
 	return digest, nil
 }
 
@@ -85,7 +80,7 @@ func (h *Hub) letBack() {
 	now := time.Now()
 	h.desk.table.Shorten(func(r *feed.Request) time.Time {
 		a, ok := h.catalogue.Agent(r.Event.Agent)
-		if !ok || a.Feed == nil || a.Feed.Hold == agent.HoldDeadline {
+		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}
 		return now.Add(h.rules.wait(r.Event))

@@ -30,17 +30,19 @@ type desk struct {
 	pin    *consent.PIN
 
 	surfaces atomic.Int32 // streams of the feed that somebody looks at
+	watchers *watchers
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
 	sink     sink
 
 	mu      sync.Mutex
-	crowded map[gate.Worker]bool // sessions of which too many requests wait; said once
+	crowded map[crowd]bool // of whom too many requests wait; said once
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[gate.Worker]bool{}}
+	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}}
 	d.sink.hub = h
+	d.watchers = newWatchers(h)
 	var err error
 	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
 		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
@@ -66,6 +68,15 @@ func (d *desk) close() {
 // kept.
 func (d *desk) someone() bool {
 	return d.surfaces.Load() > 0 || d.sinks.Load() > 0 || d.away.Load() != nil || d.sink.works()
+}
+
+// attended is someone for an event: those who followed the hub before this one
+// and are not back yet are waited for, half as long as the agent has.
+func (d *desk) attended(ctx context.Context, p *passage) bool {
+	if !d.someone() {
+		d.watchers.await(ctx, time.Until(p.deadline)/2)
+	}
+	return d.someone()
 }
 
 // see takes an event as a sign for requests that wait or were answered. It is
@@ -122,7 +133,7 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		}
 	}
 	hold := func() time.Duration {
-		return spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+		return spec.HoldFor(p.ev.Native, time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
 	}
 	if !h.put(ctx, in, p, question{seen: seen, need: need, hold: hold}) {
 		h.askThere(p, d, spec)
@@ -137,7 +148,8 @@ type question struct {
 	key  string               // by which a program that pushed it knows it
 }
 
-// put lets a grant answer, else a person. It is false when nobody is there.
+// put lets a grant answer, else a person. It is false when nobody is there, or
+// too much waits for them already.
 func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool {
 	project := h.projectFor(p)
 	granted := h.desk.grants.Match
@@ -155,13 +167,14 @@ func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool
 		}
 		return h.desk.someone()
 	}
-	if !h.desk.someone() {
+	if !h.desk.attended(ctx, p) {
 		return false
 	}
 	if hold := q.hold(); hold > 0 {
 		r := h.request(p, q.seen, q.need, project, hold)
 		r.Key = q.key
 		h.wait(ctx, in, p, r, q.seen)
+		return p.asked != nil // else too many wait already
 	}
 	return true
 }
@@ -243,9 +256,11 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	h.drain.nudge() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	r.Pushed = in.pushed
 	ticket, err := h.desk.table.Open(r)
-	if errors.Is(err, feed.ErrCrowded) {
-		h.desk.crowd(&p.ev)
+	if errors.Is(err, feed.ErrCrowded) || errors.Is(err, feed.ErrFlooded) {
+		h.desk.crowd(&r, err)
+		p.neutral = err.Error()
 		return
 	}
 	if err != nil {
@@ -267,7 +282,7 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	}
 	began := time.Now()
 	result := ticket.Wait(ctx)
-	h.desk.thinned(&p.ev)
+	h.desk.thinned(&r)
 	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
 	switch result.End {
 	case feed.Answered:
@@ -363,37 +378,6 @@ func carryOver(now, said event.Decision) event.Decision {
 		now.Verdict = event.Allow // the call comes changed already
 	}
 	return now
-}
-
-// crowd says once that a session asks more than anybody reads.
-func (d *desk) crowd(ev *event.Event) {
-	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
-	d.mu.Lock()
-	said := d.crowded[who]
-	if len(d.crowded) > 256 {
-		clear(d.crowded)
-	}
-	d.crowded[who] = true
-	d.mu.Unlock()
-	if said {
-		return
-	}
-	d.hub.problems.raise("crowd:"+ev.Agent+":"+ev.Session, "more than 50 requests of one session of "+ev.Agent+" wait; further ones are left to the agent's own prompt",
-		"answer or release some: `hookmux feed`")
-}
-
-// thinned takes that back once none of the session's requests waits.
-func (d *desk) thinned(ev *event.Event) {
-	who := gate.Worker{Agent: ev.Agent, Session: ev.Session}
-	d.mu.Lock()
-	said := d.crowded[who]
-	d.mu.Unlock()
-	if said && d.table.Of(ev.Agent, ev.Session) == 0 {
-		d.mu.Lock()
-		delete(d.crowded, who)
-		d.mu.Unlock()
-		d.hub.problems.mend("crowd:" + ev.Agent + ":" + ev.Session)
-	}
 }
 
 // gateKey is the setting that counts for an agent. There are as many as the

@@ -34,6 +34,8 @@ type drain struct {
 	wake    chan struct{}
 	hot     atomic.Bool // events are coming, and it looks by the clock
 	over    chan struct{}
+	// caughtUp is closed once what earlier hubs and hooks left is stored.
+	caughtUp chan struct{}
 
 	maxPage int // bytes of events in one page
 
@@ -81,7 +83,7 @@ const (
 )
 
 func newDrain(h *Hub) *drain {
-	d := &drain{hub: h, maxPage: maxPage, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	d := &drain{hub: h, maxPage: maxPage, wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{})}
 	if err := d.openJournal(); err != nil {
 		d.trouble(err)
 	}
@@ -153,6 +155,7 @@ func (d *drain) run() {
 	}()
 	d.recover()
 	d.sweepSpool()
+	close(d.caughtUp)
 	d.hub.sessions.catchUp(d.hub.ctx)
 	var (
 		batch    []drainItem

@@ -1,18 +1,23 @@
 package hub
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // The ways by which an agent may try to approve its own request, as process
-// trees with the caller in them. internal/authority tries many more; here each
-// must be refused by the method itself, be journalled, and leave the request
-// waiting.
+// trees with the caller in them. internal/authority tries many more.
 func attempts() map[string]*proctest.Table {
 	type node = proctest.Node
 	me := func(more ...func(*node)) node {
@@ -55,48 +60,142 @@ func attempts() map[string]*proctest.Table {
 	}
 }
 
+// open methods are those that decide nothing. One that is new and not named
+// here must be a person's alone.
+var openMethods = map[string]authority.Class{
+	wire.MethodInfo: authority.Read, wire.MethodQuery: authority.Read, wire.MethodExplain: authority.Read,
+	wire.MethodConfigGet: authority.Read, wire.MethodHooksList: authority.Read, wire.MethodTrustLook: authority.Read,
+	wire.MethodStats: authority.Read, wire.MethodSessions: authority.Read, wire.MethodSession: authority.Read,
+	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
+	wire.MethodFeedItems: authority.Read, wire.MethodGrants: authority.Read, wire.MethodFeedList: authority.Read, wire.MethodFeedJump: authority.Read,
+	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
+}
+
+// deciding are the methods that only a person may call.
+func (w *house) deciding() []string {
+	w.t.Helper()
+	classes := map[string]authority.Class{}
+	for name, m := range w.h.rpc {
+		classes[name] = m.class
+	}
+	for name, m := range w.h.long {
+		classes[name] = m.class
+	}
+	var list []string
+	for name, class := range classes {
+		if open, ok := openMethods[name]; ok && open == class {
+			continue
+		} else if class != authority.Decide {
+			w.t.Errorf("%s is open to agents (%s); say here why that decides nothing, or make it a person's", name, class)
+		}
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// harm are parameters with which a method would do something, were it not
+// refused; the others are refused before anybody reads theirs.
+func harm(id string) map[string]any {
+	return map[string]any{
+		wire.MethodFeedReply:   wire.FeedReplyParams{ID: id, Choice: "once"},
+		wire.MethodFeedPermit:  map[string]string{"request_id": id, "mode": "all"},
+		wire.MethodFeedRelease: wire.FeedIDParams{ID: id},
+		wire.MethodFeedPlan:    map[string]string{"request_id": id, "mode": "manual"},
+		wire.MethodPIN:         wire.PINParams{New: "1234"},
+		wire.MethodConfigSet:   wire.ConfigSetParams{Key: "gate.claude", Value: json.RawMessage(`"off"`)},
+	}
+}
+
+// Each attempt is refused at every method that decides, in both languages, and
+// each is in the journal with the method, the reason and who it was.
 func TestEveryAttemptToApproveOneself(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
-	tried := 0
+	methods, params := w.deciding(), harm(item.ID)
+	if len(methods) < 20 {
+		t.Fatalf("only %v decide", methods)
+	}
+	type entry struct{ attempt, method, reason, agent string }
+	var want []entry
 	for name, table := range attempts() {
 		w.stand(table)
-		for method, params := range map[string]any{
-			wire.MethodFeedReply:  wire.FeedReplyParams{ID: item.ID, Choice: "once"},
-			wire.MethodFeedPermit: map[string]string{"request_id": item.ID, "mode": "all"},
-		} {
-			if err := w.call(method, params, nil); err == nil {
-				t.Fatalf("%s approved itself through %s", name, method)
-			}
-			tried++
+		verdict := w.h.judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, nil)
+		if verdict.OK {
+			t.Fatalf("%s is taken for a person", name)
 		}
+		for _, method := range methods {
+			var refused *client.RefusedError
+			if err := w.call(method, params[method], nil); !errors.As(err, &refused) || refused.Message != verdict.Reason {
+				t.Fatalf("%s at %s: %v", name, method, err)
+			}
+			want = append(want, entry{name, method, verdict.Reason, verdict.Agent})
+		}
+		if _, code := w.cmux(wire.MethodFeedPermit, params[wire.MethodFeedPermit]); code != "access_denied" {
+			t.Errorf("%s in cmux's envelope: %q", name, code)
+		}
+		want = append(want, entry{name, wire.MethodFeedPermit, verdict.Reason, verdict.Agent})
 	}
 	w.stand(atTerminal())
 	if got := w.waiting(); got.ID != item.ID {
 		t.Errorf("%+v", got)
 	}
+	var records []row
 	w.eventually("every attempt is journalled", func() bool {
-		n := 0
-		for _, r := range w.rows() {
-			if r.Native == "refused" {
-				n++
-			}
-		}
-		return n == tried
+		records = slices.DeleteFunc(w.rows(), func(r row) bool { return r.Native != "refused" })
+		return len(records) >= len(want)
 	})
-	// Editing our files is an attempt, too: guard.own-files stands before it.
-	for _, command := range []string{
-		"tee " + w.dirs.State + "/grants.json",
-		"cp forged.json " + w.dirs.State + "/grants.json",
-		"mv x " + w.dirs.State + "/consent.key",
-		"truncate -s 0 " + w.dirs.State + "/decisions.jsonl",
-	} {
-		w.mustDeny(before("claude", "s", "", command), "own-files")
+	if len(records) != len(want) {
+		t.Errorf("%d attempts, %d records", len(want), len(records))
+	}
+	for i := range min(len(want), len(records)) {
+		var got struct {
+			Method, Reason, Agent string
+			PID                   int
+		}
+		if err := json.Unmarshal(records[i].Raw, &got); err != nil {
+			t.Fatalf("%s: %v", records[i].Raw, err)
+		}
+		if got.Method != want[i].method || got.Reason != want[i].reason || got.Agent != want[i].agent || got.PID != os.Getpid() {
+			t.Errorf("%+v is in the journal as %+v", want[i], got)
+		}
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no"})
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
 		t.Error(got)
 	}
+}
+
+// Editing our files is an attempt, too: guard.own-files stands before it,
+// whichever tool is used, and what it refused is in the journal.
+func TestNoAgentEditsOurFiles(t *testing.T) {
+	w := open(t)
+	tried := map[string]string{}
+	for _, file := range []string{"grants.json", "consent.key", "decisions.jsonl", "pin.json", "away.json", "journal.db"} {
+		path := w.dirs.State + "/" + file
+		tries := []frame.Request{
+			said("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
+			said("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
+			said("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
+		}
+		for _, command := range []string{"tee " + path, "cp forged.json " + path, "mv x " + path, "truncate -s 0 " + path, "echo x > " + path, "sed -i s/a/b/ " + path, "ln -sf x " + path} {
+			tries = append(tries, before("claude", "s", "", command), before("codex", "s", "", command))
+		}
+		for _, r := range tries {
+			r.ID = frame.NewID()
+			tried[r.ID] = string(r.Payload)
+			w.mustDeny(r, "own-files")
+		}
+	}
+	w.eventually("each is in the journal, with who refused it", func() bool {
+		n := 0
+		for _, r := range w.rows() {
+			if _, ok := tried[r.ID]; ok && r.verdict() == "deny" && strings.Contains(string(r.outcome.Decision), "own-files") {
+				n++
+			}
+		}
+		return n == len(tried)
+	})
 }

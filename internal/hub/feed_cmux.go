@@ -93,7 +93,7 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")
 	}
 	agent, session := h.splitWorkstream(e.Session, e.Source)
-	in := arrival{id: frame.NewID(), agent: agent, event: e.Name, cwd: e.Cwd, payload: unwrapped(raw, session), at: time.Now(), peer: peer, limit: wait}
+	in := arrival{id: frame.NewID(), agent: agent, event: e.Name, cwd: e.Cwd, payload: unwrapped(raw, session), at: time.Now(), peer: peer, limit: wait, pushed: true}
 	in.gone = func(cancel func()) func() { return goneWith(ctx, cancel) }
 	p := h.decode(&in)
 	p.ev.Agent, p.ev.Session = agent, session // it says so itself, whoever pushes for it

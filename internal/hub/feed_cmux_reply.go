@@ -228,9 +228,18 @@ func (h *Hub) cmuxItem(item wire.FeedItem) map[string]any {
 			})
 		}
 		out["questions"] = questions
+		if len(questions) > 0 { // as older programs read it
+			out["question_prompt"], out["question_multi_select"], out["question_options"] = questions[0]["prompt"], questions[0]["multi_select"], questions[0]["options"]
+		}
 	default:
 		out["kind"], out["tool_name"] = "permissionRequest", item.Tool
 		put("tool_input", string(item.Input), cmuxLongText)
+		// What "always" means here: the agent's own first rule, else ours.
+		if len(item.Suggestions) > 0 {
+			out["suggestions"] = item.Suggestions
+		} else if item.Rule != "" {
+			out["rule"] = item.Rule
+		}
 	}
 	return out
 }

@@ -2,12 +2,16 @@ package hub
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -175,6 +179,33 @@ func TestCmuxPush(t *testing.T) {
 	w.waiting()
 	conn.Close()
 	w.eventually("it is gone", func() bool { return len(w.items()) == 0 })
+}
+
+// cmux's answers hold no input. What a hook wants changed can therefore not be
+// approved there: a yes would be one to the call as it came.
+func TestPushedCallThatAHookChanges(t *testing.T) {
+	for name, d := range map[string]event.Decision{
+		"changed":            {Verdict: event.Modify, Input: json.RawMessage(`{"command":"make -n"}`)},
+		"changed, and asked": {Verdict: event.Ask, Reason: "sure?", Input: json.RawMessage(`{"command":"make -n"}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes := entry(t, "changer", hook.Guard, event.PermissionRequest, func(context.Context, *hook.Call) (event.Decision, error) { return d, nil })
+			w := open(t, changes)
+			w.watchFeed()
+			got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1"))
+			for _, want := range []string{`"resolved"`, `"mode":"deny"`, "a hook wants this call changed", `"by":"changer"`} {
+				if !strings.Contains(string(got), want) {
+					t.Errorf("%s is not in %s", want, got)
+				}
+			}
+			if list := w.items(); len(list) != 0 {
+				t.Errorf("a person was asked: %+v", list)
+			}
+			w.eventually("the refusal is in the journal", func() bool {
+				return slices.ContainsFunc(w.rows(), func(r row) bool { return r.Native == "PermissionRequest" && r.verdict() == "deny" })
+			})
+		})
+	}
 }
 
 // Names of agents may hold dashes: the longest that fits counts.

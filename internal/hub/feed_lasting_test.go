@@ -52,6 +52,7 @@ func TestGrants(t *testing.T) {
 	// It lasts, and it can be taken back.
 	w.down()
 	w.up()
+	w.returnsFor(0)
 	if !allowed(permission("another", "npm test")) {
 		t.Error("forgotten")
 	}

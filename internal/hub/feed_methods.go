@@ -194,13 +194,15 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		return err == nil
 	}
 	verdict := h.judge.May(authority.Decide, peer, nil)
-	attached := verdict.OK
+	attached, lags := verdict.OK, false
 	ready := wire.FeedReady{Away: h.desk.away.Load() != nil, Attached: attached}
 	if !attached {
 		ready.Why = verdict.Reason
 	} else {
 		h.desk.surfaces.Add(1)
 		defer h.desk.surfaces.Add(-1)
+		end := h.desk.watchers.begin(peer)
+		defer func() { end(lags) }()
 	}
 	items, next := h.desk.table.Watch()
 	result, _ := json.Marshal(map[string]bool{"ok": true, "attached": attached})
@@ -214,7 +216,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 	out = append(out, feed.NoteLine(wire.NoteFeedReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := h.desk.table.Next(next)
-		if !ok {
+		if lags = !ok; lags {
 			return // it lags too far behind; it comes back and begins anew
 		}
 		next = after

@@ -152,3 +152,110 @@ func TestFeedStorm(t *testing.T) {
 		t.Error("nobody heard anything")
 	}
 }
+
+// The store of decisions breaks and comes back while several people answer:
+// nobody is told that somebody was first unless somebody was, no hook hears a
+// yes that is not on record, and each request ends with one answer.
+func TestFeedStormOverAFailingStore(t *testing.T) {
+	w := open(t)
+	w.mustCall(wire.MethodAway, nil, nil)
+	const hooks = 60
+	var (
+		work, repliers, breaker sync.WaitGroup
+		answers, firsts         sync.Map // by event: what the hook heard; who was said to be first
+		delivered               sync.Map // by event: who was said to have delivered
+		failed                  atomic.Int64
+		done                    atomic.Bool
+	)
+	book := filepath.Join(w.dirs.State, "decisions.jsonl")
+	breaker.Go(func() { // a folder in its place cannot be written to, by root neither
+		for n := 0; !done.Load(); n++ {
+			_ = os.Rename(book, fmt.Sprint(book, ".", n))
+			_ = os.Mkdir(book, 0o700)
+			time.Sleep(time.Duration(2+rand.IntN(10)) * time.Millisecond)
+			if info, err := os.Stat(book); err == nil && info.IsDir() {
+				_ = os.Remove(book)
+			}
+			time.Sleep(time.Duration(rand.IntN(10)) * time.Millisecond)
+		}
+	})
+	for i := range hooks {
+		work.Go(func() {
+			r := permission(fmt.Sprint("s", i%8), fmt.Sprint("command ", i))
+			r.ID = fmt.Sprintf("broken-%03d", i)
+			time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+			answer, _ := stormy(w, r, func() bool { return false })
+			answers.Store(r.ID, answer)
+		})
+	}
+	for who := range 6 {
+		repliers.Go(func() {
+			c := &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
+			for !done.Load() {
+				list, err := c.Requests(context.Background(), false)
+				if err != nil || len(list) == 0 {
+					time.Sleep(2 * time.Millisecond)
+					continue
+				}
+				item := list[rand.IntN(len(list))]
+				choice := "once"
+				if rand.IntN(5) == 0 {
+					choice = "deny"
+				}
+				result, err := c.Reply(context.Background(), client.FeedReply{ID: item.ID, Choice: choice, Reason: fmt.Sprint("replier ", who)})
+				switch {
+				case err != nil:
+					failed.Add(1)
+				case result.Outcome == "delivered":
+					if before, twice := delivered.LoadOrStore(item.EventID, choice); twice {
+						t.Errorf("%s was answered twice: %v, %s", item.EventID, before, choice)
+					}
+				case result.Outcome == "already":
+					if result.By == "" || result.Decided == nil {
+						t.Errorf("told that somebody was first, and nobody was: %+v", result)
+					} else {
+						firsts.Store(item.EventID, result.Decided.Choice)
+					}
+				default:
+					t.Errorf("%+v", result)
+				}
+			}
+		})
+	}
+	work.Wait()
+	done.Store(true)
+	repliers.Wait()
+	breaker.Wait()
+	if failed.Load() == 0 {
+		t.Error("the store never failed")
+	}
+	onRecord := map[string]string{}
+	files, _ := filepath.Glob(book + "*")
+	for _, file := range files {
+		b, _ := os.ReadFile(file)
+		for line := range strings.Lines(string(b)) {
+			var r consent.Record
+			if err := json.Unmarshal([]byte(line), &r); err != nil {
+				t.Fatal(err)
+			}
+			onRecord[r.EventID] += r.Verdict + " "
+		}
+	}
+	firsts.Range(func(id, choice any) bool {
+		if got, ok := delivered.Load(id); !ok || got != choice {
+			t.Errorf("%v: %v was said to be first, delivered is %v", id, choice, got)
+		}
+		return true
+	})
+	answers.Range(func(id, answer any) bool {
+		choice, ok := delivered.Load(id)
+		text := answer.(string)
+		switch {
+		case !ok || strings.Contains(text, `"allow"`) != (choice == "once") || strings.Contains(text, `"deny"`) != (choice == "deny"):
+			t.Errorf("%v heard %s, and %v was delivered", id, text, choice)
+		case choice == "once" && !strings.Contains(onRecord[id.(string)], "allow"):
+			t.Errorf("%v heard a yes, and on record is %q", id, onRecord[id.(string)])
+		}
+		return true
+	})
+}

@@ -39,8 +39,18 @@ func (h *Hub) methods() map[string]method {
 		wire.MethodStats:     {authority.Read, h.doStats},
 		wire.MethodOutbox:    {authority.Report, h.doOutbox},
 	}
+	// What commands do to files without the hub: an agent that tries is refused
+	// by the command itself; here it is journalled.
+	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
+		table[name] = method{authority.Decide, h.doMay}
+	}
 	maps.Copy(table, h.sessionMethods())
 	return table
+}
+
+// doMay is reached by a person only.
+func (h *Hub) doMay(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	return map[string]bool{"ok": true}, nil
 }
 
 // refused notes an attempt to decide without authority: a person should learn
@@ -134,7 +144,7 @@ func (h *Hub) doPush(ctx context.Context, params json.RawMessage, peer proc.Cred
 		p.ID = frame.NewID()
 	}
 	in := arrival{
-		id: p.ID, agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), peer: peer,
+		id: p.ID, agent: p.Agent, event: p.Event, cwd: p.Cwd, payload: p.Payload, at: time.Now(), peer: peer, pushed: true,
 		limit: time.Duration(p.Timeout * float64(time.Second)),
 	}
 	if len(p.Env) > 0 {

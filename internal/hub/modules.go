@@ -30,7 +30,8 @@ type modules struct {
 	deeds   *deeds
 	closing sync.Once
 	tidying atomic.Bool
-	queued  sync.Map // sessions that words wait for, by agent and session
+	untidy  atomic.Bool // since it was last tidied
+	queued  sync.Map    // sessions that words wait for, by agent and session
 
 	mu      sync.Mutex
 	engine  *module.Engine
@@ -87,6 +88,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 			return []string{handlerVariable + "=" + h.marks.mark(markOf(ms.idOf(path)))}
 		},
 		Changed:   ms.changed,
+		Strained:  ms.tidySoon,
 		Catalogue: h.catalogue, CacheDir: filepath.Join(h.dirs.State, "modules"), HookTimeout: timeout, Version: h.version,
 	})
 	return ms.engine
@@ -211,17 +213,21 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 	}
 }
 
-// tidy gives back what loading left behind: bundling takes many times the
-// memory that a file keeps.
+// tidy gives back what loading left behind, which takes many times the memory
+// that a file keeps, or a file that used all it could get.
 func (ms *modules) tidy() {
+	ms.untidy.Store(true)
 	if !ms.tidying.CompareAndSwap(false, true) {
 		return
 	}
 	defer ms.tidying.Store(false)
-	if wait(ms.hub.ctx, tidyAfter) {
+	for ms.untidy.Load() && wait(ms.hub.ctx, tidyAfter) {
+		ms.untidy.Store(false)
 		debug.FreeOSMemory()
 	}
 }
+
+func (ms *modules) tidySoon() { go ms.tidy() }
 
 // tidyAfter leaves the way to the events that made the files be loaded.
 const tidyAfter = time.Second

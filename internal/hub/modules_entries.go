@@ -151,6 +151,9 @@ func (e *moduleError) Unwrap() error { return e.error }
 
 var errNotLoaded = errors.New("is still being loaded")
 
+// Prompt: whatever it waits for, it stops waiting at the end of its time.
+func (r *moduleRun) Prompt() {}
+
 func (r *moduleRun) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
 	if r.hookType == hook.Any && call.Event.Kind == event.ToolBefore {
 		return event.Decision{}, nil // its guard is asked

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -64,20 +65,33 @@ func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, p
 			entry.short.Store(true)
 			if request.Method == "system.ping" || request.Method == "ping" {
 				reply.OK, reply.Result = true, json.RawMessage(`{"pong":true}`)
-			} else if result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer); err != nil {
+			} else if result, err := h.callOn(conn, reader, entry, request.Method, oneWay(&request), peer); err != nil {
 				reply.Error = &wire.CmuxError{Code: wire.CmuxCode(err.Code), Message: err.Message}
 			} else {
 				reply.OK, reply.Result = true, result
 			}
 		}
-		out, err := wire.Line(nil, reply)
-		_ = conn.SetWriteDeadline(time.Now().Add(streamWrite)) // many answers fill a socket that nobody reads
-		if err != nil || !h.write(conn, out) {
-			return
+		var err error
+		if request.ID != nil || request.Method == "" { // cmux answers nothing that has no id
+			var out []byte
+			out, err = wire.Line(nil, reply)
+			_ = conn.SetWriteDeadline(time.Now().Add(streamWrite)) // many answers fill a socket that nobody reads
+			if err != nil || !h.write(conn, out) {
+				return
+			}
 		}
 		entry.short.Store(false)
 		if line, err = h.nextLine(conn, reader); err != nil {
 			return
 		}
 	}
+}
+
+// oneWay are the parameters of a request. One without an id is told and not
+// asked: it must not wait for a person, whose answer nobody would hear.
+func oneWay(request *wire.CmuxRequest) json.RawMessage {
+	if request.ID != nil || request.Method != wire.MethodFeedPush {
+		return request.Params
+	}
+	return event.MergeObjects(request.Params, []byte(`{"wait_timeout_seconds":0}`))
 }

@@ -241,7 +241,8 @@ func (r *rules) view(at places) *view {
 
 // viewAfresh is view where it is time to look again; v is what was seen last.
 func (r *rules) viewAfresh(at places, v *view) *view {
-	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, v) })
+	old := v // the look may go on behind, when v is another one
+	done := r.looks.do("view:"+at.here+"\x00"+at.start, v != nil, func() { r.look(at, old) })
 	r.mu.Lock()
 	now := r.views[at]
 	r.mu.Unlock()

@@ -20,6 +20,9 @@ type Filter struct {
 	// Verdict is what was decided, as a word. "none" also fits events in
 	// which nobody had a say.
 	Verdict string
+	// Feed keeps only events about which a person was asked in the feed, or in
+	// whose place a grant answered.
+	Feed bool
 
 	Limit  int  // 0 is no limit
 	Newest bool // newest first, instead of oldest first
@@ -216,6 +219,9 @@ func (f *Filter) conditions() (string, []any) {
 		// coalesce also keeps SQLite from beginning at the outcomes.
 		where.WriteString(" AND coalesce(r.verdict, 'none') = ?")
 		args = append(args, f.Verdict)
+	}
+	if f.Feed {
+		where.WriteString(` AND (instr(coalesce(r.decision, ''), '"feed":{') > 0 OR coalesce(r.by, '') GLOB 'grant *')`)
 	}
 	return where.String(), args
 }

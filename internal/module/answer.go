@@ -37,6 +37,7 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 				return event.Decision{Verdict: event.Deny, Reason: either(str(r["reason"]), "Tool execution was blocked")}, nil, nil
 			}
 			if o.Input != nil {
+				e.call.unfold()
 				e.call.native = objectOf(input) // as the commands before this one left it
 				patch, err := e.call.back(objectOf(o.Input))
 				if err != nil {

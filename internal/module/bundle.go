@@ -34,7 +34,7 @@ type input struct {
 
 // bundleForm changes when bundles are made differently, so that old ones are
 // not taken from the cache.
-const bundleForm = "1 esbuild 0.28.2"
+const bundleForm = "2 esbuild 0.28.2"
 
 // inEngine is what the engine calls the file in its stacks.
 const inEngine = "hook.ts"
@@ -119,6 +119,21 @@ var ours = regexp.MustCompile(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox
 var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")
 
 func build(path string, content []byte, read reader, runtime string) (*bundle, error) {
+	if runtime != "node" && standsAlone(content) {
+		return translate(path, content)
+	}
+	placed := tellsPlace.Match(content)
+	b, also, err := bundled(path, content, read, runtime, placed)
+	if also && !placed {
+		b, _, err = bundled(path, content, read, runtime, true)
+	}
+	return b, err
+}
+
+// bundled makes one module of a file and all it imports. It says whether one of
+// them asks where it lies, which it is told when placed: that costs as much as a
+// small file itself.
+func bundled(path string, content []byte, read reader, runtime string, placed bool) (_ *bundle, asks bool, _ error) {
 	dir := filepath.Dir(path)
 	var mu sync.Mutex
 	inputs := []input{{path, hashOfContent(content)}}
@@ -162,22 +177,27 @@ func build(path string, content []byte, read reader, runtime string) (*bundle, e
 				}
 				mu.Lock()
 				inputs = append(inputs, input{a.Path, hashOfContent(text)})
+				asks = asks || tellsPlace.Match(text)
 				mu.Unlock()
 			}
 			source := string(text)
 			return api.OnLoadResult{Contents: &source, Loader: loaderFor(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
 		})
 	}}
+	var places map[string]string
+	if placed {
+		places = map[string]string{"import.meta.url": strconv.Quote("file://" + path), "import.meta.dirname": strconv.Quote(dir), "import.meta.filename": strconv.Quote(path), "__dirname": strconv.Quote(dir), "__filename": strconv.Quote(path)}
+	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{path}, AbsWorkingDir: dir, Outfile: filepath.Join(dir, "hook.js"), Write: false,
-		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: map[string]bool{"top-level-await": true},
+		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: `{"compilerOptions":{"experimentalDecorators":true}}`, LogLevel: api.LogLevelSilent, KeepNames: false,
-		Define:  map[string]string{"import.meta.url": strconv.Quote("file://" + path), "import.meta.dirname": strconv.Quote(dir), "import.meta.filename": strconv.Quote(path), "__dirname": strconv.Quote(dir), "__filename": strconv.Quote(path)},
+		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent, KeepNames: false,
+		Define:  places,
 		Plugins: []api.Plugin{plugin},
 	})
 	if len(result.Errors) > 0 {
-		return nil, messageError(path, dir, result.Errors)
+		return nil, asks, messageError(path, dir, result.Errors)
 	}
 	out := &bundle{Inputs: inputs}
 	for _, f := range result.OutputFiles {
@@ -188,7 +208,7 @@ func build(path string, content []byte, read reader, runtime string) (*bundle, e
 		}
 	}
 	slices.SortFunc(out.Inputs[1:], func(a, b input) int { return strings.Compare(a.Path, b.Path) })
-	return out, nil
+	return out, asks, nil
 }
 
 // beside finds the file a relative import means.

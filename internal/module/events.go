@@ -37,6 +37,7 @@ type shown struct {
 	name   string // pi's name today, whatever the generation calls it
 	fields object
 	call   *call   // of a tool_call
+	id     string  // of the same
 	result *output // of a tool_result
 }
 
@@ -94,6 +95,8 @@ type turn struct {
 	record  string // pi's own file of the session
 	// headless: nobody sits at it, and nothing can be sent into it.
 	headless bool
+	about    about  // what was last written of its context, see [Module.shortForm]
+	text     string // the same in JSON
 }
 
 // present is every one of pi's events this event means to the file.
@@ -181,14 +184,23 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 	}
 	var list []shown
 	for i, one := range subjects {
-		c := inPisWords(ev.Tool, one, s.pi)
+		c := (*call)(nil)
+		if !s.pi {
+			c = plainCommand(ev.Tool, one)
+		}
+		if c == nil {
+			c = inPisWords(ev.Tool, one, s.pi)
+		}
 		id := ev.Tool.CallID
 		if len(subjects) > 1 {
 			id = fmt.Sprintf("%s/%d", id, i+1)
 		}
 		fields := s.base("tool_call")
-		fields["toolName"], fields["toolCallId"], fields["input"] = c.name, id, c.shown
-		list = append(list, shown{name: "tool_call", fields: fields, call: c})
+		fields["toolName"], fields["toolCallId"], fields["input"] = c.name, id, any(c.shown)
+		if c.whole != nil {
+			fields["input"] = c.raw
+		}
+		list = append(list, shown{name: "tool_call", fields: fields, call: c, id: id})
 	}
 	return list, nil
 }

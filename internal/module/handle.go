@@ -20,6 +20,9 @@ const piDialect = "pi"
 // time it is a quarter.
 const lastWord = 1200 * time.Millisecond
 
+// Prompt: nothing a file does keeps its events from ending in time.
+func (m *Module) Prompt() {}
+
 // Handle shows an event to the file's handlers and gives what they make of it.
 // A handler that throws at tool_call, a limit that was hit and a file that
 // does not load are errors.
@@ -86,18 +89,16 @@ func (m *Module) failed(err error) error {
 
 // run puts events to the engine and waits.
 func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *subject, events []shown) ([]*said, error) {
-	fields := make([]object, len(events))
-	for i := range events {
-		fields[i] = events[i].fields
-	}
-	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
-	if side, ok := g.runner.(*sidecar); ok {
-		asking.Ctx.Entries = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+	kind, text := "call", ""
+	if quick(g, s, events) {
+		text = m.shortForm(s, &events[0])
+	} else {
+		kind, text = "event", m.requested(g, s, events)
 	}
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()
-	id, answer := g.runner.ask("event", string(encoded(asking)), func(id int) {
+	id, answer := g.runner.ask(kind, text, func(id int) {
 		g.mu.Lock()
 		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel}
 		g.mu.Unlock()
@@ -138,6 +139,19 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
+}
+
+// requested is events in the form that suits all of them.
+func (m *Module) requested(g *generation, s *subject, events []shown) string {
+	fields := make([]object, len(events))
+	for i := range events {
+		fields[i] = events[i].fields
+	}
+	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
+	if side, ok := g.runner.(*sidecar); ok {
+		asking.Ctx.Entries = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+	}
+	return string(encoded(asking))
 }
 
 func events0(events []shown) string {

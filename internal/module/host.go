@@ -26,6 +26,10 @@ type Host struct {
 	// it listens to may differ. It must not block.
 	Changed func(*Module)
 
+	// Strained is told after a file computed for long or had to be dropped: it
+	// may have left much memory behind. It must not block.
+	Strained func()
+
 	// Catalogue says what agents can carry; nil means the shipped one.
 	Catalogue *agent.Catalogue
 	// CacheDir holds transformed files; it is made 0700. Empty means that

@@ -23,6 +23,7 @@ var scripts embed.FS
 // loads.
 var parts = map[string]func() ([]byte, error){
 	"core":     sync.OnceValues(func() ([]byte, error) { return compile("core") }),
+	"common":   sync.OnceValues(func() ([]byte, error) { return compile("common") }),
 	"web":      sync.OnceValues(func() ([]byte, error) { return compile("web") }),
 	"node":     sync.OnceValues(func() ([]byte, error) { return compile("node") }),
 	"packages": sync.OnceValues(func() ([]byte, error) { return compile("packages") }),
@@ -57,12 +58,11 @@ func compile(part string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	vm, err := quickjs.NewVM()
+	code, err := bytecode(text)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", part, err)
 	}
-	defer vm.Close()
-	return vm.Compile(text, quickjs.EvalGlobal)
+	return code, nil
 }
 
 // machine is one engine on one goroutine. Everything that runs JavaScript is a
@@ -81,7 +81,11 @@ type machine struct {
 	ended   error // why it takes no more jobs
 	done    chan struct{}
 	doom    error // set on the goroutine: drop the engine after this job
-	said    []answerTo
+	worn    bool  // the job took long: its goroutine's stack may have grown deep
+	// strained, if not nil, is told of such jobs and of an engine that had to be
+	// dropped.
+	strained func()
+	said     []answerTo
 }
 
 type job struct {
@@ -127,7 +131,8 @@ func (e errSlice) Error() string {
 }
 
 // newMachine makes an engine in which the file called name has the given text.
-// It runs until close, or until it had to be dropped.
+// It does nothing before begin, and runs until close or until it had to be
+// dropped.
 func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 	code, err := parts["core"]()
 	if err != nil {
@@ -155,8 +160,18 @@ func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 		_ = vm.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	go m.loop()
 	return m, nil
+}
+
+// begin takes the first job here and leaves the rest to a goroutine of the
+// engine's own. Loading goes deep: who loads many files has the stack for it
+// already, and most engines will not need one as deep again.
+func (m *machine) begin() {
+	if m.turn() {
+		go m.loop()
+	} else {
+		m.over()
+	}
 }
 
 func (m *machine) prepare(code []byte) error {
@@ -166,11 +181,14 @@ func (m *machine) prepare(code []byte) error {
 	if err := m.vm.RegisterHostFunc("__async", m.async); err != nil {
 		return err
 	}
+	if err := m.vm.RegisterHostFunc("__done", m.told); err != nil {
+		return err
+	}
 	if _, err := m.vm.EvalBytecode(code); err != nil {
 		return err
 	}
 	var err error
-	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; return enter; })()", quickjs.EvalGlobal)
+	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; enter.importFile = (file) => import(file); return enter; })()", quickjs.EvalGlobal)
 	return err
 }
 
@@ -204,6 +222,15 @@ func (m *machine) async(args []any) (_ any, err error) {
 	text, _ := args[2].(string)
 	key, _ := args[3].(string)
 	m.ops.start(id, op, json.RawMessage(text), key)
+	return nil, nil
+}
+
+// told hears what came of a load or an event: its number, and JSON unless there
+// is nothing to say.
+func (m *machine) told(args []any) (_ any, err error) {
+	defer survive(&err)
+	text, _ := args[1].(string)
+	m.answered(number(args[0]), outcome{value: json.RawMessage(text)})
 	return nil, nil
 }
 
@@ -304,28 +331,56 @@ func (m *machine) deliver() {
 func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(body)}) }
 
 func (m *machine) loop() {
-	defer close(m.done)
-	for {
-		m.mu.Lock()
-		if m.ended != nil {
-			m.mu.Unlock()
-			break
+	for m.turn() {
+		if m.worn {
+			// Stacks shrink by and by, and only while something else happens: a
+			// recursion's megabytes are given back with their goroutine.
+			m.worn = false
+			go m.loop()
+			m.strain()
+			return
 		}
-		if len(m.jobs) == 0 {
-			m.jobs = nil
-			m.mu.Unlock()
-			<-m.wake
-			continue
-		}
-		j := m.jobs[0]
-		m.jobs = m.jobs[1:]
+	}
+	m.over()
+}
+
+func (m *machine) strain() {
+	if m.strained != nil {
+		m.strained()
+	}
+}
+
+// turn does the next job, or waits for one; false means that the engine is to
+// be dropped.
+func (m *machine) turn() bool {
+	m.mu.Lock()
+	if m.ended != nil {
 		m.mu.Unlock()
-		m.run(j)
-		if m.doom != nil {
-			m.end(m.doom)
-			break
-		}
-		m.deliver()
+		return false
+	}
+	if len(m.jobs) == 0 {
+		m.jobs = nil
+		m.mu.Unlock()
+		<-m.wake
+		return true
+	}
+	j := m.jobs[0]
+	m.jobs = m.jobs[1:]
+	m.mu.Unlock()
+	m.run(j)
+	if m.doom != nil {
+		m.end(m.doom)
+		return false
+	}
+	m.deliver()
+	return true
+}
+
+// over gives back what the engine has.
+func (m *machine) over() {
+	defer close(m.done)
+	if m.doom != nil {
+		defer m.strain()
 	}
 	m.ops.close()
 	m.enter.Free()
@@ -336,7 +391,14 @@ func (m *machine) loop() {
 func (m *machine) run(j job) {
 	began := time.Now()
 	m.dog.start()
-	_, err := m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
+	var err error
+	if j.kind == "call" {
+		about, rest, _ := strings.Cut(j.json, "\n")
+		own, text, _ := strings.Cut(rest, "\n")
+		_, err = m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, about, own, text)
+	} else {
+		_, err = m.enter.Call(quickjs.UndefinedValue, j.kind, j.id, j.json)
+	}
 	if err == nil {
 		_, err = m.vm.ExecutePendingJobs()
 	}
@@ -344,6 +406,7 @@ func (m *machine) run(j job) {
 		m.doom = errSlice{m.dog.slice}
 		return
 	}
+	m.worn = time.Since(began) > wearing
 	switch {
 	case err == nil:
 	case outOfMemory(err):
@@ -369,6 +432,9 @@ const maxDepth = 8000
 
 const unwell = 5 * time.Millisecond
 
+// wearing is far beyond what handlers need for themselves.
+const wearing = 20 * time.Millisecond
+
 // outOfMemory knows both forms: the second is an exception for which there was
 // no memory left.
 func outOfMemory(err error) bool {
@@ -388,7 +454,7 @@ func (m *machine) end(why error) {
 	m.pending, m.jobs = map[int]chan<- outcome{}, nil
 	m.mu.Unlock()
 	for _, j := range jobs {
-		if answer := pending[j.id]; answer != nil && j.kind == "event" {
+		if answer := pending[j.id]; answer != nil && (j.kind == "event" || j.kind == "call") {
 			answer <- outcome{err: errNotRun}
 			delete(pending, j.id)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-var _ hook.Handler = (*Module)(nil)
+var _ hook.Prompt = (*Module)(nil)
 
 // Module is one loaded file. It is a [hook.Handler]; see
 // [Module.Registrations] for where it wants to be called.
@@ -194,6 +195,10 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
 	defer cancel()
 	_, answer := g.runner.ask("load", string(settings), nil)
+	if own, ok := g.runner.(*machine); ok {
+		own.strained = host.Strained
+		own.begin()
+	}
 	var o outcome
 	select {
 	case o = <-answer:
@@ -268,8 +273,17 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 		if g == nil {
 			return nil, err
 		}
-		if err := m.revive(ctx, g); err != nil {
-			return nil, err
+		// The next event is glad of it too, so it goes on when this one's time
+		// is over.
+		revived := make(chan error, 1)
+		go func() { revived <- m.revive(context.WithoutCancel(ctx), g) }()
+		select {
+		case err := <-revived:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
 	return nil, errClosed

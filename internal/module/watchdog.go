@@ -8,8 +8,10 @@ import (
 // watchdog interrupts an engine that computes for longer than its slice
 // without giving way. Time the engine spends waiting inside Go does not count,
 // nor does time in which the machine was busy with others: as long as the whole
-// process has not computed for a slice, no engine in it has. There is an end to
-// that patience, so that a slice stays a bound.
+// process has not computed for half a slice since the middle of it, no engine in
+// it has. There is an end to that patience, so that a slice stays a bound. What
+// the process has computed is asked in the middle only: nearly every turn is over
+// long before.
 // After it fired it keeps on firing until the engine comes back: an engine
 // takes an interrupt back when it is entered anew.
 type watchdog struct {
@@ -26,7 +28,8 @@ type watchdog struct {
 	until   time.Time
 	left    time.Duration
 	began   time.Time
-	used    time.Duration // by the process, when the turn began
+	half    bool          // of the slice is over
+	used    time.Duration // by the process, when half was over
 }
 
 // patience is how many slices of the clock a turn may last that computed for
@@ -38,14 +41,14 @@ const again = 20 * time.Millisecond
 func (w *watchdog) start() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.running, w.paused, w.fired, w.hurried = true, false, false, false
-	w.began, w.used = time.Now(), w.spent()
+	w.running, w.paused, w.fired, w.hurried, w.half = true, false, false, false, false
+	w.began = time.Now()
 	w.until = w.began.Add(w.slice)
 	if w.timer == nil {
-		w.timer = time.AfterFunc(w.slice, w.check)
+		w.timer = time.AfterFunc(w.slice/2, w.check)
 		return
 	}
-	w.timer.Reset(w.slice)
+	w.timer.Reset(w.slice / 2)
 }
 
 func (w *watchdog) spent() time.Duration {
@@ -90,11 +93,14 @@ func (w *watchdog) check() {
 	if !w.running || w.paused {
 		return
 	}
+	if !w.half {
+		w.half, w.used = true, w.spent()
+	}
 	if left := time.Until(w.until); left > 0 {
 		w.timer.Reset(left)
 		return
 	}
-	if left := w.slice - (w.spent() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+	if left := w.slice/2 - (w.spent() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
 		w.timer.Reset(max(left, again))
 		return
 	}

@@ -34,6 +34,9 @@ type call struct {
 	native object
 	places map[string][]any // pi's key → where it stands in the agent's input; nil: nowhere
 	own    bool             // pi's own call: keys may be added
+	// Of a plain command: its input as it came, and how it is taken apart.
+	raw   json.RawMessage
+	whole func() *call
 }
 
 // spellingOf is how pi spells a tool; false when it has nothing like it, and

@@ -69,6 +69,9 @@ type Driver struct {
 	Prompts string
 	// Questions says how it is brought to ask questions; nil when it is not.
 	Questions *Questions
+	// Forms says how it is started with an MCP server that asks; nil when it
+	// does not report that.
+	Forms *Forms
 
 	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
 	// takes it for a refusal.

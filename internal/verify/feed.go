@@ -54,6 +54,8 @@ func feedPart() Part {
 	return Part{
 		Acts: []Act{
 			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
+			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: always, Play: playForms},
+			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: always, Play: playPlans},
 			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
 		},
 		Checks: feedChecks(),
@@ -123,12 +125,12 @@ func playFeed(ctx context.Context, st *Stage) error {
 		return err
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	p, err := st.attach(ctx) // before the agent: it may ask at once
+	if err != nil {
+		return err
+	}
+	defer p.leave()
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
-		p, err := st.attach(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.leave()
 		for _, tag := range tags {
 			if !p.asked(tag, st.patience) {
 				t.keep()
@@ -143,11 +145,11 @@ func playFeed(ctx context.Context, st *Stage) error {
 			case tagNo:
 				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
 			case tagWindow:
-				p.inWindow(t, tag)
+				p.inWindow(t, tag, st.Driver.Prompts)
 			case tagLater:
 				p.later(t, tag)
 			case tagNobody:
-				p.nobody(t, tag)
+				p.nobody(t, tag, st.Driver.Prompts)
 			}
 		}
 		return nil
@@ -224,7 +226,7 @@ func (p *elsewhere) listen() {
 			if _, ok := p.feed.Asked[tag]; !ok {
 				p.feed.Asked[tag] = note.Params
 			}
-		} else {
+		} else if p.feed.Asked[tag].ID == note.Params.ID { // what came of an earlier one may be told later
 			p.feed.Ended[tag] = note.Params
 			if p.gone[tag].IsZero() {
 				p.gone[tag] = time.Now()
@@ -236,11 +238,14 @@ func (p *elsewhere) listen() {
 	}
 }
 
-// itemTag is what a request is about: the tag of a command, else its kind and
-// how many of that kind came before.
+// itemTag is what a request is about: the tag of a command or a form, else its
+// kind.
 func itemTag(item *wire.FeedItem) string {
 	if m := tagPattern.FindSubmatch(item.Input); m != nil {
 		return string(m[1])
+	}
+	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {
+		return m[1]
 	}
 	return item.Kind
 }
@@ -314,8 +319,9 @@ func (p *elsewhere) later(t *terminal, tag string) {
 	}
 }
 
-// nobody lets a request go, and looks how soon the agent asks by itself.
-func (p *elsewhere) nobody(t *terminal, tag string) {
+// nobody lets a request go, and looks how soon the agent asks by itself: its
+// own prompt is known by what it shows.
+func (p *elsewhere) nobody(t *terminal, tag, shows string) {
 	began := time.Now()
 	if !p.release(tag) {
 		return
@@ -323,7 +329,7 @@ func (p *elsewhere) nobody(t *terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {
-		if strings.Contains(squeezed(t.screen(ctx)), p.st.Driver.Prompts) {
+		if strings.Contains(squeezed(t.screen(ctx)), shows) {
 			p.feed.Prompted = time.Since(began)
 			break
 		}
@@ -337,14 +343,19 @@ func (p *elsewhere) nobody(t *terminal, tag string) {
 
 func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// inWindow answers in the agent's own window, and looks how soon after the
-// first sign of it the request is out of the feed.
-func (p *elsewhere) inWindow(t *terminal, tag string) {
+// inWindow answers in the agent's own window, known by what it shows, and looks
+// how soon after the first sign of it the request is out of the feed.
+func (p *elsewhere) inWindow(t *terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	sign, err := p.st.signOf()
-	if err != nil || !t.await(ctx, p.st.Driver.Prompts) {
+	if err != nil || !t.await(ctx, shows) {
 		return
+	}
+	for range 100 { // the dialog may be drawn before the agent says that it waits
+		if !sign() || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
 	}
 	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
 	pressed := time.Now()
@@ -352,6 +363,11 @@ func (p *elsewhere) inWindow(t *terminal, tag string) {
 		return
 	}
 	for !sign() {
+		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
+			if pressed = time.Now(); t.press(ctx, p.st.Driver.Accept) != nil {
+				return
+			}
+		}
 		if !pause(ctx, 5*time.Millisecond) {
 			return
 		}
@@ -402,7 +418,7 @@ func (st *Stage) signOf() (func() bool, error) {
 func (st *Stage) resolutions() []Seen {
 	var out []Seen
 	for _, x := range st.watcher.all() {
-		if x.Event.Kind == event.PermissionResolved {
+		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
 			out = append(out, x)
 		}
 	}

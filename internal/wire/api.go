@@ -12,6 +12,10 @@ const (
 	MethodStop      = "hub.stop"
 	MethodRenew     = "hub.renew" // a newer client asks an older hub to make room
 	MethodOff       = "hub.off"
+	MethodInstall   = "install.may" // these four: may the caller do what commands do by themselves?
+	MethodUninstall = "uninstall.may"
+	MethodDoctor    = "doctor.may"
+	MethodTmux      = "tmux.may"
 	MethodOn        = "hub.on"
 	MethodPush      = "event.push"
 	MethodStream    = "events.stream"

@@ -52,9 +52,9 @@ type FeedItem struct {
 	Event   string `json:"event"` // the agent's own name of it
 	Pane    string `json:"pane,omitempty"`
 
-	Tool     string          `json:"tool,omitempty"`
+	Tool     string          `json:"tool"` // "" and null where no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`
-	Input    json.RawMessage `json:"input,omitempty"`
+	Input    json.RawMessage `json:"input"`
 
 	// Choices are what the person may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a
@@ -192,7 +192,8 @@ type Digest struct {
 	Since   *time.Time `json:"since,omitempty"`
 	Waiting []FeedItem `json:"waiting"`
 	Ended   []FeedItem `json:"ended"`
-	Granted uint64     `json:"granted"` // calls that grants let pass
+	Granted uint64     `json:"granted"`        // calls that grants let pass
+	Note    string     `json:"note,omitempty"` // what is not known
 }
 
 // PINParams sets, changes or drops the PIN for approvals.

@@ -5,6 +5,7 @@ package proctest
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/proc"
@@ -46,9 +47,8 @@ type Node struct {
 
 // Table is a proc.Table over fixed processes.
 type Table struct {
-	rows map[int]row
-	// Looked counts Lookup calls, for tests of bounds.
-	Looked int
+	rows   map[int]row
+	looked atomic.Int64
 }
 
 type row struct {
@@ -140,8 +140,11 @@ func (t *Table) Cred(pid int) proc.Cred {
 	return proc.Cred{UID: t.rows[pid].p.EUID, PID: pid}
 }
 
+// Looked counts Lookup calls, for tests of bounds.
+func (t *Table) Looked() int { return int(t.looked.Load()) }
+
 func (t *Table) Lookup(pid int) (proc.Process, error) {
-	t.Looked++
+	t.looked.Add(1)
 	r, ok := t.rows[pid]
 	if !ok {
 		return proc.Process{}, proc.ErrGone

@@ -30,6 +30,9 @@ type Message struct {
 	ToolName   string // of a call; of a result where the API says it
 	IsError    bool   // a tool result marked as failed (Anthropic only)
 	Request    int    // index into Requests of the request that brought it first
+	// Standing says that it is part of the instructions in front of the
+	// conversation. What an agent says under the same role later on is news.
+	Standing bool
 }
 
 // Request kinds.
@@ -79,8 +82,11 @@ func newRun() *run {
 // something really told twice is still seen twice.
 func (r *run) add(q Request) {
 	n := len(r.requests)
+	standing := true
 	for i := range q.Messages {
-		q.Messages[i].Request = n
+		m := &q.Messages[i]
+		standing = standing && m.Role == RoleSystem
+		m.Request, m.Standing = n, standing
 	}
 	r.requests = append(r.requests, q)
 	if q.Kind != ReqSide {

@@ -34,6 +34,7 @@ class Session {
     this.heard = null; // its event bus
     this.ready = undefined;
     this.failure = undefined;
+    this.about = null;
   }
   get bus() { return (this.heard ||= new (part("web").EventEmitter)()); }
   open() {
@@ -58,7 +59,10 @@ class Session {
   }
 }
 
+let latest = null; // the session that was used last
+
 function sessionOf(about) {
+  if (latest && latest.about === about && sessions.get(about.key) === latest) return latest;
   let session = sessions.get(about.key);
   if (!session) {
     session = spare || new Session(about.key).open();
@@ -72,7 +76,8 @@ function sessionOf(about) {
   session.cwd = about.cwd;
   session.pi = about.pi;
   session.headless = about.headless;
-  return session;
+  session.about = about;
+  return (latest = session);
 }
 
 // --- what a hook gets as its first argument ---------------------------------------

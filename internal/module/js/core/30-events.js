@@ -45,11 +45,12 @@ function report(request, event, e) {
 
 // picture remembers an input, so that a change shows: most are flat.
 function picture(input) {
-  const flat = {};
-  for (const key in input) {
-    const value = input[key];
+  const keys = Object.keys(input);
+  const flat = [keys];
+  for (let i = 0; i < keys.length; i++) {
+    const value = input[keys[i]];
     if (value !== null && typeof value === "object") return JSON.stringify(input);
-    flat[key] = value;
+    flat.push(value);
   }
   return flat;
 }
@@ -57,58 +58,68 @@ function picture(input) {
 function unchanged(before, input) {
   if (typeof before === "string") return JSON.stringify(input) === before;
   if (input === null || typeof input !== "object") return false;
-  let left = 0;
-  for (const key in before) {
-    if (input[key] !== before[key]) return false;
-    left++;
-  }
-  for (const key in input) left--;
-  return left === 0;
+  const keys = before[0];
+  for (let i = 0; i < keys.length; i++) if (input[keys[i]] !== before[i + 1]) return false;
+  return Object.keys(input).length === keys.length;
 }
 
-// judged is tool_call. The first block stops; a throw blocks, and the caller
+// Judging is tool_call. The first block stops; a throw blocks, and the caller
 // hears it as threw. It is waited for at every call of a tool, so it is told by
 // a callback: awaiting costs several times what a regex does.
-function judged(request, event, list, ctx, done) {
-  const before = picture(event.input);
-  const out = {};
-  let at = 0;
-  const threw = (e) => {
-    report(request, event, e);
-    done({ threw: describe(e) });
-  };
-  const heard = (r) => {
-    if (truthy(r) && r.block) {
-      done({ result: { block: true, reason: r.reason === undefined ? "" : String(r.reason) } });
+class Judging {
+  constructor(request, event, list, ctx, done) {
+    this.request = request;
+    this.event = event;
+    this.list = list;
+    this.many = list.length; // those who come while it is judged are not asked
+    this.at = 0;
+    this.ctx = ctx;
+    this.done = done;
+    this.before = picture(event.input);
+    this.result = undefined;
+    this.next();
+  }
+  next() {
+    try {
+      while (this.at < this.many) {
+        const r = this.list[this.at++](this.event, this.ctx);
+        if (r && typeof r.then === "function") {
+          r.then((v) => this.later(v), (e) => this.threw(e));
+          return;
+        }
+        if (r && !this.heard(r)) return;
+      }
+      const { input } = this.event;
+      this.done(this.result, unchanged(this.before, input) ? undefined : input);
+    } catch (e) {
+      this.threw(e);
+    }
+  }
+  later(r) {
+    try {
+      if (!this.heard(r)) return;
+    } catch (e) {
+      return this.threw(e);
+    }
+    this.next();
+  }
+  heard(r) {
+    if (!truthy(r)) return true;
+    if (r.block) {
+      this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason) });
       return false;
     }
-    if (truthy(r)) out.result = r;
+    this.result = r;
     return true;
-  };
-  const next = () => {
-    while (at < list.length) {
-      const r = list[at++](event, ctx);
-      if (r && typeof r.then === "function") {
-        r.then((v) => guarded(() => heard(v) && next()), threw);
-        return;
-      }
-      if (!heard(r)) return;
-    }
-    if (!unchanged(before, event.input)) out.input = event.input;
-    done(out);
-  };
-  const guarded = (run) => {
-    try {
-      run();
-    } catch (e) {
-      threw(e);
-    }
-  };
-  guarded(next);
+  }
+  threw(e) {
+    report(this.request, this.event, e);
+    this.done(undefined, undefined, describe(e));
+  }
 }
 
 const rules = {
-  tool_call: (session, request, event, list, ctx) => new Promise((done) => judged(request, event, list, ctx, done)),
+  tool_call: (session, request, event, list, ctx) => new Promise((done) => new Judging(request, event, list, ctx, (result, input, threw) => done({ result, input, threw }))),
 
   async tool_result(session, request, event, list, ctx) {
     let result;
@@ -304,22 +315,48 @@ async function dispatch(request) {
   return out;
 }
 
-// quickly is dispatch for what happens most: one call of a tool.
-function quickly(request) {
-  const { id, events: [event] } = request;
-  const session = sessionOf(request.ctx);
+// What is said of a session is read once, as long as it stays the same.
+const abouts = new Map();
+function aboutOf(text) {
+  let about = abouts.get(text);
+  if (about === undefined) {
+    if (abouts.size >= 64) abouts.clear();
+    abouts.set(text, (about = JSON.parse(text)));
+  }
+  return about;
+}
+
+// quickly is dispatch for what happens most: one call of a tool. It comes in
+// three pieces, which are described where Go writes them.
+function quickly(id, about, own, text) {
+  const ctx = aboutOf(about);
+  const said = JSON.parse(text);
+  const session = sessionOf(ctx);
+  const event = {
+    input: said[2],
+    toolCallId: said[1],
+    toolName: said[0],
+    type: "tool_call",
+    get native() {
+      const value = JSON.parse(own);
+      Object.defineProperty(this, "native", { value, writable: true, configurable: true, enumerable: true });
+      return value;
+    },
+  };
+  const request = { id, ctx, open: 0 };
   const list = session.handlers.get("tool_call");
   if (session.ready || session.failure || !list || !list.length) {
+    request.events = [event];
+    request.native = own;
     dispatch(request).then((v) => finish(id, v), (e) => fail(id, e));
     return;
   }
   current = session;
   session.dispatch = id;
-  request.open = 0;
   running.set(id, request);
-  judged(request, dressed(event, session, request), [...list], new Context(session, request), (said) => {
+  new Judging(request, event, list, new Context(session, request), (result, input, threw) => {
     running.delete(id);
-    finish(id, said.result === undefined && said.input === undefined && said.threw === undefined ? undefined : [said]);
+    finish(id, result === undefined && input === undefined && threw === undefined ? undefined : [{ result, input, threw }]);
   });
 }
 
@@ -328,11 +365,11 @@ function quickly(request) {
 const finish = (id, value) => {
   let text;
   try {
-    text = JSON.stringify({ id, value });
+    text = value === undefined ? "" : JSON.stringify(value) || "";
   } catch (e) {
     return fail(id, e); // what was said cannot be told
   }
-  native.sync("done", text);
+  native.done(id, text);
 };
 const fail = (id, e) => native.sync("done", JSON.stringify({ id, error: describe(e) }));
 
@@ -354,11 +391,10 @@ const entries = {
   load(id, args) {
     settings = args;
     current = null;
-    import(args.file).then((space) => loaded(id, space)).catch((e) => fail(id, e));
+    importFile(args.file).then((space) => loaded(id, space)).catch((e) => fail(id, e));
   },
   event(id, request) {
     request.id = id;
-    if (!request.ends && request.events.length === 1 && request.events[0].type === "tool_call") return quickly(request);
     dispatch(request).then((v) => finish(id, v.some((said) => said !== null) ? v : undefined), (e) => fail(id, e));
   },
   expire(id) {
@@ -384,8 +420,16 @@ const entries = {
   },
 };
 
-globalThis.__enter = (kind, id, json) => {
+const enter = globalThis.__enter = (kind, id, json, own, text) => {
   if (kind === "well") return void new Uint8Array(1 << 18); // throws when the engine's memory is used up
+  if (kind === "call") {
+    try {
+      quickly(id, json, own, text);
+    } catch (e) {
+      fail(id, e);
+    }
+    return;
+  }
   try {
     entries[kind](id, json === "" ? undefined : JSON.parse(json));
   } catch (e) {

@@ -6,7 +6,7 @@ const nodeRequire = createRequire("file:///");
 const util = nodeRequire("node:util");
 const fsOut = nodeRequire("node:fs");
 const put = (line) => fsOut.writeSync(3, JSON.stringify(line) + "\n");
-const native = { sync: (op, json) => put({ op, args: JSON.parse(json) }) };
+const native = { sync: (op, json) => put({ op, args: JSON.parse(json) }), done: (id, text) => put({ op: "done", args: { id, value: text === "" ? undefined : JSON.parse(text) } }) };
 const answers = {
   entries: ({ dispatch }) => (running.get(dispatch) || { ctx: {} }).ctx.entries || [],
   send: (args) => {
@@ -16,6 +16,7 @@ const answers = {
     return null;
   },
 };
+const importFile = (file) => import(file);
 const call = (op, args) => (answers[op] ? answers[op](args) : put({ op, args }));
 let current = null;
 const waiting = new Map();

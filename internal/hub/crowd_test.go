@@ -1,0 +1,99 @@
+package hub
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Programs that push requests under made-up sessions fill neither the feed nor
+// the hub: beyond a limit they are not asked about, which is said once, and
+// neither hooks nor people notice.
+func TestPushedFlood(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	var conns []net.Conn
+	push := func(session string) net.Conn {
+		t.Helper()
+		conn := w.dial()
+		b, _ := json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-"+session, "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")})
+		if _, err := conn.Write(append(b, '\n')); err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	for i := range feed.MaxPushed {
+		session := fmt.Sprint("made-up-", i)
+		if i < feed.MaxPending {
+			session = "real" // as many as a session may have
+		}
+		conns = append(conns, push(session))
+	}
+	w.eventually("all wait", func() bool { return w.h.desk.table.Pushed() == feed.MaxPushed })
+	for range 3 {
+		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash", map[string]any{"command": "make"}, ""))
+		if !strings.Contains(string(got), `"timed_out"`) || !strings.Contains(string(got), "too many pushed requests wait") {
+			t.Fatalf("%s", got)
+		}
+	}
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-real", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")); !strings.Contains(string(got), "too many requests of this session wait") {
+		t.Errorf("%s", got)
+	}
+	if p, ok := w.problem("crowd-pushed::"); !ok || p.Count != 1 || !strings.Contains(p.What, "256 requests wait that programs pushed") {
+		t.Errorf("%+v %v", p, ok)
+	}
+	// event.push is the same door under another name.
+	var result wire.PushResult
+	w.mustCall(wire.MethodPush, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Timeout: 60,
+		Payload: json.RawMessage(`{"session_id":"e","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`)}, &result)
+	if result.Stdout != "" {
+		t.Errorf("%+v", result)
+	}
+	// The session itself is asked about as ever, and people are heard.
+	call := w.hold(permission("real", "make install"))
+	var mine *wire.FeedItem
+	w.eventually("the hook's request waits", func() bool {
+		for _, item := range w.items() {
+			if strings.Contains(item.Shown, "make install") {
+				mine = &item
+			}
+		}
+		return mine != nil
+	})
+	w.say(wire.FeedReplyParams{ID: mine.ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
+		t.Error(got)
+	}
+	for _, c := range conns {
+		c.Close()
+	}
+	w.eventually("it is taken back", func() bool {
+		_, flooded := w.problem("crowd-pushed")
+		return !flooded && len(w.items()) == 0
+	})
+}
+
+// An agent without a prompt of its own asks the person who sits at it about what
+// is too much for the feed: no opinion would let it run.
+func TestCrowdOfAnAgentWithoutAPrompt(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.set("gate.pi", "side-effects")
+	var calls []*pendingCall
+	for range feed.MaxPending {
+		calls = append(calls, w.hold(piCall(true)))
+	}
+	w.eventually("as many wait as may", func() bool { return len(w.items()) == feed.MaxPending })
+	if got := string(w.ask(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
+		t.Errorf("it runs unasked: %q", got)
+	}
+	for _, c := range calls {
+		c.conn.Close()
+	}
+	w.eventually("all are gone", func() bool { return len(w.items()) == 0 })
+}

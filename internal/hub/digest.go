@@ -1,0 +1,147 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/consent"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/journal"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const (
+	// digestWaits is how long a digest waits for a journal that still takes in
+	// what an earlier hub left, and for the reading of it.
+	digestWaits = 3 * time.Second
+	// digestReads bounds what is read of the journal, the newest first.
+	digestReads = 2000
+	// longestAsked is how long before being away a request may have begun that
+	// ended meanwhile.
+	longestAsked = 24 * time.Hour
+)
+
+// happened fills in what ended while the person was away: of this hub from
+// memory, which also knows what came of each answer, of earlier ones from the
+// journal.
+func (h *Hub) happened(away *awayState, digest *wire.Digest) {
+	d := h.desk
+	digest.Granted = d.grants.Hits() - away.Hits
+	known := map[string]bool{}
+	for _, item := range d.table.Items(true) {
+		known[item.EventID] = true
+		if item.EndedAt != nil && !item.EndedAt.Before(away.Since) {
+			digest.Ended = append(digest.Ended, item)
+		}
+	}
+	ctx, cancel := context.WithTimeout(h.ctx, digestWaits)
+	defer cancel()
+	err := h.recollect(ctx, away.Since, func(s *journal.Stored, o *wire.Outcome) {
+		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
+		switch {
+		case ended.Before(away.Since) || o.Twin != "":
+		case o.Feed != nil && o.Feed.Request != "" && !known[s.ID]:
+			digest.Ended = append(digest.Ended, h.pastItem(s, o, ended))
+		case o.Feed == nil && s.Outcome.By != "" && ended.Before(h.started):
+			digest.Granted++ // what this hub's own grants did is counted above
+		}
+	})
+	if err != nil {
+		digest.Note = "what happened before the hub began anew is not all here: " + firstLine(err.Error())
+	}
+	d.withRecords(away.Since, digest.Ended, known)
+	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
+}
+
+// recollect reads what the journal knows of requests and grants since a moment.
+func (h *Hub) recollect(ctx context.Context, since time.Time, each func(*journal.Stored, *wire.Outcome)) error {
+	select {
+	case <-h.drain.caughtUp:
+	case <-ctx.Done():
+		return errors.New("the journal is still being filled")
+	}
+	book := h.drain.book.Load()
+	if book == nil {
+		return errNoJournal
+	}
+	for s, err := range book.Query(ctx, journal.Filter{Since: since.Add(-longestAsked), Feed: true, Newest: true, Limit: digestReads}) {
+		if err != nil {
+			return err
+		}
+		var o wire.Outcome
+		if s.Outcome != nil && json.Unmarshal(s.Outcome.Decision, &o) == nil {
+			each(&s, &o)
+		}
+	}
+	return nil
+}
+
+// pastItem is a request of an earlier hub as the journal knows it, without
+// secrets. What exactly was shown is in the record of decisions alone.
+func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire.FeedItem {
+	ev := h.drain.rebuild(s)
+	r := feed.Request{Event: &ev}
+	r.Need.Kind = gate.Permission
+	if kind, ok := gate.KindOf(&ev); ok {
+		r.Need.Kind = kind
+	}
+	title := ev.Agent
+	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+		title = a.Title
+	}
+	feed.Show(&r, title, nil)
+	end := feed.End(o.Feed.End)
+	item := wire.FeedItem{
+		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: string(end), Kind: string(r.Need.Kind),
+		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
+		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: s.Time, Deadline: ended, EndedAt: &ended,
+	}
+	if t := ev.Tool; t != nil {
+		item.Tool, item.ToolKind, item.Input = t.Name, string(t.Kind), event.RawJSON(t.Input)
+	}
+	if end == feed.Answered {
+		var decided event.Decision
+		_ = json.Unmarshal(o.Decision, &decided)
+		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended, Outcome: string(feed.Delivered)}
+		if a := decided.Answer; a != nil {
+			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan), a.Answers
+			item.Decision.Note, item.Decision.Feedback = a.Note, a.Feedback
+		}
+	}
+	return item
+}
+
+// withRecords adds to past requests who answered them, and what was shown.
+func (d *desk) withRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
+	past := slices.ContainsFunc(items, func(i wire.FeedItem) bool { return !known[i.EventID] })
+	if !past {
+		return
+	}
+	list, err := d.book.Last(digestReads)
+	if err != nil {
+		return
+	}
+	of := map[string]*consent.Record{}
+	for i := range list {
+		if !list[i].At.Before(since) {
+			of[list[i].EventID+" "+list[i].Request] = &list[i]
+		}
+	}
+	for i := range items {
+		item := &items[i]
+		r := of[item.EventID+" "+item.ID]
+		if r == nil || known[item.EventID] || item.Decision == nil {
+			continue
+		}
+		item.Shown, item.SHA256 = r.Shown, r.SHA256
+		item.Decision.By, item.Decision.At, item.Decision.Grant = r.By, r.At, r.Grant
+		if item.Decision.Choice == "" {
+			item.Decision.Choice = string(r.Answer.Choice)
+		}
+	}
+}

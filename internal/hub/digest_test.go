@@ -1,0 +1,87 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// What ended while the person was away is in the digest, however often the hub
+// began anew meanwhile.
+func TestDigestOutlivesTheHub(t *testing.T) {
+	w := open(t)
+	secret := "ghp_" + strings.Repeat("a1B2", 9)
+	before := w.hold(permission("before", "make")) // nobody there: passes at once
+	before.answer()
+	w.mustCall(wire.MethodAway, nil, nil)
+
+	call := w.hold(permission("s", "npm test"))
+	item := w.waiting()
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
+	call.answer()
+	for range 2 { // by the grant
+		if got := w.ask(permission("t", "npm test")); !strings.Contains(string(got.Stdout), `"allow"`) {
+			t.Fatalf("%s", got.Stdout)
+		}
+	}
+	call = w.hold(permission("s", "deploy "+secret))
+	second := w.waiting()
+	w.say(wire.FeedReplyParams{ID: second.ID, Choice: "deny", Reason: "not now"})
+	call.answer()
+	w.down()
+	w.up()
+	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+		map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"}, map[string]any{"label": "y"}}}}}})
+	call = w.hold(asking)
+	third := w.waiting()
+	w.say(wire.FeedReplyParams{ID: third.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"y"}}}})
+	call.answer()
+	r := permission("s", "too late")
+	r.Deadline = 50 * time.Millisecond
+	w.hold(r).answer()
+	w.down()
+	w.up()
+	w.ask(permission("t", "npm test"))
+	call = w.hold(permission("s", "last"))
+	last := w.waiting()
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: last.ID}, nil)
+	call.answer()
+
+	var digest wire.Digest
+	w.mustCall(wire.MethodBack, nil, &digest)
+	var lines []string
+	for _, i := range digest.Ended {
+		line := i.Kind + " " + i.Status
+		if i.Decision != nil {
+			line += " " + i.Decision.Choice + " " + i.Decision.Outcome
+		} else {
+			line += ": " + i.End
+		}
+		lines = append(lines, line)
+		if i.Shown == "" || i.EndedAt == nil || i.Agent != "claude" || i.Session == "" {
+			t.Errorf("%+v", i)
+		}
+	}
+	want := "permission resolved always delivered\npermission resolved deny delivered\nquestion resolved answer delivered\n" +
+		"permission expired: time is over\npermission withdrawn: left to the agent's own prompt"
+	if got := strings.Join(lines, "\n"); got != want || digest.Granted != 3 || digest.Note != "" {
+		t.Fatalf("%s\n%+v", got, digest)
+	}
+	one, two := digest.Ended[0], digest.Ended[1]
+	if one.ID != item.ID || one.SHA256 != item.SHA256 || one.Decision.By == "" || one.Decision.By == "person" || one.Decision.Grant == "" || !strings.Contains(one.Shown, "$ npm test") {
+		t.Errorf("%+v %+v", one, one.Decision)
+	}
+	if two.SHA256 != second.SHA256 || strings.Contains(two.Shown+string(two.Input), secret) || two.Decision.Reason != "not now" {
+		t.Errorf("%+v %+v", two, two.Decision)
+	}
+	if three := digest.Ended[2]; len(three.Decision.Answers) != 1 || three.Decision.Answers[0].Words() != "y" {
+		t.Errorf("%+v", three.Decision)
+	}
+	w.mustCall(wire.MethodBack, nil, &digest)
+	if digest.WasAway {
+		t.Error("twice")
+	}
+}

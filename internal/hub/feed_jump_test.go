@@ -1,0 +1,114 @@
+package hub
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// privateTmux is a tmux server of the test's own, with one window; run asks it.
+func privateTmux(t *testing.T) (socket string, run func(args ...string) string) {
+	t.Helper()
+	program, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("tmux is not installed")
+	}
+	dir, err := os.MkdirTemp("", "hmj") // short: socket paths have little room
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket = filepath.Join(dir, "s")
+	command := func(args ...string) (string, error) {
+		cmd := exec.Command(program, append([]string{"-f", "/dev/null", "-u", "-S", socket}, args...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm-256color", "SHELL=/bin/sh", "LC_ALL=C.UTF-8"}
+		out, err := cmd.CombinedOutput()
+		return strings.TrimRight(string(out), "\n"), err
+	}
+	if out, err := command("new-session", "-d", "-x", "100", "-y", "20", "-s", "main", "sleep 600"); err != nil {
+		t.Skipf("tmux does not start here: %v: %s", err, out)
+	}
+	t.Cleanup(func() { _, _ = command("kill-server") })
+	return socket, func(args ...string) string {
+		t.Helper()
+		out, err := command(args...)
+		if err != nil {
+			t.Fatalf("tmux %v: %v: %s", args, err, out)
+		}
+		return out
+	}
+}
+
+// A person's program has the pane of a session brought before them; an agent's
+// only learns where it is.
+func TestJumpBringsThePaneForward(t *testing.T) {
+	w := open(t)
+	socket, tmux := privateTmux(t)
+	_, viewer := privateTmux(t)
+	first := tmux("display-message", "-p", "-t", "main", "#{pane_id}")
+	pane := tmux("new-window", "-d", "-P", "-F", "#{pane_id}", "-t", "main", "sleep 600")
+	w.watchFeed()
+	r := permission("s1", "make")
+	r.Env = []byte("TMUX=" + socket + ",1,0\x00TMUX_PANE=" + pane + "\x00")
+	call := w.hold(r)
+	item := w.waiting()
+
+	jump := func(id string) (got struct {
+		Matched, Focused          bool
+		Agent, Session, Pane, Why string
+	}) {
+		t.Helper()
+		raw, code := w.cmux(wire.MethodFeedJump, map[string]string{"workstream_id": id})
+		if code != "" || json.Unmarshal(raw, &got) != nil {
+			t.Fatalf("%s %s", raw, code)
+		}
+		return got
+	}
+	chosen := func() string { return tmux("display-message", "-p", "-t", "main:", "#{pane_id}") }
+
+	// Nobody is attached: the pane is chosen for the next one, and that is said.
+	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Pane != pane || !strings.Contains(got.Why, "nobody looks at that tmux") {
+		t.Errorf("%+v", got)
+	}
+	if chosen() != pane {
+		t.Errorf("chosen is %s, not %s", chosen(), pane)
+	}
+	tmux("select-window", "-t", first)
+	viewer("respawn-pane", "-k", "-t", "main", "TMUX= exec tmux -u -S "+socket+" attach-session")
+	showing := func() string { return tmux("list-clients", "-F", "#{pane_id}") }
+	w.eventually("a client shows the first window", func() bool { return showing() == first })
+
+	// An agent moves nobody's windows.
+	w.stand(belowAgent("claude"))
+	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why != "only a person's program may move windows" {
+		t.Errorf("%+v", got)
+	}
+	w.stand(atTerminal())
+	if showing() != first {
+		t.Error("an agent moved the person's window")
+	}
+	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" || got.Why != "" {
+		t.Errorf("%+v", got)
+	}
+	w.eventually("the client shows the agent's pane", func() bool { return showing() == pane })
+
+	// A pane that is gone, a session that is over, one nobody knows.
+	tmux("kill-pane", "-t", pane)
+	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why == "" {
+		t.Errorf("%+v", got)
+	}
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	call.answer()
+	w.ask(said("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
+	if got := jump("claude-s1"); got.Focused || got.Why != "the session has ended" {
+		t.Errorf("%+v", got)
+	}
+	if got := jump("claude-nobody"); got.Matched || got.Focused {
+		t.Errorf("%+v", got)
+	}
+}

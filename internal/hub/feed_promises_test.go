@@ -1,0 +1,243 @@
+package hub
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// What programs read of a request: these members are always there, a decision
+// when there is one.
+func TestShapeOfARequest(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	elicitation := said("claude", "Elicitation", map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
+		"requested_schema": map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}})
+	for kind, r := range map[string]frame.Request{
+		"permission": permission("s1", "make"),
+		"plan":       said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
+		"question":   elicitation, // by no tool
+	} {
+		call := w.hold(r)
+		id := w.waiting().ID
+		var list []map[string]json.RawMessage
+		w.mustCall(wire.MethodFeedItems, nil, &list)
+		item := list[0]
+		for key, begins := range map[string]string{
+			"id": `"`, "status": `"pending"`, "kind": `"` + kind + `"`, "agent": `"claude"`, "session": `"s1"`, "tool": `"`, "input": "",
+			"choices": "[", "createdAt": `"2`, "deadline": `"2`, "shown": `"`, "sha256": `"`,
+		} {
+			if value, ok := item[key]; !ok || !strings.HasPrefix(string(value), begins) {
+				t.Errorf("%s: %s is %s", kind, key, value)
+			}
+		}
+		if _, ok := item["decision"]; ok {
+			t.Errorf("%s: decided already: %s", kind, item["decision"])
+		}
+		var shown, hash string
+		_ = json.Unmarshal(item["shown"], &shown)
+		_ = json.Unmarshal(item["sha256"], &hash)
+		if sum := sha256.Sum256([]byte(shown)); hash != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s: %s is not of %q", kind, hash, shown)
+		}
+		w.say(wire.FeedReplyParams{ID: id, Choice: "deny", Reason: "no"})
+		call.answer()
+		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		if got := string(list[0]["status"]); got != `"resolved"` || !strings.Contains(string(list[0]["decision"]), `"by":`) {
+			t.Errorf("%s: %s %s", kind, got, list[0]["decision"])
+		}
+	}
+}
+
+// The agent's own suggestion is offered, and taken up as the agent's rule: no
+// grant of ours comes of it.
+func TestTakingUpTheAgentsSuggestion(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	offers := []any{map[string]any{"type": "addRules", "rules": []any{map[string]any{"toolName": "Bash", "ruleContent": "npm test:*"}}, "behavior": "allow", "destination": "localSettings"}}
+	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"}, "permission_suggestions": offers})
+	call := w.hold(asking)
+	item := w.waiting()
+	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent offers, as its own rule 1: ") {
+		t.Fatalf("%+v", item)
+	}
+	for _, n := range []int{2, -1} {
+		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n}, nil); err == nil {
+			t.Errorf("suggestion %d of 1 was taken", n)
+		}
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: 1})
+	if got, _ := call.answer(); !strings.Contains(got, `"updatedPermissions"`) || !strings.Contains(got, "npm test:*") {
+		t.Error(got)
+	}
+	var grants []wire.GrantInfo
+	w.mustCall(wire.MethodGrants, nil, &grants)
+	if len(grants) != 0 {
+		t.Errorf("%+v", grants)
+	}
+	// cmux's always says beforehand which rule that is.
+	call = w.hold(asking)
+	id := w.waiting().ID
+	list, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
+	if !strings.Contains(string(list), `"suggestions":[{`) || strings.Contains(string(list), `"rule":"run`) {
+		t.Errorf("%s", list)
+	}
+	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
+	if got, _ := call.answer(); !strings.Contains(got, `"updatedPermissions"`) {
+		t.Error(got)
+	}
+	call = w.hold(permission("s", "npm test"))
+	id = w.waiting().ID
+	if list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true}); !strings.Contains(string(list), `"rule":"run exactly: npm test"`) {
+		t.Errorf("%s", list)
+	}
+	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
+	call.answer()
+	if w.mustCall(wire.MethodGrants, nil, &grants); len(grants) != 1 || grants[0].Scope != "session" {
+		t.Errorf("%+v", grants)
+	}
+}
+
+// A grant counts for nothing whose input came cut, and a person can then only
+// refuse: nobody sees what a yes would mean. An expired one counts no more.
+func TestGrantsOverCutInputAndTime(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(permission("s", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "all"})
+	call.answer()
+	cut := permission("s", "make")
+	cut.Truncated = true
+	call = w.hold(cut)
+	item := w.waiting()
+	if strings.Join(item.Choices, " ") != "deny" || item.Rule != "" || !strings.Contains(item.Shown, "only the beginning of the input") {
+		t.Errorf("%+v", item)
+	}
+	for _, choice := range []string{"once", "always", "all"} {
+		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice, Rule: "run exactly: make"}, nil); err == nil {
+			t.Errorf("%s to what nobody saw", choice)
+		}
+	}
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	if got, _ := call.answer(); got != "" {
+		t.Error(got)
+	}
+	short := w.hold(permission("t", "make"))
+	item = w.waiting()
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere", Seconds: 0.2})
+	short.answer()
+	time.Sleep(300 * time.Millisecond)
+	call = w.hold(permission("t", "make"))
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	if got, _ := call.answer(); got != "" {
+		t.Errorf("an expired grant answered %s", got)
+	}
+	var list []wire.GrantInfo
+	w.mustCall(wire.MethodGrants, nil, &list)
+	if slices.ContainsFunc(list, func(g wire.GrantInfo) bool { return g.Scope == "everywhere" }) {
+		t.Errorf("%+v", list)
+	}
+}
+
+// An answer before the call serves the permission request of the same worker
+// alone: a subagent's is another question.
+func TestAnAnswerServesItsOwnWorker(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	w.set("gate.claude", "side-effects")
+	with := func(name, command, sub string) frame.Request {
+		more := map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}}
+		if sub != "" {
+			more["agent_id"], more["agent_type"] = sub, "helper"
+		}
+		return said("claude", name, more)
+	}
+	call := w.hold(with("PreToolUse", "make", "a1"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
+	call.answer()
+	for what, other := range map[string]frame.Request{
+		"the session itself": with("PermissionRequest", "make", ""), "another subagent": with("PermissionRequest", "make", "a2"),
+		"another command": with("PermissionRequest", "make install", "a1"),
+	} {
+		call := w.hold(other)
+		w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+		if got, _ := call.answer(); got != "" {
+			t.Errorf("%s was served: %s", what, got)
+		}
+	}
+	if got := w.ask(with("PermissionRequest", "make", "a1")); !strings.Contains(string(got.Stdout), `"allow"`) {
+		t.Errorf("asked twice: %s", got.Stdout)
+	}
+	again := w.hold(with("PermissionRequest", "make", "a1"))
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	if got, _ := again.answer(); got != "" {
+		t.Errorf("served twice: %s", got)
+	}
+}
+
+// A hub that stops lets everybody who waits go at once, and shows no request of
+// before when it is back.
+func TestAStoppingHubLetsWaitersGo(t *testing.T) {
+	w := open(t)
+	w.mustCall(wire.MethodAway, nil, nil)
+	var calls []*pendingCall
+	for i := range 40 {
+		calls = append(calls, w.hold(permission(fmt.Sprint("s", i), "make")))
+	}
+	w.eventually("all wait", func() bool { return len(w.items()) == len(calls) })
+	stopped := time.Now()
+	w.h.Stop("for the test")
+	for _, call := range calls {
+		if got, ok := call.answer(); ok {
+			t.Errorf("answered %q by a hub that stops", got)
+		}
+	}
+	if took := time.Since(stopped); took > 5*time.Second { // one second is promised; machines that test are busy
+		t.Errorf("let go after %s", took)
+	}
+	w.gone()
+	w.up()
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("stale: %+v", list)
+	}
+	if late := w.say(wire.FeedReplyParams{ID: "abcd", Choice: "once"}); late.Outcome != "unknown" {
+		t.Errorf("%+v", late)
+	}
+}
+
+// cmux's clients tell without an id and expect no answer; the next request on
+// the connection gets the next one.
+func TestCmuxTellsOneWay(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	conn := w.dial()
+	one := pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1") // says that it waits
+	for _, message := range []any{
+		map[string]any{"method": wire.MethodFeedPush, "params": one},
+		map[string]any{"id": "2", "method": "system.ping"},
+	} {
+		b, _ := json.Marshal(message)
+		if _, err := conn.Write(append(b, '\n')); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	if err != nil || !strings.Contains(line, `"id":"2"`) || !strings.Contains(line, "pong") {
+		t.Errorf("%s %v", line, err)
+	}
+	if list := w.items(); len(list) != 0 {
+		t.Errorf("a person is asked, and nobody would hear the answer: %+v", list)
+	}
+	w.eventually("it is in the journal", func() bool {
+		return slices.ContainsFunc(w.rows(), func(r row) bool { return r.Native == "PermissionRequest" && r.Session == "s1" })
+	})
+}
