@@ -27,6 +27,10 @@ type Feed struct {
 	// opinion lets the call run. Approving is then saying nothing.
 	Promptless bool `yaml:"promptless"`
 
+	// Repeats says that a call about which the person was asked in the agent's
+	// own window comes a second time, with its number, once they said yes.
+	Repeats bool `yaml:"repeats"`
+
 	// Number is where in the payload an agent puts its own number of a request,
 	// and Answered where an event puts the number of the request that was
 	// answered in its window, by native name. Dots descend.

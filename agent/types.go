@@ -234,6 +234,7 @@ type Launch struct {
 	Program     string   `yaml:"program"`
 	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
 	Carrier     string   `yaml:"carrier"`     // the flag or variable that carries them, where Inject leaves it open
+	Line        bool     `yaml:"line"`        // a handler given at launch is one line for a shell; else a program and its words
 	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument
