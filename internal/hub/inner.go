@@ -81,6 +81,11 @@ func (h *Hub) serveInner(conn *net.UnixConn, in *arrival) {
 	ctx, cancel := context.WithDeadline(h.ctx, p.deadline)
 	defer cancel()
 	var answer json.RawMessage
+	// A command is a person's, typed at the agent: what the agent started may
+	// not type it.
+	if p.ev.Native == "hookmux_command" && (p.caller.agent != p.ev.Agent || p.caller.pid != in.peer.PID) {
+		p.ev.Malformed = "typed by another process than the agent's"
+	}
 	if list := h.listeners(in, &p); len(list) > 0 && !in.truncated && p.ev.Malformed == "" {
 		stop := in.gone(cancel)
 		answer = h.pass(ctx, in, &p, list)
