@@ -85,7 +85,7 @@ func (o *ops) onFile(_ string, f struct {
 }
 
 func readFile(a *fileArgs) (any, error) {
-	file, err := os.Open(a.Path)
+	file, err := openAny(a.Path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func writeFile(a *fileArgs) (any, error) {
 	default:
 		flags |= os.O_TRUNC
 	}
-	file, err := os.OpenFile(a.Path, flags, a.mode(0o666))
+	file, err := openAny(a.Path, flags, a.mode(0o666))
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +215,7 @@ func remove(a *fileArgs) (any, error) {
 }
 
 func copyFile(a *fileArgs) (any, error) {
-	from, err := os.Open(a.Path)
+	from, err := openAny(a.Path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,10 @@ func copyFile(a *fileArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := os.OpenFile(a.To, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, st.Mode().Perm())
+	if !st.Mode().IsRegular() {
+		return nil, &namedError{"Error", "EINVAL", "EINVAL: only files are copied, copyfile '" + a.Path + "'"}
+	}
+	to, err := openAny(a.To, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, st.Mode().Perm())
 	if err != nil {
 		return nil, err
 	}
