@@ -209,6 +209,9 @@ func (h *Hub) awaitWanted(ctx context.Context, params json.RawMessage, peer proc
 	if left < 0 || left > outboxWait {
 		left = outboxWait
 	}
+	if h.wanted(a, &p, peer); h.modules.settle(ctx) {
+		wait(ctx, settleAfter) // an agent that starts asks once, before its first events
+	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	for {
