@@ -37,9 +37,9 @@ func (w *world) runCommand() *cobra.Command {
 		Short: "Start an agent with hooks for this launch; no file is edited",
 		Long: `Starts an agent with hookmux's hooks given on its command line, for this launch
 only. Everything behind the agent's name is the agent's own, but --hook FILE up to
-a --; its own settings and hooks stay in force. Commands that run no session (such as claude mcp list) are
-passed on untouched. The agent takes this process's place, so exit code, signals
-and terminal are its own.
+a --; its own settings and hooks stay in force. Commands that run no session (such
+as claude mcp list) are passed on untouched. The agent takes this process's place,
+so exit code, signals and terminal are its own.
 
 AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		Example: `  hookmux run claude                          # as claude, seen by hookmux

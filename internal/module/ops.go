@@ -43,6 +43,7 @@ type ops struct {
 // home is the engine that ops answer.
 type home interface {
 	reply(id int, body []byte)
+	crowded() bool // more waits for it than it should
 	answered(id int, o outcome)
 	condemn(why error) // drop the engine after this turn
 	outside(f func())  // off the engine's time

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -18,6 +19,8 @@ import (
 type fileArgs struct {
 	Path, To, Target, Flag   string
 	Data                     []byte
+	Text                     *string // instead of Data
+	Words                    bool    // the answer is wanted as text, if it is any
 	Recursive, Link, Missing bool
 	Dir, Force               bool
 	Mode                     *uint32
@@ -97,7 +100,16 @@ func readFile(a *fileArgs) (any, error) {
 	if len(b) > maxFile {
 		return nil, &namedError{"RangeError", "ERR_FS_FILE_TOO_LARGE", a.Path + " is larger than a hook may read at once (32 MiB)"}
 	}
-	return nonNil(b), nil
+	return inWords(b, a.Words), nil
+}
+
+// inWords is bytes for an engine, as text where that is wanted and possible:
+// an engine takes long to make one of the other.
+func inWords(b []byte, wanted bool) any {
+	if wanted && utf8.Valid(b) {
+		return map[string]string{"text": string(b)}
+	}
+	return nonNil(b)
 }
 
 // nonNil keeps empty bytes from becoming JSON null.
@@ -126,7 +138,11 @@ func writeFile(a *fileArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Write(a.Data); err != nil {
+	data := a.Data
+	if a.Text != nil {
+		data = []byte(*a.Text)
+	}
+	if _, err := file.Write(data); err != nil {
 		_ = file.Close()
 		return nil, err
 	}

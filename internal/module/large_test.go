@@ -1,0 +1,49 @@
+package module
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLargeFiles: a file of some megabytes is read, written and looked at well
+// within the second a hook has, as text and as bytes, and comes through whole.
+func TestLargeFiles(t *testing.T) {
+	s := newStage(t, nil)
+	plain := filepath.Join(s.dir, "plain")
+	if err := os.WriteFile(plain, []byte(strings.Repeat("grüße, 世界 🙂 and so on\n", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m := s.load("large.ts", `import { readFileSync, writeFileSync, appendFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+const words = () => readFileSync("`+plain+`", "utf8");
+export default (hooks: any) => hooks.on("tool_call", async (event: any) => {
+  const does: any = {
+    text: () => words().length,
+    promised: async () => (await readFile("`+plain+`", { encoding: "utf-8" })).length,
+    bytes: () => readFileSync("`+plain+`").length,
+    wrote: () => { writeFileSync("`+plain+`.2", words()); appendFileSync("`+plain+`.2", "end"); return readFileSync("`+plain+`.2").length; },
+    bytesAgain: () => { writeFileSync("`+plain+`.3", readFileSync("`+plain+`")); return readFileSync("`+plain+`.3", "utf8") === words(); },
+    exec: () => execFileSync("cat", ["`+plain+`"], { encoding: "utf8" }) === words(),
+    broken: () => { writeFileSync("`+plain+`.4", Buffer.from([0x61, 0xff, 0x62])); return readFileSync("`+plain+`.4", "utf8") + readFileSync("`+plain+`.4").length; },
+    lone: () => { writeFileSync("`+plain+`.5", "a\ud800b"); return readFileSync("`+plain+`.5", "utf8"); },
+    other: () => { writeFileSync("`+plain+`.6", "é", "latin1"); return readFileSync("`+plain+`.6").length + readFileSync("`+plain+`.6", "latin1") + readFileSync("`+plain+`.6", "hex"); },
+    base64: () => [Buffer.from("YQ", "base64"), Buffer.from("Y Q-_=x", "base64").toString("base64url"), Buffer.from("YWJjZ", "base64"), btoa("a?>"), atob("YT8+")].join(),
+    mixed: () => Buffer.from("aé世🙂".repeat(3) + "\ud800z").toString(),
+  };
+  return { block: true, reason: String(await does[event.input.command]()) };
+});`)
+	for does, want := range map[string]string{
+		"text": "2300000", "promised": "2300000", "bytes": "3100000", "wrote": "3100003", "bytesAgain": "true", "exec": "true",
+		"broken": "a\ufffdb3", "lone": "a\ufffdb", "other": "1ée9", "base64": "a,YQ-_,abc,YT8+,a?>", "mixed": "aé世🙂aé世🙂aé世🙂\ufffdz",
+	} {
+		if d := s.must(m, s.bash(does)); d.Reason != want {
+			t.Errorf("%s: %q, want %q", does, d.Reason, want)
+		}
+	}
+	if said := s.troubles(); said != "" {
+		t.Error(said)
+	}
+}
