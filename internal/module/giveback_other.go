@@ -2,5 +2,7 @@
 
 package module
 
+const emptiedLater = true
+
 // forgetPages leaves it to the allocator.
 func forgetPages(_, _ uintptr) {}
