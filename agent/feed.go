@@ -27,6 +27,10 @@ type Feed struct {
 	// opinion lets the call run. Approving is then saying nothing.
 	Promptless bool `yaml:"promptless"`
 
+	// Repeats says that a call about which the person was asked in the agent's
+	// own window comes a second time, with its number, once they said yes.
+	Repeats bool `yaml:"repeats"`
+
 	// Number is where in the payload an agent puts its own number of a request,
 	// and Answered where an event puts the number of the request that was
 	// answered in its window, by native name. Dots descend.
@@ -48,6 +52,14 @@ type FeedPoint struct {
 	// that nobody is asked; "only", a yes counts only there, because the agent
 	// asks nobody afterwards and saying nothing lets the call run.
 	Unattended string `yaml:"unattended"`
+	// Sole says that no other event tells of a question or a plan: what the
+	// agent asks its person by itself is put to one here, and not only where
+	// the user chose to be asked before calls.
+	Sole bool `yaml:"sole"`
+	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
+	// only after the hook returned: nobody can answer there meanwhile, and
+	// holding keeps the person at the agent from it.
+	Hidden bool `yaml:"hidden"`
 }
 
 // The ways a point can differ where nobody sits at the agent.
@@ -135,14 +147,29 @@ func numberAt(payload []byte, path string) string {
 	return string(value)
 }
 
-// HoldFor is how long a request may wait: left is what the hook's time limit
-// leaves, wait the setting feed.wait. away says that the person is not at the
-// agent's own window, so that hiding its dialog costs nothing.
-func (f *Feed) HoldFor(left, wait time.Duration, away bool) time.Duration {
-	hold := HoldWait
-	if f != nil && f.Hold != "" {
-		hold = f.Hold
+// HoldAt is how the agent may be held at an event.
+func (f *Feed) HoldAt(native string) Hold {
+	switch p := f.At(native); {
+	case f == nil || f.Hold == "", p != nil && p.Hidden && f.Hold == HoldDeadline:
+		return HoldWait
 	}
+	return f.Hold
+}
+
+// WindowAt is how an answer in the agent's own window shows while a request of
+// an event waits.
+func (f *Feed) WindowAt(native string) Window {
+	if p := f.At(native); f == nil || p != nil && p.Hidden {
+		return WindowHidden
+	}
+	return f.Window
+}
+
+// HoldFor is how long a request of an event may wait: left is what the hook's
+// time limit leaves, wait the setting feed.wait. away says that the person is
+// not at the agent's own window, so that hiding its dialog costs nothing.
+func (f *Feed) HoldFor(native string, left, wait time.Duration, away bool) time.Duration {
+	hold := f.HoldAt(native)
 	switch {
 	case hold == HoldDeadline || away:
 		return left

@@ -24,12 +24,15 @@ func TestHoldFor(t *testing.T) {
 		{"others", &Feed{Hold: HoldWait}, false, wait},
 		{"others, away", &Feed{Hold: HoldWait}, true, left},
 		{"nothing known", nil, false, wait},
+		{"hidden here only", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Ask": {Hidden: true}}}, false, wait},
+		{"hidden here only, away", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Ask": {Hidden: true}}}, true, left},
+		{"hidden elsewhere", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Tell": {Hidden: true}}}, false, left},
 	} {
-		if got := c.feed.HoldFor(left, wait, c.away); got != c.want {
+		if got := c.feed.HoldFor("Ask", left, wait, c.away); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
-	if got := (&Feed{Hold: HoldWait}).HoldFor(time.Second, wait, false); got != time.Second {
+	if got := (&Feed{Hold: HoldWait}).HoldFor("Ask", time.Second, wait, false); got != time.Second {
 		t.Error("longer than the hook may take:", got)
 	}
 }

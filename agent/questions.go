@@ -24,8 +24,12 @@ func questionsOf(input []byte) []event.Inquiry {
 // QuestionsIn reads the questions out of the input of a tool that asks.
 func (c *Catalogue) QuestionsIn(input []byte) []event.Inquiry { return questionsOf(input) }
 
-// readQuestions reads a list of questions or the schema of a form.
+// readQuestions reads a list of questions, the schema of a form, or an address
+// that the person is asked to open.
 func readQuestions(value []byte) []event.Inquiry {
+	if address, ok := jsonscan.String(value); ok {
+		return []event.Inquiry{{Header: "to be opened in a browser", Text: address}}
+	}
 	if jsonscan.IsObject(value) {
 		return readForm(value)
 	}
@@ -93,6 +97,9 @@ func readForm(schema []byte) []event.Inquiry {
 		out = append(out, q)
 		return true
 	})
+	if len(out) == 0 { // a form without fields asks for a yes
+		out = []event.Inquiry{{Text: "nothing to fill in", Options: []event.Option{{Label: "accept"}}}}
+	}
 	return out
 }
 

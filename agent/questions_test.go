@@ -53,6 +53,32 @@ func TestFormsAreRead(t *testing.T) {
 	}
 }
 
+// A server may also ask for a yes without fields, or to have an address opened,
+// which nobody can do from elsewhere.
+func TestFormsWithoutFields(t *testing.T) {
+	for payload, c := range map[string]struct {
+		want       event.Inquiry
+		answerable bool
+		stdout     string
+	}{
+		`{"session_id":"s","mode":"url","url":"https://x.invalid","elicitation_id":"1"}`: {event.Inquiry{Header: "to be opened in a browser", Text: "https://x.invalid"}, false, ""},
+		`{"session_id":"s","mode":"form","requested_schema":{"type":"object","properties":{}}}`: {event.Inquiry{Text: "nothing to fill in", Options: []event.Option{{Label: "accept"}}}, true,
+			`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{}}}`},
+	} {
+		ev := Builtin().Decode(Input{Agent: "claude", Event: "Elicitation", Payload: []byte(payload)})
+		if len(ev.Questions) != 1 || !reflect.DeepEqual(ev.Questions[0], c.want) || ev.Questions[0].Answerable() != c.answerable {
+			t.Errorf("%s: %+v", payload, ev.Questions)
+			continue
+		}
+		if c.answerable {
+			answer, d := Builtin().Encode(&ev, answered(event.QuestionAnswer{Options: []string{"accept"}}))
+			if answer.Stdout != c.stdout {
+				t.Errorf("%s: %s %v", payload, answer.Stdout, d.Degraded)
+			}
+		}
+	}
+}
+
 // What is no question is left out.
 func TestOddQuestions(t *testing.T) {
 	got := questionsOf([]byte(`{"questions":[{"question":"Sure?"},{"question":"Sure?","multiSelect":true,"options":["a",{"label":"b"},3]},7,{"header":"H"}]}`))

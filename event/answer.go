@@ -100,6 +100,10 @@ type Inquiry struct {
 	Optional bool `json:"optional,omitempty"`
 }
 
+// Answerable is false when nothing can be said to it: an address that the
+// person is asked to open, for instance.
+func (q *Inquiry) Answerable() bool { return q.Free || len(q.Options) > 0 }
+
 // Option is one answer an agent offers.
 type Option struct {
 	Label       string `json:"label"`

@@ -74,6 +74,9 @@ func formContent(ev *event.Event, d *event.Decision, schema []byte) []byte {
 	}
 	var o object
 	for i, q := range ev.Questions {
+		if q.ID == "" {
+			continue // a form without fields
+		}
 		var value []byte
 		if given[i] != nil {
 			value = formValue(&q, given[i], jsonscan.Get(schema, "properties", q.ID))
@@ -84,6 +87,9 @@ func formContent(ev *event.Event, d *event.Decision, schema []byte) []byte {
 		if value != nil {
 			o.member(q.ID, value)
 		}
+	}
+	if len(o.b) == 0 {
+		return []byte("{}")
 	}
 	return o.bytes()
 }

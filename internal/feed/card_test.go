@@ -68,6 +68,10 @@ func TestCards(t *testing.T) {
 			gate.Need{Kind: gate.Permission, Unseen: true}, "sent only the beginning"},
 		"form": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Which colour?","requested_schema":{"properties":{"c":{"type":"string","description":"a colour","enum":["red","blue"]}}}}`,
 			gate.Need{Kind: gate.Question}, "Agent asks, for m\na colour (may be left open)\n  1) red\n  2) blue\n  Which colour?\n"},
+		"address": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Sign in","mode":"url","url":"https://x.invalid/a","elicitation_id":"1"}`,
+			gate.Need{Kind: gate.Question}, "Agent asks, for m\nto be opened in a browser: https://x.invalid/a\n  Sign in\n"},
+		"form without fields": {"claude", "Elicitation", `{"session_id":"s","mcp_server_name":"m","message":"Go on?","requested_schema":{"type":"object","properties":{}}}`,
+			gate.Need{Kind: gate.Question}, "nothing to fill in\n  1) accept\n  Go on?\n"},
 	} {
 		if got := shown(t, c.agent, c.native, c.payload, c.need); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)

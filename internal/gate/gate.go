@@ -105,6 +105,9 @@ func native(c Case) (Need, bool) {
 	switch kind {
 	case Question:
 		need.Choices = slices.Clone(point.Question)
+		if !answerable(c.Event.Questions) {
+			need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAnswer })
+		}
 	case Plan:
 		need.Plans = slices.Clone(point.Plan)
 	default:
@@ -118,10 +121,18 @@ func native(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	want := SideEffects
-	if need.Veto {
+	switch {
+	case need.Veto:
 		want = All
+	case kind != Permission && point.Sole:
+		want = Permissions
 	}
 	return need, rank(c.Level) >= rank(want)
+}
+
+// answerable: every question that must be answered can be.
+func answerable(list []event.Inquiry) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
 // asked is what a hook or guard wants a person to look at. It can be put to one

@@ -99,9 +99,21 @@ func TestQuestionsAndPlans(t *testing.T) {
 	if _, ok := Look(c); ok {
 		t.Error("nothing is asked")
 	}
-	c.Event.Questions = []event.Inquiry{{Text: "which?"}}
+	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
 	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
 		t.Error(need, ok)
+	}
+	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
+	c.Event.Questions = []event.Inquiry{{Text: "https://x.invalid"}} // an address to be opened
+	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+		t.Error(need, ok)
+	}
+	for agent, ok := range map[string]bool{"codex": true, "claude": false} { // Claude Code asks at PermissionRequest
+		c := caseOf(t, agent, "PreToolUse", question, Permissions)
+		c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
+		if need, got := Look(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
+			t.Error(agent, need, got)
+		}
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
 	if need, ok := Look(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {

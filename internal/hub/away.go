@@ -80,7 +80,7 @@ func (h *Hub) letBack() {
 	now := time.Now()
 	h.desk.table.Shorten(func(r *feed.Request) time.Time {
 		a, ok := h.catalogue.Agent(r.Event.Agent)
-		if !ok || a.Feed == nil || a.Feed.Hold == agent.HoldDeadline {
+		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}
 		return now.Add(h.rules.wait(r.Event))

@@ -24,6 +24,7 @@ type desk struct {
 	hub    *Hub
 	table  *feed.Table
 	served gate.Served
+	once   gate.Once
 	grants *consent.Grants
 	book   *consent.Book
 	pin    *consent.PIN
@@ -121,8 +122,18 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		in.dry.says("a person was asked about this call before, and what they said counts")
 		return
 	}
+	if spec.Repeats {
+		again := h.desk.once.Again
+		if in.dry != nil {
+			again = h.desk.once.Knows
+		}
+		if again(seen) {
+			in.dry.says("a person was asked about this call before; it is not put to anybody again")
+			return
+		}
+	}
 	hold := func() time.Duration {
-		return spec.HoldFor(time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
+		return spec.HoldFor(p.ev.Native, time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)
 	}
 	if !h.put(ctx, in, p, question{seen: seen, need: need, hold: hold}) {
 		h.askThere(p, d, spec)

@@ -50,6 +50,9 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 	if bad != nil {
 		return wire.FeedReplyResult{}, bad
 	}
+	if bad := h.fits(&r, said); bad != nil {
+		return wire.FeedReplyResult{}, bad
+	}
 	said.By, said.At = h.who(peer), time.Now()
 	if said.Verdict != event.Deny {
 		if err := h.desk.pin.Check(p.PIN); err != nil {
@@ -64,6 +67,28 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 		result.Degraded = h.leftBehind(&r, said)
 	}
 	return result, bad
+}
+
+// fits refuses answers to a question that the agent could not be told: nothing
+// would be answered then, and the request gone.
+func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
+	if r.Need.Kind != gate.Question || said.Answer.Choice != event.ChooseAnswer {
+		return nil
+	}
+	// A question that another program pushed is answered in that one's words.
+	a, ok := h.catalogue.Agent(r.Event.Agent)
+	if !ok {
+		return nil
+	}
+	if point := a.Feed.At(r.Event.Native); point == nil || !slices.Contains(point.Question, event.ChooseAnswer) {
+		return nil
+	}
+	for _, less := range h.leftBehind(r, said) {
+		if why, ok := strings.CutPrefix(less, "allow → none: "); ok {
+			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", why)
+		}
+	}
+	return nil
 }
 
 // leftBehind is what of an answer does not reach the agent: it is put into the

@@ -18,7 +18,8 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 	if ev.Where.PID > 0 {
 		gone = h.watchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed.Window == agent.WindowState && ev.Kind != event.ToolBefore {
+	a, ok := h.catalogue.Agent(ev.Agent)
+	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
 		decided = stateDecided(ctx, a.Feed.State, ev)
 	}
@@ -33,7 +34,7 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 		case <-decided:
 			// Of several requests of one session nobody knows which it was; the
 			// next event about each tells.
-			if d.alone(ev) {
+			if d.alone(ev, a.Feed) {
 				d.table.End(ticket.ID(), feed.InWindow)
 			}
 		}
@@ -69,11 +70,12 @@ func (h *Hub) watchExit(ctx context.Context, pid int, start uint64) <-chan struc
 	return done
 }
 
-// alone reports whether no more than one request of the session waits.
-func (d *desk) alone(ev *event.Event) bool {
+// alone reports whether no more than one request of the session waits that has
+// a dialog in the agent's window.
+func (d *desk) alone(ev *event.Event, spec *agent.Feed) bool {
 	n := 0
 	for _, item := range d.table.Items(false) {
-		if item.Agent == ev.Agent && item.Session == ev.Session {
+		if item.Agent == ev.Agent && item.Session == ev.Session && spec.WindowAt(item.Event) != agent.WindowHidden {
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // Failing reports whether a finished call failed, why, and with which exit
 // code (0 when none is known). Every shape in which an agent says so counts;
 // a search that found nothing did not fail, and neither did a call that the
-// person stopped.
+// person stopped, or a question that they did not want to answer.
 func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	tool := ev.Tool
 	if tool == nil {
@@ -33,6 +33,9 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	}
 	if r.stopped || string(jsonscan.Get(ev.Raw, "is_interrupt")) == "true" {
 		return false, "", 0
+	}
+	if tool.Kind == event.Question || tool.Kind == event.Plan {
+		return false, "", 0 // the person said no, or waved it away
 	}
 	if tool.Kind == event.Shell && r.exit == 1 && foundNothing(tool.Commands) {
 		return false, "", 0

@@ -170,7 +170,7 @@ func TestFailingAsCaptured(t *testing.T) {
 		"gemini/AfterTool.run_shell_command": false, "gemini/AfterTool.write_file": false, "gemini/AfterTool.invoke_agent": false,
 		"copilot/postToolUse.bash": false, "copilot/postToolUse.create": false, "copilot/postToolUseFailure.view": true,
 		"opencode/hook.tool.execute.after.bash": false, "opencode/hook.tool.execute.after.write": false, "opencode/hook.tool.execute.after.task": false,
-		"opencode/event.message.part.updated.tool.read.error": true,
+		"opencode/event.message.part.updated.tool.read.error": true, "opencode/event.message.part.updated.tool.question.error": false,
 		"pi/tool_result.bash": false, "pi/tool_result.bash.error": true, "pi/tool_execution_end.bash.error": true, "pi/tool_execution_end.write": false,
 	} {
 		name, file, _ := strings.Cut(fixture, "/")

@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/feed"
@@ -37,12 +39,28 @@ func feedChecks() []Check {
 			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
 		},
 		{
+			ID: "feed-later", Proves: "what was let go and approved in the agent's own window runs, and is not asked about again", Acts: []string{"feed"},
+			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater, Saboteur: askTwice, Sure: byCommand,
+		},
+		{
 			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed", Acts: []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && windowed(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
 		},
 		{
 			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
 			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-window-question", Proves: "a question that was answered in the agent's own window is gone from the feed", Acts: []string{"questions"},
+			Applies: func(s Subject) bool { return asks(s) && windowed(s.Agent) }, Judge: judgeFeedWindowQuestion, Saboteur: blindQuestion, Sure: byCommand,
+		},
+		{
+			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen", Acts: []string{"plans"},
+			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 }, Judge: judgeFeedPlanModes, Saboteur: forgetMode,
+		},
+		{
+			ID: "feed-form", Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up", Acts: []string{"forms"},
+			Applies: func(s Subject) bool { return s.Event == nil && s.Agent != nil && noForms(s.Agent, s.Driver) == "" }, Judge: judgeFeedForm, Saboteur: silent,
 		},
 		{
 			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words", Acts: []string{"questions"},
@@ -105,9 +123,15 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 	if r := answered(e, tagNobody); r != nil {
 		return *r
 	}
-	switch took := e.Feed.Prompted; {
-	case e.Ran(tagNobody):
+	if e.Ran(tagNobody) {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "nobody answered, and it ran")
+	}
+	return prompted(e)
+}
+
+// prompted says whether the agent's own prompt took over in time.
+func prompted(e *Evidence) Result {
+	switch took := e.Feed.Prompted; {
 	case took < 0:
 		return fails("", "the agent's own prompt did not come up")
 	case took > slack*promptWithin:
@@ -118,10 +142,35 @@ func judgeFeedNobody(p *Proof, _ Subject) Result {
 	return holds("the agent's own prompt was there")
 }
 
+func judgeFeedLater(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagLater); r != nil {
+		return *r
+	}
+	switch {
+	case e.Feed.Times[tagLater] > 1:
+		return fails("A fault of hookmux", "it was put to the person %d times", e.Feed.Times[tagLater])
+	case !e.Ran(tagLater):
+		return fails("", "the person said yes in the window, and it did not run")
+	}
+	return holds("approved in the window, ran, and came to the feed once")
+}
+
 func judgeFeedWindow(p *Proof, s Subject) Result {
 	e := p.Of("feed")
-	if _, ok := e.Feed.Asked[tagWindow]; !ok {
-		return fails("", "no request for %s reached the feed", tagWindow)
+	return goneFromFeed(e, s, tagWindow, e.Ran(tagWindow))
+}
+
+func judgeFeedWindowQuestion(p *Proof, s Subject) Result {
+	e := p.Of("questions")
+	return goneFromFeed(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
+}
+
+// goneFromFeed says whether a request that was answered in the agent's own
+// window left the feed in time, and whether the agent took the answer.
+func goneFromFeed(e *Evidence, s Subject, tag string, taken bool) Result {
+	if _, ok := e.Feed.Asked[tag]; !ok {
+		return fails("", "no request for %s reached the feed", tag)
 	}
 	switch {
 	case e.Feed.Sign < 0:
@@ -130,25 +179,29 @@ func judgeFeedWindow(p *Proof, s Subject) Result {
 		return fails("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
 	case e.Feed.Gone > slack*goneWithin:
 		return fails("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
-	case e.Feed.Ended[tagWindow].End != string(feed.InWindow):
-		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tagWindow].End)
-	case !e.Ran(tagWindow):
-		return fails("", "the person said yes in the window, and it did not run")
+	case e.Feed.Ended[tag].End != string(feed.InWindow):
+		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
+	case !taken:
+		return fails("", "the person answered in the window, and the agent did not go by it")
 	case e.Feed.Gone > goneWithin:
 		return unsure("gone %.1f s after the sign (%s); try it again when the machine has less to do", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
 	}
 	return holds("gone at once after the sign (%s)", s.Agent.Feed.Window)
 }
 
-func judgeFeedQuestion(p *Proof, _ Subject) Result {
+func judgeFeedQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
-	if r := answered(e, "question"); r != nil {
+	if r := answered(e, tagQuestions); r != nil {
 		return *r
 	}
-	for q, a := range map[string]string{askedOne: "blue", askedTwo: "round, flat"} {
-		if !e.Saw(`"` + q + `"="` + a + `"`) {
+	shapes := s.Driver.Questions.shapes()
+	for q, a := range map[string]string{askedOne: "blue", askedTwo: strings.Join(shapes, ", ")} {
+		if !e.Saw(fmt.Sprintf(s.Driver.Questions.Told, q, a)) {
 			return fails("", "the model did not read %q as the answer to %q", a, q)
 		}
+	}
+	if len(shapes) == 1 {
+		return holds("the model read both answers")
 	}
 	return holds("the model read both answers, the one with two options whole")
 }
@@ -175,6 +228,16 @@ var (
 	// allowAll answers every request for leave.
 	allowAll = Saboteur{Name: "allow-all", What: "an encoder that gives leave to everything",
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
+
+	// askTwice does not know that the agent reports a call again.
+	askTwice = Saboteur{Name: "ask-twice", What: "a feed that puts a call to the person again",
+		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+
+	// blindQuestion waits for the end of the turn: a question is over when it is
+	// answered, so that its end would tell as well.
+	blindQuestion = Saboteur{Name: "blind-question", What: "a feed that sees neither the agent's window nor the ends of calls",
+		First:     `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
 	blindWindow = Saboteur{Name: "blind-window", What: "a feed that does not look into the agent's window",

@@ -8,8 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
-// Questions that a model puts to the person, for agents that report them as
-// events of their own.
+// Questions to the person, for agents that report them as events of their own:
+// those of the model, or, where they report no others, the forms of an MCP
+// server.
 
 func questionPart() Part {
 	return Part{
@@ -25,20 +26,14 @@ func questionPart() Part {
 }
 
 func noQuestion(a *agent.Agent, d Driver) string {
-	if d.TUI == nil || d.Words.Question == nil {
+	if d.TUI == nil || d.Words.Question == nil && d.Forms == nil {
 		return "no start is known in which this agent asks the person something"
 	}
 	return ""
 }
 
 func playQuestion(ctx context.Context, st *Stage) error {
-	err := st.stageScene(Scene{Beats: []model.Beat{
-		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Say: lastWords},
-	}})
-	if err != nil {
-		return err
-	}
-	err = st.ready(func(ev *event.Event, _ int) event.Decision {
+	err := st.ready(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.UserQuestion {
 			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "question")}
 		}
@@ -47,7 +42,7 @@ func playQuestion(ctx context.Context, st *Stage) error {
 	if err != nil {
 		return err
 	}
-	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, t *terminal) error {
+	ends := func(ctx context.Context, t *terminal) error {
 		c, cancel := context.WithTimeout(ctx, st.patience*2/3)
 		defer cancel()
 		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
@@ -55,7 +50,17 @@ func playQuestion(ctx context.Context, st *Stage) error {
 		}
 		t.settle(ctx)
 		return nil
-	})
+	}
+	if st.Driver.Forms != nil {
+		return st.playForm(ctx, ends)
+	}
+	err = st.stageScene(Scene{Beats: []model.Beat{
+		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Say: lastWords},
+	}})
+	if err != nil {
+		return err
+	}
+	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), false), ends)
 }
 
 func judgeQuestion(p *Proof, s Subject) Result {

@@ -1,6 +1,9 @@
 package verify
 
-import "github.com/hookmux/hookmux/internal/verify/model"
+import (
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
 
 // drivers: adding an agent is adding an entry, here and in package agents.
 var drivers = []Driver{
@@ -37,15 +40,19 @@ var drivers = []Driver{
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
 		Prompts: "Do you want to proceed",
-		Questions: &Questions{Tool: "AskUserQuestion", Plan: "ExitPlanMode", Args: func(p string) []string {
+		Questions: &Questions{Tool: "AskUserQuestion", Told: `"%s"="%s"`, Plan: "ExitPlanMode", Args: func(p string) []string {
 			return []string{"--permission-mode", "plan", "--", p}
+		}, Modes: map[event.PlanMode]string{event.PlanAccept: "default", event.PlanAuto: "acceptEdits", event.PlanManual: "default"}},
+		Forms: &Forms{Prompts: "requests your input", Args: func(p, url string) []string {
+			return []string{"--permission-mode", "default", "--mcp-config", `{"mcpServers":{"` + formServer + `":{"type":"http","url":"` + url + `"}}}`,
+				"--allowedTools", "mcp__" + formServer, "--", p}
 		}},
 		EndsOnTerm: true,
+		Unproven:   map[string]string{"Elicitation.allow": "a form is filled in by a person, and by no hook; see feed-form"},
 		Racy:       map[string]string{"StopFailure": "headless, the agent does not wait for this hook when it ends"},
 		Unseen: map[string]string{
 			"PermissionDenied": "only its auto mode sends it, which needs the vendor's service",
 			"PostModelSwitch":  "needs a second model and a person at /model",
-			"Elicitation":      "needs an MCP server that asks",
 			"ConfigChange":     "needs a settings file edited in a running session",
 		},
 	},
@@ -76,7 +83,10 @@ var drivers = []Driver{
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
 		Compact: "/compact", Quit: "/quit", Accept: "y", AsksInStatus: true,
 		Prompts: "Would you like to run the following command",
-		Unseen:  map[string]string{},
+		Questions: &Questions{Tool: "request_user_input", Told: `"%s" = "%s"`, Single: true, IDs: true, Args: func(p string) []string {
+			return []string{"--no-daemon", "--enable", "default_mode_request_user_input", "-a", "never", "-s", "danger-full-access", "--", p}
+		}},
+		Unseen: map[string]string{},
 	},
 	{
 		Name: "grok", Program: "grok",
@@ -139,7 +149,7 @@ var drivers = []Driver{
 		TUI:            func(p string, _ bool) []string { return []string{"--prompt", p} },
 		AsksAtTerminal: true, StrictEnv: []string{`OPENCODE_PERMISSION={"bash":"ask"}`},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter", Interrupt: []string{"Escape", "Escape"}, AsksInStatus: true,
-		Prompts: "Permission required", Questions: &Questions{Tool: "question"},
+		Prompts: "Permission required", Questions: &Questions{Tool: "question", Told: `"%s"="%s"`},
 		FailedIsRefused: true, KeepAtTerminal: true,
 		Varies: []string{`ses_[A-Za-z0-9]+`},
 		Brings: map[string]string{"session.error": "error"},
@@ -223,7 +233,33 @@ var drivers = []Driver{
 			"postToolUseFailure": "a command that ends with a code other than 0 has not failed, to this agent",
 		},
 	},
-	{Name: "codebuddy", Program: "codebuddy", Record: codebuddyRecorder},
+	{
+		Name: "codebuddy", Program: "codebuddy", Front: "codebuddy.mjs",
+		TUI: func(p string, strict bool) []string {
+			if strict {
+				return []string{"--model", "scripted", "--permission-mode", "default", "--", p}
+			}
+			return []string{"--model", "scripted", "--permission-mode", "bypassPermissions", "--", p}
+		},
+		AsksAtTerminal: true, AsksInStatus: true, KeepAtTerminal: true,
+		Quit: "/exit", Accept: "y", Prompts: "May Bash go on?",
+		FailsClosed: map[string]string{
+			"crash": "a hook that was killed refuses the call", "hang": "a hook that runs into its limit refuses the call",
+		},
+		NoEnd:    "headless, this agent does not report the end of a session",
+		NoResume: "a session that another program hosts is none a person takes up",
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("Agent", map[string]any{
+				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
+		},
+		Unseen: map[string]string{
+			"PermissionDenied":   "headless, a call without leave is refused; every headless start here has leave",
+			"PostToolUseFailure": "a command that fails has not broken, to this agent",
+			"StopFailure":        "a failed model call ends with a plain Stop",
+			"PreCompact":         "did not come when a short conversation was compacted",
+			"PostCompact":        "did not come when a short conversation was compacted",
+		},
+	},
 	{Name: "cline", Program: "cline", Record: clineRecorder},
 	{Name: "goose", Program: "goose", Record: gooseRecorder},
 }

@@ -29,6 +29,7 @@ type Feed struct {
 	Asked   map[string]wire.FeedItem // as they came
 	Ended   map[string]wire.FeedItem // as they ended
 	Replies map[string]string        // what the reply heard
+	Times   map[string]int           // how often one came
 	// Prompted is how long after the request was let go the agent's own prompt
 	// was on the screen; negative when it never was.
 	Prompted time.Duration
@@ -45,6 +46,7 @@ const (
 	tagYes    = "feed-yes"
 	tagNo     = "feed-no"
 	tagWindow = "feed-window"
+	tagLater  = "feed-later"
 	tagNobody = "feed-nobody"
 )
 
@@ -52,6 +54,8 @@ func feedPart() Part {
 	return Part{
 		Acts: []Act{
 			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
+			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: always, Play: playForms},
+			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: always, Play: playPlans},
 			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
 		},
 		Checks: feedChecks(),
@@ -100,6 +104,9 @@ func playFeed(ctx context.Context, st *Stage) error {
 	if windowed(st.Agent) {
 		tags = append(tags, tagWindow)
 	}
+	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil && known.Feed.Repeats { // not the stage's, which a saboteur may have changed
+		tags = append(tags, tagLater)
+	}
 	tags = append(tags, tagNobody) // last: nobody answers it
 	var calls []model.ToolCall
 	for _, tag := range tags {
@@ -118,12 +125,12 @@ func playFeed(ctx context.Context, st *Stage) error {
 		return err
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	p, err := st.attach(ctx) // before the agent: it may ask at once
+	if err != nil {
+		return err
+	}
+	defer p.leave()
 	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
-		p, err := st.attach(ctx)
-		if err != nil {
-			return err
-		}
-		defer p.leave()
 		for _, tag := range tags {
 			if !p.asked(tag, st.patience) {
 				t.keep()
@@ -138,9 +145,11 @@ func playFeed(ctx context.Context, st *Stage) error {
 			case tagNo:
 				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
 			case tagWindow:
-				p.inWindow(t, tag)
+				p.inWindow(t, tag, st.Driver.Prompts)
+			case tagLater:
+				p.later(t, tag)
 			case tagNobody:
-				p.nobody(t, tag)
+				p.nobody(t, tag, st.Driver.Prompts)
 			}
 		}
 		return nil
@@ -177,7 +186,7 @@ type elsewhere struct {
 // attach lets the feed hold requests for this person, who sees what comes.
 func (st *Stage) attach(ctx context.Context) (*elsewhere, error) {
 	st.hub.Sink(true)
-	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Prompted: -1, Sign: -1, Gone: -1}
+	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Times: map[string]int{}, Prompted: -1, Sign: -1, Gone: -1}
 	p := &elsewhere{st: st, ctx: ctx, feed: &st.evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", st.Dirs.Socket())
@@ -213,10 +222,11 @@ func (p *elsewhere) listen() {
 		tag := itemTag(&note.Params)
 		p.mu.Lock()
 		if note.Method == wire.NoteFeedReceived {
+			p.feed.Times[tag]++
 			if _, ok := p.feed.Asked[tag]; !ok {
 				p.feed.Asked[tag] = note.Params
 			}
-		} else {
+		} else if p.feed.Asked[tag].ID == note.Params.ID { // what came of an earlier one may be told later
 			p.feed.Ended[tag] = note.Params
 			if p.gone[tag].IsZero() {
 				p.gone[tag] = time.Now()
@@ -228,11 +238,14 @@ func (p *elsewhere) listen() {
 	}
 }
 
-// itemTag is what a request is about: the tag of a command, else its kind and
-// how many of that kind came before.
+// itemTag is what a request is about: the tag of a command or a form, else its
+// kind.
 func itemTag(item *wire.FeedItem) string {
 	if m := tagPattern.FindSubmatch(item.Input); m != nil {
 		return string(m[1])
+	}
+	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {
+		return m[1]
 	}
 	return item.Kind
 }
@@ -278,23 +291,45 @@ func (p *elsewhere) reply(tag string, params wire.FeedReplyParams) {
 	p.mu.Unlock()
 }
 
-// nobody lets a request go, and looks how soon the agent asks by itself.
-func (p *elsewhere) nobody(t *terminal, tag string) {
+// release lets a request go.
+func (p *elsewhere) release(tag string) bool {
 	p.mu.Lock()
 	item := p.feed.Asked[tag]
 	p.mu.Unlock()
 	var result wire.FeedReplyResult
-	began := time.Now()
 	err := p.st.hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
 	if err != nil {
-		p.feed.Replies[tag] = err.Error()
+		result.Outcome = err.Error()
+	}
+	p.mu.Lock()
+	p.feed.Replies[tag] = result.Outcome
+	p.mu.Unlock()
+	return err == nil
+}
+
+// later lets a request go and says yes in the agent's own window: it must run,
+// and not be put to anybody a second time.
+func (p *elsewhere) later(t *terminal, tag string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	if !p.release(tag) || !t.await(ctx, p.st.Driver.Prompts) || t.press(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
-	p.feed.Replies[tag] = result.Outcome
+	for !p.st.there(tag) && pause(ctx, 20*time.Millisecond) {
+	}
+}
+
+// nobody lets a request go, and looks how soon the agent asks by itself: its
+// own prompt is known by what it shows.
+func (p *elsewhere) nobody(t *terminal, tag, shows string) {
+	began := time.Now()
+	if !p.release(tag) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {
-		if strings.Contains(squeezed(t.screen(ctx)), p.st.Driver.Prompts) {
+		if strings.Contains(squeezed(t.screen(ctx)), shows) {
 			p.feed.Prompted = time.Since(began)
 			break
 		}
@@ -308,14 +343,19 @@ func (p *elsewhere) nobody(t *terminal, tag string) {
 
 func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// inWindow answers in the agent's own window, and looks how soon after the
-// first sign of it the request is out of the feed.
-func (p *elsewhere) inWindow(t *terminal, tag string) {
+// inWindow answers in the agent's own window, known by what it shows, and looks
+// how soon after the first sign of it the request is out of the feed.
+func (p *elsewhere) inWindow(t *terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	sign, err := p.st.signOf()
-	if err != nil || !t.await(ctx, p.st.Driver.Prompts) {
+	if err != nil || !t.await(ctx, shows) {
 		return
+	}
+	for range 100 { // the dialog may be drawn before the agent says that it waits
+		if !sign() || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
 	}
 	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
 	pressed := time.Now()
@@ -323,6 +363,11 @@ func (p *elsewhere) inWindow(t *terminal, tag string) {
 		return
 	}
 	for !sign() {
+		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
+			if pressed = time.Now(); t.press(ctx, p.st.Driver.Accept) != nil {
+				return
+			}
+		}
 		if !pause(ctx, 5*time.Millisecond) {
 			return
 		}
@@ -373,7 +418,7 @@ func (st *Stage) signOf() (func() bool, error) {
 func (st *Stage) resolutions() []Seen {
 	var out []Seen
 	for _, x := range st.watcher.all() {
-		if x.Event.Kind == event.PermissionResolved {
+		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
 			out = append(out, x)
 		}
 	}

@@ -61,24 +61,30 @@ func fileNames(e *Evidence) []string {
 // the other. What differs from run to run does not count: paths, numbers, ids.
 func toldOnlyIn(e, other *Evidence, varies []string) string {
 	known := map[string]bool{}
-	for _, m := range told(other) {
-		known[alike(m.Text, other, varies)] = true
+	for _, text := range told(other) {
+		known[alike(text, other, varies)] = true
 	}
-	for _, m := range told(e) {
-		if !known[alike(m.Text, e, varies)] {
-			return m.Text
+	for _, text := range told(e) {
+		if !known[alike(text, e, varies)] {
+			return text
 		}
 	}
 	return ""
 }
 
 // told are what counts as said to the model: no words of its own, and no
-// standing instructions.
-func told(e *Evidence) []model.Message {
-	var out []model.Message
+// standing instructions. What an agent says as the system amid the
+// conversation is taken line by line: some put all they have to say there into
+// one message, what hooks printed among it, and cut it differently each time.
+func told(e *Evidence) []string {
+	var out []string
 	for _, m := range e.Told {
-		if m.Role != model.RoleAssistant && m.Role != model.RoleSystem && m.Kind != "tool_call" {
-			out = append(out, m)
+		switch {
+		case m.Standing, m.Role == model.RoleAssistant, m.Kind == model.KindToolCall:
+		case m.Role == model.RoleSystem:
+			out = append(out, strings.Split(m.Text, "\n")...)
+		default:
+			out = append(out, m.Text)
 		}
 	}
 	return out

@@ -214,3 +214,35 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 		t.Error("the agent was started for a check it has none of")
 	}
 }
+
+// What a hook printed counts wherever the agent puts it: also amid words of the
+// system, in one message with other things. Standing instructions do not.
+func TestNeutralReadsTheSystem(t *testing.T) {
+	system := func(text string) model.Message {
+		return model.Message{Role: model.RoleSystem, Kind: model.KindText, Text: text}
+	}
+	standing := system("Be good.")
+	standing.Standing = true
+	result := model.Message{Role: model.RoleTool, Kind: model.KindToolResult, Text: "out-plain"}
+	acts := func(with, without []model.Message) *Proof {
+		files := map[string]string{"ran-plain": "", "ran-fail": ""}
+		return &Proof{evidence: map[string]*Evidence{
+			"observe": {Files: files, Seen: []Seen{{}}, Told: append(with, result)},
+			"control": {Files: files, Told: append(without, result)},
+		}}
+	}
+	for _, c := range []struct {
+		name          string
+		with, without []model.Message
+		want          Mark
+	}{
+		{"the same, cut differently", []model.Message{system("# Environment\nfolder 17\n# Tools")}, []model.Message{system("# Tools"), system("# Environment\nfolder 4")}, Holds},
+		{"a stray line", []model.Message{system("SessionStart hook success: " + strayWord + "\n# Environment")}, []model.Message{system("# Environment")}, Fails},
+		{"something left out", []model.Message{system("# Environment")}, []model.Message{system("# Environment\nmind the gap")}, Fails},
+		{"standing instructions", []model.Message{standing}, nil, Holds},
+	} {
+		if got := judgeNeutral(acts(c.with, c.without), Subject{}); got.Mark != c.want {
+			t.Errorf("%s: %s %s", c.name, got.Mark, got.Why)
+		}
+	}
+}

@@ -48,6 +48,7 @@ type Stage struct {
 	evidence  *Evidence
 	patience  time.Duration
 	inPane    bool // the agent at the terminal knows its tmux
+	terminals int  // how many there were
 }
 
 // setting is what all stages of one agent share.

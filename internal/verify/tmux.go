@@ -34,8 +34,13 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	}
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
 	defer cancel()
-	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux")}
-	argv := append(st.start().Argv, args...)
+	st.terminals++ // a server that is just ending would answer at the same address
+	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux"+strconv.Itoa(st.terminals))}
+	argv, err := st.window(st.start())
+	if err != nil {
+		return err
+	}
+	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
 	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
@@ -72,6 +77,7 @@ func (t *terminal) welcome(ctx context.Context) {
 		for _, w := range t.st.Driver.Welcome {
 			if strings.Contains(screen, w.Text) {
 				t.keep()
+				pause(ctx, 400*time.Millisecond) // a screen that was just drawn takes no keys yet
 				for _, key := range w.Keys {
 					if t.press(ctx, key) != nil || !pause(ctx, 200*time.Millisecond) {
 						return
@@ -201,7 +207,7 @@ func noDialog(a *agent.Agent, d Driver) string {
 	if d.TUI == nil {
 		return "no interactive start that works offline is known" + because(d.NoTUI)
 	}
-	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" {
+	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" && !d.KeepAtTerminal {
 		return "nothing that only shows interactively"
 	}
 	return ""
@@ -245,13 +251,19 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	if asks {
 		c, cancel := within(st.patience / 3)
 		// A turn that ends all the same was not asked about: no need to wait.
-		shown := t.awaitUnless(c, worded(wordReason, "ask"), func() bool {
+		over := func() bool {
 			return st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
-		})
-		cancel()
-		if !shown {
-			return nil // the check says what is missing
 		}
+		shown := t.awaitUnless(c, worded(wordReason, "ask"), over)
+		cancel()
+		switch {
+		case !shown && !over():
+			return nil // the check says what is missing
+		case !shown:
+			asks = false
+		}
+	}
+	if asks {
 		if _, err := os.Stat(filepath.Join(st.Project, "ran-ask")); err == nil {
 			_ = os.WriteFile(filepath.Join(st.Project, "asked"), []byte("too early"), 0o600)
 		}

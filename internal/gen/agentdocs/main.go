@@ -183,7 +183,7 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 	if len(why) > 0 {
 		b.WriteString("\n" + strings.Join(why, "\n") + "\n")
 	}
-	feedOf(b, a.Feed)
+	feedOf(b, a)
 	b.WriteString("\nFiles that hold its hooks:\n\n")
 	for _, f := range a.Files {
 		fmt.Fprintf(b, "- %s: `%s`", f.Scope, f.Path)
@@ -195,7 +195,8 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 }
 
 // feedOf says what a person can answer from elsewhere.
-func feedOf(b *bytes.Buffer, f *agent.Feed) {
+func feedOf(b *bytes.Buffer, a *agent.Agent) {
+	f := a.Feed
 	if f == nil {
 		return
 	}
@@ -203,12 +204,7 @@ func feedOf(b *bytes.Buffer, f *agent.Feed) {
 		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `feed.wait` says",
 		agent.HoldBrief: short(time.Duration(f.Brief)) + ", longer while you are away",
 	}[f.Hold]
-	window := map[agent.Window]string{
-		agent.WindowState:  "a file in which it keeps what it is at changes",
-		agent.WindowEvent:  "its next event tells",
-		agent.WindowHidden: "its own dialog appears only after the hook returned",
-	}[f.Window]
-	fmt.Fprintf(b, "\nIn the [feed](feed.md): held %s. Answered in its own window: %s.\n\n", hold, window)
+	fmt.Fprintf(b, "\nIn the [feed](feed.md): held %s. %s.\n\n", hold, signOf(a))
 	for _, name := range slices.Sorted(maps.Keys(f.Points)) {
 		p := f.Points[name]
 		var parts []string
@@ -220,8 +216,29 @@ func feedOf(b *bytes.Buffer, f *agent.Feed) {
 				parts = append(parts, kind.name+" "+kind.words)
 			}
 		}
+		if p.Hidden {
+			parts = append(parts, "its own dialog appears only after the hook returned, so that this is held as long as `feed.wait` says")
+		}
 		fmt.Fprintf(b, "- `%s`: %s\n", name, strings.Join(parts, "; "))
 	}
+}
+
+// signOf names the first sign of an answer in the agent's own window.
+func signOf(a *agent.Agent) string {
+	f := a.Feed
+	switch f.Window {
+	case agent.WindowState:
+		return fmt.Sprintf("The first sign that it was answered in its own window: `%s` in `%s`, seen from its transcript, is no longer `%s`", f.State.Status, f.State.Path, f.State.Waiting)
+	case agent.WindowEvent:
+		var names []string
+		for _, e := range a.Events {
+			if e.Kind == event.PermissionResolved || f.Answered[e.Name] != "" {
+				names = append(names, "`"+e.Name+"`")
+			}
+		}
+		return "The first sign that it was answered in its own window: " + strings.Join(names, ", ")
+	}
+	return "Nothing waits here while it could be answered in its own window: its dialog appears only after the hook returned"
 }
 
 func words[T ~string](list []T) string {

@@ -359,3 +359,18 @@ func TestWaitAndCloseWhileStreaming(t *testing.T) {
 	s.Close() // must end the stream that sleeps for an hour
 	<-gone
 }
+
+// Instructions stand in front of a conversation; the same role amid it is news.
+func TestStandingInstructions(t *testing.T) {
+	s := start(t, Options{})
+	w := wires[0]
+	say := func(text string) Message { return Message{Role: RoleSystem, Kind: KindText, Text: text} }
+	w.ask(t, s.URL("r"), []Message{say("be good"), user(Mark("")), say("by the way")}, shell, false)
+	got := map[string]bool{}
+	for _, m := range s.Told("r") {
+		got[m.Text] = m.Standing
+	}
+	if !got["be good"] || got["by the way"] || len(got) < 3 {
+		t.Errorf("%v", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -30,6 +31,9 @@ type Message struct {
 	ToolName   string // of a call; of a result where the API says it
 	IsError    bool   // a tool result marked as failed (Anthropic only)
 	Request    int    // index into Requests of the request that brought it first
+	// Standing says that it is part of the instructions in front of the
+	// conversation. What an agent says under the same role later on is news.
+	Standing bool
 }
 
 // Request kinds.
@@ -57,6 +61,7 @@ type Request struct {
 	NotOffered   []string // called by the step although not offered: the call will fail
 	Messages     []Message
 	Body         json.RawMessage // as sent; nil when it was no JSON
+	Header       http.Header
 }
 
 // run is what the server knows of one run. Guarded by Server.mu.
@@ -79,8 +84,11 @@ func newRun() *run {
 // something really told twice is still seen twice.
 func (r *run) add(q Request) {
 	n := len(r.requests)
+	standing := true
 	for i := range q.Messages {
-		q.Messages[i].Request = n
+		m := &q.Messages[i]
+		standing = standing && m.Role == RoleSystem
+		m.Request, m.Standing = n, standing
 	}
 	r.requests = append(r.requests, q)
 	if q.Kind != ReqSide {
