@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -274,7 +273,7 @@ func (ms *modules) tidy() {
 	defer ms.tidying.Store(false)
 	for ms.untidy.Load() && wait(ms.hub.ctx, tidyAfter) {
 		ms.untidy.Store(false)
-		debug.FreeOSMemory()
+		module.GiveBack()
 	}
 }
 

@@ -319,8 +319,10 @@ func (m *machine) loop() {
 	for m.turn() {
 		if m.worn {
 			// Stacks shrink by and by, and only while something else happens: a
-			// recursion's megabytes are given back with their goroutine.
+			// recursion's megabytes are given back with their goroutine, and with the
+			// engine's own stack.
 			m.worn = false
+			renewStack(m.vm)
 			go m.loop()
 			m.strain()
 			return
