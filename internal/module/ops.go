@@ -234,6 +234,12 @@ func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 		b := make([]byte, n)
 		_, err = rand.Read(b)
 		return b, err
+	case "bytes": // of a text
+		v, err := read[string](args)
+		return nonNil([]byte(v)), err
+	case "words": // of bytes, if they are any
+		v, err := read[[]byte](args)
+		return inWords(v, true), err
 	case "hash":
 		return hashOf(args)
 	case "zlib":

@@ -8,7 +8,11 @@ const { native, HostError, call, start, stop, ask, within, later, describe, loos
 const fastFrom = Uint8Array.fromBase64;
 const fastTo = Uint8Array.prototype.toBase64;
 
+// long is where asking Go takes less time than a loop.
+const long = 10000;
+
 function utf8(text) {
+  if (text.length > long) return fromBase64(call("bytes", text));
   const out = new Uint8Array(text.length * 3); // at most
   let n = 0;
   for (let i = 0; i < text.length; i++) {
@@ -38,6 +42,10 @@ function utf8(text) {
 }
 
 function fromUtf8(bytes, fatal) {
+  if (bytes.length > long) {
+    const words = call("words", toBase64(bytes));
+    if (typeof words === "object") return words.text;
+  }
   let out = "";
   let piece = [];
   const put = (c) => {
