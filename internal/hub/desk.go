@@ -205,7 +205,8 @@ func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
 	}
 	level, chosen := h.rules.gateLevel(&p.ev)
 	need, ok := gate.Look(gate.Case{
-		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, So: p.outcome.Decision,
+		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, Free: h.free(a, &p.ev),
+		So: p.outcome.Decision,
 	})
 	if !ok {
 		return nil, gate.Need{}, nil

@@ -54,8 +54,11 @@ func Ways(item *wire.FeedItem) string {
 		case "once":
 			ways = append(ways, "hookmux approve "+item.ID)
 		case "always":
-			if item.Rule != "" || len(item.Suggestions) > 0 {
+			if item.Rule != "" {
 				ways = append(ways, "approve "+item.ID+" --always")
+			}
+			if len(item.Suggestions) > 0 {
+				ways = append(ways, "approve "+item.ID+" --suggestion N")
 			}
 		case "all", "bypass":
 			ways = append(ways, "approve "+item.ID+" --"+choice)
