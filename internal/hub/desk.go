@@ -33,13 +33,14 @@ type desk struct {
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
 	sink     sink
+	grace    time.Duration // how long those who left may be back in
 
 	mu      sync.Mutex
 	crowded map[crowd]bool // of whom too many requests wait; said once
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}}
+	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
 	d.sink.hub = h
 	d.watchers = newWatchers(h)
 	var err error
