@@ -23,12 +23,16 @@ func (d *desk) left() {
 
 // keepsWaiting reports whether an agent can do nothing but wait for a request.
 // Where its own dialog is up, whoever sits there answers, and who comes back to
-// the feed still finds it. An agent without a prompt would run the call. What a
-// program pushed waits as long as the program said.
+// the feed still finds it. What waits before its call where nobody is asked
+// afterwards would run: leaving is no yes. What a program pushed waits as long
+// as the program said.
 func (d *desk) keepsWaiting(r *feed.Request) bool {
 	a, ok := d.hub.catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false
 	}
-	return a.Feed.HoldAt(r.Event.Native) != agent.HoldDeadline || r.Event.Attended == event.AttendedNo
+	if r.Event.Attended == event.AttendedNo {
+		return r.Event.Kind != event.ToolBefore
+	}
+	return a.Feed.HoldAt(r.Event.Native) != agent.HoldDeadline
 }

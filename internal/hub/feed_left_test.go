@@ -66,3 +66,23 @@ func TestOneLeavesAndAnswers(t *testing.T) {
 		t.Errorf("the answer was lost: %q", got)
 	}
 }
+
+// Leaving is no yes: what would run without anybody being asked waits on.
+func TestLeavingIsNoYes(t *testing.T) {
+	w := open(t)
+	w.h.desk.grace = 20 * time.Millisecond
+	w.set("gate.pi", "side-effects")
+	leave := w.follows()
+	call := w.hold(piCall(false))
+	w.waiting()
+	hidden := w.hold(qwenAsks())
+	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	leave()
+	hidden.answer() // so those who are let go have been
+	item := w.waiting()
+	if item.Agent != "pi" {
+		t.Fatalf("%s waits", item.Agent)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"})
+	call.answer()
+}
