@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -106,6 +107,35 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 	}
 	p.t.Fatalf("no %s came to the feed", kind)
 	return wire.FeedItem{}
+}
+
+// TestRealLeaving: a headless agent that waits for whoever follows the feed is
+// let go when they leave, and goes by its own rules: it does not run the call.
+func TestRealLeaving(t *testing.T) {
+	st := realStage(t, "claude")
+	st.script([]model.Step{{Calls: []model.ToolCall{st.call("left")}}, {Say: lastWords}})
+	if err := st.ready(nil); err != nil {
+		t.Fatal(err)
+	}
+	p := besideAgent(t, st)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- st.headless(context.Background(), st.start(), []string{"-p", "--permission-mode", "default", "--", prompt("Run it")})
+	}()
+	item := p.next("permission", map[string]bool{})
+	if _, err := p.term.do(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	var items []wire.FeedItem
+	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != string(feed.Abandoned) {
+		t.Errorf("the request ended as %+v %v", items, err)
+	}
+	if st.there("left") {
+		t.Error("it ran")
+	}
 }
 
 // TestRealCommands: what a person types in a terminal of their own reaches a
