@@ -24,6 +24,7 @@ type desk struct {
 	hub    *Hub
 	table  *feed.Table
 	served gate.Served
+	notes  notes
 	grants *consent.Grants
 	book   *consent.Book
 	pin    *consent.PIN
@@ -83,6 +84,7 @@ func (d *desk) attended(ctx context.Context, p *passage) bool {
 // on the way of every event, and nearly always there is nothing to see.
 func (d *desk) see(ev *event.Event) {
 	d.served.See(ev)
+	d.notes.see(ev)
 	a, _ := d.hub.catalogue.Agent(ev.Agent)
 	answered := ""
 	if a != nil {
@@ -105,6 +107,9 @@ func asks(k event.Kind) bool {
 // consult lets a grant or a person decide where one must. It comes after guards
 // and hooks, and holds the agent only while somebody could answer.
 func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
+	if p.ev.Kind == event.ToolAfter {
+		h.tellNote(in, p)
+	}
 	if !asks(p.ev.Kind) || p.neutral != "" {
 		return
 	}
@@ -280,6 +285,9 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 		in.then(ticket.Passed)
 		h.answered(&p.outcome.Decision, result.Said)
 		h.desk.served.Keep(seen, p.outcome.Decision)
+		if a, _ := h.catalogue.Agent(p.ev.Agent); result.Said.Verdict != event.Deny && result.Said.Answer.Note != "" && !p.carries.Context && hearsAfter(a) {
+			h.desk.notes.keep(seen, result.Said.Answer.Note)
+		}
 	case feed.HookGone, feed.AgentGone:
 		if left.Load() {
 			p.neutral = callerLeft

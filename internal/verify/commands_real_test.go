@@ -154,7 +154,7 @@ func TestRealCommands(t *testing.T) {
 		p, done := besideAgent(t, st), map[string]bool{}
 		err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
 			item := p.next("permission", done)
-			if said := p.types("approve", item.ID); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
+			if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
 				t.Errorf("approve: %s", said)
 			}
 			item = p.next("permission", done)
@@ -173,8 +173,8 @@ func TestRealCommands(t *testing.T) {
 		if !st.there("typed-yes") || st.there("typed-no") {
 			t.Errorf("approved ran: %v, denied ran: %v", st.there("typed-yes"), st.there("typed-no"))
 		}
-		if told := (Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") {
-			t.Error("the model did not read the reason")
+		if told := (Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
+			t.Error("the model did not read the reason, or the note")
 		}
 	})
 	t.Run("questions and plans", func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -19,6 +20,21 @@ func TestWays(t *testing.T) {
 		item.Rule, item.Suggestions = "", nil
 		with()
 		if got := Ways(item); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// What ended says what was said.
+func TestEndedInWords(t *testing.T) {
+	for want, d := range map[string]wire.FeedDecision{
+		"deny by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
+		"answer by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
+			{Options: []string{"blue"}}, {Options: []string{"round", "flat"}}}},
+		"plan reject by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
+		"once by me, delivered":                 {Choice: "once", By: "me", Outcome: "delivered"},
+	} {
+		if got := (Style{}).Ended(&wire.FeedItem{Decision: &d}); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
 	}
