@@ -55,6 +55,8 @@ var answerCases = []oracleCase{
 	{"opencode", "event.permission.asked.bash.json", suggested(`"echo *"`), "plugin answers always", "yes", ""},
 	{"opencode", "event.question.asked.json", answered(event.QuestionAnswer{Question: "Which db?", Options: []string{"sqlite"}}), "question reply", "", "sqlite"},
 	{"qwen", "PermissionRequest.run_shell_command.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseAlways)}, "tui: allow", "", ""},
+	{"codebuddy", "PermissionRequest.sdk-allow.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseAlways)}, "canUseTool not asked", "", ""},
+	{"codebuddy", "PermissionRequest.sdk-allow.json", suggested(`{"rule":{"toolName":"Bash"},"behavior":"allow"}`), "canUseTool not asked", "", ""},
 	{"copilot", "permissionRequest.bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseAlways)}, "PR allow, no allow-all", "yes", ""},
 }
 

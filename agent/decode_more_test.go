@@ -137,6 +137,7 @@ func TestMarksTellTheOthersApart(t *testing.T) {
 	c := Builtin()
 	for script, want := range map[string]string{
 		"/x/node_modules/@google/gemini-cli/bundle/gemini.js":            "gemini",
+		"/x/node_modules/@tencent-ai/agent-sdk/cli/bin/codebuddy":        "codebuddy",
 		"/x/node_modules/@qwen-code/qwen-code/cli-entry.js":              "qwen",
 		"/x/node_modules/@github/copilot/index.js":                       "copilot",
 		"/x/node_modules/@moonshot-ai/kimi-code/dist/main.mjs":           "kimi",

@@ -31,6 +31,10 @@ type Feed struct {
 	// events all the same: there is nothing to ask a person about then.
 	Free *Free `yaml:"free"`
 
+	// Repeats says that a call about which the person was asked in the agent's
+	// own window comes a second time, with its number, once they said yes.
+	Repeats bool `yaml:"repeats"`
+
 	// Number is where in the payload an agent puts its own number of a request,
 	// and Answered where an event puts the number of the request that was
 	// answered in its window, by native name. Dots descend.

@@ -166,6 +166,7 @@ var unseen = []string{
 	"copilot preMcpToolCall",
 	"kimi UserPromptQueued", "kimi SessionHeartbeat", "kimi TaskStarted", "kimi Notification",
 	"droid SubagentStop", "droid PreCompact",
+	"codebuddy StopFailure", "codebuddy PreCompact", "codebuddy PostCompact",
 	"opencode permission.ask", // never called
 	"pi hookmux_answered",     // our own extension makes it
 }
@@ -190,6 +191,7 @@ func TestEveryEventHasAFixture(t *testing.T) {
 
 // nobodys are reports that name no session.
 var nobodys = map[string]bool{
+	"codebuddy/Notification.json":     true, // comes before there is a session
 	"opencode/hook.dispose.json":      true, // the plugin says it
 	"opencode/event.file.edited.json": true, "pi/project_trust.json": true,
 }

@@ -148,6 +148,7 @@ func overlay(base, add *Agent) *Agent {
 		whole.Pane = add.Pane
 	}
 	whole.Events = replaced(base.Events, add.Events, func(e *EventSpec) string { return e.Name })
+	whole.Inner = joined(base.Inner, add.Inner)
 	whole.Tools = replaced(base.Tools, add.Tools, func(t *ToolSpec) string { return t.Name })
 	whole.Fields = overlayFields(base.Fields, add.Fields)
 	whole.Ignored = map[string]string{}

@@ -20,7 +20,10 @@ type Agent struct {
 	Attended AttendedSource `yaml:"attended"`
 	Pane     PaneSource     `yaml:"pane"`
 
-	Events  []*EventSpec      `yaml:"events"`
+	Events []*EventSpec `yaml:"events"`
+	// Inner are events that stay inside the agent: its plugin passes them to
+	// hooks in TypeScript which listen to them, and to nobody else.
+	Inner   []string          `yaml:"inner"`
 	Tools   []*ToolSpec       `yaml:"tools"`
 	Fields  FieldSpec         `yaml:"fields"`
 	Ignored map[string]string `yaml:"ignored"` // payload key → why no unified field holds it
@@ -231,6 +234,7 @@ type Launch struct {
 	Program     string   `yaml:"program"`
 	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
 	Carrier     string   `yaml:"carrier"`     // the flag or variable that carries them, where Inject leaves it open
+	Line        bool     `yaml:"line"`        // a handler given at launch is one line for a shell; else a program and its words
 	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument

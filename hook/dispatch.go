@@ -158,7 +158,7 @@ func (d *Dispatcher) changed(ev *event.Event, input json.RawMessage) *event.Even
 func (d *Dispatcher) ask(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
-	one.Event, one.Hook = ev, &e.Registration
+	one.Event, one.Hook, one.Extra = ev, &e.Registration, out.Decision.Extra
 	started := time.Now()
 	opinion, err := d.run(ctx, &one, e)
 	switch {

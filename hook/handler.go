@@ -46,6 +46,9 @@ type Call struct {
 	// Carries is what the agent can take back at this event, so that a handler
 	// need not work in vain.
 	Carries event.Carries
+	// Extra is what handlers before this one said to the agent in its own
+	// words, see [event.Decision].
+	Extra json.RawMessage
 }
 
 // Entry is a registration made ready: compiled, with its handler.

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-//go:embed line/line.js opencode/hookmux.js pi/hookmux.js
+//go:embed line/line.js opencode/hookmux.js pi/hookmux.js pi/inner.js
 var sources embed.FS
 
 // files names each agent's source; its base name is the name to install it
@@ -88,11 +88,13 @@ func Render(agent string, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line, err := sources.ReadFile("line/line.js")
-	if err != nil {
-		return nil, err
+	for _, part := range [][2]string{{"/*__HOOKMUX_LINE__*/\n", "line/line.js"}, {"/*__HOOKMUX_INNER__*/\n", "pi/inner.js"}} {
+		content, err := sources.ReadFile(part[1])
+		if err != nil {
+			return nil, err
+		}
+		text = bytes.Replace(text, []byte(part[0]), content, 1)
 	}
-	text = bytes.Replace(text, []byte("/*__HOOKMUX_LINE__*/\n"), line, 1)
 	for _, slot := range [][2]string{
 		{"__VERSION_PLAIN__", o.Version},
 		{`"__HOOKMUX_HOOK__"`, quote(o.Hook)},

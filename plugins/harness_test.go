@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type fakeHub struct {
 	hungUp   int // callers that went before they were answered
 	texts    []wire.OutboxText
 	polls    []wire.OutboxParams // questions for texts
+	wanted   []string            // inner events that hooks listen to
 }
 
 // What a fake hub may do in place of answering.
@@ -139,7 +141,18 @@ func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
 		Params wire.OutboxParams
 	}
 	line, err := br.ReadBytes('\n')
-	if err != nil || json.Unmarshal(line, &request) != nil || request.Method != wire.MethodOutbox {
+	if err != nil {
+		return
+	}
+	var asked struct {
+		Method string
+		Params wire.WantedParams
+	}
+	if json.Unmarshal(line, &asked) == nil && asked.Method == wire.MethodWanted {
+		h.serveWanted(conn, asked.Params)
+		return
+	}
+	if json.Unmarshal(line, &request) != nil || request.Method != wire.MethodOutbox {
 		return
 	}
 	h.mu.Lock()
@@ -153,6 +166,17 @@ func (h *fakeHub) servePoll(conn net.Conn, br *bufio.Reader) {
 		return
 	}
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.OutboxResult{Texts: texts}})
+	_, _ = conn.Write(append(b, '\n'))
+}
+
+// serveWanted says which inner events hooks listen to, and waits for a change
+// that never comes.
+func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
+	if p.Wait > 0 && slices.Equal(p.Known, h.wanted) {
+		_, _ = conn.Read(make([]byte, 1))
+		return
+	}
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.WantedResult{Events: append([]string{}, h.wanted...), Known: append([]string{}, h.wanted...)}})
 	_, _ = conn.Write(append(b, '\n'))
 }
 
@@ -218,10 +242,12 @@ func (h *fakeHub) events(t testing.TB, kind event.Kind) []event.Event {
 
 // played is what the harness prints.
 type played struct {
-	Hooks     []string
-	Unhandled string
-	Notices   []string
-	Client    []struct {
+	Hooks []string
+	// Subscribed is what it listened to when it was looked at.
+	Subscribed []string
+	Unhandled  string
+	Notices    []string
+	Client     []struct {
 		Name string
 		Args json.RawMessage
 	}

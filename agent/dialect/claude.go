@@ -3,7 +3,6 @@ package dialect
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
@@ -11,16 +10,15 @@ import (
 // Claude Code reads one JSON object from stdout, tolerates members it does not
 // know, and insists on hookEventName. Exit codes are not used: exit 2 says
 // nothing at PermissionRequest, and the JSON says everything everywhere.
-var claude = Dialect{
-	Finish: claudeFinish,
-	Encode: claudeEncode,
-	Shapes: []string{ShapeTool, ShapePermission, ShapeBlock, ShapeContext, ShapeQuestion},
-	Takes: map[string]Takes{
+var claude = likeClaude{
+	finish: claudeFinish,
+	takes: map[string]Takes{
 		ShapeTool:       TakesAnswers, // the plan a model is shown is the original one here
 		ShapePermission: TakesAnswers | TakesSuggestion | TakesPlanMode | TakesFeedback,
 		ShapeQuestion:   TakesAnswers,
 	},
-}
+	contextBesideBlock: true, changeBesideAsk: true,
+}.dialect(ShapeTool, ShapePermission, ShapeBlock, ShapeContext, ShapeQuestion)
 
 // claudeFinish: agent_type alone names the persona of the main agent; a
 // subagent always has an id, and works for the session it reports.
@@ -30,89 +28,6 @@ func claudeFinish(got Decoded) *event.Subagent {
 	}
 	got.Subagent.Parent = got.Session
 	return got.Subagent
-}
-
-func claudeEncode(call Call) (neutral.Answer, event.Decision) {
-	d := call.Decision
-	var top object
-	switch call.Shape {
-	case ShapeTool:
-		top.nest("hookSpecificOutput", claudeTool(&call, &d))
-	case ShapePermission:
-		top.nest("hookSpecificOutput", claudePermission(&call, &d))
-	case ShapeQuestion:
-		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
-			switch d.Verdict {
-			case event.Deny:
-				o.text("action", "decline")
-			case event.Allow:
-				content := formContent(call.Event, &d, jsonscan.Get(call.Event.Raw, "requested_schema"))
-				if content == nil {
-					note(&d, "allow → none: the form is not filled with what it takes")
-					d.Verdict, d.Answer = event.None, nil
-					break
-				}
-				o.text("action", "accept")
-				o.raw("content", content)
-			}
-		}))
-	case ShapeBlock:
-		if reason := refusal(&d); reason != "" {
-			top.text("decision", "block")
-			top.text("reason", reason)
-		}
-		fallthrough
-	case ShapeContext:
-		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
-			o.text("additionalContext", d.Context)
-			o.raw("updatedToolOutput", d.Output)
-		}))
-	}
-	top.text("systemMessage", d.Notice)
-	return neutral.Answer{Stdout: string(top.bytes())}, d
-}
-
-func claudeTool(call *Call, d *event.Decision) object {
-	return specific(call.Native, func(o *object) {
-		input := call.Input
-		switch {
-		case d.Verdict == event.Deny:
-			o.text("permissionDecision", "deny")
-			o.text("permissionDecisionReason", event.OneLine(d.Reason))
-			input = nil
-		case d.Verdict == event.Ask:
-			o.text("permissionDecision", "ask")
-			o.text("permissionDecisionReason", askReason(d.Reason))
-		case d.Verdict == event.Allow, d.Verdict == event.Modify && d.Allowed:
-			if input = claudeApproved(call, d); d.Verdict == event.None {
-				break
-			}
-			o.text("permissionDecision", "allow")
-			o.text("permissionDecisionReason", d.Reason)
-		}
-		o.raw("updatedInput", input)
-		o.text("additionalContext", d.Context)
-	})
-}
-
-func claudePermission(call *Call, d *event.Decision) object {
-	return specific(call.Native, func(o *object) {
-		var decision object
-		switch {
-		case d.Verdict == event.Deny:
-			decision.text("behavior", "deny")
-			decision.text("message", event.OneLine(d.Reason))
-		case d.Verdict == event.Allow, d.Verdict == event.Modify && d.Allowed:
-			input := claudeApproved(call, d)
-			if d.Verdict == event.None {
-				break
-			}
-			decision.text("behavior", "allow")
-			decision.raw("updatedInput", input)
-			decision.raw("updatedPermissions", claudePermissions(d.Answer))
-		}
-		o.nest("decision", decision)
-	})
 }
 
 // claudePermissions are the changes of Claude's own rules that an approval

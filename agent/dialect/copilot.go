@@ -35,8 +35,7 @@ func copilotEncode(call Call) (neutral.Answer, event.Decision) {
 	case ShapeTool:
 		input := call.Input
 		if d.Verdict == event.Ask && input != nil {
-			note(&d, "ask with changed input → deny: not known to be taken together")
-			d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
+			refuseChangedAsk(&d)
 		}
 		switch {
 		case d.Verdict == event.Deny:
@@ -54,7 +53,7 @@ func copilotEncode(call Call) (neutral.Answer, event.Decision) {
 		top.raw("modifiedArgs", input)
 		top.text("additionalContext", d.Context)
 	case ShapeNested:
-		top.nest("hookSpecificOutput", preToolUse(&call, &d))
+		top.nest("hookSpecificOutput", preToolUse(&call, &d, 0))
 	case ShapePermission:
 		switch d.Verdict {
 		case event.Allow:

@@ -57,22 +57,24 @@ const (
 	ShapeResult     = "result"     // a tool ran: what the model sees of it
 	ShapePrompt     = "prompt"     // a prompt is about to be taken up
 	ShapeNested     = "nested"     // a tool is about to run, answered the way Claude Code is
+	ShapeWords      = "words"      // a tool ran: only words for the model count
 	ShapeExit       = "exit"       // refuse by exit code, words as plain text
 )
 
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
-	"claude":   claude,
-	"codex":    codex,
-	"copilot":  copilot,
-	"droid":    droid,
-	"gemini":   gemini,
-	"grok":     grok,
-	"kimi":     kimi,
-	"opencode": opencode,
-	"pi":       pi,
-	"qwen":     qwen,
-	"generic":  {},
+	"claude":    claude,
+	"codebuddy": codebuddy,
+	"codex":     codex,
+	"copilot":   copilot,
+	"droid":     droid,
+	"gemini":    gemini,
+	"grok":      grok,
+	"kimi":      kimi,
+	"opencode":  opencode,
+	"pi":        pi,
+	"qwen":      qwen,
+	"generic":   {},
 }
 
 // Lookup finds a dialect by the name the catalogue uses.

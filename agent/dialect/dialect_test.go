@@ -76,7 +76,7 @@ func TestAnswersAreOneLine(t *testing.T) {
 }
 
 func TestNamesAreSpeakable(t *testing.T) {
-	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codex", "copilot", "droid", "gemini", "grok", "kimi", "opencode", "pi", "qwen"}) {
+	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codebuddy", "codex", "copilot", "droid", "gemini", "grok", "kimi", "opencode", "pi", "qwen"}) {
 		t.Error(got)
 	}
 	if _, ok := Lookup("generic"); !ok {

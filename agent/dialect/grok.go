@@ -36,10 +36,7 @@ func grokFinish(got Decoded) *event.Subagent {
 func grokEncode(call Call) (neutral.Answer, event.Decision) {
 	d := call.Decision
 	if d.Verdict == event.Ask && call.Input != nil {
-		// Whether a change counts beside an ask was not tried; a person must
-		// not be shown one call and get another.
-		note(&d, "ask with changed input → deny: not known to be taken together")
-		d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
+		refuseChangedAsk(&d)
 	}
 	var top object
 	input := call.Input

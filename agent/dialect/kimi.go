@@ -32,7 +32,7 @@ func kimiEncode(call Call) (neutral.Answer, event.Decision) {
 	d := call.Decision
 	var top object
 	if d.Verdict == event.Deny {
-		top.nest("hookSpecificOutput", preToolUse(&call, &d))
+		top.nest("hookSpecificOutput", preToolUse(&call, &d, 0))
 	}
 	return neutral.Answer{Stdout: string(top.bytes())}, d
 }

@@ -29,8 +29,9 @@ import (
 //	session_before_fork     {"cancel":true}
 //
 // A hook written for pi may say more in pi's own words (withExtra): a prompt
-// rewritten ({"action":"transform","text":…}), words for the system prompt
-// (systemPrompt, put behind pi's own), details of a result.
+// rewritten ({"action":"transform","text":…}), details of a result. An older
+// extension also takes words for the system prompt here (systemPrompt, put
+// behind pi's own); a newer one asks hooks at before_agent_start itself.
 //
 // An answer that is empty, or cannot be read, is no opinion.
 var pi = Dialect{

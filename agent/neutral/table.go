@@ -8,6 +8,8 @@ func lookup(agent, event string) (Row, bool) {
 	switch agent {
 	case "claude", "claude-code":
 		return rowsClaude(event)
+	case "codebuddy", "codebuddy-code", "cbc":
+		return rowsCodebuddy(event)
 	case "codex", "codex-cli":
 		return rowsCodex(event)
 	case "copilot", "copilot-cli", "github-copilot":
@@ -73,6 +75,33 @@ func rowsClaude(event string) (Row, bool) {
 		return Row{Timeout: 10000 * time.Millisecond}, true
 	case "SessionEnd":
 		return Row{Timeout: 1500 * time.Millisecond}, true
+	}
+	return Row{}, false
+}
+
+func rowsCodebuddy(event string) (Row, bool) {
+	switch event {
+	case "SessionStart",
+		"Setup",
+		"PermissionDenied",
+		"PostToolUseFailure",
+		"StopFailure",
+		"SubagentStart",
+		"SubagentStop",
+		"PreCompact",
+		"PostCompact",
+		"Notification",
+		"TaskCreated",
+		"SessionEnd":
+		return Row{Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit",
+		"PostToolUse",
+		"Stop":
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PreToolUse":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

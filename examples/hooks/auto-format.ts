@@ -21,7 +21,7 @@ export default function (hooks: HookAPI) {
     if (!command) return;
     const [program, ...args] = command;
     const done = await hooks.exec(program, [...args, file], { cwd: ctx.cwd, timeout: 20_000 });
-    if (/ENOENT/.test(done.stderr)) return; // not installed
+    if (done.code !== 0 && !done.stdout && !done.stderr) return; // not installed
     const note = done.code === 0 ? `${path.basename(file)} was formatted with ${program}` : `${program} says: ${done.stderr.trim().slice(0, 500)}`;
     return { content: [...event.content, { type: "text", text: note }] };
   });

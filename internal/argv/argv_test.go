@@ -41,14 +41,6 @@ const foreign = `
     drop: [--continue, -c, --conversation]
     refuse: [--prompt, -p, -i, --print]
     not: [changelog, help, install, plugin, plugins, update]
-- name: codebuddy
-  launch: {program: codebuddy, value_flags: [--model, --resume?, -r?, --permission-mode, --worktree?, --name]}
-  resume:
-    argv: [codebuddy, --resume, "{session}"]
-    keyed: directory
-    drop: [--resume, -r, --continue, -c, --session-id, --fork-session, --name, -H, --header, --tmux, --worktree]
-    refuse: [--print, -p, --serve, --bg, --acp]
-    not: [attach, config, daemon, doctor]
 - name: qoder
   launch: {program: qodercli, value_flags: [--model, --resume?, -r?, --permission-mode, --workspace]}
   resume:
@@ -115,6 +107,12 @@ func TestClean(t *testing.T) {
 		{"codebuddy", "--model M --resume old --permission-mode plan --worktree scratch PROMPT", "--model M --permission-mode plan"},
 		{"droid", "--resume old --cwd D --append-system-prompt |be terse| PROMPT", "--cwd D --append-system-prompt |be terse|"},
 		{"qoder", "--model M --resume old --permission-mode plan --workspace D PROMPT", "--model M --permission-mode plan --workspace D"},
+
+		{"codebuddy", "-r old -y --add-dir ../a ../b --settings s.json go", "-y --add-dir ../a ../b --settings s.json"},
+		{"codebuddy", "-H |X-Key: 1| --name n --tmux --model M", "--model M"},
+		{"codebuddy", "-p |what is this|", once},
+		{"codebuddy", "--input-format=stream-json --model M", once},
+		{"codebuddy", "daemon start", once},
 
 		{"claude", "", ""},
 		{"claude", "--model opus |fix the tests|", "--model opus"},

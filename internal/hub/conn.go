@@ -202,7 +202,7 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 	in := arrival{
 		id: request.ID, agent: request.Agent, event: request.Event, seq: request.Seq, cwd: request.Cwd,
 		payload: payload, env: env, truncated: request.Truncated,
-		limit: request.Deadline, at: time.Now(), peer: peer,
+		inner: request.Inner, limit: request.Deadline, at: time.Now(), peer: peer,
 		gone: func(cancel func()) func() {
 			entry.short.Store(false) // this will take longer: a stopping hub does not wait for it
 			return watchGone(conn, cancel)
@@ -218,6 +218,10 @@ func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, 
 	}
 	if request.Version != "" && request.Version != h.version {
 		defer h.metNewer(request.Version) // its own call waits no more then
+	}
+	if in.inner {
+		h.serveInner(conn, &in)
+		return
 	}
 	answer, _, ok := h.answer(h.ctx, &in)
 	defer h.finish(&in)

@@ -22,6 +22,7 @@ type arrival struct {
 	payload   []byte
 	env       []byte // NUL-separated; memory only
 	truncated bool
+	inner     bool          // for hooks in TypeScript alone
 	pushed    bool          // by a program, not by a hook
 	limit     time.Duration // how long the caller still waits; 0 is the catalogue's
 	at        time.Time

@@ -25,6 +25,7 @@ type desk struct {
 	table  *feed.Table
 	served gate.Served
 	notes  notes
+	once   gate.Once
 	grants *consent.Grants
 	book   *consent.Book
 	pin    *consent.PIN
@@ -126,6 +127,16 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 		*d = carryOver(*d, said)
 		in.dry.says("a person was asked about this call before, and what they said counts")
 		return
+	}
+	if spec.Repeats {
+		again := h.desk.once.Again
+		if in.dry != nil {
+			again = h.desk.once.Knows
+		}
+		if again(seen) {
+			in.dry.says("a person was asked about this call before; it is not put to anybody again")
+			return
+		}
 	}
 	hold := func() time.Duration {
 		return spec.HoldFor(p.ev.Native, time.Until(p.deadline), h.rules.wait(&p.ev), h.desk.away.Load() != nil)

@@ -69,6 +69,7 @@ var openMethods = map[string]authority.Class{
 	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
 	wire.MethodFeedItems: authority.Read, wire.MethodGrants: authority.Read, wire.MethodFeedList: authority.Read, wire.MethodFeedJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
+	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 
 // deciding are the methods that only a person may call.

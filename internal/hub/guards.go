@@ -95,7 +95,7 @@ func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
 			if dry(ctx) {
 				once = once.rehearsed()
 			}
-			if once.take(f.Rule, call.Event) {
+			if once.take(f.Rule, call.Event, r.repeats(call.Event.Agent)) {
 				continue
 			}
 			d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
@@ -158,9 +158,10 @@ type allowances struct {
 
 // usedUp is the call that used an allowance.
 type usedUp struct {
-	event string // for its second look
-	call  string // for its permission request, which is another event
-	until time.Time
+	event  string // for its second look
+	call   string // for its permission request, which is another event
+	number string // the agent's own, for agents that report one call twice
+	until  time.Time
 }
 
 const allowanceLasts = 10 * time.Minute
@@ -191,12 +192,25 @@ func (a allowances) drop(rule string) bool {
 	return had
 }
 
-func (a allowances) take(rule string, ev *event.Event) bool {
+// repeats: this agent reports a call again once a person said yes.
+func (r *rules) repeats(name string) bool {
+	a, ok := r.hub.catalogue.Agent(name)
+	return ok && a.Feed != nil && a.Feed.Repeats
+}
+
+func (a allowances) take(rule string, ev *event.Event, repeats bool) bool {
 	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
+	number := ""
+	if repeats && ev.Tool.CallID != "" {
+		number = call + "\x00" + ev.Tool.CallID
+	}
 	now := time.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if u, ok := a.used[rule]; ok && now.Before(u.until) {
+		if number != "" && u.number == number {
+			return true
+		}
 		if u.event == ev.ID {
 			u.call = call // as a hook may have changed it
 			a.used[rule] = u
@@ -213,7 +227,7 @@ func (a allowances) take(rule string, ev *event.Event) bool {
 	if !ok || now.After(until) {
 		return false
 	}
-	u := usedUp{event: ev.ID, until: now.Add(allowanceLasts)}
+	u := usedUp{event: ev.ID, number: number, until: now.Add(allowanceLasts)}
 	if ev.Kind == event.ToolBefore {
 		u.call = call
 	}

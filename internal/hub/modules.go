@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +31,7 @@ type modules struct {
 	tidying atomic.Bool
 	untidy  atomic.Bool // since it was last tidied
 	queued  sync.Map    // sessions that words wait for, by agent and session
+	news    news        // tells of a new version
 
 	mu      sync.Mutex
 	engine  *module.Engine
@@ -78,7 +78,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 		go old.Close()
 		clear(ms.held) // every owner asks again
 		clear(ms.owners)
-		ms.version.Add(1)
+		ms.moved()
 	}
 	h := ms.hub
 	ms.timeout = timeout
@@ -99,7 +99,7 @@ func markOf(id string) string { return strings.Join(strings.Fields(id), "_") }
 
 // changed hears that a file was loaded, for the first time or anew.
 func (ms *modules) changed(m *module.Module) {
-	ms.version.Add(1)
+	ms.moved()
 	info := m.Info()
 	if len(info.Errors) == 0 && ms.hub.problems.count.Load() > 0 {
 		ms.hub.problems.keep(problemKey(m.Path()), nil)
@@ -195,7 +195,7 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 				one.module = m
 				ms.mu.Unlock()
 				close(one.loaded)
-				ms.version.Add(1)
+				ms.moved()
 			}
 		}()
 	}
@@ -223,7 +223,7 @@ func (ms *modules) tidy() {
 	defer ms.tidying.Store(false)
 	for ms.untidy.Load() && wait(ms.hub.ctx, tidyAfter) {
 		ms.untidy.Store(false)
-		debug.FreeOSMemory()
+		module.GiveBack()
 	}
 }
 
@@ -260,7 +260,7 @@ func (ms *modules) look() {
 	defer ms.mu.Unlock()
 	if !slices.Equal(names, ms.folder) {
 		ms.folder = names
-		ms.version.Add(1)
+		ms.moved()
 	}
 }
 

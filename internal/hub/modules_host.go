@@ -73,7 +73,7 @@ func (m models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	done, heard, err := m.h.outbox.put(ctx, ev.Agent, wire.OutboxText{ID: frame.NewID(), Session: ev.Session, Call: call})
 	switch {
 	case !heard:
-		return nil, errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)")
+		return nil, module.Unheard(errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)"))
 	case err != nil:
 		return nil, errors.New("complete: the model gave no answer in time")
 	case done.Error != "":

@@ -19,6 +19,7 @@ func (h *Hub) moduleMethods() map[string]method {
 	return map[string]method{
 		wire.MethodModules:   {authority.Read, h.doModules},
 		wire.MethodModuleRun: {authority.Decide, h.doModuleRun},
+		wire.MethodWanted:    {authority.Report, h.doWanted},
 	}
 }
 

@@ -154,6 +154,8 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 				}
 			} else if request.Method == wire.MethodOutbox {
 				response.Result, response.Error = h.serveOutbox(conn, request.Params, peer)
+			} else if request.Method == wire.MethodWanted {
+				response.Result, response.Error = h.serveWanted(conn, request.Params, peer)
 			} else {
 				result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer)
 				response.Result, response.Error = result, err

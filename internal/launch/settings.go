@@ -142,12 +142,17 @@ type settingsGroup struct {
 type settingsHandler struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Args    []string `json:"args,omitempty"`
 	Timeout int      `json:"timeout"`
 }
 
 func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
-	args := []string{r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)}
+	// In the exec form no shell stands between agent and hook, and a path
+	// needs no quoting.
+	command, args := r.Hook, []string{r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)}
+	if r.Agent.Launch.Line {
+		command, args = ShellWords(append([]string{command}, args...)), nil
+	}
 	m := member(hooks, reg.event)
 	if m == nil {
 		hooks.Members = append(hooks.Members, newMember(reg.event, &hujson.Array{}))
@@ -158,13 +163,11 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 		return fmt.Errorf("hooks.%s is not a list; correct it, or leave the flag out", reg.event)
 	}
 	for _, group := range groups.Elements {
-		if holds(group, r.Hook, args) {
+		if holds(group, command, args) {
 			return nil
 		}
 	}
-	// In the exec form no shell stands between agent and hook, and a path
-	// needs no quoting.
-	group := settingsGroup{[]settingsHandler{{"command", r.Hook, args, reg.seconds}}}
+	group := settingsGroup{[]settingsHandler{{"command", command, args, reg.seconds}}}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)

@@ -45,6 +45,24 @@ func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
 	}
 }
 
+// An agent that passes over a handler's words is given one line.
+func TestSettingsInOneLine(t *testing.T) {
+	argv, injected, _, err := plan(t, "codebuddy", nil, "-p", "hi")
+	if err != nil || !injected {
+		t.Fatal(injected, err)
+	}
+	want := []any{map[string]any{"hooks": []any{map[string]any{
+		"type": "command", "command": ShellWords([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
+	}}}}
+	if got := groupsOf(t, decoded(t, argv[2]), "PreToolUse"); !reflect.DeepEqual(got, want) {
+		t.Errorf("PreToolUse = %v", got)
+	}
+	again, _, _, err := plan(t, "codebuddy", nil, argv[1:]...)
+	if err != nil || !slices.Equal(again, argv) {
+		t.Errorf("planned twice: %q, %v", again, err)
+	}
+}
+
 func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 	const own = `{"model":"opus","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}],"WorktreeCreate":[{"hooks":[]}]},"permissions":{"deny":["Read(.env)"]},"n":12345678901234567890}`
 	const commented = "\ufeff// mine\n{\n  \"model\": \"opus\", /* which */\n  \"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"},]},]},\n}\n"

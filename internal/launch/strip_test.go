@@ -18,6 +18,8 @@ func TestStripIsPlanBackwards(t *testing.T) {
 		{"claude", []string{"--model", "opus", "fix it"}, nil},
 		{"claude", []string{"--settings", `{"model":"opus"}`}, nil},
 		{"claude", []string{`--settings={"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say done"}]}]}}`, "--verbose"}, nil},
+		{"codebuddy", []string{"--model", "glm", "fix it"}, nil},
+		{"codebuddy", []string{"--settings", `{"model":"glm"}`}, nil},
 		{"codex", []string{}, nil},
 		{"codex", []string{"-m", "gpt-5", "resume", "abc"}, nil},
 		// The person's group stands in ours as well, so it comes back twice.

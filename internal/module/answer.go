@@ -177,8 +177,10 @@ func (s *subject) compaction(entry object) object {
 	out["firstKeptEntryId"] = prep["firstKeptEntryId"]
 	entries := list(s.own["branchEntries"])
 	if at, ok := entry["firstKeptEntryIndex"].(json.Number); ok && len(entries) > 0 {
-		if i, err := at.Int64(); err == nil && i >= 0 {
-			if kept, ok := entries[min(int(i), len(entries)-1)].(object); ok && kept["id"] != nil {
+		if i, err := at.Int64(); err == nil && i >= int64(len(entries)) {
+			out["firstKeptEntryId"] = nil // nothing is kept
+		} else if err == nil && i >= 0 {
+			if kept, ok := entries[i].(object); ok && kept["id"] != nil {
 				out["firstKeptEntryId"] = kept["id"]
 			}
 		}

@@ -334,15 +334,15 @@ func TestUnspeakable(t *testing.T) {
 	}
 }
 
-// TestPassedOn: what pi keeps to itself is not promised.
+// TestPassedOn: what only pi has is named.
 func TestPassedOn(t *testing.T) {
 	s := newStage(t, nil)
-	m := s.load("pi.ts", `export default (pi) => { for (const name of ["context", "user_bash", "session_before_fork"]) pi.on(name, () => {}); };`)
+	m := s.load("pi.ts", `export default (pi) => { for (const name of ["context", "user_bash", "input_end", "session_before_fork"]) pi.on(name, () => {}); };`)
 	var said []string
 	for _, l := range m.Info().Limits {
 		said = append(said, l.Text)
 	}
-	for _, want := range []string{"context: stays inside pi", "user_bash: happens in pi only, and is passed on when", "forking can be seen and cancelled in pi only"} {
+	for _, want := range []string{"context: happens in pi only", "user_bash: happens in pi only", "input_end: stays inside pi", "forking can be seen and cancelled in pi only"} {
 		if !strings.Contains(strings.Join(said, "\n"), want) {
 			t.Errorf("%q is not in %q", want, said)
 		}

@@ -83,6 +83,7 @@ type subject struct {
 	own    object // pi's own event, when it does
 	ctx    object // pi's own context
 	spoken map[string]bool
+	inner  []string // pi's events that come on their own; nil when its extension is older
 	turn   *turn
 }
 
@@ -151,6 +152,9 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 // names of an event that comes from pi itself: its own, and those of its kind
 // which pi does not send on their own.
 func (s *subject) names(ofKind []string) []string {
+	if s.inner != nil {
+		return s.ownNames(ofKind)
+	}
 	list := []string{}
 	for _, name := range ofKind {
 		// Our extension tells the end of a turn once, by whichever of its
@@ -214,7 +218,11 @@ func (p *presenter) result(s *subject) shown {
 		out.content = textContent(s.ev.Error)
 	}
 	fields := s.base("tool_result")
-	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.name, t.CallID, c.shown, out.content, t.Failed
+	failed := t.Failed
+	if said, ok := fields["isError"].(bool); ok {
+		failed = said // as a file before this one left it
+	}
+	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.name, t.CallID, c.shown, out.content, failed
 	return shown{name: "tool_result", fields: fields, result: &out}
 }
 

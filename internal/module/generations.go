@@ -47,7 +47,14 @@ func (p *presenter) first(name string, f object) object {
 	}
 	f["type"], f["reason"] = "session", reason
 	wants, _ := f["wants"].([]any)
-	f["wants"] = append(wants, "entries")
+	wants = append(wants, "sessionFile")
+	if reason == "before_branch" {
+		wants = append(wants, "targetTurnIndex")
+	}
+	if f["entries"] == nil {
+		wants = append(wants, "entries")
+	}
+	f["wants"] = wants
 	if _, there := f["previousSessionFile"]; !there {
 		f["previousSessionFile"] = nil
 	}
@@ -97,6 +104,7 @@ func (p *presenter) completed(name string, f object) object {
 				keep = append(keep, entry["message"])
 			}
 		}
+		f["entries"] = list(f["branchEntries"])
 		f["cutPoint"] = object{"firstKeptEntryIndex": kept, "isSplitTurn": prep["isSplitTurn"]}
 		f["messagesToSummarize"], f["messagesToKeep"] = list(prep["messagesToSummarize"]), list(keep)
 		f["tokensBefore"], f["previousSummary"] = prep["tokensBefore"], prep["previousSummary"]

@@ -35,6 +35,7 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 	}
 	defer leave()
 	s := m.subject(ev)
+	s.after(call.Extra)
 	events, outcomes, err := m.put(ctx, call, s)
 	m.count(time.Since(began), len(events) > 0)
 	if err != nil {
@@ -148,7 +149,7 @@ func (m *Module) requested(g *generation, s *subject, events []shown) string {
 		fields[i] = events[i].fields
 	}
 	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
-	if side, ok := g.runner.(*sidecar); ok {
+	if side, ok := g.runner.(*sidecar); ok && !often[events0(events)] {
 		asking.Ctx.Entries = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
 	}
 	return string(encoded(asking))
@@ -184,6 +185,7 @@ func (m *Module) subject(ev *event.Event) *subject {
 		if raw := objectOf(ev.Raw); raw != nil {
 			s.own, _ = raw["event"].(object)
 			s.ctx, _ = raw["ctx"].(object)
+			s.passes(raw, a.Inner)
 		}
 	}
 	s.turn = m.remember(ev, s.pi)
@@ -258,6 +260,12 @@ type about struct {
 	Idle        bool   `json:"idle"`
 	Headless    bool   `json:"headless"`
 	Entries     any    `json:"entries,omitempty"`
+	// What only pi tells: its model, all it has, how full its context is, and
+	// its system prompt.
+	PiModel any    `json:"piModel,omitempty"`
+	Models  any    `json:"models,omitempty"`
+	Usage   any    `json:"usage,omitempty"`
+	Prompt  string `json:"prompt,omitempty"`
 }
 
 func (m *Module) context(s *subject) about {
@@ -270,9 +278,14 @@ func (m *Module) context(s *subject) about {
 	if own := str(s.ctx["mode"]); own != "" {
 		mode = own
 	}
+	idle := ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd
+	if own, ok := s.ctx["idle"].(bool); ok {
+		idle = own
+	}
 	return about{
 		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
-		Idle: ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd, Headless: ev.Attended == event.AttendedNo,
+		Idle: idle, Headless: ev.Attended == event.AttendedNo,
+		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: str(s.ctx["systemPrompt"]),
 	}
 }
 
@@ -310,6 +323,10 @@ func (m *Module) enter(ctx context.Context, ev *event.Event) (leave func(), err 
 	if ev.Subagent != nil {
 		key += "\x00" + ev.Subagent.ID
 	}
+	return m.enterLine(ctx, key)
+}
+
+func (m *Module) enterLine(ctx context.Context, key string) (leave func(), err error) {
 	m.mu.Lock()
 	l := m.lines[key]
 	if l == nil {

@@ -36,7 +36,7 @@ declare module "hookmux" {
 
   export interface InputEvent extends Base { type: "input"; text: string; images?: ImageContent[]; source: "interactive" | "rpc" | "extension" }
   export type InputResult = { action: "continue" } | { action: "handled" } | { action: "transform"; text: string; images?: ImageContent[] };
-  export interface BeforeAgentStartEvent extends Base { type: "before_agent_start"; prompt: string; systemPrompt: string }
+  export interface BeforeAgentStartEvent extends Base { type: "before_agent_start"; prompt: string; systemPrompt: string; systemPromptOptions: any }
   export interface BeforeAgentStartResult { message?: { customType: string; content: string | Content[]; display?: boolean }; systemPrompt?: string; systemPromptAppend?: string }
 
   export interface Message { role: string; content: string | Content[]; timestamp?: number; [key: string]: any }
@@ -46,11 +46,29 @@ declare module "hookmux" {
   export interface SessionShutdownEvent extends Base { type: "session_shutdown"; reason: string }
   export interface AgentEndEvent extends Base { type: "agent_end"; messages: Message[] }
   export interface TurnStartEvent extends Base { type: "turn_start"; turnIndex: number; timestamp: number }
-  export interface TurnEndEvent extends Base { type: "turn_end"; turnIndex: number; message: Message; toolResults: Message[] }
+  export interface TurnEndEvent extends Base { type: "turn_end"; turnIndex: number; message: Message; toolResults: Message[]; entries?: any[]; continue?: boolean }
   /** Return `{ continue: true, entries: [{ content }] }` to keep the agent going. `goingOn` says that a hook did so before. */
   export interface BeforeSettleEvent extends Base { type: "agent_before_settle"; outcome: string; goingOn?: boolean }
   /** Outside of pi `preparation` and `branchEntries` throw: only pi tells them. */
   export interface BeforeCompactEvent extends Base { type: "session_before_compact"; reason: string; customInstructions?: string; preparation: any; branchEntries: Entry[]; signal: AbortSignal }
+  // --- pi only: what happens inside it. Files are asked in their order, each sees what those before it left. ---
+  /** Before each call of the model. Return the messages, or change them in place. */
+  export interface ContextEvent extends Base { type: "context"; messages: Message[] }
+  /** The request as the provider gets it; what is returned takes its place. */
+  export interface BeforeProviderRequestEvent extends Base { type: "before_provider_request"; payload: any }
+  /** Change headers in place; null takes one out. Those that hold a key are not shown. */
+  export interface BeforeProviderHeadersEvent extends Base { type: "before_provider_headers"; headers: Record<string, string | null> }
+  export interface AfterProviderResponseEvent extends Base { type: "after_provider_response"; status: number; headers: Record<string, string> }
+  /** A message is whole; one of the same role may take its place. */
+  export interface MessageEvent extends Base { type: string; message: Message; assistantMessageEvent?: any }
+  /** A command the person typed with `!`. A throw stops it. */
+  export interface UserBashEvent extends Base { type: "user_bash"; command: string; excludeFromContext: boolean; cwd: string }
+  export interface UserBashResult { result: { output: string; exitCode: number | undefined; cancelled: boolean; truncated: boolean; fullOutputPath?: string } }
+  export interface BeforeTreeEvent extends Base { type: "session_before_tree"; preparation: { targetId: string; oldLeafId: string | null; entriesToSummarize: Entry[]; userWantsSummary: boolean; [key: string]: any }; signal: AbortSignal }
+  export interface BeforeTreeResult { cancel?: boolean; summary?: { summary: string; details?: any }; customInstructions?: string; replaceInstructions?: boolean; label?: string }
+  export interface ModelSelectEvent extends Base { type: "model_select"; model: { provider: string; id: string; [key: string]: any }; previousModel?: { provider: string; id: string; [key: string]: any }; source: string }
+  export interface ToolExecutionEvent extends Base { type: string; toolCallId: string; toolName: string; args?: any; partialResult?: any; result?: any; isError?: boolean }
+
   /** The first generation's one session event. */
   export interface SessionEvent extends Base {
     type: "session";
@@ -70,7 +88,7 @@ declare module "hookmux" {
     [member: string]: any;
   }
   export interface ExecOptions { cwd?: string; timeout?: number; signal?: AbortSignal; env?: Record<string, string> }
-  export interface ExecResult { stdout: string; stderr: string; code: number; killed?: boolean }
+  export interface ExecResult { stdout: string; stderr: string; code: number; killed: boolean }
 
   export interface Context {
     /** The agent's name in hookmux: claude, codex, pi … */
@@ -92,22 +110,45 @@ declare module "hookmux" {
 
   type Handler<E, R = void> = (event: E, ctx: Context) => R | void | undefined | Promise<R | void | undefined>;
 
+  /** What a handler is given, and what it may return. */
+  export interface Events {
+    tool_call: [ToolCallEvent, ToolCallResult];
+    tool_result: [ToolResultEvent, ToolResultResult];
+    input: [InputEvent, InputResult];
+    before_agent_start: [BeforeAgentStartEvent, BeforeAgentStartResult];
+    session_start: [SessionStartEvent, void];
+    session_shutdown: [SessionShutdownEvent, void];
+    agent_start: [Base, void];
+    agent_end: [AgentEndEvent, void];
+    agent_settled: [Base & { aborted: boolean }, void];
+    agent_before_settle: [BeforeSettleEvent, { continue?: boolean; entries?: { content: string | Content[] }[] }];
+    turn_start: [TurnStartEvent, void];
+    /** In pi `{ entries, continue }` may be returned. */
+    turn_end: [TurnEndEvent, { continue?: boolean; entries?: any[] }];
+    session_before_compact: [BeforeCompactEvent, { cancel?: boolean; compaction?: any }];
+    session: [SessionEvent, { cancel?: boolean; skipConversationRestore?: boolean; compactionEntry?: any }];
+    session_before_switch: [Base & { reason: "new" | "resume"; targetSessionFile?: string }, { cancel?: boolean }];
+    session_before_fork: [Base & { entryId: string; position: "before" | "at" }, { cancel?: boolean; skipConversationRestore?: boolean }];
+    session_before_tree: [BeforeTreeEvent, BeforeTreeResult];
+    context: [ContextEvent, { messages?: Message[] }];
+    context_with_system: [ContextEvent, { messages?: Message[] }];
+    before_provider_request: [BeforeProviderRequestEvent, any];
+    before_provider_headers: [BeforeProviderHeadersEvent, void];
+    after_provider_response: [AfterProviderResponseEvent, void];
+    message_start: [MessageEvent, void];
+    message_update: [MessageEvent, void];
+    message_end: [MessageEvent, { message?: Message }];
+    tool_execution_start: [ToolExecutionEvent, void];
+    tool_execution_update: [ToolExecutionEvent, void];
+    tool_execution_end: [ToolExecutionEvent, void];
+    user_bash: [UserBashEvent, UserBashResult];
+    model_select: [ModelSelectEvent, void];
+    resources_discover: [Base & { cwd: string; reason: string }, { skillPaths?: string[]; promptPaths?: string[]; themePaths?: string[] }];
+    project_trust: [Base & { cwd: string }, { trusted: "yes" | "no" | "undecided"; remember?: boolean }];
+  }
+
   export interface HookAPI {
-    on(name: "tool_call", run: Handler<ToolCallEvent, ToolCallResult>): () => void;
-    on(name: "tool_result", run: Handler<ToolResultEvent, ToolResultResult>): () => void;
-    on(name: "input", run: Handler<InputEvent, InputResult>): () => void;
-    on(name: "before_agent_start", run: Handler<BeforeAgentStartEvent, BeforeAgentStartResult>): () => void;
-    on(name: "session_start", run: Handler<SessionStartEvent>): () => void;
-    on(name: "session_shutdown", run: Handler<SessionShutdownEvent>): () => void;
-    on(name: "agent_start", run: Handler<Base>): () => void;
-    on(name: "agent_end", run: Handler<AgentEndEvent>): () => void;
-    on(name: "agent_settled", run: Handler<Base & { aborted: boolean }>): () => void;
-    on(name: "agent_before_settle", run: Handler<BeforeSettleEvent, { continue?: boolean; entries?: { content: string | Content[] }[] }>): () => void;
-    on(name: "turn_start", run: Handler<TurnStartEvent>): () => void;
-    on(name: "turn_end", run: Handler<TurnEndEvent>): () => void;
-    on(name: "session_before_compact", run: Handler<BeforeCompactEvent, { cancel?: boolean; compaction?: any }>): () => void;
-    on(name: "session", run: Handler<SessionEvent, { cancel?: boolean; skipConversationRestore?: boolean; compactionEntry?: any }>): () => void;
-    on(name: string, run: Handler<any, any>): () => void;
+    on<N extends keyof Events | (string & {})>(name: N, run: N extends keyof Events ? Handler<Events[N][0], Events[N][1]> : Handler<any, any>): () => void;
     /** Into this session: at once where the agent has a channel, else as context at its next event. */
     send(text: string, attachments?: any[]): void;
     sendMessage(message: { customType?: string; content: string | Content[]; display?: boolean }, options?: { triggerTurn?: boolean; deliverAs?: "steer" | "followUp" | "nextTurn" }): void;

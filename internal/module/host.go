@@ -145,7 +145,8 @@ type Sender interface {
 // enters the hub.
 type Model interface {
 	// Complete takes {what, model, context, options} as the hook gave them and
-	// returns the assistant message.
+	// returns the assistant message. What may also be "act": the agent shall
+	// then call one of its own methods, {on, method, args}.
 	Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error)
 }
 
@@ -155,7 +156,7 @@ type Deed struct {
 	Module  string
 	Session string // "" when it was done outside of any session's events
 	Agent   string
-	Action  string // read, write, remove, list, watch, exec, listen, fetch, send, env
+	Action  string // read, write, remove, list, watch, exec, listen, fetch, send, env, pi
 	Detail  string // path, command line, address
 	Err     string
 }

@@ -1,6 +1,7 @@
 package module
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -24,10 +25,13 @@ type Info struct {
 	Runtime    string       `json:"runtime"` // quickjs or node
 	Events     []string     `json:"events"`  // pi's names, as registered
 	Kinds      []event.Kind `json:"kinds"`   // where it must be called
-	Files      []string     `json:"files"`   // every file it was made from, itself first
-	LoadTime   Milliseconds `json:"loadMs"`
-	Cached     bool         `json:"cached"` // the transformed text came from the cache
-	LoadedAt   time.Time    `json:"loadedAt"`
+	// Tools and Commands are what it offers to pi, as pi takes them.
+	Tools    []json.RawMessage `json:"tools,omitempty"`
+	Commands []json.RawMessage `json:"commands,omitempty"`
+	Files    []string          `json:"files"` // every file it was made from, itself first
+	LoadTime Milliseconds      `json:"loadMs"`
+	Cached   bool              `json:"cached"` // the transformed text came from the cache
+	LoadedAt time.Time         `json:"loadedAt"`
 	// Errors are the file's own: why it did not load, then what its handlers
 	// threw, each once.
 	Errors []Problem `json:"errors,omitempty"`

@@ -75,8 +75,13 @@ func (m *Module) Registrations(id string) []hook.Registration {
 			continue
 		}
 		for _, spec := range a.Events {
-			if spec.Kind == event.Other && p.wants(spec.Name) {
+			if spec.Kind == event.Other && p.wants(spec.Name) && !slices.Contains(a.Inner, spec.Name) {
 				add(a.Name, spec.Name, spec.Answer != "", false)
+			}
+		}
+		for _, name := range a.Inner {
+			if p.listens[name] {
+				add(a.Name, name, false, false)
 			}
 		}
 	}
@@ -117,6 +122,8 @@ func (m *Module) passedOn(name, why string) string {
 		}
 		spec, sent := a.Event(name)
 		switch {
+		case slices.Contains(a.Inner, name):
+			return either(why, name+": happens in pi only")
 		case sent && spec.Install == agent.InstallDefault:
 			return either(why, name+": happens in pi only")
 		case sent && spec.Install == agent.InstallOptional:

@@ -80,6 +80,7 @@ type machine struct {
 	next    int
 	ended   error // why it takes no more jobs
 	done    chan struct{}
+	wrecked bool  // the engine cannot even be closed
 	doom    error // set on the goroutine: drop the engine after this job
 	worn    bool  // the job took long: its goroutine's stack may have grown deep
 	// strained, if not nil, is told of such jobs and of an engine that had to be
@@ -334,8 +335,10 @@ func (m *machine) loop() {
 	for m.turn() {
 		if m.worn {
 			// Stacks shrink by and by, and only while something else happens: a
-			// recursion's megabytes are given back with their goroutine.
+			// recursion's megabytes are given back with their goroutine, and with the
+			// engine's own stack.
 			m.worn = false
+			renewStack(m.vm)
 			go m.loop()
 			m.strain()
 			return
@@ -383,6 +386,9 @@ func (m *machine) over() {
 		defer m.strain()
 	}
 	m.ops.close()
+	if m.wrecked {
+		return // taking apart what stumbled could end the whole program
+	}
 	m.enter.Free()
 	_ = m.vm.Close()
 }
@@ -390,6 +396,13 @@ func (m *machine) over() {
 // run does one turn: enter JavaScript, then everything that became due.
 func (m *machine) run(j job) {
 	began := time.Now()
+	defer func() {
+		// Seldom the engine itself stumbles when it has no memory left to say so.
+		if p := recover(); p != nil {
+			m.dog.stop()
+			m.wrecked, m.doom = true, errMemory
+		}
+	}()
 	m.dog.start()
 	var err error
 	if j.kind == "call" {

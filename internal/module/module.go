@@ -209,12 +209,15 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 		g.runner.close()
 		return nil, who.problem("", o.err)
 	}
-	var loaded struct{ Events, Lacks []string }
+	var loaded struct {
+		Events, Lacks   []string
+		Tools, Commands []json.RawMessage
+	}
 	if err := json.Unmarshal(o.value, &loaded); err != nil {
 		g.runner.close()
 		return nil, err
 	}
-	info.Events = loaded.Events
+	info.Events, info.Tools, info.Commands = loaded.Events, loaded.Tools, loaded.Commands
 	for _, what := range loaded.Lacks {
 		info.Limits = append(info.Limits, Limit{Agent: hook.Any, Event: "", Text: what})
 	}

@@ -64,6 +64,7 @@ type owner interface {
 	send(key string, m Message) error
 	entries(key string) any
 	model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
+	act(key string, args json.RawMessage)
 }
 
 func newOps(o owner) *ops {
@@ -273,6 +274,9 @@ func (o *ops) start(id int, op string, args json.RawMessage, key string) {
 			finish(nil, nil)
 		})
 		o.keep(id, func() { timer.Stop() })
+	case "act":
+		o.owner.act(key, args)
+		finish(nil, nil)
 	case "ask", "model", "fetch":
 		ctx, cancel := context.WithCancel(o.ctx)
 		o.keep(id, cancel)

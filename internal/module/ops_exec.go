@@ -178,7 +178,7 @@ func (o *ops) exec(id int, args json.RawMessage, key string, finish func(any, er
 		result
 	}
 	if err != nil {
-		finish(said{Stderr: err.Error(), result: result{Code: 1}}, nil)
+		finish(said{result: result{Code: 1}}, nil) // why is in the journal; pi says no more
 		return
 	}
 	go func() {

@@ -165,10 +165,10 @@ func payloadType(payload string) string {
 
 var fenced = regexp.MustCompile("(?s)```(?:typescript|ts)\n(.*?)```")
 
-// TestRealDocumentation runs the hooks that pi's own documentation of the hook
-// era prints: every block that exports a factory. HOOKMUX_PI_HOOKS_DOC names
-// another edition of that document.
-func TestRealDocumentation(t *testing.T) {
+// documentation is pi's own of the hook era. HOOKMUX_PI_HOOKS_DOC names another
+// edition.
+func documentation(t *testing.T) string {
+	t.Helper()
 	path := os.Getenv("HOOKMUX_PI_HOOKS_DOC")
 	if path == "" {
 		path = fromPackage(t, "@mariozechner/pi-coding-agent", "0.27.9", filepath.Join("docs", "hooks.md"))
@@ -177,11 +177,18 @@ func TestRealDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(doc)
+}
+
+// TestRealDocumentation runs the hooks that the documentation prints: every
+// block that exports a factory.
+func TestRealDocumentation(t *testing.T) {
+	doc := documentation(t)
 	t.Setenv("HOME", t.TempDir())
 	s := newStage(t, nil)
 	work := workTree(t, s)
 	ran := 0
-	for _, block := range fenced.FindAllStringSubmatch(string(doc), -1) {
+	for _, block := range fenced.FindAllStringSubmatch(doc, -1) {
 		if !strings.Contains(block[1], "export default") {
 			continue
 		}
@@ -202,6 +209,6 @@ func TestRealDocumentation(t *testing.T) {
 		s.engine.Unload(m.Path()) // a server's port is free again
 	}
 	if ran < 8 { // 0.27.9 prints eight, the edition of two days before nine
-		t.Errorf("only %d samples in %s", ran, path)
+		t.Errorf("only %d samples", ran)
 	}
 }

@@ -154,3 +154,42 @@ func TestRealExamplesLoad(t *testing.T) {
 		})
 	}
 }
+
+// TestRealExamplesWithPackages loads the examples that want packages installed
+// beside them, once that is done, as their first lines ask for.
+func TestRealExamplesWithPackages(t *testing.T) {
+	dir := examples(t, "@earendil-works/pi-coding-agent", "1.5.0", "extensions")
+	for name, first := range map[string]string{
+		"with-deps":                 "",
+		"custom-provider-anthropic": "",
+		"gondolin":                  "// runtime: node\n", // it starts a virtual machine
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, nil)
+			beside := filepath.Join(s.dir, name)
+			if err := os.CopyFS(beside, os.DirFS(filepath.Join(dir, name))); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, "npm", "install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev")
+			cmd.Dir = beside
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Skipf("its packages cannot be installed here: %v %s", err, out)
+			}
+			path := filepath.Join(beside, "index.ts")
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, append([]byte(first), text...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m, err := s.engine.Load(t.Context(), Source{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("listens to %v, %s", m.Info().Events, m.Info().Runtime)
+		})
+	}
+}

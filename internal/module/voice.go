@@ -16,6 +16,7 @@ type voice struct {
 	m      *Module
 	g      *generation
 	places func() *sourceMap
+	acts   acts
 }
 
 var _ owner = (*voice)(nil)

@@ -200,6 +200,16 @@ func TestQwenRounds(t *testing.T) {
 	}
 }
 
+// CodeBuddy: a call and its question come again once the person said yes.
+func TestCodeBuddyAsksAgain(t *testing.T) {
+	book, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow", "PermissionRequest.sdk-allow",
+		"PreToolUse.sdk-allow-2", "PermissionRequest.sdk-allow", "Stop")
+	check(t, got, Running, Running, Running, NeedsInput, Running, Running, Success)
+	if s, _ := book.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
+		t.Errorf("%d %+v", s.TurnCount, s.Turn)
+	}
+}
+
 // Copilot: agentStop of a subagent, a failed model call, another name for the
 // tool that is asked about.
 func TestCopilotStops(t *testing.T) {

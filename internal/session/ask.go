@@ -16,6 +16,11 @@ func (s *Session) ask(n *news) {
 	if s.done(ask.Call) && !s.going(ask.Call) {
 		return // its result overtook the question
 	}
+	for i := range s.Beneath.Calls {
+		if c := &s.Beneath.Calls[i]; c.Leave && c.ID == ask.Call && c.Digest == ask.Digest {
+			return // asked again after the yes
+		}
+	}
 	for i := range s.Asks {
 		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.vague() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
 			return // said again: it has waited since the first time

@@ -229,6 +229,9 @@ type Call struct {
 	Label  string    `json:"label,omitempty"`
 	Actor  string    `json:"actor,omitempty"`
 	At     time.Time `json:"at"`
+	// Leave says that a person was asked and said yes: the agent reported the
+	// call again.
+	Leave bool `json:"leave,omitempty"`
 }
 
 // Done is a tool call that ended.

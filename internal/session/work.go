@@ -111,16 +111,20 @@ func (s *Session) breathes(n *news) {
 // toolBegan notes a call that begins.
 func (s *Session) toolBegan(n *news) {
 	tool := n.ev.Tool
-	s.count(n)
+	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
+	again := s.known(&call)
+	if !again {
+		s.count(n)
+	}
 	s.Beneath.Said = ""
 	if n.actor == "" {
 		s.Beneath.Fault = "" // the model answered after all
 	}
-	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
 	s.Asks = without(s.Asks, func(a *Ask) bool {
 		if a.Actor != n.actor {
 			return false
 		}
+		call.Leave = call.Leave || again && a.about(&call)
 		return a.about(&call) || n.at.Sub(a.At) >= siblingWindow
 	})
 	// Not every agent reports the end of a call that failed or was refused.
@@ -166,6 +170,17 @@ func (s *Session) finished(id string, early bool) {
 	if id != "" {
 		s.Beneath.Done = added(without(s.Beneath.Done, func(d *Done) bool { return d.ID == id }), Done{id, early}, maxDone)
 	}
+}
+
+// known reports whether this very call goes on already: some agents tell of
+// it again once a person said yes.
+func (s *Session) known(call *Call) bool {
+	for i := range s.Beneath.Calls {
+		if c := &s.Beneath.Calls[i]; call.ID != "" && c.ID == call.ID && c.Tool == call.Tool && c.Digest == call.Digest {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Session) going(id string) bool {

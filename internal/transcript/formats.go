@@ -11,6 +11,7 @@ import (
 // formats are the ways agents write their sessions down, by name.
 var formats = map[string]format{
 	"claude":            {row: claudeRow},
+	"codebuddy":         {row: codebuddyRow},
 	"codex":             {row: codexRow},
 	"codex-index":       {row: codexIndexRow},
 	"copilot":           {row: copilotRow},

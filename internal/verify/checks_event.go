@@ -105,7 +105,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			if x.Event.Malformed != "" {
 				return fails("`hookmux explain` takes the payload apart", "a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
 			}
-			if x.Event.Session == "" {
+			if x.Event.Session == "" && !(x.Event.Kind == event.Other && sessionless(s)) {
 				return fails("", "a payload without a session id")
 			}
 			if !mayBe(s.Event, x.Event.Kind) {
@@ -136,6 +136,12 @@ func judgeDecodes(p *Proof, s Subject) Result {
 		return unsure("%d payloads, every field accounted for; in the act %s the agent closed the hook's stdin before it had written one", n, unwritten)
 	}
 	return holds("%d payloads, every field accounted for", n)
+}
+
+// sessionless: the catalogue says what this event is when no session stands
+// behind it.
+func sessionless(s Subject) bool {
+	return slices.ContainsFunc(s.Agent.Fields.Session, func(key string) bool { return s.Event.KindWithout[key] == event.Other })
 }
 
 // mayBe says that an event may mean this: some mean several things, and a

@@ -39,6 +39,10 @@ func feedChecks() []Check {
 			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
 		},
 		{
+			ID: "feed-later", Proves: "what was let go and approved in the agent's own window runs, and is not asked about again", Acts: []string{"feed"},
+			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater, Saboteur: askTwice, Sure: byCommand,
+		},
+		{
 			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed", Acts: []string{"feed"},
 			Applies: func(s Subject) bool { return can(s) && windowed(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
 		},
@@ -138,6 +142,20 @@ func prompted(e *Evidence) Result {
 	return holds("the agent's own prompt was there")
 }
 
+func judgeFeedLater(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagLater); r != nil {
+		return *r
+	}
+	switch {
+	case e.Feed.Times[tagLater] > 1:
+		return fails("A fault of hookmux", "it was put to the person %d times", e.Feed.Times[tagLater])
+	case !e.Ran(tagLater):
+		return fails("", "the person said yes in the window, and it did not run")
+	}
+	return holds("approved in the window, ran, and came to the feed once")
+}
+
 func judgeFeedWindow(p *Proof, s Subject) Result {
 	e := p.Of("feed")
 	return goneFromFeed(e, s, tagWindow, e.Ran(tagWindow))
@@ -210,6 +228,10 @@ var (
 	// allowAll answers every request for leave.
 	allowAll = Saboteur{Name: "allow-all", What: "an encoder that gives leave to everything",
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
+
+	// askTwice does not know that the agent reports a call again.
+	askTwice = Saboteur{Name: "ask-twice", What: "a feed that puts a call to the person again",
+		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would tell as well.

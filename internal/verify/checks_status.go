@@ -57,7 +57,7 @@ func statusPart() Part {
 			check("esc", "a session that is stopped in the middle of a call is not shown as running two seconds later", 2*time.Second, noStatus, always),
 			check("pane", "a session is found in its tmux pane", 0, otherPane, always),
 			check("killed", "a session whose process was killed is shown as ended one second later", time.Second, immortal, always),
-			check("resume", "`hookmux resume` goes on with the same conversation", 0, noResume, func(s Subject) bool { return s.Agent.Resume != nil }),
+			check("resume", "`hookmux resume` goes on with the same conversation", 0, noResume, func(s Subject) bool { return s.Agent.Resume != nil && s.Driver.NoResume == "" }),
 		},
 	}
 }
@@ -225,6 +225,9 @@ func (p *stagePlay) killAndResume(ctx context.Context) error {
 		return err
 	}
 	if !p.moment(ctx, "killed", 10*time.Second, func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
+		return nil
+	}
+	if p.st.Driver.NoResume != "" {
 		return nil
 	}
 	return p.resume(ctx)

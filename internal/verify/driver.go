@@ -40,6 +40,9 @@ type Driver struct {
 	// nil when there is none to be had offline.
 	TUI   func(prompt string, strict bool) []string
 	NoTUI string // why not
+	// Front is the program in fronts/ that stands in for its terminal; it runs
+	// on the agent's own Node.
+	Front string
 	// Trusting are arguments that let hooks run without trust.
 	Trusting []string
 	// Escalate makes a command call one that needs leave in a strict start.
@@ -61,8 +64,6 @@ type Driver struct {
 	// command of the shell.
 	AsksInStatus bool
 	Accept       string // the key that says yes in its dialog
-	// Asks is what its dialog shows where that is not the hook's reason.
-	Asks string
 	// Prompts is what its own prompt for leave shows in a strict interactive
 	// start; empty when it has none there.
 	Prompts string
@@ -84,6 +85,7 @@ type Driver struct {
 	// EndsOnTerm says that SIGTERM makes it report the session's end.
 	EndsOnTerm bool
 	NoEnd      string // why a session's end is not reported at all
+	NoResume   string // why a session at the terminal is not taken up again
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
 	// Brings are events that an act brings about besides those that follow from

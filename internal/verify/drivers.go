@@ -233,7 +233,33 @@ var drivers = []Driver{
 			"postToolUseFailure": "a command that ends with a code other than 0 has not failed, to this agent",
 		},
 	},
-	{Name: "codebuddy", Program: "codebuddy", Record: codebuddyRecorder},
+	{
+		Name: "codebuddy", Program: "codebuddy", Front: "codebuddy.mjs",
+		TUI: func(p string, strict bool) []string {
+			if strict {
+				return []string{"--model", "scripted", "--permission-mode", "default", "--", p}
+			}
+			return []string{"--model", "scripted", "--permission-mode", "bypassPermissions", "--", p}
+		},
+		AsksAtTerminal: true, AsksInStatus: true, KeepAtTerminal: true,
+		Quit: "/exit", Accept: "y", Prompts: "May Bash go on?",
+		FailsClosed: map[string]string{
+			"crash": "a hook that was killed refuses the call", "hang": "a hook that runs into its limit refuses the call",
+		},
+		NoEnd:    "headless, this agent does not report the end of a session",
+		NoResume: "a session that another program hosts is none a person takes up",
+		Subagent: func(p string) []model.Step {
+			return []model.Step{{Calls: []model.ToolCall{model.Call("Agent", map[string]any{
+				"description": "Scripted helper", "prompt": p, "subagent_type": "general-purpose"})}}}
+		},
+		Unseen: map[string]string{
+			"PermissionDenied":   "headless, a call without leave is refused; every headless start here has leave",
+			"PostToolUseFailure": "a command that fails has not broken, to this agent",
+			"StopFailure":        "a failed model call ends with a plain Stop",
+			"PreCompact":         "did not come when a short conversation was compacted",
+			"PostCompact":        "did not come when a short conversation was compacted",
+		},
+	},
 	{Name: "cline", Program: "cline", Record: clineRecorder},
 	{Name: "goose", Program: "goose", Record: gooseRecorder},
 }

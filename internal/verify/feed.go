@@ -29,6 +29,7 @@ type Feed struct {
 	Asked   map[string]wire.FeedItem // as they came
 	Ended   map[string]wire.FeedItem // as they ended
 	Replies map[string]string        // what the reply heard
+	Times   map[string]int           // how often one came
 	// Prompted is how long after the request was let go the agent's own prompt
 	// was on the screen; negative when it never was.
 	Prompted time.Duration
@@ -45,6 +46,7 @@ const (
 	tagYes    = "feed-yes"
 	tagNo     = "feed-no"
 	tagWindow = "feed-window"
+	tagLater  = "feed-later"
 	tagNobody = "feed-nobody"
 )
 
@@ -102,6 +104,9 @@ func playFeed(ctx context.Context, st *Stage) error {
 	if windowed(st.Agent) {
 		tags = append(tags, tagWindow)
 	}
+	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil && known.Feed.Repeats { // not the stage's, which a saboteur may have changed
+		tags = append(tags, tagLater)
+	}
 	tags = append(tags, tagNobody) // last: nobody answers it
 	var calls []model.ToolCall
 	for _, tag := range tags {
@@ -141,6 +146,8 @@ func playFeed(ctx context.Context, st *Stage) error {
 				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
 			case tagWindow:
 				p.inWindow(t, tag, st.Driver.Prompts)
+			case tagLater:
+				p.later(t, tag)
 			case tagNobody:
 				p.nobody(t, tag, st.Driver.Prompts)
 			}
@@ -179,7 +186,7 @@ type elsewhere struct {
 // attach lets the feed hold requests for this person, who sees what comes.
 func (st *Stage) attach(ctx context.Context) (*elsewhere, error) {
 	st.hub.Sink(true)
-	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Prompted: -1, Sign: -1, Gone: -1}
+	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Times: map[string]int{}, Prompted: -1, Sign: -1, Gone: -1}
 	p := &elsewhere{st: st, ctx: ctx, feed: &st.evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", st.Dirs.Socket())
@@ -215,6 +222,7 @@ func (p *elsewhere) listen() {
 		tag := itemTag(&note.Params)
 		p.mu.Lock()
 		if note.Method == wire.NoteFeedReceived {
+			p.feed.Times[tag]++
 			if _, ok := p.feed.Asked[tag]; !ok {
 				p.feed.Asked[tag] = note.Params
 			}
@@ -283,20 +291,41 @@ func (p *elsewhere) reply(tag string, params wire.FeedReplyParams) {
 	p.mu.Unlock()
 }
 
-// nobody lets a request go, and looks how soon the agent asks by itself: its
-// own prompt is known by what it shows.
-func (p *elsewhere) nobody(t *terminal, tag, shows string) {
+// release lets a request go.
+func (p *elsewhere) release(tag string) bool {
 	p.mu.Lock()
 	item := p.feed.Asked[tag]
 	p.mu.Unlock()
 	var result wire.FeedReplyResult
-	began := time.Now()
 	err := p.st.hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
 	if err != nil {
-		p.feed.Replies[tag] = err.Error()
+		result.Outcome = err.Error()
+	}
+	p.mu.Lock()
+	p.feed.Replies[tag] = result.Outcome
+	p.mu.Unlock()
+	return err == nil
+}
+
+// later lets a request go and says yes in the agent's own window: it must run,
+// and not be put to anybody a second time.
+func (p *elsewhere) later(t *terminal, tag string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	if !p.release(tag) || !t.await(ctx, p.st.Driver.Prompts) || t.press(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
-	p.feed.Replies[tag] = result.Outcome
+	for !p.st.there(tag) && pause(ctx, 20*time.Millisecond) {
+	}
+}
+
+// nobody lets a request go, and looks how soon the agent asks by itself: its
+// own prompt is known by what it shows.
+func (p *elsewhere) nobody(t *terminal, tag, shows string) {
+	began := time.Now()
+	if !p.release(tag) {
+		return
+	}
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {

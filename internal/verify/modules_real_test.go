@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestRealModules(t *testing.T) {
 // TestRealModuleOfOneLaunch: what a person's `hookmux run --hook` loads counts
 // for that session, and for no other.
 func TestRealModuleOfOneLaunch(t *testing.T) {
-	for _, name := range []string{"claude", "codex"} {
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
 			gate := st.own(t, st.Base, "gate.ts", realModule)
@@ -92,6 +93,14 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			}
 			plain := st.In.Argv
 			st.In.Argv = append([]string{"--hook", gate}, plain...)
+			if !st.byRun() { // its hooks are installed, and count beside the launch's
+				program := plain[0]
+				if len(plain) > 1 { // node and its script: a person types the agent's name
+					program = filepath.Join(st.In.Dir, "node_modules", ".bin", st.Driver.Program)
+					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.getenv("PATH"))
+				}
+				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
+			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
 			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, term *terminal) error {
 				if !st.watcher.wait(ctx, ended) {

@@ -81,28 +81,12 @@ func recordedBy(hooks func(string, []Handler) error) func(string, string, string
 	}
 }
 
-// intoSettings registers in a settings file that may hold other things.
-func intoSettings(rel string, unit int) func(string, []Handler) error {
-	return func(home string, handlers []Handler) error {
-		return mergeJSON(filepath.Join(home, rel), map[string]any{"hooks": nested(handlers, unit)})
-	}
-}
-
-var codebuddyHooks = intoSettings(".codebuddy/settings.json", 1)
-
 func gooseHooks(home string, handlers []Handler) error {
 	dir := filepath.Join(home, ".agents/plugins/hookmux-record")
 	if err := writeJSON(filepath.Join(dir, "plugin.json"), map[string]any{"name": "hookmux-record", "version": "1.0.0"}); err != nil {
 		return err
 	}
 	return writeJSON(filepath.Join(dir, "hooks/hooks.json"), map[string]any{"hooks": nested(handlers, 1)})
-}
-
-var toolTurn = []string{"UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
-
-var codebuddyRecorder = &Recorder{
-	Events: append([]string{"SessionStart"}, toolTurn...), Sure: toolTurn,
-	Install: recordedBy(codebuddyHooks),
 }
 
 var clineRecorder = &Recorder{

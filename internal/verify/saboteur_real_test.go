@@ -14,7 +14,7 @@ import (
 )
 
 // cheapest lists the agents for this by what a launch costs.
-var cheapest = []string{"codex", "grok", "claude", "pi", "opencode"}
+var cheapest = []string{"codex", "grok", "claude", "pi", "opencode", "codebuddy"}
 
 // narrow picks one row of checks that look at every event.
 var narrow = map[string]string{"fires": "SessionEnd.fires", "decodes": "SessionStart.decodes"}

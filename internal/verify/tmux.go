@@ -36,7 +36,11 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	defer cancel()
 	st.terminals++ // a server that is just ending would answer at the same address
 	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux"+strconv.Itoa(st.terminals))}
-	argv := append(st.start().Argv, args...)
+	argv, err := st.window(st.start())
+	if err != nil {
+		return err
+	}
+	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
 	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
@@ -203,7 +207,7 @@ func noDialog(a *agent.Agent, d Driver) string {
 	if d.TUI == nil {
 		return "no interactive start that works offline is known" + because(d.NoTUI)
 	}
-	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" {
+	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" && !d.KeepAtTerminal {
 		return "nothing that only shows interactively"
 	}
 	return ""

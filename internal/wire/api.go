@@ -33,6 +33,7 @@ const (
 	MethodAllow     = "guard.allow"
 	MethodStats     = "hooks.stats"
 	MethodOutbox    = "session.outbox" // a plugin asks for texts to put into its sessions
+	MethodWanted    = "modules.wanted" // a plugin asks which inner events anybody listens to
 )
 
 // Notifications of events.stream.
@@ -346,6 +347,27 @@ type HookStat struct {
 	P95US    float64 `json:"p95Us"`
 	MaxUS    float64 `json:"maxUs"`
 	LastErr  string  `json:"lastError,omitempty"`
+}
+
+// WantedParams is a plugin's question: which of its agent's inner events do
+// hooks listen to in this session? It is answered when the list is another one
+// than Known, or after Wait seconds.
+type WantedParams struct {
+	Agent   string   `json:"agent"`
+	Session string   `json:"session,omitempty"`
+	Cwd     string   `json:"cwd,omitempty"`
+	Known   []string `json:"known,omitempty"`
+	Wait    float64  `json:"wait,omitempty"`
+}
+
+// WantedResult names the events, sorted, and what hooks offer: tools for the
+// model and commands for the person, as the agent takes them. Known are the
+// events, and "tool:" and "command:" before the names of those.
+type WantedResult struct {
+	Events   []string          `json:"events"`
+	Tools    []json.RawMessage `json:"tools,omitempty"`
+	Commands []json.RawMessage `json:"commands,omitempty"`
+	Known    []string          `json:"known"`
 }
 
 // OutboxParams is a plugin's question: is there anything to put into these

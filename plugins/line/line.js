@@ -21,6 +21,7 @@ const REACH_WAIT = 3000; // how long a hub that died under a request may take to
 const MAX_SENDS = 4;
 const MAX_PAYLOAD = 16 << 20;
 const CUT_PAYLOAD = 64 << 10;
+const MAX_INNER = 8 << 20; // what a hook in TypeScript is shown at once; it has 64 MiB
 const MAX_ENV = 1 << 20;
 const MAX_QUEUE = 500;
 const POLL_SECONDS = 200; // how long a question for texts stays open
@@ -181,6 +182,31 @@ function viaClient(agent, event, payload, limit, decides, id, signal) {
   });
 }
 
+// question asks the hub one thing. Nothing of this keeps the agent alive; made
+// gets the socket. It gives undefined when no hub answers.
+function question(method, params, made) {
+  return new Promise((resolve) => {
+    let got = "";
+    let socket;
+    try {
+      socket = net.connect({ path: socketPath() });
+    } catch {
+      return resolve(undefined);
+    }
+    made?.(socket);
+    socket.unref?.();
+    socket.on("connect", () => socket.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }) + "\n"));
+    socket.on("data", (chunk) => {
+      got += chunk;
+      if (!got.includes("\n")) return;
+      socket.destroy();
+      resolve(read(got));
+    });
+    socket.on("error", () => resolve(undefined));
+    socket.on("close", () => resolve(undefined));
+  });
+}
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // within waits for a promise, but not for ever.
@@ -207,10 +233,11 @@ class Line {
   }
 
   // tell reports something that happened. It never waits and never throws.
-  tell(session, event, payload) {
-    if (!this.wants(event) || this.waiting >= MAX_QUEUE) return;
+  tell(session, event, payload, { inner = false, limit = OBSERVE_WAIT } = {}) {
+    if (!(inner || this.wants(event)) || this.waiting >= MAX_QUEUE) return;
+    const call = this.prepare(event, payload, limit, false, inner);
+    if (!call) return;
     this.waiting++;
-    const call = this.prepare(event, payload, OBSERVE_WAIT, false);
     const before = this.tails.get(session);
     const said = (async () => {
       await before;
@@ -224,11 +251,13 @@ class Line {
   // ask gets the hub's answer: an object, empty when it has no opinion. What
   // was told before goes first; what is told later doesn't wait for it. refusal
   // is the answer of a plugin installed to refuse while no hub answers.
-  // held is called when the hub asks a person.
-  async ask(session, event, payload, limit, { signal, refusal = NONE, held } = {}) {
-    if (!this.wants(event)) return NONE;
+  // held is called when the hub asks a person. inner is for hooks in TypeScript
+  // alone, and lost while no hub answers.
+  async ask(session, event, payload, limit, { signal, refusal = NONE, held, inner = false } = {}) {
+    if (!inner && !this.wants(event)) return NONE;
     try {
-      const call = this.prepare(event, payload, limit, true);
+      const call = this.prepare(event, payload, limit, true, inner);
+      if (!call) return NONE;
       Object.assign(call, { signal, refusal, held });
       if (held) call.head.holds = true;
       const before = this.tails.get(session);
@@ -355,9 +384,11 @@ class Line {
     });
   }
 
-  prepare(event, payload, limit, decides) {
+  prepare(event, payload, limit, decides, inner = false) {
     let bytes = Buffer.from(encode(payload));
     const head = { v: 1, id: randomBytes(16).toString("hex"), seq: ++this.seq, agent: this.agent, event, deadline: 0 };
+    if (inner) head.inner = true;
+    if (inner && bytes.length > MAX_INNER) return null;
     if (this.cwd) head.cwd = this.cwd;
     if (bytes.length > MAX_PAYLOAD) {
       bytes = bytes.subarray(0, CUT_PAYLOAD);
@@ -390,6 +421,7 @@ class Line {
   // leave is what happens while no hub listens.
   async leave(call) {
     call.sent?.();
+    if (call.head.inner) return NONE;
     const left = call.until - Date.now();
     const answer = await viaClient(this.agent, call.event, call.payload, left, call.decides, call.head.id, call.signal);
     return answer === null ? this.unavailable(call) : read(answer);

@@ -3,6 +3,8 @@
 
 /*__HOOKMUX_LINE__*/
 
+/*__HOOKMUX_INNER__*/
+
 // What is sent and taken back is written down in hookmux's catalogue
 // (agent/data/pi.yaml, agent/dialect/pi.go).
 
@@ -20,6 +22,13 @@ const HEAVY = new Set(["context", "entries", "messages", "preparation", "systemP
 // Hooks that write a summary need these, unless they are too much.
 const FOR_SUMMARIES = ["preparation", "branchEntries"];
 const MAX_HEAVY = 4 << 20;
+
+// What hooks in TypeScript may have pi do.
+const ACTS = {
+  ui: ["notify", "setStatus", "setTitle", "setWidget", "setWorkingMessage", "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setEditorText", "pasteToEditor", "setToolsExpanded", "setTheme"],
+  pi: ["appendEntry", "setActiveTools", "setLabel", "setSessionName", "setThinkingLevel"],
+  ctx: ["abort", "compact", "shutdown"],
+};
 
 // pi refuses to start, in every mode, with an extension that throws here.
 // Names that a version doesn't know are kept and never called, so that one
@@ -54,47 +63,63 @@ function handlers(pi) {
   // for a hook: the keys stay here.
   async function prompted(session, words, call) {
     if (session !== here) throw new Error("the session is gone");
-    if (isObject(call)) return await completed(call);
+    if (isObject(call)) return call.what === "act" ? acted(call) : await completed(call);
     await pi.sendUserMessage(words, { deliverAs: "followUp" });
+  }
+
+  // acted calls one of pi's own methods for a hook. What takes long is not
+  // waited for.
+  function acted({ on, method, args }) {
+    const target = { ui: peek(() => latest.ui), ctx: latest, pi }[text(on)];
+    if (!ACTS[text(on)]?.includes(method) || typeof target?.[method] !== "function") throw new Error("pi has no " + on + "." + method + " for hooks");
+    const doing = target[method](...(Array.isArray(args) ? args.map((one) => one ?? undefined) : []));
+    doing?.catch?.(() => {});
+    return true;
   }
 
   async function completed(call) {
     const registry = peek(() => latest.modelRegistry);
     if (typeof registry?.complete !== "function") throw new Error("this pi has no models for hooks");
-    const model = (text(call.model?.provider) && registry.find(call.model.provider, call.model.id)) || peek(() => latest.model);
-    if (!model) throw new Error("pi has no model to use");
+    const named = text(call.model?.provider);
+    const model = named ? registry.find(named, call.model.id) : peek(() => latest.model);
+    if (!model) throw new Error(named ? "pi has no model " + named + "/" + call.model.id : "pi has no model to use");
     // What a hook holds for a key is none.
     const { apiKey, headers, ...options } = isObject(call.options) ? call.options : {};
     return (await registry.complete(model, call.context, options)) ?? null;
   }
 
   // A context of a session that was replaced throws when it is looked at.
-  function about(event, ctx, more) {
+  // inner: the event is for hooks alone, and whole.
+  function about(event, ctx, inner, more) {
     const manager = peek(() => ctx.sessionManager);
     const shown = {};
-    for (const key of Object.keys(event)) if (!HEAVY.has(key)) shown[key] = event[key];
+    for (const key of Object.keys(event)) if (inner || !HEAVY.has(key)) shown[key] = event[key];
     if (event.type === "session_before_compact") {
       for (const key of FOR_SUMMARIES) if ((encode(event[key])?.length ?? MAX_HEAVY) < MAX_HEAVY) shown[key] = event[key];
     }
     const around = {
       mode: peek(() => ctx.mode), hasUI: peek(() => ctx.hasUI), cwd: peek(() => ctx.cwd), idle: peek(() => ctx.isIdle()),
       sessionFile: peek(() => manager.getSessionFile()), sessionId: peek(() => manager.getSessionId()), sessionName: peek(() => manager.getSessionName()),
+      model: modelOf(peek(() => ctx.model)),
     };
+    if (inner) around.usage = peek(() => ctx.getContextUsage());
+    if (event.type === "agent_start") around.systemPrompt = peek(() => ctx.getSystemPrompt());
+    if (event.type === "session_before_compact") around.models = peek(() => ctx.modelRegistry.getAll().map(modelOf));
     // What ends together with its session, as a dialog does, is still its own.
     known = text(around.sessionId) || known;
     if (!text(around.sessionId) && known) around.sessionId = known;
     line.cwd = text(around.cwd) || line.cwd;
     latest = ctx;
-    return { event: shown, ctx: around, plugin: { version, ...more } };
+    return { event: shown, ctx: around, plugin: { version, inner: true, ...more } };
   }
 
   const tell = (event, ctx, more) => {
-    const payload = about(event, ctx, more);
+    const payload = about(event, ctx, false, more);
     line.tell(text(payload.ctx.sessionId), event.type, payload);
   };
 
   const ask = (event, ctx, limit, options, more) => {
-    const payload = about(event, ctx, more);
+    const payload = about(event, ctx, false, more);
     return line.ask(text(payload.ctx.sessionId), event.type, payload, limit, options);
   };
 
@@ -125,7 +150,9 @@ function handlers(pi) {
     failure = said = "";
   };
 
-  on("session_start", (event, ctx) => {
+  const inner = new Inner(pi, line, about);
+
+  on("session_start", async (event, ctx) => {
     const key = text(peek(() => ctx.sessionManager.getSessionId())) + " " + event.reason;
     if (key === started) return; // RPC says it twice
     started = key;
@@ -133,6 +160,7 @@ function handlers(pi) {
     // A pi that prints ends with its only turn.
     here = peek(() => ctx.mode) === "print" || peek(() => ctx.mode) === "json" ? "" : text(peek(() => ctx.sessionManager.getSessionId()));
     inbox.changed();
+    await inner.begin(text(peek(() => ctx.sessionManager.getSessionId())), text(peek(() => ctx.cwd)));
   });
 
   on("session_info_changed", report);
@@ -228,7 +256,7 @@ function handlers(pi) {
   async function confirmed(ctx, event, input, why, signal) {
     if (!peek(() => ctx.hasUI)) return undefined;
     const what = text(input?.command) || text(input?.path) || encode(input);
-    const words = [why, what].filter(Boolean).map(printable).join("\n");
+    const words = [why, what].filter(Boolean).map((one) => printable(one)).join("\n");
     try {
       const yes = await ctx.ui.confirm("hookmux: let " + event.toolName + " run?", words, { signal });
       return signal?.aborted ? undefined : yes === true;
@@ -328,6 +356,7 @@ function handlers(pi) {
   on("session_shutdown", async (event, ctx) => {
     endOld(event, ctx);
     inbox.stop();
+    inner.stop();
     tell(event, ctx);
     await line.flush(FLUSH_WAIT);
   });
@@ -344,6 +373,9 @@ function peek(look) {
   }
 }
 
+// modelOf is what a hook may know of a model.
+const modelOf = (model) => (isObject(model) ? { provider: model.provider, id: model.id, name: model.name, api: model.api, reasoning: model.reasoning, input: model.input, contextWindow: model.contextWindow, maxTokens: model.maxTokens } : undefined);
+
 function wordsOf(content) {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
@@ -351,7 +383,7 @@ function wordsOf(content) {
 }
 
 // printable makes what a model wrote harmless to look at.
-const printable = (words) => words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" ? c : "\\u{" + c.codePointAt(0).toString(16) + "}")).slice(0, 2000);
+const printable = (words, most = 2000) => words.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => (c === "\n" ? c : "\\u{" + c.codePointAt(0).toString(16) + "}")).slice(0, most);
 
 // versionOf finds pi's version beside the program that runs.
 function versionOf(program) {

@@ -3,7 +3,7 @@
 //
 // Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
 // it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
-// {do:"abort"} ends pi's signal; {do:"until", got, client, poll} waits until the hub
+// {do:"subscribed"} notes what the plugin listens to by now; {do:"abort"} ends pi's signal; {do:"until", got, client, poll} waits until the hub
 // has got that many requests, the client that many calls, and the hub was
 // asked for texts that often.
 import fs from "node:fs";
@@ -53,7 +53,7 @@ const ctx = {
 const plugin = (await import(pathToFileURL(file))).default;
 let hooks = {};
 if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
-else await plugin({ on: (name, handler) => registered.set(name, handler), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
+else await plugin({ on: (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]), sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
 result.hooks = agent === "opencode" ? Object.keys(hooks) : [...registered.keys()];
 
 async function call(step) {
@@ -62,7 +62,7 @@ async function call(step) {
   const began = Date.now();
   try {
     if (agent === "opencode") record.returned = await hooks[step.name](step.input, step.output);
-    else record.returned = await registered.get(step.name)(step.event, ctx);
+    else for (const handler of registered.get(step.name) || []) record.returned = (await handler(step.event, ctx)) ?? record.returned;
   } catch (err) {
     record.threw = err.message;
   }
@@ -84,6 +84,7 @@ const running = new Map();
 for (const step of JSON.parse(script)) {
   if (step.do === "until") await until(step);
   else if (step.do === "abort") stop.abort();
+  else if (step.do === "subscribed") result.subscribed = [...registered.keys()];
   else if (step.do === "await") await running.get(step.as);
   else if (step.do === "event") hooks.event({ event: step.event });
   else if (step.as) running.set(step.as, call(step));

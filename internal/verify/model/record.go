@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -60,6 +61,7 @@ type Request struct {
 	NotOffered   []string // called by the step although not offered: the call will fail
 	Messages     []Message
 	Body         json.RawMessage // as sent; nil when it was no JSON
+	Header       http.Header
 }
 
 // run is what the server knows of one run. Guarded by Server.mu.

@@ -96,7 +96,7 @@ const maxBody = 64 << 20
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	name, path := splitRun(req.URL)
-	q := Request{At: time.Now(), Method: req.Method, Path: path, Status: http.StatusOK}
+	q := Request{At: time.Now(), Method: req.Method, Path: path, Status: http.StatusOK, Header: req.Header.Clone()}
 	body, err := readBody(req)
 	if err != nil {
 		q.Kind, q.Status = ReqUnknown, http.StatusBadRequest

@@ -9,6 +9,10 @@
 //
 //	held     {"id":…,"held":"the request in the feed","why":…,"input":…}\n
 //
+// A plugin that says "inner":true sends something that happens inside its
+// agent and that only hooks in TypeScript are shown; the reply's stdout is what
+// they made of it.
+//
 // The payload stays raw because agents send pretty-printed JSON, byte order
 // marks and broken UTF-8, and the hub must keep what they said untouched. One
 // request travels per connection.
@@ -64,7 +68,10 @@ type Request struct {
 	Truncated bool
 	// Holds says that the caller wants to know when a person is being asked,
 	// because it has a dialog of its own to show meanwhile.
-	Holds   bool
+	Holds bool
+	// Inner says that the event is for hooks in TypeScript alone: it is neither
+	// written down nor does anything else follow it.
+	Inner   bool
 	Payload []byte
 	Env     []byte // NUL separated name=value; never written to disk
 }
@@ -126,6 +133,9 @@ func AppendRequestHeader(dst []byte, r *Request) []byte {
 	}
 	if r.Holds {
 		dst = append(dst, `,"holds":true`...)
+	}
+	if r.Inner {
+		dst = append(dst, `,"inner":true`...)
 	}
 	if r.Truncated {
 		dst = append(dst, `,"truncated":true`...)

@@ -38,6 +38,8 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 			r.Truncated = p.boolean()
 		case "holds":
 			r.Holds = p.boolean()
+		case "inner":
+			r.Inner = p.boolean()
 		case "payload":
 			payload = int(p.integer(0, math.MaxInt32))
 		case "env":

@@ -162,12 +162,14 @@ const watchSignal = (signal, run) => (signal ? part("web").onAbort(signal, run) 
 // execute is one finished process: {stdout, stderr, code, killed}.
 function execute(command, args, options = {}) {
   return new Promise((done, fail) => {
-    if (options.signal && options.signal.aborted) return done({ stdout: "", stderr: "", code: 1, killed: true });
+    if (options.signal && options.signal.aborted) return done({ stdout: "", stderr: "", code: 0, killed: true });
     let release = () => {};
     const id = start("exec", { command: String(command), args: (args || []).map(String), cwd: options.cwd || (current && current.cwd) || "", env: options.env, timeout: options.timeout || 0 }, {
       done: (r) => {
         release();
-        done(r);
+        // A process that was ended by a signal has no code: pi calls that 0,
+        // and says killed when it was its own doing.
+        done({ stdout: r.stdout, stderr: r.stderr, code: r.signal ? 0 : r.code, killed: r.killed === true });
       },
       fail: (e) => {
         release();

@@ -16,6 +16,14 @@ function lacking(session, what) {
   if (!session.pi) call("lacking", { what, agent: session.agent });
 }
 
+// act lets pi do something, where our extension listens there.
+function act(session, on, method, args) {
+  if (!session.pi) return lacking(session, on === "ui" && method === "setStatus" ? "ui.setStatus: pi's footer is in pi only" : `${on === "pi" ? "" : on + "."}${method}: works in pi only`);
+  if (args.some((a) => typeof a === "function")) return lacking(session, `${on}.${method}: what a hook draws itself does not reach pi`);
+  within(session, () => start("act", { what: "act", on, method, args: args.map((a) => (a === undefined ? null : a)) }, { done() {}, fail() {} }));
+}
+const uiActs = ["setStatus", "setTitle", "setWidget", "setWorkingMessage", "setWorkingVisible", "setWorkingIndicator", "setHiddenThinkingLabel", "setEditorText", "pasteToEditor", "setToolsExpanded", "setTheme"];
+
 class Session {
   constructor(key) {
     this.key = key;
@@ -104,15 +112,18 @@ function api(session) {
     sendUserMessage: (content, options = {}) => send(session, textOf(content), { turn: true, deliver: options.deliverAs || "", attachments: imagesOf(content) }),
     exec: (command, args, options) => within(session, () => execute(command, args, { cwd: session.cwd || undefined, ...options })),
     appendEntry(customType, data) {
-      if (!session.pi) lacking(session, "appendEntry: kept in memory for this session; only pi writes it into its record");
+      if (session.pi) act(session, "pi", "appendEntry", [customType, data]);
+      else lacking(session, "appendEntry: kept in memory for this session; only pi writes it into its record");
       session.added.push({ type: "custom", id: Math.random().toString(16).slice(2, 10).padEnd(8, "0"), parentId: null, timestamp: new Date().toISOString(), customType, data });
     },
     registerCommand(name, options) {
       session.commands.set(name, options);
+      session.handlers.set("hookmux_command", [() => {}]); // see its rule
       lacking(session, `registerCommand: /${name} can be typed in pi only`);
     },
     registerTool(tool) {
       session.tools.set(tool.name, tool);
+      session.handlers.set("hookmux_tool", [() => {}]); // see its rule
       lacking(session, `registerTool: the tool ${tool.name} is offered to the model in pi only`);
     },
     registerFlag(name, options = {}) {
@@ -126,13 +137,17 @@ function api(session) {
     getAllTools: () => ["read", "bash", "edit", "write", "grep", "find", "ls", ...session.tools.keys()].map((name) => ({ name, description: "", parameters: {} })),
     setActiveTools(names) {
       session.active = [...names];
-      lacking(session, "setActiveTools: only pi can take tools from the model; block them in tool_call instead");
+      if (session.pi) act(session, "pi", "setActiveTools", [session.active]);
+      else lacking(session, "setActiveTools: only pi can take tools from the model; block them in tool_call instead");
     },
     getSessionName: () => session.name,
     setSessionName(name) {
       session.name = name;
-      lacking(session, "setSessionName: only pi takes a name from a hook");
+      if (session.pi) act(session, "pi", "setSessionName", [name]);
+      else lacking(session, "setSessionName: only pi takes a name from a hook");
     },
+    setLabel: (...args) => act(session, "pi", "setLabel", args),
+    setThinkingLevel: (...args) => act(session, "pi", "setThinkingLevel", args),
     getThinkingLevel: () => "off",
     events: {
       on(name, run) {
@@ -200,12 +215,14 @@ class Dialogs {
     const a = await this.#ask("editor", { title: String(title), placeholder: prefill === undefined ? "" : String(prefill) }, more);
     return a.cancelled ? cancelled() : a.value;
   }
-  notify(message, level = "info") { call("notify", { dispatch: this.#ctx.request.id, text: String(message), level: String(level) }); }
+  notify(message, level = "info") {
+    call("notify", { dispatch: this.#ctx.request.id, text: String(message), level: String(level) });
+    if (this.#ctx.session.pi) act(this.#ctx.session, "ui", "notify", [String(message), String(level)]);
+  }
   async custom() {
     lacking(this.#ctx.session, "ui.custom: own components can be drawn in pi only; the dialog counts as closed");
     return undefined;
   }
-  setStatus(key, text) { if (text !== undefined) lacking(this.#ctx.session, "ui.setStatus: pi's footer is in pi only"); }
   getEditorText() { return ""; }
   getToolsExpanded() { return false; }
   getAllThemes() { return []; }
@@ -214,6 +231,7 @@ const dialogs = (ctx) => new Proxy(new Dialogs(ctx), {
   get(target, name) {
     const value = Reflect.get(target, name, target);
     if (value !== undefined || typeof name !== "string" || name === "then") return typeof value === "function" ? value.bind(target) : value;
+    if (uiActs.includes(name)) return (...args) => (name === "setStatus" && args[1] === undefined && !ctx.session.pi ? undefined : act(ctx.session, "ui", name, args));
     return () => lacking(ctx.session, `ui.${name}: works in pi only`);
   },
 });
@@ -225,7 +243,15 @@ class Record {
     this.#session = session;
     this.#request = request;
   }
-  getEntries() { return [...call("entries", { key: this.#session.key, dispatch: this.#request.id }), ...this.#session.added]; }
+  getEntries() {
+    const list = call("entries", { key: this.#session.key, dispatch: this.#request.id });
+    const { added } = this.#session;
+    if (!added.length) return list;
+    // pi writes down what was added; until it has, it is known here.
+    const same = (e) => e.customType + JSON.stringify(e.data);
+    const written = new Set(list.filter((e) => e.type === "custom").map(same));
+    return [...list, ...added.filter((e) => !written.has(same(e)))];
+  }
   getBranch() { return this.getEntries(); }
   getLeafEntry() { return this.getEntries().at(-1); }
   getLeafId() { return (this.getLeafEntry() || {}).id || null; }
@@ -255,14 +281,18 @@ class Context {
   get ui() { return this._ui || hide(this, "_ui", dialogs(this)); }
   get signal() { return signalOf(this.request); }
   get sessionManager() { return new Record(this.session, this.request); }
-  get model() { return this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
+  get model() { return this.request.ctx.piModel ? { ...bareModel("", ""), ...this.request.ctx.piModel } : this.request.ctx.model ? bareModel("", this.request.ctx.model) : undefined; }
   get modelRegistry() {
     const session = this.session;
     const only = (what) => {
       if (!session.pi) throw onlyPi("modelRegistry." + what);
     };
+    // pi tells which models it has where a summary is to be written.
+    const { models } = this.request.ctx;
+    const all = () => (models || []).map((m) => ({ ...bareModel("", ""), ...m }));
     return {
-      find: (provider, id) => (only("find"), bareModel(provider, id)), getAll: () => (only("getAll"), []), getAvailable: () => (only("getAvailable"), []),
+      find: (provider, id) => (only("find"), models ? all().find((m) => m.provider === provider && m.id === id) : bareModel(provider, id)),
+      getAll: () => (only("getAll"), all()), getAvailable: () => (only("getAvailable"), all()),
       complete: (model, context, options) => within(session, () => part("packages").askModel("complete", { model, context, options })),
       getApiKey: async () => (only("getApiKey"), "held by pi"), getApiKeyAndHeaders: async () => (only("getApiKeyAndHeaders"), { ok: true, apiKey: "held by pi" }),
     };
@@ -271,11 +301,11 @@ class Context {
   isIdle() { return this.request.ctx.idle; }
   hasPendingMessages() { return false; }
   isProjectTrusted() { return true; }
-  getContextUsage() { return undefined; }
-  getSystemPrompt() { return this.request.prompt || ""; }
-  abort() { lacking(this.session, "ctx.abort: only pi can be told to stop; block the call instead"); }
-  shutdown() { lacking(this.session, "ctx.shutdown: works in pi only"); }
-  compact() { lacking(this.session, "ctx.compact: works in pi only"); }
+  getContextUsage() { return this.request.ctx.usage; }
+  getSystemPrompt() { return this.request.prompt || this.request.ctx.prompt || ""; }
+  abort() { this.session.pi ? act(this.session, "ctx", "abort", []) : lacking(this.session, "ctx.abort: only pi can be told to stop; block the call instead"); }
+  shutdown() { act(this.session, "ctx", "shutdown", []); }
+  compact(options) { act(this.session, "ctx", "compact", [{ customInstructions: options && options.customInstructions }]); }
   async waitForIdle() {}
 }
 function hide(object, key, value) {

@@ -159,7 +159,9 @@ const rules = {
   async before_agent_start(session, request, event, list, ctx) {
     const messages = [];
     const appended = [];
+    const options = JSON.stringify(event.systemPromptOptions);
     let prompt;
+    if (event.systemPrompt) request.prompt = event.systemPrompt;
     for (const handler of list) {
       const r = await heard(session, request, event, handler, ctx);
       if (!truthy(r)) continue;
@@ -167,7 +169,10 @@ const rules = {
       if (r.systemPromptAppend) appended.push(String(r.systemPromptAppend));
       if (typeof r.systemPrompt === "string") prompt = event.systemPrompt = request.prompt = r.systemPrompt;
     }
-    return messages.length || appended.length || prompt !== undefined ? { result: { messages, systemPrompt: prompt, systemPromptAppend: appended.join("\n\n") || undefined } } : {};
+    const result = { messages, systemPrompt: prompt, systemPromptAppend: appended.join("\n\n") || undefined };
+    // Its sections may be written to in place.
+    if (session.pi && JSON.stringify(event.systemPromptOptions) !== options) result.systemPromptOptions = event.systemPromptOptions;
+    return messages.length || appended.length || prompt !== undefined || result.systemPromptOptions ? { result } : {};
   },
 
   async user_bash(session, request, event, list, ctx) {
@@ -175,6 +180,7 @@ const rules = {
       try {
         const r = await handler(event, ctx);
         if (r === undefined) continue;
+        if (truthy(r) && r.operations) throw new Error("user_bash: operations cannot be carried out of a hook; return { result } instead");
         return truthy(r) ? { result: r } : { threw: { name: "", message: "a user_bash handler returned something that is no object", stack: "" } };
       } catch (e) {
         report(request, event, e);
@@ -193,6 +199,20 @@ const rules = {
   },
 };
 
+// What a hook offers pi is run here, for our extension there. A file that has
+// no such tool or command leaves it to the next.
+const offered = (of, run) => async (session, request, event, list, ctx) => {
+  const one = session[of].get(event.name);
+  if (!one) return {};
+  try {
+    return { result: (await run(one, event, ctx, request)) || { done: true } };
+  } catch (e) {
+    return { threw: describe(e) };
+  }
+};
+rules.hookmux_tool = offered("tools", async (tool, event, ctx, request) => ({ tool: await tool.execute(event.toolCallId, event.params, signalOf(request), () => {}, ctx) }));
+rules.hookmux_command = offered("commands", (command, event, ctx) => Promise.resolve(command.handler(event.args, ctx)).then(() => undefined));
+
 // Every handler gets what those before it made of one field.
 const chained = (field, fits = () => true) => async (session, request, event, list, ctx) => {
   let changed = false;
@@ -205,9 +225,17 @@ const chained = (field, fits = () => true) => async (session, request, event, li
   }
   return changed ? { result: { [field]: event[field] } } : {};
 };
-rules.context = rules.context_with_system = chained("messages");
 rules.message_end = chained("message", (m, event) => m && m.role === event.message.role);
 rules.before_provider_request = chained("payload");
+
+// Some handlers change a field in place.
+const inPlace = (field, run) => async (session, request, event, list, ctx) => {
+  const before = JSON.stringify(event[field]);
+  await run(session, request, event, list, ctx);
+  return JSON.stringify(event[field]) === before ? {} : { result: { [field]: event[field] } };
+};
+rules.context = rules.context_with_system = inPlace("messages", chained("messages", Array.isArray));
+rules.before_provider_headers = inPlace("headers", ignored);
 
 // Later handlers replace what earlier ones said, field by field.
 const replaced = (...fields) => async (session, request, event, list, ctx) => {
@@ -273,6 +301,9 @@ function dressed(event, session, request) {
   }
   for (const name of wants || []) {
     if (name === "entries") Object.defineProperty(rest, name, { configurable: true, get: () => new Record(session, request).getEntries() });
+    if (name === "sessionFile") rest.sessionFile = request.ctx.sessionFile || null;
+    // The first generation named an entry by its place.
+    if (name === "targetTurnIndex") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => Math.max(rest.entries.findIndex((e) => e.id === rest.entryId), 0) });
     if (name === "signal") Object.defineProperty(rest, name, { configurable: true, enumerable: true, get: () => signalOf(request) });
     if (name === "resolveApiKey") rest.resolveApiKey = async () => {
       if (!session.pi) throw onlyPi("resolveApiKey");
@@ -381,7 +412,9 @@ function loaded(id, space) {
   spare = new Session("").open();
   const say = () => {
     if (spare && spare.failure) return fail(id, spare.failure.error);
-    finish(id, { events: [...spare.handlers.keys()], lacks: [...spare.lacks] });
+    const tools = [...spare.tools.values()].map(({ name, label, description, parameters, promptSnippet, promptGuidelines }) => ({ name, label, description, parameters, promptSnippet, promptGuidelines }));
+    const commands = [...spare.commands].map(([name, o]) => ({ name, description: (o && o.description) || "" }));
+    finish(id, { events: [...spare.handlers.keys()], lacks: [...spare.lacks], tools, commands });
   };
   if (spare.ready) spare.ready.then(say);
   else say();

@@ -78,5 +78,5 @@ globalThis.__require = (name) => made.packages.packages(name);
 const execute = (command, args, options = {}) =>
   new Promise((done) => {
     nodeRequire("node:child_process").execFile(String(command), (args || []).map(String), { cwd: options.cwd || undefined, env: options.env, timeout: options.timeout || 0, signal: options.signal, maxBuffer: 16 << 20 }, (e, stdout, stderr) =>
-      done({ stdout, stderr, code: e ? (typeof e.code === "number" ? e.code : 1) : 0, killed: Boolean(e && e.killed) }));
+      done({ stdout, stderr, code: e && !e.signal && e.name !== "AbortError" ? (typeof e.code === "number" ? e.code : 1) : 0, killed: Boolean(e && (e.killed || e.name === "AbortError")) }));
   });

@@ -1,0 +1,184 @@
+package dialect
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// likeClaude writes the forms that Claude Code introduced, for it and for the
+// agents that took them over. Which of them an agent honours at an event is in
+// the catalogue, and what it cannot carry is gone from the decision by now; the
+// fields say what more is known about those forms.
+type likeClaude struct {
+	finish func(Decoded) *event.Subagent
+	// takes is what of a person's answer can be put into words, by shape.
+	takes map[string]Takes
+	// contextBesideBlock: words for the model count beside a block.
+	contextBesideBlock bool
+	// changeBesideAsk: the person is asked about the call as it was changed.
+	changeBesideAsk bool
+	// losesOutput: it stops reading what a hook printed when the hook exits, and
+	// on a busy machine misses it; so a refused call or prompt is told by exit code 2 as well.
+	losesOutput bool
+}
+
+// Qwen changes and approves a call at PermissionRequest only, and has a result
+// replaced by continue false with a stopReason and by nothing else.
+var qwen = likeClaude{finish: claudeFinish}.dialect(ShapeTool, ShapePermission, ShapeResult, ShapeBlock, ShapeContext)
+
+// Droid is told of a refused prompt by exit code 2, and reads words for the
+// model beside a prompt as plain text; both are what a real one was seen to
+// take. Exit code 3 and continue false would end the whole run.
+var droid = likeClaude{}.dialect(ShapeTool, ShapeWords, ShapeBlock, ShapeContext, ShapeExit)
+
+// CodeBuddy passes over the modifiedInput that its documents name, and takes
+// updatedInput.
+var codebuddy = likeClaude{finish: claudeFinish, contextBesideBlock: true, losesOutput: true}.dialect(ShapeTool, ShapePermission, ShapeWords, ShapeBlock)
+
+func (l likeClaude) dialect(shapes ...string) Dialect {
+	return Dialect{Finish: l.finish, Encode: l.encode, Shapes: shapes, Takes: l.takes}
+}
+
+func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
+	d := call.Decision
+	var top object
+	switch call.Shape {
+	case ShapeExit:
+		return exitAnswer(d)
+	case ShapeTool:
+		if d.Verdict == event.Ask && call.Input != nil && !l.changeBesideAsk {
+			refuseChangedAsk(&d)
+		}
+		top.nest("hookSpecificOutput", preToolUse(&call, &d, l.takes[call.Shape]))
+	case ShapePermission:
+		top.nest("hookSpecificOutput", l.permission(&call, &d))
+	case ShapeQuestion:
+		top.nest("hookSpecificOutput", elicitation(&call, &d))
+	case ShapeResult:
+		reason := refusal(&d)
+		if reason == "" && d.Output != nil {
+			reason = outputText(d.Output)
+		}
+		if reason != "" {
+			top.raw("continue", []byte("false"))
+			top.text("stopReason", reason)
+			dropContext(&d, "a replaced result")
+		}
+		top.nest("hookSpecificOutput", addedContext(&call, d.Context))
+	case ShapeWords:
+		// A block after the call is passed over, words are not: the result
+		// stays either way, and the model reads why it should not be used.
+		words := d.Context
+		if d.Verdict == event.Deny {
+			words = event.OneLine(d.Reason)
+			if d.Context != "" {
+				words += "\n" + d.Context
+			}
+		}
+		top.nest("hookSpecificOutput", addedContext(&call, words))
+	case ShapeBlock:
+		if reason := refusal(&d); reason != "" {
+			top.text("decision", "block")
+			top.text("reason", reason)
+			if !l.contextBesideBlock {
+				dropContext(&d, "a block")
+			}
+		}
+		fallthrough
+	case ShapeContext:
+		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) {
+			o.text("additionalContext", d.Context)
+			o.raw("updatedToolOutput", d.Output)
+		}))
+	}
+	top.text("systemMessage", d.Notice)
+	answer := neutral.Answer{Stdout: string(top.bytes())}
+	if l.losesOutput && d.Verdict == event.Deny && (call.Shape == ShapeTool || call.Shape == ShapeBlock) {
+		answer.Stderr, answer.Exit = event.OneLine(d.Reason), 2
+	}
+	return answer, d
+}
+
+func addedContext(call *Call, words string) object {
+	return specific(call.Native, func(o *object) { o.text("additionalContext", words) })
+}
+
+// refuseChangedAsk: where it is not known whether a change counts beside an
+// ask, a person must not be shown one call and get another.
+func refuseChangedAsk(d *event.Decision) {
+	note(d, "ask with changed input → deny: not known to be taken together")
+	d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
+}
+
+// preToolUse is a word, a reason, a changed input and words for the model.
+func preToolUse(call *Call, d *event.Decision, takes Takes) object {
+	return specific(call.Native, func(o *object) {
+		input := call.Input
+		switch {
+		case d.Verdict == event.Deny:
+			o.text("permissionDecision", "deny")
+			o.text("permissionDecisionReason", event.OneLine(d.Reason))
+			input = nil
+		case d.Verdict == event.Ask:
+			o.text("permissionDecision", "ask")
+			o.text("permissionDecisionReason", askReason(d.Reason))
+		case d.Verdict == event.Allow, d.Verdict == event.Modify && d.Allowed:
+			if takes&TakesAnswers != 0 {
+				input = claudeApproved(call, d)
+			}
+			if d.Verdict == event.None {
+				break
+			}
+			o.text("permissionDecision", "allow")
+			o.text("permissionDecisionReason", d.Reason)
+		}
+		o.raw("updatedInput", input)
+		o.text("additionalContext", d.Context)
+	})
+}
+
+func (l likeClaude) permission(call *Call, d *event.Decision) object {
+	takes := l.takes[call.Shape]
+	return specific(call.Native, func(o *object) {
+		var decision object
+		switch {
+		case d.Verdict == event.Deny:
+			decision.text("behavior", "deny")
+			decision.text("message", event.OneLine(d.Reason))
+		case d.Verdict == event.Allow, d.Verdict == event.Modify && d.Allowed:
+			input := call.Input
+			if takes&TakesAnswers != 0 {
+				input = claudeApproved(call, d)
+			}
+			if d.Verdict == event.None {
+				break
+			}
+			decision.text("behavior", "allow")
+			decision.raw("updatedInput", input)
+			if takes&TakesSuggestion != 0 {
+				decision.raw("updatedPermissions", claudePermissions(d.Answer))
+			}
+		}
+		o.nest("decision", decision)
+	})
+}
+
+// elicitation fills in the form of an MCP server, or declines it.
+func elicitation(call *Call, d *event.Decision) object {
+	return specific(call.Native, func(o *object) {
+		switch d.Verdict {
+		case event.Deny:
+			o.text("action", "decline")
+		case event.Allow:
+			content := formContent(call.Event, d, jsonscan.Get(call.Event.Raw, "requested_schema"))
+			if content == nil {
+				note(d, "allow → none: the form is not filled with what it takes")
+				d.Verdict, d.Answer = event.None, nil
+				break
+			}
+			o.text("action", "accept")
+			o.raw("content", content)
+		}
+	})
+}

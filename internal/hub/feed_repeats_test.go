@@ -1,0 +1,58 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// repeated is a call of an agent that reports it again once the person said
+// yes in its own window.
+func repeated(event, call, command string) frame.Request {
+	return said("codebuddy", event, map[string]any{
+		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": call,
+	})
+}
+
+// What was left to the agent's own window is not asked about again when the
+// agent reports it a second time; the next call is.
+func TestACallIsPutToThePersonOnce(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(repeated("PermissionRequest", "c1", "make"))
+	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	if got, _ := call.answer(); got != "" {
+		t.Errorf("released: %s", got)
+	}
+	w.mustPass(repeated("PreToolUse", "c1", "make"))
+	w.mustPass(repeated("PermissionRequest", "c1", "make"))
+
+	call = w.hold(repeated("PermissionRequest", "c2", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
+		t.Error(got)
+	}
+	// The same number with another command is another call.
+	call = w.hold(repeated("PermissionRequest", "c1", "make install"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "no"})
+	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"deny"`) {
+		t.Error(got)
+	}
+}
+
+// What was let pass once passes again when the same call is reported again,
+// and no other does.
+func TestAnAllowanceIsForOneCallHoweverOftenItIsReported(t *testing.T) {
+	const rule = "destructive.git-force-push"
+	push := func(event, call string) frame.Request { return repeated(event, call, "git push --force origin main") }
+	w := open(t)
+	w.set("guard.destructive", "on")
+	w.mustDeny(push("PreToolUse", "c0"), rule)
+	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
+	for _, event := range []string{"PreToolUse", "PermissionRequest", "PreToolUse", "PermissionRequest"} {
+		w.mustPass(push(event, "c1"))
+	}
+	w.mustDeny(push("PreToolUse", "c2"), rule)
+}

@@ -1,0 +1,142 @@
+package hub
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+func inner(name, session, cwd, fields string) frame.Request {
+	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"` + session + `","cwd":"` + cwd + `","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
+	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: patience, Inner: true}
+}
+
+// listensTo is a hook that adds its word to what the files before it left.
+func listensTo(word string) string {
+	return `export default (pi) => {
+  pi.on("context", (event) => ({ messages: [...event.messages, "` + word + `"] }));
+  pi.on("before_provider_request", (event) => { event.payload.list.push("` + word + `"); return event.payload; });
+  pi.on("before_agent_start", (event) => ({ systemPrompt: event.systemPrompt + "+` + word + `", message: { content: "` + word + `" } }));
+  pi.on("session_before_tree", () => ({ label: "` + word + `" }));
+  pi.on("user_bash", (event) => { if (event.command === "` + word + `") throw new Error("not ` + word + `"); });
+};`
+}
+
+// TestInnerEvents: files are asked one after the other by pi's own rules, and
+// nothing else hears of it.
+func TestInnerEvents(t *testing.T) {
+	w := newHouse(t)
+	w.module("a.ts", listensTo("a"))
+	w.module("b.ts", listensTo("b"))
+	w.up()
+	for _, c := range []struct{ name, fields, want string }{
+		{"context", `"messages":["x"]`, `{"messages":["x","a","b"]}`},
+		{"before_provider_request", `"payload":{"list":[]}`, `{"payload":{"list":["a","b"]}}`},
+		{"before_agent_start", `"prompt":"p","systemPrompt":"s"`, `{"messages":[{"content":"a"},{"content":"b"}],"systemPrompt":"s+a+b"}`},
+		{"session_before_tree", `"preparation":{}`, `{"label":"b"}`},
+		{"user_bash", `"command":"ls"`, ``},
+		{"user_bash", `"command":"b"`, `{"threw":"b.ts: not b"}`},
+		{"model_select", `"model":{}`, ``},
+	} {
+		if got := w.ask(inner(c.name, "s", w.base, c.fields)); string(got.Stdout) != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got.Stdout, c.want)
+		}
+	}
+	var list []any
+	w.mustCall(wire.MethodSessions, wire.SessionsParams{}, &list)
+	if len(list) != 0 {
+		t.Errorf("a session was made of inner events: %+v", list)
+	}
+	if files, _ := os.ReadDir(w.dirs.Intake()); len(files) > 0 {
+		for _, f := range files {
+			if b, _ := os.ReadFile(filepath.Join(w.dirs.Intake(), f.Name())); strings.Contains(string(b), "before_provider_request") {
+				t.Error("an inner event was written down")
+			}
+		}
+	}
+}
+
+// TestInnerEventsAreWanted: a plugin learns what files listen to, at once when
+// that changes, and in a project only what counts there.
+func TestInnerEventsAreWanted(t *testing.T) {
+	w := newHouse(t)
+	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("tool_call", () => {}); };`)
+	w.up()
+	ask := func(known []string, wait float64) []string {
+		t.Helper()
+		var got wire.WantedResult
+		w.mustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.base, Known: known, Wait: wait}, &got)
+		return got.Events
+	}
+	if got := ask(nil, 60); !slices.Equal(got, []string{"context"}) { // as soon as it is loaded
+		t.Fatalf("wanted: %v", got)
+	}
+	answer := make(chan []string, 1)
+	go func() { answer <- ask([]string{"context"}, 60) }()
+	select {
+	case got := <-answer:
+		t.Errorf("answered without a change: %v", got)
+	case <-time.After(300 * time.Millisecond):
+	}
+	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("turn_start", () => {}); };`)
+	select {
+	case got := <-answer:
+		if !slices.Equal(got, []string{"context", "turn_start"}) {
+			t.Errorf("wanted: %v", got)
+		}
+	case <-time.After(patience):
+		t.Fatal("no word of the change")
+	}
+	w.mustCall(wire.MethodOff, wire.OffParams{}, nil)
+	if got := ask(nil, 0); len(got) != 0 {
+		t.Errorf("wanted while everything is off: %v", got)
+	}
+	if got := w.ask(inner("context", "s", w.base, `"messages":[]`)); len(got.Stdout) != 0 {
+		t.Errorf("answered while everything is off: %s", got.Stdout)
+	}
+	if err := w.call(wire.MethodWanted, wire.WantedParams{Agent: "nobody"}, nil); err == nil {
+		t.Error("an agent nobody knows was answered")
+	}
+}
+
+// TestPiEventsOnce: with an extension that passes inner events, files see each
+// of pi's events once, under its own name.
+func TestPiEventsOnce(t *testing.T) {
+	w := newHouse(t)
+	heard := filepath.Join(w.base, "heard")
+	w.module("all.ts", `import { appendFileSync } from "node:fs";
+export default (pi) => { for (const name of ["input", "before_agent_start", "agent_start", "turn_start", "tool_call", "tool_result", "turn_end", "agent_end", "agent_before_settle", "agent_settled"])
+  pi.on(name, () => appendFileSync("`+heard+`", name + " ")); };`)
+	w.up()
+	corridor := func(name, fields string) {
+		t.Helper()
+		r := inner(name, "s", w.base, fields)
+		r.Inner = false
+		w.ask(r)
+	}
+	corridor("input", `"text":"hello"`)
+	for _, name := range []string{"before_agent_start", "agent_start", "turn_start"} {
+		w.ask(inner(name, "s", w.base, `"turnIndex":0`))
+	}
+	corridor("tool_call", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"}`)
+	corridor("tool_result", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"},"content":[]`)
+	w.ask(inner("turn_end", "s", w.base, `"turnIndex":0`))
+	w.ask(inner("agent_end", "s", w.base, `"messages":[]`))
+	corridor("agent_before_settle", `"outcome":"completed"`)
+	w.ask(inner("agent_settled", "s", w.base, `"aborted":false`))
+	corridor("agent_settled", `"aborted":false`) // what a version says that has no agent_before_settle
+	want := "input before_agent_start agent_start turn_start tool_call tool_result turn_end agent_end agent_before_settle agent_settled "
+	w.eventually("everything was shown", func() bool {
+		b, _ := os.ReadFile(heard)
+		return len(b) >= len(want)
+	})
+	if b, _ := os.ReadFile(heard); string(b) != want {
+		t.Errorf("shown: %s", b)
+	}
+}
