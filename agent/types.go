@@ -19,6 +19,9 @@ type Agent struct {
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`
 	Pane     PaneSource     `yaml:"pane"`
+	// DeafAfterExit says that the agent reads nothing more of a hook that has
+	// exited, so that what was printed last may be lost.
+	DeafAfterExit bool `yaml:"deaf_after_exit"`
 
 	Events []*EventSpec `yaml:"events"`
 	// Inner are events that stay inside the agent: its plugin passes them to

@@ -20,6 +20,9 @@ type Row struct {
 	Deny    Answer        // spoken when the user chose --on-unavailable deny
 	Decides bool          // the agent does something with the answer
 	Timeout time.Duration // how long the agent waits when its config says nothing
+	// DeafAfterExit says that the agent reads nothing more of a hook that has
+	// exited: an answer must have been read before.
+	DeafAfterExit bool
 }
 
 // Lookup finds an event of an agent by their names in the catalogue. For what

@@ -97,11 +97,11 @@ func rowsCodebuddy(event string) (Row, bool) {
 	case "UserPromptSubmit",
 		"PostToolUse",
 		"Stop":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	}
 	return Row{}, false
 }

@@ -64,6 +64,9 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	say(stdout, answer.Stdout)
 	say(stderr, answer.Stderr)
+	if c.row.DeafAfterExit && answer.Stdout+answer.Stderr != "" {
+		untilRead(stdout, stderr)
+	}
 	return answer.Exit
 }
 

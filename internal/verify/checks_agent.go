@@ -193,8 +193,10 @@ func judgeParallel(p *Proof, s Subject) Result {
 	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
 		return fails("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
 	}
-	if !e.Saw(worded(wordReason, "par-b")) || !e.Saw("out-par-a") || !e.Saw("out-par-c") {
-		return fails("", "the model did not hear all three results")
+	for _, heard := range []string{"out-par-a", worded(wordReason, "par-b"), "out-par-c"} {
+		if !e.Saw(heard) {
+			return fails("", "the model did not hear %q, one of three results", heard)
+		}
 	}
 	return holds("three calls at once, the second refused")
 }

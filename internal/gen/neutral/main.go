@@ -78,7 +78,7 @@ func function(a *agent.Agent) string {
 // rowOf asks the encoder itself, so that client and hub can never disagree.
 func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 	ev := event.Event{Agent: a.Name, Native: e.Name, Kind: e.Kind}
-	row := neutral.Row{Decides: e.Decides(), Timeout: time.Duration(e.Timeout)}
+	row := neutral.Row{Decides: e.Decides(), Timeout: time.Duration(e.Timeout), DeafAfterExit: a.DeafAfterExit && e.Decides()}
 	row.Neutral, _ = c.Encode(&ev, event.Decision{})
 	row.Deny = row.Neutral
 	if e.Kind.Guarded() {
@@ -112,6 +112,9 @@ func literal(r neutral.Row) string {
 	}
 	if r.Timeout != 0 {
 		parts = append(parts, fmt.Sprintf("Timeout: %d * time.Millisecond", r.Timeout.Milliseconds()))
+	}
+	if r.DeafAfterExit {
+		parts = append(parts, "DeafAfterExit: true")
 	}
 	return "Row{" + strings.Join(parts, ", ") + "}"
 }

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// longestUnread bounds how long an agent is waited for that does not read what
+// it asked for.
+const longestUnread = 3 * time.Second
+
+// untilRead waits until whoever reads our streams has taken all we wrote.
+func untilRead(streams ...io.Writer) {
+	end := time.Now().Add(longestUnread)
+	for _, w := range streams {
+		f, ok := w.(fd)
+		for ok && unread(int(f)) && time.Now().Before(end) {
+			time.Sleep(time.Millisecond)
+		}
+	}
+}
+
+// unread says that a pipe or socket still holds what we wrote into it. Of
+// anything else nothing is known, and nothing is waited for.
+func unread(f int) bool {
+	var bytes int32
+	// What a socket still holds for the other side; pipes do not know this one,
+	// and tell from either end how much is in them.
+	for _, question := range []uintptr{syscall.TIOCOUTQ, syscall.TIOCINQ} {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(f), question, uintptr(unsafe.Pointer(&bytes))); errno == 0 {
+			return bytes > 0
+		}
+	}
+	return false
+}
