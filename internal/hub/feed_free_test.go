@@ -36,9 +36,10 @@ func TestFreeAgent(t *testing.T) {
 				"hookName": "permissionRequest", "toolName": "bash", "toolInput": map[string]any{"command": "make"},
 			}))
 			if !c.free {
-				item := w.waiting()
-				w.stand(atTerminal())
-				w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+				// From inside: without its process the agent would be gone.
+				if err := w.h.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"}, nil); err != nil {
+					t.Error(err)
+				}
 			}
 			got, _ := call.answer()
 			if approved := got != ""; approved == c.free {
