@@ -256,3 +256,14 @@ func TestLookFree(t *testing.T) {
 		t.Error("the user chose to be asked before calls")
 	}
 }
+
+// A question is the same call before and after it was answered.
+func TestKeysOfAQuestion(t *testing.T) {
+	ask := func(input string) []Key {
+		return Keys(&event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "AskUserQuestion", Kind: event.Question, Input: []byte(input)}})
+	}
+	one, after := ask(`{"questions":[{"question":"a?"}]}`), ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
+	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
+		t.Error(one, after)
+	}
+}
