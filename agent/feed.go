@@ -27,6 +27,10 @@ type Feed struct {
 	// opinion lets the call run. Approving is then saying nothing.
 	Promptless bool `yaml:"promptless"`
 
+	// Free says how an agent is told to ask nobody that puts its permission
+	// events all the same: there is nothing to ask a person about then.
+	Free *Free `yaml:"free"`
+
 	// Repeats says that a call about which the person was asked in the agent's
 	// own window comes a second time, with its number, once they said yes.
 	Repeats bool `yaml:"repeats"`
@@ -39,6 +43,18 @@ type Feed struct {
 
 	// Points are the events at which a person can be asked, by native name.
 	Points map[string]*FeedPoint `yaml:"points"`
+}
+
+// Free is how an agent is told to ask nobody when it starts: by one of its
+// flags, or by a variable that says yes.
+type Free struct {
+	Flags []string `yaml:"flags"`
+	Env   string   `yaml:"env"`
+}
+
+// Said reports whether a variable's value is a yes.
+func (f *Free) Said(value string) bool {
+	return slices.Contains([]string{"true", "1", "yes", "on", "y"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
 // FeedPoint lists what a person may choose at one event, for each kind of
@@ -198,6 +214,9 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	}
 	if s := f.State; (f.Window == WindowState) != (s != nil) || s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
 		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
+	}
+	if f.Free != nil && len(f.Free.Flags) == 0 && f.Free.Env == "" {
+		bad(".free", "say by which flags or variable the agent is told to ask nobody")
 	}
 	for name := range f.Answered {
 		if f.Number == "" {

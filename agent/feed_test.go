@@ -75,6 +75,7 @@ func TestFeedProblems(t *testing.T) {
 		"always":  {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
 		"number":  {"{hold: wait, window: event, answered: {Say: id}}", "answers a number"},
 		"who":     {"{hold: wait, window: event, number: id, answered: {Nope: id}}", "no event Nope"},
+		"free":    {"{hold: wait, window: event, free: {}}", "told to ask nobody"},
 		"nothing": {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [once, deny]}}}", ""},
 	} {
 		dir := t.TempDir()

@@ -20,8 +20,9 @@ func (w *world) approveCommand() *cobra.Command {
 		Short: "Say yes to a request of an agent",
 		Long: `Says yes to the request with this id (any unique beginning of it). --always also
 saves a standing grant: the rule is shown first and names exactly what it allows.
---all allows everything of the session, --bypass switches the agent's own mode,
-where it can be. A grant never beats a guard that denies.`,
+--all allows everything of the session. --bypass would switch the agent's own mode;
+no agent known today lets a hook do that, so that it is refused unless an agent file
+of yours offers it. A grant never beats a guard that denies.`,
 		Example: "  hookmux approve kw4m\n  hookmux approve kw4m --always --scope project --for 8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
 		Args:    exactly("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {

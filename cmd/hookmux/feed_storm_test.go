@@ -52,7 +52,8 @@ type killStorm struct {
 const (
 	stormHooks = 30
 	stormKills = 2 // a third death within a minute would keep hubs from starting
-	stormEnds  = 3 // a hook asks four hubs at most
+	stormEnds  = 3
+	stormLeft  = 2 // hooks that a busy machine may leave to the agent's own prompt
 )
 
 func (s *killStorm) run() {
@@ -231,7 +232,7 @@ func (s *killStorm) compare(book string) {
 		}
 		record[r.Session] = append(record[r.Session], r.Verdict)
 	}
-	more := 0
+	more, left := 0, 0
 	for session, text := range s.heard {
 		if s.unreached[session] {
 			if text != "" {
@@ -247,6 +248,13 @@ func (s *killStorm) compare(book string) {
 			word = "deny"
 		}
 		r, n := record[session], s.delivered[session]
+		if s.watched && text == "" && len(r)+n == 0 && left < stormLeft {
+			// Who watches was not back within the hub's patience: then nobody
+			// may keep the agent, and its own prompt takes over.
+			left++
+			s.t.Logf("%s was left to the agent's own prompt", session)
+			continue
+		}
 		if word == "" || len(r) == 0 || r[len(r)-1] != word || n > 1+stormKills {
 			s.t.Errorf("%s heard %q, on record is %v, and %d answers were said to be delivered", session, text, r, n)
 		}

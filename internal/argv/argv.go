@@ -154,6 +154,19 @@ func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 	return kept, true
 }
 
+// Has reports whether one of the flags is among an agent's arguments; what is
+// the value of another flag is none.
+func Has(a *agent.Agent, args, flags []string) bool {
+	for _, p := range split(a.Launch.ValueFlags, args) {
+		for _, name := range p.flags {
+			if slices.Contains(flags, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // refuses looks at the flags behind the first word as well: a run that prints
 // and ends does so wherever its flag stands.
 func refuses(spec *agent.ResumeSpec, parts []part) bool {

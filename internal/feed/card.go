@@ -190,23 +190,25 @@ func (c *card) texts(input []byte) []string {
 	return shown
 }
 
-// member shows one member of the input in full.
+// member shows one member of the input in full. Its name is the agent's as well,
+// and a model may choose it (MCP, tools nobody described): behind a mark it
+// cannot be taken for a line of ours, nor its text for a command.
 func (c *card) member(name string, value []byte) {
 	if s, ok := jsonscan.String(value); ok {
 		if !strings.Contains(s, "\n") {
-			c.line("%s: %s", name, s)
+			c.line("  · %s: %s", name, s)
 			return
 		}
-		c.line("%s:", name)
-		c.text("", s)
+		c.line("  · %s:", name)
+		c.text("  | ", s)
 		return
 	}
 	if jsonscan.IsObject(value) || jsonscan.IsArray(value) {
-		c.line("%s:", name)
-		c.json("  ", value)
+		c.line("  · %s:", name)
+		c.json("    ", value)
 		return
 	}
-	c.line("%s: %s", name, string(value))
+	c.line("  · %s: %s", name, string(value))
 }
 
 func (c *card) questions(list []event.Inquiry) {

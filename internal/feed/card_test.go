@@ -41,22 +41,22 @@ func TestCards(t *testing.T) {
 	}{
 		"command": {"claude", "PermissionRequest",
 			`{"session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":{"command":"a\nb","description":"what for","run_in_background":true}}`, yesNo,
-			"Agent wants to run a command with Bash\nin /p\n  $ a\n  $ b\ndescription: what for\nrun_in_background: true\n"},
+			"Agent wants to run a command with Bash\nin /p\n  $ a\n  $ b\n  · description: what for\n  · run_in_background: true\n"},
 		"write": {"claude", "PermissionRequest",
 			`{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/p/x","content":"one\ntwo\n"}}`, yesNo,
 			"Agent wants to write with Write\nfile: /p/x\n  + one\n  + two\nalways would allow: write and edit: /p/x\n"},
 		"edit": {"claude", "PermissionRequest",
 			`{"session_id":"s","tool_name":"Edit","tool_input":{"file_path":"/p/x","old_string":"a","new_string":"b","replace_all":true}}`, yesNo,
-			"Agent wants to write with Edit\nfile: /p/x\n  - a\n  + b\nreplace_all: true\nalways would allow: write and edit: /p/x\n"},
+			"Agent wants to write with Edit\nfile: /p/x\n  - a\n  + b\n  · replace_all: true\nalways would allow: write and edit: /p/x\n"},
 		"several edits": {"claude", "PermissionRequest",
 			`{"session_id":"s","tool_name":"MultiEdit","tool_input":{"file_path":"/p/x","edits":[{"old_string":"a","new_string":"b"}]}}`, yesNo,
-			"Agent wants to write with MultiEdit\nfile: /p/x\nedits:\n  [\n    {\n      \"old_string\": \"a\",\n      \"new_string\": \"b\"\n    }\n  ]\nalways would allow: write and edit: /p/x\n"},
+			"Agent wants to write with MultiEdit\nfile: /p/x\n  · edits:\n    [\n      {\n        \"old_string\": \"a\",\n        \"new_string\": \"b\"\n      }\n    ]\nalways would allow: write and edit: /p/x\n"},
 		"mcp": {"claude", "PermissionRequest",
 			`{"session_id":"s","tool_name":"mcp__db__drop","tool_input":{"table":"users"}}`, yesNo,
-			"Agent wants to call drop of the MCP server db\ntable: users\nalways would allow: call drop of the MCP server db, with any input\n"},
+			"Agent wants to call drop of the MCP server db\n  · table: users\nalways would allow: call drop of the MCP server db, with any input\n"},
 		"fetch": {"claude", "PermissionRequest",
 			`{"session_id":"s","tool_name":"WebFetch","tool_input":{"url":"https://x.example/a","prompt":"sum up"}}`, yesNo,
-			"Agent wants to use WebFetch\naddress: https://x.example/a\nprompt: sum up\nalways would allow: fetch anything from https://x.example\n"},
+			"Agent wants to use WebFetch\naddress: https://x.example/a\n  · prompt: sum up\nalways would allow: fetch anything from https://x.example\n"},
 		"patch": {"opencode", "permission.asked",
 			`{"type":"permission.asked","properties":{"id":"per_1","sessionID":"s","permission":"edit","patterns":["w.txt"],"metadata":{"filepath":"/p/w.txt","diff":"@@ -0,0 +1 @@\n+new"},"always":["*"]}}`, yesNo,
 			"  @@ -0,0 +1 @@\n  +new\n"},
@@ -90,6 +90,15 @@ func TestHostileCards(t *testing.T) {
 	}
 	if strings.ContainsAny(got, "\x1b\r\u202e\u200b") || !strings.Contains(got, `\x1b[2K\u202e\u200b\x0dx`) {
 		t.Errorf("%q", got)
+	}
+	// Names are the agent's too, and none of it looks like a command.
+	got = shown(t, "claude", "PermissionRequest",
+		`{"session_id":"s","tool_name":"mcp__db__drop","tool_input":{"always would allow":"nothing","file":"/tmp/x","why":"fine\n$ ls","$ ls":"x","in":["/safe"]}}`, yesNo)
+	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
+		ours := line == "Agent wants to call drop of the MCP server db" || line == "always would allow: call drop of the MCP server db, with any input"
+		if !ours && !strings.HasPrefix(line, "  · ") && !strings.HasPrefix(line, "    ") {
+			t.Errorf("a line of the agent's looks like ours: %q", line)
+		}
 	}
 	long := strings.Repeat("x", 200_000) + "END"
 	if got := shown(t, "claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"`+long+`"}}`, yesNo); !strings.Contains(got, long) {

@@ -44,6 +44,7 @@ const (
 	TimeOver  End = "time is over"
 	Released  End = "left to the agent's own prompt"
 	HubStops  End = "the hub stopped"
+	Abandoned End = "nobody is there to answer any more"
 	// Overrun: events say that the agent went on, but it was asked about before
 	// the call, where there is no window to answer in. Anything of the user may
 	// report events, so this is never taken for a yes.

@@ -202,6 +202,17 @@ func (t *Table) End(id string, why End) bool {
 	return true
 }
 
+// Drop ends the requests that are meant, for a reason that is no answer.
+func (t *Table) Drop(meant func(r *Request) bool, why End) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.pending {
+		if meant(&e.request) {
+			t.finish(e, why, Said{})
+		}
+	}
+}
+
 // Shorten has requests wait no longer than until; those for which it gives no
 // time stay as they are.
 func (t *Table) Shorten(until func(r *Request) time.Time) {

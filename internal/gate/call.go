@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // Key names one tool call of one worker: the same call reported by another
@@ -57,7 +58,13 @@ func what(t *event.Tool) string {
 	if t.Kind == event.Shell && len(t.Commands) > 0 {
 		return "shell\x00" + strings.Join(t.Commands, "\x00")
 	}
-	return t.Name + "\x00" + string(Canonical(t.CurrentInput()))
+	input := t.CurrentInput()
+	if t.Kind == event.Question { // the answers stand beside the questions afterwards
+		if asked := jsonscan.Get(input, "questions"); len(asked) > 0 {
+			input = asked
+		}
+	}
+	return t.Name + "\x00" + string(Canonical(input))
 }
 
 // Canonical is a JSON value in one spelling: keys sorted, no blanks, numbers as

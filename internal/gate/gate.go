@@ -47,6 +47,7 @@ type Case struct {
 	Carries event.Carries
 	Level   Level
 	Chosen  bool           // the user set the level; else only proven points count
+	Free    bool           // the agent was told to ask nobody, and puts its permission events all the same
 	So      event.Decision // what hooks and guards said
 }
 
@@ -98,7 +99,7 @@ func native(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	kind, ok := KindOf(c.Event)
-	if !ok {
+	if !ok || c.Free && kind == Permission && c.Event.Kind == event.PermissionRequest {
 		return Need{}, false
 	}
 	need := Need{Kind: kind}

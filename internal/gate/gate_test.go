@@ -234,3 +234,36 @@ func TestCanonical(t *testing.T) {
 		t.Error("what")
 	}
 }
+
+// An agent that was told to ask nobody is not made to: unless a hook wants a
+// person to look, or the user chose to be asked before calls.
+func TestLookFree(t *testing.T) {
+	c := caseOf(t, "copilot", "permissionRequest", bash, Permissions)
+	if _, ok := Look(c); !ok {
+		t.Error("what it asks is no request")
+	}
+	c.Free = true
+	if need, ok := Look(c); ok {
+		t.Errorf("it would not have asked: %+v", need)
+	}
+	c.So = event.Decision{Verdict: event.Ask, By: "hook"}
+	if _, ok := Look(c); !ok {
+		t.Error("a hook's question is lost")
+	}
+	c = caseOf(t, "copilot", "preToolUse", bash, SideEffects)
+	c.Free = true
+	if _, ok := Look(c); !ok {
+		t.Error("the user chose to be asked before calls")
+	}
+}
+
+// A question is the same call before and after it was answered.
+func TestKeysOfAQuestion(t *testing.T) {
+	ask := func(input string) []Key {
+		return Keys(&event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "AskUserQuestion", Kind: event.Question, Input: []byte(input)}})
+	}
+	one, after := ask(`{"questions":[{"question":"a?"}]}`), ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
+	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
+		t.Error(one, after)
+	}
+}

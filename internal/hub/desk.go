@@ -24,6 +24,7 @@ type desk struct {
 	hub    *Hub
 	table  *feed.Table
 	served gate.Served
+	notes  notes
 	once   gate.Once
 	grants *consent.Grants
 	book   *consent.Book
@@ -34,13 +35,14 @@ type desk struct {
 	sinks    atomic.Int32 // ways by which a person far away hears of requests
 	away     atomic.Pointer[awayState]
 	sink     sink
+	grace    time.Duration // how long those who left may be back in
 
 	mu      sync.Mutex
 	crowded map[crowd]bool // of whom too many requests wait; said once
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}}
+	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
 	d.sink.hub = h
 	d.watchers = newWatchers(h)
 	var err error
@@ -83,6 +85,7 @@ func (d *desk) attended(ctx context.Context, p *passage) bool {
 // on the way of every event, and nearly always there is nothing to see.
 func (d *desk) see(ev *event.Event) {
 	d.served.See(ev)
+	d.notes.see(ev)
 	a, _ := d.hub.catalogue.Agent(ev.Agent)
 	answered := ""
 	if a != nil {
@@ -105,6 +108,9 @@ func asks(k event.Kind) bool {
 // consult lets a grant or a person decide where one must. It comes after guards
 // and hooks, and holds the agent only while somebody could answer.
 func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
+	if p.ev.Kind == event.ToolAfter {
+		h.tellNote(in, p)
+	}
 	if !asks(p.ev.Kind) || p.neutral != "" {
 		return
 	}
@@ -216,7 +222,8 @@ func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
 	}
 	level, chosen := h.rules.gateLevel(&p.ev)
 	need, ok := gate.Look(gate.Case{
-		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, So: p.outcome.Decision,
+		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, Free: h.free(a, &p.ev),
+		So: p.outcome.Decision,
 	})
 	if !ok {
 		return nil, gate.Need{}, nil
@@ -289,6 +296,9 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 		in.then(ticket.Passed)
 		h.answered(&p.outcome.Decision, result.Said)
 		h.desk.served.Keep(seen, p.outcome.Decision)
+		if a, _ := h.catalogue.Agent(p.ev.Agent); result.Said.Verdict != event.Deny && result.Said.Answer.Note != "" && !p.carries.Context && hearsAfter(a) {
+			h.desk.notes.keep(seen, result.Said.Answer.Note)
+		}
 	case feed.HookGone, feed.AgentGone:
 		if left.Load() {
 			p.neutral = callerLeft

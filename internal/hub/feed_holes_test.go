@@ -156,16 +156,25 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 	}
 }
 
-// Whoever answers is told what the agent cannot hear.
+// Whoever answers is told what the agent cannot hear. A note that is told with
+// the result of a command is not lost; whether that of an edit is, nobody knows.
 func TestWhatAnAgentDoesNotHear(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	for note, want := range map[string]bool{"": false, "then lint": true} {
-		call := w.hold(permission("s", "make"))
-		result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: note})
+	edit := said("claude", "PermissionRequest", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
+	for _, c := range []struct {
+		call frame.Request
+		note string
+		lost bool
+	}{
+		{permission("s", "make"), "", false}, {permission("s", "make"), "then lint", false},
+		{edit, "", false}, {edit, "then lint", true},
+	} {
+		call := w.hold(c.call)
+		result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: c.note})
 		call.answer()
-		if (len(result.Degraded) > 0) != want || result.Outcome != "delivered" {
-			t.Errorf("%q: %+v", note, result)
+		if (len(result.Degraded) > 0) != c.lost || result.Outcome != "delivered" {
+			t.Errorf("%s %q: %+v", c.call.Agent, c.note, result)
 		}
 	}
 }

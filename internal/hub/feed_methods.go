@@ -200,7 +200,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		ready.Why = verdict.Reason
 	} else {
 		h.desk.surfaces.Add(1)
-		defer h.desk.surfaces.Add(-1)
+		defer h.desk.left()
 		end := h.desk.watchers.begin(peer)
 		defer func() { end(lags) }()
 	}

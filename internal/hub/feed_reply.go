@@ -101,6 +101,9 @@ func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []string {
 	h.answered(&d, said)
 	_, d = h.catalogue.Encode(r.Event, d)
 	less := slices.Clone(d.Degraded)
+	if a, _ := h.catalogue.Agent(r.Event.Agent); said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a) {
+		less = toldLater(less, r.Event.Tool)
+	}
 	for i := range less {
 		less[i] = strings.Replace(less[i], "context dropped", "your words beside it are dropped", 1)
 	}

@@ -60,7 +60,10 @@ func (st *Stage) installHooks() error {
 	if err != nil {
 		return err
 	}
-	return plan.Apply(&install.Disk{})
+	if err := plan.Apply(&install.Disk{}); err != nil {
+		return err
+	}
+	return st.sabotage.plugin(st)
 }
 
 // installedEvents are those that are registered; nil when they are the usual.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
@@ -27,6 +28,9 @@ type Saboteur struct {
 	// Forget makes the hub forget what hooks said: the one that works with
 	// plugins, too, which run no hook client.
 	Forget bool
+	// Plugin is put in place of words of the installed plugin: old, new, and so
+	// on. Plugins run no hook client that In and Out could stand around.
+	Plugin []string
 	// Settings replace those of the act about status.
 	Settings string
 	// Immortal makes the hub believe that processes never end; Pane is what
@@ -121,4 +125,28 @@ func (s *Saboteur) prepare(st *Stage) error {
 		return err
 	}
 	return os.WriteFile(file, []byte(script), 0o755)
+}
+
+// plugin breaks the plugin that was installed. Words that are not in it break
+// nothing, and that must not pass for a check that holds.
+func (s *Saboteur) plugin(st *Stage) error {
+	if s == nil || len(s.Plugin) == 0 {
+		return nil
+	}
+	_, path, ok := st.Agent.Install.Place(install.User, st.look())
+	if !ok {
+		return fmt.Errorf("saboteur: %s has no place for a plugin", st.Agent.Name)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	text := string(b)
+	for i := 0; i < len(s.Plugin); i += 2 {
+		if strings.Count(text, s.Plugin[i]) != 1 {
+			return fmt.Errorf("saboteur: %q is not in the plugin of %s once", s.Plugin[i], st.Agent.Name)
+		}
+		text = strings.Replace(text, s.Plugin[i], s.Plugin[i+1], 1)
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
 }

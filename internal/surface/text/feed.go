@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,12 +39,29 @@ func (s Style) Ended(item *wire.FeedItem) string {
 			word = "plan " + d.Plan
 		}
 		line := fmt.Sprintf("%s by %s, %s", word, d.By, d.Outcome)
+		if said := inWords(d); said != "" {
+			line += ": " + said
+		}
 		if word == "deny" || d.Plan == "reject" {
 			return s.red(visible.Line(line, 0))
 		}
 		return s.green(visible.Line(line, 0))
 	}
 	return s.yellow(visible.Line(item.Status+": "+item.End, 0))
+}
+
+// inWords is what a person said beside yes or no.
+func inWords(d *wire.FeedDecision) string {
+	var words []string
+	for _, a := range d.Answers {
+		words = append(words, a.Words())
+	}
+	for _, s := range []string{d.Reason, d.Feedback, d.Note} {
+		if s != "" && !slices.Contains(words, s) {
+			words = append(words, s)
+		}
+	}
+	return visible.Line(strings.Join(words, "; "), 200)
 }
 
 // Ways are the commands that answer a request.
@@ -54,8 +72,11 @@ func Ways(item *wire.FeedItem) string {
 		case "once":
 			ways = append(ways, "hookmux approve "+item.ID)
 		case "always":
-			if item.Rule != "" || len(item.Suggestions) > 0 {
+			if item.Rule != "" {
 				ways = append(ways, "approve "+item.ID+" --always")
+			}
+			if len(item.Suggestions) > 0 {
+				ways = append(ways, "approve "+item.ID+" --suggestion N")
 			}
 		case "all", "bypass":
 			ways = append(ways, "approve "+item.ID+" --"+choice)

@@ -1,0 +1,29 @@
+package hub
+
+import (
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/argv"
+)
+
+// free reports whether an agent that puts a permission event was started so
+// that it asks nobody: holding it would ask what the person has answered for
+// good. What its process does not show stays a request.
+func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
+	free := a.Feed.Free
+	if free == nil || ev.Kind != event.PermissionRequest || ev.Where.PID <= 0 {
+		return false
+	}
+	if free.Env != "" {
+		environ, _ := h.table.Environ(ev.Where.PID)
+		if free.Said(lookupList(environ)(free.Env)) {
+			return true
+		}
+	}
+	shown, err := h.table.Args(ev.Where.PID)
+	if err != nil {
+		return false
+	}
+	_, args, ok := argv.FromProcess(a, shown)
+	return ok && argv.Has(a, args, free.Flags)
+}

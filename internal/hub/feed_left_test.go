@@ -1,0 +1,88 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// follows is somebody who follows the feed until they leave.
+func (w *house) follows() (leave func()) {
+	w.t.Helper()
+	conn := w.dial()
+	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {
+		w.t.Fatal(err)
+	}
+	w.eventually("somebody follows", func() bool { return w.h.desk.surfaces.Load() > 0 })
+	return func() { conn.Close() }
+}
+
+func qwenAsks() frame.Request {
+	return said("qwen", "PermissionRequest", map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
+}
+
+// When the last one who followed the feed is gone, agents whose own dialog a
+// request hides are let go; a dialog that is up stays answerable from both.
+func TestTheLastOneLeaves(t *testing.T) {
+	w := open(t)
+	w.h.desk.grace = 20 * time.Millisecond
+	leave := w.follows()
+	hidden := w.hold(qwenAsks())
+	w.waiting()
+	usable := w.hold(permission("s", "make"))
+	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	leave()
+	if got, ok := hidden.answer(); !ok || got != "" && got != "{}" {
+		t.Errorf("the agent that hides its dialog heard %q %v", got, ok)
+	}
+	item := w.waiting()
+	if item.Agent != "claude" {
+		t.Errorf("%s waits", item.Agent)
+	}
+	var all []wire.FeedItem
+	w.mustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
+	if all[0].Status != string(feed.Withdrawn) || all[0].End != string(feed.Abandoned) {
+		t.Errorf("%s %s", all[0].Status, all[0].End)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	usable.answer()
+}
+
+// Who left a moment ago still decides.
+func TestOneLeavesAndAnswers(t *testing.T) {
+	w := open(t)
+	w.h.desk.grace = time.Hour
+	leave := w.follows()
+	hidden := w.hold(qwenAsks())
+	item := w.waiting()
+	leave()
+	w.eventually("nobody follows", func() bool { return w.h.desk.surfaces.Load() == 0 })
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	if got, _ := hidden.answer(); !strings.Contains(got, "allow") {
+		t.Errorf("the answer was lost: %q", got)
+	}
+}
+
+// Leaving is no yes: what would run without anybody being asked waits on.
+func TestLeavingIsNoYes(t *testing.T) {
+	w := open(t)
+	w.h.desk.grace = 20 * time.Millisecond
+	w.set("gate.pi", "side-effects")
+	leave := w.follows()
+	call := w.hold(piCall(false))
+	w.waiting()
+	hidden := w.hold(qwenAsks())
+	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	leave()
+	hidden.answer() // so those who are let go have been
+	item := w.waiting()
+	if item.Agent != "pi" {
+		t.Fatalf("%s waits", item.Agent)
+	}
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"})
+	call.answer()
+}

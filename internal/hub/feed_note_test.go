@@ -1,0 +1,44 @@
+package hub
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Words beside a yes reach the agent with the result of that call, once, where
+// it takes none at the request.
+func TestNoteIsToldAfterTheCall(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	ended := func(session, command string) string {
+		r := before("claude", session, "", command)
+		r.Event = "PostToolUse"
+		r.Payload = []byte(strings.Replace(string(r.Payload), `"PreToolUse"`, `"PostToolUse"`, 1))
+		return string(w.ask(r).Stdout)
+	}
+	call := w.hold(permission("s", "make"))
+	result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
+	if len(result.Degraded) > 0 {
+		t.Errorf("said to be lost: %q", result.Degraded)
+	}
+	call.answer()
+	if got := ended("s", "make other"); got != "" {
+		t.Errorf("another call: %s", got)
+	}
+	if got := ended("s", "make"); !strings.Contains(got, `"additionalContext"`) || !strings.Contains(got, "then run the linter") {
+		t.Errorf("the call: %q", got)
+	}
+	if got := ended("s", "make"); got != "" {
+		t.Errorf("told again: %s", got)
+	}
+	// A call that never ran takes the words with it.
+	call = w.hold(permission("s", "make"))
+	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
+	call.answer()
+	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	if got := ended("s", "make"); got != "" {
+		t.Errorf("of an earlier turn: %s", got)
+	}
+}

@@ -1,0 +1,41 @@
+package text
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Only commands that would work are offered: without a rule there is no
+// --always, and the agent's own rules have a flag of their own.
+func TestWays(t *testing.T) {
+	item := &wire.FeedItem{ID: "kw4m", Choices: []string{"once", "always", "deny"}}
+	for want, with := range map[string]func(){
+		"hookmux approve kw4m · hookmux deny kw4m · hookmux release kw4m":                               func() {},
+		"hookmux approve kw4m · approve kw4m --always · hookmux deny kw4m · hookmux release kw4m":       func() { item.Rule = "run exactly: make" },
+		"hookmux approve kw4m · approve kw4m --suggestion N · hookmux deny kw4m · hookmux release kw4m": func() { item.Suggestions = []json.RawMessage{json.RawMessage(`{}`)} },
+	} {
+		item.Rule, item.Suggestions = "", nil
+		with()
+		if got := Ways(item); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}
+
+// What ended says what was said.
+func TestEndedInWords(t *testing.T) {
+	for want, d := range map[string]wire.FeedDecision{
+		"deny by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
+		"answer by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
+			{Options: []string{"blue"}}, {Options: []string{"round", "flat"}}}},
+		"plan reject by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
+		"once by me, delivered":                 {Choice: "once", By: "me", Outcome: "delivered"},
+	} {
+		if got := (Style{}).Ended(&wire.FeedItem{Decision: &d}); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package verify
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// shellOf is a person's own tmux beside the agent's: one window follows the
+// feed, so that agents wait for it, and in others commands are typed.
+type shellOf struct {
+	t    *testing.T
+	st   *Stage
+	term *terminal
+	n    int
+}
+
+func besideAgent(t *testing.T, st *Stage) *shellOf {
+	t.Helper()
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("tmux is not installed")
+	}
+	p := &shellOf{t: t, st: st, term: &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "person")}}
+	ctx := context.Background()
+	if _, err := p.term.do(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.term.end)
+	for range 200 {
+		if strings.Contains(p.said("watched"), "agents wait for you now") {
+			return p
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("nobody follows the feed: %s", p.said("watched"))
+	return nil
+}
+
+func (p *shellOf) file(name string) string { return filepath.Join(p.st.Base, "person-"+name) }
+
+func (p *shellOf) said(name string) string {
+	b, _ := os.ReadFile(p.file(name))
+	return string(b)
+}
+
+// command runs hookmux as a person's shell would, and keeps what it says.
+func (p *shellOf) command(name string, args ...string) string {
+	words := []string{"env"}
+	for _, v := range p.st.Env {
+		if strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "HOOKMUX_") {
+			words = append(words, v)
+		}
+	}
+	words = append(append(words, filepath.Join(p.st.Bin, "hookmux")), args...)
+	return launch.ShellWords(words) + " >" + p.file(name) + " 2>&1; echo \"exit $?\" >>" + p.file(name)
+}
+
+// types has a person type a command, and gives what it said.
+func (p *shellOf) types(args ...string) string {
+	p.t.Helper()
+	p.n++
+	name := strconv.Itoa(p.n)
+	if _, err := p.term.do(context.Background(), "new-window", "-d", p.command(name, args...)); err != nil {
+		p.t.Fatal(err)
+	}
+	for range 600 {
+		if said := p.said(name); exited.MatchString(said) {
+			p.t.Logf("hookmux %s\n%s", strings.Join(args, " "), said)
+			return said
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.t.Fatalf("hookmux %s does not end: %s", strings.Join(args, " "), p.said(name))
+	return ""
+}
+
+var exited = regexp.MustCompile(`(?m)^exit \d+$`)
+
+// next is the request that waits, of a kind and after others.
+func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
+	p.t.Helper()
+	for range 900 {
+		var items []wire.FeedItem
+		if err := p.st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+			p.t.Fatal(err)
+		}
+		for _, item := range items {
+			if item.Kind == kind && !done[item.ID] {
+				done[item.ID] = true
+				return item
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	p.t.Fatalf("no %s came to the feed", kind)
+	return wire.FeedItem{}
+}
+
+// TestRealLeaving: a headless agent that waits for whoever follows the feed is
+// let go when they leave, and goes by its own rules: it does not run the call.
+func TestRealLeaving(t *testing.T) {
+	st := realStage(t, "claude")
+	st.script([]model.Step{{Calls: []model.ToolCall{st.call("left")}}, {Say: lastWords}})
+	if err := st.ready(nil); err != nil {
+		t.Fatal(err)
+	}
+	p := besideAgent(t, st)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- st.headless(context.Background(), st.start(), []string{"-p", "--permission-mode", "default", "--", prompt("Run it")})
+	}()
+	item := p.next("permission", map[string]bool{})
+	if _, err := p.term.do(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	var items []wire.FeedItem
+	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != string(feed.Abandoned) {
+		t.Errorf("the request ended as %+v %v", items, err)
+	}
+	if st.there("left") {
+		t.Error("it ran")
+	}
+}
+
+// TestRealCommands: what a person types in a terminal of their own reaches a
+// real agent: approve, deny, answer and plan, with nothing but the commands.
+func TestRealCommands(t *testing.T) {
+	t.Run("permissions", func(t *testing.T) {
+		st := realStage(t, "claude")
+		st.script([]model.Step{
+			{Calls: []model.ToolCall{st.escalated("typed-yes")}},
+			{Calls: []model.ToolCall{st.escalated("typed-no")}},
+			{Say: lastWords},
+		})
+		if err := st.ready(nil); err != nil {
+			t.Fatal(err)
+		}
+		p, done := besideAgent(t, st), map[string]bool{}
+		err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+			item := p.next("permission", done)
+			if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
+				t.Errorf("approve: %s", said)
+			}
+			item = p.next("permission", done)
+			if said := p.types("deny", item.ID[:4], "--reason", "not before the freeze ends"); !strings.Contains(said, "exit 0") {
+				t.Errorf("deny: %s", said)
+			}
+			st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			if said := p.types("approve", item.ID); !strings.Contains(said, "too late") || strings.Contains(said, "exit 0") {
+				t.Errorf("a second answer: %s", said)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !st.there("typed-yes") || st.there("typed-no") {
+			t.Errorf("approved ran: %v, denied ran: %v", st.there("typed-yes"), st.there("typed-no"))
+		}
+		if told := (Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
+			t.Error("the model did not read the reason, or the note")
+		}
+	})
+	t.Run("questions and plans", func(t *testing.T) {
+		st := realStage(t, "claude")
+		q := st.Driver.Questions
+		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
+		ask := model.Call(q.Tool, map[string]any{"questions": []any{
+			map[string]any{"question": askedOne, "header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}},
+			map[string]any{"question": askedTwo, "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
+		}})
+		plan := model.Call(q.Plan, map[string]any{"plan": planned})
+		st.script(append(steps(ask, plan, plan), model.Step{Say: lastWords}))
+		if err := st.ready(nil); err != nil {
+			t.Fatal(err)
+		}
+		p, done := besideAgent(t, st), map[string]bool{}
+		err := st.atTerminal(context.Background(), q.Args(prompt("Ask me")), func(ctx context.Context, _ *terminal) error {
+			if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round", "2=flat"); !strings.Contains(said, "exit 0") {
+				t.Errorf("answer: %s", said)
+			}
+			if said := p.types("plan", p.next("plan", done).ID, "reject", "--feedback", "smaller steps please"); !strings.Contains(said, "exit 0") {
+				t.Errorf("plan reject: %s", said)
+			}
+			again := p.next("plan", done)
+			mode := ""
+			for _, x := range st.watcher.all() {
+				if x.Event.ID == again.EventID {
+					mode = x.Event.Mode
+				}
+			}
+			if mode != "plan" {
+				t.Errorf("after a rejected plan the agent is in mode %q", mode)
+			}
+			if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
+				t.Errorf("plan auto: %s", said)
+			}
+			st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := Evidence{Told: st.Model.Told(st.Run)}
+		for _, words := range []string{`"` + askedOne + `"="blue"`, "round, flat", "smaller steps please", "User has approved"} {
+			if !told.Saw(words) {
+				t.Errorf("the model did not read %q", words)
+			}
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// TestRealHelpersAsk: helpers of one session that ask at once are answered one
+// by one. What is said about one of them is not taken for an answer in the
+// agent's window to the others.
+func TestRealHelpersAsk(t *testing.T) {
+	st := realStage(t, "claude")
+	tags := []string{"helper-a", "helper-b", "helper-c"}
+	named, calls := map[string][]model.Step{}, []model.ToolCall{}
+	for _, tag := range tags {
+		// It runs for a while, so that the agent is busy with it when the next is
+		// looked at.
+		named[tag] = []model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-" + tag + "; sleep 2; echo out-" + tag)}}, {Say: "Done."}, {Say: "Done again."}}
+		calls = append(calls, st.Driver.Subagent("Help with it " + model.Mark(tag))[0].Calls...)
+	}
+	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: lastWords}, {Say: lastWords}, {Say: lastWords}}, Named: named})
+	if err := st.ready(nil); err != nil {
+		t.Fatal(err)
+	}
+	st.hub.Sink(true)
+	waiting := func() []wire.FeedItem {
+		var items []wire.FeedItem
+		if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+			t.Fatal(err)
+		}
+		return items
+	}
+	err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+		most := 0
+		for range tags {
+			var items []wire.FeedItem
+			for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
+				if items = waiting(); len(items) > 0 || !pause(c, 50*time.Millisecond) {
+					cancel()
+					break
+				}
+			}
+			pause(ctx, 1500*time.Millisecond) // the others come up meanwhile
+			if items = waiting(); len(items) == 0 {
+				break
+			}
+			most = max(most, len(items))
+			var result wire.FeedReplyResult
+			if err := st.hub.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
+				t.Error(err)
+			}
+			pause(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
+			if now := len(waiting()); now < len(items)-1 {
+				t.Errorf("one of %d was answered, and %d wait", len(items), now)
+			}
+		}
+		if most < 2 {
+			t.Errorf("%d asked at once, which shows nothing", most)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []wire.FeedItem
+	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range all {
+		if item.Decision == nil {
+			t.Errorf("%s ended as: %s", strings.TrimSpace(item.Shown), item.End)
+		}
+	}
+	for _, tag := range tags {
+		if !st.there(tag) {
+			t.Errorf("%s was not run", tag)
+		}
+	}
+}
