@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -170,36 +169,4 @@ func (r *moduleRun) Handle(ctx context.Context, call *hook.Call) (event.Decision
 		return event.Decision{}, &moduleError{errors.New(r.one.force.Shown(err.Error()))}
 	}
 	return d, nil
-}
-
-// moduleTarget makes what a person wrote behind --target into what stands in
-// the file of hooks: absolute in the user's, from the project's root in a
-// project's.
-func (h *Hub) moduleTarget(reg *hook.Registration, scope, cwd string) error {
-	if reg.Handler != "module" {
-		return nil
-	}
-	path := h.modules.expand(reg.Target)
-	if !filepath.IsAbs(path) {
-		if !filepath.IsAbs(cwd) {
-			return fmt.Errorf("target %q is relative to an unknown folder", reg.Target)
-		}
-		path = filepath.Join(cwd, path)
-	}
-	if !trust.IsModuleName(filepath.Base(path)) {
-		return fmt.Errorf("target %q is no TypeScript or JavaScript file (.ts, .js)", reg.Target)
-	}
-	if strings.HasPrefix(reg.Target, "~/") {
-		return nil
-	}
-	if scope == registry.Global {
-		reg.Target = path
-		return nil
-	}
-	if rel, err := filepath.Rel(h.rules.registry.RootFor(cwd), registry.RealPath(path)); err == nil && filepath.IsLocal(rel) {
-		reg.Target = "./" + rel
-	} else {
-		reg.Target = path
-	}
-	return nil
 }

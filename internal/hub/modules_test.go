@@ -198,8 +198,63 @@ func TestModulesOfSettings(t *testing.T) {
 	if _, ok := w.problem("place:modules:relative.ts"); !ok {
 		t.Error("a relative path is not reported")
 	}
+	// What is named by mistake is refused at once; what was named before stays.
+	for value, why := range map[string]string{
+		`["~/gate.ts", "relative.ts"]`:  "is relative",
+		`["~/gate.ts", "~/nofile.ts"]`:  "is not there",
+		`["~/gate.ts", "~/.ssh/x.pem"]`: "is no TypeScript or JavaScript file",
+	} {
+		err := w.call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)}, nil)
+		if err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
 	w.set(config.Modules, "[]")
 	w.mustPass(before("claude", "s", w.base, "ship prod"))
+}
+
+// A hub that stops while a hook thinks gives no answer: the client asks the next
+// hub, which asks the hook again.
+func TestAHookThatThinksIsAskedByTheNextHub(t *testing.T) {
+	w := newHouse(t)
+	begun := filepath.Join(w.base, "begun")
+	w.module("slow.ts", `import { writeFileSync } from "node:fs";
+export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
+  if (event.input.command !== "think") return;
+  writeFileSync("`+begun+`", "");
+  await Promise.race([hooks.exec("sleep", ["30"]), new Promise((go) => ctx.signal.addEventListener("abort", go))]);
+});
+`)
+	w.up()
+	w.mustPass(before("claude", "s", w.base, "ls"))
+	call := w.hold(before("claude", "s", w.base, "think"))
+	w.eventually("it thinks", func() bool { _, err := os.Stat(begun); return err == nil })
+	w.down()
+	if got, ok := call.answer(); ok {
+		t.Errorf("answered %q by a hub that stops", got)
+	}
+	w.module("slow.ts", gateFor("think"))
+	w.up()
+	w.mustDeny(before("claude", "s", w.base, "think"), "no think")
+}
+
+// A registration keeps its file when something else of it is changed.
+func TestAModulesTargetStays(t *testing.T) {
+	w := open(t)
+	root := filepath.Join(w.base, "work", "app")
+	w.write(filepath.Join(root, "gate.ts"), gateFor("prod"))
+	w.write(filepath.Join(root, "sub", "x"), "")
+	w.write(filepath.Join(root, ".hookmux", "hooks.json"), `{"hooks": []}`)
+	edit := wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./nofile.ts"}`)}
+	if err := w.call(wire.MethodHooksAdd, edit, nil); err == nil || !strings.Contains(err.Error(), "is not there") {
+		t.Errorf("a file that is not there was taken: %v", err)
+	}
+	edit.Registration = json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`)
+	w.mustCall(wire.MethodHooksAdd, edit, nil)
+	w.mustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"), ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
+	if b, _ := os.ReadFile(filepath.Join(root, ".hookmux", "hooks.json")); !strings.Contains(string(b), `"./gate.ts"`) || !strings.Contains(string(b), "7") {
+		t.Errorf("%s", b)
+	}
 }
 
 func TestModulesOfOneLaunch(t *testing.T) {

@@ -52,6 +52,11 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if p.Key == config.ApprovalsPIN {
 		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`", p.Key, p.Key)
 	}
+	if p.Key == config.Modules && p.Value != nil {
+		if err := h.moduleSetting(p.Value); err != nil {
+			return nil, wire.Errorf(wire.CodeParams, "%v", err)
+		}
+	}
 	layer, root := config.User, ""
 	if p.Project != "" {
 		layer, root = config.Project, h.rules.registry.RootFor(p.Project)
@@ -212,11 +217,16 @@ func (h *Hub) doHooksSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	}
 	return h.edit(p, func(r *registry.Registry, file string) (registry.Change, error) {
 		return r.Set(file, p.ID, func(reg *hook.Registration) error {
+			handler, target := reg.Handler, reg.Target
 			if err := json.Unmarshal(p.Patch, reg); err != nil {
 				return wire.Errorf(wire.CodeParams, "the change cannot be read: %v", err)
 			}
-			if err := h.moduleTarget(reg, p.Scope, p.Cwd); err != nil {
-				return wire.Errorf(wire.CodeParams, "%v", err)
+			// What stays stands in the file as it should; read anew it would be
+			// taken from where the person is now.
+			if reg.Handler != handler || reg.Target != target {
+				if err := h.moduleTarget(reg, p.Scope, p.Cwd); err != nil {
+					return wire.Errorf(wire.CodeParams, "%v", err)
+				}
 			}
 			if err := h.canRun(*reg, p.Scope); err != nil {
 				return wire.Errorf(wire.CodeParams, "%v", err)

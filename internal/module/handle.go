@@ -124,7 +124,7 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 		select {
 		case o := <-answer:
 			if o.err != nil {
-				return nil, m.dropped(o.err)
+				return nil, m.dropped(events0(events), o.err)
 			}
 			var outcomes []*said
 			if len(o.value) == 0 || string(o.value) == "null" { // nobody had anything to say
@@ -140,7 +140,9 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 			g.runner.tell("expire", id, "")
 		case <-ctx.Done():
 			g.runner.forget(id)
-			m.trouble(&Problem{Module: m.path, Event: events0(events), Text: errNoAnswer.Error()})
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // else nobody waits any more, or the hub ends: not the file's fault
+				m.trouble(&Problem{Module: m.path, Event: events0(events), Text: errNoAnswer.Error()})
+			}
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
@@ -167,10 +169,10 @@ func events0(events []shown) string {
 }
 
 // dropped reports an engine's end, and puts the file's name before any error.
-func (m *Module) dropped(err error) error {
+func (m *Module) dropped(event string, err error) error {
 	var slice errSlice
 	if errors.As(err, &slice) || errors.Is(err, errMemory) {
-		m.trouble(&Problem{Module: m.path, Text: err.Error()})
+		m.trouble(&Problem{Module: m.path, Event: event, Text: err.Error()})
 	}
 	return m.failed(err)
 }

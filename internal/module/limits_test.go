@@ -1,6 +1,7 @@
 package module
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"runtime/debug"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 )
 
 // attack is a hook that does harm when told to, and its memory of events.
@@ -80,6 +82,38 @@ func TestAttacks(t *testing.T) {
 				t.Errorf("afterwards %+v", d)
 			}
 		})
+	}
+	// Each is told once, with its place where that is known.
+	placed := map[string]bool{}
+	for _, p := range m.Info().Errors {
+		placed[p.Text] = placed[p.Text] || p.Where != ""
+	}
+	for _, p := range m.Info().Errors {
+		if p.Event == "" || p.Where == "" && placed[p.Text] && p.Text == errMemory.Error() {
+			t.Errorf("told twice, or without its event: %+v", p)
+		}
+	}
+}
+
+// TestNobodyWaits: that the hub ends, or the caller leaves, is no fault of the
+// file.
+func TestNobodyWaits(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("slow.ts", `export default (h: any) => h.on("tool_call", () => new Promise(() => {}));`)
+	ctx, leave := context.WithCancel(t.Context())
+	ev := s.bash("x")
+	over := make(chan error, 1)
+	go func() {
+		_, err := m.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{}})
+		over <- err
+	}()
+	time.Sleep(20 * time.Millisecond)
+	leave()
+	if err := <-over; err == nil {
+		t.Error("an answer without one")
+	}
+	if got := s.troubles(); got != "" {
+		t.Error(got)
 	}
 }
 

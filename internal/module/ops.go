@@ -37,6 +37,7 @@ type ops struct {
 	children  map[int]*child
 	requests  map[int]chan<- httpAnswer
 	requested int
+	held      held // of requests to its servers
 	wg        sync.WaitGroup
 }
 

@@ -125,10 +125,35 @@ func (o *ops) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
 		http.Error(w, "only programs on this machine may call a hook", http.StatusForbidden)
 		return
 	}
+	size := r.ContentLength
+	if size > maxBody {
+		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	if size < 0 {
+		size = maxBody // it says nothing of its length
+	}
+	if !o.held.take(size) {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "the hook has too many requests to answer already", http.StatusServiceUnavailable)
+		return
+	}
+	defer o.held.give(size)
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 		return
+	}
+	// Callers that leave again must not fill the queue of a hook that is behind.
+	for o.machine.crowded() {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-o.ctx.Done():
+			http.Error(w, "the hook was unloaded", http.StatusServiceUnavailable)
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
 	answer := make(chan httpAnswer, 1)
 	o.mu.Lock()

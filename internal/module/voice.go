@@ -228,6 +228,11 @@ func (m *Module) fresh(p *Problem) bool {
 		if strings.HasPrefix(known, place+"\x00") {
 			at++
 		}
+		// An engine that ends of a limit is told of once more, without the place
+		// that its handler could still name.
+		if p.Where == "" && strings.HasPrefix(known, p.Event+"\x00") && strings.HasSuffix(known, "\x00"+p.Text) {
+			return false
+		}
 	}
 	if at >= perPlace {
 		return false
