@@ -126,8 +126,8 @@ func (h *Hub) pass(ctx context.Context, in *arrival, p *passage, list []*hook.En
 		call := hook.Call{Event: &p.ev, Hook: &e.Registration, Env: splitEnv(in.env), Project: p.project}
 		began := time.Now()
 		over, err := e.Run.(*moduleRun).pass(ctx, &call, inner)
-		if ctx.Err() != nil && err != nil {
-			return nil // whoever asked is gone, or has no time left
+		if ctx.Err() != nil && err != nil && !over {
+			return nil // whoever asked is gone, or has no time left; what fails closed is told so
 		}
 		steps = append(steps, hook.Step{Hook: e.ID, Mode: hook.Advise, Took: time.Since(began), Err: err})
 		if over {

@@ -29,6 +29,21 @@ func listensTo(word string) string {
 };`
 }
 
+// TestACommandThatNobodyJudgesInTimeIsStopped: what fails closed does so at the
+// end of its time, too.
+func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
+	w := newHouse(t)
+	w.module("never.ts", `export default (pi) => { pi.on("user_bash", () => new Promise(() => {})); pi.on("context", () => new Promise(() => {})); };`)
+	w.up()
+	for name, want := range map[string]string{"user_bash": `{"threw":"never.ts: gave no answer`, "context": ""} {
+		r := inner(name, "s", w.base, `"command":"ls"`)
+		r.Deadline = 300 * time.Millisecond
+		if got := string(w.ask(r).Stdout); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestInnerEvents: files are asked one after the other by pi's own rules, and
 // nothing else hears of it.
 func TestInnerEvents(t *testing.T) {

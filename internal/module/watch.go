@@ -2,6 +2,7 @@ package module
 
 import (
 	"context"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ type watcher struct {
 	dirs    map[string]bool
 	modules map[*Module]bool
 	due     map[*Module]*time.Timer
+	looks   map[*Module][]fs.FileInfo // see poll
 	closed  bool
 }
 
@@ -37,7 +39,7 @@ func (e *Engine) watch(m *Module) {
 			m.report(Problem{Module: m.path, Text: "changes are not noticed: " + err.Error()})
 			return
 		}
-		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{}, modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}}
+		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{}, modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, looks: map[*Module][]fs.FileInfo{}}
 		go e.watcher.loop()
 	}
 	w := e.watcher
@@ -62,11 +64,18 @@ func (w *watcher) add(m *Module) {
 
 func (w *watcher) loop() {
 	defer close(w.done)
+	again := time.NewTicker(pollEvery)
+	defer again.Stop()
 	for {
 		select {
+		case <-again.C:
+			w.poll()
 		case e, ok := <-w.notify.Events:
 			if !ok {
 				return
+			}
+			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
+				w.lost(e.Name)
 			}
 			if e.Op != fsnotify.Chmod {
 				w.changed(e.Name)
@@ -93,9 +102,11 @@ func (w *watcher) changed(path string) {
 			timer.Reset(settle)
 			continue
 		}
-		w.due[m] = time.AfterFunc(settle, func() { w.reload(m) })
+		w.later(m)
 	}
 }
+
+func (w *watcher) later(m *Module) { w.due[m] = time.AfterFunc(settle, func() { w.reload(m) }) }
 
 func (w *watcher) reload(m *Module) {
 	w.mu.Lock()
