@@ -23,7 +23,7 @@ func (w *world) moduleCommand() *cobra.Command {
 It counts as soon as it lies in ~/.config/hookmux/hooks, in a project's
 .hookmux/hooks (after ` + "`hookmux trust`" + `), in the setting modules, in a registration
 (hooks add … --handler module --target ./gate.ts), or for one session with
-` + "`hookmux run --hook ./gate.ts AGENT`" + `. docs/modules.md has it all.`,
+` + "`hookmux run AGENT --hook ./gate.ts`" + `. docs/modules.md has it all.`,
 		Example: `  hookmux module new gate
   hookmux module test gate.ts --event tool_call --agent codex --input '{"command":"ls"}'
   hookmux module list`,

@@ -36,16 +36,16 @@ func (w *world) runCommand() *cobra.Command {
 		Use:   "run [--dry-run [--json]] AGENT [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch; no file is edited",
 		Long: `Starts an agent with hookmux's hooks given on its command line, for this launch
-only. Everything behind the agent's name is the agent's own; its own settings and
-hooks stay in force. Commands that run no session (such as claude mcp list) are
-passed on untouched. The agent takes this process's place, so exit code, signals
-and terminal are its own.
+only. Everything behind the agent's name is the agent's own, but --hook FILE up to
+a --; its own settings and hooks stay in force. Commands that run no session (such
+as claude mcp list) are passed on untouched. The agent takes this process's place,
+so exit code, signals and terminal are its own.
 
 AGENT is a name hookmux knows, or the path of such an agent's program.`,
 		Example: `  hookmux run claude                          # as claude, seen by hookmux
   hookmux run claude -p "fix the tests" --model opus
   hookmux run codex exec "fix the tests"
-  hookmux run --hook ./gate.ts claude         # with a TypeScript hook, for this session only
+  hookmux run claude --hook ./gate.ts         # with a TypeScript hook, for this session only
   hookmux run --dry-run codex                 # show what would be run`,
 		Args:                  cobra.ArbitraryArgs,
 		DisableFlagsInUseLine: true,
@@ -59,7 +59,12 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 			if asJSON && !dryRun {
 				return usage("--json goes with --dry-run; put the agent's own flags behind its name")
 			}
-			l, err := w.planLaunch(args[0], args[1:], noTrust)
+			more, own, err := hooksBehind(args[1:])
+			if err != nil {
+				return err
+			}
+			hooks = append(hooks, more...)
+			l, err := w.planLaunch(args[0], own, noTrust)
 			if err != nil {
 				return err
 			}

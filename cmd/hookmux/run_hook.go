@@ -5,10 +5,36 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/trust"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// hooksBehind takes --hook out of what stands behind the agent's name: given
+// to the agent it would be refused at best, and at worst the session would
+// begin without a guard that was asked for. Behind a -- everything is the
+// agent's.
+func hooksBehind(args []string) (files, own []string, err error) {
+	for i := 0; i < len(args); i++ {
+		if args[i] == "--" {
+			return files, append(own, args[i:]...), nil
+		}
+		if file, ok := strings.CutPrefix(args[i], "--hook="); ok {
+			files = append(files, file)
+			continue
+		}
+		if args[i] != "--hook" {
+			own = append(own, args[i])
+			continue
+		}
+		if i++; i == len(args) {
+			return nil, nil, usage("--hook needs a file, for example --hook ./gate.ts")
+		}
+		files = append(files, args[i])
+	}
+	return files, own, nil
+}
 
 // loadForLaunch has the hub load hooks for this process, which becomes the
 // agent. A session must not begin without a guard that was asked for.

@@ -81,10 +81,9 @@ func (h *Hub) serveInner(conn *net.UnixConn, in *arrival) {
 	ctx, cancel := context.WithDeadline(h.ctx, p.deadline)
 	defer cancel()
 	var answer json.RawMessage
-	// A command is a person's, typed at the agent: what the agent started may
-	// not type it.
-	if p.ev.Native == "hookmux_command" && (p.caller.agent != p.ev.Agent || p.caller.pid != in.peer.PID) {
-		p.ev.Malformed = "typed by another process than the agent's"
+	if why := h.forged(in, &p); why != "" {
+		p.ev.Malformed = why
+		h.log.Warn("an inner event was refused", "agent", p.ev.Agent, "event", p.ev.Native, "pid", in.peer.PID, "why", why)
 	}
 	if list := h.listeners(in, &p); len(list) > 0 && !in.truncated && p.ev.Malformed == "" {
 		stop := in.gone(cancel)
@@ -94,6 +93,26 @@ func (h *Hub) serveInner(conn *net.UnixConn, in *arrival) {
 	if h.ctx.Err() == nil {
 		h.write(conn, frame.AppendReply(nil, &frame.Reply{ID: in.id, Stdout: answer}))
 	}
+}
+
+// forged says why an event that makes a file act cannot be what it says. Tools
+// and commands that files offer run in the hub: what an agent started must not
+// call a tool past the agent's own gates, and a command is a person's, typed at
+// an agent that no other one started.
+func (h *Hub) forged(in *arrival, p *passage) string {
+	if !strings.HasPrefix(p.ev.Native, "hookmux_") {
+		return ""
+	}
+	if p.caller.agent != p.ev.Agent || p.caller.pid != in.peer.PID {
+		return "sent by another process than the agent's"
+	}
+	if p.ev.Native != "hookmux_command" {
+		return ""
+	}
+	if own, err := h.table.Lookup(p.caller.pid); err != nil || h.judge.Caller(own.PPID, "").Agent != "" {
+		return "the agent was started by another one, so nobody typed it"
+	}
+	return ""
 }
 
 func (h *Hub) pass(ctx context.Context, in *arrival, p *passage, list []*hook.Entry) json.RawMessage {
@@ -189,6 +208,9 @@ func (h *Hub) awaitWanted(ctx context.Context, params json.RawMessage, peer proc
 	left := time.Duration(p.Wait * float64(time.Second))
 	if left < 0 || left > outboxWait {
 		left = outboxWait
+	}
+	if h.wanted(a, &p, peer); h.modules.settle(ctx) {
+		wait(ctx, settleAfter) // an agent that starts asks once, before its first events
 	}
 	ctx, cancel := context.WithTimeout(ctx, left)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -138,5 +139,62 @@ export default (pi) => { for (const name of ["input", "before_agent_start", "age
 	})
 	if b, _ := os.ReadFile(heard); string(b) != want {
 		t.Errorf("shown: %s", b)
+	}
+}
+
+// TestInnerActsAreTheAgentsOwn: tools and commands that files offer run in the
+// hub, so nobody but the agent itself may have them run, and a command nobody
+// but a person.
+func TestInnerActsAreTheAgentsOwn(t *testing.T) {
+	type node = proctest.Node
+	me := func(name string) node {
+		return node{PID: os.Getpid(), Name: name, Program: "/opt/" + name + "/bin/" + name}
+	}
+	under := func(agent string, below node) *proctest.Table {
+		return atTerminal(node{PID: agentPID, Name: agent, Program: "/opt/" + agent + "/bin/" + agent, Below: []node{
+			{PID: toolPID, Name: "sh", Program: "/usr/bin/sh", Below: []node{below}},
+		}})
+	}
+	const done, result = `"done":true`, `"text":"made"`
+	for _, c := range []struct {
+		name          string
+		table         *proctest.Table
+		command, tool bool
+	}{
+		{"pi itself", atTerminal(me("pi")), true, true},
+		{"a child of pi", under("pi", me("python3")), false, false},
+		{"our own client below pi", belowAgent("pi"), false, false},
+		{"a child of pi that is called pi", under("pi", me("pi")), false, true},
+		{"a pi that another agent started", under("claude", me("pi")), false, true},
+		{"another agent", atTerminal(me("claude")), false, false},
+		{"no agent at all", atTerminal(me("python3")), false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newHouse(t)
+			heard := filepath.Join(w.base, "heard")
+			w.module("a.ts", `import { appendFileSync } from "node:fs";
+export default (pi) => {
+  pi.registerCommand("ship", { handler: async (args) => appendFileSync("`+heard+`", "command ") });
+  pi.registerTool({ name: "make", description: "m", parameters: {}, execute: async () => { appendFileSync("`+heard+`", "tool "); return { content: [{ type: "text", text: "made" }] }; } });
+};`)
+			w.up()
+			w.stand(c.table)
+			for _, one := range []struct {
+				event, fields, want string
+				may                 bool
+			}{
+				{"hookmux_command", `"name":"ship","args":""`, done, c.command},
+				{"hookmux_tool", `"name":"make","toolCallId":"c","params":{}`, result, c.tool},
+			} {
+				got := string(w.ask(inner(one.event, "s", w.base, one.fields)).Stdout)
+				if one.may && !strings.Contains(got, one.want) || !one.may && got != "" {
+					t.Errorf("%s: answered %q", one.event, got)
+				}
+			}
+			said, _ := os.ReadFile(heard)
+			if strings.Contains(string(said), "command") != c.command || strings.Contains(string(said), "tool") != c.tool {
+				t.Errorf("the file was made to do: %q", said)
+			}
+		})
 	}
 }

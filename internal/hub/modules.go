@@ -29,15 +29,17 @@ type modules struct {
 	deeds   *deeds
 	closing sync.Once
 	tidying atomic.Bool
-	untidy  atomic.Bool // since it was last tidied
-	queued  sync.Map    // sessions that words wait for, by agent and session
-	news    news        // tells of a new version
+	untidy  atomic.Bool  // since it was last tidied
+	queued  sync.Map     // sessions that words wait for, by agent and session
+	news    news         // tells of a new version
+	waits   atomic.Int64 // until when a look waits for new files, in Unix ns
 
 	mu      sync.Mutex
 	engine  *module.Engine
 	timeout time.Duration
 	held    map[string]*held    // by path
 	owners  map[string][]string // owner → paths, in order
+	leaving map[string]*held    // by path: nobody wants them, and they end soon
 	folder  []string            // names in the user's folder, as last seen
 }
 
@@ -58,12 +60,22 @@ type wanted struct {
 	force           *trust.Force
 }
 
-// loadPatience is how long an event's way waits for files that are loaded for
-// the first time; until then they refuse, see [modules.entriesOf].
-const loadPatience = 1200 * time.Millisecond
+// A look at what counts waits for files that are loaded for the first time:
+// loadPatience where nothing was seen before, and freshPatience where events
+// would otherwise go by what was seen last, without the new files. What is not
+// loaded by then is waited for by the events themselves and refuses until it
+// is, see [modules.registrations].
+const (
+	loadPatience  = 1200 * time.Millisecond
+	freshPatience = patienceKnown / 2
+)
+
+// unloadAfter is how long a file that nobody wants any more still answers
+// events that go by what was seen last.
+const unloadAfter = 2 * time.Second
 
 func newModules(h *Hub) *modules {
-	ms := &modules{hub: h, held: map[string]*held{}, owners: map[string][]string{}}
+	ms := &modules{hub: h, held: map[string]*held{}, owners: map[string][]string{}, leaving: map[string]*held{}}
 	ms.deeds = newDeeds(h)
 	return ms
 }
@@ -77,6 +89,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 	if old := ms.engine; old != nil {
 		go old.Close()
 		clear(ms.held) // every owner asks again
+		clear(ms.leaving)
 		clear(ms.owners)
 		ms.moved()
 	}
@@ -138,12 +151,13 @@ func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*h
 		if one == nil {
 			one = &held{id: w.id, path: w.path, scope: w.scope, force: w.force, owners: map[string]bool{}, loaded: make(chan struct{})}
 			ms.held[w.path] = one
+			delete(ms.leaving, w.path)
 			fresh = append(fresh, one)
 		}
 		one.owners[owner] = true
 		out = append(out, one)
 	}
-	var over []string
+	var over []*held
 	for _, path := range ms.owners[owner] {
 		one := ms.held[path]
 		if one == nil || slices.Contains(paths, path) {
@@ -151,7 +165,8 @@ func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*h
 		}
 		if delete(one.owners, owner); len(one.owners) == 0 {
 			delete(ms.held, path)
-			over = append(over, path)
+			ms.leaving[path] = one
+			over = append(over, one)
 		}
 	}
 	ms.owners[owner] = paths
@@ -160,12 +175,47 @@ func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*h
 	}
 	ms.mu.Unlock()
 
-	for _, path := range over {
-		engine.Unload(path)
-		ms.hub.problems.keep(problemKey(path), nil)
+	for _, one := range over {
+		ms.hub.problems.keep(problemKey(one.path), nil)
+		time.AfterFunc(unloadAfter, func() { ms.leave(engine, one) })
 	}
 	ms.load(engine, fresh)
 	return out
+}
+
+// leave ends a file, unless somebody wants it again.
+func (ms *modules) leave(engine *module.Engine, one *held) {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.leaving[one.path] == one {
+		delete(ms.leaving, one.path)
+		engine.Unload(one.path)
+	}
+}
+
+// patient says that a look begins, and whether something was seen before.
+func (ms *modules) patient(known bool) {
+	span := loadPatience
+	if known {
+		span = freshPatience
+	}
+	ms.waits.Store(time.Now().Add(span).UnixNano())
+}
+
+// settle waits a moment for all files that are being loaded, and reports
+// whether there were any.
+func (ms *modules) settle(ctx context.Context) (waited bool) {
+	ctx, cancel := context.WithTimeout(ctx, loadPatience)
+	defer cancel()
+	for _, one := range ms.all() {
+		select {
+		case <-one.loaded:
+		default:
+			waited = true
+			_ = one.wait(ctx) // what is not loaded by then is told later
+		}
+	}
+	return waited
 }
 
 // load begins to load files, two at a time, and waits a moment for them.
@@ -205,7 +255,7 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 		close(all)
 		ms.tidy()
 	}()
-	timer := time.NewTimer(loadPatience)
+	timer := time.NewTimer(time.Until(time.Unix(0, ms.waits.Load())))
 	defer timer.Stop()
 	select {
 	case <-all:
@@ -365,6 +415,7 @@ func (ms *modules) end() {
 	ms.engine = nil
 	clear(ms.held)
 	clear(ms.owners)
+	clear(ms.leaving)
 	ms.mu.Unlock()
 	if engine != nil {
 		engine.Close()

@@ -35,6 +35,7 @@ func (h *Hub) doModules(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 		root = h.rules.registry.FindProject(p.Cwd)
 	}
 	h.rules.view(places{here: root}) // as it is now
+	h.modules.settle(h.ctx)
 	list := []wire.ModuleInfo{}
 	for _, one := range h.modules.all() {
 		info := h.modules.infoOf(one)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
@@ -302,5 +303,42 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 		if e.Handler == "module" && e.HookType == "tool.before" {
 			t.Errorf("the file is asked about calls it does not listen to: %+v", e.Registration)
 		}
+	}
+}
+
+// TestSlowFilesCountAtOnce: a file that takes its time to load is waited for by
+// the event; going by what was seen before would leave a guard out, and ask one
+// that is gone.
+func TestSlowFilesCountAtOnce(t *testing.T) {
+	w := newHouse(t)
+	w.module("before.ts", `export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "before" }));`)
+	w.up()
+	w.mustDeny(before("claude", "s", w.base, "ls"), "before")
+	if err := os.Remove(filepath.Join(w.dirs.Config, "hooks", "before.ts")); err != nil {
+		t.Fatal(err)
+	}
+	w.module("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
+export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "slow" }));`)
+	time.Sleep(2 * lookAgain)
+	w.mustDeny(before("claude", "s", w.base, "ls"), "slow")
+}
+
+// TestDialogsTellTheirTime: a person sees how long a dialog really waits.
+func TestDialogsTellTheirTime(t *testing.T) {
+	w := newHouse(t)
+	w.module("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)
+	w.up()
+	w.watchFeed()
+	request := before("claude", "s", w.base, "ls")
+	request.Deadline = 30 * time.Second
+	began := time.Now()
+	call := w.hold(request)
+	if item := w.waiting(); item.Deadline.After(began.Add(request.Deadline)) {
+		t.Errorf("it says %s, and the agent waits %s", item.Deadline.Sub(began), request.Deadline)
+	} else if r := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); r.Outcome != "delivered" {
+		t.Errorf("%+v", r)
+	}
+	if got, _ := call.answer(); !strings.Contains(got, "no") {
+		t.Errorf("answered %q", got)
 	}
 }

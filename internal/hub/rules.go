@@ -290,6 +290,7 @@ func (r *rules) look(at places, old *view) {
 	}
 	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
+	r.hub.modules.patient(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
 	if len(r.views) > keepViews {

@@ -3,7 +3,6 @@ package module
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,7 +80,7 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
 	}
 	if src.Read == nil {
-		src.Read = os.ReadFile
+		src.Read = readRegular
 	}
 	e.mu.Lock()
 	if e.closed {

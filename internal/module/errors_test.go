@@ -116,3 +116,26 @@ func TestBroken(t *testing.T) {
 		t.Error("a guard whose file is gone said nothing")
 	}
 }
+
+// TestMisspeltEvents: a handler that nothing ever calls is told of, and one of
+// a name that some generation has is not.
+func TestMisspeltEvents(t *testing.T) {
+	s := newStage(t, nil)
+	for _, c := range []struct{ imports, names, never string }{
+		{`import type { HookAPI } from "hookmux";`, "tool_cal tool_call tool_result input session_start agent_settled session_info_changed context user_bash turn_end", "tool_cal"},
+		{`import type { HookAPI } from "hookmux"; // pi.on("session"`, "session tool_call", ""},
+		{`import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";`, "session agent_start turn_end tool_call PreToolUse", "PreToolUse"},
+		{`import type { HookAPI } from "@mariozechner/pi-coding-agent";`, "session_start session_switch session_branch session_before_branch session_before_compact session_shutdown", ""},
+	} {
+		m := s.load("names.ts", c.imports+"\nexport default (pi: HookAPI) => { for (const name of \""+c.names+"\".split(\" \")) pi.on(name as any, () => {}); };")
+		var never []string
+		for _, l := range m.Info().Limits {
+			if strings.Contains(l.Text, "no such event") {
+				never = append(never, l.Event)
+			}
+		}
+		if got := strings.Join(never, " "); got != c.never {
+			t.Errorf("%s: never called are %q, want %q", c.names, got, c.never)
+		}
+	}
+}

@@ -99,9 +99,14 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var until time.Time
+	if hasEnd {
+		left := time.Until(end)
+		until = end.Add(-min(lastWord, left/4))
+	}
 	id, answer := g.runner.ask(kind, text, func(id int) {
 		g.mu.Lock()
-		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel}
+		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel, until: until}
 		g.mu.Unlock()
 	})
 	defer func() {
@@ -111,8 +116,7 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	}()
 	var soon <-chan time.Time
 	if hasEnd {
-		left := time.Until(end)
-		timer := time.NewTimer(max(left-min(lastWord, left/4), 0))
+		timer := time.NewTimer(max(time.Until(until), 0))
 		defer timer.Stop()
 		soon = timer.C
 	}

@@ -168,7 +168,34 @@ func (m *Module) limits(p *presenter) []Limit {
 	for _, name := range names {
 		if why, only := onlyInPi[name]; only {
 			list = append(list, Limit{hook.Any, name, m.passedOn(name, why)})
+		} else if !m.everShown(p, name) {
+			list = append(list, Limit{hook.Any, name, name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
 		}
 	}
 	return list
+}
+
+// everShown reports whether a file of this generation is shown an event of this
+// name at all: a gate whose event is misspelt would be silent for ever.
+func (m *Module) everShown(p *presenter, name string) bool {
+	shows := func(today string) bool { return slices.Contains(p.names(today), name) }
+	for _, names := range byKind {
+		if slices.ContainsFunc(names, shows) {
+			return true
+		}
+	}
+	for today := range onlyInPi {
+		if shows(today) {
+			return true
+		}
+	}
+	for _, a := range m.engine.host.Catalogue.Agents() {
+		if a.Dialect != piDialect {
+			continue
+		}
+		if slices.Contains(a.Inner, name) || slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool { return shows(e.Name) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -75,6 +75,7 @@ type machine struct {
 
 	mu      sync.Mutex
 	jobs    []job
+	waiting int // bytes of the jobs
 	wake    chan struct{}
 	pending map[int]chan<- outcome // who waits for which load or event
 	next    int
@@ -253,21 +254,6 @@ func number(v any) int {
 	return 0
 }
 
-// post puts a job in the queue; it is dropped when the engine has ended.
-func (m *machine) post(j job) {
-	m.mu.Lock()
-	if m.ended != nil {
-		m.mu.Unlock()
-		return
-	}
-	m.jobs = append(m.jobs, j)
-	m.mu.Unlock()
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
 // ask starts a load or an event; the channel gets its outcome. note hears its
 // number before anything runs.
 func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome) {
@@ -285,6 +271,7 @@ func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome
 		note(id)
 	}
 	m.jobs = append(m.jobs, job{kind, id, text})
+	m.waiting += len(text)
 	m.mu.Unlock()
 	select {
 	case m.wake <- struct{}{}:
@@ -328,9 +315,6 @@ func (m *machine) deliver() {
 	m.said = m.said[:0]
 }
 
-// reply brings Go's answer to an async question.
-func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(body)}) }
-
 func (m *machine) loop() {
 	for m.turn() {
 		if m.worn {
@@ -369,6 +353,7 @@ func (m *machine) turn() bool {
 	}
 	j := m.jobs[0]
 	m.jobs = m.jobs[1:]
+	m.waiting -= len(j.json)
 	m.mu.Unlock()
 	m.run(j)
 	if m.doom != nil {
@@ -485,6 +470,7 @@ func (m *machine) end(why error) {
 // way is interrupted.
 func (m *machine) close() {
 	m.end(errClosed)
+	m.ops.cancel() // a process the turn stands still for
 	m.dog.hurry()
 	<-m.done
 }

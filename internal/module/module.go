@@ -61,6 +61,7 @@ type asked struct {
 	call   *hook.Call
 	ctx    context.Context // ends when open dialogs must close
 	cancel context.CancelFunc
+	until  time.Time // when that will be, if ever
 }
 
 func newModule(e *Engine, src Source) *Module {

@@ -208,6 +208,8 @@ func (s *sidecar) forget(id int) {
 	}()
 }
 
+func (s *sidecar) crowded() bool { return false } // Node starts its processes itself
+
 func (s *sidecar) reply(id int, body []byte) { s.line("reply", id, string(body)) }
 
 func (s *sidecar) answered(id int, o outcome) {

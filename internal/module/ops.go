@@ -43,6 +43,7 @@ type ops struct {
 // home is the engine that ops answer.
 type home interface {
 	reply(id int, body []byte)
+	crowded() bool // more waits for it than it should
 	answered(id int, o outcome)
 	condemn(why error) // drop the engine after this turn
 	outside(f func())  // off the engine's time
@@ -233,6 +234,12 @@ func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 		b := make([]byte, n)
 		_, err = rand.Read(b)
 		return b, err
+	case "bytes": // of a text
+		v, err := read[string](args)
+		return nonNil([]byte(v)), err
+	case "words": // of bytes, if they are any
+		v, err := read[[]byte](args)
+		return inWords(v, true), err
 	case "hash":
 		return hashOf(args)
 	case "zlib":

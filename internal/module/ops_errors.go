@@ -57,6 +57,8 @@ func errnoName(n syscall.Errno) string {
 		return "EACCES"
 	case syscall.EEXIST:
 		return "EEXIST"
+	case syscall.ENXIO:
+		return "ENXIO"
 	case syscall.ENOTDIR:
 		return "ENOTDIR"
 	case syscall.EISDIR:

@@ -23,6 +23,7 @@ type execArgs struct {
 	Input    []byte
 	Shell    string
 	Detached bool
+	Words    bool // the output is wanted as text, if it is any
 }
 
 func (a *execArgs) line() string {
@@ -64,20 +65,24 @@ func (o *ops) command(a *execArgs) *exec.Cmd {
 	return cmd
 }
 
-// bounded keeps the first bytes of an output.
+// bounded keeps the first bytes of an output. It is no buffer with another
+// Write: whoever copies into one of those goes past Write, by its ReadFrom.
 type bounded struct {
-	bytes.Buffer
-	mu sync.Mutex
+	mu   sync.Mutex
+	kept []byte
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if room := maxOutput - b.Len(); room < len(p) {
-		_, _ = b.Buffer.Write(p[:max(room, 0)])
-		return len(p), nil
-	}
-	return b.Buffer.Write(p)
+	b.kept = append(b.kept, p[:min(len(p), maxOutput-len(b.kept))]...)
+	return len(p), nil
+}
+
+func (b *bounded) bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return nonNil(b.kept)
 }
 
 // result is how a process ended.
@@ -193,9 +198,7 @@ func (o *ops) exec(id int, args json.RawMessage, key string, finish func(any, er
 }
 
 func text(b *bounded) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return strings.ToValidUTF8(b.String(), "\ufffd")
+	return strings.ToValidUTF8(string(b.bytes()), "\ufffd")
 }
 
 // syncLimit bounds a process the engine stands still for.
@@ -232,11 +235,11 @@ func (o *ops) execSync(args json.RawMessage) (any, error) {
 	}
 	r.TimedOut = ctx.Err() != nil
 	return struct {
-		Stdout []byte `json:"stdout"`
-		Stderr []byte `json:"stderr"`
-		PID    int    `json:"pid"`
+		Stdout any `json:"stdout"`
+		Stderr any `json:"stderr"`
+		PID    int `json:"pid"`
 		result
-	}{nonNil(stdout.Bytes()), nonNil(stderr.Bytes()), cmd.Process.Pid, r}, nil
+	}{inWords(stdout.bytes(), a.Words), inWords(stderr.bytes(), a.Words), cmd.Process.Pid, r}, nil
 }
 
 // spawn streams: {pid}, then {stdout} and {stderr} as they come.
@@ -247,8 +250,8 @@ func (o *ops) spawn(id int, args json.RawMessage, key string, data func(any), fi
 		return
 	}
 	cmd := o.command(&a)
-	cmd.Stdout = stream{"stdout", data}
-	cmd.Stderr = stream{"stderr", data}
+	cmd.Stdout = stream{o, "stdout", data}
+	cmd.Stderr = stream{o, "stderr", data}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		finish(nil, err)
@@ -290,12 +293,22 @@ func (o *ops) spawn(id int, args json.RawMessage, key string, data func(any), fi
 	}()
 }
 
+// stream gives a process's output to the engine as fast as that takes it: a
+// process that says more waits, as it would for any reader.
 type stream struct {
+	o    *ops
 	name string
 	data func(any)
 }
 
 func (s stream) Write(p []byte) (int, error) {
+	for s.o.machine.crowded() {
+		select {
+		case <-s.o.ctx.Done():
+			return 0, errClosed
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 	s.data(map[string]any{s.name: append([]byte(nil), p...)})
 	return len(p), nil
 }

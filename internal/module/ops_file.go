@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -18,6 +19,8 @@ import (
 type fileArgs struct {
 	Path, To, Target, Flag   string
 	Data                     []byte
+	Text                     *string // instead of Data
+	Words                    bool    // the answer is wanted as text, if it is any
 	Recursive, Link, Missing bool
 	Dir, Force               bool
 	Mode                     *uint32
@@ -85,7 +88,7 @@ func (o *ops) onFile(_ string, f struct {
 }
 
 func readFile(a *fileArgs) (any, error) {
-	file, err := os.Open(a.Path)
+	file, err := openAny(a.Path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,16 @@ func readFile(a *fileArgs) (any, error) {
 	if len(b) > maxFile {
 		return nil, &namedError{"RangeError", "ERR_FS_FILE_TOO_LARGE", a.Path + " is larger than a hook may read at once (32 MiB)"}
 	}
-	return nonNil(b), nil
+	return inWords(b, a.Words), nil
+}
+
+// inWords is bytes for an engine, as text where that is wanted and possible:
+// an engine takes long to make one of the other.
+func inWords(b []byte, wanted bool) any {
+	if wanted && utf8.Valid(b) {
+		return map[string]string{"text": string(b)}
+	}
+	return nonNil(b)
 }
 
 // nonNil keeps empty bytes from becoming JSON null.
@@ -122,11 +134,15 @@ func writeFile(a *fileArgs) (any, error) {
 	default:
 		flags |= os.O_TRUNC
 	}
-	file, err := os.OpenFile(a.Path, flags, a.mode(0o666))
+	file, err := openAny(a.Path, flags, a.mode(0o666))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Write(a.Data); err != nil {
+	data := a.Data
+	if a.Text != nil {
+		data = []byte(*a.Text)
+	}
+	if _, err := file.Write(data); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -215,7 +231,7 @@ func remove(a *fileArgs) (any, error) {
 }
 
 func copyFile(a *fileArgs) (any, error) {
-	from, err := os.Open(a.Path)
+	from, err := openAny(a.Path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +240,10 @@ func copyFile(a *fileArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := os.OpenFile(a.To, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, st.Mode().Perm())
+	if !st.Mode().IsRegular() {
+		return nil, &namedError{"Error", "EINVAL", "EINVAL: only files are copied, copyfile '" + a.Path + "'"}
+	}
+	to, err := openAny(a.To, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, st.Mode().Perm())
 	if err != nil {
 		return nil, err
 	}

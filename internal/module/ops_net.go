@@ -114,10 +114,14 @@ func (o *ops) listen(id int, args json.RawMessage, key string, data func(any), f
 	}()
 }
 
+// fromPage are what browsers say of requests that a page of another place makes;
+// a picture's carries no origin.
+var fromPage = map[string]bool{"cross-site": true, "same-site": true}
+
 // serve hands one request to the hook. A web page of some site can reach this
 // machine's ports too; its requests carry another origin and are refused.
 func (o *ops) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
-	if origin := r.Header.Get("Origin"); origin != "" || !local(r.Host) {
+	if r.Header.Get("Origin") != "" || fromPage[r.Header.Get("Sec-Fetch-Site")] || !local(r.Host) {
 		http.Error(w, "only programs on this machine may call a hook", http.StatusForbidden)
 		return
 	}

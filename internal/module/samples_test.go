@@ -102,12 +102,14 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		if res.StatusCode != 202 || string(body) != "taken" || s.sent[0].Text != "CI failed" {
 			t.Errorf("%d %s %v", res.StatusCode, body, s.sent)
 		}
-		page, _ := http.NewRequest("POST", address, strings.NewReader("x"))
-		page.Header.Set("Origin", "https://example.com")
-		if res, err := http.DefaultClient.Do(page); err != nil || res.StatusCode != 403 {
-			t.Errorf("a web page got %v %v", res, err)
-		} else {
-			res.Body.Close()
+		for name, value := range map[string]string{"Origin": "https://example.com", "Sec-Fetch-Site": "cross-site"} { // a form, a picture
+			page, _ := http.NewRequest("POST", address, strings.NewReader("x"))
+			page.Header.Set(name, value)
+			if res, err := http.DefaultClient.Do(page); err != nil || res.StatusCode != 403 {
+				t.Errorf("a web page got %v %v", res, err)
+			} else {
+				res.Body.Close()
+			}
 		}
 		http.DefaultClient.CloseIdleConnections()
 		s.must(m, s.claude("SessionEnd", object{"reason": "other"}))

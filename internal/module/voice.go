@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -89,6 +88,11 @@ func (v *voice) ask(ctx context.Context, dispatch int, q Question) Answer {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if !a.until.IsZero() { // whoever is asked shall see how long there is
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(ctx, a.until)
+		defer stop()
+	}
 	defer context.AfterFunc(a.ctx, cancel)()
 	q.Event, q.Module = a.call.Event, v.m.path
 	type reply struct {
@@ -174,8 +178,8 @@ func (v *voice) entries(key string) any {
 
 // readRecord reads pi's session file: a header, then one entry per line.
 func readRecord(path string) []any {
-	text, err := os.ReadFile(path)
-	if err != nil || len(text) > maxFile {
+	text, err := readRegular(path)
+	if err != nil {
 		return nil
 	}
 	entries := []any{}
@@ -195,21 +199,41 @@ func (v *voice) model(ctx context.Context, dispatch int, args json.RawMessage) (
 	return model.Complete(ctx, a.call.Event, args)
 }
 
+// perPlace is how many different texts are reported of one place: some have a
+// number or a path in them and are new each time.
+const perPlace = 3
+
 // trouble reports a problem once for each content of the file.
 func (m *Module) trouble(p *Problem) {
-	key := p.Event + "\x00" + p.Where + "\x00" + p.Text
 	m.mu.Lock()
-	seen := m.reported[key]
-	if !seen && len(m.reported) < 200 {
-		m.reported[key] = true
-		if len(m.info.Errors) < 20 {
-			m.info.Errors = append(m.info.Errors, *p)
-		}
+	fresh := m.fresh(p)
+	if fresh && len(m.info.Errors) < 20 {
+		m.info.Errors = append(m.info.Errors, *p)
 	}
 	m.mu.Unlock()
-	if !seen {
+	if fresh {
 		m.report(*p)
 	}
+}
+
+// fresh remembers a problem and says whether it is worth telling.
+func (m *Module) fresh(p *Problem) bool {
+	place := p.Event + "\x00" + p.Where
+	key := place + "\x00" + p.Text
+	if m.reported[key] || len(m.reported) >= 200 {
+		return false
+	}
+	at := 0
+	for known := range m.reported {
+		if strings.HasPrefix(known, place+"\x00") {
+			at++
+		}
+	}
+	if at >= perPlace {
+		return false
+	}
+	m.reported[key] = true
+	return true
 }
 
 func (m *Module) report(p Problem) {

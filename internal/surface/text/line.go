@@ -156,6 +156,11 @@ func Label(ev *event.Event) string {
 			return label
 		}
 	}
+	if ev.Agent == "hookmux" && ev.Native == "module" {
+		if label := deedLabel(ev); label != "" {
+			return label
+		}
+	}
 	if t := ev.Tool; t != nil {
 		switch {
 		case len(t.Commands) > 0:
@@ -188,6 +193,26 @@ func refusedLabel(ev *event.Event) string {
 		return ""
 	}
 	return said.Method + " " + said.Reason
+}
+
+// deedLabel says what a hook in TypeScript did to files, processes and
+// addresses.
+func deedLabel(ev *event.Event) string {
+	var said struct {
+		Hook, Action, Detail, Error string
+		Times                       int
+	}
+	if json.Unmarshal(ev.Raw, &said) != nil || said.Action == "" {
+		return ""
+	}
+	label := strings.TrimSpace(said.Hook + " " + said.Action + " " + said.Detail)
+	if said.Times > 1 {
+		label += fmt.Sprintf(" (%d times)", said.Times)
+	}
+	if said.Error != "" {
+		label += ": " + said.Error
+	}
+	return label
 }
 
 // tail keeps the last two parts of a path: what people recognise a file by.

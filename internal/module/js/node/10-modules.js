@@ -131,7 +131,11 @@ const place = (p) => {
 };
 const encodingOf = (options) => (typeof options === "string" ? options : options && options.encoding);
 const asData = (data, options) => toBase64(typeof data === "string" ? encodeText(data, encodingOf(options) || "utf8") : asBytes(data));
+// Go reads and writes text faster than we make it of bytes.
+const inWords = (options) => /^utf-?8$/i.test(encodingOf(options) || "");
+const content = (data, options) => (typeof data === "string" && (!encodingOf(options) || inWords(options)) ? { text: data } : { data: asData(data, options) });
 const fromData = (text, options) => {
+  if (typeof text === "object") return text.text;
   const encoding = encodingOf(options);
   const bytes = fromBase64(text);
   return encoding && encoding !== "buffer" ? decodeText(bytes, encoding) : Buffer.over(bytes);
@@ -164,9 +168,9 @@ class Dirent extends Stats {
 // Each entry: how to ask, and what to make of the answer. From one table come
 // the sync, the promised and the callback form.
 const fsOps = {
-  readFile: [(p, o) => ["read", { path: place(p) }], (v, p, o) => fromData(v, o)],
-  writeFile: [(p, d, o) => ["write", { path: place(p), data: asData(d, o), flag: (o && o.flag) || "w", mode: o && o.mode }]],
-  appendFile: [(p, d, o) => ["write", { path: place(p), data: asData(d, o), flag: "a", mode: o && o.mode }]],
+  readFile: [(p, o) => ["read", { path: place(p), words: inWords(o) }], (v, p, o) => fromData(v, o)],
+  writeFile: [(p, d, o) => ["write", { path: place(p), ...content(d, o), flag: (o && o.flag) || "w", mode: o && o.mode }]],
+  appendFile: [(p, d, o) => ["write", { path: place(p), ...content(d, o), flag: "a", mode: o && o.mode }]],
   readdir: [
     (p, o) => ["list", { path: place(p), recursive: Boolean(o && o.recursive) }],
     (v, p, o) => (o && o.withFileTypes ? v.map((e) => new Dirent(e, path.join(place(p), e.parent || ""))) : v.map((e) => (e.parent ? e.parent + "/" : "") + e.name)),

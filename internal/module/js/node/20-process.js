@@ -127,7 +127,7 @@ function spawnSync(command, args, options) {
   options = options || {};
   let r;
   try {
-    r = call("execsync", request(command, args, options));
+    r = call("execsync", { ...request(command, args, options), words: inWords(options) && options.stdio !== "inherit" });
   } catch (error) {
     return { error, status: null, signal: null, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), output: [null, null, null], pid: 0 };
   }
