@@ -263,8 +263,10 @@ func commitEffect(c *scene) {
 	c.want("notice", c.noticed(), "Auto-committed: [pi] All of it is done")
 }
 
+// trigger is the file that the example watches.
+const trigger = "/tmp/agent-trigger.txt"
+
 func triggerEffect(c *scene) {
-	const trigger = "/tmp/agent-trigger.txt" // the example's own
 	if _, err := os.Stat(trigger); err == nil {
 		c.Skip(trigger + " is somebody's")
 	}
@@ -272,7 +274,10 @@ func triggerEffect(c *scene) {
 	if err := os.WriteFile(trigger, nil, 0o600); err != nil {
 		c.Fatal(err)
 	}
-	c.Cleanup(func() { os.Remove(trigger) })
+	c.Cleanup(func() {
+		c.engine.Close() // else it may empty the file once more, and so make it anew
+		os.Remove(trigger)
+	})
 	c.says("session_start", object{"reason": "startup"})
 	eventually(c.T, "the message", func() bool {
 		_ = os.WriteFile(trigger, []byte("run the tests"), 0o600)
