@@ -12,7 +12,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/module"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -227,23 +226,4 @@ func (h *Hub) awaitWanted(ctx context.Context, params json.RawMessage, peer proc
 			return list, nil
 		}
 	}
-}
-
-// serveWanted is doWanted for a connection: a plugin that hung up is not
-// waited for.
-func (h *Hub) serveWanted(conn *net.UnixConn, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
-	if verdict := h.judge.May(authority.Report, peer, nil); !verdict.OK {
-		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
-	}
-	ctx, cancel := context.WithCancel(h.ctx)
-	defer cancel()
-	_ = conn.SetReadDeadline(time.Time{})
-	stop := watchGone(conn, cancel)
-	result, err := h.awaitWanted(ctx, params, peer)
-	stop()
-	if err != nil {
-		return nil, err
-	}
-	b, _ := json.Marshal(result)
-	return b, nil
 }

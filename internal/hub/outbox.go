@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -242,23 +240,4 @@ func (h *Hub) pollOutbox(ctx context.Context, params json.RawMessage, peer proc.
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	return wire.OutboxResult{Texts: h.outbox.poll(ctx, a.Name, p.Poller, p.Sessions)}, nil
-}
-
-// serveOutbox is doOutbox for a connection: a plugin that hung up is not
-// waited for, and is not counted as listening.
-func (h *Hub) serveOutbox(conn *net.UnixConn, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
-	if verdict := h.judge.May(authority.Report, peer, nil); !verdict.OK {
-		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
-	}
-	ctx, cancel := context.WithCancel(h.ctx)
-	defer cancel()
-	_ = conn.SetReadDeadline(time.Time{})
-	stop := watchGone(conn, cancel)
-	result, err := h.pollOutbox(ctx, params, peer)
-	stop()
-	if err != nil {
-		return nil, err
-	}
-	b, _ := json.Marshal(result)
-	return b, nil
 }

@@ -153,9 +153,9 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 					return
 				}
 			} else if request.Method == wire.MethodOutbox {
-				response.Result, response.Error = h.serveOutbox(conn, request.Params, peer)
+				response.Result, response.Error = h.servePoll(conn, request.Params, peer, h.pollOutbox)
 			} else if request.Method == wire.MethodWanted {
-				response.Result, response.Error = h.serveWanted(conn, request.Params, peer)
+				response.Result, response.Error = h.servePoll(conn, request.Params, peer, h.awaitWanted)
 			} else {
 				result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer)
 				response.Result, response.Error = result, err
