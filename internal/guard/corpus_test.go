@@ -16,10 +16,10 @@ type sample struct {
 	text string
 }
 
-// corpus reads the files of one directory of testdata. One command per line; a
+// readCorpus reads the files of one directory of testdata. One command per line; a
 // line "---" opens and closes a command of several lines; "# rule: id" names
 // the rule expected from there on.
-func corpus(t testing.TB, dir string) []sample {
+func readCorpus(t testing.TB, dir string) []sample {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txt"))
 	if err != nil || len(files) == 0 {
@@ -78,7 +78,7 @@ func hasRule(list []Finding, rule string) bool {
 
 func TestDangerousCorpus(t *testing.T) {
 	set := allGuards()
-	all := corpus(t, "dangerous")
+	all := readCorpus(t, "dangerous")
 	known := map[string]bool{}
 	for _, g := range List() {
 		for _, r := range g.Rules {
@@ -109,7 +109,7 @@ func TestDangerousCorpus(t *testing.T) {
 
 func TestHarmlessCorpus(t *testing.T) {
 	set := allGuards()
-	all := corpus(t, "harmless")
+	all := readCorpus(t, "harmless")
 	distinct := map[string]bool{}
 	for _, s := range all {
 		distinct[s.text] = true

@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -20,7 +21,7 @@ var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\
 func TestWrappingKeepsFindings(t *testing.T) {
 	set := allGuards()
 	wrapped := 0
-	for _, s := range corpus(t, "dangerous") {
+	for _, s := range readCorpus(t, "dangerous") {
 		q, err := syntax.Quote(s.text, syntax.LangBash)
 		if err != nil {
 			t.Fatal(err)
@@ -53,7 +54,7 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 		start := time.Now()
 		got := set.Check(shellCall(cmd))
 		took := time.Since(start)
-		if len(got) > 3*maxFindings {
+		if len(got) > 3*inspect.MaxFindings {
 			t.Errorf("%s: %d findings", name, len(got))
 		}
 		// Only a runaway fails here; the machine may be slow.
@@ -193,7 +194,7 @@ func TestNewAndList(t *testing.T) {
 
 func TestMessageIsOneLine(t *testing.T) {
 	set := allGuards()
-	for _, s := range corpus(t, "dangerous") {
+	for _, s := range readCorpus(t, "dangerous") {
 		for _, f := range set.Check(shellCall(s.text)) {
 			m := Message(f)
 			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m, "hookmux guard allow "+f.Rule+" --once") {
@@ -217,18 +218,19 @@ func TestExplain(t *testing.T) {
 // The prefilter must never hide a command that the full check would catch.
 func TestPrefilterHidesNothing(t *testing.T) {
 	set := allGuards()
-	for _, s := range corpus(t, "dangerous") {
+	for _, s := range readCorpus(t, "dangerous") {
 		for _, g := range set {
-			f := &findings{guard: g, command: s.text}
+			f := inspect.NewReport(g.name, g.allow)
+			f.Command = s.text
 			call := shellCall(s.text)
-			g.command(f, &call, s.text, &parses{})
-			if len(f.list) > 0 && !g.pre.interesting(s.text) {
-				t.Errorf("%s: prefilter skips %q: %v", g.name, s.text, f.list)
+			g.checkCommand(f, &call, s.text, &parseCache{})
+			if len(f.List) > 0 && !g.checker.MustParse(s.text) {
+				t.Errorf("%s: prefilter skips %q: %v", g.name, s.text, f.List)
 			}
 		}
 	}
 	for _, ordinary := range []string{"go test ./...", "npm run build", "git status", "ls -la src", "make test"} {
-		if set[2].pre.interesting(ordinary) {
+		if set[2].checker.MustParse(ordinary) {
 			t.Errorf("own-files parses %q for nothing", ordinary)
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 )
 
-// linked stands for a disk with a few links on it.
-func linked(links map[string]string) func(string) string {
+// fakeLinks stands for a disk with a few links on it.
+func fakeLinks(links map[string]string) func(string) string {
 	return func(p string) string {
 		for from, to := range links {
-			if under(p, from) {
+			if inspect.IsUnder(p, from) {
 				return path.Clean(to + strings.TrimPrefix(p, from))
 			}
 		}
@@ -21,7 +23,7 @@ func linked(links map[string]string) func(string) string {
 func TestLinksAreFollowed(t *testing.T) {
 	opt := Options{
 		OwnPaths: []string{"/home/dev/.claude/settings.json"},
-		Resolve: linked(map[string]string{
+		Resolve: fakeLinks(map[string]string{
 			"/home/dev/app/alias":   "/home/dev/app/.claude",
 			"/home/dev/app/h":       "/home/dev/app/.hookmux/hooks.json",
 			"/home/dev/app/plain":   "/home/dev/app/.env",
@@ -78,7 +80,7 @@ func TestQuestionsToTheDiskAreBounded(t *testing.T) {
 	asked := 0
 	g := NewOwnFiles(Options{Resolve: func(p string) string { asked++; return p }})
 	g.Check(shellCall("tee " + strings.Repeat("a b c d ", 500)))
-	if asked == 0 || asked > maxResolve {
+	if asked == 0 || asked > inspect.MaxResolve {
 		t.Errorf("asked %d times", asked)
 	}
 }

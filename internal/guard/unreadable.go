@@ -2,30 +2,14 @@ package guard
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// Where a command cannot be read, only its text is left to go by. That would be
-// far too coarse for ordinary commands; for the few that no shell accepts either
-// it is the careful choice.
-var unreadableDanger = []*regexp.Regexp{
-	regexp.MustCompile(`\brm\s+(-[-\w=]+\s+)*-(\w*[rR]|-recursive)`),
-	regexp.MustCompile(`\bfind\b[^|;\n]*\s-delete\b`),
-	regexp.MustCompile(`\bmkfs\b|\bwipefs\b|\bblkdiscard\b|\bof=/dev/[shvxnmd]|>\s*/dev/(sd|hd|vd|nvme|disk|mmcblk)`),
-	regexp.MustCompile(`\bgit\b[^|;\n]*\b(push\b[^|;\n]*(--force\b|\s-f\b|--mirror)|reset\b[^|;\n]*--hard|clean\b[^|;\n]*\s-\w*f|filter-branch|reflog\s+expire)`),
-	regexp.MustCompile(`\b(curl|wget)\b[^\n]*\|\s*(sudo\s+)?(ba|z|da|k)?sh\b`),
-	regexp.MustCompile(`\b(shutdown|reboot|poweroff|halt)\b\s*(-|now|\+|$)`),
-	regexp.MustCompile(`\b(terraform|tofu|pulumi|terragrunt|cdk)\b[^|;\n]*\bdestroy\b|\b(kubectl|helm)\b[^|;\n]*\b(delete|uninstall)\b`),
-	regexp.MustCompile(`(?i)\bdrop\s+(database|schema|table)\b|\bflushall\b|\bdropdb\b`),
-	regexp.MustCompile(`\bch(mod|own)\s+(-\w+\s+)*-\w*R`),
-	regexp.MustCompile(`:\s*\(\s*\)\s*\{`),
-}
-
-// unreadable adds the finding for a command of which only text is known.
-func (g *Guard) unreadable(f *findings, cmd string, s *shell.Script) {
+// reportUnreadable adds the finding for a command of which only text is known.
+func (g *Guard) reportUnreadable(f *inspect.Report, cmd string, s *shell.Script) {
 	text := strings.NewReplacer(`\`, "", `'`, "", `"`, "").Replace(cmd)
 	why := "is not valid shell"
 	switch {
@@ -34,21 +18,7 @@ func (g *Guard) unreadable(f *findings, cmd string, s *shell.Script) {
 	case s.Truncated:
 		why = "does too much to be read in full"
 	}
-	hit := ""
-	switch g.name {
-	case Destructive:
-		for _, re := range unreadableDanger {
-			if m := re.FindString(text); m != "" {
-				hit = m
-				break
-			}
-		}
-	case Secrets:
-		hit = secretInText(text)
-	case OwnFiles:
-		hit = g.own.inText(text)
-	}
-	if hit != "" {
-		f.add("unreadable", hit, fmt.Sprintf("the command %s, and its text names %s", why, hit))
+	if hit := g.checker.NamedIn(text); hit != "" {
+		f.Add("unreadable", hit, fmt.Sprintf("the command %s, and its text names %s", why, hit))
 	}
 }

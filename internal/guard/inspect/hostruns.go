@@ -1,4 +1,4 @@
-package guard
+package inspect
 
 import (
 	"path"
@@ -11,13 +11,13 @@ import (
 // machine: a scratch place, so that no rule takes them for something else.
 const inContainer = "/tmp/in-a-container"
 
-// hostRuns are the runs in containers as this machine sees them: where a bind
+// HostRuns are the runs in containers as this machine sees them: where a bind
 // mount covers one of their paths, docker run -v /:/host … /host/home means
 // /home. Runs that touch no mount are left out.
-func (x *env) hostRuns() []*shell.Run {
+func (x *Scope) HostRuns() []*shell.Run {
 	var out []*shell.Run
-	for i := range x.script.Runs {
-		r := &x.script.Runs[i]
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
 		if !r.Contained || len(r.Mounts) == 0 || len(out) >= 256 {
 			continue
 		}

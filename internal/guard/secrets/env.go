@@ -1,10 +1,11 @@
-package guard
+package secrets
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -27,12 +28,12 @@ func dumpsEnvironment(r *shell.Run) bool {
 		}
 		return true
 	case "printenv":
-		_, names := splitFlags(args)
-		return len(names) == 0 && !has(args, "--help", "--version")
+		_, names := inspect.SplitFlags(args)
+		return len(names) == 0 && !inspect.HasWord(args, "--help", "--version")
 	case "set":
 		return len(args) == 0
 	case "export", "declare", "typeset":
-		flags, names := splitFlags(args)
+		flags, names := inspect.SplitFlags(args)
 		if len(names) > 0 || len(r.Assigns) > 0 {
 			return false
 		}
@@ -48,8 +49,8 @@ func dumpsEnvironment(r *shell.Run) bool {
 
 // envDump: what a dump prints, the model reads, and with it every token that
 // the user's shell happens to hold.
-func (x *env) envDump(r *shell.Run) {
-	if !dumpsEnvironment(r) || loads(r) || x.filtered(r, 0) {
+func (x *scope) envDump(r *shell.Run) {
+	if !dumpsEnvironment(r) || loadsEnvironment(r) || x.isFiltered(r, 0) {
 		return
 	}
 	for _, rd := range r.Redirects {
@@ -57,26 +58,26 @@ func (x *env) envDump(r *shell.Run) {
 			return
 		}
 	}
-	x.f.add("env-dump", r.String(), fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
+	x.Report.Add("env-dump", r.String(), fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
 }
 
 // secretLookup are patterns that find secrets in an environment; a pattern that
 // matches everything finds them, too.
 var secretLookup = regexp.MustCompile(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|[^a-z])|auth|private|aws|openai|anthropic`)
 
-// filtered: the pipe behind a dump lets only names through, or only variables
+// isFiltered: the pipe behind a dump lets only names through, or only variables
 // that were asked for by a harmless name.
-func (x *env) filtered(r *shell.Run, depth int) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs) && depth < 16; j++ {
-		n := &x.script.Runs[j]
-		line := joinArgs(n.Args())
+func (x *scope) isFiltered(r *shell.Run, depth int) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs) && depth < 16; j++ {
+		n := &x.Script.Runs[j]
+		line := inspect.JoinArgs(n.Args())
 		switch n.Name() {
 		case "grep", "egrep", "fgrep", "rg", "ag":
 			if quietRead(n.Name(), n) {
 				return true
 			}
-			flags, rest := splitFlags(n.Args())
-			if hasShort(flags, 'v') || hasLong(flags, "--invert-match") || len(rest) == 0 {
+			flags, rest := inspect.SplitFlags(n.Args())
+			if inspect.HasShort(flags, 'v') || inspect.HasLong(flags, "--invert-match") || len(rest) == 0 {
 				break
 			}
 			p := rest[0].Text
@@ -98,7 +99,7 @@ func (x *env) filtered(r *shell.Run, depth int) bool {
 				return true
 			}
 		}
-		if n.To.Lo > j && x.filtered(n, depth+1) {
+		if n.To.Lo > j && x.isFiltered(n, depth+1) {
 			return true
 		}
 	}
@@ -108,10 +109,10 @@ func (x *env) filtered(r *shell.Run, depth int) bool {
 var codeDumps = regexp.MustCompile(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
 
 // envInCode: python3 -c 'print(os.environ)'.
-func (x *env) envInCode(r *shell.Run) {
+func (x *scope) envInCode(r *shell.Run) {
 	text, ok := r.Code()
 	if ok && len(text) < 16<<10 && codeDumps.MatchString(text) {
-		x.f.add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
+		x.Report.Add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
 	}
 }
 
@@ -131,7 +132,7 @@ var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "
 	"id": true, "client": true, "my": true, "the": true, "user": true, "admin": true, "service": true, "bearer": true, "personal": true, "app": true, "oauth": true, "jwt": true, "session": true, "test": true, "dev": true, "staging": true, "prod": true, "id_token": true, "refresh": true}
 
 // variableSent: a secret variable goes to a host that is not its service's.
-func (x *env) variableSent(r *shell.Run) {
+func (x *scope) variableSent(r *shell.Run) {
 	switch r.Name() {
 	case "curl", "wget", "http", "https", "xh", "curlie", "nc", "ncat", "telnet":
 	default:
@@ -146,7 +147,7 @@ func (x *env) variableSent(r *shell.Run) {
 	}
 	for i, a := range args {
 		for _, v := range a.Vars {
-			if !secretVariable.MatchString(v) || !strings.Contains(a.Text, "$") || partial(a.Text, v) {
+			if !secretVariable.MatchString(v) || !strings.Contains(a.Text, "$") || showsPartOnly(a.Text, v) {
 				continue
 			}
 			flag := ""
@@ -154,8 +155,8 @@ func (x *env) variableSent(r *shell.Run) {
 				flag = args[i-1].Text
 			}
 			for _, h := range hosts {
-				if !belongs(v, h, loginWord(flag, a.Text)) {
-					x.f.add("send", r.String(), fmt.Sprintf("%s sends the variable %s to %s", r.Name(), v, h))
+				if !tokenBelongsTo(v, h, loginWord(flag, a.Text)) {
+					x.Report.Add("send", r.String(), fmt.Sprintf("%s sends the variable %s to %s", r.Name(), v, h))
 					return
 				}
 			}
@@ -222,9 +223,9 @@ func loginWord(flag, text string) bool {
 	return false
 }
 
-// belongs reports whether host plausibly is where the token named v is for. A
+// tokenBelongsTo reports whether host plausibly is where the token named v is for. A
 // name that tells nothing is given the benefit of the doubt in a login header.
-func belongs(v, host string, login bool) bool {
+func tokenBelongsTo(v, host string, login bool) bool {
 	for _, local := range [...]string{"localhost", "127.", "0.0.0.0", "10.", "192.168.", "172.16.", "172.17.", "host.docker.internal"} {
 		if host == local || strings.HasPrefix(host, local) && strings.HasSuffix(local, ".") {
 			return true

@@ -1,10 +1,11 @@
-package guard
+package destructive
 
 import (
 	"fmt"
 	"path"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -17,22 +18,13 @@ func buildDir(name string) bool {
 	return false
 }
 
-func viaXargs(r *shell.Run) bool {
-	for _, v := range r.Via {
-		if v == "xargs" || v == "gxargs" || v == "parallel" {
-			return true
-		}
-	}
-	return false
-}
-
 // fromList: xargs rm -rf over names that stand in a file nobody sees here.
 // Names out of find and ls are judged where those runs are.
-func (x *env) fromList(r *shell.Run, w shell.Word) {
-	if !viaXargs(r) || r.Contained {
+func (x *scope) fromList(r *shell.Run, w shell.Word) {
+	if !inspect.ViaXargs(r) || r.Contained {
 		return
 	}
-	if !strings.Contains(w.Text, "{}") && !positional(w) {
+	if !strings.Contains(w.Text, "{}") && !isPositional(w) {
 		return
 	}
 	unknown := r.From.Empty() && !r.HasInput || x.fromFile(r.From, 0)
@@ -40,11 +32,11 @@ func (x *env) fromList(r *shell.Run, w shell.Word) {
 		unknown = unknown || rd.Reads() && rd.Target.From.Empty()
 	}
 	if unknown {
-		x.f.add("rm-dynamic", r.String(), "deletes whatever a list names, and the list is not known beforehand")
+		x.Report.Add("rm-dynamic", r.String(), "deletes whatever a list names, and the list is not known beforehand")
 	}
 }
 
-func positional(w shell.Word) bool {
+func isPositional(w shell.Word) bool {
 	for _, v := range w.Vars {
 		if v == "@" || v == "*" || v == "parallel_argument" || len(v) == 1 && v[0] >= '0' && v[0] <= '9' {
 			return true
@@ -54,12 +46,12 @@ func positional(w shell.Word) bool {
 }
 
 // fromFile: what the span prints comes out of a file: cat list | sort.
-func (x *env) fromFile(s shell.Span, depth int) bool {
+func (x *scope) fromFile(s shell.Span, depth int) bool {
 	if s.Empty() || depth > 8 {
 		return false
 	}
-	for i := s.Lo; i < s.Hi && i < len(x.script.Runs); i++ {
-		r := &x.script.Runs[i]
+	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs); i++ {
+		r := &x.Script.Runs[i]
 		if !r.From.Empty() && r.From.Hi <= i {
 			if !x.fromFile(r.From, depth+1) {
 				return false
@@ -77,35 +69,35 @@ func (x *env) fromFile(s shell.Span, depth int) bool {
 
 // unpackRule: an archive unpacked over the root or a system directory replaces
 // whatever it likes there.
-func unpackRule(x *env, r *shell.Run) {
-	dir, ok := extractDir(r)
+func unpackRule(x *scope, r *shell.Run) {
+	dir, ok := inspect.ExtractDir(r)
 	if !ok || r.Contained {
 		return
 	}
-	p := x.place(dir, r)
-	if !p.known {
+	p := x.ResolveWord(dir, r)
+	if !p.Known {
 		return
 	}
-	flags, _ := splitFlags(r.Args())
-	force := hasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") || r.Name() == "unzip" && hasShort(flags, 'o')
+	flags, _ := inspect.SplitFlags(r.Args())
+	force := inspect.HasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") || r.Name() == "unzip" && inspect.HasShort(flags, 'o')
 	system := false
 	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin", "/usr/lib", "/System"} {
-		system = system || under(p.path, d)
+		system = system || inspect.IsUnder(p.Path, d)
 	}
-	if p.path == "/" || system || force && (p.path == "/usr" || p.path == "/var" || p.path == x.home) {
-		x.f.add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(), dir.Text))
+	if p.Path == "/" || system || force && (p.Path == "/usr" || p.Path == "/var" || p.Path == x.Home) {
+		x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(), dir.Text))
 	}
 }
 
 // powershellRule reads the few PowerShell commands that lose everything. Its
 // grammar is not parsed; words are enough for a delete of a root.
-func powershellRule(x *env, r *shell.Run) {
+func powershellRule(x *scope, r *shell.Run) {
 	text := ""
 	args := r.Args()
 	for i, a := range args {
 		l := strings.ToLower(a.Text)
 		if (l == "-c" || l == "-command" || l == "/c" || l == "-noprofile" && i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
-			text = joinArgs(args[i+1:])
+			text = inspect.JoinArgs(args[i+1:])
 			break
 		}
 	}
@@ -118,7 +110,7 @@ func powershellRule(x *env, r *shell.Run) {
 	l := strings.ToLower(text)
 	fetches := strings.Contains(l, "iwr ") || strings.Contains(l, "invoke-webrequest") || strings.Contains(l, "irm ") || strings.Contains(l, "invoke-restmethod") || strings.Contains(l, "downloadstring")
 	if fetches && (strings.Contains(l, "iex") || strings.Contains(l, "invoke-expression")) {
-		x.f.add("pipe-to-shell", r.String(), r.Name()+" runs text that comes from the network")
+		x.Report.Add("pipe-to-shell", r.String(), r.Name()+" runs text that comes from the network")
 	}
 	for _, statement := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";|&{}()\n", c) }) {
 		words := strings.Fields(statement)
@@ -128,13 +120,13 @@ func powershellRule(x *env, r *shell.Run) {
 	}
 }
 
-func powershellStatement(x *env, r *shell.Run, words []string) {
+func powershellStatement(x *scope, r *shell.Run, words []string) {
 	switch strings.ToLower(words[0]) {
 	case "stop-computer", "restart-computer":
-		x.f.add("system", r.String(), words[0]+" stops the machine")
+		x.Report.Add("system", r.String(), words[0]+" stops the machine")
 		return
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition":
-		x.f.add("disk", r.String(), words[0]+" loses a volume")
+		x.Report.Add("disk", r.String(), words[0]+" loses a volume")
 		return
 	case "remove-item", "ri", "rm", "rmdir", "rd", "del", "erase":
 	default:
@@ -156,13 +148,13 @@ func powershellStatement(x *env, r *shell.Run, words []string) {
 		t := strings.ReplaceAll(w, `\`, "/")
 		l := strings.ToLower(t)
 		if len(l) > 1 && l[1] == ':' && strings.Trim(l[2:], "/*.") == "" || strings.HasPrefix(l, "$env:userprofile") || strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") || strings.HasPrefix(l, "c:/users") && strings.Count(l, "/") < 3 {
-			x.f.add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
+			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
 			continue
 		}
 		word := shell.Word{Text: t, Bare: t, Tilde: strings.HasPrefix(t, "~"), Dynamic: strings.Contains(t, "$"), Glob: strings.Contains(t, "*")}
 		word.Text = strings.ReplaceAll(word.Text, "$env:HOME", "$HOME")
 		if path.IsAbs(t) || word.Tilde || word.Dynamic || word.Glob || strings.HasPrefix(t, ".") {
-			x.deletes(r, word, "deletes")
+			x.judgeDelete(r, word, "deletes")
 		}
 	}
 }

@@ -1,23 +1,23 @@
-package guard
+package inspect
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// inputPaths are paths found in the raw input of a tool nobody knows: an MCP
+// InputPaths are paths found in the raw input of a tool nobody knows: an MCP
 // server's, or one an agent has just invented.
-type inputPaths struct {
-	reads  []string
-	writes []string
+type InputPaths struct {
+	Reads  []string
+	Writes []string
 }
 
 const maxInput = 1 << 20
 
-// callFromInput reads paths and commands out of the raw input where the agent's
+// ReadInput reads paths and commands out of the raw input where the agent's
 // dialect could name none. Known tools come with their paths and are left alone.
-func callFromInput(call *Call) inputPaths {
-	var out inputPaths
+func ReadInput(call *Call) InputPaths {
+	var out InputPaths
 	if len(call.Input) == 0 || len(call.Input) > maxInput || len(call.Reads)+len(call.Writes)+len(call.Commands) > 0 {
 		return out
 	}
@@ -30,13 +30,13 @@ func callFromInput(call *Call) inputPaths {
 	if json.Unmarshal(call.Input, &v) != nil {
 		return out
 	}
-	w := inputWalker{call: call, out: &out, writes: changes(call.ToolName)}
-	w.walk("", v, 0)
+	w := inputWalker{call: call, out: &out, writes: toolWrites(call.ToolName)}
+	w.walkValue("", v, 0)
 	return out
 }
 
-// changes guesses from its name whether a tool writes.
-func changes(tool string) bool {
+// toolWrites guesses from its name whether a tool writes.
+func toolWrites(tool string) bool {
 	t := strings.ToLower(tool)
 	for _, v := range [...]string{"write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch", "append", "update", "copy", "save", "insert", "unlink", "trash"} {
 		if strings.Contains(t, v) {
@@ -48,12 +48,12 @@ func changes(tool string) bool {
 
 type inputWalker struct {
 	call   *Call
-	out    *inputPaths
+	out    *InputPaths
 	writes bool
 	seen   int
 }
 
-func (w *inputWalker) walk(key string, v any, depth int) {
+func (w *inputWalker) walkValue(key string, v any, depth int) {
 	if depth > 16 || w.seen > 4096 {
 		return
 	}
@@ -61,18 +61,18 @@ func (w *inputWalker) walk(key string, v any, depth int) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			w.walk(strings.ToLower(k), e, depth+1)
+			w.walkValue(strings.ToLower(k), e, depth+1)
 		}
 	case []any:
 		for _, e := range v {
-			w.walk(key, e, depth+1)
+			w.walkValue(key, e, depth+1)
 		}
 	case string:
-		w.text(key, v)
+		w.takeText(key, v)
 	}
 }
 
-func (w *inputWalker) text(key, v string) {
+func (w *inputWalker) takeText(key, v string) {
 	switch {
 	case key == "command" || key == "cmd" || key == "script" || key == "shell_command":
 		// A new slice: the caller's must not grow under its feet.
@@ -83,9 +83,9 @@ func (w *inputWalker) text(key, v string) {
 		}
 		v = strings.TrimPrefix(v, "file://")
 		if w.writes {
-			w.out.writes = append(w.out.writes, v)
+			w.out.Writes = append(w.out.Writes, v)
 		} else {
-			w.out.reads = append(w.out.reads, v)
+			w.out.Reads = append(w.out.Reads, v)
 		}
 	}
 }

@@ -1,18 +1,19 @@
-package guard
+package secrets
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // feedsLogin: … | docker login --password-stdin is what tokens are for.
-func (x *env) feedsLogin(r *shell.Run) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
-		n := &x.script.Runs[j]
-		line := joinArgs(n.Args())
+func (x *scope) feedsLogin(r *shell.Run) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
+		n := &x.Script.Runs[j]
+		line := inspect.JoinArgs(n.Args())
 		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") || strings.Contains(line, "secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
 			return true
 		}
@@ -31,13 +32,13 @@ var printPhrases = map[string][]string{
 	"kubectl": {"config view --raw"}, "gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"}, "flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
 }
 
-func (x *env) printsSecret(r *shell.Run) {
+func (x *scope) printsSecret(r *shell.Run) {
 	name := r.Name()
 	args := r.Args()
-	line := joinArgs(args)
+	line := inspect.JoinArgs(args)
 	hit := ""
 	for _, p := range printPhrases[name] {
-		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && hasPhrase(line, p) {
+		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && inspect.HasPhrase(line, p) {
 			hit = p
 			break
 		}
@@ -45,52 +46,52 @@ func (x *env) printsSecret(r *shell.Run) {
 	switch name {
 	case "kubectl", "oc", "k":
 		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") || strings.Contains(line, "-ojson") || strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") || strings.Contains(line, "--output") || strings.Contains(line, "go-template")
-		if has(args, "get") && out && (has(args, "secret", "secrets") || strings.Contains(line, "secret/") || strings.Contains(line, "secrets/")) {
+		if inspect.HasWord(args, "get") && out && (inspect.HasWord(args, "secret", "secrets") || strings.Contains(line, "secret/") || strings.Contains(line, "secrets/")) {
 			hit = "get secret -o"
 		}
 	case "aws":
-		if has(args, "ssm") && strings.Contains(line, "get-parameter") && has(args, "--with-decryption") {
+		if inspect.HasWord(args, "ssm") && strings.Contains(line, "get-parameter") && inspect.HasWord(args, "--with-decryption") {
 			hit = "ssm get-parameter --with-decryption"
 		}
 	case "vault", "op", "bw", "pass":
-		if has(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line, "sys/health") {
+		if inspect.HasWord(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line, "sys/health") {
 			hit = ""
 		}
 	case "npm", "pnpm", "yarn":
-		if has(args, "get") && strings.Contains(strings.ToLower(line), "authtoken") {
+		if inspect.HasWord(args, "get") && strings.Contains(strings.ToLower(line), "authtoken") {
 			hit = "config get _authToken"
 		}
 	case "gpg":
-		if has(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
+		if inspect.HasWord(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
 			hit = "--export-secret-keys"
 		}
 	case "security":
 		if hit == "find-generic-password" || hit == "find-internet-password" {
-			if !hasShort(args, 'w', 'g') {
+			if !inspect.HasShort(args, 'w', 'g') {
 				hit = ""
 			}
 		}
 	case "git":
-		if sub, rest := gitParts(r); sub == "credential" && has(rest, "fill") {
+		if sub, rest := inspect.GitParts(r); sub == "credential" && inspect.HasWord(rest, "fill") {
 			hit = "credential fill"
 		}
 	}
-	if hit == "" || loads(r) || x.feedsLogin(r) {
+	if hit == "" || loadsEnvironment(r) || x.feedsLogin(r) {
 		return
 	}
-	x.f.add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
+	x.Report.Add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
 }
 
 var secretVariable = regexp.MustCompile(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
 
 // printsVariable: echo $TOKEN to a place where it can be read.
-func (x *env) printsVariable(r *shell.Run) {
+func (x *scope) printsVariable(r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "printenv":
 		for _, a := range r.Args() {
 			if secretVariable.MatchString(a.Text) && r.To.Empty() {
-				x.f.add("variable", r.String(), fmt.Sprintf("prints the variable %s", a.Text))
+				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", a.Text))
 			}
 		}
 		return
@@ -98,7 +99,7 @@ func (x *env) printsVariable(r *shell.Run) {
 	default:
 		return
 	}
-	if !r.To.Empty() && !x.reachesNetwork(r, 0) && !x.printsOn(r) || loads(r) || r.Sink != "" {
+	if !r.To.Empty() && !x.reachesNetwork(r, 0) && !x.printsOn(r) || loadsEnvironment(r) || r.Sink != "" {
 		return
 	}
 	for _, rd := range r.Redirects {
@@ -108,23 +109,23 @@ func (x *env) printsVariable(r *shell.Run) {
 	}
 	for _, a := range r.Args() {
 		for _, v := range a.Vars {
-			if secretVariable.MatchString(v) && strings.Contains(a.Text, "$") && !partial(a.Text, v) {
-				x.f.add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
+			if secretVariable.MatchString(v) && strings.Contains(a.Text, "$") && !showsPartOnly(a.Text, v) {
+				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
 				return
 			}
 		}
 	}
 }
 
-// partial: ${TOKEN:0:4} and ${TOKEN:+set} tell nothing.
-func partial(text, name string) bool {
+// showsPartOnly: ${TOKEN:0:4} and ${TOKEN:+set} tell nothing.
+func showsPartOnly(text, name string) bool {
 	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text, "${"+name+"+")
 }
 
 // printsOn: the pipe ends in something that shows its input.
-func (x *env) printsOn(r *shell.Run) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
-		switch x.script.Runs[j].Name() {
+func (x *scope) printsOn(r *shell.Run) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
+		switch x.Script.Runs[j].Name() {
 		case "cat", "base64", "xxd", "rev", "tee", "od", "hexdump":
 			return true
 		}
@@ -133,21 +134,21 @@ func (x *env) printsOn(r *shell.Run) bool {
 }
 
 // grepsEnvironment: env | grep TOKEN prints the token.
-func (x *env) grepsEnvironment(r *shell.Run) {
+func (x *scope) grepsEnvironment(r *shell.Run) {
 	switch r.Name() {
 	case "grep", "egrep", "rg":
 	default:
 		return
 	}
-	if quietRead(r.Name(), r) || loads(r) || !r.To.Empty() {
+	if quietRead(r.Name(), r) || loadsEnvironment(r) || !r.To.Empty() {
 		return
 	}
-	for i := r.From.Lo; i < r.From.Hi && i < len(x.script.Runs); i++ {
-		from := &x.script.Runs[i]
+	for i := r.From.Lo; i < r.From.Hi && i < len(x.Script.Runs); i++ {
+		from := &x.Script.Runs[i]
 		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" || n == "fc") && len(from.Args()) == 0 {
-			_, rest := splitFlags(r.Args())
+			_, rest := inspect.SplitFlags(r.Args())
 			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {
-				x.f.add("variable", r.String(), "prints variables that hold secrets")
+				x.Report.Add("variable", r.String(), "prints variables that hold secrets")
 			}
 		}
 	}

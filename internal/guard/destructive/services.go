@@ -1,10 +1,11 @@
-package guard
+package destructive
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -18,19 +19,19 @@ func isDryRun(args []shell.Word) bool {
 	return false
 }
 
-// verbs are the leading operands of a command line, options left out.
-func verbs(args []shell.Word) []shell.Word {
-	_, rest := splitFlags(args)
+// operandsOf are the leading operands of a command line, options left out.
+func operandsOf(args []shell.Word) []shell.Word {
+	_, rest := inspect.SplitFlags(args)
 	return rest
 }
 
-func clusterRule(x *env, r *shell.Run) {
+func clusterRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) {
 		return
 	}
-	flags, rest := splitFlags(args)
-	say := func(what string) { x.f.add("cluster", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
+	flags, rest := inspect.SplitFlags(args)
+	say := func(what string) { x.Report.Add("cluster", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
 	switch r.Name() {
 	case "kubectl", "oc", "k":
 		if len(rest) == 0 {
@@ -48,12 +49,12 @@ func clusterRule(x *env, r *shell.Run) {
 				say("drain evicts everything from a node")
 				return
 			case "replace":
-				if hasLong(flags, "--force") {
+				if inspect.HasLong(flags, "--force") {
 					say("replace --force deletes and recreates resources")
 				}
 				return
 			case "scale":
-				if has(args, "--replicas=0") || strings.Contains(joinArgs(args), "--replicas 0") {
+				if inspect.HasWord(args, "--replicas=0") || strings.Contains(inspect.JoinArgs(args), "--replicas 0") {
 					say("scale to 0 stops the workload")
 				}
 				return
@@ -62,15 +63,15 @@ func clusterRule(x *env, r *shell.Run) {
 			}
 		}
 	case "helm":
-		if has(rest[:min(len(rest), 2)], "uninstall", "delete", "del", "un") {
+		if inspect.HasWord(rest[:min(len(rest), 2)], "uninstall", "delete", "del", "un") {
 			say("uninstall removes a release and what belongs to it")
 		}
 	case "velero", "eksctl", "kops", "argocd", "flux":
-		if has(rest[:min(len(rest), 2)], "delete", "uninstall") {
+		if inspect.HasWord(rest[:min(len(rest), 2)], "delete", "uninstall") {
 			say("delete removes it for good")
 		}
 	case "nomad":
-		if has(rest, "stop", "purge") && (hasLong(flags, "-purge", "--purge") || has(rest, "system")) {
+		if inspect.HasWord(rest, "stop", "purge") && (inspect.HasLong(flags, "-purge", "--purge") || inspect.HasWord(rest, "system")) {
 			say("purges a job")
 		}
 	}
@@ -79,7 +80,7 @@ func clusterRule(x *env, r *shell.Run) {
 // namedPods: a pod that is deleted by its name comes back at once; people do it
 // all day to restart something.
 func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
-	if viaXargs(r) || hasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector", "--filename", "--kustomize") || has(flags, "-A", "-l", "-f", "-k", "-R") {
+	if inspect.ViaXargs(r) || inspect.HasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector", "--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-l", "-f", "-k", "-R") {
 		return false
 	}
 	for _, f := range flags {
@@ -124,43 +125,43 @@ var infraPhrases = map[string][]string{
 	"supabase": {"db reset --linked", "projects delete", "branches delete"}, "prisma": {"migrate reset", "db push --force-reset"},
 }
 
-func infraRule(x *env, r *shell.Run) {
+func infraRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) || len(args) == 0 {
 		return
 	}
-	line := strings.ToLower(joinArgs(args))
-	operands := strings.ToLower(joinArgs(verbs(args)))
-	if strings.HasPrefix(r.Name(), "t") && hasPhrase(line, "plan") {
+	line := strings.ToLower(inspect.JoinArgs(args))
+	operands := strings.ToLower(inspect.JoinArgs(operandsOf(args)))
+	if strings.HasPrefix(r.Name(), "t") && inspect.HasPhrase(line, "plan") {
 		return // terraform plan -destroy only shows
 	}
 	for _, p := range infraPhrases[r.Name()] {
-		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") || hasPhrase(line, p) && (strings.Contains(p, " ") || p == "destroy")
+		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") || inspect.HasPhrase(line, p) && (strings.Contains(p, " ") || p == "destroy")
 		if !hit && strings.HasPrefix(p, "apply -destroy") {
-			hit = strings.HasPrefix(operands, "apply") && (hasPhrase(line, "-destroy") || hasPhrase(line, "--destroy"))
+			hit = strings.HasPrefix(operands, "apply") && (inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line, "--destroy"))
 		}
 		if !hit && p == "db push --force-reset" {
-			hit = strings.HasPrefix(operands, "db push") && hasPhrase(line, "--force-reset")
+			hit = strings.HasPrefix(operands, "db push") && inspect.HasPhrase(line, "--force-reset")
 		}
 		if hit {
 			rule := "infra"
 			if r.Name() == "prisma" || r.Name() == "supabase" && strings.HasPrefix(p, "db") {
 				rule = "database"
 			}
-			x.f.add(rule, r.String(), fmt.Sprintf("%s %s takes things down for good", r.Name(), p))
+			x.Report.Add(rule, r.String(), fmt.Sprintf("%s %s takes things down for good", r.Name(), p))
 			return
 		}
 	}
 }
 
-func cloudRule(x *env, r *shell.Run) {
+func cloudRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) {
 		return
 	}
-	flags, rest := splitFlags(args)
+	flags, rest := inspect.SplitFlags(args)
 	say := func(what string) {
-		x.f.add("cloud", r.String(), fmt.Sprintf("%s %s deletes cloud resources", r.Name(), what))
+		x.Report.Add("cloud", r.String(), fmt.Sprintf("%s %s deletes cloud resources", r.Name(), what))
 	}
 	switch r.Name() {
 	case "aws":
@@ -175,80 +176,80 @@ func cloudRule(x *env, r *shell.Run) {
 				}
 			}
 		}
-		if has(rest, "s3") {
+		if inspect.HasWord(rest, "s3") {
 			switch {
-			case has(rest, "rb"):
+			case inspect.HasWord(rest, "rb"):
 				say("s3 rb")
-			case has(rest, "rm") && hasLong(flags, "--recursive"):
+			case inspect.HasWord(rest, "rm") && inspect.HasLong(flags, "--recursive"):
 				say("s3 rm --recursive")
-			case has(rest, "sync") && hasLong(flags, "--delete"):
+			case inspect.HasWord(rest, "sync") && inspect.HasLong(flags, "--delete"):
 				say("s3 sync --delete")
 			}
 		}
 	case "gsutil":
-		if has(rest, "rb") || has(rest, "rm") && (hasShort(flags, 'r', 'R', 'a') || strings.Contains(joinArgs(rest), "*")) || has(rest, "rsync") && hasShort(flags, 'd') {
+		if inspect.HasWord(rest, "rb") || inspect.HasWord(rest, "rm") && (inspect.HasShort(flags, 'r', 'R', 'a') || strings.Contains(inspect.JoinArgs(rest), "*")) || inspect.HasWord(rest, "rsync") && inspect.HasShort(flags, 'd') {
 			say("rm")
 		}
 	case "bq":
-		if has(rest, "rm") {
+		if inspect.HasWord(rest, "rm") {
 			say("rm")
 		}
 	case "gcloud":
-		if has(rest, "delete", "destroy", "purge") || has(rest, "storage") && has(rest, "rm") {
+		if inspect.HasWord(rest, "delete", "destroy", "purge") || inspect.HasWord(rest, "storage") && inspect.HasWord(rest, "rm") {
 			say("delete")
 		}
 	case "rclone":
-		if len(rest) > 0 && has(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 && rest[0].Text == "sync" && len(rest) > 2 && x.broad(x.place(rest[2], r)) != "" {
+		if len(rest) > 0 && inspect.HasWord(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 && rest[0].Text == "sync" && len(rest) > 2 && x.WhyBroad(x.ResolveWord(rest[2], r)) != "" {
 			say(rest[0].Text)
 		}
 	case "mc":
-		if len(rest) > 0 && (rest[0].Text == "rb" || rest[0].Text == "rm" && (hasShort(flags, 'r') || hasLong(flags, "--recursive"))) {
+		if len(rest) > 0 && (rest[0].Text == "rb" || rest[0].Text == "rm" && (inspect.HasShort(flags, 'r') || inspect.HasLong(flags, "--recursive"))) {
 			say(rest[0].Text)
 		}
 	case "s3cmd":
-		if len(rest) > 0 && has(rest[:1], "rb", "del", "rm") {
+		if len(rest) > 0 && inspect.HasWord(rest[:1], "rb", "del", "rm") {
 			say(rest[0].Text)
 		}
 	default: // az, doctl, oci, hcloud …: one verb for all
-		if has(rest, "delete", "purge", "destroy", "terminate", "server:delete") {
+		if inspect.HasWord(rest, "delete", "purge", "destroy", "terminate", "server:delete") {
 			say("delete")
 		}
 	}
 }
 
-func containerRule(x *env, r *shell.Run) {
+func containerRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) {
 		return
 	}
-	flags, rest := splitFlags(args)
-	say := func(what string) { x.f.add("containers", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
+	flags, rest := inspect.SplitFlags(args)
+	say := func(what string) { x.Report.Add("containers", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
 	two := func(a, b string) bool { return len(rest) > 1 && rest[0].Text == a && rest[1].Text == b }
 	switch {
 	case two("system", "prune"):
-		if hasShort(flags, 'a') || hasLong(flags, "--all", "--volumes") {
+		if inspect.HasShort(flags, 'a') || inspect.HasLong(flags, "--all", "--volumes") {
 			say("system prune takes unused images and volumes with it")
 		}
 	case two("system", "reset"):
 		say("system reset removes everything")
 	case two("volume", "rm"), two("volume", "remove"), two("volume", "prune"):
 		say("removes volumes and the data in them")
-	case len(rest) > 0 && (rest[0].Text == "compose" && has(rest, "down", "rm") || r.Name() == "docker-compose" && has(rest, "down", "rm")):
+	case len(rest) > 0 && (rest[0].Text == "compose" && inspect.HasWord(rest, "down", "rm") || r.Name() == "docker-compose" && inspect.HasWord(rest, "down", "rm")):
 		// down -v resets a development set-up, which is what compose is for.
-		if has(flags, "--rmi=all") || has(flags, "--rmi") && has(rest, "all") {
+		if inspect.HasWord(flags, "--rmi=all") || inspect.HasWord(flags, "--rmi") && inspect.HasWord(rest, "all") {
 			say("compose down --rmi all removes every image the project uses")
 		}
 	case len(rest) > 0 && (rest[0].Text == "rm" || rest[0].Text == "rmi" || rest[0].Text == "stop" || rest[0].Text == "kill" || two("container", "rm") || two("image", "rm")):
 		for _, a := range rest {
-			for i := a.From.Lo; i < a.From.Hi && i < len(x.script.Runs); i++ {
-				from := &x.script.Runs[i]
-				if from.Name() == r.Name() && !strings.Contains(joinArgs(from.Args()), "-f ") && !strings.Contains(joinArgs(from.Args()), "--filter") && rest[0].Text != "stop" {
+			for i := a.From.Lo; i < a.From.Hi && i < len(x.Script.Runs); i++ {
+				from := &x.Script.Runs[i]
+				if from.Name() == r.Name() && !strings.Contains(inspect.JoinArgs(from.Args()), "-f ") && !strings.Contains(inspect.JoinArgs(from.Args()), "--filter") && rest[0].Text != "stop" {
 					say(rest[0].Text + " of everything there is")
 					return
 				}
 			}
 		}
-	case two("swarm", "leave") && hasLong(flags, "--force"), two("stack", "rm"):
+	case two("swarm", "leave") && inspect.HasLong(flags, "--force"), two("stack", "rm"):
 		say("takes a swarm or stack down")
 	}
 }
@@ -261,32 +262,9 @@ var (
 	manageTasks = []string{"db:drop", "db:reset", "db:wipe", "migrate:fresh", "migrate:reset", "db:schema:load", "ecto.drop", "ecto.reset", "db:drop:all", "schema:drop", "db:purge", "db:migrate:reset", "db:truncate_all"}
 )
 
-// sqlText is everything a database client may take as statements.
-func (x *env) sqlText(r *shell.Run) string {
-	var b strings.Builder
-	for _, a := range r.Args() {
-		b.WriteString(a.Text)
-		b.WriteByte('\n')
-	}
-	if r.HasInput {
-		b.WriteString(r.Input.Text)
-	}
-	for i := r.From.Lo; i < r.From.Hi && i < len(x.script.Runs); i++ {
-		from := &x.script.Runs[i]
-		if n := from.Name(); n == "echo" || n == "printf" || n == "cat" {
-			b.WriteString(joinArgs(from.Args()))
-			b.WriteByte('\n')
-			if from.HasInput {
-				b.WriteString(from.Input.Text)
-			}
-		}
-	}
-	return b.String()
-}
-
-// production reports whether something says that this is not a development
+// isProduction reports whether something says that this is not a development
 // database: the environment, an option, or that it happens on another machine.
-func (x *env) production(r *shell.Run) bool {
+func (x *scope) isProduction(r *shell.Run) bool {
 	if r.Remote {
 		return true
 	}
@@ -299,9 +277,9 @@ func (x *env) production(r *shell.Run) bool {
 			return true
 		}
 	}
-	for i := range x.script.Runs {
+	for i := range x.Script.Runs {
 		// Assignments on lines of their own, and exports, last.
-		other := &x.script.Runs[i]
+		other := &x.Script.Runs[i]
 		if other != r && len(other.Argv) > 0 && other.Name() != "export" && other.Name() != "declare" {
 			continue
 		}
@@ -314,76 +292,76 @@ func (x *env) production(r *shell.Run) bool {
 	return false
 }
 
-func databaseRule(x *env, r *shell.Run) {
+func databaseRule(x *scope, r *shell.Run) {
 	args := r.Args()
-	say := func(what string) { x.f.add("database", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
+	say := func(what string) { x.Report.Add("database", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
 	name := r.Name()
 	switch name {
 	case "dropdb", "dropuser":
-		if !has(args, "--help", "-h", "--version") || len(args) > 1 && name == "dropdb" && has(args, "-h") {
+		if !inspect.HasWord(args, "--help", "-h", "--version") || len(args) > 1 && name == "dropdb" && inspect.HasWord(args, "-h") {
 			say("deletes a database or user")
 		}
 		return
 	case "mysqladmin":
-		if has(args, "drop") {
+		if inspect.HasWord(args, "drop") {
 			say("drop deletes a database")
 		}
 		return
 	case "redis-cli", "valkey-cli":
-		text := strings.ToLower(x.sqlText(r))
+		text := strings.ToLower(x.StatementText(r))
 		if strings.Contains(text, "flushall") || strings.Contains(text, "flushdb") {
 			say("empties the database")
 		}
 		return
 	case "mongo", "mongosh":
-		if mongoDrop.MatchString(x.sqlText(r)) {
+		if mongoDrop.MatchString(x.StatementText(r)) {
 			say("drops a database or collection")
 		}
 		return
 	case "rails", "rake", "artisan", "php", "mix", "sequelize", "knex", "typeorm", "python", "python3":
 		for _, a := range args {
 			for _, t := range manageTasks {
-				if a.Text == t && x.production(r) {
+				if a.Text == t && x.isProduction(r) {
 					say(t + " empties a production database")
 					return
 				}
 			}
 		}
-		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") && has(args[1:2], "flush", "reset_db") && x.production(r) {
+		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") && inspect.HasWord(args[1:2], "flush", "reset_db") && x.isProduction(r) {
 			say(args[1].Text + " empties a production database")
 		}
-		if name == "knex" && has(args, "migrate:rollback") && has(args, "--all") {
+		if name == "knex" && inspect.HasWord(args, "migrate:rollback") && inspect.HasWord(args, "--all") {
 			say("rolls every migration back")
 		}
 		return
 	case "alembic":
-		if has(args, "downgrade") && has(args, "base") {
+		if inspect.HasWord(args, "downgrade") && inspect.HasWord(args, "base") {
 			say("downgrade base rolls every migration back")
 		}
 		return
 	case "flyway", "liquibase":
-		if has(args, "clean", "drop-all", "dropAll") {
+		if inspect.HasWord(args, "clean", "drop-all", "dropAll") {
 			say("drops every object of the schema")
 		}
 		return
 	case "drizzle-kit":
-		if has(args, "drop") {
+		if inspect.HasWord(args, "drop") {
 			say("drops migrations")
 		}
 		return
 	case "influx":
-		if has(args, "delete") {
+		if inspect.HasWord(args, "delete") {
 			say("delete removes data")
 		}
 		return
 	case "curl":
-		line := joinArgs(args)
+		line := inspect.JoinArgs(args)
 		if strings.Contains(line, "DELETE") && (strings.Contains(line, ":9200/_all") || strings.Contains(line, ":9200/*")) {
 			say("deletes every search index")
 		}
 		return
 	}
-	text := x.sqlText(r)
+	text := x.StatementText(r)
 	switch {
 	case sqlDrop.MatchString(text):
 		say("drops or empties database objects")
@@ -394,29 +372,29 @@ func databaseRule(x *env, r *shell.Run) {
 	}
 }
 
-func remoteRule(x *env, r *shell.Run) {
+func remoteRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) {
 		return
 	}
-	_, rest := splitFlags(args)
+	_, rest := inspect.SplitFlags(args)
 	if len(rest) == 0 {
 		return
 	}
-	line := joinArgs(rest)
+	line := inspect.JoinArgs(rest)
 	say := func(what string) {
-		x.f.add("remote", r.String(), fmt.Sprintf("%s %s", r.Name(), what))
+		x.Report.Add("remote", r.String(), fmt.Sprintf("%s %s", r.Name(), what))
 	}
 	switch r.Name() {
 	case "gh", "glab", "hub":
 		if len(rest) > 1 && (rest[1].Text == "delete" || rest[1].Text == "archive" && rest[0].Text == "repo" || r.Name() == "hub" && rest[0].Text == "delete") {
 			say(rest[0].Text + " " + rest[1].Text + " removes it for everyone")
 		}
-		if rest[0].Text == "api" && (has(args, "DELETE") || strings.Contains(joinArgs(args), "-XDELETE") || strings.Contains(joinArgs(args), "--method=DELETE")) {
+		if rest[0].Text == "api" && (inspect.HasWord(args, "DELETE") || strings.Contains(inspect.JoinArgs(args), "-XDELETE") || strings.Contains(inspect.JoinArgs(args), "--method=DELETE")) {
 			say("api DELETE removes it for everyone")
 		}
 	case "npm", "pnpm", "yarn", "lerna":
-		if has(rest[:min(len(rest), 2)], "unpublish") || strings.HasPrefix(line, "owner rm") || strings.HasPrefix(line, "access revoke") {
+		if inspect.HasWord(rest[:min(len(rest), 2)], "unpublish") || strings.HasPrefix(line, "owner rm") || strings.HasPrefix(line, "access revoke") {
 			say("unpublish takes a package away from everyone")
 		}
 	case "gem", "cargo":

@@ -1,51 +1,52 @@
-package guard
+package destructive
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-func ddRule(x *env, r *shell.Run) {
+func ddRule(x *scope, r *shell.Run) {
 	for _, a := range r.Args() {
 		t, ok := strings.CutPrefix(a.Text, "of=")
 		if !ok {
 			continue
 		}
-		p := x.placeOf(t, strings.HasPrefix(t, "~"), a.Dynamic, r)
+		p := x.ResolveText(t, strings.HasPrefix(t, "~"), a.Dynamic, r)
 		switch {
 		case isDevice(p), strings.HasPrefix(t, "/dev/$"):
-			x.f.add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", t))
-		case x.vital(p) != "":
-			x.f.add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", t, x.vital(p)))
+			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", t))
+		case x.whyVital(p) != "":
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", t, x.whyVital(p)))
 		}
 	}
 }
 
-func shredRule(x *env, r *shell.Run) {
-	_, rest := splitFlags(r.Args())
+func shredRule(x *scope, r *shell.Run) {
+	_, rest := inspect.SplitFlags(r.Args())
 	for _, w := range rest {
-		p := x.place(w, r)
+		p := x.ResolveWord(w, r)
 		switch {
 		case isDevice(p):
-			x.f.add("disk", r.String(), fmt.Sprintf("destroys the device %s", w.Text))
-		case x.vital(p) != "":
-			x.f.add("overwrite", r.String(), fmt.Sprintf("destroys %s (%s)", w.Text, x.vital(p)))
-		case p.known && !r.Contained && (x.broad(p) != "" || x.outside(p)):
-			x.f.add("rm-outside", r.String(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
+			x.Report.Add("disk", r.String(), fmt.Sprintf("destroys the device %s", w.Text))
+		case x.whyVital(p) != "":
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("destroys %s (%s)", w.Text, x.whyVital(p)))
+		case p.Known && !r.Contained && (x.WhyBroad(p) != "" || x.IsOutside(p)):
+			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
 		}
 	}
 }
 
 // deviceRule: tools that are only dangerous when pointed at a device; images in
 // files are fine.
-func deviceRule(x *env, r *shell.Run) {
-	flags, rest := splitFlags(r.Args())
+func deviceRule(x *scope, r *shell.Run) {
+	flags, rest := inspect.SplitFlags(r.Args())
 	name := r.Name()
 	switch name {
 	case "fdisk", "sfdisk", "parted", "gdisk", "sgdisk":
-		if hasShort(flags, 'l', 'd', 'p') && !hasShort(flags, 'Z', 'z') || hasLong(flags, "--list", "--dump", "--print") || has(rest, "print") || len(rest) == 0 {
+		if inspect.HasShort(flags, 'l', 'd', 'p') && !inspect.HasShort(flags, 'Z', 'z') || inspect.HasLong(flags, "--list", "--dump", "--print") || inspect.HasWord(rest, "print") || len(rest) == 0 {
 			return
 		}
 	case "hdparm":
@@ -53,21 +54,21 @@ func deviceRule(x *env, r *shell.Run) {
 			return
 		}
 	case "nvme":
-		if !has(rest, "format", "sanitize", "delete-ns") {
+		if !inspect.HasWord(rest, "format", "sanitize", "delete-ns") {
 			return
 		}
 	case "badblocks":
-		if !hasShort(flags, 'w') {
+		if !inspect.HasShort(flags, 'w') {
 			return
 		}
 	case "wipefs":
-		if !hasShort(flags, 'a', 'o') && !hasLong(flags, "--all", "--offset") {
+		if !inspect.HasShort(flags, 'a', 'o') && !inspect.HasLong(flags, "--all", "--offset") {
 			return
 		}
 	}
 	for _, w := range rest {
 		if strings.HasPrefix(w.Text, "/dev/") || w.Dynamic {
-			x.f.add("disk", r.String(), fmt.Sprintf("%s changes the device %s", name, w.Text))
+			x.Report.Add("disk", r.String(), fmt.Sprintf("%s changes the device %s", name, w.Text))
 			return
 		}
 	}
@@ -86,62 +87,48 @@ var volumeVerbs = map[string][]string{
 	"csrutil":    {"disable"},
 }
 
-func volumeRule(x *env, r *shell.Run) {
+func volumeRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	if strings.HasSuffix(name, "remove") {
-		x.f.add("disk", r.String(), fmt.Sprintf("%s removes a volume", name))
+		x.Report.Add("disk", r.String(), fmt.Sprintf("%s removes a volume", name))
 		return
 	}
-	line := strings.ToLower(joinArgs(r.Args()))
+	line := strings.ToLower(inspect.JoinArgs(r.Args()))
 	for _, v := range volumeVerbs[name] {
-		if hasPhrase(line, v) {
-			x.f.add("disk", r.String(), fmt.Sprintf("%s %s loses a volume or its protection", name, v))
+		if inspect.HasPhrase(line, v) {
+			x.Report.Add("disk", r.String(), fmt.Sprintf("%s %s loses a volume or its protection", name, v))
 			return
 		}
 	}
 }
 
-func joinArgs(args []shell.Word) string {
-	parts := make([]string, len(args))
-	for i, a := range args {
-		parts[i] = a.Text
-	}
-	return strings.Join(parts, " ")
-}
-
-// hasPhrase reports whether phrase stands in line as whole words.
-func hasPhrase(line, phrase string) bool {
-	return strings.Contains(" "+line+" ", " "+phrase+" ")
-}
-
 // forkRule: a function that starts itself in a pipe or in the background.
-func forkRule(x *env, r *shell.Run) {
+func forkRule(x *scope, r *shell.Run) {
 	self := r.Func != "" && r.Argv[0].Text == r.Func
 	again := r.Argv[0].Text == "$0" || r.Argv[0].Text == "${0}"
 	piped := !r.From.Empty() || !r.To.Empty()
 	if self && (r.Background || piped) || again && r.Background && piped {
-		x.f.add("fork-bomb", r.String(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
+		x.Report.Add("fork-bomb", r.String(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
 	}
 }
 
-var deletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync", "remove_dir_all", "removeSync", "fs.promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
 var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.HOME", `environ["HOME"]`, `environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
 
 // codeRule: python3 -c, node -e and the like that delete broad paths.
-func codeRule(x *env, r *shell.Run) {
+func codeRule(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok || r.Contained {
 		return
 	}
 	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for(;;)") || strings.Contains(text, "loop")) &&
 		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text, "{fork") || strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
-		x.f.add("fork-bomb", r.Name(), "forks in an endless loop")
+		x.Report.Add("fork-bomb", r.Name(), "forks in an endless loop")
 	}
 	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") || strings.Contains(text, "requests.get") || strings.Contains(text, "fetch(")) {
-		x.f.add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
+		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
 	}
 	deleter := ""
-	for _, d := range deletersInCode {
+	for _, d := range inspect.DeletersInCode {
 		if strings.Contains(text, d) {
 			deleter = d
 			break
@@ -152,53 +139,35 @@ func codeRule(x *env, r *shell.Run) {
 	}
 	for _, h := range homeInCode {
 		if strings.Contains(text, h) {
-			x.f.add("code", r.Name(), fmt.Sprintf("calls %s on something in the home directory", deleter))
+			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on something in the home directory", deleter))
 			return
 		}
 	}
-	for _, lit := range quotedIn(text) {
+	for _, lit := range inspect.QuotedIn(text) {
 		if lit == "" || !strings.HasPrefix(lit, "/") && !strings.HasPrefix(lit, "~") && !strings.HasPrefix(lit, ".") {
 			continue
 		}
-		p := x.placeOf(lit, strings.HasPrefix(lit, "~"), false, r)
-		if why := x.broad(p); p.known && (why != "" || x.outside(p)) {
-			x.f.add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
+		p := x.ResolveText(lit, strings.HasPrefix(lit, "~"), false, r)
+		if why := x.WhyBroad(p); p.Known && (why != "" || x.IsOutside(p)) {
+			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
 			return
 		}
 	}
-}
-
-// quotedIn returns the string literals of program text, escapes left alone.
-func quotedIn(text string) []string {
-	var out []string
-	for i := 0; i < len(text) && len(out) < 256; i++ {
-		q := text[i]
-		if q != '\'' && q != '"' && q != '`' {
-			continue
-		}
-		j := strings.IndexByte(text[i+1:], q)
-		if j < 0 {
-			break
-		}
-		out = append(out, text[i+1:i+1+j])
-		i += j + 1
-	}
-	return out
 }
 
 var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true, "xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true, "ftp": true, "tftp": true}
 
-// origin says whether a run's output is foreign text: from the network, or out
+// foreignOrigin says whether a run's output is foreign text: from the network, or out
 // of a decoder that hides what it says.
-func origin(r *shell.Run) string {
+func foreignOrigin(r *shell.Run) string {
 	name := r.Name()
 	switch {
 	case fetchers[name]:
 		return "the network (" + name + ")"
-	case name == "base64" && has(r.Args(), "-d", "-D", "--decode", "-di"),
-		name == "base32" && has(r.Args(), "-d", "--decode"),
-		name == "xxd" && strings.Contains(joinArgs(r.Args()), "-r"),
-		name == "openssl" && has(r.Args(), "-d"),
+	case name == "base64" && inspect.HasWord(r.Args(), "-d", "-D", "--decode", "-di"),
+		name == "base32" && inspect.HasWord(r.Args(), "-d", "--decode"),
+		name == "xxd" && strings.Contains(inspect.JoinArgs(r.Args()), "-r"),
+		name == "openssl" && inspect.HasWord(r.Args(), "-d"),
 		name == "uudecode", name == "rot13":
 		return "a decoder (" + name + ")"
 	}
@@ -206,10 +175,10 @@ func origin(r *shell.Run) string {
 }
 
 // originOf looks at a span of runs and, through their pipes, at what feeds them.
-func (x *env) originOf(s shell.Span, depth int) string {
-	for i := s.Lo; i < s.Hi && i < len(x.script.Runs) && depth < 16; i++ {
-		r := &x.script.Runs[i]
-		if o := origin(r); o != "" {
+func (x *scope) originOf(s shell.Span, depth int) string {
+	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs) && depth < 16; i++ {
+		r := &x.Script.Runs[i]
+		if o := foreignOrigin(r); o != "" {
 			return o
 		}
 		if r.From.Hi <= i { // only ever look back, so that this ends
@@ -222,7 +191,7 @@ func (x *env) originOf(s shell.Span, depth int) string {
 }
 
 // fetchedProgram: foreign text that is run.
-func fetchedProgram(x *env, r *shell.Run) {
+func fetchedProgram(x *scope, r *shell.Run) {
 	if len(r.Argv) == 0 || r.Contained {
 		return
 	}
@@ -238,7 +207,7 @@ func fetchedProgram(x *env, r *shell.Run) {
 		return
 	}
 	say := func(from string) {
-		x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs text that comes from %s", name, from))
+		x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs text that comes from %s", name, from))
 	}
 	for _, a := range r.Args() {
 		if o := x.originOf(a.From, 0); o != "" {
@@ -252,12 +221,12 @@ func fetchedProgram(x *env, r *shell.Run) {
 			return
 		}
 	}
-	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || has(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0")) {
+	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0")) {
 		say(o)
 		return
 	}
 	if evals {
-		if o := x.originOf(r.From, 0); o != "" && has(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0") {
+		if o := x.originOf(r.From, 0); o != "" && inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0") {
 			say(o)
 			return
 		}
@@ -301,13 +270,13 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 }
 
 // downloadedScript: curl -o f … && sh f, all in one line.
-func downloadedScript(x *env) {
+func downloadedScript(x *scope) {
 	got := map[string]bool{}
-	for i := range x.script.Runs {
-		r := &x.script.Runs[i]
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
 		name := r.Name()
 		if name == "curl" || name == "wget" {
-			for _, f := range downloads(r) {
+			for _, f := range downloadedFiles(r) {
 				got[strings.TrimPrefix(f, "./")] = true
 			}
 			continue
@@ -318,17 +287,17 @@ func downloadedScript(x *env) {
 		if shell.IsShell(name) || name == "source" || name == "." {
 			for _, a := range r.Args() {
 				if got[strings.TrimPrefix(a.Text, "./")] {
-					x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text))
+					x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text))
 				}
 			}
 		} else if strings.HasSuffix(name, ".sh") && got[strings.TrimPrefix(r.Argv[0].Text, "./")] {
-			x.f.add("pipe-to-shell", r.String(), fmt.Sprintf("runs %s, which this command has just downloaded", r.Argv[0].Text))
+			x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("runs %s, which this command has just downloaded", r.Argv[0].Text))
 		}
 	}
 }
 
-// downloads names the files a curl or wget run leaves behind.
-func downloads(r *shell.Run) []string {
+// downloadedFiles names the files a curl or wget run leaves behind.
+func downloadedFiles(r *shell.Run) []string {
 	var out []string
 	args := r.Args()
 	remoteName := r.Name() == "wget"

@@ -1,39 +1,40 @@
-package guard
+package ownfiles
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
 var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename", "rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
 
-// code: python3 -c and the like that name our files and write.
-func (t *ownTable) code(x *env, r *shell.Run) {
+// checkCode: python3 -c and the like that name our files and write.
+func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok {
 		return
 	}
 	if strings.Contains(text, "HOOKMUX_DISABLED") || strings.Contains(text, "HOOKMUX_RUNTIME_DIR") {
-		x.f.add("environment", r.Name(), r.Name()+" code sets a variable that switches hookmux off")
+		x.Report.Add("environment", r.Name(), r.Name()+" code sets a variable that switches hookmux off")
 	}
 	if t.hub != "" && strings.Contains(text, "kill") && hasNumber(text, t.hub) {
-		x.f.add("hub", r.Name(), r.Name()+" code stops the hub")
+		x.Report.Add("hub", r.Name(), r.Name()+" code stops the hub")
 	}
 	writes, deletes := false, false
 	for _, w := range writesInCode {
 		writes = writes || strings.Contains(text, w)
 	}
-	for _, d := range deletersInCode {
+	for _, d := range inspect.DeletersInCode {
 		deletes = deletes || strings.Contains(text, d)
 	}
 	if !writes && !deletes {
 		return
 	}
-	for _, p := range pathsIn(quotedIn(text)) {
-		if t.owned(p) || deletes && t.holds(p) {
-			x.f.add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), p))
+	for _, p := range pathsIn(inspect.QuotedIn(text)) {
+		if t.isOwned(p) || deletes && t.holdsOwned(p) {
+			x.Report.Add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), p))
 			return
 		}
 	}

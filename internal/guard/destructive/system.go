@@ -1,9 +1,10 @@
-package guard
+package destructive
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -12,22 +13,22 @@ var vitalUnits = []string{"ssh", "sshd", "network", "networking", "networkmanage
 
 var vitalPackages = []string{"sudo", "systemd", "libc6", "glibc", "bash", "coreutils", "apt", "dpkg", "openssh-server", "linux-image", "kernel", "init", "python3-minimal", "util-linux", "login", "base", "filesystem", "grub", "grub2"}
 
-func systemRule(x *env, r *shell.Run) {
+func systemRule(x *scope, r *shell.Run) {
 	if r.Contained {
 		return
 	}
 	args := r.Args()
-	flags, rest := splitFlags(args)
+	flags, rest := inspect.SplitFlags(args)
 	name := r.Name()
-	line := joinArgs(args)
-	say := func(what string) { x.f.add("system", r.String(), fmt.Sprintf("%s %s", name, what)) }
+	line := inspect.JoinArgs(args)
+	say := func(what string) { x.Report.Add("system", r.String(), fmt.Sprintf("%s %s", name, what)) }
 	switch name {
 	case "shutdown", "reboot", "halt", "poweroff":
-		if !has(args, "--help", "-c", "--version", "--show") {
+		if !inspect.HasWord(args, "--help", "-c", "--version", "--show") {
 			say("stops the machine")
 		}
 	case "init", "telinit":
-		if len(rest) == 1 && has(rest, "0", "1", "6", "s", "S") {
+		if len(rest) == 1 && inspect.HasWord(rest, "0", "1", "6", "s", "S") {
 			say("changes the machine's run level")
 		}
 	case "systemctl", "service", "loginctl":
@@ -37,14 +38,14 @@ func systemRule(x *env, r *shell.Run) {
 	case "killall5":
 		say("kills every process")
 	case "killall", "pkill":
-		if hasShort(flags, 'u', 'U') && len(rest) <= 1 || has(rest, ".", ".*", "-1") {
+		if inspect.HasShort(flags, 'u', 'U') && len(rest) <= 1 || inspect.HasWord(rest, ".", ".*", "-1") {
 			say("kills all of somebody's processes")
 		}
-		if has(rest, "systemd", "init", "sshd", "launchd", "WindowServer", "loginwindow") {
+		if inspect.HasWord(rest, "systemd", "init", "sshd", "launchd", "WindowServer", "loginwindow") {
 			say("kills a vital process")
 		}
 	case "crontab":
-		if hasShort(flags, 'r') {
+		if inspect.HasShort(flags, 'r') {
 			say("-r deletes the whole table")
 		}
 	case "userdel", "deluser", "groupdel":
@@ -52,37 +53,37 @@ func systemRule(x *env, r *shell.Run) {
 			say("deletes an account")
 		}
 	case "dscl":
-		if has(args, "-delete", "delete") {
+		if inspect.HasWord(args, "-delete", "delete") {
 			say("deletes a directory entry")
 		}
 	case "passwd":
-		if has(flags, "-d", "--delete", "-l", "--lock", "-dl") {
+		if inspect.HasWord(flags, "-d", "--delete", "-l", "--lock", "-dl") {
 			say("takes an account's password away")
 		}
 	case "usermod":
-		if has(flags, "-L", "--lock") {
+		if inspect.HasWord(flags, "-L", "--lock") {
 			say("locks an account")
 		}
 	case "iptables", "ip6tables":
-		if has(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
+		if inspect.HasWord(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
 			say("changes the whole firewall")
 		}
 	case "nft":
-		if hasPhrase(line, "flush ruleset") || hasPhrase(line, "delete table") {
+		if inspect.HasPhrase(line, "flush ruleset") || inspect.HasPhrase(line, "delete table") {
 			say("changes the whole firewall")
 		}
 	case "ufw":
-		if has(rest, "disable", "reset") {
+		if inspect.HasWord(rest, "disable", "reset") {
 			say("switches the firewall off")
 		}
 	case "umount":
-		if hasShort(flags, 'a') || has(rest, "/") {
+		if inspect.HasShort(flags, 'a') || inspect.HasWord(rest, "/") {
 			say("unmounts everything")
 		}
 	case "swapoff":
 		return
 	case "ip":
-		if hasPhrase(line, "link set") && strings.HasSuffix(line, " down") || hasPhrase(line, "route flush") || hasPhrase(line, "route del default") || hasPhrase(line, "addr flush") {
+		if inspect.HasPhrase(line, "link set") && strings.HasSuffix(line, " down") || inspect.HasPhrase(line, "route flush") || inspect.HasPhrase(line, "route del default") || inspect.HasPhrase(line, "addr flush") {
 			say("takes the network down")
 		}
 	case "ifconfig":
@@ -90,36 +91,36 @@ func systemRule(x *env, r *shell.Run) {
 			say("takes the network down")
 		}
 	case "nmcli":
-		if hasPhrase(line, "networking off") || hasPhrase(line, "radio all off") {
+		if inspect.HasPhrase(line, "networking off") || inspect.HasPhrase(line, "radio all off") {
 			say("takes the network down")
 		}
 	case "apt", "apt-get", "yum", "dnf", "pacman", "rpm", "dpkg", "apk", "zypper":
 		packageRule(x, r, flags, rest)
 	case "brew":
-		if has(rest, "uninstall", "remove") && len(rest) > 1 && !rest[1].From.Empty() {
+		if inspect.HasWord(rest, "uninstall", "remove") && len(rest) > 1 && !rest[1].From.Empty() {
 			say("uninstalls everything in a list")
 		}
 	case "launchctl":
-		if hasPhrase(line, "bootout system") || hasPhrase(line, "reboot") {
+		if inspect.HasPhrase(line, "bootout system") || inspect.HasPhrase(line, "reboot") {
 			say("stops the system")
 		}
 	case "spctl":
-		if has(flags, "--master-disable", "--global-disable") {
+		if inspect.HasWord(flags, "--master-disable", "--global-disable") {
 			say("switches Gatekeeper off")
 		}
 	case "pmset":
-		if has(rest, "sleepnow") {
+		if inspect.HasWord(rest, "sleepnow") {
 			say("puts the machine to sleep")
 		}
 	case "wsl":
-		if has(flags, "--unregister") {
+		if inspect.HasWord(flags, "--unregister") {
 			say("--unregister deletes a distribution")
 		}
 	}
 }
 
-func systemServices(x *env, r *shell.Run, flags, rest []shell.Word) {
-	say := func(what string) { x.f.add("system", r.String(), r.Name()+" "+what) }
+func systemServices(x *scope, r *shell.Run, flags, rest []shell.Word) {
+	say := func(what string) { x.Report.Add("system", r.String(), r.Name()+" "+what) }
 	if len(rest) == 0 {
 		return
 	}
@@ -134,7 +135,7 @@ func systemServices(x *env, r *shell.Run, flags, rest []shell.Word) {
 	case "kill-user", "terminate-user":
 		say(verb + " ends somebody's sessions")
 	case "stop", "disable", "mask", "kill":
-		if hasLong(flags, "--user") {
+		if inspect.HasLong(flags, "--user") {
 			return
 		}
 		for _, u := range units {
@@ -154,7 +155,7 @@ func systemServices(x *env, r *shell.Run, flags, rest []shell.Word) {
 }
 
 // killRule: kill -9 -1 means every process there is; 1 is the first of all.
-func killRule(x *env, r *shell.Run, args []shell.Word) {
+func killRule(x *scope, r *shell.Run, args []shell.Word) {
 	signal := false
 	for i, a := range args {
 		t := a.Text
@@ -171,28 +172,28 @@ func killRule(x *env, r *shell.Run, args []shell.Word) {
 			}
 			continue
 		}
-		if t == "-1" && signal || t == "-1" && has(args, "--") || t == "1" && !(args[0].Text == "-s" || args[0].Text == "-n" || args[0].Text == "-0") {
-			x.f.add("system", r.String(), "kill of every process, or of the first one")
+		if t == "-1" && signal || t == "-1" && inspect.HasWord(args, "--") || t == "1" && !(args[0].Text == "-s" || args[0].Text == "-n" || args[0].Text == "-0") {
+			x.Report.Add("system", r.String(), "kill of every process, or of the first one")
 			return
 		}
 	}
 }
 
-func packageRule(x *env, r *shell.Run, flags, rest []shell.Word) {
-	removes := has(rest, "remove", "purge", "erase", "autoremove", "del", "rm") || hasShort(flags, 'R', 'P') && r.Name() == "pacman" ||
-		r.Name() == "rpm" && hasShort(flags, 'e') || r.Name() == "dpkg" && (hasLong(flags, "--purge", "--remove") || has(flags, "-P", "-r"))
+func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
+	removes := inspect.HasWord(rest, "remove", "purge", "erase", "autoremove", "del", "rm") || inspect.HasShort(flags, 'R', 'P') && r.Name() == "pacman" ||
+		r.Name() == "rpm" && inspect.HasShort(flags, 'e') || r.Name() == "dpkg" && (inspect.HasLong(flags, "--purge", "--remove") || inspect.HasWord(flags, "-P", "-r"))
 	if !removes {
 		return
 	}
 	for _, p := range rest {
 		for _, v := range vitalPackages {
 			if p.Text == v || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
-				x.f.add("system", r.String(), fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
+				x.Report.Add("system", r.String(), fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
 				return
 			}
 		}
 	}
-	if hasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || hasShort(flags, 'd') && r.Name() == "pacman" && strings.Contains(joinArgs(flags), "dd") {
-		x.f.add("system", r.String(), r.Name()+" removes packages without regard to what needs them")
+	if inspect.HasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || inspect.HasShort(flags, 'd') && r.Name() == "pacman" && strings.Contains(inspect.JoinArgs(flags), "dd") {
+		x.Report.Add("system", r.String(), r.Name()+" removes packages without regard to what needs them")
 	}
 }

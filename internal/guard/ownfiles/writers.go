@@ -1,4 +1,4 @@
-package guard
+package ownfiles
 
 import (
 	"fmt"
@@ -6,12 +6,13 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// writer: programs that change their operands.
-func (t *ownTable) writer(x *env, r *shell.Run) {
-	flags, rest := splitFlags(r.Args())
+// checkWriter: programs that change their operands.
+func (t *Checker) checkWriter(x *scope, r *shell.Run) {
+	flags, rest := inspect.SplitFlags(r.Args())
 	binaries := false // hookmux's programs count, too
 	switch strings.TrimPrefix(r.Name(), "g") {
 	case "rm", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "mv", "cp", "install", "ln", "tee", "sponge", "truncate", "dd", "curl", "wget":
@@ -21,16 +22,16 @@ func (t *ownTable) writer(x *env, r *shell.Run) {
 	}
 	write := func(ws []shell.Word) {
 		for _, w := range ws {
-			if t.word(x, w, r, false) || binaries && ownBinary(w) {
-				x.f.add("write", r.String(), fmt.Sprintf("%s changes %s", r.Name(), w.Text))
+			if t.wordIsOwned(x, w, r, false) || binaries && ownBinary(w) {
+				x.Report.Add("write", r.String(), fmt.Sprintf("%s changes %s", r.Name(), w.Text))
 				return
 			}
 		}
 	}
 	remove := func(ws []shell.Word) {
 		for _, w := range ws {
-			if t.word(x, w, r, true) || binaries && ownBinary(w) {
-				x.f.add("delete", r.String(), fmt.Sprintf("%s takes %s away", r.Name(), w.Text))
+			if t.wordIsOwned(x, w, r, true) || binaries && ownBinary(w) {
+				x.Report.Add("delete", r.String(), fmt.Sprintf("%s takes %s away", r.Name(), w.Text))
 				return
 			}
 		}
@@ -43,38 +44,38 @@ func (t *ownTable) writer(x *env, r *shell.Run) {
 		if len(rest) > 1 {
 			remove(rest[:len(rest)-1])
 		}
-		t.destination(x, r, rest, write)
+		t.checkDestination(x, r, rest, write)
 	case "cp", "install", "rsync", "scp", "ln":
 		if name == "ln" || name == "gln" {
-			t.links(x, r, rest)
-			binaries = binaries && hasShort(flags, 'f')
+			t.checkLinks(x, r, rest)
+			binaries = binaries && inspect.HasShort(flags, 'f')
 		}
-		t.destination(x, r, rest, write)
-		if len(rest) > 1 && (name == "ln" && hasShort(flags, 'f') || name == "rsync" && hasLong(flags, "--delete")) {
+		t.checkDestination(x, r, rest, write)
+		if len(rest) > 1 && (name == "ln" && inspect.HasShort(flags, 'f') || name == "rsync" && inspect.HasLong(flags, "--delete")) {
 			remove(rest[len(rest)-1:])
 		}
 	case "mount":
-		if hasLong(flags, "--bind", "--rbind") || has(r.Args(), "bind", "-obind", "-B") {
-			t.links(x, r, rest)
+		if inspect.HasLong(flags, "--bind", "--rbind") || inspect.HasWord(r.Args(), "bind", "-obind", "-B") {
+			t.checkLinks(x, r, rest)
 			remove(rest)
 		}
 	case "tee", "sponge", "truncate", "chmod", "chown", "chattr", "chflags", "ed", "ex", "patch", "vim", "vi", "nvim", "nano", "emacs", "setfacl":
 		write(rest)
 		if name == "chmod" || name == "chown" || name == "chattr" || name == "chflags" {
-			if hasShort(flags, 'R') {
+			if inspect.HasShort(flags, 'R') {
 				remove(rest)
 			}
 		}
 	case "sed":
-		if hasShort(flags, 'i') || hasLong(flags, "--in-place") {
+		if inspect.HasShort(flags, 'i') || inspect.HasLong(flags, "--in-place") {
 			write(rest)
 		}
 	case "perl", "ruby":
-		if hasShort(flags, 'i') {
+		if inspect.HasShort(flags, 'i') {
 			write(rest)
 		}
 	case "awk", "awk2", "gawk":
-		if has(r.Args(), "inplace") {
+		if inspect.HasWord(r.Args(), "inplace") {
 			write(rest)
 		}
 	case "dd":
@@ -86,35 +87,35 @@ func (t *ownTable) writer(x *env, r *shell.Run) {
 	case "curl", "wget":
 		write(downloadTargets(r))
 	case "tar", "bsdtar", "unzip", "7z", "7za", "cpio", "bsdcpio", "ditto":
-		if dir, ok := extractDir(r); ok && t.word(x, dir, r, true) && !r.Contained {
-			x.f.add("write", r.String(), fmt.Sprintf("%s unpacks into %s", name, dir.Text))
+		if dir, ok := inspect.ExtractDir(r); ok && t.wordIsOwned(x, dir, r, true) && !r.Contained {
+			x.Report.Add("write", r.String(), fmt.Sprintf("%s unpacks into %s", name, dir.Text))
 		}
 	case "sqlite3", "duckdb":
-		if len(rest) > 0 && changesDatabase(x.sqlText(r)) {
+		if len(rest) > 0 && changesDatabase(x.StatementText(r)) {
 			write(rest[:1])
 		}
 	case "it": // git, its g taken off above
-		sub, args := gitParts(r)
+		sub, args := inspect.GitParts(r)
 		switch sub {
 		case "checkout", "restore", "rm", "mv", "apply", "stash":
-			_, paths := splitFlags(args)
+			_, paths := inspect.SplitFlags(args)
 			write(paths)
 		case "clean":
-			if !hasShort(args, 'n') && !hasLong(args, "--dry-run") {
-				remove(cleaned(args))
+			if !inspect.HasShort(args, 'n') && !inspect.HasLong(args, "--dry-run") {
+				remove(cleanedPaths(args))
 			}
 		}
 	case "yq", "jq", "dasel", "toml":
-		if hasShort(flags, 'i') || hasLong(flags, "--inplace", "--in-place") {
+		if inspect.HasShort(flags, 'i') || inspect.HasLong(flags, "--inplace", "--in-place") {
 			write(rest)
 		}
 	case "find", "fd", "fdfind":
-		t.finds(x, r, rest, remove)
+		t.checkFind(x, r, rest, remove)
 	}
 }
 
-// cleaned are the paths of git clean; what -e names is kept.
-func cleaned(args []shell.Word) []shell.Word {
+// cleanedPaths are the paths of git clean; what -e names is kept.
+func cleanedPaths(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
 		if strings.HasPrefix(a.Text, "-") || i > 0 && (args[i-1].Text == "--exclude" || len(args[i-1].Text) > 1 && args[i-1].Text[0] == '-' && args[i-1].Text[1] != '-' && strings.HasSuffix(args[i-1].Text, "e")) {
@@ -125,72 +126,38 @@ func cleaned(args []shell.Word) []shell.Word {
 	return out
 }
 
-// destination: the last operand, -t's directory, or the file of that name in
+// checkDestination: the last operand, -t's directory, or the file of that name in
 // a directory.
-func (t *ownTable) destination(x *env, r *shell.Run, rest []shell.Word, write func([]shell.Word)) {
-	last, sources, ok := target(r.Args(), rest)
+func (t *Checker) checkDestination(x *scope, r *shell.Run, rest []shell.Word, write func([]shell.Word)) {
+	last, sources, ok := inspect.SplitTarget(r.Args(), rest)
 	if !ok {
 		return
 	}
 	write([]shell.Word{last})
-	p := x.place(last, r)
-	if !p.known || r.Contained {
+	p := x.ResolveWord(last, r)
+	if !p.Known || r.Contained {
 		return
 	}
 	for _, src := range sources {
-		to := path.Join(p.path, path.Base(src.Text))
-		real, linked := x.real(to, true)
-		bin := path.Base(p.path) == "bin" && ownBinary(src)
-		if t.owned(to) && !t.owned(p.path) || linked && t.owned(real) || bin && !r.Remote {
-			x.f.add("write", r.String(), fmt.Sprintf("%s puts %s into %s", r.Name(), path.Base(src.Text), last.Text))
+		to := path.Join(p.Path, path.Base(src.Text))
+		real, linked := x.RealPath(to, true)
+		bin := path.Base(p.Path) == "bin" && ownBinary(src)
+		if t.isOwned(to) && !t.isOwned(p.Path) || linked && t.isOwned(real) || bin && !r.Remote {
+			x.Report.Add("write", r.String(), fmt.Sprintf("%s puts %s into %s", r.Name(), path.Base(src.Text), last.Text))
 			return
 		}
 	}
 }
 
-// target divides operands into where they go and what goes there.
-func target(args, rest []shell.Word) (to shell.Word, sources []shell.Word, ok bool) {
-	for i, a := range args {
-		switch {
-		case (a.Text == "-t" || a.Text == "--target-directory") && i+1 < len(args):
-			to, ok = args[i+1], true
-		case strings.HasPrefix(a.Text, "--target-directory="):
-			to, ok = tail(a, len("--target-directory=")), true
-		case strings.HasPrefix(a.Text, "-t") && len(a.Text) > 2 && a.Text[2] != '-':
-			to, ok = tail(a, 2), true
-		}
-	}
-	if ok {
-		for _, w := range rest {
-			if w.Text != to.Text {
-				sources = append(sources, w)
-			}
-		}
-		return to, sources, true
-	}
-	if len(rest) < 2 {
-		return to, nil, false
-	}
-	return rest[len(rest)-1], rest[:len(rest)-1], true
-}
-
-// tail is w without its first n bytes: the value of a glued option.
-func tail(w shell.Word, n int) shell.Word {
-	w.Text = w.Text[n:]
-	w.Bare = w.Text
-	w.Tilde = strings.HasPrefix(w.Text, "~")
-	return w
-}
-
-// links: a second name for one of our files is a way round every rule here.
-func (t *ownTable) links(x *env, r *shell.Run, rest []shell.Word) {
-	_, sources, ok := target(r.Args(), rest)
+// checkLinks: a second name for one of our files is a way round every rule here.
+func (t *Checker) checkLinks(x *scope, r *shell.Run, rest []shell.Word) {
+	_, sources, ok := inspect.SplitTarget(r.Args(), rest)
 	if !ok {
 		sources = rest
 	}
 	for _, w := range sources {
-		if t.word(x, w, r, true) {
-			x.f.add("write", r.String(), fmt.Sprintf("%s gives %s a second name", r.Name(), w.Text))
+		if t.wordIsOwned(x, w, r, true) {
+			x.Report.Add("write", r.String(), fmt.Sprintf("%s gives %s a second name", r.Name(), w.Text))
 			return
 		}
 	}
@@ -241,19 +208,19 @@ func downloadTargets(r *shell.Run) []shell.Word {
 		case t == "--output" || t == "--output-document" || short && t[len(t)-1] == letter:
 			out = append(out, next)
 		case strings.HasPrefix(t, "--output="):
-			out = append(out, tail(a, len("--output=")))
+			out = append(out, inspect.CutWord(a, len("--output=")))
 		case strings.HasPrefix(t, "--output-document="):
-			out = append(out, tail(a, len("--output-document=")))
+			out = append(out, inspect.CutWord(a, len("--output-document=")))
 		case short && t[1] == letter:
-			out = append(out, tail(a, 2))
+			out = append(out, inspect.CutWord(a, 2))
 		case t == "--output-dir" || t == "--directory-prefix" || t == "-P" && r.Name() == "wget":
 			dir, hasDir = next, true
 		case strings.HasPrefix(t, "--output-dir="):
-			dir, hasDir = tail(a, len("--output-dir=")), true
+			dir, hasDir = inspect.CutWord(a, len("--output-dir=")), true
 		case strings.HasPrefix(t, "--directory-prefix="):
-			dir, hasDir = tail(a, len("--directory-prefix=")), true
+			dir, hasDir = inspect.CutWord(a, len("--directory-prefix=")), true
 		case strings.HasPrefix(t, "-P") && r.Name() == "wget":
-			dir, hasDir = tail(a, 2), true
+			dir, hasDir = inspect.CutWord(a, 2), true
 		case t == "--remote-name" || t == "--remote-name-all" || short && r.Name() == "curl" && strings.Contains(t, "O"):
 			remoteName = true
 		case strings.Contains(t, "/") && t[0] != '-':
@@ -277,51 +244,6 @@ func downloadTargets(r *shell.Run) []shell.Word {
 	return out
 }
 
-// extractDir is where an archive is unpacked; ok is false when nothing is, or
-// when it is the directory the command starts in.
-func extractDir(r *shell.Run) (dir shell.Word, ok bool) {
-	args := r.Args()
-	name := r.Name()
-	extracts := true
-	switch name {
-	case "tar", "bsdtar":
-		extracts = has(args, "--extract", "--get") || len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") && strings.Contains(args[0].Text, "x") && !strings.Contains(args[0].Text, "/") || tarExtracts(args)
-	case "unzip":
-		extracts = !has(args, "-l", "-p", "-t", "-Z", "-v")
-	case "7z", "7za":
-		extracts = has(args, "x", "e")
-	}
-	if !extracts {
-		return dir, false
-	}
-	for i, a := range args {
-		t := a.Text
-		switch {
-		case i+1 < len(args) && (t == "-C" || t == "--directory" || t == "--cd" || t == "-d" && name == "unzip" || t == "-D" && name == "cpio"):
-			return args[i+1], true
-		case strings.HasPrefix(t, "--directory="):
-			return tail(a, len("--directory=")), true
-		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 && strings.HasPrefix(name, "7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
-			return tail(a, 2), true
-		}
-	}
-	if len(r.Dirs) > 0 {
-		return shell.Word{Text: ".", Bare: "."}, true
-	}
-	return dir, false
-}
-
-// tarExtracts looks for x in the short options of tar.
-func tarExtracts(args []shell.Word) bool {
-	flags, _ := splitFlags(args)
-	for _, f := range flags {
-		if f.Text[1] != '-' && f.Text[1] != 'C' && strings.IndexByte(f.Text, 'x') > 0 && len(f.Text) < 8 {
-			return true
-		}
-	}
-	return false
-}
-
 var databaseChange = regexp.MustCompile(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
 
 func changesDatabase(text string) bool { return databaseChange.MatchString(text) }
@@ -330,10 +252,10 @@ func changesDatabase(text string) bool { return databaseChange.MatchString(text)
 var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json", "managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
 	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini", ".cursor", ".grok"}
 
-// finds: find takes away or changes what it finds, and it looks for ours.
-func (t *ownTable) finds(x *env, r *shell.Run, rest []shell.Word, remove func([]shell.Word)) {
+// checkFind: find takes away or changes what it finds, and it looks for ours.
+func (t *Checker) checkFind(x *scope, r *shell.Run, rest []shell.Word, remove func([]shell.Word)) {
 	args := r.Args()
-	if !findDeletes(x, r, args) && !findChanges(x, r, args) || r.Contained {
+	if !x.FindDeletes(r, args) && !findChanges(x, r, args) || r.Contained {
 		return
 	}
 	remove(rest[:min(len(rest), 1)])
@@ -346,8 +268,8 @@ func (t *ownTable) finds(x *env, r *shell.Run, rest []shell.Word, remove func([]
 		default:
 			continue
 		}
-		if seeksOurs(a.Text) || t.owned(a.Text) {
-			x.f.add("delete", r.String(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
+		if seeksOurs(a.Text) || t.isOwned(a.Text) {
+			x.Report.Add("delete", r.String(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
 			return
 		}
 	}
@@ -370,13 +292,13 @@ func seeksOurs(pattern string) bool {
 }
 
 // findChanges: -exec, or the pipe behind find, runs a program that writes.
-func findChanges(x *env, r *shell.Run, args []shell.Word) bool {
+func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 	changes := func(name string, args []shell.Word) bool {
 		switch name {
 		case "mv", "truncate", "tee", "chmod", "chown", "cp", "ln", "sponge":
 			return true
 		case "sed", "perl":
-			return hasShort(args, 'i')
+			return inspect.HasShort(args, 'i')
 		}
 		return false
 	}
@@ -388,8 +310,8 @@ func findChanges(x *env, r *shell.Run, args []shell.Word) bool {
 			}
 		}
 	}
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
-		if n := &x.script.Runs[j]; changes(n.Name(), n.Args()) {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
+		if n := &x.Script.Runs[j]; changes(n.Name(), n.Args()) {
 			return true
 		}
 	}

@@ -1,11 +1,11 @@
-package guard
+package inspect
 
-// needles finds out in one pass over the bytes whether a command is worth
+// Needles finds out in one pass over the bytes whether a command is worth
 // parsing. Most commands are not: `go test ./...` names nothing a guard
 // watches and hides nothing behind quoting.
 //
 // It is an Aho-Corasick automaton over a folded alphabet, built once per guard.
-type needles struct {
+type Needles struct {
 	class  [256]uint8
 	width  int
 	next   []uint16 // state*width + class
@@ -18,35 +18,35 @@ func isAlnum(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
-func lower(b byte) byte {
+func lowerByte(b byte) byte {
 	if b >= 'A' && b <= 'Z' {
 		return b + 'a' - 'A'
 	}
 	return b
 }
 
-// newNeedles builds the automaton. Needles are matched without regard to case;
+// NewNeedles builds the automaton. Needles are matched without regard to case;
 // one that starts with a letter only counts where a word starts.
-func newNeedles(tricks bool, list ...string) *needles {
-	n := &needles{tricks: tricks, width: 1}
+func NewNeedles(tricks bool, list ...string) *Needles {
+	n := &Needles{tricks: tricks, width: 1}
 	for _, s := range list {
 		for i := 0; i < len(s); i++ {
-			if b := lower(s[i]); n.class[b] == 0 {
+			if b := lowerByte(s[i]); n.class[b] == 0 {
 				n.class[b] = uint8(n.width)
 				n.width++
 			}
 		}
 	}
 	for b := byte('A'); b <= 'Z'; b++ {
-		n.class[b] = n.class[lower(b)]
+		n.class[b] = n.class[lowerByte(b)]
 	}
-	n.grow()
+	n.addState()
 	for _, s := range list {
 		at := 0
 		for i := 0; i < len(s); i++ {
 			k := at*n.width + int(n.class[s[i]])
 			if n.next[k] == 0 {
-				id := n.grow()
+				id := n.addState()
 				n.next[k] = uint16(id)
 			}
 			at = int(n.next[k])
@@ -55,11 +55,11 @@ func newNeedles(tricks bool, list ...string) *needles {
 			n.accept[at], n.word[at] = int8(len(s)), isAlnum(s[0])
 		}
 	}
-	n.link()
+	n.linkStates()
 	return n
 }
 
-func (n *needles) grow() int {
+func (n *Needles) addState() int {
 	id := len(n.accept)
 	n.next = append(n.next, make([]uint16, n.width)...)
 	n.accept = append(n.accept, 0)
@@ -67,8 +67,8 @@ func (n *needles) grow() int {
 	return id
 }
 
-// link turns the trie into an automaton without fail edges.
-func (n *needles) link() {
+// linkStates turns the trie into an automaton without fail edges.
+func (n *Needles) linkStates() {
 	fail := make([]int, len(n.accept))
 	var queue []int
 	for c := 0; c < n.width; c++ {
@@ -94,12 +94,12 @@ func (n *needles) link() {
 	}
 }
 
-// interesting reports whether s must be parsed.
-func (n *needles) interesting(s string) bool {
-	return n.match(s) || n.tricks && tricky(s)
+// MustParse reports whether s must be parsed.
+func (n *Needles) MustParse(s string) bool {
+	return n.Match(s) || n.tricks && hidesWords(s)
 }
 
-func (n *needles) match(s string) bool {
+func (n *Needles) Match(s string) bool {
 	at := 0
 	for i := 0; i < len(s); i++ {
 		at = int(n.next[at*n.width+int(n.class[s[i]])])
@@ -112,9 +112,9 @@ func (n *needles) match(s string) bool {
 	return false
 }
 
-// tricky reports whether quoting or expansion could spell a word that does not
+// hidesWords reports whether quoting or expansion could spell a word that does not
 // stand in the text: r”m, \rm, $'\x72m', $X, `…`, {r,}m, /bin/r?.
-func tricky(s string) bool {
+func hidesWords(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '\\', '$', '`', '{', '?', '[':

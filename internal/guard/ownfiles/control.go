@@ -1,18 +1,19 @@
-package guard
+package ownfiles
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // harmlessSettings are variables of hookmux that change nothing about what runs.
 var harmlessSettings = []string{"HOOKMUX_DEBUG", "HOOKMUX_VERIFY", "HOOKMUX_UPDATE", "HOOKMUX_MODEL_KEY"}
 
-// switches reports whether a variable of this name changes what hookmux does.
-func switches(name string) bool {
+// isSetting reports whether a variable of this name changes what hookmux does.
+func isSetting(name string) bool {
 	if !strings.HasPrefix(name, "HOOKMUX_") {
 		return false
 	}
@@ -24,27 +25,27 @@ func switches(name string) bool {
 	return true
 }
 
-func (t *ownTable) assignment(x *env, r *shell.Run, name string) {
-	if switches(name) {
-		x.f.add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings", name))
+func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
+	if isSetting(name) {
+		x.Report.Add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings", name))
 	}
 }
 
-// environment: the same through programs that set variables for others, and
+// checkEnvironment: the same through programs that set variables for others, and
 // through lines written to a start file.
-func (t *ownTable) environment(x *env, r *shell.Run) {
+func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "systemctl", "launchctl", "tmux", "setx", "setenv", "dbus-update-activation-environment":
 	case "echo", "printf", "tee", "cat", "sed":
-		writes := name == "tee" || name == "sed" && hasShort(r.Args(), 'i')
+		writes := name == "tee" || name == "sed" && inspect.HasShort(r.Args(), 'i')
 		for _, rd := range r.Redirects {
 			writes = writes || rd.Writes()
 		}
-		for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs); j++ {
-			writes = writes || x.script.Runs[j].Name() == "tee"
+		for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
+			writes = writes || x.Script.Runs[j].Name() == "tee"
 		}
-		line := joinArgs(r.Args())
+		line := inspect.JoinArgs(r.Args())
 		if r.HasInput {
 			line += " " + r.Input.Text
 		}
@@ -56,14 +57,14 @@ func (t *ownTable) environment(x *env, r *shell.Run) {
 				return // documentation
 			}
 		}
-		x.f.add("environment", r.String(), "writes a setting that switches hookmux off into a file")
+		x.Report.Add("environment", r.String(), "writes a setting that switches hookmux off into a file")
 		return
 	default:
 		return
 	}
 	for _, a := range r.Args() {
-		if n, _, _ := strings.Cut(a.Text, "="); switches(n) {
-			t.assignment(x, r, n)
+		if n, _, _ := strings.Cut(a.Text, "="); isSetting(n) {
+			t.checkAssignment(x, r, n)
 		}
 	}
 }
@@ -78,17 +79,17 @@ var ownVerbs = map[string][]string{
 	"feed":   {"reply", "approve", "allow", "answer"},
 }
 
-func (t *ownTable) control(x *env, r *shell.Run) {
+func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if r.Name() != "hookmux" {
 		return
 	}
-	_, rest := splitFlags(r.Args())
-	if len(rest) == 0 || has(r.Args(), "--help", "-h") {
+	_, rest := inspect.SplitFlags(r.Args())
+	if len(rest) == 0 || inspect.HasWord(r.Args(), "--help", "-h") {
 		return
 	}
 	verb := rest[0].Text
 	say := func(rule, what string) {
-		x.f.add(rule, r.String(), fmt.Sprintf("hookmux %s belongs to a person, not to an agent", what))
+		x.Report.Add(rule, r.String(), fmt.Sprintf("hookmux %s belongs to a person, not to an agent", what))
 	}
 	if verb == "hooks" {
 		for _, w := range rest[1:] {
@@ -117,11 +118,11 @@ func (t *ownTable) control(x *env, r *shell.Run) {
 	}
 }
 
-// kills: pkill hookmux, kill $(pgrep hookmux), systemctl stop hookmux.
-func (t *ownTable) kills(x *env, r *shell.Run) {
+// checkKill: pkill hookmux, kill $(pgrep hookmux), systemctl stop hookmux.
+func (t *Checker) checkKill(x *scope, r *shell.Run) {
 	name := r.Name()
-	line := strings.ToLower(joinArgs(r.Args()))
-	say := func() { x.f.add("hub", r.String(), "stops the hub") }
+	line := strings.ToLower(inspect.JoinArgs(r.Args()))
+	say := func() { x.Report.Add("hub", r.String(), "stops the hub") }
 	switch name {
 	case "pkill", "killall", "fuser":
 		if strings.Contains(line, "hookmux") {
@@ -130,7 +131,7 @@ func (t *ownTable) kills(x *env, r *shell.Run) {
 	case "systemctl", "service", "launchctl", "sv", "rc-service":
 		if strings.Contains(line, "hookmux") {
 			for _, v := range [...]string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart"} {
-				if hasPhrase(line, v) {
+				if inspect.HasPhrase(line, v) {
 					say()
 					return
 				}
@@ -155,7 +156,7 @@ func (t *ownTable) kills(x *env, r *shell.Run) {
 }
 
 // namesHub looks for the hub's process, or its group, among the operands.
-func (t *ownTable) namesHub(args []shell.Word) bool {
+func (t *Checker) namesHub(args []shell.Word) bool {
 	if t.hub == "" {
 		return false
 	}
@@ -173,19 +174,19 @@ func (t *ownTable) namesHub(args []shell.Word) bool {
 
 // fromOwned: the word is the output of something that reads one of our files,
 // such as the hub's number.
-func (t *ownTable) fromOwned(x *env, s shell.Span) bool {
-	for i := s.Lo; i < s.Hi && i < len(x.script.Runs); i++ {
-		from := &x.script.Runs[i]
-		if strings.Contains(strings.ToLower(joinArgs(from.Args())), "hookmux") {
+func (t *Checker) fromOwned(x *scope, s shell.Span) bool {
+	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs); i++ {
+		from := &x.Script.Runs[i]
+		if strings.Contains(strings.ToLower(inspect.JoinArgs(from.Args())), "hookmux") {
 			return true
 		}
 		for _, a := range from.Args() {
-			if t.word(x, a, from, false) {
+			if t.wordIsOwned(x, a, from, false) {
 				return true
 			}
 		}
 		for _, rd := range from.Redirects {
-			if rd.Reads() && (strings.Contains(strings.ToLower(rd.Target.Text), "hookmux") || t.word(x, rd.Target, from, false)) {
+			if rd.Reads() && (strings.Contains(strings.ToLower(rd.Target.Text), "hookmux") || t.wordIsOwned(x, rd.Target, from, false)) {
 				return true
 			}
 		}
@@ -199,17 +200,17 @@ var agentPrograms = map[string]bool{
 	"grok": true, "cursor-agent": true, "auggie": true, "iflow": true, "codebuddy": true, "kilo": true, "goose": true, "kimi": true,
 }
 
-// agentSwitches: claude --settings '{"disableAllHooks":true}', codex --disable
+// checkAgentSwitches: claude --settings '{"disableAllHooks":true}', codex --disable
 // hooks and their like. They take hookmux out of the way for one launch.
-func (t *ownTable) agentSwitches(x *env, r *shell.Run) {
+func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run) {
 	if !agentPrograms[r.Name()] {
 		return
 	}
 	args := r.Args()
 	say := func(what string) {
-		x.f.add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what, r.Name()))
+		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what, r.Name()))
 	}
-	_, rest := splitFlags(args)
+	_, rest := inspect.SplitFlags(args)
 	changes := len(rest) > 1 && rest[0].Text == "config" && slices.Contains([]string{"set", "add", "remove", "rm", "unset"}, rest[1].Text)
 	for i, a := range args {
 		text := strings.ToLower(strings.NewReplacer(" ", "", "\n", "", "\t", "", `"`, "", "'", "").Replace(a.Text))

@@ -1,46 +1,71 @@
-package guard
+// Package destructive is the guard against commands that lose data or break a
+// machine or a service.
+package destructive
 
 import (
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-var destructiveRules = []RuleInfo{
-	{"destructive.rm-broad", "recursive delete of the root, a home, a system directory, the whole project or its history"},
-	{"destructive.rm-outside", "recursive delete outside the project and outside scratch places"},
-	{"destructive.rm-dynamic", "recursive delete whose target becomes a root when a variable is empty"},
-	{"destructive.rm-system", "delete of files in system directories"},
-	{"destructive.find-delete", "find -delete or -exec rm over a broad or unfiltered tree"},
-	{"destructive.disk", "disk, partition and volume tools, raw writes to devices"},
-	{"destructive.git-force-push", "forced or mirrored push, delete of a protected remote branch"},
-	{"destructive.git-history", "loss of commits: filter-branch, reflog expire, branch -D, stash drop …"},
-	{"destructive.git-discard", "loss of uncommitted work: reset --hard, clean -f, checkout -- ."},
-	{"destructive.permissions", "recursive or world-writable chmod, chown on broad targets"},
-	{"destructive.fork-bomb", "a program that starts itself without end"},
-	{"destructive.pipe-to-shell", "text from the network or a decoder run as a program"},
-	{"destructive.cluster", "deletes in Kubernetes and Helm"},
-	{"destructive.infra", "terraform, pulumi, cdk … destroy; platform apps removed"},
-	{"destructive.cloud", "deletes through cloud command lines"},
-	{"destructive.containers", "docker volumes and everything-prunes"},
-	{"destructive.database", "drops, truncates and unfiltered deletes of databases"},
-	{"destructive.overwrite", "important files emptied, overwritten or moved away"},
-	{"destructive.system", "shutdown, kill everything, users, firewall, vital services and packages"},
-	{"destructive.remote", "repositories, releases and published packages deleted"},
-	{"destructive.code", "program text on the command line that deletes broad paths"},
-	{"destructive.unreadable", "a command that cannot be read in full and names dangerous programs"},
+// Rules are the rules of this guard.
+var Rules = []inspect.RuleInfo{
+	{ID: "destructive.rm-broad", What: "recursive delete of the root, a home, a system directory, the whole project or its history"},
+	{ID: "destructive.rm-outside", What: "recursive delete outside the project and outside scratch places"},
+	{ID: "destructive.rm-dynamic", What: "recursive delete whose target becomes a root when a variable is empty"},
+	{ID: "destructive.rm-system", What: "delete of files in system directories"},
+	{ID: "destructive.find-delete", What: "find -delete or -exec rm over a broad or unfiltered tree"},
+	{ID: "destructive.disk", What: "disk, partition and volume tools, raw writes to devices"},
+	{ID: "destructive.git-force-push", What: "forced or mirrored push, delete of a protected remote branch"},
+	{ID: "destructive.git-history", What: "loss of commits: filter-branch, reflog expire, branch -D, stash drop …"},
+	{ID: "destructive.git-discard", What: "loss of uncommitted work: reset --hard, clean -f, checkout -- ."},
+	{ID: "destructive.permissions", What: "recursive or world-writable chmod, chown on broad targets"},
+	{ID: "destructive.fork-bomb", What: "a program that starts itself without end"},
+	{ID: "destructive.pipe-to-shell", What: "text from the network or a decoder run as a program"},
+	{ID: "destructive.cluster", What: "deletes in Kubernetes and Helm"},
+	{ID: "destructive.infra", What: "terraform, pulumi, cdk … destroy; platform apps removed"},
+	{ID: "destructive.cloud", What: "deletes through cloud command lines"},
+	{ID: "destructive.containers", What: "docker volumes and everything-prunes"},
+	{ID: "destructive.database", What: "drops, truncates and unfiltered deletes of databases"},
+	{ID: "destructive.overwrite", What: "important files emptied, overwritten or moved away"},
+	{ID: "destructive.system", What: "shutdown, kill everything, users, firewall, vital services and packages"},
+	{ID: "destructive.remote", What: "repositories, releases and published packages deleted"},
+	{ID: "destructive.code", What: "program text on the command line that deletes broad paths"},
+	{ID: "destructive.unreadable", What: "a command that cannot be read in full and names dangerous programs"},
 }
 
 // rule looks at one run. Rules are found by program name.
-type rule func(x *env, r *shell.Run)
+type rule func(x *scope, r *shell.Run)
+
+// scope is what the rules of one command work with.
+type scope struct{ *inspect.Scope }
 
 var (
-	destructiveOnce  sync.Once
-	destructiveTable map[string]rule
-	destructivePre   *needles
+	setupOnce sync.Once
+	ruleTable map[string]rule
+	needles   *inspect.Needles
 )
 
-func destructiveSetup() {
+// Checker checks commands against the rules of this package.
+type Checker struct{}
+
+// New makes a checker. All checkers share one table of rules.
+func New() Checker {
+	setupOnce.Do(setUpTable)
+	return Checker{}
+}
+
+// MustParse reports whether a command names something that has a rule.
+func (Checker) MustParse(command string) bool { return needles.MustParse(command) }
+
+// CheckPaths has nothing to say: file tools lose no more than one file.
+func (Checker) CheckPaths(*inspect.Scope, inspect.InputPaths) {}
+
+// CheckScript reports what a command would destroy.
+func (Checker) CheckScript(s *inspect.Scope) { checkScript(&scope{s}) }
+
+func setUpTable() {
 	t := map[string]rule{}
 	add := func(f rule, names ...string) {
 		for _, n := range names {
@@ -71,7 +96,7 @@ func destructiveSetup() {
 	add(unpackRule, "tar", "bsdtar", "unzip")
 	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
 	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna", "hub")
-	destructiveTable = t
+	ruleTable = t
 
 	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync", "rmdirsync", "remove_tree", "rm_rf",
 		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec", "remove-item", "format", "xargs",
@@ -79,17 +104,12 @@ func destructiveSetup() {
 	for n := range t {
 		words = append(words, n)
 	}
-	destructivePre = newNeedles(true, words...)
+	needles = inspect.NewNeedles(true, words...)
 }
 
-func destructiveNeedles() *needles {
-	destructiveOnce.Do(destructiveSetup)
-	return destructivePre
-}
-
-func destructive(x *env) {
-	for i := range x.script.Runs {
-		r := &x.script.Runs[i]
+func checkScript(x *scope) {
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
 		redirectRule(x, r)
 		fetchedProgram(x, r)
 		if len(r.Argv) == 0 {
@@ -101,7 +121,7 @@ func destructive(x *env) {
 		}
 		codeRule(x, r)
 		name := r.Name()
-		if f, ok := destructiveTable[name]; ok {
+		if f, ok := ruleTable[name]; ok {
 			f(x, r)
 			continue
 		}
@@ -113,9 +133,9 @@ func destructive(x *env) {
 			hiddenProgram(x, r)
 		}
 	}
-	for _, h := range x.hostRuns() {
+	for _, h := range x.HostRuns() {
 		redirectRule(x, h)
-		if f, ok := destructiveTable[h.Name()]; ok {
+		if f, ok := ruleTable[h.Name()]; ok {
 			f(x, h)
 		}
 	}
@@ -124,17 +144,17 @@ func destructive(x *env) {
 
 // hiddenProgram: the program is not literal. A pattern is taken for what it can
 // match; an unknown word is taken for rm if its arguments look like rm's.
-func hiddenProgram(x *env, r *shell.Run) {
+func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {
 		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "git", "mv", "shutdown", "reboot"} {
 			if r.MayBe(n) {
-				destructiveTable[n](x, r)
+				ruleTable[n](x, r)
 			}
 		}
 		return
 	}
-	flags, _ := splitFlags(r.Args())
-	if hasShort(flags, 'r', 'R') && hasShort(flags, 'f') {
+	flags, _ := inspect.SplitFlags(r.Args())
+	if inspect.HasShort(flags, 'r', 'R') && inspect.HasShort(flags, 'f') {
 		rmRule(x, r)
 	}
 }

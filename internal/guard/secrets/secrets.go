@@ -1,4 +1,6 @@
-package guard
+// Package secrets is the guard against reading or sending keys, tokens and
+// credentials.
+package secrets
 
 import (
 	"fmt"
@@ -6,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -13,15 +16,15 @@ import (
 // docker --env-file, ssh -i, ls, test -f, grep -q, chmod, writing a secret file.
 // What counts as reading: anything that puts the contents on stdout, into
 // another file or onto the network.
-var secretRules = []RuleInfo{
-	{"secrets.read", "a command reads or copies a file that holds secrets"},
-	{"secrets.file", "a file or search tool opens a file that holds secrets"},
-	{"secrets.send", "a file that holds secrets, or the environment, goes to the network"},
-	{"secrets.print", "a command prints a stored password or token"},
-	{"secrets.variable", "a command prints a variable that holds a secret"},
-	{"secrets.env-dump", "a command prints the whole environment"},
-	{"secrets.commit", "a file that holds secrets is added to git"},
-	{"secrets.unreadable", "a command that cannot be read in full and names a secret file"},
+var Rules = []inspect.RuleInfo{
+	{ID: "secrets.read", What: "a command reads or copies a file that holds secrets"},
+	{ID: "secrets.file", What: "a file or search tool opens a file that holds secrets"},
+	{ID: "secrets.send", What: "a file that holds secrets, or the environment, goes to the network"},
+	{ID: "secrets.print", What: "a command prints a stored password or token"},
+	{ID: "secrets.variable", What: "a command prints a variable that holds a secret"},
+	{ID: "secrets.env-dump", What: "a command prints the whole environment"},
+	{ID: "secrets.commit", What: "a file that holds secrets is added to git"},
+	{ID: "secrets.unreadable", What: "a command that cannot be read in full and names a secret file"},
 }
 
 // readers put the contents of their operands somewhere. The value lists short
@@ -48,10 +51,10 @@ var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": tr
 
 var (
 	secretOnce sync.Once
-	secretPre  *needles
+	secretPre  *inspect.Needles
 )
 
-func secretNeedles() *needles {
+func secretNeedles() *inspect.Needles {
 	secretOnce.Do(func() {
 		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret", "shadow", "sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
 			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd", "service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
@@ -59,19 +62,52 @@ func secretNeedles() *needles {
 			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print", "get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key", "server.token",
 			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass", "gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw", "env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
 		words = append(words, keyEndings...)
-		secretPre = newNeedles(true, words...)
+		secretPre = inspect.NewNeedles(true, words...)
 	})
 	return secretPre
 }
 
-func secrets(x *env) {
+// scope is what the rules of one command work with.
+type scope struct {
+	*inspect.Scope
+	aliases map[string]string // names that this very command gave to other files
+	follows bool              // links are followed
+}
+
+// Checker checks calls against the rules of this package.
+type Checker struct {
+	pre   *inspect.Needles
+	links *inspect.Needles // set when links are followed: what must be parsed because of them
+}
+
+// New makes a checker.
+func New(opt inspect.Options) *Checker {
+	c := &Checker{pre: secretNeedles()}
+	if opt.Resolve != nil {
+		c.links = readerNeedles()
+	}
+	return c
+}
+
+// MustParse reports whether a command names something that may be a secret, or
+// reads a file that may be a link to one.
+func (c *Checker) MustParse(command string) bool {
+	return c.pre.MustParse(command) || c.links != nil && c.links.Match(command)
+}
+
+// NamedIn finds the first word of free text that names a secret file.
+func (c *Checker) NamedIn(text string) string { return secretInText(text) }
+
+// CheckScript reports which secrets a command reads, prints or sends.
+func (c *Checker) CheckScript(s *inspect.Scope) {
+	x := &scope{Scope: s, follows: c.links != nil}
 	x.aliases = x.otherNames()
-	for _, h := range x.hostRuns() {
+	for _, h := range x.HostRuns() {
 		x.secretRedirects(h)
 		x.secretOperands(h)
 	}
-	for i := range x.script.Runs {
-		r := &x.script.Runs[i]
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
 		if r.Contained {
 			continue
 		}
@@ -94,18 +130,18 @@ func secrets(x *env) {
 
 // secretWord reports the secret file that w names, if any. Literal prefixes of
 // curl and dd are taken off by the caller.
-func (x *env) secretWord(t string) (string, bool) {
-	return secretPath(t, x.home)
+func (x *scope) secretWord(t string) (string, bool) {
+	return secretPath(t, x.Home)
 }
 
-// loads: the run's output goes into the environment of something, not to a
+// loadsEnvironment: the run's output goes into the environment of something, not to a
 // reader. That is what `export $(grep … .env | xargs)` is for.
-func loads(r *shell.Run) bool {
+func loadsEnvironment(r *shell.Run) bool {
 	return r.Sink == "export" || r.Sink == "env" || r.Sink == "eval"
 }
 
-func (x *env) secretRedirects(r *shell.Run) {
-	if loads(r) {
+func (x *scope) secretRedirects(r *shell.Run) {
+	if loadsEnvironment(r) {
 		return
 	}
 	for _, rd := range r.Redirects {
@@ -119,12 +155,12 @@ func (x *env) secretRedirects(r *shell.Run) {
 		name := r.Name()
 		switch {
 		case senders[name] && name != "gh":
-			x.f.add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name):
-			x.f.add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
+			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
 		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray", name == "read" && !x.loadsLoop(rd.Target.Text),
 			name == "": // a loop that prints its lines; $(< file)
-			x.f.add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
+			x.Report.Add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
 		}
 	}
 }
@@ -143,22 +179,22 @@ func isReader(name string) bool {
 	return ok
 }
 
-func (x *env) secretOperands(r *shell.Run) {
+func (x *scope) secretOperands(r *shell.Run) {
 	name := r.Name()
 	if name == "git" {
 		x.secretCommit(r)
 		return
 	}
 	spec, ok := readers[name]
-	if !ok || loads(r) || quietRead(name, r) {
+	if !ok || loadsEnvironment(r) || quietRead(name, r) {
 		return
 	}
 	args := r.Args()
 	skip := spec.skip
-	if has(args, "-e", "-f", "--regexp", "--expression", "--file") {
+	if inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
 		skip = 0
 	}
-	if name == "rg" && has(args, "--files") {
+	if name == "rg" && inspect.HasWord(args, "--files") {
 		return
 	}
 	operands := 0
@@ -182,14 +218,14 @@ func (x *env) secretOperands(r *shell.Run) {
 	switch name {
 	case "cp", "gcp", "install", "ln", "rsync", "scp":
 		// The last operand is where it goes.
-		if len(files) > 1 && !has(args, "-t") {
+		if len(files) > 1 && !inspect.HasWord(args, "-t") {
 			files = files[:len(files)-1]
 		}
 		if name == "ln" {
 			return
 		}
 	case "curl", "wget", "http", "xh":
-		files = uploads(args)
+		files = uploadedFiles(args)
 	case "sqlite3":
 		files = files[:min(len(files), 1)]
 	case "openssl":
@@ -202,19 +238,19 @@ func (x *env) secretOperands(r *shell.Run) {
 			}
 		}
 	case "perl":
-		if !hasShort(args, 'n', 'p') {
+		if !inspect.HasShort(args, 'n', 'p') {
 			return
 		}
 	case "sed", "gsed":
-		if hasShort(args, 'i') || hasLong(args, "--in-place") {
+		if inspect.HasShort(args, 'i') || inspect.HasLong(args, "--in-place") {
 			return // an edit in place prints nothing
 		}
 	case "gh":
-		if !has(args, "gist") && !has(args, "release") {
+		if !inspect.HasWord(args, "gist") && !inspect.HasWord(args, "release") {
 			return
 		}
 	case "gpg", "age", "sops":
-		if !has(args, "-d", "--decrypt", "decrypt") {
+		if !inspect.HasWord(args, "-d", "--decrypt", "decrypt") {
 			return
 		}
 	}
@@ -238,11 +274,11 @@ func (x *env) secretOperands(r *shell.Run) {
 		}
 		switch {
 		case senders[name] && name != "openssl":
-			x.f.add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
 		case x.reachesNetwork(r, 0):
-			x.f.add("send", r.String(), fmt.Sprintf("%s feeds %s (%s) to the network", name, t, what))
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s feeds %s (%s) to the network", name, t, what))
 		default:
-			x.f.add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
+			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
 		}
 	}
 }
@@ -251,9 +287,9 @@ func (x *env) secretOperands(r *shell.Run) {
 var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true, "Keychains": true, ".kube": true}
 
 // secretFind: find names secret files and hands them to a reader.
-func (x *env) secretFind(i int) {
-	r := &x.script.Runs[i]
-	if n := r.Name(); n != "find" && n != "gfind" && n != "fd" || loads(r) {
+func (x *scope) secretFind(i int) {
+	r := &x.Script.Runs[i]
+	if n := r.Name(); n != "find" && n != "gfind" && n != "fd" || loadsEnvironment(r) {
 		return
 	}
 	args := r.Args()
@@ -279,8 +315,8 @@ func (x *env) secretFind(i int) {
 			reads = reads || isReader(path.Base(args[j+1].Text))
 		}
 	}
-	for j := range x.script.Runs {
-		n := &x.script.Runs[j]
+	for j := range x.Script.Runs {
+		n := &x.Script.Runs[j]
 		if j == i || !isReader(n.Name()) || quietRead(n.Name(), n) {
 			continue
 		}
@@ -289,7 +325,7 @@ func (x *env) secretFind(i int) {
 		}
 	}
 	if reads {
-		x.f.add("read", r.String(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
+		x.Report.Add("read", r.String(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
 	}
 }
 
@@ -317,22 +353,22 @@ func globSecret(t string) (string, bool) {
 // quietRead: options that tell whether something is there, not what it is.
 func quietRead(name string, r *shell.Run) bool {
 	args := r.Args()
-	flags, _ := splitFlags(args)
+	flags, _ := inspect.SplitFlags(args)
 	switch name {
 	case "grep", "egrep", "fgrep", "rg":
-		return hasShort(flags, 'q', 'c', 'l', 'L') || hasLong(flags, "--quiet", "--silent", "--count", "--files-with-matches", "--files-without-match")
+		return inspect.HasShort(flags, 'q', 'c', 'l', 'L') || inspect.HasLong(flags, "--quiet", "--silent", "--count", "--files-with-matches", "--files-without-match")
 	case "cut":
-		return has(args, "-f1") && (has(args, "-d=", "-d'='") || has(args, "="))
+		return inspect.HasWord(args, "-f1") && (inspect.HasWord(args, "-d=", "-d'='") || inspect.HasWord(args, "="))
 	case "diff", "cmp":
-		return hasShort(flags, 'q', 's') || hasLong(flags, "--brief", "--quiet", "--silent")
+		return inspect.HasShort(flags, 'q', 's') || inspect.HasLong(flags, "--brief", "--quiet", "--silent")
 	case "tar":
-		return len(args) > 0 && !strings.Contains(args[0].Text, "c") && !has(args, "--create")
+		return len(args) > 0 && !strings.Contains(args[0].Text, "c") && !inspect.HasWord(args, "--create")
 	}
 	return false
 }
 
-// uploads are the files curl and its like send: @file, -T file, name=@file.
-func uploads(args []shell.Word) []shell.Word {
+// uploadedFiles are the files curl and its like send: @file, -T file, name=@file.
+func uploadedFiles(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
 		t := a.Text
@@ -359,7 +395,7 @@ func uploads(args []shell.Word) []shell.Word {
 
 // opensslPrints: openssl uses keys all day; only dumping one is reading.
 func opensslPrints(args []shell.Word) []shell.Word {
-	if len(args) == 0 || !has(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") || has(args, "-pubout", "-noout", "-check", "-export") {
+	if len(args) == 0 || !inspect.HasWord(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") || inspect.HasWord(args, "-pubout", "-noout", "-check", "-export") {
 		return nil
 	}
 	for i, a := range args {
@@ -371,8 +407,8 @@ func opensslPrints(args []shell.Word) []shell.Word {
 }
 
 // secretCommit: git add of a secret file, or showing one from history.
-func (x *env) secretCommit(r *shell.Run) {
-	sub, args := gitParts(r)
+func (x *scope) secretCommit(r *shell.Run) {
+	sub, args := inspect.GitParts(r)
 	switch sub {
 	case "show", "cat-file", "diff", "blame":
 		for _, a := range args {
@@ -380,8 +416,8 @@ func (x *env) secretCommit(r *shell.Run) {
 			if i := strings.LastIndexByte(t, ':'); i >= 0 {
 				t = t[i+1:]
 			}
-			if what, ok := x.secretWord(t); ok && !has(args, "--stat", "--name-only", "--name-status", "--quiet") {
-				x.f.add("read", r.String(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
+			if what, ok := x.secretWord(t); ok && !inspect.HasWord(args, "--stat", "--name-only", "--name-status", "--quiet") {
+				x.Report.Add("read", r.String(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
 			}
 		}
 		return
@@ -391,15 +427,15 @@ func (x *env) secretCommit(r *shell.Run) {
 	}
 	for _, a := range args {
 		if what, ok := x.secretWord(a.Text); ok && !publicKeyName(path.Base(a.Text)) {
-			x.f.add("commit", r.String(), fmt.Sprintf("git add puts %s (%s) into the repository", a.Text, what))
+			x.Report.Add("commit", r.String(), fmt.Sprintf("git add puts %s (%s) into the repository", a.Text, what))
 		}
 	}
 }
 
 // reachesNetwork follows the pipe behind a run.
-func (x *env) reachesNetwork(r *shell.Run, depth int) bool {
-	for j := r.To.Lo; j < r.To.Hi && j < len(x.script.Runs) && depth < 16; j++ {
-		n := &x.script.Runs[j]
+func (x *scope) reachesNetwork(r *shell.Run, depth int) bool {
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs) && depth < 16; j++ {
+		n := &x.Script.Runs[j]
 		if senders[n.Name()] && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
 			return true
 		}
@@ -411,24 +447,24 @@ func (x *env) reachesNetwork(r *shell.Run, depth int) bool {
 }
 
 // envToNetwork: the whole environment piped to the network.
-func (x *env) envToNetwork(r *shell.Run) {
+func (x *scope) envToNetwork(r *shell.Run) {
 	if !dumpsEnvironment(r) {
 		return
 	}
 	if x.reachesNetwork(r, 0) {
-		x.f.add("send", r.String(), "sends the whole environment to the network")
+		x.Report.Add("send", r.String(), "sends the whole environment to the network")
 		return
 	}
 	// curl -d "$(env)": a later run has this one in one of its words.
-	for j := range x.script.Runs {
-		n := &x.script.Runs[j]
+	for j := range x.Script.Runs {
+		n := &x.Script.Runs[j]
 		if !senders[n.Name()] {
 			continue
 		}
 		for _, a := range n.Args() {
-			for k := a.From.Lo; k < a.From.Hi && k < len(x.script.Runs); k++ {
-				if &x.script.Runs[k] == r {
-					x.f.add("send", n.Name(), "sends the whole environment to the network")
+			for k := a.From.Lo; k < a.From.Hi && k < len(x.Script.Runs); k++ {
+				if &x.Script.Runs[k] == r {
+					x.Report.Add("send", n.Name(), "sends the whole environment to the network")
 					return
 				}
 			}
@@ -437,7 +473,7 @@ func (x *env) envToNetwork(r *shell.Run) {
 }
 
 // secretInCode: python3 -c "print(open('.env').read())".
-func (x *env) secretInCode(r *shell.Run) {
+func (x *scope) secretInCode(r *shell.Run) {
 	if strings.HasSuffix(r.Name(), "awk") {
 		return // its operands are checked like cat's
 	}
@@ -452,9 +488,9 @@ func (x *env) secretInCode(r *shell.Run) {
 	if !opens || strings.Contains(text, "dotenv") {
 		return
 	}
-	for _, lit := range quotedIn(text) {
+	for _, lit := range inspect.QuotedIn(text) {
 		if what, ok := x.secretWord(lit); ok {
-			x.f.add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
+			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
 			return
 		}
 	}

@@ -1,4 +1,6 @@
-package guard
+// Package ownfiles is the guard that keeps agents from changing hookmux's own
+// files, or any agent's hook configuration, and from deciding in a person's place.
+package ownfiles
 
 import (
 	"fmt"
@@ -6,22 +8,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-var ownRules = []RuleInfo{
-	{"own-files.write", "a file tool or a command changes hookmux's files or an agent's hook configuration"},
-	{"own-files.delete", "the same files are deleted or moved away"},
-	{"own-files.hub", "the hub is stopped or killed"},
-	{"own-files.control", "hookmux is told to switch off, trust, install or change its settings"},
-	{"own-files.environment", "hookmux is switched off, or over to other settings, through its environment"},
-	{"own-files.hooks-off", "an agent is started or set so that it runs no hooks"},
-	{"own-files.unreadable", "a command that cannot be read in full and names these files"},
+// Rules are the rules of this guard.
+var Rules = []inspect.RuleInfo{
+	{ID: "own-files.write", What: "a file tool or a command changes hookmux's files or an agent's hook configuration"},
+	{ID: "own-files.delete", What: "the same files are deleted or moved away"},
+	{ID: "own-files.hub", What: "the hub is stopped or killed"},
+	{ID: "own-files.control", What: "hookmux is told to switch off, trust, install or change its settings"},
+	{ID: "own-files.environment", What: "hookmux is switched off, or over to other settings, through its environment"},
+	{ID: "own-files.hooks-off", What: "an agent is started or set so that it runs no hooks"},
+	{ID: "own-files.unreadable", What: "a command that cannot be read in full and names these files"},
 }
 
 // hookConfigs are the hook configurations of the agents, as endings of paths:
 // most exist in the home directory and in projects alike. An ending with "/"
-// means everything below. The catalogue adds more through Options.OwnPaths.
+// means everything below. The catalogue adds more through inspect.Options.OwnPaths.
 var hookConfigs = []string{
 	".hookmux/", ".config/hookmux/", ".local/state/hookmux/", ".local/share/hookmux/", "/etc/hookmux/", "library/application support/hookmux/", ".agents/plugins/hookmux/",
 	".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
@@ -47,15 +51,29 @@ var ownRoots = map[string]bool{
 	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".devin": true, "hookmux": true,
 }
 
-type ownTable struct {
+// scope is what the rules of one command work with.
+type scope struct{ *inspect.Scope }
+
+// Checker checks calls against the rules of this package.
+type Checker struct {
+	pre   *inspect.Needles
+	links *inspect.Needles // set when links are followed: what must be parsed because of them
+
 	exact []string // absolute files and directories from the options
 	files []string
 	dirs  []string
 	hub   string // the hub's process number, "" when not known
 }
 
-func newOwnTable(opt Options) *ownTable {
-	t := &ownTable{}
+// MustParse reports whether a command names something of ours, or writes where
+// a link may lead to it.
+func (t *Checker) MustParse(command string) bool {
+	return t.pre.MustParse(command) || t.links != nil && (t.links.Match(command) || hasFileRedirect(command))
+}
+
+// New makes the checker for the files that opt names.
+func New(opt inspect.Options) *Checker {
+	t := &Checker{}
 	if opt.HubPID > 1 {
 		t.hub = strconv.Itoa(opt.HubPID)
 	}
@@ -79,10 +97,14 @@ func newOwnTable(opt Options) *ownTable {
 			t.files = append(t.files, c)
 		}
 	}
+	t.pre = t.makeNeedles()
+	if opt.Resolve != nil {
+		t.links = linkNeedles()
+	}
 	return t
 }
 
-func (t *ownTable) needles() *needles {
+func (t *Checker) makeNeedles() *inspect.Needles {
 	words := []string{"hookmux"}
 	for root := range ownRoots {
 		words = append(words, root)
@@ -101,19 +123,19 @@ func (t *ownTable) needles() *needles {
 	if t.hub != "" {
 		words = append(words, t.hub)
 	}
-	return newNeedles(true, words...)
+	return inspect.NewNeedles(true, words...)
 }
 
 // linkNeedles are the ways to write. Where links are followed, a command that
 // names nothing of ours may still write to it through a link.
-func linkNeedles() *needles {
-	return newNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ", "sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
+func linkNeedles() *inspect.Needles {
+	return inspect.NewNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ", "sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
 		"curl ", "wget ", "tar ", "unzip ", "yq ", "sponge ")
 }
 
-// redirects reports whether s writes to a file by redirection. The two that
+// checkRedirects reports whether s writes to a file by redirection. The two that
 // stand in every other command, 2>&1 and >/dev/null, do not count.
-func redirects(s string) bool {
+func hasFileRedirect(s string) bool {
 	for {
 		i := strings.IndexByte(s, '>')
 		if i < 0 {
@@ -126,13 +148,13 @@ func redirects(s string) bool {
 	}
 }
 
-// owned says what p is, if it is ours. p is absolute, or as it was written.
-func (t *ownTable) owned(p string) bool {
+// isOwned says what p is, if it is ours. p is absolute, or as it was written.
+func (t *Checker) isOwned(p string) bool {
 	if len(p) < 4 {
 		return false
 	}
 	for _, e := range t.exact {
-		if under(p, e) {
+		if inspect.IsUnder(p, e) {
 			return true
 		}
 	}
@@ -152,55 +174,57 @@ func (t *ownTable) owned(p string) bool {
 	return strings.HasPrefix(l, "/run/user/") && strings.Contains(l, "/hookmux/")
 }
 
-// holds reports whether deleting p takes one of ours with it.
-func (t *ownTable) holds(p string) bool {
-	if t.owned(p) || ownRoots[strings.ToLower(path.Base(p))] && strings.HasPrefix(path.Base(p), ".") {
+// holdsOwned reports whether deleting p takes one of ours with it.
+func (t *Checker) holdsOwned(p string) bool {
+	if t.isOwned(p) || ownRoots[strings.ToLower(path.Base(p))] && strings.HasPrefix(path.Base(p), ".") {
 		return true
 	}
 	for _, e := range t.exact {
-		if p != "/" && below(e, p) {
+		if p != "/" && inspect.IsBelow(e, p) {
 			return true
 		}
 	}
 	return false
 }
 
-func (t *ownTable) inText(text string) string {
+// NamedIn finds the first of our files, or a variable that switches hookmux off,
+// in free text.
+func (t *Checker) NamedIn(text string) string {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune("'\"`()[]{}<>|;,&=@:", r)
 	}) {
-		if t.owned(w) || strings.HasPrefix(w, "HOOKMUX_DISABLE") {
+		if t.isOwned(w) || strings.HasPrefix(w, "HOOKMUX_DISABLE") {
 			return w
 		}
 	}
 	return ""
 }
 
-// path resolves a word both ways: as a place, and as it stands.
-func (t *ownTable) word(x *env, w shell.Word, r *shell.Run, del bool) bool {
-	test := t.owned
+// Path resolves a word both ways: as a place, and as it stands.
+func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bool {
+	test := t.isOwned
 	if del {
-		test = t.holds
+		test = t.holdsOwned
 	}
 	if w.Text == "" || r.Contained {
 		return false
 	}
-	if p := x.place(w, r); p.known {
-		if test(p.path) || w.Glob && t.glob(p.path) {
+	if p := x.ResolveWord(w, r); p.Known {
+		if test(p.Path) || w.Glob && t.globHitsOwned(p.Path) {
 			return true
 		}
-		if w.Glob && !p.all || r.Remote {
+		if w.Glob && !p.All || r.Remote {
 			return false
 		}
 		// Deleting a link leaves alone what it points to.
-		real, ok := x.real(p.path, !del || p.all || strings.HasSuffix(w.Text, "/"))
+		real, ok := x.RealPath(p.Path, !del || p.All || strings.HasSuffix(w.Text, "/"))
 		return ok && test(real)
 	}
 	return test(w.Text)
 }
 
-// glob: a pattern in a directory that holds our files, such as .claude/*.json.
-func (t *ownTable) glob(p string) bool {
+// globHitsOwned: a pattern in a directory that holds our files, such as .claude/*.json.
+func (t *Checker) globHitsOwned(p string) bool {
 	dir, base := path.Split(strings.ToLower(p))
 	for _, f := range t.files {
 		fd, fb := path.Split(f)
@@ -214,57 +238,59 @@ func (t *ownTable) glob(p string) bool {
 	return false
 }
 
-func (t *ownTable) check(x *env) {
-	for i := range x.script.Runs {
-		r := &x.script.Runs[i]
+// CheckScript reports what a command would change of ours.
+func (t *Checker) CheckScript(s *inspect.Scope) {
+	x := &scope{s}
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
 		for _, a := range r.Assigns {
-			t.assignment(x, r, a.Name)
+			t.checkAssignment(x, r, a.Name)
 		}
-		t.redirects(x, r)
+		t.checkRedirects(x, r)
 		if len(r.Argv) == 0 {
 			continue
 		}
-		t.environment(x, r)
-		t.control(x, r)
-		t.agentSwitches(x, r)
-		t.kills(x, r)
-		t.writer(x, r)
-		t.code(x, r)
+		t.checkEnvironment(x, r)
+		t.checkControl(x, r)
+		t.checkAgentSwitches(x, r)
+		t.checkKill(x, r)
+		t.checkWriter(x, r)
+		t.checkCode(x, r)
 	}
-	for _, h := range x.hostRuns() {
-		t.redirects(x, h)
-		t.writer(x, h)
+	for _, h := range x.HostRuns() {
+		t.checkRedirects(x, h)
+		t.checkWriter(x, h)
 	}
 }
 
-func (t *ownTable) redirects(x *env, r *shell.Run) {
+func (t *Checker) checkRedirects(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
-		if rd.Writes() && (t.word(x, rd.Target, r, false) || !r.Contained && ownBinary(rd.Target)) {
-			x.f.add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
+		if rd.Writes() && (t.wordIsOwned(x, rd.Target, r, false) || !r.Contained && ownBinary(rd.Target)) {
+			x.Report.Add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
 		}
 	}
 }
 
-// ownPaths judges the paths of file tools.
-func (g *Guard) ownPaths(f *findings, call *Call, extra inputPaths) {
-	if len(call.Writes) == 0 && len(extra.writes) == 0 {
+// CheckPaths judges the paths of file tools.
+func (t *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
+	call := s.Call
+	if len(call.Writes) == 0 && len(extra.Writes) == 0 {
 		return
 	}
-	x := newEnv(call, nil, f)
 	removes := takesAway(call.ToolName)
 	mine := func(p string) bool {
-		return g.own.owned(p) || removes && g.own.holds(p) || ownBinary(shell.Word{Text: p})
+		return t.isOwned(p) || removes && t.holdsOwned(p) || ownBinary(shell.Word{Text: p})
 	}
-	for _, list := range [...][]string{call.Writes, extra.writes} {
+	for _, list := range [...][]string{call.Writes, extra.Writes} {
 		for _, p := range list {
-			at := x.placeOf(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil)
-			hit := mine(p) || at.known && mine(at.path)
-			if !hit && at.known {
-				real, ok := x.real(at.path, true)
+			at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil)
+			hit := mine(p) || at.Known && mine(at.Path)
+			if !hit && at.Known {
+				real, ok := s.RealPath(at.Path, true)
 				hit = ok && mine(real)
 			}
 			if hit {
-				f.add("write", p, fmt.Sprintf("changes %s", p))
+				s.Report.Add("write", p, fmt.Sprintf("changes %s", p))
 			}
 		}
 	}

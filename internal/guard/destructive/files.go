@@ -1,0 +1,319 @@
+package destructive
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+func rmRule(x *scope, r *shell.Run) {
+	flags, targets := inspect.SplitFlags(r.Args())
+	recursive := inspect.HasShort(flags, 'r', 'R') || inspect.HasLong(flags, "--recursive", "--no-preserve-root")
+	switch r.Name() {
+	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash":
+		recursive = true
+	}
+	for _, w := range targets {
+		if recursive {
+			x.judgeDelete(r, w, "deletes")
+			x.judgeListing(r, w)
+			x.fromList(r, w)
+			continue
+		}
+		p := x.ResolveWord(w, r)
+		if !p.Known || r.Contained {
+			continue
+		}
+		switch why := x.WhyBroad(p); {
+		case p.All && why != "" && why != "the whole project":
+			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes every file in %s", why))
+		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path, "/opt") && !inspect.IsBelow(p.Path, "/usr/local"):
+			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
+		}
+	}
+}
+
+// judgeDelete judges one target of a recursive delete.
+func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
+	p := x.ResolveWord(w, r)
+	if p.Known {
+		why := x.WhyBroad(p)
+		if r.Contained {
+			if why == "the whole file system" || why == "a top-level directory" {
+				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s in a container", verb, why))
+			}
+			return
+		}
+		switch {
+		case why != "":
+			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (%s)", verb, p.Text, why))
+		case x.IsOutside(p) && !buildDir(path.Base(p.Path)):
+			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("%s %s, which is outside the project", verb, p.Text))
+		}
+		return
+	}
+	if strings.TrimSuffix(w.Text, "/") == ".git" || strings.HasSuffix(strings.TrimSuffix(w.Text, "/"), "/.git") {
+		x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (a repository's history)", verb, w.Text))
+		return
+	}
+	// The directory is not known: patterns over all of it are a gamble.
+	if !w.Dynamic && (p.All || strings.HasPrefix(w.Text, "..")) {
+		x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb, w.Text))
+		return
+	}
+	// What an unset variable would make of it.
+	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
+		if why := x.WhyBroad(b); why != "" && why != "the repository's history" && !x.commonSub(b.Path) {
+			x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text, b.Path, why))
+		}
+	}
+}
+
+// judgeListing: ls / | xargs rm -rf deletes what the listing names.
+func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
+	if !w.Dynamic || r.Contained {
+		return
+	}
+	for i := w.From.Lo; i < w.From.Hi && i < len(x.Script.Runs); i++ {
+		from := &x.Script.Runs[i]
+		if from.Name() != "ls" {
+			continue
+		}
+		_, dirs := inspect.SplitFlags(from.Args())
+		for _, d := range dirs {
+			p := x.ResolveWord(d, from)
+			if why := x.WhyBroad(p); p.Known && why != "" && why != "the whole project" {
+				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
+			}
+		}
+	}
+}
+
+// commonSub are names that build scripts join to a variable all the time:
+// "$OUT/bin" is no sign of danger, "$ROOT/etc" is.
+func (x *scope) commonSub(p string) bool {
+	if p == "/" || strings.Count(p, "/") != 1 {
+		return strings.Count(p, "/") > 1
+	}
+	for _, d := range inspect.SystemDirs {
+		if p == d {
+			switch path.Base(p) {
+			case "bin", "lib", "lib64", "sbin", "run", "dev", "cores", "private":
+				return true
+			}
+			return false
+		}
+	}
+	return p != "/home" && p != "/Users" && p != x.Home
+}
+
+var findTests = []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-newer", "-size", "-empty",
+	"-ctime", "-atime", "-user", "-perm", "-cmin", "-amin", "-xtype", "-inum", "-links", "-samefile", "-group", "-nouser", "-lname"}
+
+func findRule(x *scope, r *shell.Run) {
+	args := r.Args()
+	if !x.FindDeletes(r, args) || r.Contained {
+		return
+	}
+	var starts []shell.Word
+	if strings.HasPrefix(r.Name(), "fd") {
+		_, rest := inspect.SplitFlags(args)
+		if len(rest) > 1 {
+			starts = rest[1:]
+		}
+	} else {
+		for _, a := range args {
+			if a.Text == "" || strings.HasPrefix(a.Text, "-") && len(a.Text) > 2 || a.Text == "(" || a.Text == "!" {
+				break
+			}
+			if a.Text[0] != '-' {
+				starts = append(starts, a)
+			}
+		}
+	}
+	if len(starts) == 0 {
+		starts = []shell.Word{{Text: ".", Bare: "."}}
+	}
+	filtered := inspect.HasWord(args, findTests...) || strings.HasPrefix(r.Name(), "fd")
+	for i, a := range args {
+		if strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "name") && i+1 < len(args) {
+			switch args[i+1].Text {
+			case "*", "*.*":
+				filtered = false
+			case ".git":
+				x.Report.Add("find-delete", r.String(), "deletes repositories' histories")
+			}
+		}
+	}
+	for _, s := range starts {
+		p := x.ResolveWord(s, r)
+		if !p.Known {
+			if b := x.ResolveBare(s, r); s.Dynamic && b.Known && b.Path == "/" {
+				x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes below %s, which is the root if the variable is empty", s.Text))
+			}
+			continue
+		}
+		why := x.WhyBroad(p)
+		switch {
+		case why == "the whole project" && filtered, why == "the repository's history" && filtered:
+		case why != "":
+			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
+		case x.IsOutside(p):
+			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s, outside the project", p.Text))
+		}
+	}
+}
+
+func permissionRule(x *scope, r *shell.Run) {
+	flags, rest := inspect.SplitFlags(r.Args())
+	if len(rest) < 2 || r.Contained {
+		return
+	}
+	recursive := inspect.HasShort(flags, 'R') || inspect.HasLong(flags, "--recursive")
+	mode := rest[0].Text
+	open := r.Name() == "chmod" && (strings.HasSuffix(mode, "777") || mode == "a+rwx" || mode == "+rwx" || mode == "ugo+rwx" || mode == "a=rwx" || mode == "o+w" || mode == "a+w" || strings.HasSuffix(mode, "666"))
+	closed := r.Name() == "chmod" && (strings.Trim(mode, "0") == "" || mode == "a-rwx" || mode == "-rwx" || mode == "a-x" || mode == "-x")
+	for _, w := range rest[1:] {
+		p := x.ResolveWord(w, r)
+		if !p.Known {
+			if b := x.ResolveBare(w, r); w.Dynamic && recursive && b.Known && b.Path == "/" {
+				x.Report.Add("permissions", r.String(), fmt.Sprintf("changes everything below %s, which is the root if the variable is empty", w.Text))
+			}
+			continue
+		}
+		why := x.WhyBroad(p)
+		inProject := why == "the whole project" || why == "the repository's history"
+		switch {
+		case why == "":
+		case recursive && !inProject, recursive && (open || closed):
+			x.Report.Add("permissions", r.String(), fmt.Sprintf("changes permissions or owners of all of %s (%s)", p.Text, why))
+		case !inProject && (open || closed):
+			x.Report.Add("permissions", r.String(), fmt.Sprintf("opens or closes %s (%s) to everyone", p.Text, why))
+		}
+	}
+}
+
+// whyVital files: losing their contents locks people out or loses a repository.
+func (x *scope) whyVital(p inspect.Place) string {
+	if !p.Known {
+		return ""
+	}
+	t := p.Path
+	switch t {
+	case "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/sudoers", "/etc/fstab", "/etc/ssh/sshd_config", "/etc/crypttab", "/etc/gshadow", "/etc/hosts", "/etc/resolv.conf":
+		return "a vital system file"
+	}
+	if inspect.IsUnder(t, "/boot") || inspect.IsUnder(t, "/etc/sudoers.d") || inspect.IsUnder(t, "/etc/pam.d") {
+		return "a vital system file"
+	}
+	if path.Dir(t) == x.Home {
+		switch path.Base(t) {
+		case ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", ".gitconfig", ".bash_history", ".zsh_history":
+			return "a personal start file"
+		}
+	}
+	if strings.HasPrefix(t, x.Home+"/.ssh/") {
+		return "a personal ssh file"
+	}
+	if inspect.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") && !strings.Contains(t, "/.git/info/") && !strings.HasSuffix(t, "_EDITMSG") {
+		return "the repository's own data"
+	}
+	return ""
+}
+
+func isDevice(p inspect.Place) bool {
+	t := p.Text
+	if p.Known {
+		t = p.Path
+	}
+	if !strings.HasPrefix(t, "/dev/") {
+		return false
+	}
+	for _, d := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "md", "dm-", "mapper/", "loop", "mem", "kmem", "port", "block/", "zd", "nbd", "sr", "fd0"} {
+		if strings.HasPrefix(t[len("/dev/"):], d) {
+			return true
+		}
+	}
+	return false
+}
+
+// redirectRule: `> file` empties the file before anything runs.
+func redirectRule(x *scope, r *shell.Run) {
+	for _, rd := range r.Redirects {
+		if !rd.Writes() || r.Contained {
+			continue
+		}
+		p := x.ResolveWord(rd.Target, r)
+		if isDevice(p) {
+			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", rd.Target.Text))
+			continue
+		}
+		if strings.HasPrefix(p.Path, "/proc/sysrq-trigger") {
+			x.Report.Add("system", r.String(), "triggers a kernel emergency function")
+			continue
+		}
+		if why := x.whyVital(p); why != "" && !strings.Contains(rd.Op, ">>") {
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
+		}
+	}
+}
+
+func overwriteRule(x *scope, r *shell.Run) {
+	flags, rest := inspect.SplitFlags(r.Args())
+	if r.Contained || len(rest) == 0 {
+		return
+	}
+	name := strings.TrimPrefix(r.Name(), "g")
+	last := rest[len(rest)-1]
+	dest := x.ResolveWord(last, r)
+	switch name {
+	case "mv":
+		for _, w := range rest[:len(rest)-1] {
+			p := x.ResolveWord(w, r)
+			if dest.Path == "/dev/null" {
+				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s to /dev/null", w.Text))
+				continue
+			}
+			if why := x.WhyBroad(p); p.Known && why != "" && !(p.All && why == "the whole project") {
+				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
+			}
+		}
+	case "rsync":
+		if inspect.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del", "--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
+			if why := x.WhyBroad(dest); dest.Known && why != "" {
+				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)", last.Text, why))
+			}
+		}
+		return
+	}
+	targets := rest
+	switch name {
+	case "mv", "cp", "ln", "install":
+		targets = rest[len(rest)-1:]
+		if name == "ln" && !inspect.HasShort(flags, 'f') {
+			return
+		}
+	case "tee":
+		if inspect.HasShort(flags, 'a') || inspect.HasLong(flags, "--append") {
+			targets = nil
+			for _, w := range rest {
+				if isDevice(x.ResolveWord(w, r)) {
+					targets = append(targets, w)
+				}
+			}
+		}
+	}
+	for _, w := range targets {
+		p := x.ResolveWord(w, r)
+		if isDevice(p) {
+			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", w.Text))
+		} else if why := x.whyVital(p); why != "" {
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
+		} else if name == "truncate" && p.Known && x.WhyBroad(p) == "a system directory" {
+			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s in a system directory", w.Text))
+		}
+	}
+}

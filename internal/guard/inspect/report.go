@@ -1,0 +1,118 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+)
+
+// Call is one tool call, in unified words.
+type Call struct {
+	Agent    string
+	ToolKind string // shell, file_read, file_write, file_edit, search, fetch, task, mcp, question, plan, other
+	ToolName string
+	Commands []string
+	Reads    []string // paths as the tool named them
+	Writes   []string
+	URL      string
+	Input    []byte // raw tool input, JSON
+	Cwd      string
+	Project  string
+	Home     string
+}
+
+// Options set up a guard.
+type Options struct {
+	// Ask makes the dispatcher ask a person instead of denying. The guard only
+	// carries it.
+	Ask bool
+	// Allow lists what is always allowed: a guard's name, a rule id, or
+	// "rule:exact command" for one command only.
+	Allow []string
+	// OwnPaths are further absolute files and directories for own-files.
+	OwnPaths []string
+	// HubPID is the hub's process number, 0 when it is not known; own-files
+	// then cannot tell `kill 123` from any other kill.
+	HubPID int
+	// Resolve follows the symbolic links in an absolute path as far as it exists
+	// and returns the rest unchanged. It must be quick and must not fail; nil
+	// leaves every path as it is named. own-files and secrets judge both names.
+	Resolve func(path string) string
+}
+
+// Finding is one thing a guard objects to.
+type Finding struct {
+	Guard  string `json:"guard"`
+	Rule   string `json:"rule"`
+	Reason string `json:"reason"` // one line: what and why
+	Where  string `json:"where"`  // the piece of the command, or the path
+}
+
+// RuleInfo describes one rule.
+type RuleInfo struct {
+	ID   string `json:"id"`
+	What string `json:"what"`
+}
+
+// Allowed is what a person lets pass for good.
+type Allowed struct {
+	rules map[string]bool
+	exact []string // "rule:command"
+}
+
+// NewAllowed reads Options.Allow.
+func NewAllowed(list []string) Allowed {
+	a := Allowed{rules: map[string]bool{}}
+	for _, entry := range list {
+		if strings.Contains(entry, ":") {
+			a.exact = append(a.exact, entry)
+			continue
+		}
+		a.rules[strings.TrimPrefix(entry, "guard.")] = true
+	}
+	return a
+}
+
+// Rule reports whether a rule, or a whole guard, is allowed.
+func (a Allowed) Rule(id string) bool { return a.rules[id] }
+
+// Report collects findings, without doubles and without what is allowed.
+type Report struct {
+	Command string // the command that is being checked, "" for file tools
+	List    []Finding
+	guard   string
+	allow   Allowed
+}
+
+// NewReport makes an empty report of the guard of that name.
+func NewReport(guard string, allow Allowed) *Report { return &Report{guard: guard, allow: allow} }
+
+// MaxFindings is enough to decide and to explain.
+const MaxFindings = 16
+
+// Add adds one finding. rule is the id without the guard's name.
+func (f *Report) Add(rule, where, reason string) {
+	id := f.guard + "." + rule
+	if f.allow.Rule(id) || len(f.List) >= MaxFindings {
+		return
+	}
+	if f.Command != "" && slices.Contains(f.allow.exact, id+":"+f.Command) {
+		return
+	}
+	fd := Finding{Guard: f.guard, Rule: id, Reason: oneLine(reason, 300), Where: oneLine(where, 200)}
+	if !slices.Contains(f.List, fd) {
+		f.List = append(f.List, fd)
+	}
+}
+
+// oneLine keeps agent text from breaking a message into lines.
+func oneLine(s string, limit int) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' || r < ' ' }), " ")
+	if len(s) <= limit {
+		return s
+	}
+	cut := limit
+	for cut > 0 && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return s[:cut] + "…"
+}

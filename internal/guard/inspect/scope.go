@@ -1,0 +1,271 @@
+package inspect
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// Scope is what the rules of one command work with.
+type Scope struct {
+	Call    *Call
+	Script  *shell.Script
+	Report  *Report
+	Home    string
+	Cwd     string
+	Project string
+	resolve func(string) string // Options.Resolve
+	asked   int                 // how often resolve was asked
+}
+
+// MaxResolve bounds the questions one command may put to the file system.
+const MaxResolve = 64
+
+// RealPath is where p leads when links are followed; ok is false when that is no
+// other place. follow says whether the last part of p is followed, too.
+func (x *Scope) RealPath(p string, follow bool) (string, bool) {
+	if x.resolve == nil || x.asked >= MaxResolve || !path.IsAbs(p) {
+		return "", false
+	}
+	x.asked++
+	out := ""
+	if follow {
+		out = x.resolve(p)
+	} else {
+		out = path.Join(x.resolve(path.Dir(p)), path.Base(p))
+	}
+	if out = path.Clean(out); !path.IsAbs(out) || out == p {
+		return "", false
+	}
+	return out, true
+}
+
+// Stand-ins where the call does not say where it happens: relative paths then
+// still count as inside the project.
+const (
+	unknownHome = "/home/user"
+	unknownCwd  = "/home/user/project"
+)
+
+// NewScope describes where a call happens. s is nil for file tools.
+func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) string) *Scope {
+	x := &Scope{Call: call, Script: s, Report: f, resolve: resolve, Home: call.Home, Cwd: call.Cwd, Project: call.Project}
+	if x.Home == "" {
+		x.Home = unknownHome
+	}
+	if x.Cwd == "" {
+		x.Cwd = x.Project
+	}
+	if x.Cwd == "" {
+		x.Cwd = unknownCwd
+	}
+	if x.Project == "" {
+		x.Project = x.Cwd
+	}
+	x.Home, x.Cwd, x.Project = path.Clean(x.Home), path.Clean(x.Cwd), path.Clean(x.Project)
+	return x
+}
+
+// Place is where a word points.
+type Place struct {
+	Text  string // as written
+	Path  string // absolute and clean, when known
+	Known bool
+	All   bool // the contents of path ("dir/*"), not path itself
+}
+
+// Place resolves word as an argument of run.
+func (x *Scope) ResolveWord(w shell.Word, r *shell.Run) Place {
+	return x.ResolveText(w.Text, w.Tilde, w.Dynamic, r)
+}
+
+// ResolveBare resolves word with every expansion that may be empty left out.
+func (x *Scope) ResolveBare(w shell.Word, r *shell.Run) Place {
+	return x.ResolveText(w.Bare, w.Tilde, strings.Contains(w.Bare, "$"), r)
+}
+
+func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Place {
+	p := Place{Text: text}
+	t, ok := x.expandKnown(text, tilde, dynamic)
+	if !ok || t == "" {
+		return p
+	}
+	for {
+		cut := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "/.*"), "/*"), "/**")
+		if cut == t {
+			break
+		}
+		p.All = true
+		if cut == "" {
+			cut = "/"
+		}
+		t = cut
+	}
+	if t == "*" || t == ".*" || t == "**" || t == "./*" {
+		p.All, t = true, "."
+	}
+	if !path.IsAbs(t) {
+		dir, ok := x.StartDir(r)
+		if !ok {
+			return p
+		}
+		t = path.Join(dir, t)
+	}
+	p.Path, p.Known = path.Clean(t), true
+	return p
+}
+
+// expandKnown puts in the places everyone knows: ~, $HOME, $PWD, $TMPDIR, $USER.
+func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
+	if tilde && strings.HasPrefix(t, "~") {
+		name, rest, _ := strings.Cut(t[1:], "/")
+		switch name {
+		case "":
+			t = x.Home
+		case "+":
+			t = x.Cwd
+		case "root":
+			t = "/root"
+		default:
+			t = path.Join(path.Dir(x.Home), name)
+		}
+		if rest != "" {
+			t += "/" + rest
+		}
+	}
+	if !dynamic {
+		return t, true
+	}
+	if strings.HasPrefix(t, "~/") || t == "~" {
+		t = x.Home + t[1:]
+	}
+	for _, v := range [...]struct{ name, value string }{
+		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME", path.Base(x.Home)},
+	} {
+		t = strings.ReplaceAll(t, "${"+v.name+"}", v.value)
+		t = replaceVar(t, "$"+v.name, v.value)
+	}
+	for _, who := range [...]string{"$(whoami)", "`whoami`", "$(id -un)"} {
+		t = strings.ReplaceAll(t, who, path.Base(x.Home))
+	}
+	t = strings.ReplaceAll(t, "$(git rev-parse --show-toplevel)", x.Project)
+	t = strings.ReplaceAll(t, "//", "/")
+	return t, !strings.ContainsAny(t, "$`") && !strings.Contains(t, "{}")
+}
+
+// replaceVar replaces $NAME where the name ends there: not $HOME in $HOMEBREW.
+func replaceVar(t, name, value string) string {
+	for from := 0; ; {
+		i := strings.Index(t[from:], name)
+		if i < 0 {
+			return t
+		}
+		i += from
+		end := i + len(name)
+		if end < len(t) && (isAlnum(t[end]) || t[end] == '_') {
+			from = end
+			continue
+		}
+		t = t[:i] + value + t[end:]
+		from = i + len(value)
+	}
+}
+
+// StartDir is the directory a run starts in, as far as the cds before it tell.
+func (x *Scope) StartDir(r *shell.Run) (string, bool) {
+	dir := x.Cwd
+	if r == nil {
+		return dir, true
+	}
+	if r.Remote {
+		dir = x.Home
+	}
+	for _, d := range r.Dirs {
+		t, ok := x.expandKnown(d.Text, d.Tilde, d.Dynamic)
+		if !ok || t == "-" {
+			return "", false
+		}
+		if path.IsAbs(t) {
+			dir = t
+		} else {
+			dir = path.Join(dir, t)
+		}
+	}
+	return path.Clean(dir), true
+}
+
+// IsUnder reports whether p is dir or below it.
+func IsUnder(p, dir string) bool {
+	return p == dir || dir == "/" || strings.HasPrefix(p, dir) && p[len(dir)] == '/'
+}
+
+func IsBelow(p, dir string) bool { return p != dir && IsUnder(p, dir) }
+
+// SystemDirs belong to the machine, not to a user.
+var SystemDirs = []string{
+	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run", "/root",
+	"/var", "/opt", "/srv", "/System", "/Library", "/Applications", "/private", "/cores", "/nix", "/snap",
+}
+
+// IsScratch are places made to be thrown away.
+func (x *Scope) IsScratch(p string) bool {
+	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"} {
+		if IsBelow(p, d) {
+			return true
+		}
+	}
+	for _, d := range [...]string{"/.cache", "/.npm", "/Library/Caches", "/Library/Developer/Xcode/DerivedData", "/.local/share/Trash", "/.Trash",
+		"/.gradle/caches", "/.m2/repository", "/.cargo/registry", "/go/pkg/mod", "/.terraform.d/plugin-cache"} {
+		if IsBelow(p, x.Home+d) || d != "/.cache" && p == x.Home+d {
+			return true
+		}
+	}
+	return false
+}
+
+func isSystem(p string) bool {
+	for _, d := range SystemDirs {
+		if IsUnder(p, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// WhyBroad says why losing p would be a catastrophe; "" when it would not.
+func (x *Scope) WhyBroad(p Place) string {
+	t := p.Path
+	switch {
+	case t == "/":
+		return "the whole file system"
+	case t == x.Home:
+		return "the home directory"
+	case IsBelow(x.Home, t):
+		return "a parent of the home directory"
+	case t == x.Project:
+		return "the whole project"
+	case IsBelow(x.Project, t):
+		return "a parent of the project"
+	case strings.Count(t, "/") == 1:
+		return "a top-level directory"
+	}
+	if IsBelow(t, x.Project) {
+		if path.Base(t) == ".git" {
+			return "the repository's history"
+		}
+		return ""
+	}
+	if !x.IsScratch(t) && isSystem(t) {
+		return "a system directory"
+	}
+	if strings.Count(t, "/") == 2 && (IsUnder(t, "/home") || IsUnder(t, "/Users")) {
+		return "a home directory"
+	}
+	return ""
+}
+
+// IsOutside reports whether p is neither in the project nor scratch space.
+func (x *Scope) IsOutside(p Place) bool {
+	return !IsUnder(p.Path, x.Project) && !x.IsScratch(p.Path)
+}
