@@ -242,8 +242,8 @@ func (d *drain) run() {
 // giveBack: quiet after a storm, and others may need the memory.
 func (d *drain) giveBack() {
 	d.text, d.rows, d.items = nil, nil, nil
-	d.hub.sessions.book.Rest(time.Now(), keepAwake)
-	d.hub.sessions.book.Compact()
+	d.hub.sessions.book.CompactIdle(time.Now(), keepAwake)
+	d.hub.sessions.book.ReleaseMemory()
 	debug.FreeOSMemory()
 }
 

@@ -150,9 +150,9 @@ func (s *sessions) decided(ev *event.Event, d event.Decision) {
 
 // held tells the book that a call waits for a person, or waits no more.
 func (s *sessions) held(ev *event.Event, waits bool) {
-	tell := s.book.LetGo
+	tell := s.book.WaitsNoMore
 	if waits {
-		tell = s.book.Held
+		tell = s.book.WaitsForPerson
 	}
 	if c := tell(ev, time.Now(), s.rulesOf(ev.Agent)); c.Session != nil {
 		s.note(c)
@@ -314,7 +314,7 @@ func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
 	if len(changes) > 0 && s.book.Len() > s.pruneAt {
 		s.prune()
 	}
-	if len(changes) > 0 && s.book.Awake() > s.restAt {
+	if len(changes) > 0 && s.book.ActiveCount() > s.restAt {
 		s.rest()
 	}
 	return len(changes) > 0
@@ -329,8 +329,8 @@ const (
 
 // rest lets sessions that are silent take little memory.
 func (s *sessions) rest() {
-	s.book.Rest(time.Now().Add(-awakeFor), keepAwake)
-	s.restAt = s.book.Awake() + 2*keepAwake
+	s.book.CompactIdle(time.Now().Add(-awakeFor), keepAwake)
+	s.restAt = s.book.ActiveCount() + 2*keepAwake
 }
 
 // keepQuiet is how many sessions are kept in which nothing goes on and whose
@@ -340,14 +340,14 @@ const keepQuiet = 500
 
 // prune lets those go that were not heard of for longest.
 func (s *sessions) prune() {
-	var quiet []session.Glance
-	for _, one := range s.book.Glances() {
+	var quiet []session.Overview
+	for _, one := range s.book.Overviews() {
 		if one.Quiet() && !(one.Live && s.watches.watched(&one)) {
 			quiet = append(quiet, one)
 		}
 	}
 	if drop := len(quiet) - keepQuiet; drop > 0 {
-		slices.SortFunc(quiet, func(a, b session.Glance) int { return a.LastEvent.Compare(b.LastEvent) })
+		slices.SortFunc(quiet, func(a, b session.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
 		for _, one := range quiet[:drop] {
 			s.note(s.book.Forget(one.Key))
 		}

@@ -171,7 +171,7 @@ func (p *panes) ask(key session.Key, at event.Place) {
 	if one, there := p.s.book.Get(key); there && one.Place.PID == at.PID && one.Place.Start == at.Start && samePlace(one.Place, at) {
 		place := one.Place
 		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server, now.place.MuxPID
-		p.s.note(p.s.book.Placed(key, place))
+		p.s.note(p.s.book.SetPlace(key, place))
 	}
 }
 

@@ -33,8 +33,8 @@ func TestSleepingSessions(t *testing.T) {
 		return string(b)
 	}
 	awake := all()
-	w.h.sessions.book.Rest(time.Now().Add(time.Hour), 0)
-	if n := w.h.sessions.book.Awake(); n > 4 { // a look behind the corridor may wake one
+	w.h.sessions.book.CompactIdle(time.Now().Add(time.Hour), 0)
+	if n := w.h.sessions.book.ActiveCount(); n > 4 { // a look behind the corridor may wake one
 		t.Fatalf("%d are awake", n)
 	}
 	if asleep := all(); asleep != awake {
@@ -50,7 +50,7 @@ func TestSleepingSessions(t *testing.T) {
 	if d := w.session("mine"); d.ID != "s2" || d.Turn == nil || d.Turn.Summary != "Done." {
 		t.Errorf("%+v", d)
 	}
-	w.h.sessions.book.Rest(time.Now().Add(time.Hour), 0)
+	w.h.sessions.book.CompactIdle(time.Now().Add(time.Hour), 0)
 	w.down()
 	w.up()
 	if list := w.sessions(); len(list) != 8 {

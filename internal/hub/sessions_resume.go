@@ -171,7 +171,7 @@ func (s *sessions) takenUp(r resume.Record, by processKey) {
 	}
 	environ, _ := table.Environ(by.pid)
 	where := s.hub.whereOf(caller{pid: p.PID, start: p.Start, tty: p.TTY}, event.Place{}, []byte(strings.Join(environ, "\x00")))
-	s.note(s.book.TakenUp(session.Key{Agent: r.Agent, ID: r.Session}, time.Now(), where, r.Dir, r.Title))
+	s.note(s.book.Resumed(session.Key{Agent: r.Agent, ID: r.Session}, time.Now(), where, r.Dir, r.Title))
 }
 
 func (c *claims) drop(key session.Key) {

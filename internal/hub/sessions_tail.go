@@ -109,7 +109,7 @@ func (t *tails) look(ctx context.Context) {
 	for round, reads := len(t.ring), 0; round > 0 && reads < tailAtOnce; round-- {
 		one := t.ring[0]
 		t.ring[0], t.ring = nil, t.ring[1:]
-		state, ok := t.s.book.Glance(one.key)
+		state, ok := t.s.book.Overview(one.key)
 		if !ok || t.all[one.key] != one || now.After(one.until) && !state.Open {
 			if t.all[one.key] == one {
 				delete(t.all, one.key)
@@ -127,7 +127,7 @@ func (t *tails) look(ctx context.Context) {
 
 // read looks at one record. The session itself is asked for only when there is
 // something to do: most are silent, and asleep.
-func (t *tails) read(one *tail, state session.Glance, now time.Time) {
+func (t *tails) read(one *tail, state session.Overview, now time.Time) {
 	rules := t.s.rulesOf(one.key.Agent)
 	if one.reader == nil {
 		if now.Sub(one.tried) < tailRetry && !one.tried.IsZero() {
@@ -170,7 +170,7 @@ func (t *tails) read(one *tail, state session.Glance, now time.Time) {
 		return
 	}
 	if state, ok := t.s.book.Get(one.key); ok && state.Turn != nil && !state.Turn.Open() && state.Turn.Summary == "" {
-		t.apply(t.s.book.LastWords(one.key, one.said))
+		t.apply(t.s.book.SetSummary(one.key, one.said))
 	}
 }
 
@@ -299,7 +299,7 @@ func commandsIn(input []byte) []string {
 
 // environOf looks variables of a session's process up, for the place of its
 // store. Nothing of it is kept.
-func (s *sessions) environOf(one *session.Glance) func(string) string {
+func (s *sessions) environOf(one *session.Overview) func(string) string {
 	var environ []string
 	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.hub.table, key) == session.Alive {
 		environ, _ = s.hub.table.Environ(key.pid)

@@ -54,7 +54,7 @@ func (w *watches) see(one *session.Session) {
 }
 
 // watched reports whether a session's process is known to live.
-func (w *watches) watched(one *session.Glance) bool {
+func (w *watches) watched(one *session.Overview) bool {
 	key := processKey{one.PID, one.Start}
 	w.mu.Lock()
 	defer w.mu.Unlock()

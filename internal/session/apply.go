@@ -29,34 +29,34 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 		}
 		return b.Mux0(&m, ev.Time, ev.Where, rules)
 	}
-	n := news{ev: ev, at: ev.Time, seq: seq, rules: rules}
+	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key, ok := b.route(&n)
+	key, ok := b.findSession(&n)
 	if !ok {
 		return Change{Key: key, Stale: n.stale}
 	}
-	old := b.shelf.get(key)
+	old := b.store.getSession(key)
 	c := Change{Key: key, Subagent: n.actor != ""}
 	var next *Session
 	if old != nil {
-		next = old.clone()
+		next = old.copySession()
 	} else {
 		next = &Session{
 			Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
-			Beneath: Beneath{Base: NeverRan, BaseSince: n.at},
+			Machine: MachineState{Base: NeverRan, BaseSince: n.at},
 		}
 	}
-	next.note(&n)
+	next.recordFacts(&n)
 	if !rules.Off {
-		next.react(&n, &c)
+		next.applySignal(&n, &c)
 	}
-	b.settle(old, next, &c)
+	b.commitChange(old, next, &c)
 	return c
 }
 
-// news is one event on its way through the machine.
-type news struct {
+// input is one event on its way through the machine.
+type input struct {
 	ev    *event.Event
 	at    time.Time
 	seq   uint64
@@ -66,19 +66,19 @@ type news struct {
 	stale string
 }
 
-// signal is what the event says about the status.
-func (n *news) signal() agent.Signal {
+// statusSignal is what the event says about the status.
+func (n *input) statusSignal() agent.Signal {
 	if n.rules.Spec != nil {
 		if is := n.rules.Spec.SignalOf(n.ev); is != "" {
 			return is
 		}
 	}
-	return usual(n.ev)
+	return defaultSignal(n.ev)
 }
 
-// usual is what an event of this kind says when nothing is known about the
+// defaultSignal is what an event of this kind says when nothing is known about the
 // agent.
-func usual(ev *event.Event) agent.Signal {
+func defaultSignal(ev *event.Event) agent.Signal {
 	switch ev.Kind {
 	case event.SessionStart:
 		return agent.SignalStarts
@@ -104,9 +104,9 @@ func usual(ev *event.Event) agent.Signal {
 	return agent.SignalNothing
 }
 
-// route finds the session an event counts for: a subagent's counts for the
+// findSession finds the session an event counts for: a subagent's counts for the
 // session it works for.
-func (b *Book) route(n *news) (Key, bool) {
+func (b *Book) findSession(n *input) (Key, bool) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
 	if key.ID == "" {
@@ -117,7 +117,7 @@ func (b *Book) route(n *news) (Key, bool) {
 		// Not an id an agent would give, so that it is never resumed.
 		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
-	if parent, ok := b.children[key]; ok && b.shelf.has(parent) {
+	if parent, ok := b.children[key]; ok && b.store.hasSession(parent) {
 		n.actor, n.child = key.ID, true
 		return parent, true
 	}
@@ -138,7 +138,7 @@ func (b *Book) route(n *news) (Key, bool) {
 			parent = above
 		}
 		n.child = true
-		return parent, b.shelf.has(parent) || n.unknownParent()
+		return parent, b.store.hasSession(parent) || n.unknownParent()
 	}
 	if sub.ID == ev.Session && n.rules.Spec != nil && n.rules.Spec.ChildSessions {
 		n.child = true
@@ -147,24 +147,24 @@ func (b *Book) route(n *news) (Key, bool) {
 	return key, true
 }
 
-func (n *news) unknownParent() bool {
+func (n *input) unknownParent() bool {
 	n.stale = "a subagent of a session nobody has heard of"
 	return false
 }
 
-// note keeps what an event says about the session, whatever it says about the
+// recordFacts keeps what an event says about the session, whatever it says about the
 // status.
-func (s *Session) note(n *news) {
+func (s *Session) recordFacts(n *input) {
 	ev := n.ev
 	if n.at.After(s.LastEvent) {
 		s.LastEvent = n.at
 	}
-	if n.seq > s.Beneath.Seq {
-		s.Beneath.Seq = n.seq
+	if n.seq > s.Machine.Seq {
+		s.Machine.Seq = n.seq
 	}
 	if n.actor == "" || !n.child {
 		if n.actor == "" {
-			keep(&s.Cwd, ev.Cwd)
+			setIfGiven(&s.Cwd, ev.Cwd)
 		}
 		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
 			s.Place = ev.Where
@@ -173,95 +173,95 @@ func (s *Session) note(n *news) {
 	if n.actor != "" {
 		return
 	}
-	keep(&s.Mode, ev.Mode)
-	keep(&s.Model, ev.Model)
-	keep(&s.Version, ev.AgentVersion)
-	keep(&s.Transcript, ev.Transcript)
+	setIfGiven(&s.Mode, ev.Mode)
+	setIfGiven(&s.Model, ev.Model)
+	setIfGiven(&s.Version, ev.AgentVersion)
+	setIfGiven(&s.Transcript, ev.Transcript)
 	if ev.Attended != event.AttendedUnknown {
 		s.Attended = ev.Attended
 	}
-	s.titles(n)
+	s.recordTitles(n)
 }
 
-func keep(into *string, said string) {
+func setIfGiven(into *string, said string) {
 	if said != "" && *into != said { // the old one holds on to less memory
 		*into = said
 	}
 }
 
-// react follows what the event says about the status.
-func (s *Session) react(n *news, c *Change) {
-	signal := n.signal()
+// applySignal follows what the event says about the status.
+func (s *Session) applySignal(n *input, c *Change) {
+	signal := n.statusSignal()
 	if signal == agent.SignalNests {
-		s.Beneath.Depth++
+		s.Machine.NestedTurns++
 		return
 	}
 	switch n.ev.Kind {
 	case event.SubagentStart, event.SubagentEnd:
-		s.helper(n)
+		s.trackSubagent(n)
 		return
 	}
 	if n.actor != "" {
-		s.helped(n, signal, c)
+		s.subagentReported(n, signal, c)
 		return
 	}
-	if why := s.late(n, signal); why != "" {
+	if why := s.staleReason(n, signal); why != "" {
 		c.Stale = why
-		s.afterTheEnd(n)
+		s.recordLateFiles(n)
 		return
 	}
 	switch signal {
 	case agent.SignalStarts:
-		s.start(n, c)
+		s.sessionStarted(n, c)
 	case agent.SignalLeaves:
-		s.left(n, c)
+		s.sessionEnded(n, c)
 	case agent.SignalPrompts:
-		s.prompted(n, c)
+		s.promptSubmitted(n, c)
 	case agent.SignalWorks:
-		s.works(n, c)
+		s.workReported(n, c)
 	case agent.SignalBreathes:
-		s.breathes(n)
+		s.activityReported(n)
 	case agent.SignalRecovers:
 		if t := s.Turn; t != nil && !t.Open() && t.Result == APIError && (n.turnID() == "" || n.turnID() == t.ID) {
-			s.reopen(n.at)
+			s.reopenTurn(n.at)
 		}
-		s.breathes(n)
+		s.activityReported(n)
 	case agent.SignalSays:
 		if s.Turn.Open() {
-			s.Beneath.Said = fold(n.ev.Message, maxLabel)
+			s.Machine.Activity = foldLine(n.ev.Message, maxLabel)
 		}
 	case agent.SignalAsks:
-		s.ask(n)
+		s.addAsk(n)
 	case agent.SignalNudges:
-		if s.Beneath.Base == Running && len(s.Asks) == 0 {
-			s.ask(n)
+		if s.Machine.Base == Running && len(s.Asks) == 0 {
+			s.addAsk(n)
 		}
 	case agent.SignalAnswered:
-		s.answered(n)
+		s.resolveAsk(n)
 	case agent.SignalFaults:
-		if s.Beneath.Fault = fold(n.ev.Error, maxSummary); s.Beneath.Fault == "" {
-			s.Beneath.Fault = "the model could not be asked"
+		if s.Machine.ModelError = foldLine(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
+			s.Machine.ModelError = "the model could not be asked"
 		}
 	case agent.SignalEnds:
-		s.ended(n, c)
+		s.turnEnded(n, c)
 	case agent.SignalFails:
-		s.Beneath.Depth = 0
-		s.finish(n, c, APIError)
+		s.Machine.NestedTurns = 0
+		s.finishTurn(n, c, APIError)
 	case agent.SignalInterrupts:
 		if n.ev.Kind == event.UserAttention {
-			s.idles(n, c)
+			s.agentIdle(n, c)
 			return
 		}
-		s.Beneath.Depth = 0
-		s.finish(n, c, Interrupted)
+		s.Machine.NestedTurns = 0
+		s.finishTurn(n, c, Interrupted)
 	case agent.SignalSettles:
-		s.settles(n, c)
+		s.agentSettled(n, c)
 	}
 }
 
-// late says why an event must not touch the status: it belongs to a turn that
+// staleReason says why an event must not touch the status: it belongs to a turn that
 // is over, or to a time before what is known.
-func (s *Session) late(n *news, signal agent.Signal) string {
+func (s *Session) staleReason(n *input, signal agent.Signal) string {
 	if !s.Live() {
 		switch {
 		case n.at.Before(s.Ended):
@@ -277,10 +277,10 @@ func (s *Session) late(n *news, signal agent.Signal) string {
 	if t == nil {
 		return ""
 	}
-	if id := n.turnID(); id != "" && id != t.ID && s.buried(id) {
+	if id := n.turnID(); id != "" && id != t.ID && s.turnClosed(id) {
 		return "of a turn that is over"
 	}
-	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.elsewhere(n) {
+	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.fromOtherProcess(n) {
 		return "sent before the turn began"
 	}
 	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {
@@ -290,15 +290,15 @@ func (s *Session) late(n *news, signal agent.Signal) string {
 }
 
 // turnID is the event's turn, where the agent's ids tell turns apart.
-func (n *news) turnID() string {
+func (n *input) turnID() string {
 	if n.rules.Spec != nil && n.rules.Spec.NoTurnIDs {
 		return ""
 	}
 	return n.ev.Turn
 }
 
-func (s *Session) buried(id string) bool {
-	for _, tomb := range s.Beneath.Tombs {
+func (s *Session) turnClosed(id string) bool {
+	for _, tomb := range s.Machine.ClosedTurns {
 		if tomb == id {
 			return true
 		}
@@ -306,9 +306,9 @@ func (s *Session) buried(id string) bool {
 	return false
 }
 
-// async reports whether the agent does not wait for this event, so that it
+// isAsync reports whether the agent does not wait for this event, so that it
 // may come late.
-func (n *news) async() bool {
+func (n *input) isAsync() bool {
 	if n.rules.Spec == nil {
 		return false
 	}
@@ -320,8 +320,8 @@ func (n *news) async() bool {
 	return false
 }
 
-// background counts the tasks that keep the agent going after its last word.
-func (n *news) background() int {
+// backgroundTasks counts the tasks that keep the agent going after its last word.
+func (n *input) backgroundTasks() int {
 	if n.rules.Spec == nil || n.ev.Background == 0 {
 		return 0
 	}

@@ -1,57 +1,57 @@
 package session
 
-// ask: a person must decide something now.
-func (s *Session) ask(n *news) {
+// addAsk: a person must decide something now.
+func (s *Session) addAsk(n *input) {
 	if !s.Live() {
-		s.revive()
+		s.reviveSession()
 	}
-	ask := Ask{At: n.at, Actor: n.actor, What: fold(n.ev.Message, maxSummary)}
+	ask := Ask{At: n.at, Actor: n.actor, What: foldLine(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
-		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, digest(tool)
+		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
 		if label := Label(tool, s.Cwd); label != "" {
 			ask.What = label
 		}
 	}
-	s.link(&ask)
-	if s.done(ask.Call) && !s.going(ask.Call) {
+	s.linkToCall(&ask)
+	if s.callFinished(ask.Call) && !s.callOpen(ask.Call) {
 		return // its result overtook the question
 	}
-	for i := range s.Beneath.Calls {
-		if c := &s.Beneath.Calls[i]; c.Leave && c.ID == ask.Call && c.Digest == ask.Digest {
+	for i := range s.Machine.Calls {
+		if c := &s.Machine.Calls[i]; c.Approved && c.ID == ask.Call && c.Digest == ask.Digest {
 			return // asked again after the yes
 		}
 	}
 	for i := range s.Asks {
-		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.vague() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
+		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.namesNoCall() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
 			return // said again: it has waited since the first time
 		}
 	}
 	// What was asked without saying about what is now said.
 	for i := range s.Asks {
-		if old := &s.Asks[i]; old.Actor == ask.Actor && old.vague() {
+		if old := &s.Asks[i]; old.Actor == ask.Actor && old.namesNoCall() {
 			ask.At = old.At
-			s.Asks = changedAt(s.Asks, i, ask)
+			s.Asks = replaceAt(s.Asks, i, ask)
 			return
 		}
 	}
-	s.Asks = added(s.Asks, ask, maxAsks)
-	if s.Beneath.Base == NeverRan || s.Beneath.Base == Unsure {
+	s.Asks = appendBounded(s.Asks, ask, maxAsks)
+	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
 		// Somebody is asked, so something goes on.
 		if s.Turn.Open() {
-			s.base(Running, n.at)
+			s.setBase(Running, n.at)
 		} else {
-			s.base(Idle, n.at)
+			s.setBase(Idle, n.at)
 		}
 	}
 }
 
-// link finds the call a question is about where it does not name it: agents
+// linkToCall finds the call a question is about where it does not name it: agents
 // leave the id out, change the input in between, or use another tool name.
-func (s *Session) link(ask *Ask) {
+func (s *Session) linkToCall(ask *Ask) {
 	if ask.Call != "" {
 		return
 	}
-	calls := s.Beneath.Calls
+	calls := s.Machine.Calls
 	best, rank, open := -1, 0, 0
 	for i := range calls {
 		c := &calls[i]
@@ -79,11 +79,11 @@ func (s *Session) link(ask *Ask) {
 	}
 }
 
-// vague reports whether nothing tells which call is asked about.
-func (a *Ask) vague() bool { return a.Call == "" && a.Tool == "" }
+// namesNoCall reports whether nothing tells which call is asked about.
+func (a *Ask) namesNoCall() bool { return a.Call == "" && a.Tool == "" }
 
-// about reports whether the question is about this call.
-func (a *Ask) about(c *Call) bool {
+// isAbout reports whether the question is about this call.
+func (a *Ask) isAbout(c *Call) bool {
 	if a.Call != "" && c.ID != "" {
 		return a.Call == c.ID
 	}
@@ -96,16 +96,16 @@ func (a *Ask) about(c *Call) bool {
 	return false
 }
 
-// answered: somebody answered, or the question was taken back.
-func (s *Session) answered(n *news) {
+// resolveAsk: somebody answered, or the question was taken back.
+func (s *Session) resolveAsk(n *input) {
 	if len(s.Asks) == 0 {
 		return
 	}
 	drop := -1
 	if tool := n.ev.Tool; tool != nil {
-		call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool)}
+		call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
 		for i := range s.Asks {
-			if s.Asks[i].about(&call) {
+			if s.Asks[i].isAbout(&call) {
 				drop = i
 				break
 			}
@@ -123,8 +123,8 @@ func (s *Session) answered(n *news) {
 		return
 	}
 	i := -1
-	s.Asks = without(s.Asks, func(*Ask) bool { i++; return i == drop })
+	s.Asks = removeWhere(s.Asks, func(*Ask) bool { i++; return i == drop })
 	if s.Turn.Open() {
-		s.base(Running, n.at)
+		s.setBase(Running, n.at)
 	}
 }

@@ -51,14 +51,14 @@ func (c *Change) Status() bool { return c.From != c.To }
 // Book holds the sessions. It is safe for concurrent use.
 type Book struct {
 	mu        sync.RWMutex
-	shelf     shelf
-	children  map[Key]Key              // a subagent's own session → the session it works for
-	terminals map[string]Key           // mux0's terminals
-	processes map[process]map[Key]bool // who runs in a process
+	store     compactStore
+	children  map[Key]Key                // a subagent's own session → the session it works for
+	terminals map[string]Key             // mux0's terminals
+	processes map[processID]map[Key]bool // who runs in a process
 }
 
-// process names one process for ever.
-type process struct {
+// processID names one process for ever.
+type processID struct {
 	pid   int
 	start uint64
 }
@@ -66,8 +66,8 @@ type process struct {
 // NewBook is a book without sessions.
 func NewBook() *Book {
 	return &Book{
-		shelf: newShelf(), children: map[Key]Key{},
-		terminals: map[string]Key{}, processes: map[process]map[Key]bool{},
+		store: newCompactStore(), children: map[Key]Key{},
+		terminals: map[string]Key{}, processes: map[processID]map[Key]bool{},
 	}
 }
 
@@ -83,21 +83,21 @@ func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liven
 		if s == nil || s.Agent == "" || s.ID == "" {
 			continue
 		}
-		next := s.clone()
-		if next.Beneath.Base == "" {
-			next.Beneath.Base, next.Beneath.BaseSince = next.Status, next.Since
+		next := s.copySession()
+		if next.Machine.Base == "" {
+			next.Machine.Base, next.Machine.BaseSince = next.Status, next.Since
 		}
 		life := Unknown
 		if alive != nil {
 			life = alive(s)
 		}
 		if next.Live() && life == Gone {
-			next.leave(now, "the process is gone", true)
+			next.endSession(now, "the process is gone", true)
 		} else if next.Live() && life == Unknown && (next.Turn.Open() || next.Waits()) {
-			next.doubt(now)
+			next.markUnsure(now)
 		}
-		next.derive()
-		b.put(b.shelf.get(next.Key), next)
+		next.deriveStatus()
+		b.putSession(b.store.getSession(next.Key), next)
 	}
 }
 
@@ -111,11 +111,11 @@ const (
 	Gone
 )
 
-// put makes s the session of its key, in place of old, and keeps the indexes.
-func (b *Book) put(old, s *Session) {
-	b.shelf.put(s)
-	if was, is := placeOf(old), placeOf(s); was != is {
-		b.unlink(was, s.Key)
+// putSession makes s the session of its key, in place of old, and keeps the indexes.
+func (b *Book) putSession(old, s *Session) {
+	b.store.putActive(s)
+	if was, is := processOf(old), processOf(s); was != is {
+		b.unlinkProcess(was, s.Key)
 		if is.pid != 0 {
 			if b.processes[is] == nil {
 				b.processes[is] = map[Key]bool{}
@@ -126,12 +126,12 @@ func (b *Book) put(old, s *Session) {
 	if s.Terminal != "" {
 		b.terminals[s.Terminal] = s.Key
 	}
-	b.adopt(old, s)
+	b.indexSubagents(old, s)
 }
 
-// adopt keeps whose subagents are whose. Lists are only ever replaced, so the
+// indexSubagents keeps whose subagents are whose. Lists are only ever replaced, so the
 // same memory is the same list.
-func (b *Book) adopt(old, s *Session) {
+func (b *Book) indexSubagents(old, s *Session) {
 	var was []Subagent
 	if old != nil {
 		was = old.Subagents
@@ -151,7 +151,7 @@ func (b *Book) adopt(old, s *Session) {
 	}
 }
 
-func (b *Book) unlink(p process, key Key) {
+func (b *Book) unlinkProcess(p processID, key Key) {
 	if set := b.processes[p]; set != nil {
 		if delete(set, key); len(set) == 0 {
 			delete(b.processes, p)
@@ -159,26 +159,26 @@ func (b *Book) unlink(p process, key Key) {
 	}
 }
 
-// placeOf is the process a living session runs in.
-func placeOf(s *Session) process {
+// processOf is the process a living session runs in.
+func processOf(s *Session) processID {
 	if s == nil || !s.Live() {
-		return process{}
+		return processID{}
 	}
-	return process{s.Place.PID, s.Place.Start}
+	return processID{s.Place.PID, s.Place.Start}
 }
 
-func (b *Book) drop(key Key) {
-	if g, ok := b.shelf.glance(key); !ok {
+func (b *Book) dropSession(key Key) {
+	if g, ok := b.store.overviewOf(key); !ok {
 		return
-	} else if !g.linked {
+	} else if !g.indexed {
 		if g.Live {
-			b.unlink(process{g.PID, g.Start}, key)
+			b.unlinkProcess(processID{g.PID, g.Start}, key)
 		}
-		b.shelf.drop(key)
+		b.store.removeSession(key)
 		return
 	}
-	s := b.shelf.get(key)
-	b.unlink(placeOf(s), key)
+	s := b.store.getSession(key)
+	b.unlinkProcess(processOf(s), key)
 	for i := range s.Subagents {
 		child := Key{s.Agent, s.Subagents[i].ID}
 		if b.children[child] == key {
@@ -188,98 +188,98 @@ func (b *Book) drop(key Key) {
 	if b.terminals[s.Terminal] == key {
 		delete(b.terminals, s.Terminal)
 	}
-	b.shelf.drop(key)
+	b.store.removeSession(key)
 }
 
 // Get is a session by its key.
 func (b *Book) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
-	s := b.shelf.awake[key]
-	n, asleep := b.shelf.asleep[key]
+	s := b.store.active[key]
+	n, asleep := b.store.compacted[key]
 	b.mu.RUnlock()
 	if s == nil && asleep {
-		s = n.session()
+		s = n.readSession()
 	}
 	return s, s != nil
 }
 
-// Glance is what is known of a session without waking it up: much cheaper than
+// Overview is what is known of a session without waking it up: much cheaper than
 // [Book.Get] for one that was not heard of for a while.
-func (b *Book) Glance(key Key) (Glance, bool) {
+func (b *Book) Overview(key Key) (Overview, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.shelf.glance(key)
+	return b.store.overviewOf(key)
 }
 
-// Glances is a glance at every session, in no order.
-func (b *Book) Glances() []Glance {
+// Overviews is a glance at every session, in no order.
+func (b *Book) Overviews() []Overview {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	out := make([]Glance, 0, b.shelf.len())
-	b.shelf.glances(func(g Glance) { out = append(out, g) })
+	out := make([]Overview, 0, b.store.sessionCount())
+	b.store.eachOverview(func(g Overview) { out = append(out, g) })
 	return out
 }
 
-// Rest puts sessions that were not heard of since before into a form that
+// CompactIdle puts sessions that were not heard of since before into a form that
 // takes little memory; the latest keep of them stay as they are. Nothing of
 // it can be seen but in what [Book.Get] costs.
-func (b *Book) Rest(before time.Time, keep int) int {
+func (b *Book) CompactIdle(before time.Time, keep int) int {
 	b.mu.RLock()
-	silent := b.shelf.silent(before, keep)
+	silent := b.store.inactiveSince(before, keep)
 	b.mu.RUnlock()
 	slept := 0
-	for group := range slices.Chunk(silent, restAtOnce) {
-		list := make([]doze, 0, len(group))
+	for group := range slices.Chunk(silent, compactAtOnce) {
+		list := make([]compactCandidate, 0, len(group))
 		for _, s := range group {
-			if text, ok := textOf(s); ok {
-				list = append(list, doze{s, text})
+			if text, ok := sessionText(s); ok {
+				list = append(list, compactCandidate{s, text})
 			}
 		}
 		b.mu.Lock()
-		slept += b.shelf.sleep(list)
+		slept += b.store.compactSessions(list)
 		b.mu.Unlock()
 	}
 	if slept > 0 {
 		b.mu.Lock()
-		b.shelf.shrink()
+		b.store.shrinkMap()
 		b.mu.Unlock()
 	}
 	return slept
 }
 
-// Compact gives back what sessions that slept held, and do not need any more.
+// ReleaseMemory gives back what sessions that slept held, and do not need any more.
 // It is for quiet moments: everybody waits meanwhile.
-func (b *Book) Compact() {
+func (b *Book) ReleaseMemory() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.shelf.used < b.shelf.held {
-		b.shelf.repack()
+	if b.store.usedBytes < b.store.keptBytes {
+		b.store.repackText()
 	}
 }
 
-// restAtOnce is how many sessions are laid down while everybody waits; they
+// compactAtOnce is how many sessions are laid down while everybody waits; they
 // share a piece of memory.
-const restAtOnce = 256
+const compactAtOnce = 256
 
-// Awake is how many sessions [Book.Rest] may find something to do about.
-func (b *Book) Awake() int {
+// ActiveCount is how many sessions [Book.Rest] may find something to do about.
+func (b *Book) ActiveCount() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return len(b.shelf.awake)
+	return len(b.store.active)
 }
 
 // Len is how many sessions there are.
 func (b *Book) Len() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	return b.shelf.len()
+	return b.store.sessionCount()
 }
 
 // Snapshot is every session as it stands, the one that started first first.
 // The values may be kept and read without locks.
 func (b *Book) Snapshot() []*Session {
 	b.mu.RLock()
-	looks := b.shelf.looks(func(*Glance) bool { return true })
+	looks := b.store.selectSessions(func(*Overview) bool { return true })
 	b.mu.RUnlock()
 	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
@@ -292,7 +292,7 @@ func (b *Book) Snapshot() []*Session {
 // longest first.
 func (b *Book) Waiting() []*Session {
 	b.mu.RLock()
-	looks := b.shelf.looks(func(g *Glance) bool { return g.Live && g.Waits })
+	looks := b.store.selectSessions(func(g *Overview) bool { return g.Live && g.Waits })
 	b.mu.RUnlock()
 	out := sessionsOf(looks)
 	slices.SortFunc(out, func(x, y *Session) int {
@@ -306,32 +306,32 @@ func (b *Book) At(pid int, start uint64) []*Session {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	var out []*Session
-	for key := range b.processes[process{pid, start}] {
-		out = append(out, b.shelf.get(key))
+	for key := range b.processes[processID{pid, start}] {
+		out = append(out, b.store.getSession(key))
 	}
 	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })
 	return out
 }
 
-// update runs f on a copy of a session and puts it back; what changed is in
+// updateSession runs f on a copy of a session and puts it back; what changed is in
 // the result. Nothing happens when the session is not there.
-func (b *Book) update(key Key, f func(s *Session, c *Change)) Change {
+func (b *Book) updateSession(key Key, f func(s *Session, c *Change)) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.shelf.get(key)
+	old := b.store.getSession(key)
 	if old == nil {
 		return Change{Key: key}
 	}
-	next := old.clone()
+	next := old.copySession()
 	c := Change{Key: key}
 	f(next, &c)
-	b.settle(old, next, &c)
+	b.commitChange(old, next, &c)
 	return c
 }
 
-// settle puts next in the place of old and fills in what changed.
-func (b *Book) settle(old, next *Session, c *Change) {
-	next.derive()
+// commitChange puts next in the place of old and fills in what changed.
+func (b *Book) commitChange(old, next *Session, c *Change) {
+	next.deriveStatus()
 	c.Session = next
 	if old == nil {
 		c.From, c.Created = NeverRan, true
@@ -348,13 +348,13 @@ func (b *Book) settle(old, next *Session, c *Change) {
 		c.Revived = !old.Live() && next.Live()
 	}
 	c.To = next.Status
-	b.put(old, next)
+	b.putSession(old, next)
 }
 
-// derive is the status that is shown: what is asked of a person covers what
+// deriveStatus is the status that is shown: what is asked of a person covers what
 // goes on beneath.
-func (s *Session) derive() {
-	status, since := s.Beneath.Base, s.Beneath.BaseSince
+func (s *Session) deriveStatus() {
+	status, since := s.Machine.Base, s.Machine.BaseSince
 	s.WaitingSince = time.Time{}
 	if len(s.Asks) > 0 {
 		status, since = NeedsInput, s.Asks[0].At
@@ -366,13 +366,13 @@ func (s *Session) derive() {
 		s.WaitingSince = since
 	}
 	s.Status, s.Since = status, since
-	s.Tool = s.doing()
+	s.Tool = s.currentActivity()
 }
 
-// base sets what goes on beneath the questions.
-func (s *Session) base(status Status, at time.Time) {
-	if s.Beneath.Base != status {
-		s.Beneath.Base, s.Beneath.BaseSince = status, at
+// setBase sets what goes on beneath the questions.
+func (s *Session) setBase(status Status, at time.Time) {
+	if s.Machine.Base != status {
+		s.Machine.Base, s.Machine.BaseSince = status, at
 	}
 }
 
@@ -380,29 +380,29 @@ func (s *Session) base(status Status, at time.Time) {
 func (b *Book) Forget(key Key) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	g, ok := b.shelf.glance(key)
+	g, ok := b.store.overviewOf(key)
 	if !ok {
 		return Change{Key: key}
 	}
-	b.drop(key)
+	b.dropSession(key)
 	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
 }
 
 // SetResume records how a session is taken up again; nil takes the record
 // away.
 func (b *Book) SetResume(key Key, r *Resume) Change {
-	return b.update(key, func(s *Session, _ *Change) { s.Resume = r })
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Resume = r })
 }
 
-// Placed tells where a session runs, when that is learnt from elsewhere than
+// SetPlace tells where a session runs, when that is learnt from elsewhere than
 // its events (a pane that was looked for, a process that was found).
-func (b *Book) Placed(key Key, at event.Place) Change {
-	return b.update(key, func(s *Session, _ *Change) { s.Place = at })
+func (b *Book) SetPlace(key Key, at event.Place) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Place = at })
 }
 
 // MarkRead notes that a person saw the result of the last turn.
 func (b *Book) MarkRead(key Key, at time.Time) Change {
-	return b.update(key, func(s *Session, _ *Change) {
+	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Status.Finished() && s.ReadAt.IsZero() {
 			s.ReadAt = at
 		}

@@ -20,13 +20,13 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	if tool == nil {
 		return false, "", 0
 	}
-	r := reported{failed: tool.Failed, text: ev.Error}
-	r.read(tool.Output, 0)
+	r := resultFacts{failed: tool.Failed, text: ev.Error}
+	r.readObject(tool.Output, 0)
 	if tool.Kind == event.Shell {
-		r.trailer(tool.Output)
+		r.readTrailer(tool.Output)
 	}
 	if r.exit == 0 && r.text != "" && r.failed {
-		r.exit = exitIn(r.text)
+		r.exit = exitCodeIn(r.text)
 	}
 	if !r.failed && r.exit == 0 {
 		return false, "", 0
@@ -37,22 +37,22 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	if tool.Kind == event.Question || tool.Kind == event.Plan {
 		return false, "", 0 // the person said no, or waved it away
 	}
-	if tool.Kind == event.Shell && r.exit == 1 && foundNothing(tool.Commands) {
+	if tool.Kind == event.Shell && r.exit == 1 && mayHaveFoundNothing(tool.Commands) {
 		return false, "", 0
 	}
-	return true, fold(r.text, maxSummary), r.exit
+	return true, foldLine(r.text, maxSummary), r.exit
 }
 
-// reported is what a result says about itself.
-type reported struct {
+// resultFacts is what a result says about itself.
+type resultFacts struct {
 	failed  bool
 	stopped bool
 	text    string
 	exit    int
 }
 
-// read looks at a result; agents put the same words at different depths.
-func (r *reported) read(output []byte, depth int) {
+// readObject looks at a result; agents put the same words at different depths.
+func (r *resultFacts) readObject(output []byte, depth int) {
 	if !jsonscan.IsObject(output) || depth > 2 {
 		return
 	}
@@ -68,7 +68,7 @@ func (r *reported) read(output []byte, depth int) {
 		case "success":
 			r.failed = r.failed || word == "false"
 		case "error", "error_message", "errorMessage":
-			r.fault(value)
+			r.readError(value)
 		case "exit_code", "exitCode", "exit":
 			if n, err := strconv.Atoi(word); err == nil && n != 0 {
 				r.exit = n
@@ -88,13 +88,13 @@ func (r *reported) read(output []byte, depth int) {
 				r.failed = true
 			}
 		case "Content", "content", "toolResponse", "metadata", "result", "details":
-			r.read(value, depth+1)
+			r.readObject(value, depth+1)
 		}
 		return true
 	})
 }
 
-func (r *reported) fault(value []byte) {
+func (r *resultFacts) readError(value []byte) {
 	switch {
 	case string(value) == "true":
 		r.failed = true
@@ -113,11 +113,11 @@ func (r *reported) fault(value []byte) {
 	}
 }
 
-// trailers are the lines with which agents close a command's output.
-var trailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
+// exitTrailers are the lines with which agents close a command's output.
+var exitTrailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
 
-// trailer reads the exit code from the last lines of a command's output.
-func (r *reported) trailer(output []byte) {
+// readTrailer reads the exit code from the last lines of a command's output.
+func (r *resultFacts) readTrailer(output []byte) {
 	if r.exit != 0 {
 		return
 	}
@@ -139,7 +139,7 @@ func (r *reported) trailer(output []byte) {
 		return
 	}
 	text = text[max(0, len(text)-400):]
-	found := trailers.FindAllStringSubmatch(text, -1)
+	found := exitTrailers.FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return
 	}
@@ -150,14 +150,14 @@ func (r *reported) trailer(output []byte) {
 	}
 }
 
-var exitWords = regexp.MustCompile(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
+var exitPhrase = regexp.MustCompile(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
 
-// exitIn is the exit code an error names in words.
-func exitIn(text string) int {
+// exitCodeIn is the exit code an error names in words.
+func exitCodeIn(text string) int {
 	if len(text) > 8<<10 {
 		text = text[:4<<10] + text[len(text)-4<<10:]
 	}
-	if m := exitWords.FindStringSubmatch(text); m != nil {
+	if m := exitPhrase.FindStringSubmatch(text); m != nil {
 		if n, err := strconv.Atoi(m[1]); err == nil && n > -1000 && n < 1000 {
 			return n
 		}
@@ -165,19 +165,19 @@ func exitIn(text string) int {
 	return 0
 }
 
-// searchers exit with 1 to say "nothing found" or "not the same".
-var searchers = map[string]bool{
+// searchPrograms exit with 1 to say "nothing found" or "not the same".
+var searchPrograms = map[string]bool{
 	"grep": true, "egrep": true, "fgrep": true, "zgrep": true, "rg": true, "ag": true, "ack": true, "ugrep": true,
 	"diff": true, "cmp": true, "test": true, "[": true, "[[": true, "pgrep": true, "which": true, "command": true, "type": true, "expr": true,
 }
 
-// harmless commands before a search cannot be what exited with 1, or nobody
+// harmlessPrograms commands before a search cannot be what exited with 1, or nobody
 // would mind.
-var harmless = map[string]bool{"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true, "ls": true, "cat": true, "head": true, "tail": true}
+var harmlessPrograms = map[string]bool{"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true, "ls": true, "cat": true, "head": true, "tail": true}
 
-// foundNothing reports whether a command line that exited with 1 may just
+// mayHaveFoundNothing reports whether a command line that exited with 1 may just
 // have found nothing: its last word is a search's.
-func foundNothing(commands []string) bool {
+func mayHaveFoundNothing(commands []string) bool {
 	if len(commands) != 1 || len(commands[0]) > 8<<10 {
 		return false
 	}
@@ -185,10 +185,10 @@ func foundNothing(commands []string) bool {
 	if err != nil || len(file.Stmts) == 0 {
 		return false
 	}
-	return lastSearches(file.Stmts[len(file.Stmts)-1])
+	return endsWithSearch(file.Stmts[len(file.Stmts)-1])
 }
 
-func lastSearches(s *syntax.Stmt) bool {
+func endsWithSearch(s *syntax.Stmt) bool {
 	if s == nil || s.Negated || s.Background {
 		return false
 	}
@@ -196,20 +196,20 @@ func lastSearches(s *syntax.Stmt) bool {
 	case *syntax.BinaryCmd:
 		switch c.Op {
 		case syntax.Pipe, syntax.PipeAll:
-			return lastSearches(c.Y)
+			return endsWithSearch(c.Y)
 		case syntax.AndStmt:
-			return lastSearches(c.Y) && (lastSearches(c.X) || onlyHarmless(c.X))
+			return endsWithSearch(c.Y) && (endsWithSearch(c.X) || onlyHarmless(c.X))
 		case syntax.OrStmt:
-			return lastSearches(c.Y)
+			return endsWithSearch(c.Y)
 		}
 	case *syntax.Subshell:
-		return len(c.Stmts) > 0 && lastSearches(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && endsWithSearch(c.Stmts[len(c.Stmts)-1])
 	case *syntax.Block:
-		return len(c.Stmts) > 0 && lastSearches(c.Stmts[len(c.Stmts)-1])
+		return len(c.Stmts) > 0 && endsWithSearch(c.Stmts[len(c.Stmts)-1])
 	case *syntax.TestClause:
 		return true
 	case *syntax.CallExpr:
-		return searchers[program(c)]
+		return searchPrograms[programName(c)]
 	}
 	return false
 }
@@ -219,13 +219,13 @@ func onlyHarmless(s *syntax.Stmt) bool {
 	case *syntax.BinaryCmd:
 		return onlyHarmless(c.X) && onlyHarmless(c.Y)
 	case *syntax.CallExpr:
-		return harmless[program(c)]
+		return harmlessPrograms[programName(c)]
 	}
 	return false
 }
 
-// program is what a simple command runs; "git grep" is grep.
-func program(c *syntax.CallExpr) string {
+// programName is what a simple command runs; "git grep" is grep.
+func programName(c *syntax.CallExpr) string {
 	for i, word := range c.Args {
 		name := word.Lit()
 		name = name[strings.LastIndexByte(name, '/')+1:]

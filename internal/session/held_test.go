@@ -28,19 +28,19 @@ func TestACallThatIsHeldNeedsInput(t *testing.T) {
 	if status() != Running {
 		t.Fatal(status())
 	}
-	b.Held(call, at, Rules{})
+	b.WaitsForPerson(call, at, Rules{})
 	if status() != NeedsInput {
 		t.Error("held:", status())
 	}
-	b.LetGo(call, at, Rules{})
+	b.WaitsNoMore(call, at, Rules{})
 	if status() != Running {
 		t.Error("let go:", status())
 	}
-	b.LetGo(call, at, Rules{}) // nothing is asked: nothing changes
+	b.WaitsNoMore(call, at, Rules{}) // nothing is asked: nothing changes
 	if status() != Running {
 		t.Error(status())
 	}
-	if c := b.Held(call, at, Rules{Off: true}); c.Session != nil {
+	if c := b.WaitsForPerson(call, at, Rules{Off: true}); c.Session != nil {
 		t.Error("switched off")
 	}
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// helper: a subagent begins or ends.
-func (s *Session) helper(n *news) {
+// trackSubagent: a subagent begins or ends.
+func (s *Session) trackSubagent(n *input) {
 	if n.ev.Kind == event.SubagentStart {
-		if s.findHelper(n) >= 0 {
+		if s.findSubagent(n) >= 0 {
 			return
 		}
-		id, kind := n.helperName()
-		s.Subagents = added(s.Subagents, Subagent{ID: id, Type: kind, Started: n.at}, MaxSubagents)
+		id, kind := n.subagentName()
+		s.Subagents = appendBounded(s.Subagents, Subagent{ID: id, Type: kind, Started: n.at}, MaxSubagents)
 		return
 	}
-	s.helperEnds(n)
+	s.endSubagent(n)
 }
 
-func (s *Session) helperEnds(n *news) {
-	i := s.findHelper(n)
+func (s *Session) endSubagent(n *input) {
+	i := s.findSubagent(n)
 	if i < 0 {
 		return // never heard of, e.g. the agent's own compaction helper
 	}
@@ -30,23 +30,23 @@ func (s *Session) helperEnds(n *news) {
 	if summary := Summary(n.ev.Message); summary != "" {
 		sub.Summary = summary
 	}
-	s.Subagents = changedAt(s.Subagents, i, sub)
-	s.Asks = without(s.Asks, func(a *Ask) bool { return a.Actor == n.actor })
-	s.Beneath.Calls = without(s.Beneath.Calls, func(c *Call) bool { return c.Actor == n.actor })
+	s.Subagents = replaceAt(s.Subagents, i, sub)
+	s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.Actor == n.actor })
+	s.Machine.Calls = removeWhere(s.Machine.Calls, func(c *Call) bool { return c.Actor == n.actor })
 }
 
-func (n *news) helperName() (id, kind string) {
+func (n *input) subagentName() (id, kind string) {
 	id = n.actor
 	if sub := n.ev.Subagent; sub != nil {
 		id, kind = sub.ID, sub.Type
 	}
-	return fold(id, 200), fold(kind, 80)
+	return foldLine(id, 200), foldLine(kind, 80)
 }
 
-// findHelper is the latest subagent an event is about, one that goes on
+// findSubagent is the latest subagent an event is about, one that goes on
 // before one that ended; -1 when there is none.
-func (s *Session) findHelper(n *news) int {
-	id, kind := n.helperName()
+func (s *Session) findSubagent(n *input) int {
+	id, kind := n.subagentName()
 	found := -1
 	for i := range s.Subagents {
 		sub := &s.Subagents[i]
@@ -63,46 +63,46 @@ func (s *Session) findHelper(n *news) int {
 	return found
 }
 
-func (s *Session) withHelper(n *news, f func(*Subagent)) {
-	i := s.findHelper(n)
+func (s *Session) changeSubagent(n *input, f func(*Subagent)) {
+	i := s.findSubagent(n)
 	if i < 0 {
-		id, kind := n.helperName()
-		s.Subagents = added(s.Subagents, Subagent{ID: id, Type: kind, Started: n.at}, MaxSubagents)
+		id, kind := n.subagentName()
+		s.Subagents = appendBounded(s.Subagents, Subagent{ID: id, Type: kind, Started: n.at}, MaxSubagents)
 		i = len(s.Subagents) - 1
 	}
 	sub := s.Subagents[i]
 	f(&sub)
-	s.Subagents = changedAt(s.Subagents, i, sub)
+	s.Subagents = replaceAt(s.Subagents, i, sub)
 }
 
-// helped: a subagent reports. It counts for the session, but its turns are
+// subagentReported: a subagent reports. It counts for the session, but its turns are
 // not the session's.
-func (s *Session) helped(n *news, signal agent.Signal, c *Change) {
+func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	if !s.Live() {
 		c.Stale = "the session has ended"
 		return
 	}
 	switch signal {
 	case agent.SignalLeaves, agent.SignalEnds, agent.SignalFails, agent.SignalInterrupts:
-		s.helperEnds(n)
+		s.endSubagent(n)
 	case agent.SignalStarts, agent.SignalPrompts:
 		if n.child {
-			s.withHelper(n, func(sub *Subagent) { sub.Ended = time.Time{} })
+			s.changeSubagent(n, func(sub *Subagent) { sub.Ended = time.Time{} })
 		}
 	case agent.SignalAsks:
-		s.ask(n)
+		s.addAsk(n)
 	case agent.SignalAnswered:
-		s.answered(n)
+		s.resolveAsk(n)
 	case agent.SignalWorks:
 		switch {
 		case n.ev.Tool == nil:
-		case n.ev.Kind == event.ToolBefore && !s.overtaken(n):
+		case n.ev.Kind == event.ToolBefore && !s.endCameFirst(n):
 			s.toolBegan(n)
 		case n.ev.Kind == event.ToolAfter:
 			s.toolDone(n)
 		}
 	}
-	if s.Turn.Open() && s.Beneath.Base == Unsure {
-		s.base(Running, n.at)
+	if s.Turn.Open() && s.Machine.Base == Unsure {
+		s.setBase(Running, n.at)
 	}
 }

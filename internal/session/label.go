@@ -22,32 +22,32 @@ func Label(tool *event.Tool, cwd string) string {
 	if tool == nil {
 		return ""
 	}
-	return fold(label(tool, cwd), maxLabel)
+	return foldLine(toolLabel(tool, cwd), maxLabel)
 }
 
-func label(tool *event.Tool, cwd string) string {
+func toolLabel(tool *event.Tool, cwd string) string {
 	switch tool.Kind {
 	case event.Shell:
-		return named("Bash:", command(tool), "Bash")
+		return labelWith("Bash:", firstCommand(tool), "Bash")
 	case event.FileRead:
-		return named("Read", files(tool.Paths(), cwd), "Read")
+		return labelWith("Read", fileLabel(tool.Paths(), cwd), "Read")
 	case event.FileWrite:
-		return named("Write", files(tool.Paths(), cwd), "Write")
+		return labelWith("Write", fileLabel(tool.Paths(), cwd), "Write")
 	case event.FileEdit:
-		return named("Edit", files(tool.Paths(), cwd), "Edit")
+		return labelWith("Edit", fileLabel(tool.Paths(), cwd), "Edit")
 	case event.Search:
-		return search(tool, cwd)
+		return searchLabel(tool, cwd)
 	case event.Fetch:
 		if tool.URL != "" {
-			return named("Fetch", address(tool.URL), "Fetch")
+			return labelWith("Fetch", urlLabel(tool.URL), "Fetch")
 		}
-		if query := field(tool, "query", "search_term", "q", "prompt"); query != "" {
-			return "Web search " + quoted(query)
+		if query := inputField(tool, "query", "search_term", "q", "prompt"); query != "" {
+			return "Web search " + quoteText(query)
 		}
 		return tool.Name
 	case event.Task:
-		who := field(tool, "subagent_type", "agent_type", "agent_name", "agent", "description", "name")
-		return named("Subagent:", shortened(who, maxCommand), tool.Name)
+		who := inputField(tool, "subagent_type", "agent_type", "agent_name", "agent", "description", "name")
+		return labelWith("Subagent:", shortenText(who, maxCommand), tool.Name)
 	case event.MCP:
 		if tool.MCP != nil && tool.MCP.Server != "" {
 			return tool.MCP.Server + ": " + tool.MCP.Tool
@@ -60,15 +60,15 @@ func label(tool *event.Tool, cwd string) string {
 	return tool.Name
 }
 
-func named(word, what, alone string) string {
+func labelWith(word, what, alone string) string {
 	if what == "" {
 		return alone
 	}
 	return word + " " + what
 }
 
-// command is the first line of what is run.
-func command(tool *event.Tool) string {
+// firstCommand is the first line of what is run.
+func firstCommand(tool *event.Tool) string {
 	if len(tool.Commands) == 0 {
 		return ""
 	}
@@ -80,8 +80,8 @@ func command(tool *event.Tool) string {
 	if cut >= 0 {
 		line = line[:cut]
 	}
-	line = fold(line, 4*maxCommand)
-	short := shortened(line, maxCommand)
+	line = foldLine(line, 4*maxCommand)
+	short := shortenText(line, maxCommand)
 	if cut >= 0 && short == line {
 		short += " …"
 	}
@@ -91,9 +91,9 @@ func command(tool *event.Tool) string {
 	return short
 }
 
-// shortened is s in at most limit characters, with … where it was cut.
-func shortened(s string, limit int) string {
-	s = fold(s, limit+1)
+// shortenText is s in at most limit characters, with … where it was cut.
+func shortenText(s string, limit int) string {
+	s = foldLine(s, limit+1)
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
@@ -101,19 +101,19 @@ func shortened(s string, limit int) string {
 	return strings.TrimRight(string(runes[:limit-1]), " ") + "…"
 }
 
-func files(paths []string, cwd string) string {
+func fileLabel(paths []string, cwd string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	first := relative(paths[0], cwd)
+	first := relativePath(paths[0], cwd)
 	if more := len(paths) - 1; more > 0 {
 		first += " (+" + strconv.Itoa(more) + ")"
 	}
 	return first
 }
 
-// relative is a path as it is shown: below cwd without it, else what fits.
-func relative(p, cwd string) string {
+// relativePath is a path as it is shown: below cwd without it, else what fits.
+func relativePath(p, cwd string) string {
 	p = strings.TrimPrefix(strings.TrimSpace(p), "file://")
 	if p == "" {
 		return ""
@@ -138,41 +138,41 @@ func relative(p, cwd string) string {
 	return "…/" + strings.Join(parts[max(0, len(parts)-3):], "/")
 }
 
-func search(tool *event.Tool, cwd string) string {
+func searchLabel(tool *event.Tool, cwd string) string {
 	name := strings.ToLower(tool.Name)
-	pattern := field(tool, "pattern", "query", "regex", "glob_pattern", "glob", "patterns")
-	where := files(tool.Paths(), cwd)
+	pattern := inputField(tool, "pattern", "query", "regex", "glob_pattern", "glob", "patterns")
+	where := fileLabel(tool.Paths(), cwd)
 	switch {
 	case strings.Contains(name, "list") || name == "ls":
-		return named("List", where, "List")
+		return labelWith("List", where, "List")
 	case strings.Contains(name, "glob") || name == "find" || name == "find_files":
-		return named("Glob", shortened(pattern, maxCommand), "Glob")
+		return labelWith("Glob", shortenText(pattern, maxCommand), "Glob")
 	case strings.Contains(name, "web"):
-		return named("Web search", quoted(pattern), "Web search")
+		return labelWith("Web search", quoteText(pattern), "Web search")
 	case pattern != "":
-		return "Grep " + quoted(pattern)
+		return "Grep " + quoteText(pattern)
 	}
-	return named(tool.Name, where, tool.Name)
+	return labelWith(tool.Name, where, tool.Name)
 }
 
-func quoted(s string) string {
+func quoteText(s string) string {
 	if s == "" {
 		return ""
 	}
-	return "'" + shortened(s, maxCommand) + "'"
+	return "'" + shortenText(s, maxCommand) + "'"
 }
 
-// address is where a page lies, without what may be secret in it.
-func address(raw string) string {
+// urlLabel is where a page lies, without what may be secret in it.
+func urlLabel(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" {
-		return shortened(raw, maxCommand)
+		return shortenText(raw, maxCommand)
 	}
-	return shortened(u.Host+strings.TrimSuffix(u.Path, "/"), maxCommand)
+	return shortenText(u.Host+strings.TrimSuffix(u.Path, "/"), maxCommand)
 }
 
-// field is the first text the input has under one of the names.
-func field(tool *event.Tool, names ...string) string {
+// inputField is the first text the input has under one of the names.
+func inputField(tool *event.Tool, names ...string) string {
 	if !jsonscan.IsObject(tool.Input) {
 		return ""
 	}

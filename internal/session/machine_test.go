@@ -285,7 +285,7 @@ func TestFactsFromTheTranscript(t *testing.T) {
 	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
 	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3})
 	w.is(Failed)
-	w.book.LastWords(key, "<thinking>hm</thinking>It did\n not build.")
+	w.book.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
 	if s := w.get(); s.Turn.Errors != 1 || s.Turn.Summary != "It did not build." || s.Errors[0].Exit != 3 {
 		t.Errorf("%+v", s.Turn)
 	}

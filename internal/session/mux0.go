@@ -16,24 +16,24 @@ func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, 
 	key := Key{m.Agent, m.TerminalID}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.shelf.get(key)
+	old := b.store.getSession(key)
 	if before, ok := b.terminals[m.TerminalID]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
-		if s := b.shelf.get(before); s != nil {
-			moved := s.clone()
+		if s := b.store.getSession(before); s != nil {
+			moved := s.copySession()
 			moved.Key = key
-			b.drop(before)
-			b.put(old, moved)
+			b.dropSession(before)
+			b.putSession(old, moved)
 			old = moved
 		}
 	}
 	c := Change{Key: key}
 	next := &Session{
 		Key: key, Terminal: m.TerminalID, Status: NeverRan, Since: at, StartedAt: at,
-		Beneath: Beneath{Base: NeverRan, BaseSince: at},
+		Machine: MachineState{Base: NeverRan, BaseSince: at},
 	}
 	if old != nil {
-		next = old.clone()
+		next = old.copySession()
 	}
 	if at.After(next.LastEvent) {
 		next.LastEvent = at
@@ -41,85 +41,85 @@ func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, 
 	if where.PID != 0 || where.Pane != "" || where.TTY != "" {
 		next.Place = where
 	}
-	if title := fold(m.SessionTitle, maxSummary); title != "" && !at.Before(next.Beneath.TitleAt) {
-		next.Beneath.TitleAt = at
+	if title := foldLine(m.SessionTitle, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
+		next.Machine.TitleAt = at
 		next.Title.Own, next.Title.Source = title, "mux0"
 	}
 	if !rules.Off {
-		next.mux0(m, at, &c)
+		next.applyTerminalReport(m, at, &c)
 	}
-	b.settle(old, next, &c)
+	b.commitChange(old, next, &c)
 	return c
 }
 
-// mux0 follows mux0's table. A state's time is when its turn began, or when
+// applyTerminalReport follows mux0's table. A state's time is when its turn began, or when
 // it was entered; a line from before it is dropped, one of the same time not.
-func (s *Session) mux0(m *wire.Mux0Message, at time.Time, c *Change) {
-	if at.Before(s.mux0Time()) {
+func (s *Session) applyTerminalReport(m *wire.Mux0Message, at time.Time, c *Change) {
+	if at.Before(s.terminalStateTime()) {
 		c.Stale = "older than the terminal's state"
 		return
 	}
 	if !s.Live() {
-		s.revive()
+		s.reviveSession()
 	}
-	n := &news{ev: &event.Event{Agent: m.Agent, Message: m.Summary}, at: at}
+	n := &input{ev: &event.Event{Agent: m.Agent, Message: m.Summary}, at: at}
 	switch m.Event {
 	case "running":
 		if !s.Turn.Open() {
-			s.open(n, false)
+			s.openTurn(n, false)
 			c.TurnStarted = true
 		}
 		s.Asks = nil
-		s.Beneath.Said = fold(m.ToolDetail, maxSummary)
-		s.base(Running, at)
+		s.Machine.Activity = foldLine(m.ToolDetail, maxSummary)
+		s.setBase(Running, at)
 	case "idle":
-		if s.Beneath.Base.Finished() && len(s.Asks) == 0 {
+		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
 			c.Stale = "the result stays"
 			return
 		}
 		if s.Turn.Open() {
-			s.close(at, Interrupted) // its end was not reported
+			s.closeTurn(at, Interrupted) // its end was not reported
 		}
 		s.Asks = nil
-		s.Beneath.Base, s.Beneath.BaseSince = Idle, at // idle again is idle since now
+		s.Machine.Base, s.Machine.BaseSince = Idle, at // idle again is idle since now
 	case "needsInput":
-		if s.Beneath.Base != Running || len(s.Asks) > 0 {
+		if s.Machine.Base != Running || len(s.Asks) > 0 {
 			c.Stale = "only what runs can need input"
 			return
 		}
-		s.Asks = []Ask{{At: at, What: fold(m.ToolDetail, maxSummary)}}
+		s.Asks = []Ask{{At: at, What: foldLine(m.ToolDetail, maxSummary)}}
 	case "finished":
 		if m.ExitCode == nil {
 			c.Stale = "finished without an exit code"
 			return
 		}
 		if !s.Turn.Open() {
-			s.open(n, true)
+			s.openTurn(n, true)
 		}
 		s.Turn.Summary = Summary(m.Summary)
 		result, status := OK, Success
 		if *m.ExitCode != 0 {
 			result, status = ToolErrors, Failed
 		}
-		s.close(at, result)
-		s.Beneath.Base, s.Beneath.BaseSince, s.ReadAt = status, at, time.Time{}
+		s.closeTurn(at, result)
+		s.Machine.Base, s.Machine.BaseSince, s.ReadAt = status, at, time.Time{}
 		c.TurnEnded, c.Turn = true, s.Turn
 	}
 }
 
-// mux0Time is the time of the terminal's state.
-func (s *Session) mux0Time() time.Time {
+// terminalStateTime is the time of the terminal's state.
+func (s *Session) terminalStateTime() time.Time {
 	switch {
 	case len(s.Asks) > 0:
 		return s.Asks[0].At
 	case s.Turn.Open():
 		return s.Turn.Started
-	case s.Beneath.Base == NeverRan:
+	case s.Machine.Base == NeverRan:
 		return time.Time{}
-	case s.Beneath.Base.Finished():
+	case s.Machine.Base.Finished():
 		return s.Turn.Ended
 	}
-	return s.Beneath.BaseSince
+	return s.Machine.BaseSince
 }
 
 // timeOr is t, or other when t is not set.

@@ -21,20 +21,20 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
-	for key := range b.processes[process{pid, start}] {
-		old := b.shelf.get(key)
-		next := old.clone()
+	for key := range b.processes[processID{pid, start}] {
+		old := b.store.getSession(key)
+		next := old.copySession()
 		c := Change{Key: key}
 		open := next.Turn.Open()
-		if open && (next.Background > 0 || next.Beneath.Spoke) {
-			next.close(at, next.verdict())
-			next.base(statusAfter(next.Turn.Result), at)
+		if open && (next.Background > 0 || next.Machine.MaybeFinished) {
+			next.closeTurn(at, next.resultFromTools())
+			next.setBase(statusAfter(next.Turn.Result), at)
 		}
-		next.leave(at, "the process is gone", true)
+		next.endSession(at, "the process is gone", true)
 		if open {
 			c.TurnEnded, c.Turn = true, next.Turn
 		}
-		b.settle(old, next, &c)
+		b.commitChange(old, next, &c)
 		out = append(out, c)
 	}
 	return out
@@ -44,12 +44,12 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 // and no hook says. at is when the agent wrote it; a turn that began later is
 // not meant.
 func (b *Book) Interrupted(key Key, at time.Time) Change {
-	return b.update(key, func(s *Session, c *Change) {
+	return b.updateSession(key, func(s *Session, c *Change) {
 		if !s.Turn.Open() || at.Before(s.Turn.Started) {
 			c.Stale = "no turn to interrupt"
 			return
 		}
-		s.finish(&news{ev: &event.Event{}, at: at}, c, Interrupted)
+		s.finishTurn(&input{ev: &event.Event{}, at: at}, c, Interrupted)
 	})
 }
 
@@ -57,12 +57,12 @@ func (b *Book) Interrupted(key Key, at time.Time) Change {
 // reported. result may be empty: the turn's tools tell then. turn is the id of
 // the turn, where the agent has ids.
 func (b *Book) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
-	return b.update(key, func(s *Session, c *Change) {
+	return b.updateSession(key, func(s *Session, c *Change) {
 		if !s.Turn.Open() || at.Before(s.Turn.Started) || turn != "" && s.Turn.ID != "" && turn != s.Turn.ID || s.Background > 0 {
 			c.Stale = "no such turn is open"
 			return
 		}
-		s.finish(&news{ev: &event.Event{Message: message}, at: at}, c, result)
+		s.finishTurn(&input{ev: &event.Event{Message: message}, at: at}, c, result)
 	})
 }
 
@@ -70,27 +70,27 @@ func (b *Book) TurnFinished(key Key, turn string, result Result, message string,
 // was known before, by its call id, is not counted again. A turn that ended
 // well turns out not to have.
 func (b *Book) ToolFailed(key Key, f Failure) Change {
-	return b.update(key, func(s *Session, _ *Change) {
+	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		f.Turn, f.Text, f.Tool = s.TurnCount, fold(f.Text, maxSummary), fold(f.Tool, maxLabel)
-		if t == nil || f.At.Before(t.Started) || s.reported(f) {
+		f.Turn, f.Text, f.Tool = s.TurnCount, foldLine(f.Text, maxSummary), foldLine(f.Tool, maxLabel)
+		if t == nil || f.At.Before(t.Started) || s.failureKnown(f) {
 			return
 		}
-		s.failed(f)
+		s.addFailure(f)
 		t.Errors++
 		if !t.Open() && t.Result == OK {
 			t.Result, t.ExitCode = ToolErrors, 1
-			if s.Beneath.Base == Success {
-				s.base(Failed, t.Ended)
+			if s.Machine.Base == Success {
+				s.setBase(Failed, t.Ended)
 			}
 		}
 	})
 }
 
-// LastWords gives the last turn its summary from the transcript, where its
+// SetSummary gives the last turn its summary from the transcript, where its
 // end brought none.
-func (b *Book) LastWords(key Key, message string) Change {
-	return b.update(key, func(s *Session, _ *Change) {
+func (b *Book) SetSummary(key Key, message string) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Turn != nil && s.Turn.Summary == "" {
 			s.Turn.Summary = Summary(message)
 		}
@@ -100,10 +100,10 @@ func (b *Book) LastWords(key Key, message string) Change {
 // Answered tells that a person answered a call's question, or that its result
 // appeared, as the transcript shows. An empty call means whatever is asked.
 func (b *Book) Answered(key Key, call string, at time.Time) Change {
-	return b.update(key, func(s *Session, _ *Change) {
-		s.Asks = without(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
 		if len(s.Asks) == 0 && s.Turn.Open() {
-			s.base(Running, at)
+			s.setBase(Running, at)
 		}
 	})
 }
@@ -115,42 +115,42 @@ func (b *Book) Unfollow(name string, at time.Time) []Change {
 	defer b.mu.Unlock()
 	var out []Change
 	var keys []Key
-	b.shelf.glances(func(g Glance) {
+	b.store.eachOverview(func(g Overview) {
 		if g.Key.Agent == name && g.Live && (g.Status == Running || g.Waits) {
 			keys = append(keys, g.Key)
 		}
 	})
 	for _, key := range keys {
-		old := b.shelf.get(key)
-		next, c := old.clone(), Change{Key: old.Key}
-		next.doubt(at)
-		b.settle(old, next, &c)
+		old := b.store.getSession(key)
+		next, c := old.copySession(), Change{Key: old.Key}
+		next.markUnsure(at)
+		b.commitChange(old, next, &c)
 		out = append(out, c)
 	}
 	return out
 }
 
-// TakenUp tells that a process takes a session up again: it lives, there, and
+// Resumed tells that a process takes a session up again: it lives, there, and
 // waits for its next prompt. Some agents say nothing of it before that prompt.
 // cwd and title count for a session the book does not know.
-func (b *Book) TakenUp(key Key, at time.Time, where event.Place, cwd, title string) Change {
+func (b *Book) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := b.shelf.get(key)
+	old := b.store.getSession(key)
 	c := Change{Key: key}
 	next := &Session{
-		Key: key, StartedAt: at, Cwd: cwd, Beneath: Beneath{Base: Idle, BaseSince: at},
-		Title: Title{Own: fold(title, maxSummary), Source: agent.TitlePrompt},
+		Key: key, StartedAt: at, Cwd: cwd, Machine: MachineState{Base: Idle, BaseSince: at},
+		Title: Title{Own: foldLine(title, maxSummary), Source: agent.TitlePrompt},
 	}
 	if old != nil {
-		next = old.clone()
-		next.start(&news{ev: &event.Event{Where: where}, at: at}, &c)
+		next = old.copySession()
+		next.sessionStarted(&input{ev: &event.Event{Where: where}, at: at}, &c)
 	}
 	next.Place = where
 	if at.After(next.LastEvent) {
 		next.LastEvent = at
 	}
-	b.settle(old, next, &c)
+	b.commitChange(old, next, &c)
 	return c
 }
 
@@ -158,44 +158,44 @@ func (b *Book) TakenUp(key Key, at time.Time, where event.Place, cwd, title stri
 // refused prompt begins no turn, an answered question waits for nobody, and a
 // turn that was kept going is not over.
 func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
-	n := news{ev: ev, at: at, rules: rules}
+	n := input{ev: ev, at: at, rules: rules}
 	b.mu.RLock()
-	key, ok := b.route(&n)
+	key, ok := b.findSession(&n)
 	b.mu.RUnlock()
 	settled := d.Verdict == event.Deny || d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
 	keeps := ev.Kind.TakesKeepGoing() && (d.KeepGoing || d.Verdict == event.Deny)
 	if !ok || rules.Off || !settled && !keeps {
 		return Change{Key: key}
 	}
-	return b.update(key, func(s *Session, c *Change) {
+	return b.updateSession(key, func(s *Session, c *Change) {
 		switch {
 		case !s.Live():
 		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:
-			s.answered(&n)
+			s.resolveAsk(&n)
 		case ev.Kind == event.ToolBefore && d.Verdict == event.Deny && ev.Tool != nil:
 			// It will not run, and most agents report no end of it.
-			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: digest(ev.Tool), Actor: n.actor}
-			s.Beneath.Calls = without(s.Beneath.Calls, func(old *Call) bool { return old.same(&call) })
-			s.Asks = without(s.Asks, func(a *Ask) bool { return a.Actor == n.actor && a.about(&call) })
+			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool), Actor: n.actor}
+			s.Machine.Calls = removeWhere(s.Machine.Calls, func(old *Call) bool { return old.sameCall(&call) })
+			s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.Actor == n.actor && a.isAbout(&call) })
 		case n.actor != "":
 		case ev.Kind == event.TurnStart && d.Verdict == event.Deny:
 			if s.Turn.Open() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
-				s.withdraw(at)
+				s.withdrawTurn(at)
 				c.TurnEnded, c.Turn = true, s.Turn
 			}
 		case ev.Kind == event.TurnEnd && keeps:
 			if s.Turn != nil && !s.Turn.Open() {
-				s.reopen(at)
+				s.reopenTurn(at)
 				c.TurnStarted = true
 			}
 		}
 	})
 }
 
-// withdraw: the prompt was refused, so no turn began.
-func (s *Session) withdraw(at time.Time) {
-	s.close(at, Interrupted)
-	s.base(Idle, at)
+// withdrawTurn: the prompt was refused, so no turn began.
+func (s *Session) withdrawTurn(at time.Time) {
+	s.closeTurn(at, Interrupted)
+	s.setBase(Idle, at)
 }
 
 // Tick lets time pass: a turn that was silent for long and whose process
@@ -208,15 +208,15 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		life Liveness
 	}
 	b.mu.RLock()
-	looks := b.shelf.looks(func(g *Glance) bool { return now.Sub(g.LastEvent) >= DoubtAfter })
+	looks := b.store.selectSessions(func(g *Overview) bool { return now.Sub(g.LastEvent) >= DoubtAfter })
 	b.mu.RUnlock()
 	old := make([]due, 0, len(looks))
 	for i := range looks { // looked up without the lock: it may ask the system
-		d := due{s: looks[i].session()}
+		d := due{s: looks[i].readSession()}
 		if alive != nil && d.s.Live() {
 			d.life = alive(d.s)
 		}
-		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Beneath.Base == Running && len(d.s.Asks) == 0
+		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0
 		leaves := now.Sub(d.s.LastEvent) >= LeaveAfter || d.s.Live() && d.life == Gone
 		if d.life != Alive && (leaves || doubtful) {
 			old = append(old, d)
@@ -226,25 +226,25 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 	defer b.mu.Unlock()
 	var out []Change
 	for _, d := range old {
-		is := b.shelf.get(d.s.Key)
-		if is == nil || !is.LastEvent.Equal(d.s.LastEvent) || placeOf(is) != placeOf(d.s) {
+		is := b.store.getSession(d.s.Key)
+		if is == nil || !is.LastEvent.Equal(d.s.LastEvent) || processOf(is) != processOf(d.s) {
 			continue // something happened meanwhile
 		}
 		d.s = is
 		switch {
 		case now.Sub(d.s.LastEvent) >= LeaveAfter:
-			b.drop(d.s.Key)
+			b.dropSession(d.s.Key)
 			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
 		case !d.s.Live():
 		case d.life == Gone:
-			next, c := d.s.clone(), Change{Key: d.s.Key}
-			next.leave(now, "the process is gone", true)
-			b.settle(d.s, next, &c)
+			next, c := d.s.copySession(), Change{Key: d.s.Key}
+			next.endSession(now, "the process is gone", true)
+			b.commitChange(d.s, next, &c)
 			out = append(out, c)
-		case d.s.Turn.Open() && d.s.Beneath.Base == Running && len(d.s.Asks) == 0:
-			next, c := d.s.clone(), Change{Key: d.s.Key}
-			next.doubt(now)
-			b.settle(d.s, next, &c)
+		case d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0:
+			next, c := d.s.copySession(), Change{Key: d.s.Key}
+			next.markUnsure(now)
+			b.commitChange(d.s, next, &c)
 			out = append(out, c)
 		}
 	}

@@ -154,7 +154,7 @@ func final(t *rapid.T, a *agent.Agent, events []event.Event, gaps []int) string 
 	}
 	sort.Strings(failed)
 	return fmt.Sprint(s.Status, s.Turn.Result, s.Turn.ExitCode, s.Turn.Tools, s.Turn.Errors, s.Turn.Summary, s.TurnCount,
-		files, failed, s.Tool, s.Title, len(s.Asks), s.Waits(), s.Turn.Open(), len(s.Beneath.Calls))
+		files, failed, s.Tool, s.Title, len(s.Asks), s.Waits(), s.Turn.Open(), len(s.Machine.Calls))
 }
 
 // Whatever arrives, in whatever order: the session holds together.

@@ -84,14 +84,14 @@ const (
 
 // Bounds of what a session keeps.
 const (
-	MaxTurns     = 20
-	MaxFiles     = 100
-	MaxErrors    = 20
-	MaxSubagents = 32
-	maxCalls     = 64
-	maxAsks      = 16
-	maxDone      = 64
-	maxTombs     = 32
+	MaxTurns       = 20
+	MaxFiles       = 100
+	MaxErrors      = 20
+	MaxSubagents   = 32
+	maxCalls       = 64
+	maxAsks        = 16
+	maxFinished    = 64
+	maxClosedTurns = 32
 )
 
 // Session is one session as it stands. Values handed out are never changed;
@@ -136,26 +136,26 @@ type Session struct {
 	Resume   *Resume `json:"resume,omitempty"`
 	Terminal string  `json:"terminal,omitempty"` // mux0's terminal id
 
-	// Beneath is the machine's own memory.
-	Beneath Beneath `json:"beneath"`
+	// Machine is the machine's own memory.
+	Machine MachineState `json:"beneath"`
 }
 
-// Beneath is what the machine remembers to judge later events; nobody else
+// MachineState is what the machine remembers to judge later events; nobody else
 // should read anything into it.
-type Beneath struct {
-	Base        Status    `json:"base,omitempty"`        // the status without what is asked
-	BaseSince   time.Time `json:"baseSince,omitzero"`    // of Base
-	Calls       []Call    `json:"calls,omitempty"`       // tool calls that began and have not ended
-	Done        []Done    `json:"done,omitempty"`        // calls of this turn that ended
-	Tombs       []string  `json:"tombs,omitempty"`       // ids of turns that are over
-	Depth       int       `json:"depth,omitempty"`       // turns inside the turn
-	Fault       string    `json:"fault,omitempty"`       // the model could not be asked, says the agent
-	Spoke       bool      `json:"spoke,omitempty"`       // it may have said the turn's last word
-	Said        string    `json:"said,omitempty"`        // what the agent says it does, beside tools
-	TitleAt     time.Time `json:"titleAt,omitzero"`      // of the last title that came with a time
-	TurnProcess int       `json:"turnProcess,omitempty"` // process that began the turn
-	TurnStart   uint64    `json:"turnStart,omitempty"`
-	Seq         uint64    `json:"seq,omitempty"` // the highest number heard from a numbering sender
+type MachineState struct {
+	Base          Status         `json:"base,omitempty"`        // the status without what is asked
+	BaseSince     time.Time      `json:"baseSince,omitzero"`    // of Base
+	Calls         []Call         `json:"calls,omitempty"`       // tool calls that began and have not ended
+	Finished      []FinishedCall `json:"done,omitempty"`        // calls of this turn that ended
+	ClosedTurns   []string       `json:"tombs,omitempty"`       // ids of turns that are over
+	NestedTurns   int            `json:"depth,omitempty"`       // turns inside the turn
+	ModelError    string         `json:"fault,omitempty"`       // the model could not be asked, says the agent
+	MaybeFinished bool           `json:"spoke,omitempty"`       // it may have said the turn's last word
+	Activity      string         `json:"said,omitempty"`        // what the agent says it does, beside tools
+	TitleAt       time.Time      `json:"titleAt,omitzero"`      // of the last title that came with a time
+	TurnProcess   int            `json:"turnProcess,omitempty"` // process that began the turn
+	TurnStart     uint64         `json:"turnStart,omitempty"`
+	Seq           uint64         `json:"seq,omitempty"` // the highest number heard from a numbering sender
 }
 
 // Turn is one round: from a prompt to the agent's last word.
@@ -229,13 +229,13 @@ type Call struct {
 	Label  string    `json:"label,omitempty"`
 	Actor  string    `json:"actor,omitempty"`
 	At     time.Time `json:"at"`
-	// Leave says that a person was asked and said yes: the agent reported the
+	// Approved says that a person was asked and said yes: the agent reported the
 	// call again.
-	Leave bool `json:"leave,omitempty"`
+	Approved bool `json:"leave,omitempty"`
 }
 
-// Done is a tool call that ended.
-type Done struct {
+// FinishedCall is a tool call that ended.
+type FinishedCall struct {
 	ID    string `json:"id"`
 	Early bool   `json:"early,omitempty"` // its end came before its beginning
 }
@@ -272,9 +272,9 @@ func (s *Session) Live() bool { return s.Ended.IsZero() }
 // Waits reports whether a person must decide something.
 func (s *Session) Waits() bool { return !s.WaitingSince.IsZero() }
 
-// clone is a copy that may be changed. Slices are shared: they are only ever
+// copySession is a copy that may be changed. Slices are shared: they are only ever
 // replaced, never written to.
-func (s *Session) clone() *Session {
+func (s *Session) copySession() *Session {
 	next := *s
 	if s.Turn != nil {
 		turn := *s.Turn
@@ -283,16 +283,16 @@ func (s *Session) clone() *Session {
 	return &next
 }
 
-// added is list with item behind it, at most limit long, in fresh memory.
-func added[T any](list []T, item T, limit int) []T {
+// appendBounded is list with item behind it, at most limit long, in fresh memory.
+func appendBounded[T any](list []T, item T, limit int) []T {
 	from := max(0, len(list)+1-limit)
 	out := make([]T, 0, len(list)+1-from)
 	return append(append(out, list[from:]...), item)
 }
 
-// without is list less the items for which drop is true, in fresh memory when
+// removeWhere is list less the items for which drop is true, in fresh memory when
 // anything goes.
-func without[T any](list []T, drop func(*T) bool) []T {
+func removeWhere[T any](list []T, drop func(*T) bool) []T {
 	for i := range list {
 		if !drop(&list[i]) {
 			continue
@@ -311,16 +311,16 @@ func without[T any](list []T, drop func(*T) bool) []T {
 	return list
 }
 
-// changedAt is list with one item replaced, in fresh memory.
-func changedAt[T any](list []T, i int, item T) []T {
+// replaceAt is list with one item replaced, in fresh memory.
+func replaceAt[T any](list []T, i int, item T) []T {
 	out := append(make([]T, 0, len(list)), list...)
 	out[i] = item
 	return out
 }
 
-// fold is s on one line: white space and control characters become single
+// foldLine is s on one line: white space and control characters become single
 // blanks, at most limit characters.
-func fold(s string, limit int) string {
+func foldLine(s string, limit int) string {
 	if len(s) > 8*limit+4096 {
 		s = s[:8*limit+4096] // nothing behind can come into sight
 	}

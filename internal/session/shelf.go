@@ -11,26 +11,26 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// shelf is where a book keeps its sessions: those in which something happens
+// compactStore is where a book keeps its sessions: those in which something happens
 // as they are, the others asleep, as text. A session is some twenty small
 // objects that were made in the middle of passing garbage; a thousand of them
 // would hold on to many times their own size of memory for hours. Sessions
 // that fall asleep together share one piece of it.
-type shelf struct {
-	awake  map[Key]*Session
-	asleep map[Key]nap
-	held   int // bytes of text that are kept alive
-	used   int // those that still count
+type compactStore struct {
+	active    map[Key]*Session
+	compacted map[Key]compactSession
+	keptBytes int // bytes of text that are kept alive
+	usedBytes int // those that still count
 }
 
-// nap is a session that is asleep.
-type nap struct {
-	Glance
+// compactSession is a session that is asleep.
+type compactSession struct {
+	Overview
 	text string // JSON; a window into what fell asleep together, like the key
 }
 
-// Glance is what is known of a session without waking it.
-type Glance struct {
+// Overview is what is known of a session without waking it.
+type Overview struct {
 	Key       Key
 	LastEvent time.Time
 	Status    Status
@@ -43,151 +43,155 @@ type Glance struct {
 
 	Transcript string
 
-	linked bool // the book knows it by more than its key and process
+	indexed bool // the book knows it by more than its key and process
 }
 
 // Quiet reports whether nothing goes on in it.
-func (g *Glance) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
+func (g *Overview) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
 
-func glanceAt(s *Session) Glance {
-	return Glance{
+func overviewFor(s *Session) Overview {
+	return Overview{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, Transcript: s.Transcript, linked: s.Terminal != "" || len(s.Subagents) > 0,
+		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
 	}
 }
 
-func newShelf() shelf { return shelf{awake: map[Key]*Session{}, asleep: map[Key]nap{}} }
+func newCompactStore() compactStore {
+	return compactStore{active: map[Key]*Session{}, compacted: map[Key]compactSession{}}
+}
 
-func (f *shelf) len() int { return len(f.awake) + len(f.asleep) }
+func (f *compactStore) sessionCount() int { return len(f.active) + len(f.compacted) }
 
-func (f *shelf) has(key Key) bool {
-	if f.awake[key] != nil {
+func (f *compactStore) hasSession(key Key) bool {
+	if f.active[key] != nil {
 		return true
 	}
-	_, ok := f.asleep[key]
+	_, ok := f.compacted[key]
 	return ok
 }
 
-// glance is what is known of a session without waking it.
-func (f *shelf) glance(key Key) (Glance, bool) {
-	if s := f.awake[key]; s != nil {
-		return glanceAt(s), true
+// overviewOf is what is known of a session without waking it.
+func (f *compactStore) overviewOf(key Key) (Overview, bool) {
+	if s := f.active[key]; s != nil {
+		return overviewFor(s), true
 	}
-	n, ok := f.asleep[key]
-	return n.Glance, ok
+	n, ok := f.compacted[key]
+	return n.Overview, ok
 }
 
-// get is a session; nil when there is none. One that is asleep goes on
+// getSession is a session; nil when there is none. One that is asleep goes on
 // sleeping: whoever changes it puts the change back.
-func (f *shelf) get(key Key) *Session {
-	if s := f.awake[key]; s != nil {
+func (f *compactStore) getSession(key Key) *Session {
+	if s := f.active[key]; s != nil {
 		return s
 	}
-	if n, ok := f.asleep[key]; ok {
-		return n.session()
+	if n, ok := f.compacted[key]; ok {
+		return n.readSession()
 	}
 	return nil
 }
 
-// session is the session again. It shares no memory with the text.
-func (n *nap) session() *Session {
+// readSession is the session again. It shares no memory with the text.
+func (n *compactSession) readSession() *Session {
 	s := &Session{}
 	if err := json.Unmarshal([]byte(n.text), s); err != nil {
 		// It was text made from a session a moment ago. Should that ever not
 		// be readable, what was glanced is still true.
 		s = &Session{
 			Status: n.Status, Since: n.LastEvent, StartedAt: n.LastEvent, LastEvent: n.LastEvent,
-			Place: event.Place{PID: n.PID, Start: n.Start, Shared: n.Shared}, Beneath: Beneath{Base: Unsure, BaseSince: n.LastEvent},
+			Place: event.Place{PID: n.PID, Start: n.Start, Shared: n.Shared}, Machine: MachineState{Base: Unsure, BaseSince: n.LastEvent},
 		}
 	}
 	s.Key = Key{strings.Clone(n.Key.Agent), strings.Clone(n.Key.ID)}
 	return s
 }
 
-func (f *shelf) put(s *Session) {
-	f.rouse(s.Key)
-	f.awake[s.Key] = s
+func (f *compactStore) putActive(s *Session) {
+	f.dropCompacted(s.Key)
+	f.active[s.Key] = s
 }
 
-func (f *shelf) drop(key Key) {
-	f.rouse(key)
-	delete(f.awake, key)
+func (f *compactStore) removeSession(key Key) {
+	f.dropCompacted(key)
+	delete(f.active, key)
 }
 
-// rouse takes the text of a session away.
-func (f *shelf) rouse(key Key) {
-	n, ok := f.asleep[key]
+// dropCompacted takes the text of a session away.
+func (f *compactStore) dropCompacted(key Key) {
+	n, ok := f.compacted[key]
 	if !ok {
 		return
 	}
-	delete(f.asleep, key)
-	f.used -= n.size()
-	if f.held > minRepack && f.used < f.held/4*3 {
-		f.repack()
+	delete(f.compacted, key)
+	f.usedBytes -= n.textSize()
+	if f.keptBytes > minRepack && f.usedBytes < f.keptBytes/4*3 {
+		f.repackText()
 	}
 }
 
 // minRepack is how much text is not worth being moved.
 const minRepack = 256 << 10
 
-func (n *nap) size() int { return len(n.Key.Agent) + len(n.Key.ID) + len(n.Transcript) + len(n.text) }
+func (n *compactSession) textSize() int {
+	return len(n.Key.Agent) + len(n.Key.ID) + len(n.Transcript) + len(n.text)
+}
 
-// look is a session to be read without the book's lock: values do not change,
+// sessionRef is a session to be read without the book's lock: values do not change,
 // and texts neither.
-type look struct {
-	awake *Session
-	nap   nap
+type sessionRef struct {
+	active  *Session
+	compact compactSession
 }
 
-func (l *look) session() *Session {
-	if l.awake != nil {
-		return l.awake
+func (l *sessionRef) readSession() *Session {
+	if l.active != nil {
+		return l.active
 	}
-	return l.nap.session()
+	return l.compact.readSession()
 }
 
-// looks is every session that fits.
-func (f *shelf) looks(fits func(*Glance) bool) []look {
-	var out []look
-	for _, s := range f.awake {
-		if g := glanceAt(s); fits(&g) {
-			out = append(out, look{awake: s})
+// selectSessions is every session that fits.
+func (f *compactStore) selectSessions(fits func(*Overview) bool) []sessionRef {
+	var out []sessionRef
+	for _, s := range f.active {
+		if g := overviewFor(s); fits(&g) {
+			out = append(out, sessionRef{active: s})
 		}
 	}
-	for _, n := range f.asleep {
-		if fits(&n.Glance) {
-			out = append(out, look{nap: n})
+	for _, n := range f.compacted {
+		if fits(&n.Overview) {
+			out = append(out, sessionRef{compact: n})
 		}
 	}
 	return out
 }
 
-func sessionsOf(looks []look) []*Session {
+func sessionsOf(looks []sessionRef) []*Session {
 	out := make([]*Session, len(looks))
 	for i := range looks {
-		out[i] = looks[i].session()
+		out[i] = looks[i].readSession()
 	}
 	return out
 }
 
-// glances calls do for every session.
-func (f *shelf) glances(do func(Glance)) {
-	for _, s := range f.awake {
-		do(glanceAt(s))
+// eachOverview calls do for every session.
+func (f *compactStore) eachOverview(do func(Overview)) {
+	for _, s := range f.active {
+		do(overviewFor(s))
 	}
-	for _, n := range f.asleep {
-		do(n.Glance)
+	for _, n := range f.compacted {
+		do(n.Overview)
 	}
 }
 
-// silent is the sessions that are awake and were not heard of since before,
+// inactiveSince is the sessions that are awake and were not heard of since before,
 // without the latest keep of all.
-func (f *shelf) silent(before time.Time, keep int) []*Session {
-	if len(f.awake) <= keep {
+func (f *compactStore) inactiveSince(before time.Time, keep int) []*Session {
+	if len(f.active) <= keep {
 		return nil
 	}
-	all := make([]*Session, 0, len(f.awake))
-	for _, s := range f.awake {
+	all := make([]*Session, 0, len(f.active))
+	for _, s := range f.active {
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b *Session) int { return a.LastEvent.Compare(b.LastEvent) })
@@ -200,9 +204,9 @@ func (f *shelf) silent(before time.Time, keep int) []*Session {
 	return all
 }
 
-// textOf is a session as it sleeps; false when it has bytes that JSON cannot
+// sessionText is a session as it sleeps; false when it has bytes that JSON cannot
 // hold.
-func textOf(s *Session) (string, bool) {
+func sessionText(s *Session) (string, bool) {
 	text, err := json.Marshal(s)
 	if err != nil || bytes.Contains(text, []byte(`\ufffd`)) {
 		return "", false
@@ -210,37 +214,37 @@ func textOf(s *Session) (string, bool) {
 	return string(text), true
 }
 
-// doze is a session that is about to sleep.
-type doze struct {
+// compactCandidate is a session that is about to sleep.
+type compactCandidate struct {
 	s    *Session
 	text string
 }
 
-// sleep lays those down that nothing happened to meanwhile.
-func (f *shelf) sleep(list []doze) int {
-	naps := make([]nap, 0, len(list))
+// compactSessions lays those down that nothing happened to meanwhile.
+func (f *compactStore) compactSessions(list []compactCandidate) int {
+	naps := make([]compactSession, 0, len(list))
 	for _, d := range list {
-		if f.awake[d.s.Key] == d.s {
-			naps = append(naps, nap{Glance: glanceAt(d.s), text: d.text})
-			delete(f.awake, d.s.Key)
+		if f.active[d.s.Key] == d.s {
+			naps = append(naps, compactSession{Overview: overviewFor(d.s), text: d.text})
+			delete(f.active, d.s.Key)
 		}
 	}
-	f.lay(naps)
+	f.packTogether(naps)
 	return len(naps)
 }
 
-// shrink gives room back: a map that was large stays so.
-func (f *shelf) shrink() {
-	out := make(map[Key]*Session, len(f.awake))
-	maps.Copy(out, f.awake)
-	f.awake = out
+// shrinkMap gives room back: a map that was large stays so.
+func (f *compactStore) shrinkMap() {
+	out := make(map[Key]*Session, len(f.active))
+	maps.Copy(out, f.active)
+	f.active = out
 }
 
-// lay puts naps on the shelf, all of them in one piece of memory.
-func (f *shelf) lay(naps []nap) {
+// packTogether puts naps on the shelf, all of them in one piece of memory.
+func (f *compactStore) packTogether(naps []compactSession) {
 	size := 0
 	for i := range naps {
-		size += naps[i].size()
+		size += naps[i].textSize()
 	}
 	var b strings.Builder
 	b.Grow(size)
@@ -258,16 +262,16 @@ func (f *shelf) lay(naps []nap) {
 	}
 	for _, n := range naps {
 		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript), next(n.text)
-		n.Status = plain(n.Status)
-		f.asleep[n.Key] = n
+		n.Status = knownStatus(n.Status)
+		f.compacted[n.Key] = n
 	}
-	f.held += size
-	f.used += size
+	f.keptBytes += size
+	f.usedBytes += size
 }
 
-// plain is the status as the program spells it, not a window into a log that
+// knownStatus is the status as the program spells it, not a window into a log that
 // was read.
-func plain(s Status) Status {
+func knownStatus(s Status) Status {
 	for _, known := range Statuses() {
 		if s == known {
 			return known
@@ -276,12 +280,12 @@ func plain(s Status) Status {
 	return Status(strings.Clone(string(s)))
 }
 
-// repack lets go of text that does not count any more.
-func (f *shelf) repack() {
-	naps := make([]nap, 0, len(f.asleep))
-	for _, n := range f.asleep {
+// repackText lets go of text that does not count any more.
+func (f *compactStore) repackText() {
+	naps := make([]compactSession, 0, len(f.compacted))
+	for _, n := range f.compacted {
 		naps = append(naps, n)
 	}
-	f.asleep, f.held, f.used = make(map[Key]nap, len(naps)), 0, 0
-	f.lay(naps)
+	f.compacted, f.keptBytes, f.usedBytes = make(map[Key]compactSession, len(naps)), 0, 0
+	f.packTogether(naps)
 }

@@ -24,31 +24,31 @@ func TestSleepCannotBeSeen(t *testing.T) {
 	w := newWorld(t)
 	many(w, 40)
 	w.send(event.PermissionRequest, session("s1"), shell("c1", "make"))
-	w.book.Rest(w.now.Add(time.Hour), 0)
-	if w.book.Awake() != 0 || w.book.Len() != 40 {
-		t.Fatalf("%d of %d are awake", w.book.Awake(), w.book.Len())
+	w.book.CompactIdle(w.now.Add(time.Hour), 0)
+	if w.book.ActiveCount() != 0 || w.book.Len() != 40 {
+		t.Fatalf("%d of %d are awake", w.book.ActiveCount(), w.book.Len())
 	}
 	asleep := w.book.Snapshot()
 	for _, s := range asleep { // wakes every one
-		w.book.Placed(s.Key, s.Place)
+		w.book.SetPlace(s.Key, s.Place)
 	}
-	if w.book.Awake() != 40 {
-		t.Fatalf("%d are awake", w.book.Awake())
+	if w.book.ActiveCount() != 40 {
+		t.Fatalf("%d are awake", w.book.ActiveCount())
 	}
 	if awake := w.book.Snapshot(); !reflect.DeepEqual(asleep, awake) {
 		t.Errorf("asleep %+v\nawake %+v", asleep, awake)
 	}
-	w.book.Rest(w.now.Add(time.Hour), 0)
+	w.book.CompactIdle(w.now.Add(time.Hour), 0)
 	if got := w.book.Waiting(); len(got) != 1 || got[0].ID != "s1" {
 		t.Errorf("waiting: %v", got)
 	}
 	if got := w.book.At(103, 1); len(got) != 1 || got[0].ID != "s3" {
 		t.Errorf("in the process: %v", got)
 	}
-	for _, g := range w.book.Glances() {
+	for _, g := range w.book.Overviews() {
 		s, _ := w.book.Get(g.Key)
-		if one, ok := w.book.Glance(g.Key); !ok || glanceAt(s) != g || one != g {
-			t.Errorf("glanced %+v, is %+v", g, glanceAt(s))
+		if one, ok := w.book.Overview(g.Key); !ok || overviewFor(s) != g || one != g {
+			t.Errorf("glanced %+v, is %+v", g, overviewFor(s))
 		}
 	}
 	if got := w.book.ProcessGone(103, 1, w.now); len(got) != 1 || got[0].Session.Live() {
@@ -57,9 +57,9 @@ func TestSleepCannotBeSeen(t *testing.T) {
 	if got := w.book.Unfollow("claude", w.now); len(got) != 19 {
 		t.Errorf("%d were unfollowed", len(got))
 	}
-	w.book.Rest(w.now.Add(time.Hour), 0)
-	if got := w.book.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.book.Len() != 0 || w.book.shelf.used != 0 {
-		t.Errorf("%d left, %d are there, %d bytes count", len(got), w.book.Len(), w.book.shelf.used)
+	w.book.CompactIdle(w.now.Add(time.Hour), 0)
+	if got := w.book.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.book.Len() != 0 || w.book.store.usedBytes != 0 {
+		t.Errorf("%d left, %d are there, %d bytes count", len(got), w.book.Len(), w.book.store.usedBytes)
 	}
 }
 
@@ -68,17 +68,17 @@ func TestTheLatestStayAwake(t *testing.T) {
 	for i := range 20 {
 		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(float64(i))}, w.rules)
 	}
-	if n := w.book.Rest(sec(8), 5); n != 8 {
+	if n := w.book.CompactIdle(sec(8), 5); n != 8 {
 		t.Errorf("%d fell asleep; those heard of lately should not", n)
 	}
 	for range 2 {
-		w.book.Rest(sec(1e6), 5)
-		if w.book.Awake() != 5 {
-			t.Errorf("%d are awake", w.book.Awake())
+		w.book.CompactIdle(sec(1e6), 5)
+		if w.book.ActiveCount() != 5 {
+			t.Errorf("%d are awake", w.book.ActiveCount())
 		}
 	}
 	for _, id := range []string{"s15", "s19"} {
-		if w.book.shelf.awake[Key{"claude", id}] == nil {
+		if w.book.store.active[Key{"claude", id}] == nil {
 			t.Errorf("%s sleeps", id)
 		}
 	}
@@ -93,19 +93,19 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 	for i := range 600 {
 		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(float64(i)), Cwd: long}, w.rules)
 	}
-	w.book.Rest(sec(1e6), 0)
-	all := w.book.shelf.held
+	w.book.CompactIdle(sec(1e6), 0)
+	all := w.book.store.keptBytes
 	for i := range 600 {
 		if i%10 != 0 {
 			w.book.Forget(Key{"claude", fmt.Sprint("s", i)})
 		}
 	}
-	if held := w.book.shelf.held; held > all/2 {
+	if held := w.book.store.keptBytes; held > all/2 {
 		t.Errorf("%d of %d bytes are held for a tenth of the sessions", held, all)
 	}
-	w.book.Compact()
-	if w.book.shelf.held != w.book.shelf.used || w.book.Len() != 60 {
-		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.shelf.held, w.book.shelf.used, w.book.Len())
+	w.book.ReleaseMemory()
+	if w.book.store.keptBytes != w.book.store.usedBytes || w.book.Len() != 60 {
+		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.store.keptBytes, w.book.store.usedBytes, w.book.Len())
 	}
 	if s, ok := w.book.Get(Key{"claude", "s590"}); !ok || s.Cwd != long {
 		t.Errorf("%+v", s)
@@ -117,9 +117,9 @@ func TestOddBytesStayAwake(t *testing.T) {
 	w := newWorld(t)
 	w.book.Apply(&event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: t0, Cwd: "/caf\xe9"}, w.rules)
 	w.book.Apply(&event.Event{Agent: "claude", Session: "s2", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: t0, Cwd: "/caf\uFFFD"}, w.rules)
-	w.book.Rest(t0.Add(time.Hour), 0)
-	if w.book.Awake() != 1 {
-		t.Errorf("%d are awake", w.book.Awake())
+	w.book.CompactIdle(t0.Add(time.Hour), 0)
+	if w.book.ActiveCount() != 1 {
+		t.Errorf("%d are awake", w.book.ActiveCount())
 	}
 	for id, want := range map[string]string{"s1": "/caf\xe9", "s2": "/caf\uFFFD"} {
 		if s, _ := w.book.Get(Key{"claude", id}); s.Cwd != want {
@@ -149,8 +149,8 @@ func TestEventsWhileFallingAsleep(t *testing.T) {
 			over = true
 		default:
 		}
-		b.Rest(sec(1e6), 0)
-		b.Glances()
+		b.CompactIdle(sec(1e6), 0)
+		b.Overviews()
 		time.Sleep(100 * time.Microsecond)
 	}
 	for _, s := range b.Snapshot() {

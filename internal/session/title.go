@@ -13,14 +13,14 @@ import (
 // the transcript, in the agent's own list of sessions. A better source beats
 // a worse one, the same source follows, a blank never replaces anything.
 func (b *Book) TitleSeen(key Key, source, title string, rules Rules) Change {
-	return b.update(key, func(s *Session, _ *Change) { s.offer(source, title, rules.Spec) })
+	return b.updateSession(key, func(s *Session, _ *Change) { s.offerTitle(source, title, rules.Spec) })
 }
 
 // Rename gives a session a title that stands until [Book.AutoTitle]; a blank
 // one changes nothing.
 func (b *Book) Rename(key Key, title string) Change {
-	return b.update(key, func(s *Session, _ *Change) {
-		if title = fold(title, maxSummary); title != "" {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		if title = foldLine(title, maxSummary); title != "" {
 			s.Title.Given = title
 		}
 	})
@@ -28,35 +28,35 @@ func (b *Book) Rename(key Key, title string) Change {
 
 // AutoTitle takes a person's title away again: the best the agent has shows.
 func (b *Book) AutoTitle(key Key) Change {
-	return b.update(key, func(s *Session, _ *Change) { s.Title.Given = "" })
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.Given = "" })
 }
 
-// titles takes in what an event says about the title.
-func (s *Session) titles(n *news) {
+// recordTitles takes in what an event says about the title.
+func (s *Session) recordTitles(n *input) {
 	ev, spec := n.ev, n.rules.Spec
-	if ev.Title != "" && !n.at.Before(s.Beneath.TitleAt) {
-		s.Beneath.TitleAt = n.at
-		s.offer(agent.TitlePayload, ev.Title, spec)
+	if ev.Title != "" && !n.at.Before(s.Machine.TitleAt) {
+		s.Machine.TitleAt = n.at
+		s.offerTitle(agent.TitlePayload, ev.Title, spec)
 	}
 	if ev.Kind == event.TurnStart {
-		s.offer(agent.TitlePrompt, PromptTitle(ev.Prompt), spec)
+		s.offerTitle(agent.TitlePrompt, PromptTitle(ev.Prompt), spec)
 	}
 	// Some agents have a tool that says what they are about.
 	if ev.Kind == event.ToolBefore && ev.Tool != nil && spec != nil && slices.Contains(spec.Titles, agent.TitleTopic) && spec.TopicTool == ev.Tool.Name && spec.TopicTool != "" {
 		if title, ok := jsonscan.String(jsonscan.Get(ev.Tool.Input, "title")); ok {
-			s.offer(agent.TitleTopic, title, spec)
+			s.offerTitle(agent.TitleTopic, title, spec)
 		}
 	}
 }
 
-// offer takes a title if its source is at least as good as that of the one
+// offerTitle takes a title if its source is at least as good as that of the one
 // there is. The first prompt stays the first.
-func (s *Session) offer(source, title string, spec *agent.StatusSpec) {
-	if title = fold(title, maxSummary); title == "" {
+func (s *Session) offerTitle(source, title string, spec *agent.StatusSpec) {
+	if title = foldLine(title, maxSummary); title == "" {
 		return
 	}
 	rank := titleRank(source, spec)
-	if rank < 0 || placeholder(title, spec) {
+	if rank < 0 || isPlaceholder(title, spec) {
 		return
 	}
 	if s.Title.Own != "" {
@@ -77,7 +77,7 @@ func titleRank(source string, spec *agent.StatusSpec) int {
 	return slices.Index(order, source)
 }
 
-func placeholder(title string, spec *agent.StatusSpec) bool {
+func isPlaceholder(title string, spec *agent.StatusSpec) bool {
 	if spec == nil {
 		return false
 	}
@@ -89,16 +89,16 @@ func placeholder(title string, spec *agent.StatusSpec) bool {
 	return false
 }
 
-// wrappers are elements in which agents hand their own words, or a person's
+// wrapperTags are elements in which agents hand their own words, or a person's
 // commands, to the model as if they were prompts.
-var wrappers = []string{
+var wrapperTags = []string{
 	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder", "<system_notification",
 	"<user_info", "<rules", "<hook_prompt", "<bash-", "<environment_context", "<user_instructions",
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }
 
-// ownWords reports whether a prompt is the agent's own report to itself.
-func ownWords(prompt string) bool {
+// isAgentsOwnReport reports whether a prompt is the agent's own report to itself.
+func isAgentsOwnReport(prompt string) bool {
 	prompt = strings.TrimSpace(prompt)
 	return strings.HasPrefix(prompt, "<task-notification") || strings.HasPrefix(prompt, "<hook_prompt") ||
 		strings.HasPrefix(prompt, "<system-reminder") || strings.HasPrefix(prompt, "<system_reminder") ||
@@ -124,7 +124,7 @@ func PromptTitle(prompt string) string {
 		prompt = strings.TrimSpace(rest)
 	}
 	lower := strings.ToLower(prompt[:min(len(prompt), 40)])
-	for _, begin := range wrappers {
+	for _, begin := range wrapperTags {
 		if strings.HasPrefix(lower, begin) {
 			return ""
 		}
@@ -132,7 +132,7 @@ func PromptTitle(prompt string) string {
 	if strings.HasPrefix(prompt, "[Request interrupted by user") || slashCommand(prompt) {
 		return ""
 	}
-	return fold(prompt, maxSummary)
+	return foldLine(prompt, maxSummary)
 }
 
 // slashCommand reports whether a prompt is a command to the agent: /name at

@@ -130,14 +130,14 @@ func TestTakenUpBeforeItSpeaks(t *testing.T) {
 	w.send(event.TurnStart, from(5, 1))
 	w.book.ProcessGone(5, 1, w.now)
 	where := event.Place{PID: 6, Start: 2, Pane: "%3", Mux: "tmux"}
-	if c := w.book.TakenUp(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle || c.Session.Place != where || c.Session.TurnCount != 1 {
+	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle || c.Session.Place != where || c.Session.TurnCount != 1 {
 		t.Errorf("%+v", c)
 	}
 	if got := w.book.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
 		t.Errorf("%+v", got)
 	}
 	// One the book has forgotten.
-	c := w.book.TakenUp(Key{"codex", "old"}, w.now, where, "/src", "an old one")
+	c := w.book.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
 	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" || c.Session.LastEvent.IsZero() {
 		t.Errorf("%+v", c.Session)
 	}

@@ -30,14 +30,14 @@ func Summary(message string) string {
 	if strings.Contains(message, "<think") || strings.Contains(message, "<THINK") {
 		message = thinking.ReplaceAllString(message, " ")
 	}
-	return fold(message, maxSummary)
+	return foldLine(message, maxSummary)
 }
 
 // Line is a text as a title or an error is kept: on one line, at most 200
 // characters.
-func Line(s string) string { return fold(s, maxSummary) }
+func Line(s string) string { return foldLine(s, maxSummary) }
 
-func plural(n int, thing string) string {
+func countOf(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
 	}

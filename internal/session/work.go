@@ -13,138 +13,140 @@ import (
 // of one message are reported together, and people are slower.
 const siblingWindow = 2 * time.Second
 
-// works: something goes on in the turn.
-func (s *Session) works(n *news, c *Change) {
+// workReported: something goes on in the turn.
+func (s *Session) workReported(n *input, c *Change) {
 	switch n.ev.Kind {
 	case event.ToolAfter:
 		s.toolDone(n)
-		if s.Turn.Open() && n.cutOff() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
+		if s.Turn.Open() && n.wasInterrupted() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
 			quiet := *n
 			quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
-			s.finish(&quiet, c, Interrupted)
+			s.finishTurn(&quiet, c, Interrupted)
 		}
 		return
 	case event.ToolBefore:
-		if n.ev.Tool != nil && s.overtaken(n) {
+		if n.ev.Tool != nil && s.endCameFirst(n) {
 			return // counted when its end came
 		}
 	}
-	if !s.onIt(n, c) {
+	if !s.ensureTurnOpen(n, c) {
 		return
 	}
 	if n.ev.Kind == event.ToolBefore && n.ev.Tool != nil {
 		s.toolBegan(n)
 		if n.ev.Tool.Kind == event.Question && s.Attended != event.AttendedNo {
-			s.ask(n)
+			s.addAsk(n)
 		}
 		return
 	}
 	s.Asks = nil
 }
 
-// cutOff reports whether a call ended because the person stopped the turn.
-func (n *news) cutOff() bool { return string(jsonscan.Get(n.ev.Raw, "is_interrupt")) == "true" }
+// wasInterrupted reports whether a call ended because the person stopped the turn.
+func (n *input) wasInterrupted() bool {
+	return string(jsonscan.Get(n.ev.Raw, "is_interrupt")) == "true"
+}
 
-// busy reports whether a call of the session's own goes on.
-func (s *Session) busy() bool {
-	for i := range s.Beneath.Calls {
-		if s.Beneath.Calls[i].Actor == "" {
+// hasOpenCall reports whether a call of the session's own goes on.
+func (s *Session) hasOpenCall() bool {
+	for i := range s.Machine.Calls {
+		if s.Machine.Calls[i].Actor == "" {
 			return true
 		}
 	}
 	return false
 }
 
-// onIt makes sure a turn is open; false when the event is too late for that.
-func (s *Session) onIt(n *news, c *Change) bool {
+// ensureTurnOpen makes sure a turn is open; false when the event is too late for that.
+func (s *Session) ensureTurnOpen(n *input, c *Change) bool {
 	if !s.Live() {
-		s.revive()
+		s.reviveSession()
 	}
-	s.Beneath.Spoke = false
+	s.Machine.MaybeFinished = false
 	if s.Turn.Open() {
-		s.base(Running, n.at)
+		s.setBase(Running, n.at)
 		return true
 	}
 	if t := s.Turn; t != nil {
-		if n.async() && n.at.Sub(t.Ended) < asyncGrace {
+		if n.isAsync() && n.at.Sub(t.Ended) < asyncGrace {
 			return false
 		}
 		id := n.turnID()
 		if id != "" && id == t.ID || id == "" && t.Result == APIError {
-			s.reopen(n.at) // a hook kept it going, or the model answered after all
+			s.reopenTurn(n.at) // a hook kept it going, or the model answered after all
 			return true
 		}
 	}
-	s.open(n, true)
+	s.openTurn(n, true)
 	c.TurnStarted = true
 	return true
 }
 
-// breathes: a sign of life within a turn.
-func (s *Session) breathes(n *news) {
+// activityReported: a sign of life within a turn.
+func (s *Session) activityReported(n *input) {
 	if !s.Turn.Open() {
 		return
 	}
 	switch n.ev.Kind {
 	case event.TurnEnd:
-		s.Beneath.Spoke = !s.busy() // a call without a result was cut off
+		s.Machine.MaybeFinished = !s.hasOpenCall() // a call without a result was cut off
 		if summary := Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
 	case event.CompactBefore:
-		s.Beneath.Said = "Compacting"
+		s.Machine.Activity = "Compacting"
 		if n.rules.Spec != nil && n.rules.Spec.SignalOf(n.ev) != "" {
-			s.Beneath.Said = "" // this agent says so before every model call
+			s.Machine.Activity = "" // this agent says so before every model call
 		}
 	case event.CompactAfter:
-		s.Beneath.Said = ""
+		s.Machine.Activity = ""
 	case event.ModelBefore, event.ModelAfter:
 		// The model is asked only when every call it made has its result.
-		s.Beneath.Said = ""
-		s.Asks = without(s.Asks, func(a *Ask) bool { return a.Actor == "" })
+		s.Machine.Activity = ""
+		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.Actor == "" })
 	}
-	if s.Beneath.Base == Unsure {
-		s.base(Running, n.at)
+	if s.Machine.Base == Unsure {
+		s.setBase(Running, n.at)
 	}
 }
 
 // toolBegan notes a call that begins.
-func (s *Session) toolBegan(n *news) {
+func (s *Session) toolBegan(n *input) {
 	tool := n.ev.Tool
-	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
-	again := s.known(&call)
+	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
+	again := s.callReported(&call)
 	if !again {
-		s.count(n)
+		s.countCall(n)
 	}
-	s.Beneath.Said = ""
+	s.Machine.Activity = ""
 	if n.actor == "" {
-		s.Beneath.Fault = "" // the model answered after all
+		s.Machine.ModelError = "" // the model answered after all
 	}
-	s.Asks = without(s.Asks, func(a *Ask) bool {
+	s.Asks = removeWhere(s.Asks, func(a *Ask) bool {
 		if a.Actor != n.actor {
 			return false
 		}
-		call.Leave = call.Leave || again && a.about(&call)
-		return a.about(&call) || n.at.Sub(a.At) >= siblingWindow
+		call.Approved = call.Approved || again && a.isAbout(&call)
+		return a.isAbout(&call) || n.at.Sub(a.At) >= siblingWindow
 	})
 	// Not every agent reports the end of a call that failed or was refused.
 	// The model calls on when it has all results, so what is older than a
 	// sibling is over.
-	s.Beneath.Calls = added(without(s.Beneath.Calls, func(old *Call) bool {
+	s.Machine.Calls = appendBounded(removeWhere(s.Machine.Calls, func(old *Call) bool {
 		switch {
 		case old.Actor != call.Actor:
 			return false
 		case n.at.Sub(old.At) >= siblingWindow && (old.ID == "" || old.ID != call.ID):
-			s.finished(old.ID, false)
+			s.rememberFinished(old.ID, false)
 			return true
 		}
 		return old.ID != "" && old.ID == call.ID
 	}), call, maxCalls)
 }
 
-func (s *Session) count(n *news) {
+func (s *Session) countCall(n *input) {
 	if n.actor != "" {
-		s.withHelper(n, func(sub *Subagent) { sub.Tools++ })
+		s.changeSubagent(n, func(sub *Subagent) { sub.Tools++ })
 		return
 	}
 	if s.Turn != nil {
@@ -152,49 +154,49 @@ func (s *Session) count(n *news) {
 	}
 }
 
-// overtaken reports whether the end of the call was heard of before its
+// endCameFirst reports whether the end of the call was heard of before its
 // beginning; the note about it is used up.
-func (s *Session) overtaken(n *news) bool {
+func (s *Session) endCameFirst(n *input) bool {
 	id := n.ev.Tool.CallID
-	for i := range s.Beneath.Done {
-		if d := s.Beneath.Done[i]; d.Early && d.ID == id {
-			s.Beneath.Done = changedAt(s.Beneath.Done, i, Done{ID: id})
+	for i := range s.Machine.Finished {
+		if d := s.Machine.Finished[i]; d.Early && d.ID == id {
+			s.Machine.Finished = replaceAt(s.Machine.Finished, i, FinishedCall{ID: id})
 			return true
 		}
 	}
 	return false
 }
 
-// finished remembers that a call is over.
-func (s *Session) finished(id string, early bool) {
+// rememberFinished remembers that a call is over.
+func (s *Session) rememberFinished(id string, early bool) {
 	if id != "" {
-		s.Beneath.Done = added(without(s.Beneath.Done, func(d *Done) bool { return d.ID == id }), Done{id, early}, maxDone)
+		s.Machine.Finished = appendBounded(removeWhere(s.Machine.Finished, func(d *FinishedCall) bool { return d.ID == id }), FinishedCall{id, early}, maxFinished)
 	}
 }
 
-// known reports whether this very call goes on already: some agents tell of
+// callReported reports whether this very call goes on already: some agents tell of
 // it again once a person said yes.
-func (s *Session) known(call *Call) bool {
-	for i := range s.Beneath.Calls {
-		if c := &s.Beneath.Calls[i]; call.ID != "" && c.ID == call.ID && c.Tool == call.Tool && c.Digest == call.Digest {
+func (s *Session) callReported(call *Call) bool {
+	for i := range s.Machine.Calls {
+		if c := &s.Machine.Calls[i]; call.ID != "" && c.ID == call.ID && c.Tool == call.Tool && c.Digest == call.Digest {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Session) going(id string) bool {
-	for i := range s.Beneath.Calls {
-		if s.Beneath.Calls[i].ID == id {
+func (s *Session) callOpen(id string) bool {
+	for i := range s.Machine.Calls {
+		if s.Machine.Calls[i].ID == id {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *Session) done(id string) bool {
-	for i := range s.Beneath.Done {
-		if s.Beneath.Done[i].ID == id {
+func (s *Session) callFinished(id string) bool {
+	for i := range s.Machine.Finished {
+		if s.Machine.Finished[i].ID == id {
 			return id != ""
 		}
 	}
@@ -203,28 +205,28 @@ func (s *Session) done(id string) bool {
 
 // toolDone notes a call that ended. It never begins a turn: it may be the
 // late word of one that is over.
-func (s *Session) toolDone(n *news) {
+func (s *Session) toolDone(n *input) {
 	tool := n.ev.Tool
 	if tool == nil {
 		return
 	}
-	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: digest(tool), Actor: n.actor}
+	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Actor: n.actor}
 	known := s.takeCall(&call)
-	twice := !known && s.done(call.ID) // two events tell of one call
+	twice := !known && s.callFinished(call.ID) // two events tell of one call
 	if !twice {
-		s.finished(call.ID, !known)
+		s.rememberFinished(call.ID, !known)
 	}
 	if !known && !twice && call.ID != "" {
-		s.count(n) // its beginning was not heard of
+		s.countCall(n) // its beginning was not heard of
 	}
 	first := true
-	s.Asks = without(s.Asks, func(a *Ask) bool {
+	s.Asks = removeWhere(s.Asks, func(a *Ask) bool {
 		if a.Actor != n.actor || !first {
 			return false
 		}
 		// Of a question that names no call, any result of its actor is the
 		// answer.
-		if a.about(&call) || a.Call == "" && a.Digest == 0 && a.Tool == "" {
+		if a.isAbout(&call) || a.Call == "" && a.Digest == 0 && a.Tool == "" {
 			first = false
 			return true
 		}
@@ -232,20 +234,20 @@ func (s *Session) toolDone(n *news) {
 	})
 	if s.Turn == nil && n.actor == "" {
 		// The beginning was missed, and so far nothing else is known.
-		s.open(n, true)
-	} else if s.Turn.Open() && s.Beneath.Base != Running {
-		s.base(Running, n.at)
+		s.openTurn(n, true)
+	} else if s.Turn.Open() && s.Machine.Base != Running {
+		s.setBase(Running, n.at)
 	}
-	s.outcome(n, &call, twice)
+	s.recordOutcome(n, &call, twice)
 }
 
 // takeCall takes a call that ended off the list; false when it was not on it.
 // Without ids, and with an input that a hook changed, the tool's name must do.
 func (s *Session) takeCall(call *Call) bool {
 	found := -1
-	for i := range s.Beneath.Calls {
-		old := &s.Beneath.Calls[i]
-		if old.same(call) {
+	for i := range s.Machine.Calls {
+		old := &s.Machine.Calls[i]
+		if old.sameCall(call) {
 			found = i
 			break
 		}
@@ -257,41 +259,41 @@ func (s *Session) takeCall(call *Call) bool {
 		return false
 	}
 	i := -1
-	s.Beneath.Calls = without(s.Beneath.Calls, func(*Call) bool { i++; return i == found })
+	s.Machine.Calls = removeWhere(s.Machine.Calls, func(*Call) bool { i++; return i == found })
 	return true
 }
 
-// outcome keeps what a call left behind: files and failures.
-func (s *Session) outcome(n *news, call *Call, twice bool) {
+// recordOutcome keeps what a call left behind: files and failures.
+func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	failed, text, exit := Failing(n.ev)
 	if !failed {
 		for _, path := range n.ev.Tool.Writes {
-			s.touched(path)
+			s.addFile(path)
 		}
 		return
 	}
 	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
-	if (twice || call.ID == "") && s.reported(f) {
+	if (twice || call.ID == "") && s.failureKnown(f) {
 		return
 	}
 	if n.actor != "" {
-		s.withHelper(n, func(sub *Subagent) { sub.Errors++ })
+		s.changeSubagent(n, func(sub *Subagent) { sub.Errors++ })
 	} else if t := s.Turn; t != nil {
 		t.Errors++
 		if !t.Open() && t.Result == OK {
 			// The late word of a call changes how its turn went.
 			t.Result, t.ExitCode = ToolErrors, 1
-			if s.Beneath.Base == Success {
-				s.base(Failed, t.Ended)
+			if s.Machine.Base == Success {
+				s.setBase(Failed, t.Ended)
 			}
 		}
 	}
-	s.failed(f)
+	s.addFailure(f)
 }
 
-// reported reports whether a failure of this turn is known: by its call, or,
+// failureKnown reports whether a failure of this turn is known: by its call, or,
 // where one of the two who tell of it knows no ids, by what was called.
-func (s *Session) reported(f Failure) bool {
+func (s *Session) failureKnown(f Failure) bool {
 	for i := range s.Errors {
 		old := &s.Errors[i]
 		if old.Turn != f.Turn {
@@ -304,51 +306,51 @@ func (s *Session) reported(f Failure) bool {
 	return false
 }
 
-func (s *Session) failed(f Failure) { s.Errors = added(s.Errors, f, MaxErrors) }
+func (s *Session) addFailure(f Failure) { s.Errors = appendBounded(s.Errors, f, MaxErrors) }
 
-// touched notes a written file, the latest last.
-func (s *Session) touched(path string) {
-	path = relative(fold(path, 400), s.Cwd)
+// addFile notes a written file, the latest last.
+func (s *Session) addFile(path string) {
+	path = relativePath(foldLine(path, 400), s.Cwd)
 	if path == "" {
 		return
 	}
-	s.Files = added(without(s.Files, func(old *string) bool { return *old == path }), path, MaxFiles)
+	s.Files = appendBounded(removeWhere(s.Files, func(old *string) bool { return *old == path }), path, MaxFiles)
 }
 
-// afterTheEnd keeps what a late event still tells: files, and nothing about
+// recordLateFiles keeps what a late event still tells: files, and nothing about
 // the status.
-func (s *Session) afterTheEnd(n *news) {
+func (s *Session) recordLateFiles(n *input) {
 	if n.ev.Kind == event.ToolAfter && n.ev.Tool != nil {
 		if failed, _, _ := Failing(n.ev); !failed {
 			for _, path := range n.ev.Tool.Writes {
-				s.touched(path)
+				s.addFile(path)
 			}
 		}
 	}
 }
 
-// doing is what is shown as going on now.
-func (s *Session) doing() string {
+// currentActivity is what is shown as going on now.
+func (s *Session) currentActivity() string {
 	if !s.Turn.Open() {
 		return ""
 	}
 	if s.Terminal != "" {
-		return s.Beneath.Said
+		return s.Machine.Activity
 	}
-	calls := s.Beneath.Calls
+	calls := s.Machine.Calls
 	for i := len(calls) - 1; i >= 0; i-- {
 		if calls[i].Actor == "" {
 			return calls[i].Label
 		}
 	}
-	if s.Beneath.Said == "" && s.Background > 0 {
-		return plural(s.Background, "background task")
+	if s.Machine.Activity == "" && s.Background > 0 {
+		return countOf(s.Background, "background task")
 	}
-	return s.Beneath.Said
+	return s.Machine.Activity
 }
 
-// same reports whether two reports are about one call.
-func (c *Call) same(other *Call) bool {
+// sameCall reports whether two reports are about one call.
+func (c *Call) sameCall(other *Call) bool {
 	if c.Actor != other.Actor {
 		return false
 	}
@@ -358,9 +360,9 @@ func (c *Call) same(other *Call) bool {
 	return c.Tool == other.Tool && c.Digest == other.Digest
 }
 
-// digest tells calls apart that have no id, by their input. It is stored, so
+// inputDigest tells calls apart that have no id, by their input. It is stored, so
 // it is the same in every run.
-func digest(tool *event.Tool) uint64 {
+func inputDigest(tool *event.Tool) uint64 {
 	if len(tool.Input) == 0 {
 		return 0
 	}
