@@ -98,6 +98,7 @@ type reading struct {
 	background int
 	truncated  bool
 	failed     bool
+	stopped    bool
 }
 
 func (r *reading) read(payload []byte, table *eventTable) error {
@@ -127,6 +128,9 @@ func (r *reading) take(s *source, value []byte) {
 		return
 	case fFailed:
 		r.failed = r.failed || string(value) == "true"
+		return
+	case fInterrupted:
+		r.stopped = r.stopped || string(value) == "true"
 		return
 	}
 	if old := r.value[s.field]; old != nil && (r.rank[s.field] < s.rank || blank(value)) && !blank(old) {
@@ -209,6 +213,7 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	ev.Error = r.text(fError)
 	ev.GoingOn = string(r.value[fGoingOn]) == "true"
 	ev.Background = r.background
+	ev.Interrupted = r.stopped
 	ev.Truncated = ev.Truncated || r.truncated
 	if id, kind := r.text(fSubagentID), r.text(fSubagentType); id != "" || kind != "" {
 		ev.Subagent = &event.Subagent{ID: id, Type: kind, Parent: r.text(fParent)}

@@ -36,6 +36,7 @@ const (
 	fMCPServer
 	fDurationMS
 	fFailed
+	fInterrupted
 	fGoingOn
 	fBackground
 	fTruncated
@@ -49,7 +50,7 @@ var fieldNames = [fieldCount]string{
 	fEvent: "event", fSession: "session", fTurn: "turn", fCwd: "cwd", fMode: "mode", fModel: "model",
 	fTitle: "title", fTranscript: "transcript", fPrompt: "prompt", fMessage: "message", fDetail: "detail",
 	fError: "error", fSubagentID: "subagent_id", fSubagentType: "subagent_type", fToolName: "tool_name",
-	fParent: "parent", fVersion: "version", fAttended: "attended", fFailed: "failed",
+	fParent: "parent", fVersion: "version", fAttended: "attended", fFailed: "failed", fInterrupted: "interrupted",
 	fToolInput: "tool_input", fToolOutput: "tool_output", fToolCall: "tool_call", fMCPServer: "mcp_server",
 	fDurationMS: "duration_ms", fGoingOn: "going_on", fBackground: "background", fTruncated: "truncated",
 	fQuestions: "questions", fSuggestions: "suggestions",
@@ -70,7 +71,7 @@ func (s *FieldSpec) keys() [fieldCount][]string {
 		fEvent: s.Event, fSession: s.Session, fTurn: s.Turn, fCwd: s.Cwd, fMode: s.Mode, fModel: s.Model,
 		fTitle: s.Title, fTranscript: s.Transcript, fPrompt: s.Prompt, fMessage: s.Message, fDetail: s.Detail,
 		fError: s.Error, fSubagentID: s.SubagentID, fSubagentType: s.SubagentType, fToolName: s.ToolName,
-		fParent: s.Parent, fVersion: s.Version, fAttended: s.Attended, fFailed: s.Failed,
+		fParent: s.Parent, fVersion: s.Version, fAttended: s.Attended, fFailed: s.Failed, fInterrupted: s.Interrupted,
 		fToolInput: s.ToolInput, fToolOutput: s.ToolOutput, fToolCall: s.ToolCall, fMCPServer: s.MCPServer,
 		fDurationMS: s.DurationMS, fGoingOn: s.GoingOn, fBackground: s.Background, fTruncated: s.Truncated,
 		fQuestions: s.Questions, fSuggestions: s.Suggestions,

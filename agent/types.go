@@ -175,7 +175,8 @@ type FieldSpec struct {
 	ToolCall     []string `yaml:"tool_call"`
 	MCPServer    []string `yaml:"mcp_server"`
 	DurationMS   []string `yaml:"duration_ms"`
-	Failed       []string `yaml:"failed"` // any true one counts
+	Failed       []string `yaml:"failed"`      // any true one counts
+	Interrupted  []string `yaml:"interrupted"` // true when a person stopped the call; any true one counts
 	GoingOn      []string `yaml:"going_on"`
 	Background   []string `yaml:"background"`  // lists; their lengths add up
 	Truncated    []string `yaml:"truncated"`   // any true one counts

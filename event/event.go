@@ -52,6 +52,9 @@ type Event struct {
 	GoingOn bool
 	// Background counts tasks that will wake the agent again after this end.
 	Background int
+	// Interrupted says that a person stopped what the event reports the end of.
+	// It is not stored; the payload is.
+	Interrupted bool
 
 	Where Place
 

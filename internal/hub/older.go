@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/session"
 	"github.com/hookmux/hookmux/internal/visible"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -50,6 +52,26 @@ func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
 // mux0Event begins the native name of what came as a mux0 line: it is a
 // report about a terminal, not one of the agent's own events.
 const mux0Event = "mux0."
+
+// terminalReport reads a mux0 line out of an event that came as one; nil for
+// other events.
+func terminalReport(ev *event.Event) (*session.TerminalReport, error) {
+	if !strings.HasPrefix(ev.Native, mux0Event) {
+		return nil, nil
+	}
+	m, err := wire.ParseMux0(ev.Raw)
+	if err != nil {
+		return nil, err
+	}
+	at := m.Time()
+	if at.IsZero() {
+		at = ev.Time
+	}
+	return &session.TerminalReport{
+		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: at, Title: m.SessionTitle, Source: "mux0",
+		Activity: m.ToolDetail, Summary: m.Summary, ExitCode: m.ExitCode,
+	}, nil
+}
 
 // serveCmux answers cmux's envelopes: the hub's own methods under their names,
 // one request after the other.

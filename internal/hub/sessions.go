@@ -135,7 +135,14 @@ func (s *sessions) apply(ev *event.Event, seq uint64) {
 	if ev.Malformed != "" || ev.Native == wire.ProbeEvent {
 		return
 	}
-	s.note(s.book.ApplyNumbered(ev, seq, s.rulesOf(ev.Agent)))
+	report, err := terminalReport(ev)
+	switch {
+	case err != nil: // a line that nobody can read says nothing
+	case report != nil:
+		s.note(s.book.ApplyTerminal(report, ev.Where, s.rulesOf(ev.Agent)))
+	default:
+		s.note(s.book.ApplyNumbered(ev, seq, s.rulesOf(ev.Agent)))
+	}
 }
 
 // decided tells the book what came of an event.

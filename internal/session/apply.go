@@ -1,19 +1,12 @@
 package session
 
 import (
-	"bytes"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/wire"
 )
-
-// mux0Event begins the native name of an event that came as a mux0 line.
-const mux0Event = "mux0."
 
 // Apply takes one event of an agent in. It is cheap and its cost does not
 // depend on how many sessions there are.
@@ -22,13 +15,6 @@ func (b *Book) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumber
 // ApplyNumbered is Apply for a sender that numbers its calls: a number below
 // that of a turn's start cannot touch that turn.
 func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
-	if strings.HasPrefix(ev.Native, mux0Event) {
-		m, err := wire.ParseMux0(ev.Raw)
-		if err != nil {
-			return Change{Stale: err.Error()}
-		}
-		return b.Mux0(&m, ev.Time, ev.Where, rules)
-	}
 	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -53,55 +39,6 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	}
 	b.commitChange(old, next, &c)
 	return c
-}
-
-// input is one event on its way through the machine.
-type input struct {
-	ev    *event.Event
-	at    time.Time
-	seq   uint64
-	rules Rules
-	actor string // the subagent that reports; empty for the session itself
-	child bool   // it reports under a session id of its own
-	stale string
-}
-
-// statusSignal is what the event says about the status.
-func (n *input) statusSignal() agent.Signal {
-	if n.rules.Spec != nil {
-		if is := n.rules.Spec.SignalOf(n.ev); is != "" {
-			return is
-		}
-	}
-	return defaultSignal(n.ev)
-}
-
-// defaultSignal is what an event of this kind says when nothing is known about the
-// agent.
-func defaultSignal(ev *event.Event) agent.Signal {
-	switch ev.Kind {
-	case event.SessionStart:
-		return agent.SignalStarts
-	case event.SessionEnd:
-		return agent.SignalLeaves
-	case event.TurnStart:
-		return agent.SignalPrompts
-	case event.TurnEnd:
-		return agent.SignalEnds
-	case event.ToolBefore, event.ToolAfter:
-		return agent.SignalWorks
-	case event.PermissionRequest, event.UserQuestion, event.UserPlan:
-		return agent.SignalAsks
-	case event.PermissionResolved:
-		return agent.SignalAnswered
-	case event.UserAttention:
-		if ev.Detail == "" {
-			return agent.SignalNudges
-		}
-	case event.CompactBefore, event.CompactAfter, event.ModelBefore, event.ModelAfter:
-		return agent.SignalBreathes
-	}
-	return agent.SignalNothing
 }
 
 // findSession finds the session an event counts for: a subagent's counts for the
@@ -145,11 +82,6 @@ func (b *Book) findSession(n *input) (Key, bool) {
 		return key, n.unknownParent()
 	}
 	return key, true
-}
-
-func (n *input) unknownParent() bool {
-	n.stale = "a subagent of a session nobody has heard of"
-	return false
 }
 
 // recordFacts keeps what an event says about the session, whatever it says about the
@@ -277,10 +209,10 @@ func (s *Session) staleReason(n *input, signal agent.Signal) string {
 	if t == nil {
 		return ""
 	}
-	if id := n.turnID(); id != "" && id != t.ID && s.turnClosed(id) {
+	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) {
 		return "of a turn that is over"
 	}
-	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.fromOtherProcess(n) {
+	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.Machine.fromOtherProcess(n) {
 		return "sent before the turn began"
 	}
 	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {
@@ -289,46 +221,34 @@ func (s *Session) staleReason(n *input, signal agent.Signal) string {
 	return ""
 }
 
-// turnID is the event's turn, where the agent's ids tell turns apart.
-func (n *input) turnID() string {
-	if n.rules.Spec != nil && n.rules.Spec.NoTurnIDs {
-		return ""
+// subagentReported: a subagent reports. It counts for the session, but its turns are
+// not the session's.
+func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
+	if !s.Live() {
+		c.Stale = "the session has ended"
+		return
 	}
-	return n.ev.Turn
-}
-
-func (s *Session) turnClosed(id string) bool {
-	for _, tomb := range s.Machine.ClosedTurns {
-		if tomb == id {
-			return true
+	switch signal {
+	case agent.SignalLeaves, agent.SignalEnds, agent.SignalFails, agent.SignalInterrupts:
+		s.endSubagent(n)
+	case agent.SignalStarts, agent.SignalPrompts:
+		if n.child {
+			s.changeSubagent(n, func(sub *Subagent) { sub.Ended = time.Time{} })
+		}
+	case agent.SignalAsks:
+		s.addAsk(n)
+	case agent.SignalAnswered:
+		s.resolveAsk(n)
+	case agent.SignalWorks:
+		switch {
+		case n.ev.Tool == nil:
+		case n.ev.Kind == event.ToolBefore && !s.Machine.endCameFirst(n.ev.Tool.CallID):
+			s.toolBegan(n)
+		case n.ev.Kind == event.ToolAfter:
+			s.toolDone(n)
 		}
 	}
-	return false
-}
-
-// isAsync reports whether the agent does not wait for this event, so that it
-// may come late.
-func (n *input) isAsync() bool {
-	if n.rules.Spec == nil {
-		return false
+	if s.Turn.Open() && s.Machine.Base == Unsure {
+		s.Machine.setBase(Running, n.at)
 	}
-	for _, name := range n.rules.Spec.Async {
-		if name == n.ev.Native {
-			return true
-		}
-	}
-	return false
-}
-
-// backgroundTasks counts the tasks that keep the agent going after its last word.
-func (n *input) backgroundTasks() int {
-	if n.rules.Spec == nil || n.ev.Background == 0 {
-		return 0
-	}
-	count := 0
-	raw := bytes.TrimPrefix(n.ev.Raw, []byte("\xef\xbb\xbf"))
-	for _, name := range n.rules.Spec.KeepsRunning {
-		_ = jsonscan.Array(jsonscan.Get(raw, name), func([]byte) bool { count++; return true })
-	}
-	return count
 }

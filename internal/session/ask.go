@@ -12,8 +12,8 @@ func (s *Session) addAsk(n *input) {
 			ask.What = label
 		}
 	}
-	s.linkToCall(&ask)
-	if s.callFinished(ask.Call) && !s.callOpen(ask.Call) {
+	s.Machine.linkToCall(&ask)
+	if s.Machine.callFinished(ask.Call) && !s.Machine.callOpen(ask.Call) {
 		return // its result overtook the question
 	}
 	for i := range s.Machine.Calls {
@@ -38,44 +38,10 @@ func (s *Session) addAsk(n *input) {
 	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
 		// Somebody is asked, so something goes on.
 		if s.Turn.Open() {
-			s.setBase(Running, n.at)
+			s.Machine.setBase(Running, n.at)
 		} else {
-			s.setBase(Idle, n.at)
+			s.Machine.setBase(Idle, n.at)
 		}
-	}
-}
-
-// linkToCall finds the call a question is about where it does not name it: agents
-// leave the id out, change the input in between, or use another tool name.
-func (s *Session) linkToCall(ask *Ask) {
-	if ask.Call != "" {
-		return
-	}
-	calls := s.Machine.Calls
-	best, rank, open := -1, 0, 0
-	for i := range calls {
-		c := &calls[i]
-		if c.Actor != ask.Actor {
-			continue
-		}
-		open++
-		r := 1
-		if c.Tool == ask.Tool {
-			if r = 2; c.Digest == ask.Digest {
-				r = 3
-			}
-		}
-		if r >= rank {
-			best, rank = i, r
-		}
-	}
-	if best < 0 || ask.Tool == "" && open > 1 {
-		return
-	}
-	c := &calls[best]
-	ask.Call, ask.Tool, ask.Digest = c.ID, c.Tool, c.Digest
-	if ask.What == "" {
-		ask.What = c.Label
 	}
 }
 
@@ -125,6 +91,6 @@ func (s *Session) resolveAsk(n *input) {
 	i := -1
 	s.Asks = removeWhere(s.Asks, func(*Ask) bool { i++; return i == drop })
 	if s.Turn.Open() {
-		s.setBase(Running, n.at)
+		s.Machine.setBase(Running, n.at)
 	}
 }

@@ -6,47 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 )
-
-// Rules are what the catalogue and the user's settings say about one agent.
-type Rules struct {
-	Spec *agent.StatusSpec // nil: only the event's kind tells
-	// Off says that the user switched this agent's status off: sessions are
-	// still listed and titles still followed.
-	Off bool
-}
-
-// Change says what a news item made different.
-type Change struct {
-	Key     Key
-	Session *Session // as it is now; nil when it is gone or nothing was changed
-
-	Created  bool
-	From, To Status // equal when the status stayed
-	Title    bool   // the shown title changed
-	Tool     bool   // what it does now changed
-	Waiting  bool   // it began to wait for a person
-	Answered bool   // it waits no more
-
-	TurnStarted bool
-	TurnEnded   bool
-	Turn        *Turn // the turn that ended
-
-	Ended    bool // the session ended
-	Revived  bool // it had ended and lives again
-	Gone     bool // it was forgotten
-	Subagent bool // only a subagent reported; nobody should be told that the session did
-
-	Stale string // why the event did not touch the status
-}
-
-// Any reports whether there is anything to store or show.
-func (c *Change) Any() bool { return c.Session != nil || c.Gone }
-
-// Status reports whether the status changed.
-func (c *Change) Status() bool { return c.From != c.To }
 
 // Book holds the sessions. It is safe for concurrent use.
 type Book struct {
@@ -349,31 +310,6 @@ func (b *Book) commitChange(old, next *Session, c *Change) {
 	}
 	c.To = next.Status
 	b.putSession(old, next)
-}
-
-// deriveStatus is the status that is shown: what is asked of a person covers what
-// goes on beneath.
-func (s *Session) deriveStatus() {
-	status, since := s.Machine.Base, s.Machine.BaseSince
-	s.WaitingSince = time.Time{}
-	if len(s.Asks) > 0 {
-		status, since = NeedsInput, s.Asks[0].At
-		for i := range s.Asks {
-			if s.Asks[i].At.Before(since) {
-				since = s.Asks[i].At
-			}
-		}
-		s.WaitingSince = since
-	}
-	s.Status, s.Since = status, since
-	s.Tool = s.currentActivity()
-}
-
-// setBase sets what goes on beneath the questions.
-func (s *Session) setBase(status Status, at time.Time) {
-	if s.Machine.Base != status {
-		s.Machine.Base, s.Machine.BaseSince = status, at
-	}
 }
 
 // Forget takes a session out of the book.

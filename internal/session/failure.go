@@ -31,7 +31,7 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	if !r.failed && r.exit == 0 {
 		return false, "", 0
 	}
-	if r.stopped || string(jsonscan.Get(ev.Raw, "is_interrupt")) == "true" {
+	if r.stopped || ev.Interrupted {
 		return false, "", 0
 	}
 	if tool.Kind == event.Question || tool.Kind == event.Plan {

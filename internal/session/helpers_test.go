@@ -51,6 +51,7 @@ func title(s string) option     { return func(e *event.Event) { e.Title = s } }
 func failure(s string) option   { return func(e *event.Event) { e.Error = s } }
 func session(id string) option  { return func(e *event.Event) { e.Session = id } }
 func rawBytes(s string) option  { return func(e *event.Event) { e.Raw = []byte(s) } }
+func interrupted() option       { return func(e *event.Event) { e.Interrupted = true } }
 func goingOn() option           { return func(e *event.Event) { e.GoingOn = true } }
 func by(id, kind string) option {
 	return func(e *event.Event) { e.Subagent = &event.Subagent{ID: id, Type: kind, Parent: e.Session} }

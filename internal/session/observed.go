@@ -27,8 +27,8 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 		c := Change{Key: key}
 		open := next.Turn.Open()
 		if open && (next.Background > 0 || next.Machine.MaybeFinished) {
-			next.closeTurn(at, next.resultFromTools())
-			next.setBase(statusAfter(next.Turn.Result), at)
+			next.closeTurn(at, next.Turn.resultFromTools())
+			next.Machine.setBase(statusAfter(next.Turn.Result), at)
 		}
 		next.endSession(at, "the process is gone", true)
 		if open {
@@ -73,7 +73,7 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
 		f.Turn, f.Text, f.Tool = s.TurnCount, foldLine(f.Text, maxSummary), foldLine(f.Tool, maxLabel)
-		if t == nil || f.At.Before(t.Started) || s.failureKnown(f) {
+		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
 			return
 		}
 		s.addFailure(f)
@@ -81,7 +81,7 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 		if !t.Open() && t.Result == OK {
 			t.Result, t.ExitCode = ToolErrors, 1
 			if s.Machine.Base == Success {
-				s.setBase(Failed, t.Ended)
+				s.Machine.setBase(Failed, t.Ended)
 			}
 		}
 	})
@@ -103,7 +103,7 @@ func (b *Book) Answered(key Key, call string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
 		if len(s.Asks) == 0 && s.Turn.Open() {
-			s.setBase(Running, at)
+			s.Machine.setBase(Running, at)
 		}
 	})
 }
@@ -180,7 +180,9 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 		case n.actor != "":
 		case ev.Kind == event.TurnStart && d.Verdict == event.Deny:
 			if s.Turn.Open() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
-				s.withdrawTurn(at)
+				// The prompt was refused, so no turn began.
+				s.closeTurn(at, Interrupted)
+				s.Machine.setBase(Idle, at)
 				c.TurnEnded, c.Turn = true, s.Turn
 			}
 		case ev.Kind == event.TurnEnd && keeps:
@@ -190,12 +192,6 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 			}
 		}
 	})
-}
-
-// withdrawTurn: the prompt was refused, so no turn began.
-func (s *Session) withdrawTurn(at time.Time) {
-	s.closeTurn(at, Interrupted)
-	s.setBase(Idle, at)
 }
 
 // Tick lets time pass: a turn that was silent for long and whose process

@@ -14,7 +14,6 @@
 package session
 
 import (
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -283,71 +282,40 @@ func (s *Session) copySession() *Session {
 	return &next
 }
 
-// appendBounded is list with item behind it, at most limit long, in fresh memory.
-func appendBounded[T any](list []T, item T, limit int) []T {
-	from := max(0, len(list)+1-limit)
-	out := make([]T, 0, len(list)+1-from)
-	return append(append(out, list[from:]...), item)
-}
-
-// removeWhere is list less the items for which drop is true, in fresh memory when
-// anything goes.
-func removeWhere[T any](list []T, drop func(*T) bool) []T {
-	for i := range list {
-		if !drop(&list[i]) {
-			continue
-		}
-		out := append(make([]T, 0, len(list)-1), list[:i]...)
-		for j := i + 1; j < len(list); j++ {
-			if !drop(&list[j]) {
-				out = append(out, list[j])
+// deriveStatus is the status that is shown: what is asked of a person covers what
+// goes on beneath.
+func (s *Session) deriveStatus() {
+	status, since := s.Machine.Base, s.Machine.BaseSince
+	s.WaitingSince = time.Time{}
+	if len(s.Asks) > 0 {
+		status, since = NeedsInput, s.Asks[0].At
+		for i := range s.Asks {
+			if s.Asks[i].At.Before(since) {
+				since = s.Asks[i].At
 			}
 		}
-		if len(out) == 0 {
-			return nil
-		}
-		return out
+		s.WaitingSince = since
 	}
-	return list
+	s.Status, s.Since = status, since
+	s.Tool = s.currentActivity()
 }
 
-// replaceAt is list with one item replaced, in fresh memory.
-func replaceAt[T any](list []T, i int, item T) []T {
-	out := append(make([]T, 0, len(list)), list...)
-	out[i] = item
-	return out
-}
-
-// foldLine is s on one line: white space and control characters become single
-// blanks, at most limit characters.
-func foldLine(s string, limit int) string {
-	if len(s) > 8*limit+4096 {
-		s = s[:8*limit+4096] // nothing behind can come into sight
+// currentActivity is what is shown as going on now.
+func (s *Session) currentActivity() string {
+	if !s.Turn.Open() {
+		return ""
 	}
-	var b strings.Builder
-	b.Grow(min(len(s), limit))
-	space, n := false, 0
-	for _, r := range s {
-		if isSpace(r) {
-			space = n > 0
-			continue
-		}
-		if r == 0xFFFD {
-			r = '?'
-		}
-		if space {
-			if n+2 > limit {
-				break
-			}
-			b.WriteByte(' ')
-			n++
-			space = false
-		}
-		if n+1 > limit {
-			break
-		}
-		b.WriteRune(r)
-		n++
+	if s.Terminal != "" {
+		return s.Machine.Activity
 	}
-	return b.String()
+	calls := s.Machine.Calls
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].Actor == "" {
+			return calls[i].Label
+		}
+	}
+	if s.Machine.Activity == "" && s.Background > 0 {
+		return countOf(s.Background, "background task")
+	}
+	return s.Machine.Activity
 }

@@ -4,20 +4,34 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Mux0 takes a line of mux0's clients in, as mux0's own app would: one state
-// per terminal, its gates, its staleness; but a turn's start survives a
-// question, so that durations are right. received counts where the line has
-// no time.
-func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, rules Rules) Change {
-	at := timeOr(m.Time(), received)
-	key := Key{m.Agent, m.TerminalID}
+// TerminalReport is what a terminal application reports about the agent in one
+// of its terminals, instead of the agent's own events. The names follow mux0,
+// the application that defined these reports.
+type TerminalReport struct {
+	Terminal string // the terminal's id
+	Agent    string
+	State    string // running, idle, needsInput or finished
+	At       time.Time
+	Title    string
+	Source   string // where the title comes from
+	Activity string // what the agent does now
+	Summary  string // of a finished turn
+	ExitCode *int   // of a finished turn
+}
+
+// ApplyTerminal takes in a report about a terminal as mux0's own application
+// would: one state for each terminal, with its rules about which state may
+// follow which. Unlike there, the start of a turn survives a question, so that
+// durations are right.
+func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
+	at := r.At
+	key := Key{r.Agent, r.Terminal}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := b.store.getSession(key)
-	if before, ok := b.terminals[m.TerminalID]; ok && before != key {
+	if before, ok := b.terminals[r.Terminal]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
 		if s := b.store.getSession(before); s != nil {
 			moved := s.copySession()
@@ -29,7 +43,7 @@ func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, 
 	}
 	c := Change{Key: key}
 	next := &Session{
-		Key: key, Terminal: m.TerminalID, Status: NeverRan, Since: at, StartedAt: at,
+		Key: key, Terminal: r.Terminal, Status: NeverRan, Since: at, StartedAt: at,
 		Machine: MachineState{Base: NeverRan, BaseSince: at},
 	}
 	if old != nil {
@@ -41,37 +55,39 @@ func (b *Book) Mux0(m *wire.Mux0Message, received time.Time, where event.Place, 
 	if where.PID != 0 || where.Pane != "" || where.TTY != "" {
 		next.Place = where
 	}
-	if title := foldLine(m.SessionTitle, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
+	if title := foldLine(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
 		next.Machine.TitleAt = at
-		next.Title.Own, next.Title.Source = title, "mux0"
+		next.Title.Own, next.Title.Source = title, r.Source
 	}
 	if !rules.Off {
-		next.applyTerminalReport(m, at, &c)
+		applyTerminalReport(next, r, &c)
 	}
 	b.commitChange(old, next, &c)
 	return c
 }
 
-// applyTerminalReport follows mux0's table. A state's time is when its turn began, or when
-// it was entered; a line from before it is dropped, one of the same time not.
-func (s *Session) applyTerminalReport(m *wire.Mux0Message, at time.Time, c *Change) {
-	if at.Before(s.terminalStateTime()) {
+// applyTerminalReport follows mux0's table of states. The time of a state is
+// when its turn began, or when it was entered. A report from before that time
+// is dropped; one of the same time is not.
+func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
+	at := r.At
+	if at.Before(terminalStateTime(s)) {
 		c.Stale = "older than the terminal's state"
 		return
 	}
 	if !s.Live() {
 		s.reviveSession()
 	}
-	n := &input{ev: &event.Event{Agent: m.Agent, Message: m.Summary}, at: at}
-	switch m.Event {
+	n := &input{ev: &event.Event{Agent: r.Agent, Message: r.Summary}, at: at}
+	switch r.State {
 	case "running":
 		if !s.Turn.Open() {
 			s.openTurn(n, false)
 			c.TurnStarted = true
 		}
 		s.Asks = nil
-		s.Machine.Activity = foldLine(m.ToolDetail, maxSummary)
-		s.setBase(Running, at)
+		s.Machine.Activity = foldLine(r.Activity, maxSummary)
+		s.Machine.setBase(Running, at)
 	case "idle":
 		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
 			c.Stale = "the result stays"
@@ -87,18 +103,18 @@ func (s *Session) applyTerminalReport(m *wire.Mux0Message, at time.Time, c *Chan
 			c.Stale = "only what runs can need input"
 			return
 		}
-		s.Asks = []Ask{{At: at, What: foldLine(m.ToolDetail, maxSummary)}}
+		s.Asks = []Ask{{At: at, What: foldLine(r.Activity, maxSummary)}}
 	case "finished":
-		if m.ExitCode == nil {
+		if r.ExitCode == nil {
 			c.Stale = "finished without an exit code"
 			return
 		}
 		if !s.Turn.Open() {
 			s.openTurn(n, true)
 		}
-		s.Turn.Summary = Summary(m.Summary)
+		s.Turn.Summary = Summary(r.Summary)
 		result, status := OK, Success
-		if *m.ExitCode != 0 {
+		if *r.ExitCode != 0 {
 			result, status = ToolErrors, Failed
 		}
 		s.closeTurn(at, result)
@@ -108,7 +124,7 @@ func (s *Session) applyTerminalReport(m *wire.Mux0Message, at time.Time, c *Chan
 }
 
 // terminalStateTime is the time of the terminal's state.
-func (s *Session) terminalStateTime() time.Time {
+func terminalStateTime(s *Session) time.Time {
 	switch {
 	case len(s.Asks) > 0:
 		return s.Asks[0].At
@@ -120,12 +136,4 @@ func (s *Session) terminalStateTime() time.Time {
 		return s.Turn.Ended
 	}
 	return s.Machine.BaseSince
-}
-
-// timeOr is t, or other when t is not set.
-func timeOr(t, other time.Time) time.Time {
-	if t.IsZero() {
-		return other
-	}
-	return t
 }

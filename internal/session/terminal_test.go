@@ -21,9 +21,20 @@ type mux0 struct {
 func (m *mux0) line(format string, args ...any) *Session {
 	m.t.Helper()
 	raw := fmt.Sprintf(`{"terminalId":%q,`, terminal) + fmt.Sprintf(format, args...) + "}"
-	ev := event.Event{Agent: "claude", Native: "mux0.x", Raw: []byte(raw), Time: sec(0)}
-	m.c = m.book.Apply(&ev, Rules{})
+	said, err := wire.ParseMux0([]byte(raw))
+	if err != nil {
+		m.t.Fatalf("%s: %v", raw, err)
+	}
+	m.c = m.book.ApplyTerminal(reportOf(&said), event.Place{}, Rules{})
 	return m.c.Session
+}
+
+// reportOf is a mux0 line as the machine takes it.
+func reportOf(m *wire.Mux0Message) *TerminalReport {
+	return &TerminalReport{
+		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: m.Time(), Title: m.SessionTitle, Source: "mux0",
+		Activity: m.ToolDetail, Summary: m.Summary, ExitCode: m.ExitCode,
+	}
 }
 
 // stamp is a moment as mux0 writes it.
@@ -151,20 +162,6 @@ func TestMux0Sequence(t *testing.T) {
 	}
 }
 
-func TestMux0BadLines(t *testing.T) {
-	for _, raw := range []string{
-		`{}`, `[]`, `x`, `{"terminalId":"x","event":"running","agent":"claude","at":1}`,
-		`{"terminalId":"` + terminal + `","event":"finished","agent":"claude","at":1}`,
-		`{"terminalId":"` + terminal + `","event":"dancing","agent":"claude","at":1}`,
-	} {
-		b := NewBook()
-		c := b.Apply(&event.Event{Agent: "claude", Native: "mux0.running", Raw: []byte(raw), Time: sec(0)}, Rules{})
-		if c.Any() || b.Len() != 0 || c.Stale == "" {
-			t.Errorf("%s was taken: %+v", raw, c)
-		}
-	}
-}
-
 // Twelve terminals at once stay twelve.
 func TestTwelveTerminalsAtOnce(t *testing.T) {
 	b := NewBook()
@@ -175,7 +172,7 @@ func TestTwelveTerminalsAtOnce(t *testing.T) {
 			id := fmt.Sprintf("0a1b2c3d-0000-4000-8000-%012d", i)
 			for n, e := range []string{"idle", "running", "needsInput", "running"} {
 				m := wire.Mux0Message{TerminalID: id, Agent: "claude", Event: e, At: float64(sec(float64(n)).Unix())}
-				b.Mux0(&m, sec(0), event.Place{}, Rules{})
+				b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{})
 			}
 		}()
 	}
@@ -197,7 +194,7 @@ func TestTwelveTerminalsAtOnce(t *testing.T) {
 func TestMux0Off(t *testing.T) {
 	b := NewBook()
 	m := wire.Mux0Message{TerminalID: terminal, Agent: "pi", Event: "running", SessionTitle: "t", At: 1}
-	if c := b.Mux0(&m, sec(0), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan || c.Session.Title.Name() != "t" {
+	if c := b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan || c.Session.Title.Name() != "t" {
 		t.Errorf("%+v", c.Session)
 	}
 }

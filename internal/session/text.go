@@ -43,3 +43,37 @@ func countOf(n int, thing string) string {
 	}
 	return strconv.Itoa(n) + " " + thing
 }
+
+// foldLine is s on one line: white space and control characters become single
+// blanks, at most limit characters.
+func foldLine(s string, limit int) string {
+	if len(s) > 8*limit+4096 {
+		s = s[:8*limit+4096] // nothing behind can come into sight
+	}
+	var b strings.Builder
+	b.Grow(min(len(s), limit))
+	space, n := false, 0
+	for _, r := range s {
+		if isSpace(r) {
+			space = n > 0
+			continue
+		}
+		if r == 0xFFFD {
+			r = '?'
+		}
+		if space {
+			if n+2 > limit {
+				break
+			}
+			b.WriteByte(' ')
+			n++
+			space = false
+		}
+		if n+1 > limit {
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}

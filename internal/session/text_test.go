@@ -151,7 +151,7 @@ func TestFailing(t *testing.T) {
 			t.Errorf("%s: %v exit %d", c.name, failed, exit)
 		}
 	}
-	ev := event.Event{Raw: []byte(`{"is_interrupt":true}`), Error: "x", Tool: &event.Tool{Name: "Read", Failed: true}}
+	ev := event.Event{Interrupted: true, Error: "x", Tool: &event.Tool{Name: "Read", Failed: true}}
 	if failed, _, _ := Failing(&ev); failed {
 		t.Error("an interrupted call failed")
 	}

@@ -13,7 +13,7 @@ import (
 // the transcript, in the agent's own list of sessions. A better source beats
 // a worse one, the same source follows, a blank never replaces anything.
 func (b *Book) TitleSeen(key Key, source, title string, rules Rules) Change {
-	return b.updateSession(key, func(s *Session, _ *Change) { s.offerTitle(source, title, rules.Spec) })
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.offerTitle(source, title, rules.Spec) })
 }
 
 // Rename gives a session a title that stands until [Book.AutoTitle]; a blank
@@ -36,22 +36,22 @@ func (s *Session) recordTitles(n *input) {
 	ev, spec := n.ev, n.rules.Spec
 	if ev.Title != "" && !n.at.Before(s.Machine.TitleAt) {
 		s.Machine.TitleAt = n.at
-		s.offerTitle(agent.TitlePayload, ev.Title, spec)
+		s.Title.offerTitle(agent.TitlePayload, ev.Title, spec)
 	}
 	if ev.Kind == event.TurnStart {
-		s.offerTitle(agent.TitlePrompt, PromptTitle(ev.Prompt), spec)
+		s.Title.offerTitle(agent.TitlePrompt, PromptTitle(ev.Prompt), spec)
 	}
 	// Some agents have a tool that says what they are about.
 	if ev.Kind == event.ToolBefore && ev.Tool != nil && spec != nil && slices.Contains(spec.Titles, agent.TitleTopic) && spec.TopicTool == ev.Tool.Name && spec.TopicTool != "" {
 		if title, ok := jsonscan.String(jsonscan.Get(ev.Tool.Input, "title")); ok {
-			s.offerTitle(agent.TitleTopic, title, spec)
+			s.Title.offerTitle(agent.TitleTopic, title, spec)
 		}
 	}
 }
 
 // offerTitle takes a title if its source is at least as good as that of the one
 // there is. The first prompt stays the first.
-func (s *Session) offerTitle(source, title string, spec *agent.StatusSpec) {
+func (t *Title) offerTitle(source, title string, spec *agent.StatusSpec) {
 	if title = foldLine(title, maxSummary); title == "" {
 		return
 	}
@@ -59,13 +59,13 @@ func (s *Session) offerTitle(source, title string, spec *agent.StatusSpec) {
 	if rank < 0 || isPlaceholder(title, spec) {
 		return
 	}
-	if s.Title.Own != "" {
-		has := titleRank(s.Title.Source, spec)
+	if t.Own != "" {
+		has := titleRank(t.Source, spec)
 		if has >= 0 && (rank > has || rank == has && source == agent.TitlePrompt) {
 			return
 		}
 	}
-	s.Title.Own, s.Title.Source = title, source
+	t.Own, t.Source = title, source
 }
 
 // titleRank is how good a source is, 0 the best; -1 when it is not used.

@@ -64,7 +64,7 @@ func TestACallThatWasCutOff(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
-	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(), failure("cancelled"), rawBytes(`{"is_interrupt":true}`))
+	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(), failure("cancelled"), interrupted())
 	if !c.TurnEnded || c.To != Idle || c.Turn.Result != Interrupted || c.Turn.Errors != 0 || c.Turn.Summary != "" {
 		t.Errorf("%+v %+v", c, c.Turn)
 	}

@@ -19,10 +19,10 @@ const settleGrace = 2 * time.Second
 func (s *Session) sessionStarted(n *input, _ *Change) {
 	if !s.Live() {
 		s.reviveSession()
-		s.setBase(Idle, n.at)
+		s.Machine.setBase(Idle, n.at)
 		return
 	}
-	if s.Turn.Open() && s.Machine.Base != Unsure && !s.fromOtherProcess(n) {
+	if s.Turn.Open() && s.Machine.Base != Unsure && !s.Machine.fromOtherProcess(n) {
 		return
 	}
 	if s.Turn.Open() {
@@ -30,21 +30,13 @@ func (s *Session) sessionStarted(n *input, _ *Change) {
 		// had the turn is gone, and how it went nobody knows.
 		s.closeTurn(n.at, Interrupted)
 		s.Asks = nil
-		s.setBase(Idle, n.at)
+		s.Machine.setBase(Idle, n.at)
 		return
 	}
 	s.Asks = nil
 	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
-		s.setBase(Idle, n.at)
+		s.Machine.setBase(Idle, n.at)
 	}
-}
-
-// fromOtherProcess reports whether the event comes from another process than the one
-// the open turn belongs to. note has already taken the new place over, so the
-// turn's own is compared by time of start.
-func (s *Session) fromOtherProcess(n *input) bool {
-	was := s.Machine.TurnProcess
-	return was != 0 && n.ev.Where.PID != 0 && (was != n.ev.Where.PID || s.Machine.TurnStart != n.ev.Where.Start)
 }
 
 func (s *Session) reviveSession() {
@@ -78,12 +70,12 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	if s.Turn.Open() {
 		s.closeTurn(at, Interrupted)
 		if unwanted {
-			s.setBase(Failed, at)
+			s.Machine.setBase(Failed, at)
 		} else {
-			s.setBase(Idle, at)
+			s.Machine.setBase(Idle, at)
 		}
 	} else if s.Machine.Base == NeverRan || s.Machine.Base == Running || s.Machine.Base == Unsure {
-		s.setBase(Idle, at)
+		s.Machine.setBase(Idle, at)
 	}
 	s.Asks, s.Background = nil, 0
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity = nil, 0, ""
@@ -101,7 +93,7 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 // it still is.
 func (s *Session) markUnsure(at time.Time) {
 	s.Asks = nil
-	s.setBase(Unsure, at)
+	s.Machine.setBase(Unsure, at)
 	s.Machine.Calls = nil
 	s.deriveStatus()
 }
@@ -119,7 +111,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 	case t != nil && !t.Open() && id != "" && id == t.ID:
 		c.Stale = "of a turn that is over"
 		return
-	case t.Open() && t.Implicit && !s.fromOtherProcess(n):
+	case t.Open() && t.Implicit && !s.Machine.fromOtherProcess(n):
 		// The turn was noticed before its prompt arrived.
 		t.Implicit = false
 		t.ID = id
@@ -128,13 +120,13 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 		}
 		s.continueTurn(n)
 		return
-	case t.Open() && n.isSteering() && s.Machine.Base != Unsure && !s.fromOtherProcess(n):
+	case t.Open() && n.isSteering() && s.Machine.Base != Unsure && !s.Machine.fromOtherProcess(n):
 		s.Asks = nil
 		t.Seq = max(t.Seq, n.seq) // an end that was said before is none
 		return                    // more words for the same work
 	case t.Open() && isAgentsOwnReport(n.ev.Prompt):
 		// A finished task reports itself as a prompt: the same work goes on.
-		s.rememberClosedTurn(t.ID)
+		s.Machine.rememberClosedTurn(t.ID)
 		t.ID = id
 		s.Background = 0
 		s.continueTurn(n)
@@ -147,14 +139,11 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 	c.TurnStarted = true
 }
 
-// isSteering reports whether words sent during a turn are part of it.
-func (n *input) isSteering() bool { return n.rules.Spec != nil && n.rules.Spec.Steers }
-
 // unreportedResult is how a turn went whose end nobody reported before the next one
 // began: its last word may have been said, else it was cut off.
 func (s *Session) unreportedResult() Result {
 	if s.Background > 0 || s.Machine.MaybeFinished {
-		return s.resultFromTools()
+		return s.Turn.resultFromTools()
 	}
 	return Interrupted
 }
@@ -162,7 +151,7 @@ func (s *Session) unreportedResult() Result {
 // openTurn begins a turn.
 func (s *Session) openTurn(n *input, implicit bool) {
 	if s.Turn != nil {
-		s.rememberClosedTurn(s.Turn.ID)
+		s.Machine.rememberClosedTurn(s.Turn.ID)
 		s.Turns = appendBounded(s.Turns, *s.Turn, MaxTurns)
 	}
 	s.TurnCount++
@@ -171,7 +160,7 @@ func (s *Session) openTurn(n *input, implicit bool) {
 	s.Machine.Calls, s.Machine.Finished = nil, nil
 	s.Machine.NestedTurns, s.Machine.ModelError, s.Machine.Activity, s.Machine.MaybeFinished = 0, "", "", false
 	s.Machine.TurnProcess, s.Machine.TurnStart = n.ev.Where.PID, n.ev.Where.Start
-	s.setBase(Running, n.at)
+	s.Machine.setBase(Running, n.at)
 }
 
 // reopenTurn takes the last turn up again: a hook kept it going.
@@ -179,19 +168,13 @@ func (s *Session) reopenTurn(at time.Time) {
 	t := s.Turn
 	t.Ended, t.Result, t.ExitCode, t.Error = time.Time{}, "", 0, ""
 	s.ReadAt = time.Time{}
-	s.setBase(Running, at)
+	s.Machine.setBase(Running, at)
 }
 
 // continueTurn: the turn that is open goes on; nobody is waited for.
 func (s *Session) continueTurn(n *input) {
 	s.Asks = nil
-	s.setBase(Running, n.at)
-}
-
-func (s *Session) rememberClosedTurn(id string) {
-	if id != "" && !s.turnClosed(id) {
-		s.Machine.ClosedTurns = appendBounded(s.Machine.ClosedTurns, id, maxClosedTurns)
-	}
+	s.Machine.setBase(Running, n.at)
 }
 
 // turnEnded: the turn is over, says the agent.
@@ -214,7 +197,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		if summary := Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
-		s.setBase(Running, n.at)
+		s.Machine.setBase(Running, n.at)
 		return
 	}
 	if s.Turn != nil && !s.Turn.Open() {
@@ -245,7 +228,7 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 			// Nothing was going on: what was stopped was no turn of ours.
 			s.Asks = nil
 			if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
-				s.setBase(Idle, n.at)
+				s.Machine.setBase(Idle, n.at)
 			}
 			return
 		}
@@ -259,7 +242,7 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 		}
 	}
 	if result == "" {
-		result = s.resultFromTools()
+		result = s.Turn.resultFromTools()
 	}
 	if summary := Summary(n.ev.Message); summary != "" {
 		s.Turn.Summary = summary
@@ -270,13 +253,13 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 		}
 	}
 	s.closeTurn(n.at, result)
-	s.setBase(statusAfter(result), n.at)
+	s.Machine.setBase(statusAfter(result), n.at)
 	c.TurnEnded, c.Turn = true, s.Turn
 }
 
 // resultFromTools is how the turn went as far as its tools tell.
-func (s *Session) resultFromTools() Result {
-	if s.Turn.Errors > 0 {
+func (t *Turn) resultFromTools() Result {
+	if t.Errors > 0 {
 		return ToolErrors
 	}
 	return OK
@@ -328,7 +311,7 @@ func (s *Session) agentSettled(n *input, c *Change) {
 	if !s.Turn.Open() {
 		s.Asks = nil
 		if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
-			s.setBase(Idle, n.at)
+			s.Machine.setBase(Idle, n.at)
 		}
 		return
 	}

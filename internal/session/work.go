@@ -1,11 +1,9 @@
 package session
 
 import (
-	"hash/fnv"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
 // siblingWindow is how soon after a question another call of the same actor
@@ -18,14 +16,14 @@ func (s *Session) workReported(n *input, c *Change) {
 	switch n.ev.Kind {
 	case event.ToolAfter:
 		s.toolDone(n)
-		if s.Turn.Open() && n.wasInterrupted() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
+		if s.Turn.Open() && n.ev.Interrupted && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
 			quiet := *n
 			quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
 			s.finishTurn(&quiet, c, Interrupted)
 		}
 		return
 	case event.ToolBefore:
-		if n.ev.Tool != nil && s.endCameFirst(n) {
+		if n.ev.Tool != nil && s.Machine.endCameFirst(n.ev.Tool.CallID) {
 			return // counted when its end came
 		}
 	}
@@ -42,21 +40,6 @@ func (s *Session) workReported(n *input, c *Change) {
 	s.Asks = nil
 }
 
-// wasInterrupted reports whether a call ended because the person stopped the turn.
-func (n *input) wasInterrupted() bool {
-	return string(jsonscan.Get(n.ev.Raw, "is_interrupt")) == "true"
-}
-
-// hasOpenCall reports whether a call of the session's own goes on.
-func (s *Session) hasOpenCall() bool {
-	for i := range s.Machine.Calls {
-		if s.Machine.Calls[i].Actor == "" {
-			return true
-		}
-	}
-	return false
-}
-
 // ensureTurnOpen makes sure a turn is open; false when the event is too late for that.
 func (s *Session) ensureTurnOpen(n *input, c *Change) bool {
 	if !s.Live() {
@@ -64,7 +47,7 @@ func (s *Session) ensureTurnOpen(n *input, c *Change) bool {
 	}
 	s.Machine.MaybeFinished = false
 	if s.Turn.Open() {
-		s.setBase(Running, n.at)
+		s.Machine.setBase(Running, n.at)
 		return true
 	}
 	if t := s.Turn; t != nil {
@@ -89,7 +72,7 @@ func (s *Session) activityReported(n *input) {
 	}
 	switch n.ev.Kind {
 	case event.TurnEnd:
-		s.Machine.MaybeFinished = !s.hasOpenCall() // a call without a result was cut off
+		s.Machine.MaybeFinished = !s.Machine.hasOpenCall() // a call without a result was cut off
 		if summary := Summary(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
@@ -106,7 +89,7 @@ func (s *Session) activityReported(n *input) {
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.Actor == "" })
 	}
 	if s.Machine.Base == Unsure {
-		s.setBase(Running, n.at)
+		s.Machine.setBase(Running, n.at)
 	}
 }
 
@@ -114,7 +97,7 @@ func (s *Session) activityReported(n *input) {
 func (s *Session) toolBegan(n *input) {
 	tool := n.ev.Tool
 	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
-	again := s.callReported(&call)
+	again := s.Machine.callReported(&call)
 	if !again {
 		s.countCall(n)
 	}
@@ -137,7 +120,7 @@ func (s *Session) toolBegan(n *input) {
 		case old.Actor != call.Actor:
 			return false
 		case n.at.Sub(old.At) >= siblingWindow && (old.ID == "" || old.ID != call.ID):
-			s.rememberFinished(old.ID, false)
+			s.Machine.rememberFinished(old.ID, false)
 			return true
 		}
 		return old.ID != "" && old.ID == call.ID
@@ -154,55 +137,6 @@ func (s *Session) countCall(n *input) {
 	}
 }
 
-// endCameFirst reports whether the end of the call was heard of before its
-// beginning; the note about it is used up.
-func (s *Session) endCameFirst(n *input) bool {
-	id := n.ev.Tool.CallID
-	for i := range s.Machine.Finished {
-		if d := s.Machine.Finished[i]; d.Early && d.ID == id {
-			s.Machine.Finished = replaceAt(s.Machine.Finished, i, FinishedCall{ID: id})
-			return true
-		}
-	}
-	return false
-}
-
-// rememberFinished remembers that a call is over.
-func (s *Session) rememberFinished(id string, early bool) {
-	if id != "" {
-		s.Machine.Finished = appendBounded(removeWhere(s.Machine.Finished, func(d *FinishedCall) bool { return d.ID == id }), FinishedCall{id, early}, maxFinished)
-	}
-}
-
-// callReported reports whether this very call goes on already: some agents tell of
-// it again once a person said yes.
-func (s *Session) callReported(call *Call) bool {
-	for i := range s.Machine.Calls {
-		if c := &s.Machine.Calls[i]; call.ID != "" && c.ID == call.ID && c.Tool == call.Tool && c.Digest == call.Digest {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Session) callOpen(id string) bool {
-	for i := range s.Machine.Calls {
-		if s.Machine.Calls[i].ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Session) callFinished(id string) bool {
-	for i := range s.Machine.Finished {
-		if s.Machine.Finished[i].ID == id {
-			return id != ""
-		}
-	}
-	return false
-}
-
 // toolDone notes a call that ended. It never begins a turn: it may be the
 // late word of one that is over.
 func (s *Session) toolDone(n *input) {
@@ -211,10 +145,10 @@ func (s *Session) toolDone(n *input) {
 		return
 	}
 	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Actor: n.actor}
-	known := s.takeCall(&call)
-	twice := !known && s.callFinished(call.ID) // two events tell of one call
+	known := s.Machine.takeCall(&call)
+	twice := !known && s.Machine.callFinished(call.ID) // two events tell of one call
 	if !twice {
-		s.rememberFinished(call.ID, !known)
+		s.Machine.rememberFinished(call.ID, !known)
 	}
 	if !known && !twice && call.ID != "" {
 		s.countCall(n) // its beginning was not heard of
@@ -236,31 +170,9 @@ func (s *Session) toolDone(n *input) {
 		// The beginning was missed, and so far nothing else is known.
 		s.openTurn(n, true)
 	} else if s.Turn.Open() && s.Machine.Base != Running {
-		s.setBase(Running, n.at)
+		s.Machine.setBase(Running, n.at)
 	}
 	s.recordOutcome(n, &call, twice)
-}
-
-// takeCall takes a call that ended off the list; false when it was not on it.
-// Without ids, and with an input that a hook changed, the tool's name must do.
-func (s *Session) takeCall(call *Call) bool {
-	found := -1
-	for i := range s.Machine.Calls {
-		old := &s.Machine.Calls[i]
-		if old.sameCall(call) {
-			found = i
-			break
-		}
-		if old.ID == "" && call.ID == "" && old.Actor == call.Actor && old.Tool == call.Tool {
-			found = i
-		}
-	}
-	if found < 0 {
-		return false
-	}
-	i := -1
-	s.Machine.Calls = removeWhere(s.Machine.Calls, func(*Call) bool { i++; return i == found })
-	return true
 }
 
 // recordOutcome keeps what a call left behind: files and failures.
@@ -273,7 +185,7 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 		return
 	}
 	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
-	if (twice || call.ID == "") && s.failureKnown(f) {
+	if (twice || call.ID == "") && failureKnown(s.Errors, f) {
 		return
 	}
 	if n.actor != "" {
@@ -284,7 +196,7 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 			// The late word of a call changes how its turn went.
 			t.Result, t.ExitCode = ToolErrors, 1
 			if s.Machine.Base == Success {
-				s.setBase(Failed, t.Ended)
+				s.Machine.setBase(Failed, t.Ended)
 			}
 		}
 	}
@@ -293,9 +205,9 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 
 // failureKnown reports whether a failure of this turn is known: by its call, or,
 // where one of the two who tell of it knows no ids, by what was called.
-func (s *Session) failureKnown(f Failure) bool {
-	for i := range s.Errors {
-		old := &s.Errors[i]
+func failureKnown(list []Failure, f Failure) bool {
+	for i := range list {
+		old := &list[i]
 		if old.Turn != f.Turn {
 			continue
 		}
@@ -327,46 +239,4 @@ func (s *Session) recordLateFiles(n *input) {
 			}
 		}
 	}
-}
-
-// currentActivity is what is shown as going on now.
-func (s *Session) currentActivity() string {
-	if !s.Turn.Open() {
-		return ""
-	}
-	if s.Terminal != "" {
-		return s.Machine.Activity
-	}
-	calls := s.Machine.Calls
-	for i := len(calls) - 1; i >= 0; i-- {
-		if calls[i].Actor == "" {
-			return calls[i].Label
-		}
-	}
-	if s.Machine.Activity == "" && s.Background > 0 {
-		return countOf(s.Background, "background task")
-	}
-	return s.Machine.Activity
-}
-
-// sameCall reports whether two reports are about one call.
-func (c *Call) sameCall(other *Call) bool {
-	if c.Actor != other.Actor {
-		return false
-	}
-	if c.ID != "" && other.ID != "" {
-		return c.ID == other.ID
-	}
-	return c.Tool == other.Tool && c.Digest == other.Digest
-}
-
-// inputDigest tells calls apart that have no id, by their input. It is stored, so
-// it is the same in every run.
-func inputDigest(tool *event.Tool) uint64 {
-	if len(tool.Input) == 0 {
-		return 0
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(tool.Input[:min(len(tool.Input), 64<<10)])
-	return h.Sum64()>>11 | 1 // fits a JSON number exactly
 }
