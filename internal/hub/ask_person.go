@@ -42,7 +42,7 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 		Event: &about, Project: h.rules.projectOf(ev.Cwd), Opened: time.Now(), Until: until,
 	}
 	title := ev.Agent
-	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title = a.Title
 	}
 	feed.Show(&r, title, nil)

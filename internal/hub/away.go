@@ -20,7 +20,7 @@ type awayState struct {
 	Hits  uint64    `json:"-"` // calls that grants had let pass before
 }
 
-func (d *desk) awayFile() string { return filepath.Join(d.hub.dirs.State, "away.json") }
+func (d *desk) awayFile() string { return filepath.Join(d.deps.Dirs.State, "away.json") }
 
 func (d *desk) loadAway() {
 	b, err := os.ReadFile(d.awayFile())
@@ -45,7 +45,7 @@ func (h *Hub) doAway(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	d.away.Store(s)
 	b, _ := json.Marshal(s)
 	if err := os.WriteFile(d.awayFile(), b, 0o600); err != nil {
-		h.problems.raise("away", "you are away, but that could not be written down: "+err.Error(), "say it again after the hub restarts")
+		h.deps.Problems.Raise("away", "you are away, but that could not be written down: "+err.Error(), "say it again after the hub restarts")
 	}
 	return wire.AwayInfo{Away: true, Since: &s.Since}, nil
 }
@@ -57,7 +57,7 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	}
 	d := h.desk
 	s := d.away.Swap(nil)
-	h.problems.mend("away")
+	h.deps.Problems.Mend("away")
 	if s != nil {
 		h.letBack()
 	}
@@ -79,7 +79,7 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 func (h *Hub) letBack() {
 	now := time.Now()
 	h.desk.table.Shorten(func(r *feed.Request) time.Time {
-		a, ok := h.catalogue.Agent(r.Event.Agent)
+		a, ok := h.deps.Catalogue.Agent(r.Event.Agent)
 		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}

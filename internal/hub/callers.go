@@ -140,5 +140,5 @@ func (c *callers) passesHub(chain []proc.Process) bool {
 
 // newJudge gives the rules of authority what they need to know.
 func (h *Hub) newJudge() *authority.Judge {
-	return NewJudge(h.catalogue, h.table, os.Getpid())
+	return NewJudge(h.deps.Catalogue, h.deps.Processes, os.Getpid())
 }

@@ -55,7 +55,7 @@ func (h *Hub) serve() {
 					return
 				}
 				// Out of descriptors, most likely: give the others time to end.
-				h.problems.raise("accept", "connections cannot be accepted: "+err.Error(), "close programs that hold many files open")
+				h.deps.Problems.Raise("accept", "connections cannot be accepted: "+err.Error(), "close programs that hold many files open")
 				time.Sleep(50 * time.Millisecond)
 				continue
 			}
@@ -84,8 +84,8 @@ func (h *Hub) handle(conn *net.UnixConn, reader *bufio.Reader) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			h.problems.raise("panic", "a connection made the hub stumble; it went on", "please report it with "+h.dirs.Log())
-			h.log.Error("panic while serving", "panic", p, "stack", stack())
+			h.deps.Problems.Raise("panic", "a connection made the hub stumble; it went on", "please report it with "+h.deps.Dirs.Log())
+			h.deps.Log.Error("panic while serving", "panic", p, "stack", stack())
 		}
 		h.conns.remove(entry)
 		conn.Close()
@@ -180,14 +180,14 @@ var replyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); retur
 func (h *Hub) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
 	request, payloadLen, envLen, err := frame.ParseHeader(line)
 	if err != nil {
-		h.log.Warn("a hook frame could not be read", "error", err)
+		h.deps.Log.Warn("a hook frame could not be read", "error", err)
 		return
 	}
 	// The caller's environment is nobody's once it is answered.
 	spare := envBuffers.Get().(*[]byte)
 	payload, env, err := frame.ReadBodiesInto(*spare, reader, payloadLen, envLen, frame.Standard)
 	if err != nil {
-		h.log.Warn("a hook frame could not be read", "error", err)
+		h.deps.Log.Warn("a hook frame could not be read", "error", err)
 		return
 	}
 	defer func() {

@@ -109,7 +109,7 @@ func (h *Hub) decode(in *arrival) passage {
 	env := lookupIn(in.env)
 	who := h.callers.of(in.peer.PID)
 	named := in.agent
-	if a, ok := h.catalogue.Agent(named); ok {
+	if a, ok := h.deps.Catalogue.Agent(named); ok {
 		named = a.Name
 	}
 	input := agent.Input{
@@ -129,7 +129,7 @@ func (h *Hub) decode(in *arrival) passage {
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
 	p.ev.Where = h.whereOf(who, p.ev.Where, in.env)
-	p.carries = h.catalogue.CarriesFor(&p.ev)
+	p.carries = h.deps.Catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
 }
@@ -139,24 +139,24 @@ func (h *Hub) decode(in *arrival) passage {
 func (h *Hub) read(in agent.Input) (ev event.Event) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.problems.raise("decode", "a payload of "+in.Agent+" made the decoder stumble", "please report it with "+h.dirs.Log())
-			h.log.Error("panic while decoding", "agent", in.Agent, "event", in.Event, "panic", p, "stack", stack())
+			h.deps.Problems.Raise("decode", "a payload of "+in.Agent+" made the decoder stumble", "please report it with "+h.deps.Dirs.Log())
+			h.deps.Log.Error("panic while decoding", "agent", in.Agent, "event", in.Event, "panic", p, "stack", stack())
 			ev = event.Event{ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other, Cwd: in.Cwd, Raw: in.Payload, Malformed: "the decoder stumbled over the payload"}
-			if a, ok := h.catalogue.Agent(in.Agent); ok {
+			if a, ok := h.deps.Catalogue.Agent(in.Agent); ok {
 				ev.Kind = a.KindOf(in.Event)
 			}
 		}
 	}()
-	return h.catalogue.Decode(in)
+	return h.deps.Catalogue.Decode(in)
 }
 
 // take writes the event down. From here on it survives the death of the hub.
 func (h *Hub) take(in *arrival, p *passage) {
 	if err := h.intake.take(in, p); err != nil {
-		h.problems.raise("intake", "events cannot be written down before they are answered: "+err.Error(),
-			"make room on the disk of "+h.dirs.Intake()+"; decisions go on meanwhile")
-	} else if h.problems.count.Load() > 0 && h.intake.written() {
-		h.problems.mend("intake")
+		h.deps.Problems.Raise("intake", "events cannot be written down before they are answered: "+err.Error(),
+			"make room on the disk of "+h.deps.Dirs.Intake()+"; decisions go on meanwhile")
+	} else if h.deps.Problems.Any() && h.intake.written() {
+		h.deps.Problems.Mend("intake")
 	}
 	if p.twin == "" {
 		h.seen.note(&p.ev)
@@ -226,7 +226,7 @@ func (h *Hub) gate(p *passage) {
 
 // encode answers in the agent's own words.
 func (h *Hub) encode(p *passage) (neutral.Answer, event.Decision) {
-	return h.catalogue.Encode(&p.ev, p.outcome.Decision)
+	return h.deps.Catalogue.Encode(&p.ev, p.outcome.Decision)
 }
 
 // patience is how long the hub may take: what the client says is left, its
@@ -236,7 +236,7 @@ func (h *Hub) patience(left time.Duration, ev *event.Event) time.Duration {
 		return left
 	}
 	limit := time.Minute
-	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		if own := a.Timeout(ev.Native); own > 0 {
 			limit = own
 		}
@@ -246,7 +246,7 @@ func (h *Hub) patience(left time.Duration, ev *event.Event) time.Duration {
 
 // knows reports whether an agent has an event of that name.
 func (h *Hub) knows(name, native string) bool {
-	a, ok := h.catalogue.Agent(name)
+	a, ok := h.deps.Catalogue.Agent(name)
 	if !ok {
 		return false
 	}

@@ -41,7 +41,7 @@ func (d *desk) crowd(r *feed.Request, why error) {
 	d.crowded[who] = true
 	d.mu.Unlock()
 	if !said {
-		d.hub.problems.raise(who.key(), what+"; further ones are left to the agent's own prompt", "answer or release some: `hookmux feed`")
+		d.deps.Problems.Raise(who.key(), what+"; further ones are left to the agent's own prompt", "answer or release some: `hookmux feed`")
 	}
 }
 
@@ -63,6 +63,6 @@ func (d *desk) uncrowd(who crowd) {
 	delete(d.crowded, who)
 	d.mu.Unlock()
 	if said {
-		d.hub.problems.mend(who.key())
+		d.deps.Problems.Mend(who.key())
 	}
 }

@@ -102,15 +102,15 @@ func (h *Hub) tell(call hook.Call, entries []*hook.Entry) {
 	select {
 	case h.slots <- struct{}{}:
 	default:
-		h.problems.raise("observers", "observing hooks are slower than events come in; some calls were left out",
+		h.deps.Problems.Raise("observers", "observing hooks are slower than events come in; some calls were left out",
 			"`hookmux stats` shows the slow ones")
 		return
 	}
 	ev := *call.Event // the corridor goes on with its own copy
 	call.Event = &ev
-	h.tellers.Add(1)
+	h.deps.Background.Add(1)
 	go func() {
-		defer h.tellers.Done()
+		defer h.deps.Background.Done()
 		defer func() { <-h.slots }()
 		steps := h.dispatch.Tell(h.ctx, call, entries)
 		h.judgeSteps(&ev, steps)
@@ -123,19 +123,19 @@ func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
 		s := &steps[i]
 		h.stats.add(s)
 		if s.Err == nil {
-			if h.problems.count.Load() > 0 {
-				h.problems.mend("hook:" + s.Hook) // it works again
+			if h.deps.Problems.Any() {
+				h.deps.Problems.Mend("hook:" + s.Hook) // it works again
 			}
 			continue
 		}
 		text := firstLine(s.Err.Error())
 		if own := (*moduleError)(nil); errors.As(s.Err, &own) {
-			h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
+			h.deps.Log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
 			continue // the file's own report names the line, once
 		}
-		h.problems.raise("hook:"+s.Hook, "hook "+s.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
+		h.deps.Problems.Raise("hook:"+s.Hook, "hook "+s.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
 			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
-		h.log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(s.Err.Error()))
+		h.deps.Log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(s.Err.Error()))
 	}
 }
 

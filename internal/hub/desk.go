@@ -15,12 +15,14 @@ import (
 	"github.com/hookmux/hookmux/internal/consent"
 	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // desk is where requests for a person lie, with everything a person decided
 // that lasts.
 type desk struct {
+	deps   services.Deps
 	hub    *Hub
 	table  *feed.Table
 	served gate.Served
@@ -42,15 +44,15 @@ type desk struct {
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{hub: h, table: feed.NewTable(), book: consent.NewBook(h.dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
-	d.sink.hub = h
+	d := &desk{deps: h.deps, hub: h, table: feed.NewTable(), book: consent.NewBook(h.deps.Dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
+	d.sink.hub, d.sink.deps = h, h.deps
 	d.watchers = newWatchers(h)
 	var err error
-	if d.grants, err = consent.OpenGrants(h.dirs.State); err != nil {
-		h.problems.raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
+	if d.grants, err = consent.OpenGrants(h.deps.Dirs.State); err != nil {
+		h.deps.Problems.Raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
 	}
-	if d.pin, err = consent.OpenPIN(h.dirs.State); err != nil {
-		h.problems.raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
+	if d.pin, err = consent.OpenPIN(h.deps.Dirs.State); err != nil {
+		h.deps.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
 	}
 	d.loadAway()
 	return d
@@ -86,7 +88,7 @@ func (d *desk) attended(ctx context.Context, p *passage) bool {
 func (d *desk) see(ev *event.Event) {
 	d.served.See(ev)
 	d.notes.see(ev)
-	a, _ := d.hub.catalogue.Agent(ev.Agent)
+	a, _ := d.deps.Catalogue.Agent(ev.Agent)
 	answered := ""
 	if a != nil {
 		answered = a.Feed.AnsweredBy(ev)
@@ -94,7 +96,7 @@ func (d *desk) see(ev *event.Event) {
 	d.table.See(ev, answered)
 	if ev.Kind == event.SessionEnd {
 		if err := d.grants.EndSession(ev.Agent, ev.Session); err != nil {
-			d.hub.log.Warn("grants of an ended session could not be taken off the disk", "error", err)
+			d.deps.Log.Warn("grants of an ended session could not be taken off the disk", "error", err)
 		}
 	}
 }
@@ -206,7 +208,7 @@ func (h *Hub) projectFor(p *passage) string {
 // need is what a person must be asked about an event, with the event as hooks
 // changed it. Without a feed nobody is asked.
 func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
-	a, ok := h.catalogue.Agent(p.ev.Agent)
+	a, ok := h.deps.Catalogue.Agent(p.ev.Agent)
 	if !ok || a.Feed == nil {
 		return nil, gate.Need{}, nil
 	}
@@ -217,7 +219,7 @@ func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
 	seen := &p.ev
 	if change := p.outcome.Decision.Input; change != nil && p.ev.Tool != nil {
 		changed := p.ev
-		h.catalogue.WithInput(&changed, event.MergeObjects(p.ev.Tool.Input, change))
+		h.deps.Catalogue.WithInput(&changed, event.MergeObjects(p.ev.Tool.Input, change))
 		seen = &changed
 	}
 	level, chosen := h.rules.gateLevel(&p.ev)
@@ -237,7 +239,7 @@ func (h *Hub) request(p *passage, seen *event.Event, need gate.Need, project str
 	now := time.Now()
 	r := feed.Request{Need: need, Event: &ev, Project: project, Suggestions: ev.Suggestions, Opened: now, Until: now.Add(hold)}
 	title := ev.Agent
-	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title, r.Number = a.Title, a.Feed.NumberOf(&ev)
 	}
 	if need.Kind == gate.Permission && need.Offers(event.ChooseAlways) {
@@ -296,7 +298,7 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 		in.then(ticket.Passed)
 		h.answered(&p.outcome.Decision, result.Said)
 		h.desk.served.Keep(seen, p.outcome.Decision)
-		if a, _ := h.catalogue.Agent(p.ev.Agent); result.Said.Verdict != event.Deny && result.Said.Answer.Note != "" && !p.carries.Context && hearsAfter(a) {
+		if a, _ := h.deps.Catalogue.Agent(p.ev.Agent); result.Said.Verdict != event.Deny && result.Said.Answer.Note != "" && !p.carries.Context && hearsAfter(a) {
 			h.desk.notes.keep(seen, result.Said.Answer.Note)
 		}
 	case feed.HookGone, feed.AgentGone:
@@ -400,7 +402,7 @@ func (r *rules) gateKey(agent string) string {
 	if _, ok := config.Find(config.Gate + "." + agent); ok {
 		key += "." + agent
 	}
-	if _, known := r.hub.catalogue.Agent(agent); known {
+	if _, known := r.deps.Catalogue.Agent(agent); known {
 		r.gateKeys.Store(agent, key)
 	}
 	return key

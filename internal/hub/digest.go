@@ -91,7 +91,7 @@ func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire
 		r.Need.Kind = kind
 	}
 	title := ev.Agent
-	if a, ok := h.catalogue.Agent(ev.Agent); ok {
+	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title = a.Title
 	}
 	feed.Show(&r, title, nil)

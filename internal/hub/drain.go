@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/journal"
 	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/spool"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -21,6 +23,8 @@ import (
 // from the files on disk after a death or when it fell behind. It is the only
 // writer, and the id makes every event arrive once.
 type drain struct {
+	deps   services.Deps
+	ctx    context.Context // ends when the hub does
 	hub    *Hub
 	intake *intake
 	book   atomic.Pointer[journal.Journal] // nil while it cannot be opened
@@ -83,7 +87,7 @@ const (
 )
 
 func newDrain(h *Hub) *drain {
-	d := &drain{hub: h, maxPage: maxPage, wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{})}
+	d := &drain{deps: h.deps, ctx: h.ctx, hub: h, maxPage: maxPage, wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{})}
 	if err := d.openJournal(); err != nil {
 		d.trouble(err)
 	}
@@ -94,20 +98,20 @@ func (d *drain) openJournal() error {
 	if d.book.Load() != nil {
 		return nil
 	}
-	j, err := journal.Open(filepath.Join(d.hub.dirs.State, "journal.db"), journal.Options{})
+	j, err := journal.Open(filepath.Join(d.deps.Dirs.State, "journal.db"), journal.Options{})
 	if err != nil {
 		return err
 	}
 	for _, p := range j.Problems() {
-		d.hub.problems.raise("journal-broken", p.Text, "")
+		d.deps.Problems.Raise("journal-broken", p.Text, "")
 	}
 	d.book.Store(j)
 	return nil
 }
 
 func (d *drain) trouble(err error) {
-	d.hub.problems.raise("journal", "events are not reaching the journal: "+err.Error(),
-		"make room or repair "+d.hub.dirs.State+"; hooks go on deciding, and what is waiting is kept in "+d.hub.dirs.Intake())
+	d.deps.Problems.Raise("journal", "events are not reaching the journal: "+err.Error(),
+		"make room or repair "+d.deps.Dirs.State+"; hooks go on deciding, and what is waiting is kept in "+d.deps.Dirs.Intake())
 }
 
 // hand gives an item to the drain without ever waiting for it. False means
@@ -156,7 +160,7 @@ func (d *drain) run() {
 	d.recover()
 	d.sweepSpool()
 	close(d.caughtUp)
-	d.hub.sessions.catchUp(d.hub.ctx)
+	d.hub.sessions.catchUp(d.ctx)
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
@@ -301,8 +305,8 @@ func (d *drain) store(batch []drainItem, note *attempt) bool {
 			note.clear()
 		}
 		if err == nil {
-			d.hub.problems.mend("journal")
-			d.hub.problems.mend("state")
+			d.deps.Problems.Mend("journal")
+			d.deps.Problems.Mend("state")
 			break
 		}
 		d.trouble(err)
@@ -338,7 +342,7 @@ func (d *drain) write(batch []drainItem) error {
 	}
 	d.rows = d.rows[:len(batch)]
 	events := map[string]bool{}
-	watched := d.hub.streams.watched()
+	watched := d.deps.Notes.Watched()
 	var outcomes []wire.Outcome
 	for i := range batch {
 		item := &batch[i]
@@ -368,7 +372,7 @@ func (d *drain) write(batch []drainItem) error {
 	}
 	d.hub.streams.stored()
 	for _, o := range outcomes {
-		d.hub.streams.say(wire.NoteOutcome, o)
+		d.deps.Notes.Publish(wire.NoteOutcome, o)
 	}
 	return nil
 }
@@ -420,10 +424,10 @@ func (d *drain) decode(item *drainItem) {
 	item.kind, item.known = event.Other, true
 	defer func() {
 		if p := recover(); p != nil {
-			d.hub.problems.raise("decode", "a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
+			d.deps.Problems.Raise("decode", "a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
 		}
 	}()
-	ev := d.hub.catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
+	ev := d.deps.Catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
 	item.kind, item.session = ev.Kind, ev.Session
 	ev.AgentVersion, ev.Where = r.AgentVersion, event.Place{PID: r.PID, Start: r.Start, TTY: r.TTY, Pane: r.Pane}
 	d.hub.sessions.late(&ev)
@@ -461,8 +465,8 @@ func (d *drain) retain() {
 	}
 	keep := d.hub.rules.retention()
 	if _, err := d.book.Load().Retain(time.Now(), keep.keep, keep.perAgent, keep.maxBytes); err != nil {
-		d.hub.problems.raise("retention", "old events could not be deleted: "+err.Error(), "")
+		d.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
-		d.hub.problems.mend("retention")
+		d.deps.Problems.Mend("retention")
 	}
 }

@@ -45,7 +45,7 @@ func (h *Hub) doExplain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
-	if _, ok := h.catalogue.Agent(p.Agent); !ok {
+	if _, ok := h.deps.Catalogue.Agent(p.Agent); !ok {
 		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents", p.Agent)
 	}
 	dry := &rehearsal{}

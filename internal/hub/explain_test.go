@@ -141,7 +141,7 @@ const forcedPush = " forced push"
 func (w *house) captured(again bool) []frame.Request {
 	w.t.Helper()
 	var list []frame.Request
-	for _, a := range w.h.catalogue.Agents() {
+	for _, a := range w.h.deps.Catalogue.Agents() {
 		files, err := filepath.Glob("../../agent/testdata/fixtures/" + a.Name + "/*.json")
 		if err != nil {
 			w.t.Fatal(err)

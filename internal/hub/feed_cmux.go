@@ -151,9 +151,9 @@ func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need g
 // splitWorkstream takes <agent>-<session> apart. Names of agents may hold
 // dashes themselves, so the longest name of the catalogue that fits counts.
 func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
-	agent = h.canonical(source)
+	agent = h.deps.AgentName(source)
 	names := []string{}
-	for _, a := range h.catalogue.Agents() {
+	for _, a := range h.deps.Catalogue.Agents() {
 		names = append(names, a.Name)
 		names = append(names, a.Aliases...)
 	}
@@ -164,9 +164,9 @@ func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
 	for _, name := range names {
 		if rest, ok := strings.CutPrefix(id, name+"-"); ok && rest != "" {
 			if agent == "" {
-				agent = h.canonical(name)
+				agent = h.deps.AgentName(name)
 			}
-			if h.canonical(name) == agent {
+			if h.deps.AgentName(name) == agent {
 				return agent, rest
 			}
 		}
@@ -190,7 +190,7 @@ func (h *Hub) pushedKind(ev *event.Event, e *cmuxEvent) {
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		if ev.Tool == nil {
 			ev.Tool = &event.Tool{Name: orElse(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
-			h.catalogue.WithInput(ev, e.Input)
+			h.deps.Catalogue.WithInput(ev, e.Input)
 			ev.Tool.Changed = nil
 		}
 	}
@@ -205,7 +205,7 @@ func (h *Hub) pushedKind(ev *event.Event, e *cmuxEvent) {
 			ev.Tool.Kind = event.Question
 		}
 		if ev.Questions == nil {
-			ev.Questions = h.catalogue.QuestionsIn(e.Input)
+			ev.Questions = h.deps.Catalogue.QuestionsIn(e.Input)
 		}
 	}
 }
@@ -233,7 +233,7 @@ func (h *Hub) pushedNeed(ev *event.Event) (gate.Need, bool) {
 		return gate.Need{Kind: gate.Plan, Plans: event.PlanModes()}, true
 	}
 	need := gate.Need{Kind: gate.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if a, ok := h.catalogue.Agent(ev.Agent); ok && a.Feed != nil {
+	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
 		for name, point := range a.Feed.Points {
 			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest && slices.Contains(point.Permission, event.ChooseOnce) {
 				need.Choices = slices.Clone(point.Permission)

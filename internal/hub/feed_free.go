@@ -15,12 +15,12 @@ func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
 		return false
 	}
 	if free.Env != "" {
-		environ, _ := h.table.Environ(ev.Where.PID)
+		environ, _ := h.deps.Processes.Environ(ev.Where.PID)
 		if free.Said(lookupList(environ)(free.Env)) {
 			return true
 		}
 	}
-	shown, err := h.table.Args(ev.Where.PID)
+	shown, err := h.deps.Processes.Args(ev.Where.PID)
 	if err != nil {
 		return false
 	}

@@ -27,7 +27,7 @@ func (d *desk) left() {
 // afterwards would run: leaving is no yes. What a program pushed waits as long
 // as the program said.
 func (d *desk) keepsWaiting(r *feed.Request) bool {
-	a, ok := d.hub.catalogue.Agent(r.Event.Agent)
+	a, ok := d.deps.Catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false
 	}

@@ -76,7 +76,7 @@ func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
 		return nil
 	}
 	// A question that another program pushed is answered in that one's words.
-	a, ok := h.catalogue.Agent(r.Event.Agent)
+	a, ok := h.deps.Catalogue.Agent(r.Event.Agent)
 	if !ok {
 		return nil
 	}
@@ -99,9 +99,9 @@ func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []string {
 	}
 	var d event.Decision
 	h.answered(&d, said)
-	_, d = h.catalogue.Encode(r.Event, d)
+	_, d = h.deps.Catalogue.Encode(r.Event, d)
 	less := slices.Clone(d.Degraded)
-	if a, _ := h.catalogue.Agent(r.Event.Agent); said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a) {
+	if a, _ := h.deps.Catalogue.Agent(r.Event.Agent); said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a) {
 		less = toldLater(less, r.Event.Tool)
 	}
 	for i := range less {
@@ -121,15 +121,15 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 				return err
 			}
 			*grant, said.Grant = saved, saved.ID
-			h.problems.mend("grants")
+			h.deps.Problems.Mend("grants")
 		}
 		record = recordOf(id, r, said)
 		err := h.desk.book.Commit(record)
 		if err == nil {
-			h.problems.mend("decisions")
+			h.deps.Problems.Mend("decisions")
 			return nil
 		}
-		h.problems.raise("decisions", "decisions cannot be written down: "+err.Error(), "repair "+h.dirs.State+"; until then nothing can be approved in the feed")
+		h.deps.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(), "repair "+h.deps.Dirs.State+"; until then nothing can be approved in the feed")
 		if said.Verdict == event.Deny {
 			return nil // a no needs no proof to be safe
 		}
@@ -402,7 +402,7 @@ func recordOf(id string, r *feed.Request, said *feed.Said) *consent.Record {
 
 // who names the person's seat, as far as the process at the other end tells.
 func (h *Hub) who(peer proc.Cred) string {
-	p, err := h.table.Lookup(peer.PID)
+	p, err := h.deps.Processes.Lookup(peer.PID)
 	if err != nil {
 		return fmt.Sprintf("pid %d", peer.PID)
 	}
@@ -424,9 +424,9 @@ func (h *Hub) journal(what, id string, at time.Time, payload any) {
 }
 
 func (h *Hub) noteWrongPIN(id string, peer proc.Cred, why error) {
-	h.log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
+	h.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
 	h.journal("refused", frame.NewID(), time.Now(), map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
-	h.streams.say(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
+	h.streams.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
 }
 
 // recall journals decisions that a power cut may have taken from the journal:
@@ -434,7 +434,7 @@ func (h *Hub) noteWrongPIN(id string, peer proc.Cred, why error) {
 func (h *Hub) recall() {
 	last, err := h.desk.book.Last(recallLast)
 	if err != nil {
-		h.log.Warn("the record of decisions cannot be read", "error", err)
+		h.deps.Log.Warn("the record of decisions cannot be read", "error", err)
 		return
 	}
 	keep := h.rules.config.Settings().Keep("hookmux")

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/feed"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -19,6 +20,7 @@ import (
 // setting feed.push. While there is one that works, agents are held: somebody
 // could answer, through ssh or a program of theirs.
 type sink struct {
+	deps      services.Deps
 	hub       *Hub
 	processes handler.Processes
 	failed    atomic.Int64 // when the command failed last, in Unix nanoseconds; 0 when it works
@@ -70,12 +72,12 @@ func (s *sink) run(ctx context.Context) {
 
 // push tells of one request. One of which nobody heard, and nobody else could
 // have, is left to the agent's own prompt.
-func (s *sink) push(ctx context.Context, item wire.FeedItem) {
+func (s *sink) push(hubEnds context.Context, item wire.FeedItem) {
 	text, err := json.Marshal(withoutSecrets(item))
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, sinkTime)
+	ctx, cancel := context.WithTimeout(hubEnds, sinkTime)
 	defer cancel()
 	out, err := s.processes.Shell(ctx, s.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID), append(text, '\n'))
 	if err == nil && out.Exit != 0 {
@@ -84,14 +86,14 @@ func (s *sink) push(ctx context.Context, item wire.FeedItem) {
 	d := s.hub.desk
 	if err == nil {
 		s.failed.Store(0)
-		s.hub.problems.mend("feed.push")
+		s.deps.Problems.Mend("feed.push")
 		return
 	}
-	if s.hub.ctx.Err() != nil {
+	if hubEnds.Err() != nil {
 		return
 	}
 	s.failed.Store(time.Now().UnixNano())
-	s.hub.problems.raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()), "try the command of `hookmux config get feed.push` by hand")
+	s.deps.Problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()), "try the command of `hookmux config get feed.push` by hand")
 	if !d.someone() {
 		d.table.End(item.ID, feed.Released)
 	}

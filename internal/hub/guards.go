@@ -39,7 +39,7 @@ func (r *rules) guards(settings [2]*config.Settings, at places) []*hook.Entry {
 			Ask: state == "ask", Allow: allow, OwnPaths: r.ownPaths(at), HubPID: os.Getpid(), Resolve: registry.RealPath,
 		})
 		if err != nil {
-			r.hub.problems.raise("guard:"+info.Name, "guard "+info.Name+" cannot be made ready: "+err.Error(), "")
+			r.deps.Problems.Raise("guard:"+info.Name, "guard "+info.Name+" cannot be made ready: "+err.Error(), "")
 			continue
 		}
 		priority := guardPriority
@@ -73,7 +73,7 @@ func tighter(settings [2]*config.Settings, key string) (state string, allow []st
 }
 
 func (r *rules) guardHandler(g *guard.Guard, at places) hook.Handler {
-	home := r.hub.dirs.Home
+	home := r.deps.Dirs.Home
 	return hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		t := call.Event.Tool
 		if call.Event.Truncated && (t == nil || len(t.Input) == 0) {
@@ -115,7 +115,7 @@ func brokenGuard(why error) func(context.Context, *hook.Call) (event.Decision, e
 // ownPaths is what guard.own-files keeps agents from writing: hookmux's own
 // places and every agent's hook config.
 func (r *rules) ownPaths(at places) []string {
-	d := r.hub.dirs
+	d := r.deps.Dirs
 	list := append([]string{d.Config, d.State, d.Runtime, d.Data, d.System}, r.hub.modules.files()...)
 	roots := []string{at.here, at.start}
 	for _, root := range roots {
@@ -123,7 +123,7 @@ func (r *rules) ownPaths(at places) []string {
 			list = append(list, filepath.Join(root, ".hookmux"))
 		}
 	}
-	for _, a := range r.hub.catalogue.Agents() {
+	for _, a := range r.deps.Catalogue.Agents() {
 		for _, f := range a.Files {
 			switch {
 			case strings.HasPrefix(f.Path, "~/"):
@@ -194,7 +194,7 @@ func (a allowances) drop(rule string) bool {
 
 // repeats: this agent reports a call again once a person said yes.
 func (r *rules) repeats(name string) bool {
-	a, ok := r.hub.catalogue.Agent(name)
+	a, ok := r.deps.Catalogue.Agent(name)
 	return ok && a.Feed != nil && a.Feed.Repeats
 }
 

@@ -26,7 +26,9 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hubstart"
 	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -51,35 +53,31 @@ type Options struct {
 
 // Hub is a running hub.
 type Hub struct {
-	dirs      paths.Dirs
-	version   string
-	program   string
-	started   time.Time
-	person    bool
-	log       *slog.Logger
-	catalogue *agent.Catalogue
-	table     proc.Table
-	judge     *authority.Judge
-	callers   *callers
-	problems  *problems
-	rules     *rules
-	marks     *marks
-	intake    *intake
-	drain     *drain
-	rounds    *rounds
-	stats     *stats
-	streams   *streams
-	open      *openCalls
-	twins     *twins
-	outbox    *outbox
-	rpc       map[string]method
-	long      map[string]longMethod
-	desk      *desk
-	modules   *modules
-	off       atomic.Pointer[offState]
-	seen      seenAgents
-	sessions  *sessions
-	dispatch  hook.Dispatcher
+	deps     services.Deps
+	version  string
+	program  string
+	started  time.Time
+	person   bool
+	judge    *authority.Judge
+	callers  *callers
+	rules    *rules
+	marks    *marks
+	intake   *intake
+	drain    *drain
+	rounds   *rounds
+	stats    *stats
+	streams  *streams
+	open     *openCalls
+	twins    *twins
+	outbox   *outbox
+	rpc      map[string]method
+	long     map[string]longMethod
+	desk     *desk
+	modules  *modules
+	off      atomic.Pointer[offState]
+	seen     seenAgents
+	sessions *sessions
+	dispatch hook.Dispatcher
 
 	listener *net.UnixListener
 	conns    *connections
@@ -90,8 +88,7 @@ type Hub struct {
 	stopping atomic.Bool
 	nesting  atomic.Int32 // nested events being decided
 	renewing atomic.Bool
-	tellers  sync.WaitGroup // observers under way
-	slots    chan struct{}  // bounds observers under way
+	slots    chan struct{} // bounds observers under way
 }
 
 // ErrRunning means that another hub has the socket.
@@ -106,24 +103,26 @@ func New(o Options) (*Hub, error) {
 		o.Table = proc.System()
 	}
 	h := &Hub{
-		dirs: o.Dirs, person: o.Person, version: o.Version, program: o.Program, table: o.Table,
+		person: o.Person, version: o.Version, program: o.Program,
 		started: time.Now(), stop: make(chan string, 1),
-		log:      slog.New(slog.NewTextHandler(o.Log, nil)),
-		problems: newProblems(), rounds: newRounds(), stats: newStats(),
+		rounds: newRounds(), stats: newStats(),
 		streams: newStreams(), open: newOpenCalls(), twins: newTwins(), outbox: newOutbox(), conns: newConnections(),
 		slots: make(chan struct{}, maxTellers),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.problems.changed = func(p wire.Problem) {
-		h.log.Warn("problem", "what", p.What, "fix", p.Fix)
-		h.streams.problem(p)
+	log := slog.New(slog.NewTextHandler(o.Log, nil))
+	h.deps = services.Deps{
+		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.streams, Background: new(sync.WaitGroup),
+		Problems: problems.New(func(p wire.Problem) {
+			log.Warn("problem", "what", p.What, "fix", p.Fix)
+			h.streams.Publish(wire.NoteProblem, p)
+		}),
 	}
-	h.catalogue = o.Catalogue
-	if h.catalogue == nil {
+	if h.deps.Catalogue == nil {
 		var found []agent.Problem
-		h.catalogue, found = agent.Load(h.dirs.Config+"/agents", h.dirs.System+"/agents")
+		h.deps.Catalogue, found = agent.Load(h.deps.Dirs.Config+"/agents", h.deps.Dirs.System+"/agents")
 		for _, p := range found {
-			h.problems.raise("agent:"+p.File, p.String(), "correct the file; until then that agent's entry is not used")
+			h.deps.Problems.Raise("agent:"+p.File, p.String(), "correct the file; until then that agent's entry is not used")
 		}
 	}
 	if err := h.prepare(); err != nil {
@@ -132,10 +131,10 @@ func New(o Options) (*Hub, error) {
 	}
 	h.judge = h.newJudge()
 	h.callers = newCallers(h.judge)
-	h.marks = newMarks(h.dirs.State)
+	h.marks = newMarks(h.deps.Dirs.State)
 	h.modules = newModules(h)
 	h.rules = newRules(h, o.Extra, o.Environment)
-	h.dispatch = hook.Dispatcher{Change: h.catalogue.WithInput}
+	h.dispatch = hook.Dispatcher{Change: h.deps.Catalogue.WithInput}
 	h.rpc, h.long = h.methods(), h.longMethods()
 	maps.Copy(h.rpc, h.feedMethods())
 	maps.Copy(h.rpc, h.moduleMethods())
@@ -144,9 +143,9 @@ func New(o Options) (*Hub, error) {
 	h.sessions = newSessions(h)
 	h.drain = newDrain(h)
 	var err error
-	if h.intake, err = openIntake(h.dirs.Intake(), h.drain); err != nil {
-		h.problems.raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
-			"make room or repair "+h.dirs.Intake()+"; decisions go on meanwhile")
+	if h.intake, err = openIntake(h.deps.Dirs.Intake(), h.drain); err != nil {
+		h.deps.Problems.Raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
+			"make room or repair "+h.deps.Dirs.Intake()+"; decisions go on meanwhile")
 		h.intake = noIntake(h.drain)
 	}
 	h.modules.runs.open(h)
@@ -155,23 +154,23 @@ func New(o Options) (*Hub, error) {
 
 // prepare takes the places and the lock that make this the only hub.
 func (h *Hub) prepare() error {
-	if err := h.dirs.MakeRuntime(); err != nil {
+	if err := h.deps.Dirs.MakeRuntime(); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(h.dirs.State, 0o700); err != nil {
+	if err := os.MkdirAll(h.deps.Dirs.State, 0o700); err != nil {
 		// Deciding needs no state: a hub that refused to start would leave
 		// every guard open.
-		h.problems.raise("state", "nothing can be kept: "+err.Error(), "repair "+h.dirs.State+"; decisions go on meanwhile")
+		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(), "repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
 	}
-	life, err := hubstart.Hold(h.dirs)
+	life, err := hubstart.Hold(h.deps.Dirs)
 	if err != nil {
 		return err
 	}
 	h.life = life
-	if err := h.dirs.CheckSocket(); err != nil {
+	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err
 	}
-	socket := h.dirs.Socket()
+	socket := h.deps.Dirs.Socket()
 	// We hold the lock, so whoever made this socket is gone.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: %w", socket, err)
@@ -197,17 +196,17 @@ func (h *Hub) Close() {
 // when everything acknowledged is in the journal or safe on disk.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.Close()
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.dirs.Socket(), Net: "unix"})
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: h.deps.Dirs.Socket(), Net: "unix"})
 	if err != nil {
-		return fmt.Errorf("%s: %w", h.dirs.Socket(), err)
+		return fmt.Errorf("%s: %w", h.deps.Dirs.Socket(), err)
 	}
 	h.listener = listener
-	if err := os.Chmod(h.dirs.Socket(), 0o600); err != nil {
+	if err := os.Chmod(h.deps.Dirs.Socket(), 0o600); err != nil {
 		return err
 	}
 	if h.person { // anybody else may have chosen the environment
-		if err := h.dirs.Remember(); err != nil {
-			h.problems.raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
+		if err := h.deps.Dirs.Remember(); err != nil {
+			h.deps.Problems.Raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
 				"a hub that a hook starts may look for settings in ~/.config instead")
 		}
 	}
@@ -221,16 +220,16 @@ func (h *Hub) Run(ctx context.Context) error {
 	go h.desk.sink.run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
-	h.log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.dirs.Socket())
+	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 
 	why := "the context ended"
 	select {
 	case <-ctx.Done():
 	case why = <-h.stop:
 	}
-	h.log.Info("hub stops", "why", why)
+	h.deps.Log.Info("hub stops", "why", why)
 	h.shutDown(served, drained)
-	h.log.Info("hub is down", "events", h.seen.total.Load())
+	h.deps.Log.Info("hub is down", "events", h.seen.total.Load())
 	return nil
 }
 
@@ -240,7 +239,7 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
-	_ = os.Remove(h.dirs.Socket())
+	_ = os.Remove(h.deps.Dirs.Socket())
 	h.desk.close() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
@@ -250,16 +249,16 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	ending, release := context.WithTimeout(context.Background(), endWithin)
 	defer release()
 	told := make(chan struct{})
-	go func() { h.tellers.Wait(); close(told) }()
+	go func() { h.deps.Background.Wait(); close(told) }()
 	for what, over := range map[string]chan struct{}{"connections": served, "observers": told} {
 		select {
 		case <-over:
 		case <-ending.Done():
-			h.log.Warn(what + " that do not end were left behind")
+			h.deps.Log.Warn(what + " that do not end were left behind")
 		}
 	}
-	if err := h.rules.deps.Processes.Wait(ending); err != nil {
-		h.log.Warn("handlers still running were left behind", "error", err)
+	if err := h.rules.handlers.Processes.Wait(ending); err != nil {
+		h.deps.Log.Warn("handlers still running were left behind", "error", err)
 	}
 	h.modules.close() // what they did is written down yet
 	h.drain.end()

@@ -82,7 +82,7 @@ func (h *Hub) serveInner(conn *net.UnixConn, in *arrival) {
 	var answer json.RawMessage
 	if why := h.forged(in, &p); why != "" {
 		p.ev.Malformed = why
-		h.log.Warn("an inner event was refused", "agent", p.ev.Agent, "event", p.ev.Native, "pid", in.peer.PID, "why", why)
+		h.deps.Log.Warn("an inner event was refused", "agent", p.ev.Agent, "event", p.ev.Native, "pid", in.peer.PID, "why", why)
 	}
 	if list := h.listeners(in, &p); len(list) > 0 && !in.truncated && p.ev.Malformed == "" {
 		stop := in.gone(cancel)
@@ -108,7 +108,7 @@ func (h *Hub) forged(in *arrival, p *passage) string {
 	if p.ev.Native != "hookmux_command" {
 		return ""
 	}
-	if own, err := h.table.Lookup(p.caller.pid); err != nil || h.judge.Caller(own.PPID, "").Agent != "" {
+	if own, err := h.deps.Processes.Lookup(p.caller.pid); err != nil || h.judge.Caller(own.PPID, "").Agent != "" {
 		return "the agent was started by another one, so nobody typed it"
 	}
 	return ""
@@ -117,7 +117,7 @@ func (h *Hub) forged(in *arrival, p *passage) string {
 func (h *Hub) pass(ctx context.Context, in *arrival, p *passage, list []*hook.Entry) json.RawMessage {
 	inner, err := module.ReadInner(&p.ev)
 	if err != nil {
-		h.log.Warn("an inner event could not be read", "agent", p.ev.Agent, "event", p.ev.Native, "error", err)
+		h.deps.Log.Warn("an inner event could not be read", "agent", p.ev.Agent, "event", p.ev.Native, "error", err)
 		return nil
 	}
 	var steps []hook.Step
@@ -200,7 +200,7 @@ func (h *Hub) awaitWanted(ctx context.Context, params json.RawMessage, peer proc
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
-	a, ok := h.catalogue.Agent(p.Agent)
+	a, ok := h.deps.Catalogue.Agent(p.Agent)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeParams, "%s needs the name of an agent", wire.MethodWanted)
 	}

@@ -43,14 +43,14 @@ func openIntake(dir string, d *drain) (*intake, error) {
 // reopen tries again to have a log, once its place may be repaired. Only the
 // drain calls it.
 func (i *intake) reopen() bool {
-	log, err := spool.OpenLog(i.drain.hub.dirs.Intake())
+	log, err := spool.OpenLog(i.drain.deps.Dirs.Intake())
 	if err != nil {
 		return false
 	}
 	i.writing.Lock()
 	i.log = log
 	i.writing.Unlock()
-	i.drain.hub.problems.mend("intake")
+	i.drain.deps.Problems.Mend("intake")
 	return true
 }
 

@@ -56,7 +56,7 @@ func (h *Hub) doMay(json.RawMessage, proc.Cred) (any, *wire.Error) {
 // refused notes an attempt to decide without authority: a person should learn
 // that an agent tried.
 func (h *Hub) refused(name string, peer proc.Cred, v authority.Verdict) {
-	h.log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason, "agent", v.Agent)
+	h.deps.Log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason, "agent", v.Agent)
 	who := "a process"
 	if v.Agent != "" {
 		who = v.Agent
@@ -64,13 +64,13 @@ func (h *Hub) refused(name string, peer proc.Cred, v authority.Verdict) {
 	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason, "agent": v.Agent})
 	in := arrival{id: frame.NewID(), agent: "hookmux", event: "refused", payload: payload, at: time.Now(), peer: peer}
 	h.note(&in)
-	h.streams.say(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
+	h.streams.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
 }
 
 func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	info := wire.Info{
-		PID: os.Getpid(), Socket: h.dirs.Socket(), Version: h.version, Started: h.started,
-		Uptime: time.Since(h.started).Seconds(), Runtime: h.dirs.Runtime, State: h.dirs.State, Config: h.dirs.Config,
+		PID: os.Getpid(), Socket: h.deps.Dirs.Socket(), Version: h.version, Started: h.started,
+		Uptime: time.Since(h.started).Seconds(), Runtime: h.deps.Dirs.Runtime, State: h.deps.Dirs.State, Config: h.deps.Dirs.Config,
 		Off: h.offInfo(), Agents: h.agentInfos(), Problems: h.rules.withProblems(),
 		Counts: wire.Counts{
 			Events: h.seen.total.Load(), Decided: h.seen.decided.Load(), Denied: h.seen.denied.Load(),

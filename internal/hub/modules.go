@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/module"
 	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/trust"
 )
 
@@ -23,6 +24,8 @@ import (
 // registrations and from `hookmux run --hook`. Each owner says which files it
 // wants; a file that nobody wants any more ends.
 type modules struct {
+	deps    services.Deps
+	ctx     context.Context // ends when the hub does
 	hub     *Hub
 	version atomic.Uint64 // moves whenever entries may have to be made anew
 	runs    runs
@@ -75,7 +78,7 @@ const (
 const unloadAfter = 2 * time.Second
 
 func newModules(h *Hub) *modules {
-	ms := &modules{hub: h, held: map[string]*held{}, owners: map[string][]string{}, leaving: map[string]*held{}}
+	ms := &modules{deps: h.deps, ctx: h.ctx, hub: h, held: map[string]*held{}, owners: map[string][]string{}, leaving: map[string]*held{}}
 	ms.deeds = newDeeds(h)
 	return ms
 }
@@ -102,7 +105,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 		},
 		Changed:   ms.changed,
 		Strained:  ms.tidySoon,
-		Catalogue: h.catalogue, CacheDir: filepath.Join(h.dirs.State, "modules"), HookTimeout: timeout, Version: h.version,
+		Catalogue: h.deps.Catalogue, CacheDir: filepath.Join(h.deps.Dirs.State, "modules"), HookTimeout: timeout, Version: h.version,
 	})
 	return ms.engine
 }
@@ -114,8 +117,8 @@ func markOf(id string) string { return strings.Join(strings.Fields(id), "_") }
 func (ms *modules) changed(m *module.Module) {
 	ms.moved()
 	info := m.Info()
-	if len(info.Errors) == 0 && ms.hub.problems.count.Load() > 0 {
-		ms.hub.problems.keep(problemKey(m.Path()), nil)
+	if len(info.Errors) == 0 && ms.deps.Problems.Any() {
+		ms.deps.Problems.MendExcept(problemKey(m.Path()), nil)
 		if id := ms.idOf(m.Path()); id != "" {
 			ms.hub.rules.dropProblemsOf(id)
 		}
@@ -176,7 +179,7 @@ func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*h
 	ms.mu.Unlock()
 
 	for _, one := range over {
-		ms.hub.problems.keep(problemKey(one.path), nil)
+		ms.deps.Problems.MendExcept(problemKey(one.path), nil)
 		time.AfterFunc(unloadAfter, func() { ms.leave(engine, one) })
 	}
 	ms.load(engine, fresh)
@@ -231,16 +234,16 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 	var busy sync.WaitGroup
 	for range min(2, len(fresh)) {
 		busy.Add(1)
-		ms.hub.tellers.Add(1)
+		ms.deps.Background.Add(1)
 		go func() {
-			defer ms.hub.tellers.Done()
+			defer ms.deps.Background.Done()
 			defer busy.Done()
 			for one := range next {
 				src := module.Source{Path: one.path, Watch: one.force == nil}
 				if one.force != nil {
 					src.Read = one.force.ReadCopy
 				}
-				m, _ := engine.Load(ms.hub.ctx, src) // what is wrong was reported
+				m, _ := engine.Load(ms.ctx, src) // what is wrong was reported
 				ms.mu.Lock()
 				one.module = m
 				ms.mu.Unlock()
@@ -271,7 +274,7 @@ func (ms *modules) tidy() {
 		return
 	}
 	defer ms.tidying.Store(false)
-	for ms.untidy.Load() && wait(ms.hub.ctx, tidyAfter) {
+	for ms.untidy.Load() && wait(ms.ctx, tidyAfter) {
 		ms.untidy.Store(false)
 		module.GiveBack()
 	}
@@ -294,11 +297,11 @@ func (ms *modules) look() {
 	entries, err := os.ReadDir(ms.dir())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		// A folder nobody can read is no reason to leave guards out.
-		ms.hub.problems.raise("modules-folder", "hooks in TypeScript are as they were last seen: "+err.Error(), "make "+ms.dir()+" readable")
+		ms.deps.Problems.Raise("modules-folder", "hooks in TypeScript are as they were last seen: "+err.Error(), "make "+ms.dir()+" readable")
 		return
 	}
-	if ms.hub.problems.count.Load() > 0 {
-		ms.hub.problems.mend("modules-folder")
+	if ms.deps.Problems.Any() {
+		ms.deps.Problems.Mend("modules-folder")
 	}
 	var names []string
 	for _, e := range entries {
@@ -314,7 +317,7 @@ func (ms *modules) look() {
 	}
 }
 
-func (ms *modules) dir() string { return filepath.Join(ms.hub.dirs.Config, "hooks") }
+func (ms *modules) dir() string { return filepath.Join(ms.deps.Dirs.Config, "hooks") }
 
 // inFolder are the files of the user's folder.
 func (ms *modules) inFolder() []wanted {
@@ -346,7 +349,7 @@ func (ms *modules) inSettings(s *config.Settings) []wanted {
 		path := ms.expand(written)
 		if !filepath.IsAbs(path) {
 			key := "place:modules:" + written
-			ms.hub.problems.raise(key, "modules: "+written+" is relative, and nobody knows to what", "write it with an absolute path or ~/: `hookmux config set modules …`")
+			ms.deps.Problems.Raise(key, "modules: "+written+" is relative, and nobody knows to what", "write it with an absolute path or ~/: `hookmux config set modules …`")
 			continue
 		}
 		list = append(list, wanted{id: "module:" + written, path: path, scope: registry.Global})
@@ -356,7 +359,7 @@ func (ms *modules) inSettings(s *config.Settings) []wanted {
 
 func (ms *modules) expand(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(ms.hub.dirs.Home, rest)
+		path = filepath.Join(ms.deps.Dirs.Home, rest)
 	}
 	return filepath.Clean(path)
 }

@@ -73,7 +73,7 @@ func (r *rules) registered(reg registry.Entry, force *trust.Force, settings *con
 	ms := r.hub.modules
 	scope := reg.Scope
 	ready := reg.Registration
-	ready.Agent = r.hub.canonical(ready.Agent)
+	ready.Agent = r.deps.AgentName(ready.Agent)
 	w := wanted{id: reg.ID, scope: scope}
 	var err error
 	if scope == registry.Project && force != nil {
@@ -94,7 +94,7 @@ func (r *rules) registered(reg registry.Entry, force *trust.Force, settings *con
 	if len(files) == 0 || !ready.IsEnabled() {
 		return nil
 	}
-	r.hub.problems.mend("hook-load:" + reg.ID)
+	r.deps.Problems.Mend("hook-load:" + reg.ID)
 	one := files[0]
 	regs := []hook.Registration{ready}
 	if ready.HookType == hook.Any {

@@ -44,8 +44,8 @@ func (a asker) Notify(n module.Notice) {
 func (h *Hub) sayOf(path, text string) {
 	text = redact.Text(h.modules.shown(path, text))
 	id := h.modules.idOf(path)
-	h.log.Info("trace", "hook", id, "text", text)
-	h.streams.say(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
+	h.deps.Log.Info("trace", "hook", id, "text", text)
+	h.streams.Publish(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
 }
 
 // sender brings a file's words into a session: through the agent's plugin, or
@@ -125,7 +125,7 @@ func (r recorder) Problem(p module.Problem) {
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"
 	}
-	r.h.problems.raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text, "correct the file; it is loaded anew when it changes (`hookmux module list`)")
+	r.h.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text, "correct the file; it is loaded anew when it changes (`hookmux module list`)")
 }
 
 func (r recorder) Said(path, level, text string) {

@@ -86,7 +86,7 @@ func (h *Hub) doModuleRun(params json.RawMessage, peer proc.Cred) (any, *wire.Er
 	if len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(f string) bool { return !filepath.IsAbs(f) }) {
 		return nil, wire.Errorf(wire.CodeParams, "modules.run needs the absolute paths of files")
 	}
-	who, err := h.table.Lookup(peer.PID)
+	who, err := h.deps.Processes.Lookup(peer.PID)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the process that asks cannot be seen: %v", err)
 	}

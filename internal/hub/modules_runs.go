@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // runs are the files that `hookmux run --hook` loads for one launch. They
@@ -24,6 +25,7 @@ type runs struct {
 	count atomic.Int32 // to pass by without the lock
 
 	mu     sync.Mutex
+	deps   services.Deps
 	hub    *Hub
 	list   []*oneRun
 	ctx    context.Context
@@ -40,13 +42,13 @@ func (one *oneRun) owner() string {
 	return "run:" + strconv.Itoa(one.PID) + ":" + strconv.FormatUint(one.Start, 10)
 }
 
-func (r *runs) file() string { return filepath.Join(r.hub.dirs.State, "runs.json") }
+func (r *runs) file() string { return filepath.Join(r.deps.Dirs.State, "runs.json") }
 
 // open takes up what an earlier hub knew.
 func (r *runs) open(h *Hub) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.hub = h
+	r.hub, r.deps = h, h.deps
 	r.ctx, r.cancel = context.WithCancel(h.ctx)
 	b, err := os.ReadFile(r.file())
 	if err != nil {
@@ -54,11 +56,11 @@ func (r *runs) open(h *Hub) {
 	}
 	var list []*oneRun
 	if err := json.Unmarshal(b, &list); err != nil {
-		h.problems.raise("runs", r.file()+": cannot be read, so hooks given to `hookmux run --hook` do not count for sessions that are open", "start those sessions anew")
+		h.deps.Problems.Raise("runs", r.file()+": cannot be read, so hooks given to `hookmux run --hook` do not count for sessions that are open", "start those sessions anew")
 		return
 	}
 	for _, one := range list {
-		if p, err := h.table.Lookup(one.PID); err == nil && p.Start == one.Start {
+		if p, err := h.deps.Processes.Lookup(one.PID); err == nil && p.Start == one.Start {
 			r.watch(one)
 		}
 	}
@@ -91,11 +93,11 @@ func (r *runs) watch(one *oneRun) {
 	}
 	r.list = append(r.list, one)
 	r.count.Store(int32(len(r.list)))
-	gone := r.hub.watchExit(r.ctx, one.PID, one.Start)
+	gone := r.deps.WatchExit(r.ctx, one.PID, one.Start)
 	ctx := r.ctx
-	r.hub.tellers.Add(1)
+	r.deps.Background.Add(1)
 	go func() {
-		defer r.hub.tellers.Done()
+		defer r.deps.Background.Done()
 		if gone == nil {
 			gone = r.poll(ctx, one)
 		}
@@ -115,7 +117,7 @@ func (r *runs) poll(ctx context.Context, one *oneRun) <-chan struct{} {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			if p, err := r.hub.table.Lookup(one.PID); err != nil || p.Start != one.Start {
+			if p, err := r.deps.Processes.Lookup(one.PID); err != nil || p.Start != one.Start {
 				return
 			}
 			select {
@@ -162,7 +164,7 @@ func (r *runs) above(p *passage, pid int) []*oneRun {
 	r.mu.Lock()
 	list := append([]*oneRun(nil), r.list...)
 	r.mu.Unlock()
-	chain := proc.Ancestry(r.hub.table, pid, deepest)
+	chain := proc.Ancestry(r.deps.Processes, pid, deepest)
 	var out []*oneRun
 	for _, one := range list {
 		found := p.caller.pid == one.PID && p.caller.start == one.Start

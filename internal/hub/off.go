@@ -17,7 +17,7 @@ type offState struct {
 	Until time.Time `json:"until,omitzero"` // zero: until switched on
 }
 
-func (h *Hub) offFile() string { return filepath.Join(h.dirs.State, "off.json") }
+func (h *Hub) offFile() string { return filepath.Join(h.deps.Dirs.State, "off.json") }
 
 func (h *Hub) loadOff() {
 	b, err := os.ReadFile(h.offFile())
@@ -53,7 +53,7 @@ func (h *Hub) switchOff(span time.Duration) *wire.Off {
 	h.modules.news.tell()
 	b, _ := json.Marshal(s)
 	if err := os.WriteFile(h.offFile(), b, 0o600); err != nil {
-		h.problems.raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
+		h.deps.Problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
 	}
 	return h.offInfo()
 }
@@ -61,7 +61,7 @@ func (h *Hub) switchOff(span time.Duration) *wire.Off {
 func (h *Hub) switchOn() error {
 	h.off.Store(nil)
 	h.modules.news.tell()
-	h.problems.mend("off")
+	h.deps.Problems.Mend("off")
 	if err := os.Remove(h.offFile()); err != nil && !os.IsNotExist(err) {
 		return err
 	}

@@ -36,11 +36,11 @@ func (h *Hub) serveMux0(conn *net.UnixConn, reader *bufio.Reader, line []byte, p
 func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
 	m, err := wire.ParseMux0(line)
 	if err != nil {
-		h.problems.raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
+		h.deps.Problems.Raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
 		return
 	}
-	if _, known := h.catalogue.Agent(m.Agent); !known { // older scripts report every shell command as an agent
-		h.problems.raise("mux0", "a mux0 client spoke for "+visible.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
+	if _, known := h.deps.Catalogue.Agent(m.Agent); !known { // older scripts report every shell command as an agent
+		h.deps.Problems.Raise("mux0", "a mux0 client spoke for "+visible.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
 		return
 	}
 	at := time.Now()

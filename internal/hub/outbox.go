@@ -64,7 +64,7 @@ func (h *Hub) sendTo(agent, session, text string) (delivered bool, err error) {
 	if len(text) > maxOutboxText {
 		return false, errors.New("the text is too long: a megabyte is the most")
 	}
-	if a, ok := h.catalogue.Agent(agent); ok {
+	if a, ok := h.deps.Catalogue.Agent(agent); ok {
 		agent = a.Name
 	}
 	return h.outbox.send(h.ctx, agent, session, text, outboxConfirm)
@@ -224,7 +224,7 @@ func (h *Hub) pollOutbox(ctx context.Context, params json.RawMessage, peer proc.
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
-	a, ok := h.catalogue.Agent(p.Agent)
+	a, ok := h.deps.Catalogue.Agent(p.Agent)
 	if !ok || len(p.Sessions) == 0 || len(p.Sessions) > maxOutboxList {
 		return nil, wire.Errorf(wire.CodeParams, "session.outbox needs the name of an agent and 1 to %d sessions", maxOutboxList)
 	}

@@ -103,7 +103,7 @@ func (d *drain) query(ctx context.Context, q wire.QueryParams) (wire.QueryResult
 func (d *drain) filter(f wire.Filter) journal.Filter {
 	out := journal.Filter{Since: f.Since, Until: f.Until, Session: f.Session, Verdict: f.Verdict}
 	for _, name := range f.Agents {
-		if a, ok := d.hub.catalogue.Agent(name); ok {
+		if a, ok := d.deps.Catalogue.Agent(name); ok {
 			name = a.Name
 		}
 		out.Agents = append(out.Agents, name)
@@ -120,7 +120,7 @@ func (d *drain) filter(f wire.Filter) journal.Filter {
 	}
 	if len(out.Kinds) > 0 && len(out.Natives) > 0 {
 		// Both lists would have to fit; a person who names both means either.
-		for _, a := range d.hub.catalogue.Agents() {
+		for _, a := range d.deps.Catalogue.Agents() {
 			for _, e := range a.Events {
 				if slices.Contains(out.Kinds, string(e.Kind)) {
 					out.Natives = append(out.Natives, e.Name)
@@ -175,7 +175,7 @@ func (d *drain) rebuild(s *journal.Stored) (ev event.Event) {
 			ev = event.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Native: s.Native, Kind: event.Kind(s.Kind), Malformed: "the stored payload cannot be read"}
 		}
 	}()
-	ev = d.hub.catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body, Cwd: s.Cwd, Truncated: s.Truncated})
+	ev = d.deps.Catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body, Cwd: s.Cwd, Truncated: s.Truncated})
 	ev.Agent, ev.Native, ev.Kind = s.Agent, s.Native, event.Kind(s.Kind)
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}

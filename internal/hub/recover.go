@@ -57,14 +57,14 @@ func (d *drain) tidy() {
 
 // sweepSpool stores what hooks left while no hub answered.
 func (d *drain) sweepSpool() {
-	for _, dir := range d.hub.dirs.Spools() {
+	for _, dir := range d.deps.Dirs.Spools() {
 		files, err := spool.Sweep(dir)
 		if err != nil {
-			d.hub.problems.raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
+			d.deps.Problems.Raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
 			continue
 		}
-		if d.hub.problems.count.Load() > 0 {
-			d.hub.problems.mend("spool:" + dir)
+		if d.deps.Problems.Any() {
+			d.deps.Problems.Mend("spool:" + dir)
 		}
 		for _, f := range files {
 			switch d.storeFile(f.Path) {
@@ -93,16 +93,16 @@ func (d *drain) storeFile(path string) fate {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
 	if err != nil {
-		d.hub.problems.raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
+		d.deps.Problems.Raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
 		return fileKept
 	}
-	if d.hub.problems.count.Load() > 0 {
-		d.hub.problems.mend(unread)
+	if d.deps.Problems.Any() {
+		d.deps.Problems.Mend(unread)
 	}
 	if skipped > 0 {
-		d.hub.problems.raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
+		d.deps.Problems.Raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
 	}
-	note := attempt{file: filepath.Join(d.hub.dirs.Runtime, "attempt")}
+	note := attempt{file: filepath.Join(d.deps.Dirs.Runtime, "attempt")}
 	before := note.read()
 	if before.path != path {
 		for len(records) > 0 {
@@ -144,13 +144,13 @@ func (d *drain) storeRecords(records []spool.Record, note attempt) bool {
 
 // setAside keeps a record that must not be tried again.
 func (d *drain) setAside(rec *spool.Record) {
-	dir := filepath.Join(d.hub.dirs.State, "aside")
+	dir := filepath.Join(d.deps.Dirs.State, "aside")
 	err := spool.Leave(dir, rec)
 	what := fmt.Sprintf("event %s of %s was set aside: the hub died over it twice", rec.ID, rec.Agent)
 	if err != nil {
 		what += ", and it could not be kept: " + err.Error()
 	}
-	d.hub.problems.raise("aside:"+rec.ID, what, "please report it with the file in "+dir)
+	d.deps.Problems.Raise("aside:"+rec.ID, what, "please report it with the file in "+dir)
 }
 
 // maxTries is how often a hub may die over one record.
@@ -196,12 +196,12 @@ func (d *drain) lookAtBook() {
 		return
 	}
 	for _, p := range j.Problems() {
-		d.hub.problems.raise("journal-broken", p.Text, "")
+		d.deps.Problems.Raise("journal-broken", p.Text, "")
 	}
 	if j.Intact() {
 		return
 	}
-	d.hub.problems.raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
+	d.deps.Problems.Raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
 		"what was in the old one is gone with it")
 	d.book.Store(nil)
 	j.Close()

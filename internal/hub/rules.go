@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/trust"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -24,11 +25,12 @@ import (
 // event comes from. Files are looked at again a few times a second at most, and
 // at once after the hub itself changed them.
 type rules struct {
+	deps     services.Deps
 	hub      *Hub
 	config   *config.Loader
 	registry *registry.Registry
 	trust    *trust.Store
-	deps     handler.Deps
+	handlers handler.Deps
 	extra    []*hook.Entry
 	once     allowances
 	looks    looks
@@ -78,43 +80,34 @@ const (
 
 func newRules(h *Hub, extra []*hook.Entry, environ []string) *rules {
 	r := &rules{
-		hub: h, extra: extra, once: newAllowances(),
+		deps: h.deps, hub: h, extra: extra, once: newAllowances(),
 		views: map[places]*view{}, folders: map[string]folder{}, sessions: map[sessionKey]string{},
 	}
-	r.config = config.New(config.Options{System: h.dirs.System, User: h.dirs.Config, State: h.dirs.State, Environ: environ})
+	r.config = config.New(config.Options{System: h.deps.Dirs.System, User: h.deps.Dirs.Config, State: h.deps.Dirs.State, Environ: environ})
 	known := registry.Known{Agent: h.knowsAgent, Type: h.knowsType}
-	r.trust = trust.New(trust.Options{State: h.dirs.State, Parse: func(b []byte) ([]hook.Registration, error) { return parseHooks(b, known) }})
+	r.trust = trust.New(trust.Options{State: h.deps.Dirs.State, Parse: func(b []byte) ([]hook.Registration, error) { return parseHooks(b, known) }})
 	r.registry = registry.New(registry.Options{
-		GlobalFile: h.dirs.Config + "/" + registry.FileName, State: h.dirs.State, Home: h.dirs.Home,
-		OwnDirs:      []string{h.dirs.Config, h.dirs.State, h.dirs.Runtime, h.dirs.Data},
+		GlobalFile: h.deps.Dirs.Config + "/" + registry.FileName, State: h.deps.Dirs.State, Home: h.deps.Dirs.Home,
+		OwnDirs:      []string{h.deps.Dirs.Config, h.deps.Dirs.State, h.deps.Dirs.Runtime, h.deps.Dirs.Data},
 		Known:        known,
 		KnownProject: r.trust.Known,
 	})
 	deps := handler.Deps{
-		StateDir: h.dirs.State, Processes: new(handler.Processes), Mark: h.marks.mark,
+		StateDir: h.deps.Dirs.State, Processes: new(handler.Processes), Mark: h.marks.mark,
 		Report: func(id, text string) {
 			text = redact.Text(text)
-			h.log.Info("trace", "hook", id, "text", text)
-			h.streams.say(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
+			h.deps.Log.Info("trace", "hook", id, "text", text)
+			h.streams.Publish(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
 		},
 	}
 	deps.Builtins = handler.NewBuiltins(deps)
-	r.deps = deps
+	r.handlers = deps
 	return r
 }
 
 func (h *Hub) knowsAgent(name string) bool {
-	_, ok := h.catalogue.Agent(name)
+	_, ok := h.deps.Catalogue.Agent(name)
 	return ok
-}
-
-// canonical is the catalogue's own name of an agent that may be written by an
-// alias.
-func (h *Hub) canonical(name string) string {
-	if a, ok := h.catalogue.Agent(name); ok {
-		return a.Name
-	}
-	return name
 }
 
 // knowsType: a native name must be one of the agent's, or of any agent's for
@@ -123,7 +116,7 @@ func (h *Hub) knowsType(name, native string) bool {
 	if name != hook.Any {
 		return h.knows(name, native)
 	}
-	for _, a := range h.catalogue.Agents() {
+	for _, a := range h.deps.Catalogue.Agents() {
 		if _, ok := a.Event(native); ok {
 			return true
 		}
@@ -258,9 +251,9 @@ func (r *rules) viewAfresh(at places, v *view) *view {
 	}
 	key := "slow:" + at.here + ":" + at.start
 	if !done {
-		r.hub.problems.raise(key, "the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
-	} else if r.hub.problems.count.Load() > 0 {
-		r.hub.problems.mend(key)
+		r.deps.Problems.Raise(key, "the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
+	} else if r.deps.Problems.Any() {
+		r.deps.Problems.Mend(key)
 	}
 	return v
 }
@@ -343,8 +336,8 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 // dropProblemsOf forgets what was wrong with a hook that is changed or gone;
 // if it still is, the next event says so.
 func (r *rules) dropProblemsOf(id string) {
-	r.hub.problems.mend("hook:" + id)
-	r.hub.problems.mend("hook-load:" + id)
+	r.deps.Problems.Mend("hook:" + id)
+	r.deps.Problems.Mend("hook-load:" + id)
 }
 
 func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *config.Settings) *hook.Entry {
@@ -355,10 +348,10 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 		}
 	}
 	ready := reg.Registration
-	ready.Agent = h.canonical(ready.Agent)
+	ready.Agent = h.deps.AgentName(ready.Agent)
 	for i, name := range ready.SkipAgents {
 		ready.SkipAgents = slices.Clone(ready.SkipAgents)
-		ready.SkipAgents[i] = h.canonical(name)
+		ready.SkipAgents[i] = h.deps.AgentName(name)
 	}
 	var err error
 	if reg.Scope == registry.Project && force != nil {
@@ -369,12 +362,12 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 		err = notOfTheProject(ready)
 	}
 	if err == nil {
-		run, err = handler.New(ready, r.deps)
+		run, err = handler.New(ready, r.handlers)
 	}
 	if err == nil {
 		var e *hook.Entry
 		if e, err = hook.NewEntry(ready, run, reg.Scope); err == nil {
-			h.problems.mend("hook-load:" + reg.ID)
+			h.deps.Problems.Mend("hook-load:" + reg.ID)
 			e.Inline = handler.Shipped(ready)
 			return e
 		}
@@ -388,7 +381,7 @@ func (r *rules) makeEntry(reg registry.Entry, force *trust.Force, settings *conf
 // brokenEntry reports a registration that cannot be made ready. A guard that
 // cannot is a guard that fails.
 func (r *rules) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
-	r.hub.problems.raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+	r.deps.Problems.Raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
 		return nil
@@ -433,7 +426,7 @@ func (r *rules) report(settings [2]*config.Settings, sets [2]*registry.Set, at p
 		for _, p := range list {
 			key := prefix + p.String()
 			stay[key] = true
-			r.hub.problems.raise(key, p.String(), "")
+			r.deps.Problems.Raise(key, p.String(), "")
 		}
 	}
 	for _, s := range settings {
@@ -449,22 +442,22 @@ func (r *rules) report(settings [2]*config.Settings, sets [2]*registry.Set, at p
 			continue
 		}
 		if text, first := r.trust.Notice(root); first {
-			r.hub.streams.say(wire.NoteTrace, wire.Trace{Hook: "trust", Text: text})
+			r.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "trust", Text: text})
 		}
 		if f := r.trust.InForce(root); f.Problem != "" {
 			key := prefix + "trust:" + root
 			stay[key] = true
-			r.hub.problems.raise(key, f.Problem, "")
+			r.deps.Problems.Raise(key, f.Problem, "")
 		}
 	}
-	r.hub.problems.keep(prefix, stay)
+	r.deps.Problems.MendExcept(prefix, stay)
 }
 
 // withProblems is what is wrong, having looked at the user's own files just
 // now.
 func (r *rules) withProblems() []wire.Problem {
 	r.view(places{})
-	return r.hub.problems.list()
+	return r.deps.Problems.All()
 }
 
 type retention struct {
@@ -476,7 +469,7 @@ type retention struct {
 func (r *rules) retention() retention {
 	s := r.config.Settings()
 	keep := retention{keep: s.Span(config.JournalKeep), maxBytes: s.Size(config.JournalMaxSize), perAgent: map[string]time.Duration{}}
-	for _, a := range r.hub.catalogue.Agents() {
+	for _, a := range r.deps.Catalogue.Agents() {
 		if own := s.Keep(a.Name); own != keep.keep {
 			keep.perAgent[a.Name] = own
 		}

@@ -57,7 +57,7 @@ func (h *Hub) agentInfos() []wire.AgentInfo {
 			info.Events, info.Last, info.Version = one.events, &last, one.version
 		}
 	}
-	for _, a := range h.catalogue.Agents() {
+	for _, a := range h.deps.Catalogue.Agents() {
 		info := wire.AgentInfo{Name: a.Name, Title: a.Title}
 		if path, err := exec.LookPath(a.Launch.Program); err == nil {
 			info.Program = path

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/resume"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/session"
 	"github.com/hookmux/hookmux/internal/sessionlog"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -22,6 +23,8 @@ import (
 // whatever needs a disk, a process table or tmux is done behind it, by one
 // goroutine (keep) and the watches it starts.
 type sessions struct {
+	deps services.Deps
+	ctx  context.Context // ends when the hub does
 	hub  *Hub
 	book *session.Book
 
@@ -74,7 +77,7 @@ const (
 
 func newSessions(h *Hub) *sessions {
 	s := &sessions{
-		hub: h, book: session.NewBook(), news: map[session.Key]*session.Change{}, forgot: map[session.Key]time.Time{}, dirty: map[session.Key]bool{},
+		deps: h.deps, ctx: h.ctx, hub: h, book: session.NewBook(), news: map[session.Key]*session.Change{}, forgot: map[session.Key]time.Time{}, dirty: map[session.Key]bool{},
 		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.watches = newWatches(s)
@@ -83,10 +86,10 @@ func newSessions(h *Hub) *sessions {
 	s.windows = newWindows(s)
 	s.readSwitches()
 	var err error
-	s.records, err = resume.Open(filepath.Join(h.dirs.State, "resume"))
+	s.records, err = resume.Open(filepath.Join(h.deps.Dirs.State, "resume"))
 	s.unread = err != nil
 	if err != nil {
-		h.problems.raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
+		h.deps.Problems.Raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
 	}
 	s.load()
 	s.unfollow(nil, s.switches.Load())
@@ -98,7 +101,7 @@ func (s *sessions) readSwitches() {
 	settings := s.hub.rules.config.Settings()
 	now := &switches{rules: map[string]session.Rules{}, resume: map[string]bool{}, follow: settings.Choice(config.TmuxFollow) == "on"}
 	now.other.Off = settings.Choice(config.Status) == "off"
-	for _, a := range s.hub.catalogue.Agents() {
+	for _, a := range s.deps.Catalogue.Agents() {
 		on := settings.On(config.Status, a.Name)
 		now.rules[a.Name] = session.Rules{Spec: &a.Status, Off: !on}
 		now.resume[a.Name] = on && settings.On(config.Resume, a.Name)
@@ -238,7 +241,7 @@ func (s *sessions) take() []*session.Change {
 // keep works on what changed until the hub ends.
 func (s *sessions) keep() {
 	defer close(s.done)
-	ctx := s.hub.ctx
+	ctx := s.ctx
 	surfaces := s.startSurfaces(ctx)
 	defer surfaces.end()
 	tick := time.NewTicker(tickEvery)
@@ -310,10 +313,10 @@ func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
 				s.remember(now)
 			}
 		}
-		if watched := s.hub.streams.watched(); watched || surfaces.on() {
+		if watched := s.deps.Notes.Watched(); watched || surfaces.on() {
 			said := s.changeOf(c)
 			if watched {
-				s.hub.streams.say(wire.NoteSession, said)
+				s.deps.Notes.Publish(wire.NoteSession, said)
 			}
 			surfaces.tell(said)
 		}
@@ -368,8 +371,8 @@ func (s *sessions) tick(ctx context.Context, now time.Time) {
 		s.note(c)
 	}
 	s.panes.sweep(ctx)
-	_ = argv.Sweep(s.hub.dirs.Runtime, func(pid int, start uint64) bool {
-		return lifeOf(s.hub.table, processKey{pid, start}) != session.Gone
+	_ = argv.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
+		return lifeOf(s.deps.Processes, processKey{pid, start}) != session.Gone
 	}) // else the next tick does
 }
 

@@ -33,7 +33,7 @@ func BenchmarkSessions(b *testing.B) {
 	})
 	b.Run("where", func(b *testing.B) {
 		h := &Hub{}
-		h.sessions = &sessions{hub: h}
+		h.sessions = &sessions{deps: h.deps, hub: h}
 		h.sessions.panes = newPanes(h.sessions)
 		for range b.N {
 			h.whereOf(caller{pid: 7, start: 8}, event.Place{}, env)

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (s *sessions) logFile() string { return filepath.Join(s.hub.dirs.State, "sessions.log") }
+func (s *sessions) logFile() string { return filepath.Join(s.deps.Dirs.State, "sessions.log") }
 
 // load reads what an earlier hub wrote down.
 func (s *sessions) load() {
@@ -38,11 +38,11 @@ func (s *sessions) load() {
 		}
 	})
 	if err != nil {
-		s.hub.problems.raise("sessions", "what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
+		s.deps.Problems.Raise("sessions", "what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
 		return
 	}
 	if skipped > 1 { // one is cut off when a hub dies
-		s.hub.log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
+		s.deps.Log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
 	}
 	s.log = log
 	s.book.Load(stored, time.Now(), s.alive)
@@ -54,7 +54,7 @@ func (s *sessions) repair() {
 	if s.unread {
 		if err := s.records.Reload(); err == nil {
 			s.unread = false
-			s.hub.problems.mend("resume")
+			s.deps.Problems.Mend("resume")
 		}
 	}
 	if s.log != nil {
@@ -69,7 +69,7 @@ func (s *sessions) repair() {
 		s.dirty[one.Key] = true
 	}
 	s.flush()
-	s.hub.problems.mend("sessions")
+	s.deps.Problems.Mend("sessions")
 }
 
 // logMark is what the log holds besides sessions: up to when it is whole, and
@@ -96,7 +96,7 @@ func (s *sessions) catchUp(ctx context.Context) {
 	}
 	for stored, err := range j.Query(ctx, filter) {
 		if err != nil {
-			s.hub.log.Warn("the journal could not be read for sessions", "error", err)
+			s.deps.Log.Warn("the journal could not be read for sessions", "error", err)
 			return
 		}
 		if ev := s.hub.drain.rebuild(&stored); ev.Agent != "hookmux" {
@@ -124,10 +124,10 @@ func (s *sessions) flush() {
 		err = s.log.Rewrite(append(s.whole(), sessionlog.Entry{Key: writtenKey, Value: written}))
 	}
 	if err != nil {
-		s.hub.problems.raise("sessions", "what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
+		s.deps.Problems.Raise("sessions", "what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
 		return // it stays dirty
 	}
-	s.hub.problems.mend("sessions")
+	s.deps.Problems.Mend("sessions")
 	clear(s.dirty)
 }
 

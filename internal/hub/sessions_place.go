@@ -150,7 +150,7 @@ func (p *panes) ask(key session.Key, at event.Place) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	server := &tmux.Server{Socket: at.Server}
-	found, ok, err := server.PaneOf(p.s.hub.ctx, p.s.hub.table, tmux.Hint{PID: at.PID, TTY: at.TTY, Pane: at.Pane})
+	found, ok, err := server.PaneOf(p.s.ctx, p.s.deps.Processes, tmux.Hint{PID: at.PID, TTY: at.TTY, Pane: at.Pane})
 	now := checkedPane{claim: claimOf(at), place: at, sure: true}
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux):
@@ -189,8 +189,8 @@ func (p *panes) left(key session.Key) {
 		return
 	}
 	p.going.Go(func() {
-		if wait(p.s.hub.ctx, time.Second) {
-			p.dropClosed(p.s.hub.ctx, func(r resume.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
+		if wait(p.s.ctx, time.Second) {
+			p.dropClosed(p.s.ctx, func(r resume.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
 		}
 	})
 }
@@ -212,7 +212,7 @@ func (p *panes) dropClosed(ctx context.Context, about func(resume.Record) bool) 
 		}
 		there, asked := open[r.Server]
 		if !asked {
-			there = panesOf(ctx, p.s.hub.table, r)
+			there = panesOf(ctx, p.s.deps.Processes, r)
 			open[r.Server] = there
 		}
 		if there != nil && !there[r.Pane] {

@@ -21,7 +21,7 @@ import (
 // remember writes down how a session is taken up again. It is called at each
 // prompt, behind the corridor.
 func (s *sessions) remember(one *session.Session) {
-	a, ok := s.hub.catalogue.Agent(one.Agent)
+	a, ok := s.deps.Catalogue.Agent(one.Agent)
 	if !ok || !s.switches.Load().resume[one.Agent] {
 		return
 	}
@@ -37,7 +37,7 @@ func (s *sessions) remember(one *session.Session) {
 	}
 	if !one.Place.Shared && one.Place.PID > 0 {
 		record.PID, record.Start = one.Place.PID, one.Place.Start
-		shown, err := s.hub.table.Args(one.Place.PID)
+		shown, err := s.deps.Processes.Args(one.Place.PID)
 		if err != nil || s.alive(one) == session.Gone {
 			return // its flags cannot be known any more, nor whether it was a run of one prompt
 		}
@@ -45,7 +45,7 @@ func (s *sessions) remember(one *session.Session) {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)
 		}
-		if note, ok := argv.Left(s.hub.dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
+		if note, ok := argv.Left(s.deps.Dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
 			// What the launcher knows is whole; a process may show a title of
 			// its own instead.
 			if note.Once {
@@ -56,7 +56,7 @@ func (s *sessions) remember(one *session.Session) {
 				record.From = note.Dir
 			}
 		}
-		environ, _ := s.hub.table.Environ(one.Place.PID)
+		environ, _ := s.deps.Processes.Environ(one.Place.PID)
 		record.Env = slices.DeleteFunc(argv.Env(a, environ), s.ours)
 		env := lookupList(environ)
 		record.Run = record.Run || launch.ParseActive(env(launch.ActiveVariable)).Agent == a.Name
@@ -78,17 +78,17 @@ func (s *sessions) remember(one *session.Session) {
 	record.Argv, record.Dir = plan.Argv, plan.Dir
 	s.whereItSits(&record)
 	if err := s.records.Put(record); err != nil {
-		s.hub.problems.raise("resume", "how a session is taken up again cannot be written down: "+err.Error(), "make room or repair "+s.hub.dirs.State)
+		s.deps.Problems.Raise("resume", "how a session is taken up again cannot be written down: "+err.Error(), "make room or repair "+s.deps.Dirs.State)
 		return
 	}
-	s.hub.problems.mend("resume")
+	s.deps.Problems.Mend("resume")
 }
 
 // ours tells a variable that points into hookmux's own places: the launcher set
 // it and will do so again.
 func (s *sessions) ours(variable string) bool {
 	_, value, _ := strings.Cut(variable, "=")
-	for _, dir := range []string{s.hub.dirs.State, s.hub.dirs.Runtime, s.hub.dirs.Data} {
+	for _, dir := range []string{s.deps.Dirs.State, s.deps.Dirs.Runtime, s.deps.Dirs.Data} {
 		if dir != "" && (value == dir || strings.HasPrefix(value, dir+"/")) {
 			return true
 		}
@@ -101,7 +101,7 @@ func (s *sessions) ours(variable string) bool {
 // next server's or the next shell's is another one, though it may be called
 // the same.
 func (s *sessions) whereItSits(r *resume.Record) {
-	table := s.hub.table
+	table := s.deps.Processes
 	switch {
 	case r.Mux == "tmux" && r.Pane != "" && r.MuxPID > 0:
 		if server, err := table.Lookup(r.MuxPID); err == nil {
@@ -164,7 +164,7 @@ func (c *claims) hold(key session.Key, by processKey, table proc.Table) bool {
 // takenUp tells the book that a process takes a session up: it becomes the
 // agent, and an agent may say nothing before its first prompt.
 func (s *sessions) takenUp(r resume.Record, by processKey) {
-	table := s.hub.table
+	table := s.deps.Processes
 	p, err := table.Lookup(by.pid)
 	if err != nil {
 		return
@@ -192,7 +192,7 @@ func (s *sessions) running(r resume.Record) string {
 		}
 		return ""
 	}
-	if r.PID > 0 && lifeOf(s.hub.table, processKey{r.PID, r.Start}) == session.Alive {
+	if r.PID > 0 && lifeOf(s.deps.Processes, processKey{r.PID, r.Start}) == session.Alive {
 		return fmt.Sprintf("its process %d still runs", r.PID)
 	}
 	return ""
@@ -209,10 +209,10 @@ func (s *sessions) record(r resume.Record) wire.ResumeRecord {
 	if one, ok := s.book.Get(session.Key{Agent: r.Agent, ID: r.Session}); ok && one.Title.Name() != "" {
 		out.Title = redact.Text(one.Title.Name())
 	}
-	if out.Pane != "" && r.MuxPID > 0 && lifeOf(s.hub.table, processKey{r.MuxPID, r.MuxStart}) == session.Gone {
+	if out.Pane != "" && r.MuxPID > 0 && lifeOf(s.deps.Processes, processKey{r.MuxPID, r.MuxStart}) == session.Gone {
 		out.Pane, out.Moved = "", true // another server's pane of that name is not its own
 	}
-	if out.Live == "" && s.claims.held(session.Key{Agent: r.Agent, ID: r.Session}, s.hub.table) {
+	if out.Live == "" && s.claims.held(session.Key{Agent: r.Agent, ID: r.Session}, s.deps.Processes) {
 		out.Live = "it was taken up a moment ago"
 	}
 	return out

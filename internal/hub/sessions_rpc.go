@@ -144,7 +144,7 @@ func (h *Hub) doSessions(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if len(p.Agents) > 0 {
 		var wanted []string
 		for _, name := range p.Agents {
-			wanted = append(wanted, h.canonical(name))
+			wanted = append(wanted, h.deps.AgentName(name))
 		}
 		list = slices.DeleteFunc(list, func(s wire.Session) bool { return !slices.Contains(wanted, s.Agent) })
 	}
@@ -271,7 +271,7 @@ func (s *sessions) detail(key session.Key) wire.SessionDetail {
 
 // whyNot says why a session has no record.
 func (s *sessions) whyNot(key session.Key) string {
-	a, known := s.hub.catalogue.Agent(key.Agent)
+	a, known := s.deps.Catalogue.Agent(key.Agent)
 	settings := s.hub.rules.config.Settings()
 	switch {
 	case !known || a.Resume == nil:
@@ -349,14 +349,14 @@ func (h *Hub) doSessionResume(params json.RawMessage, peer proc.Cred) (any, *wir
 		list = []resume.Record{r}
 	}
 	by := processKey{pid: peer.PID}
-	if caller, err := h.table.Lookup(peer.PID); err == nil {
+	if caller, err := h.deps.Processes.Lookup(peer.PID); err == nil {
 		by.start = caller.Start
 	}
 	out := []wire.ResumeRecord{}
 	for _, r := range list {
 		w := h.sessions.record(r)
 		if p.Claim && w.Live == "" {
-			if h.sessions.claims.hold(session.Key{Agent: r.Agent, ID: r.Session}, by, h.table) {
+			if h.sessions.claims.hold(session.Key{Agent: r.Agent, ID: r.Session}, by, h.deps.Processes) {
 				h.sessions.takenUp(r, by)
 			} else {
 				w.Live = "it was taken up a moment ago"
@@ -402,7 +402,7 @@ func (h *Hub) doSessionSend(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	ctx, cancel := context.WithTimeout(h.ctx, 10*time.Second)
 	defer cancel()
 	server := &tmux.Server{Socket: one.Place.Server}
-	pane, sits, err := server.PaneOf(ctx, h.table, tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane})
+	pane, sits, err := server.PaneOf(ctx, h.deps.Processes, tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane})
 	if err == nil && !sits {
 		err = errors.New("it is not in its pane any more")
 	}

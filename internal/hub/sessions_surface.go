@@ -33,7 +33,7 @@ func (f *surfaces) set(on bool) {
 		f.to, f.over = make(chan tmux.Change, keepChanges), make(chan struct{})
 		go func(to <-chan tmux.Change, over chan struct{}) {
 			defer close(over)
-			tmux.Follow(f.ctx, to, tmux.Options{Log: func(err error) { f.s.hub.log.Warn("tmux does not show sessions", "error", err) }})
+			tmux.Follow(f.ctx, to, tmux.Options{Log: func(err error) { f.s.deps.Log.Warn("tmux does not show sessions", "error", err) }})
 		}(f.to, f.over)
 		f.all()
 	case !on && f.to != nil:

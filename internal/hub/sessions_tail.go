@@ -134,11 +134,11 @@ func (t *tails) read(one *tail, state session.Overview, now time.Time) {
 			return
 		}
 		one.tried = now
-		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(state.Transcript), transcript.Env{Home: t.s.hub.dirs.Home, Getenv: t.s.environOf(&state)})
+		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(state.Transcript), transcript.Env{Home: t.s.deps.Dirs.Home, Getenv: t.s.environOf(&state)})
 		if err != nil {
 			if errors.Is(err, transcript.ErrOutside) && !one.warned {
 				one.warned = true
-				t.s.hub.log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
+				t.s.deps.Log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
 			}
 			return
 		}
@@ -301,8 +301,8 @@ func commandsIn(input []byte) []string {
 // store. Nothing of it is kept.
 func (s *sessions) environOf(one *session.Overview) func(string) string {
 	var environ []string
-	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.hub.table, key) == session.Alive {
-		environ, _ = s.hub.table.Environ(key.pid)
+	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.deps.Processes, key) == session.Alive {
+		environ, _ = s.deps.Processes.Environ(key.pid)
 	}
 	return lookupList(environ)
 }

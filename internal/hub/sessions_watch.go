@@ -28,7 +28,7 @@ const (
 )
 
 func newWatches(s *sessions) *watches {
-	return &watches{s: s, system: s.hub.table == proc.System(), open: map[processKey]bool{}, polled: map[processKey]bool{}}
+	return &watches{s: s, system: s.deps.Processes == proc.System(), open: map[processKey]bool{}, polled: map[processKey]bool{}}
 }
 
 // see makes sure that a session's process is watched.
@@ -39,7 +39,7 @@ func (w *watches) see(one *session.Session) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.open[key] || w.polled[key] || w.s.hub.ctx.Err() != nil {
+	if w.open[key] || w.polled[key] || w.s.ctx.Err() != nil {
 		return
 	}
 	if !w.system || len(w.open) >= maxWatches {
@@ -62,10 +62,10 @@ func (w *watches) watched(one *session.Overview) bool {
 }
 
 func (w *watches) await(key processKey) {
-	ctx := w.s.hub.ctx
+	ctx := w.s.ctx
 	ended, err := proc.WatchExit(ctx, key.pid, key.start)
 	if err != nil {
-		w.s.hub.log.Warn("a process cannot be watched", "pid", key.pid, "error", err)
+		w.s.deps.Log.Warn("a process cannot be watched", "pid", key.pid, "error", err)
 		w.mu.Lock()
 		delete(w.open, key)
 		if len(w.polled) == 0 {
@@ -87,7 +87,7 @@ func (w *watches) await(key processKey) {
 
 // poll looks at processes that cannot be waited on, until there are none.
 func (w *watches) poll() {
-	ctx := w.s.hub.ctx
+	ctx := w.s.ctx
 	tick := time.NewTicker(pollWatch)
 	defer tick.Stop()
 	for {
@@ -103,7 +103,7 @@ func (w *watches) poll() {
 		}
 		w.mu.Unlock()
 		for _, key := range keys {
-			if lifeOf(w.s.hub.table, key) != session.Gone {
+			if lifeOf(w.s.deps.Processes, key) != session.Gone {
 				continue
 			}
 			w.s.processGone(key)
@@ -140,7 +140,7 @@ func (s *sessions) alive(one *session.Session) session.Liveness {
 	if one.Place.PID <= 0 || one.Place.Shared {
 		return session.Unknown
 	}
-	return lifeOf(s.hub.table, processKey{one.Place.PID, one.Place.Start})
+	return lifeOf(s.deps.Processes, processKey{one.Place.PID, one.Place.Start})
 }
 
 // processGone: what ran in it is over.

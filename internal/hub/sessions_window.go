@@ -39,11 +39,11 @@ func (w *windows) see(one *session.Session) {
 	if watched || one.Place.Shared {
 		return
 	}
-	a, ok := w.s.hub.catalogue.Agent(one.Agent)
+	a, ok := w.s.deps.Catalogue.Agent(one.Agent)
 	if !ok || a.Feed == nil || a.Feed.Window != agent.WindowState {
 		return
 	}
-	ctx, cancel := context.WithCancel(w.s.hub.ctx)
+	ctx, cancel := context.WithCancel(w.s.ctx)
 	answered := stateDecided(ctx, a.Feed.State, &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place})
 	if answered == nil {
 		cancel()

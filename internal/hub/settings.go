@@ -184,7 +184,7 @@ func (h *Hub) doHooksAdd(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if err := h.canRun(check, p.Scope); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
-	reg.Agent = h.canonical(reg.Agent)
+	reg.Agent = h.deps.AgentName(reg.Agent)
 	return h.edit(p, func(r *registry.Registry, file string) (registry.Change, error) {
 		if p.Replace {
 			return r.Put(file, reg)
@@ -206,7 +206,7 @@ func (h *Hub) canRun(reg hook.Registration, scope string) error {
 	if reg.Handler == "module" {
 		return nil // it is loaded when it is there, and says itself what is wrong
 	}
-	_, err := handler.New(reg, h.rules.deps)
+	_, err := handler.New(reg, h.rules.handlers)
 	return err
 }
 
@@ -294,7 +294,7 @@ func hasHook(list []registry.Parsed, id string) bool {
 }
 
 func inOwnPlaces(root string, h *Hub) bool {
-	for _, own := range []string{h.dirs.Config, h.dirs.State, h.dirs.Runtime} {
+	for _, own := range []string{h.deps.Dirs.Config, h.deps.Dirs.State, h.deps.Dirs.Runtime} {
 		if root == own || strings.HasPrefix(root, own+"/") {
 			return true
 		}

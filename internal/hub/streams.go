@@ -18,18 +18,18 @@ import (
 type streams struct {
 	mu    sync.Mutex
 	wake  chan struct{} // closed and replaced when something new is stored
-	notes map[chan note]struct{}
+	notes map[chan message]struct{}
 }
 
-// note is what a stream is told besides events: problems, traces. These are
+// message is what a stream is told besides events: problems, traces. These are
 // not stored, so a stream that does not keep up misses some.
-type note struct {
+type message struct {
 	method string
 	params any
 }
 
 func newStreams() *streams {
-	return &streams{wake: make(chan struct{}), notes: map[chan note]struct{}{}}
+	return &streams{wake: make(chan struct{}), notes: map[chan message]struct{}{}}
 }
 
 func (s *streams) stored() {
@@ -45,8 +45,8 @@ func (s *streams) next() <-chan struct{} {
 	return s.wake
 }
 
-func (s *streams) follow() (chan note, func()) {
-	c := make(chan note, 256)
+func (s *streams) follow() (chan message, func()) {
+	c := make(chan message, 256)
 	s.mu.Lock()
 	s.notes[c] = struct{}{}
 	s.mu.Unlock()
@@ -57,20 +57,18 @@ func (s *streams) follow() (chan note, func()) {
 	}
 }
 
-func (s *streams) say(method string, params any) {
+func (s *streams) Publish(note string, params any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.notes {
 		select {
-		case c <- note{method, params}:
+		case c <- message{note, params}:
 		default:
 		}
 	}
 }
 
-func (s *streams) problem(p wire.Problem) { s.say(wire.NoteProblem, p) }
-
-func (s *streams) watched() bool {
+func (s *streams) Watched() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.notes) > 0
@@ -160,8 +158,8 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 		params.Verdict = ""
 	}
 	ready := false
-	var owed idSet  // events sent without an outcome: of these one is welcome
-	var held []note // an outcome that came before its event was read
+	var owed idSet     // events sent without an outcome: of these one is welcome
+	var held []message // an outcome that came before its event was read
 	for {
 		wake := h.streams.next()
 		// What is stored comes first; a page at a time, so that notes and a

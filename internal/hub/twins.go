@@ -76,7 +76,7 @@ func newTwins() *twins { return &twins{open: map[twinKey][]*happening{}, now: ti
 // before. Most arrivals can have no twin.
 func (h *Hub) meet(in *arrival, p *passage) {
 	named := in.agent
-	if a, ok := h.catalogue.Agent(named); ok {
+	if a, ok := h.deps.Catalogue.Agent(named); ok {
 		named = a.Name
 	}
 	if !h.readsFilesOf(p.caller.agent, named) || p.caller.pid <= 0 || p.ev.Malformed != "" {
@@ -95,7 +95,7 @@ func (h *Hub) readsFilesOf(caller, named string) bool {
 	if caller == "" {
 		return false
 	}
-	a, ok := h.catalogue.Agent(caller)
+	a, ok := h.deps.Catalogue.Agent(caller)
 	return ok && a.Install != nil && len(a.Install.Reads) > 0 && (named == a.Name || slices.Contains(a.Install.Reads, named))
 }
 

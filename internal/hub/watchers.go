@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // watchers remembers who follows the feed, beyond the end of this hub. Programs
 // that do come back to the next hub a moment later; whatever an agent asks in
 // that moment must not be left to it as if nobody were there.
 type watchers struct {
+	deps services.Deps
 	hub  *Hub
 	file string
 
@@ -38,7 +40,7 @@ const returnsWithin = 3 * time.Second
 
 // newWatchers reads who followed the hub before.
 func newWatchers(h *Hub) *watchers {
-	w := &watchers{hub: h, file: filepath.Join(h.dirs.Runtime, "watchers.json"), here: map[watcher]int{}, came: make(chan struct{})}
+	w := &watchers{deps: h.deps, hub: h, file: filepath.Join(h.deps.Dirs.Runtime, "watchers.json"), here: map[watcher]int{}, came: make(chan struct{})}
 	if b, err := os.ReadFile(w.file); err == nil && json.Unmarshal(b, &w.due) == nil {
 		w.due = w.due[:min(len(w.due), maxTalks)]
 		w.until = time.Now().Add(returnsWithin)
@@ -49,14 +51,14 @@ func newWatchers(h *Hub) *watchers {
 // returns reports whether somebody who followed the feed can be expected back:
 // the process is still the same and could answer. The file alone proves nothing.
 func (w *watchers) returns(one watcher) bool {
-	p, err := w.hub.table.Lookup(one.PID)
+	p, err := w.deps.Processes.Lookup(one.PID)
 	return err == nil && p.Start == one.Start && w.hub.mayAnswer(proc.Cred{UID: selfUID(), PID: one.PID})
 }
 
 // begin notes that somebody follows the feed. end says that they left, or, with
 // hungUp, that the hub let them go and they come back.
 func (w *watchers) begin(peer proc.Cred) (end func(hungUp bool)) {
-	p, err := w.hub.table.Lookup(peer.PID)
+	p, err := w.deps.Processes.Lookup(peer.PID)
 	if err != nil {
 		return func(bool) {}
 	}

@@ -2,12 +2,10 @@ package hub
 
 import (
 	"context"
-	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/proc"
 )
 
 // guardAgent ends a request whose agent goes away or is answered in its own
@@ -16,9 +14,9 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 	h := d.hub
 	var gone, decided <-chan struct{}
 	if ev.Where.PID > 0 {
-		gone = h.watchExit(ctx, ev.Where.PID, ev.Where.Start)
+		gone = h.deps.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	a, ok := h.catalogue.Agent(ev.Agent)
+	a, ok := h.deps.Catalogue.Agent(ev.Agent)
 	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
 		decided = stateDecided(ctx, a.Feed.State, ev)
@@ -39,35 +37,6 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 			}
 		}
 	}()
-}
-
-// watchExit is closed when a process ends. A hub that was given another table
-// than the system's asks that.
-func (h *Hub) watchExit(ctx context.Context, pid int, start uint64) <-chan struct{} {
-	if h.table == proc.System() {
-		done, err := proc.WatchExit(ctx, pid, start)
-		if err != nil {
-			return nil
-		}
-		return done
-	}
-	done := make(chan struct{})
-	go func() {
-		tick := time.NewTicker(50 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			if p, err := h.table.Lookup(pid); err != nil || start != 0 && p.Start != start {
-				close(done)
-				return
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return done
 }
 
 // alone reports whether no more than one request of the session waits that has

@@ -1,4 +1,7 @@
-package hub
+// Package problems keeps the list of what is wrong right now, for status and
+// watch. A problem is raised again and again while it lasts and mended by its
+// key.
+package problems
 
 import (
 	"sort"
@@ -11,24 +14,32 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// problems is what is wrong right now, for status and watch. A problem is
-// raised again and again while it lasts and mended by its key.
-type problems struct {
+// List is the problems that are open now. All methods may be called at once.
+type List struct {
 	mu      sync.Mutex
 	open    map[string]*wire.Problem
 	last    map[string]time.Time // when each was raised last
 	count   atomic.Int32         // of open ones, to ask without the lock
-	changed func(wire.Problem)   // a new one, for the streams
+	changed func(wire.Problem)   // hears of each new or changed one
 }
 
 // maxProblems bounds the list: one entry per key, but keys can name hooks.
 const maxProblems = 200
 
-func newProblems() *problems {
-	return &problems{open: map[string]*wire.Problem{}, last: map[string]time.Time{}, changed: func(wire.Problem) {}}
+// New makes an empty list. changed hears of every problem that is new or whose
+// text changed; it may be nil.
+func New(changed func(wire.Problem)) *List {
+	if changed == nil {
+		changed = func(wire.Problem) {}
+	}
+	return &List{open: map[string]*wire.Problem{}, last: map[string]time.Time{}, changed: changed}
 }
 
-func (p *problems) raise(key, what, fix string) {
+// Any reports whether a problem is open, without taking the lock.
+func (p *List) Any() bool { return p.count.Load() > 0 }
+
+// Raise opens the problem with this key, or counts it again.
+func (p *List) Raise(key, what, fix string) {
 	what = redact.Text(what) // it may quote what a hook or an agent said
 	p.mu.Lock()
 	p.last[key] = time.Now()
@@ -56,14 +67,14 @@ func (p *problems) raise(key, what, fix string) {
 	p.changed(now)
 }
 
-// brief begins the keys of problems that are over by themselves: what happened
-// once is told for a while, not for ever.
-var brief = []string{"accept", "panic", "observers", "mux0", "spool", "intake-garbage", "decode", "frames", "aside:"}
+// briefKeys begin the keys of problems that end by themselves: what happened
+// once is shown for a while, not for ever.
+var briefKeys = []string{"accept", "panic", "observers", "mux0", "spool", "intake-garbage", "decode", "frames", "aside:"}
 
 const briefLasts = 10 * time.Minute
 
 func isBrief(key string) bool {
-	for _, prefix := range brief {
+	for _, prefix := range briefKeys {
 		if strings.HasPrefix(key, prefix) {
 			return true
 		}
@@ -71,7 +82,8 @@ func isBrief(key string) bool {
 	return false
 }
 
-func (p *problems) mend(key string) {
+// Mend closes the problem with this key.
+func (p *List) Mend(key string) {
 	p.mu.Lock()
 	delete(p.open, key)
 	delete(p.last, key)
@@ -79,8 +91,8 @@ func (p *problems) mend(key string) {
 	p.mu.Unlock()
 }
 
-// keep mends every problem whose key begins with prefix and is not in stay.
-func (p *problems) keep(prefix string, stay map[string]bool) {
+// MendExcept closes every problem whose key begins with prefix and is not in stay.
+func (p *List) MendExcept(prefix string, stay map[string]bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key := range p.open {
@@ -92,7 +104,8 @@ func (p *problems) keep(prefix string, stay map[string]bool) {
 	p.count.Store(int32(len(p.open)))
 }
 
-func (p *problems) list() []wire.Problem {
+// All lists the open problems, oldest first.
+func (p *List) All() []wire.Problem {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := make([]wire.Problem, 0, len(p.open))

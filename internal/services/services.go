@@ -1,0 +1,76 @@
+// Package services holds what every service of the hub is given: the leaves
+// that know nothing of any service. A service takes Deps by value and defines
+// itself the interfaces of whatever else it needs; none holds the hub.
+package services
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Deps is what every service may use.
+type Deps struct {
+	Dirs      paths.Dirs
+	Catalogue *agent.Catalogue
+	Processes proc.Table
+	Log       *slog.Logger
+	Problems  *problems.List
+	// Notes tells whoever follows a stream what is not stored: traces,
+	// outcomes, changes of sessions.
+	Notes Publisher
+	// Background counts goroutines that the hub waits for when it stops.
+	Background *sync.WaitGroup
+}
+
+// Publisher sends notes to the streams of events.
+type Publisher interface {
+	// Publish sends a note to every stream that keeps up.
+	Publish(note string, params any)
+	// Watched reports whether anybody follows a stream.
+	Watched() bool
+}
+
+// AgentName is the catalogue's own name of an agent that may be written by an
+// alias.
+func (d Deps) AgentName(name string) string {
+	if a, ok := d.Catalogue.Agent(name); ok {
+		return a.Name
+	}
+	return name
+}
+
+// WatchExit is closed when a process ends. A process table other than the system's is
+// asked again and again. It is nil where the system does not tell.
+func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struct{} {
+	if d.Processes == proc.System() {
+		done, err := proc.WatchExit(ctx, pid, start)
+		if err != nil {
+			return nil
+		}
+		return done
+	}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			if p, err := d.Processes.Lookup(pid); err != nil || start != 0 && p.Start != start {
+				close(done)
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return done
+}
