@@ -100,7 +100,7 @@ func TestAnswersThatCannotBeCarried(t *testing.T) {
 	} {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		_, sent := Builtin().Encode(&ev, c.decision)
-		if !strings.Contains(strings.Join(sent.Degraded, "\n"), c.degraded) {
+		if !strings.Contains(strings.Join(sent.DegradedText(), "\n"), c.degraded) {
 			t.Errorf("%s %s %+v: degraded %q does not say %q", c.agent, c.fixture, c.decision.Answer, sent.Degraded, c.degraded)
 		}
 	}

@@ -127,7 +127,7 @@ func TestDegradedIsSaidByTheOthersToo(t *testing.T) {
 	} {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, sent := Builtin().Encode(&ev, c.d)
-		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.Degraded, "; "), c.note) {
+		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) {
 			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
 		}
 	}

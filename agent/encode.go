@@ -2,7 +2,7 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent/dialect"
@@ -32,7 +32,9 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 	}
 	d, stdout := plainText(d, spec, carries)
 	if d.ExitCode != 0 {
-		note(&d, fmt.Sprintf("exit code %d not passed on: the agent is answered in words", d.ExitCode))
+		d.NoteDegraded(event.Degradation{
+			What: event.PartExitCode, To: event.NotPassedOn, Why: event.NotCarried, Detail: strconv.Itoa(d.ExitCode),
+		})
 		d.ExitCode = 0
 	}
 	if stdout != "" {
@@ -109,19 +111,19 @@ func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carrie
 	if a.Choice == event.ChooseAnswer && takes&dialect.TakesAnswers == 0 {
 		if words := dialect.InWords(ev, &d); words != "" && carries.Deny {
 			// The tool that asks does not run, and the model reads why.
-			note(&d, "answer → refusal that holds it: the agent has no other form for answers here")
+			d.NoteDegraded(event.Degradation{What: event.PartAnswer, To: event.ToRefusal, Why: event.NotCarried})
 			d.Verdict, d.Reason, d.Input, d.Allowed, d.Answer = event.Deny, words, nil, false, nil
 			return d
 		}
 	}
 	if len(a.Suggestion) > 0 && takes&dialect.TakesSuggestion == 0 {
-		note(&d, "standing approval → this call only: the agent takes none here")
+		d.NoteDegraded(event.Degradation{What: event.PartStandingRule, To: event.ToThisCall, Why: event.NotCarried})
 	}
 	if (a.Plan == event.PlanAuto || a.Plan == event.PlanManual) && takes&dialect.TakesPlanMode == 0 {
-		note(&d, "plan mode dropped: the agent goes on in the mode it chooses")
+		d.NoteDegraded(event.Degradation{What: event.PartPlanMode, To: event.Dropped, Why: event.NotCarried})
 	}
 	if a.Choice == event.ChooseBypass {
-		note(&d, "bypass → this call only: the agent's mode cannot be switched here")
+		d.NoteDegraded(event.Degradation{What: event.PartBypass, To: event.ToThisCall, Why: event.NotCarried})
 	}
 	return d
 }
@@ -130,7 +132,7 @@ func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carrie
 // and nobody did.
 func unapproved(d event.Decision, spec *EventSpec) event.Decision {
 	if c := spec.Carries.Input; d.Verdict == event.Modify && !d.Allowed && c != nil && c.NeedsAllow {
-		note(&d, "changed input → deny: here a change can only be sent as an approval, which nobody gave")
+		d.NoteDegraded(event.Degradation{What: event.PartInput, To: event.ToDeny, Why: event.NeedsApproval})
 		if d.Reason == "" {
 			d.Reason = "a hook wants this call changed, and nobody approved it; change it and try again"
 		}
@@ -145,8 +147,8 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 	if d.Input == nil || d.Verdict == event.Deny {
 		return nil, d
 	}
-	refuse := func(why string) (json.RawMessage, event.Decision) {
-		note(&d, "changed input → deny: "+why)
+	refuse := func(why event.Cause, detail string) (json.RawMessage, event.Decision) {
+		d.NoteDegraded(event.Degradation{What: event.PartInput, To: event.ToDeny, Why: why, Detail: detail})
 		if d.Reason == "" {
 			d.Reason = "a hook wants this call changed, which cannot be done here; change it and try again"
 		}
@@ -154,24 +156,24 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 		return nil, d
 	}
 	if ev.Tool == nil {
-		return refuse("there is no call to change")
+		return refuse(event.NoCall, "")
 	}
 	full := event.MergeObjects(ev.Tool.Input, d.Input)
 	if !jsonscan.IsObject(full) || !jsonscan.Valid(full) {
-		return refuse("the changed input is not an object")
+		return refuse(event.NotAnObject, "")
 	}
 	change := a.Tool(ev.Tool.Name).Change
 	if len(change) == 0 {
 		return full, d
 	}
 	if change[0] == "-" {
-		return refuse("the input of " + ev.Tool.Name + " cannot be changed")
+		return refuse(event.ToolFixed, ev.Tool.Name)
 	}
 	out := []byte{'{'}
 	for i, key := range change {
 		value := jsonscan.Get(full, key)
 		if value == nil {
-			return refuse("the changed input has no " + key)
+			return refuse(event.KeyMissing, key)
 		}
 		if i > 0 {
 			out = append(out, ',')
@@ -200,12 +202,8 @@ func plainText(d event.Decision, spec *EventSpec, carries event.Carries) (event.
 		}
 		d.Context += text
 	default:
-		note(&d, "printed text dropped: the agent takes none here")
+		d.NoteDegraded(event.Degradation{What: event.PartStdout, To: event.Dropped, Why: event.NotCarried})
 	}
 	d.Stdout = ""
 	return d, ""
-}
-
-func note(d *event.Decision, what string) {
-	d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], what)
 }

@@ -83,8 +83,8 @@ type Decision struct {
 	// any. Dialects that take none leave it out.
 	Extra json.RawMessage
 
-	By       string   // id of the hook that settled the verdict
-	Degraded []string // what the agent could not carry, in words
+	By       string        // id of the hook that settled the verdict
+	Degraded []Degradation // what the agent could not carry
 }
 
 // Empty reports whether nobody had anything to say.

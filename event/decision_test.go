@@ -60,7 +60,8 @@ func TestMerge(t *testing.T) {
 			Decision{KeepGoing: true, Reason: "run the tests\nfix the lint"}},
 		{"keep-going keeps its reason", []Decision{{KeepGoing: true, Reason: "go"}, {Verdict: Allow, By: "a"}},
 			Decision{KeepGoing: true, Reason: "go", Verdict: Allow, By: "a"}},
-		{"degraded adds up", []Decision{{Degraded: []string{"a"}}, {Degraded: []string{"b"}}}, Decision{Degraded: []string{"a", "b"}}},
+		{"degraded adds up", []Decision{{Degraded: []Degradation{{What: "a"}}}, {Degraded: []Degradation{{What: "b"}}}},
+			Decision{Degraded: []Degradation{{What: "a"}, {What: "b"}}}},
 		{"null is no input", []Decision{{Verdict: Allow, Input: raw("null"), By: "a"}}, Decision{Verdict: Allow, By: "a"}},
 		{"modify with nothing changed", []Decision{{Verdict: Allow, By: "a"}, {Verdict: Modify, By: "b"}}, Decision{Verdict: Allow, By: "a"}},
 	} {
@@ -171,12 +172,12 @@ func TestMergeProperties(t *testing.T) {
 }
 
 func TestMergeLeavesItsArgumentsAlone(t *testing.T) {
-	shared := make([]string, 1, 4)
-	shared[0] = "first"
+	shared := make([]Degradation, 1, 4)
+	shared[0].What = "first"
 	a, b := Decision{Degraded: shared}, Decision{Degraded: shared}
-	a.Merge(Decision{Degraded: []string{"a"}})
-	b.Merge(Decision{Degraded: []string{"b"}})
-	if a.Degraded[1] != "a" || b.Degraded[1] != "b" {
+	a.Merge(Decision{Degraded: []Degradation{{What: "a"}}})
+	b.Merge(Decision{Degraded: []Degradation{{What: "b"}}})
+	if a.Degraded[1].What != "a" || b.Degraded[1].What != "b" {
 		t.Error(a.Degraded, b.Degraded)
 	}
 }

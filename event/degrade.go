@@ -17,21 +17,21 @@ type Carries struct {
 // place. Each step is noted in Degraded. ask falls to deny here: a feed that
 // could ask a person stands before this in the corridor.
 func Degrade(d Decision, c Carries) Decision {
-	note := func(what string) { d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], what) }
+	note := func(what Part, to Replacement) { d.NoteDegraded(Degradation{What: what, To: to, Why: NotCarried}) }
 	d = d.Settled()
 	if d.Input != nil && d.Verdict != Deny && !c.Input {
-		note("changed input → deny: the agent cannot take a changed input here")
+		note(PartInput, ToDeny)
 		if d.Allowed {
 			d.Reason = "" // it says why the changed call is fine
 		}
 		d.deny("a hook wants this call changed, which this agent cannot do; change it and try again")
 	}
 	if d.Verdict == Ask && !c.Ask {
-		note("ask → deny: the agent cannot be made to ask here")
+		note(PartAsk, ToDeny)
 		d.deny("a hook wants a person to approve this")
 	}
 	if !c.Allow && (d.Verdict == Allow || d.Allowed) {
-		note("allow → none: the agent does not take an approval here")
+		note(PartAllow, ToNone)
 		d.Allowed = false
 		if d.Verdict == Allow {
 			d.Verdict = None
@@ -40,7 +40,7 @@ func Degrade(d Decision, c Carries) Decision {
 	if d.Verdict == Deny {
 		d.Input, d.Reason = nil, OneLine(d.Reason)
 		if !c.Deny {
-			note("deny → none: nothing can be stopped at this event")
+			note(PartDeny, ToNone)
 			d.Verdict = None
 		}
 	}
@@ -48,15 +48,15 @@ func Degrade(d Decision, c Carries) Decision {
 		d.Answer = nil // it went with the verdict it stood beside
 	}
 	if d.Output != nil && !c.Output {
-		note("changed result dropped: the agent keeps its own")
+		note(PartOutput, Dropped)
 		d.Output = nil
 	}
 	if d.Context != "" && !c.Context {
-		note("context dropped: the agent takes none here")
+		note(PartContext, Dropped)
 		d.Context = ""
 	}
 	if d.KeepGoing && !c.Keep {
-		note("keep-going dropped: the agent cannot be kept going here")
+		note(PartKeepGoing, Dropped)
 		d.KeepGoing = false
 	}
 	if d.Notice != "" && !c.Notice {

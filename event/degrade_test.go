@@ -50,7 +50,7 @@ func TestDegrade(t *testing.T) {
 		got := Degrade(c.in, c.carries)
 		var notes []string
 		for _, n := range got.Degraded {
-			what, _, _ := strings.Cut(n, ":")
+			what, _, _ := strings.Cut(n.String(), ":")
 			notes = append(notes, what)
 		}
 		if strings.Join(notes, "|") != c.noted {

@@ -316,7 +316,7 @@ type wireDecision struct {
 	Stdout    string          `json:"stdout"`
 	Answer    *Answer         `json:"answer"`
 	By        string          `json:"by"`
-	Degraded  []string        `json:"degraded"`
+	Degraded  []Degradation   `json:"degraded"`
 }
 
 // MarshalJSON writes the verdict as a word, "none" included.
@@ -345,7 +345,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 		o.value("answer", b)
 	}
 	o.str("by", d.By)
-	o.list("degraded", d.Degraded)
+	o.list("degraded", d.DegradedText())
 	o.close()
 	return o.b, nil
 }

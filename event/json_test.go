@@ -81,7 +81,7 @@ func expected(v any) {
 			if v.Len() == 0 {
 				v.SetZero()
 			}
-			if v.Type().Elem().Kind() == reflect.String {
+			if kind := v.Type().Elem().Kind(); kind == reflect.String || v.Type().Elem() == reflect.TypeFor[Degradation]() {
 				for i := range v.Len() {
 					walk(v.Index(i))
 				}
@@ -281,7 +281,9 @@ func TestDecisionComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDecision(t)
 		d.Reason, d.By = anyText().Draw(t, "reason"), anyText().Draw(t, "by")
-		d.Degraded = rapid.SliceOfN(anyText(), 0, 2).Draw(t, "degraded")
+		for _, text := range rapid.SliceOfN(anyText(), 0, 2).Draw(t, "degraded") {
+			d.NoteDegraded(Degradation{Text: text})
+		}
 		b, err := json.Marshal(d)
 		if err != nil {
 			t.Fatal(err)

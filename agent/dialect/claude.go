@@ -74,7 +74,7 @@ func claudeApproved(call *Call, d *event.Decision) []byte {
 		if input := claudeAnswers(call, d); input != nil {
 			return input
 		}
-		note(d, "allow → none: an approval does not answer a question; its answers must come along")
+		d.NoteDegraded(event.Degradation{What: event.PartAllow, To: event.ToNone, Why: event.NeedsAnswers})
 		d.Verdict, d.Allowed, d.Answer = event.None, false, nil
 	}
 	return nil

@@ -58,10 +58,7 @@ func codexEncode(call Call) (neutral.Answer, event.Decision) {
 		if reason != "" {
 			top.text("decision", "block")
 			top.text("reason", reason)
-			if d.Context != "" {
-				note(&d, "context dropped: not tried beside a block")
-				d.Context = ""
-			}
+			dropContext(&d, "a block")
 		}
 		fallthrough
 	case ShapeContext:

@@ -98,8 +98,3 @@ func Names() []string {
 // keepDefault is said to an agent that is kept going without being told with
 // what: an empty reason would let it stop.
 const keepDefault = "a hookmux hook asks you to go on"
-
-// note adds a line to Degraded without touching a list somebody else holds.
-func note(d *event.Decision, what string) {
-	d.Degraded = append(d.Degraded[:len(d.Degraded):len(d.Degraded)], what)
-}

@@ -36,7 +36,7 @@ func visibleLines(s string) string {
 // dropContext takes words away that are not known to count beside what.
 func dropContext(d *event.Decision, what string) {
 	if d.Context != "" {
-		note(d, "context dropped: not tried beside "+what)
+		d.NoteDegraded(event.Degradation{What: event.PartContext, Why: event.NotTriedBeside, Detail: what})
 		d.Context = ""
 	}
 }

@@ -21,8 +21,7 @@ func geminiEncode(call Call) (neutral.Answer, event.Decision) {
 	case ShapeTool:
 		input := call.Input
 		if d.Verdict == event.Ask && input != nil {
-			note(&d, "ask with changed input → deny: not known to be taken together")
-			d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
+			refuseChangedAsk(&d)
 		}
 		switch d.Verdict {
 		case event.Deny:

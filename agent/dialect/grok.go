@@ -45,10 +45,7 @@ func grokEncode(call Call) (neutral.Answer, event.Decision) {
 		top.text("decision", "deny")
 		top.text("reason", event.OneLine(d.Reason))
 		input = nil
-		if d.Context != "" {
-			note(&d, "context dropped: not tried beside a deny")
-			d.Context = ""
-		}
+		dropContext(&d, "a deny")
 	case d.Verdict == event.Ask:
 		top.text("decision", "ask")
 		top.text("reason", event.OneLine(askReason(d.Reason)))

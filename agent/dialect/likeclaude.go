@@ -107,7 +107,7 @@ func addedContext(call *Call, words string) object {
 // refuseChangedAsk: where it is not known whether a change counts beside an
 // ask, a person must not be shown one call and get another.
 func refuseChangedAsk(d *event.Decision) {
-	note(d, "ask with changed input → deny: not known to be taken together")
+	d.NoteDegraded(event.Degradation{What: event.PartAskedChange, To: event.ToDeny, Why: event.NotTakenTogether})
 	d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
 }
 
@@ -173,7 +173,7 @@ func elicitation(call *Call, d *event.Decision) object {
 		case event.Allow:
 			content := formContent(call.Event, d, jsonscan.Get(call.Event.Raw, "requested_schema"))
 			if content == nil {
-				note(d, "allow → none: the form is not filled with what it takes")
+				d.NoteDegraded(event.Degradation{What: event.PartAllow, To: event.ToNone, Why: event.FormNotFilled})
 				d.Verdict, d.Answer = event.None, nil
 				break
 			}

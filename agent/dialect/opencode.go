@@ -96,7 +96,7 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 		case event.Allow:
 			list := opencodeAnswers(call.Event, &d)
 			if list == nil {
-				note(&d, "allow → none: an approval does not answer a question; its answers must come along")
+				d.NoteDegraded(event.Degradation{What: event.PartAllow, To: event.ToNone, Why: event.NeedsAnswers})
 				d.Verdict, d.Answer = event.None, nil
 			}
 			top.raw("answers", list)

@@ -217,7 +217,7 @@ func (w *world) showTrial(t *module.Tried, ev *event.Event, d event.Decision, st
 		show("context", d.Context)
 	}
 	for _, lost := range d.Degraded {
-		show("degraded", lost)
+		show("degraded", lost.String())
 	}
 	show("answer", fmt.Sprintf("exit %d, %s", exit, orNothing(stdout)))
 	show("took", fmt.Sprintf("%.2f ms, loaded in %.2f ms", float64(t.Took.Microseconds())/1000, float64(t.Info.LoadTime)))

@@ -202,7 +202,7 @@ func halt(d *event.Decision, name, why string) {
 			why = "a hook wants the turn to end (continue: false)"
 		}
 		d.Notice = joined(d.Notice, why)
-		d.Degraded = append(d.Degraded, "continue:false dropped: hookmux cannot end a turn here")
+		d.NoteDegraded(event.Degradation{What: "continue:false", Why: "hookmux cannot end a turn here"})
 	}
 }
 
@@ -232,7 +232,7 @@ func (s *claudeSpecific) into(d *event.Decision, name string) error {
 		case "decline", "cancel":
 			d.Verdict, d.Reason = event.Deny, event.DefaultReason
 		case "accept":
-			d.Degraded = append(d.Degraded, "accept dropped: hookmux cannot fill in the server's form")
+			d.NoteDegraded(event.Degradation{What: "accept", Why: "hookmux cannot fill in the server's form"})
 		default:
 			return fmt.Errorf("action %q is none of accept, decline, cancel", cut(s.Action, 60))
 		}
@@ -266,7 +266,7 @@ func (s *claudeSpecific) permission(d *event.Decision) error {
 	case "allow":
 		d.Verdict, d.Reason = event.Allow, p.Message
 		if present(p.Permissions) {
-			d.Degraded = append(d.Degraded, "updatedPermissions dropped: hookmux keeps no rules for the agent")
+			d.NoteDegraded(event.Degradation{What: "updatedPermissions", Why: "hookmux keeps no rules for the agent"})
 		}
 		return changed(d, p.UpdatedInput)
 	case "deny":
@@ -274,7 +274,7 @@ func (s *claudeSpecific) permission(d *event.Decision) error {
 			d.Reason = event.DefaultReason
 		}
 		if p.Interrupt {
-			d.Degraded = append(d.Degraded, "interrupt dropped: the call is denied, the turn goes on")
+			d.NoteDegraded(event.Degradation{What: "interrupt", Why: "the call is denied, the turn goes on"})
 		}
 		return nil
 	}

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -220,7 +221,9 @@ func (h *Hub) gate(p *passage) {
 		if p.ev.Kind.TakesKeepGoing() {
 			d.Verdict = event.None
 		}
-		d.Degraded = append(d.Degraded, "keep-going dropped: this turn was kept going 3 times already")
+		d.NoteDegraded(event.Degradation{
+			What: event.PartKeepGoing, Why: event.TooManyRounds, Detail: strconv.Itoa(maxRounds),
+		})
 	}
 }
 

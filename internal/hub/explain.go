@@ -67,7 +67,7 @@ func (h *Hub) doExplain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 	}
 	answer, decision := h.encode(&way)
 	result := wire.Explained{
-		Carries: carriesMap(way.carries), Notes: dry.notes, Matched: matched(&way), Degraded: decision.Degraded,
+		Carries: carriesMap(way.carries), Notes: dry.notes, Matched: matched(&way), Degraded: decision.DegradedText(),
 		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
 	}
 	result.Event, _ = json.Marshal(way.ev)

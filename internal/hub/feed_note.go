@@ -83,22 +83,6 @@ func hearsAfter(a *agent.Agent) bool {
 	})
 }
 
-// toldLater takes a note that is told after the call out of what is lost. Some
-// agents ask about an edit in another shape than they report it in; a command
-// stays the same.
-func toldLater(lost []string, t *event.Tool) []string {
-	var out []string
-	for _, s := range lost {
-		switch {
-		case !strings.HasPrefix(s, "context dropped"):
-			out = append(out, s)
-		case t.Kind != event.Shell:
-			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked about it")
-		}
-	}
-	return out
-}
-
 // tellNote adds to the result of a call what a person said when they let it run.
 func (h *Hub) tellNote(in *arrival, p *passage) {
 	if in.dry != nil || !p.carries.Context {

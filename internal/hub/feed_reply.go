@@ -64,7 +64,7 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 	}
 	result, bad := h.deliver(item.ID, said, grant)
 	if bad == nil && result.Outcome == string(feed.Delivered) {
-		result.Degraded = h.leftBehind(&r, said)
+		result.Degraded = h.lossSentences(&r, said)
 	}
 	return result, bad
 }
@@ -84,8 +84,8 @@ func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
 		return nil
 	}
 	for _, less := range h.leftBehind(r, said) {
-		if why, ok := strings.CutPrefix(less, "allow → none: "); ok {
-			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", why)
+		if less.What == event.PartAllow && less.To == event.ToNone {
+			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", less.Reason())
 		}
 	}
 	return nil
@@ -93,21 +93,34 @@ func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
 
 // leftBehind is what of an answer does not reach the agent: it is put into the
 // agent's words once more to see.
-func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []string {
+func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []event.Degradation {
 	if r.Need.Kind == gate.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
 	}
 	var d event.Decision
 	h.answered(&d, said)
 	_, d = h.deps.Catalogue.Encode(r.Event, d)
-	less := slices.Clone(d.Degraded)
-	if a, _ := h.deps.Catalogue.Agent(r.Event.Agent); said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a) {
-		less = toldLater(less, r.Event.Tool)
+	return d.Degraded
+}
+
+// lossSentences tells the person what of their answer does not reach the agent.
+// A note that is told after the call is not lost. Some agents ask about an edit
+// in another shape than they report it in; a command stays the same.
+func (h *Hub) lossSentences(r *feed.Request, said feed.Said) []string {
+	a, _ := h.deps.Catalogue.Agent(r.Event.Agent)
+	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a)
+	var out []string
+	for _, less := range h.leftBehind(r, said) {
+		switch {
+		case less.What != event.PartContext:
+			out = append(out, less.String())
+		case !toldAfter:
+			out = append(out, "your words beside it are dropped: "+less.Reason())
+		case r.Event.Tool.Kind != event.Shell:
+			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked about it")
+		}
 	}
-	for i := range less {
-		less[i] = strings.Replace(less[i], "context dropped", "your words beside it are dropped", 1)
-	}
-	return less
+	return out
 }
 
 // deliver writes an answer down and hands it to those who wait.

@@ -33,7 +33,7 @@ func (e *Evidence) write(st *Stage) error {
 		if !json.Valid(payload) {
 			payload, _ = json.Marshal(string(x.Event.Raw))
 		}
-		events = append(events, event{x.Event.Native, string(x.Event.Kind), payload, x.Decision.Verdict.Word(), x.Decision.Degraded,
+		events = append(events, event{x.Event.Native, string(x.Event.Kind), payload, x.Decision.Verdict.Word(), x.Decision.DegradedText(),
 			x.Answer.Stdout, x.Answer.Stderr, x.Answer.Exit})
 	}
 	texts := map[string]string{"stdout.txt": e.Stdout, "stderr.txt": e.Stderr, "screens.txt": strings.Join(e.Screens, "\n"+strings.Repeat("=", 78)+"\n")}

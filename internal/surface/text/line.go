@@ -120,7 +120,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		parts = append(parts, "result changed")
 	}
 	for _, x := range d.Degraded {
-		parts = append(parts, s.yellow("degraded: "+visible.Line(x, 100)))
+		parts = append(parts, s.yellow("degraded: "+visible.Line(x.String(), 100)))
 	}
 	for _, step := range o.Steps {
 		if step.Error != "" {

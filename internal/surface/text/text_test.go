@@ -98,11 +98,11 @@ func TestOutcomeLines(t *testing.T) {
 		{"changed and allowed", outcome(event.Decision{Verdict: event.Modify, Allowed: true, By: "g"}), "changed and allowed · by g"},
 		{"kept going", outcome(event.Decision{KeepGoing: true, Reason: "tests"}), "tests · kept going"},
 		{"said to the model", outcome(event.Decision{Context: "c", Output: json.RawMessage("1")}), "context added · result changed"},
-		{"degraded", outcome(event.Decision{Verdict: event.Deny, Reason: "r", Degraded: []string{"ask → deny: it cannot"}}), "deny · r · degraded: ask → deny: it cannot"},
+		{"degraded", outcome(event.Decision{Verdict: event.Deny, Reason: "r", Degraded: []event.Degradation{{What: event.PartAsk, To: event.ToDeny, Why: "it cannot"}}}), "deny · r · degraded: ask → deny: it cannot"},
 		{"a hook failed", step(outcome(event.Decision{}), wire.Step{Hook: "ok"}, wire.Step{Hook: "h", Error: "exit status 3"}), "hook h failed: exit status 3"},
 		{"neutral", neutral, "neutral: off"},
 		{"not to be read", &wire.Outcome{Decision: json.RawMessage(`{"verdict":"rewrite"}`)}, `a decision that cannot be read: decision "rewrite" is none of allow, deny, ask, modify, none`},
-		{"hostile", step(outcome(event.Decision{Verdict: event.Deny, By: hostile, Reason: hostile, Degraded: []string{hostile}}), wire.Step{Hook: hostile, Error: hostile}),
+		{"hostile", step(outcome(event.Decision{Verdict: event.Deny, By: hostile, Reason: hostile, Degraded: []event.Degradation{{Text: hostile}}}), wire.Step{Hook: hostile, Error: hostile}),
 			"deny · by " + shown + " · " + shown + " · degraded: " + shown + " · hook " + hostileShown + " failed: " + hostileShown},
 	} {
 		want := ""
@@ -173,7 +173,7 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 				ev.Tool.Writes = []string{s("path")}
 			}
 		}
-		out := outcome(event.Decision{Verdict: event.Deny, Reason: s("reason"), By: s("by"), Degraded: []string{s("degraded")}})
+		out := outcome(event.Decision{Verdict: event.Deny, Reason: s("reason"), By: s("by"), Degraded: []event.Degradation{{Text: s("degraded")}}})
 		out.Agent, out.Native, out.Tool, out.Neutral = s("o agent"), s("o native"), s("o tool"), s("neutral")
 		out.Steps = []wire.Step{{Hook: s("hook"), Error: s("step error") + "x"}}
 		info := wire.Info{
