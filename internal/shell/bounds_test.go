@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// hostile are inputs made to cost as much as possible, MaxSource bytes each.
-func hostile() map[string]string {
+// hostileInputs are inputs made to cost as much as possible, MaxSource bytes each.
+func hostileInputs() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, MaxSource/len(s)) }
 	quoted := "true"
 	for len(quoted) < MaxSource/3 {
@@ -33,7 +33,7 @@ func hostile() map[string]string {
 }
 
 func TestHostileInputIsBounded(t *testing.T) {
-	for name, src := range hostile() {
+	for name, src := range hostileInputs() {
 		if len(src) > MaxSource {
 			src = src[:MaxSource]
 		}

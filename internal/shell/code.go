@@ -65,11 +65,11 @@ func (r *Run) Code() (text string, ok bool) {
 
 var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script", "`", "%x", "Popen", "IO.popen", "getline"}
 
-// code reads the string literals of program text that calls a shell.
-func (w *walker) code(name string, run Run, c ctx) {
+// walkCode reads the string literals of program text that calls a shell.
+func (w *walker) walkCode(name string, run Run, c inherited) {
 	in := withInput(run, c)
 	if !in.HasInput && !c.from.Empty() {
-		if text, ok := w.output(c.from.Hi-1, 0); ok {
+		if text, ok := w.outputOf(c.from.Hi-1, 0); ok {
 			in.Input, in.HasInput = Word{Text: text}, true
 		}
 	}
@@ -85,19 +85,19 @@ func (w *walker) code(name string, run Run, c ctx) {
 		return
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
-	c = c.through(name)
-	for _, s := range literals(text) {
-		w.maybeScript(s, c)
+	c = c.withVia(name)
+	for _, s := range stringLiterals(text) {
+		w.tryText(s, c)
 	}
 }
 
-func withInput(run Run, c ctx) *Run {
+func withInput(run Run, c inherited) *Run {
 	run.Input, run.HasInput = c.input, c.hasInput
 	return &run
 }
 
-// maybeScript parses text that may or may not be shell: an error says nothing.
-func (w *walker) maybeScript(text string, c ctx) {
+// tryText parses text that may or may not be shell: an error says nothing.
+func (w *walker) tryText(text string, c inherited) {
 	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
 		w.out.Truncated = true
 		return
@@ -106,14 +106,14 @@ func (w *walker) maybeScript(text string, c ctx) {
 	c.depth++
 	if f, err := parseText(text); err == nil {
 		dirs := w.dirs
-		w.file(f, text, c)
+		w.walkFile(f, text, c)
 		w.dirs = dirs
 	}
 }
 
-// literals returns the string literals in program text. Literals divided only
+// stringLiterals returns the string literals in program text. Literals divided only
 // by commas and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
-func literals(text string) []string {
+func stringLiterals(text string) []string {
 	var out []string
 	var list []string
 	flush := func() {

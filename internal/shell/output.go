@@ -13,22 +13,22 @@ import (
 // below /tmp and never empty.
 const mktempName = "/tmp/mktemp.XXXXXX/"
 
-// substOutput is the output of a command substitution when it can be known
+// substitutionOutput is the output of a command substitution when it can be known
 // without running anything.
-func (w *walker) substOutput(span Span, list []*syntax.Stmt) (string, bool) {
+func (w *walker) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
 	if len(list) != 1 || span.Empty() || span.Hi > len(w.out.Runs) {
 		return "", false
 	}
-	text, ok := w.output(span.Hi-1, 0)
+	text, ok := w.outputOf(span.Hi-1, 0)
 	if !ok {
 		return "", false
 	}
 	return strings.TrimRight(text, "\n"), true
 }
 
-// output tells what run i prints, for the few programs whose output follows
+// outputOf tells what run i prints, for the few programs whose output follows
 // from their arguments. That is enough to see through `echo cm0… | base64 -d`.
-func (w *walker) output(i, depth int) (string, bool) {
+func (w *walker) outputOf(i, depth int) (string, bool) {
 	if i < 0 || i >= len(w.out.Runs) || depth > 8 {
 		return "", false
 	}
@@ -56,27 +56,27 @@ func (w *walker) output(i, depth int) (string, bool) {
 		return printfText(args)
 	case "cat", "tee":
 		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
-			return w.stdin(r, depth)
+			return w.stdinOf(r, depth)
 		}
 	case "base64":
-		return decoded(w, r, depth, base64Decode, "-d", "-D", "--decode", "-di")
+		return decodeStdin(w, r, depth, base64Decode, "-d", "-D", "--decode", "-di")
 	case "xxd":
-		return decoded(w, r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
+		return decodeStdin(w, r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
 	case "rev":
-		return decoded(w, r, depth, reverseLines)
+		return decodeStdin(w, r, depth, reverseLines)
 	}
 	return "", false
 }
 
-// stdin is the text a run reads on its standard input, if it can be known.
-func (w *walker) stdin(r *Run, depth int) (string, bool) {
+// stdinOf is the text a run reads on its standard input, if it can be known.
+func (w *walker) stdinOf(r *Run, depth int) (string, bool) {
 	if r.HasInput {
 		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.
 		return r.Input.Text, true
 	}
 	for _, rd := range r.Redirects {
 		if rd.Reads() && !rd.Target.From.Empty() {
-			return w.output(rd.Target.From.Hi-1, depth+1)
+			return w.outputOf(rd.Target.From.Hi-1, depth+1)
 		}
 		if text, ok := w.files[rd.Target.Text]; ok && rd.Reads() {
 			return text, true
@@ -85,12 +85,12 @@ func (w *walker) stdin(r *Run, depth int) (string, bool) {
 	if r.From.Empty() {
 		return "", false
 	}
-	return w.output(r.From.Hi-1, depth+1)
+	return w.outputOf(r.From.Hi-1, depth+1)
 }
 
-// remember keeps what a run writes to a file, so that `echo … > f; sh f` is
+// rememberWritten keeps what a run writes to a file, so that `echo … > f; sh f` is
 // seen to run it.
-func (w *walker) remember(i int) {
+func (w *walker) rememberWritten(i int) {
 	r := &w.out.Runs[i]
 	name := r.Name()
 	if name != "echo" && name != "printf" && name != "cat" && name != "tee" || len(w.files) >= 64 {
@@ -112,7 +112,7 @@ func (w *walker) remember(i int) {
 	}
 	redirs := r.Redirects
 	r.Redirects = nil // output() asks what would be printed
-	text, ok := w.output(i, 0)
+	text, ok := w.outputOf(i, 0)
 	r.Redirects = redirs
 	if !ok || len(text) > MaxSource {
 		return
@@ -125,14 +125,14 @@ func (w *walker) remember(i int) {
 	}
 }
 
-// knownFile walks the text of a script file that this very command made.
-func (w *walker) knownFile(file Word, c ctx, via string) bool {
+// walkKnownFile walks the text of a script file that this very command made.
+func (w *walker) walkKnownFile(file Word, c inherited, via string) bool {
 	text, ok := "", false
 	switch {
 	case file.Text == "/dev/stdin" || file.Text == "-":
-		text, ok = w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0)
+		text, ok = w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
 	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
-		text, ok = w.output(file.From.Hi-1, 0)
+		text, ok = w.outputOf(file.From.Hi-1, 0)
 	default:
 		text, ok = w.files[file.Text]
 	}
@@ -140,7 +140,7 @@ func (w *walker) knownFile(file Word, c ctx, via string) bool {
 		return false
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
-	w.maybeScript(text, c.through(via))
+	w.tryText(text, c.withVia(via))
 	return true
 }
 
@@ -238,7 +238,7 @@ func printfText(args []Word) (string, bool) {
 	return b.String(), true
 }
 
-func decoded(w *walker, r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
+func decodeStdin(w *walker, r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
 	asked := len(flags) == 0
 	for _, a := range r.Args() {
 		for _, f := range flags {
@@ -248,7 +248,7 @@ func decoded(w *walker, r *Run, depth int, decode func(string) (string, bool), f
 	if !asked {
 		return "", false
 	}
-	in, ok := w.stdin(r, depth)
+	in, ok := w.stdinOf(r, depth)
 	if !ok || len(in) > MaxSource {
 		return "", false
 	}

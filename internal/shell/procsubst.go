@@ -2,14 +2,14 @@ package shell
 
 import "mvdan.cc/sh/v3/syntax"
 
-// fed walks the inside of >(…), which reads what the runs of from write.
-func (w *walker) fed(list []*syntax.Stmt, from Span, c ctx) {
+// walkFed walks the inside of >(…), which reads what the runs of from write.
+func (w *walker) walkFed(list []*syntax.Stmt, from Span, c inherited) {
 	c.from, c.redirs = from, nil
 	if c.depth++; c.depth > 4*maxDepth {
 		w.out.Truncated = true
 		return
 	}
-	w.scoped(list, c)
+	w.walkScoped(list, c)
 }
 
 // writesTo finds the process that "> >(…)" writes to.

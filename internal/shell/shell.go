@@ -175,14 +175,14 @@ func Parse(src string) (out Script) {
 			out.Err = fmt.Errorf("shell parser failed: %v", p)
 		}
 		out.Steps = w.steps
-		w.link()
+		w.linkPipes()
 	}()
 	f, err := parseText(src)
 	if err != nil {
 		out.Err = err
 		return out
 	}
-	w.file(f, src, ctx{})
+	w.walkFile(f, src, inherited{})
 	return out
 }
 

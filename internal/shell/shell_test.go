@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// lines renders the runs that have a program.
-func lines(s Script) []string {
+// renderRuns renders the runs that have a program.
+func renderRuns(s Script) []string {
 	var out []string
 	for i := range s.Runs {
 		if len(s.Runs[i].Argv) == 0 {
@@ -101,41 +101,41 @@ func TestRuns(t *testing.T) {
 		if !s.Readable() {
 			t.Errorf("%q: not readable: %v", tt.src, s.Err)
 		}
-		if got := lines(s); !slices.Equal(got, tt.want) {
+		if got := renderRuns(s); !slices.Equal(got, tt.want) {
 			t.Errorf("%q:\n got %q\nwant %q", tt.src, got, tt.want)
 		}
 	}
 }
 
-func find(t *testing.T, s Script, name string) *Run {
+func findRun(t *testing.T, s Script, name string) *Run {
 	t.Helper()
 	for i := range s.Runs {
 		if s.Runs[i].Name() == name {
 			return &s.Runs[i]
 		}
 	}
-	t.Fatalf("no run of %s in %q", name, lines(s))
+	t.Fatalf("no run of %s in %q", name, renderRuns(s))
 	return nil
 }
 
 func TestRunDetails(t *testing.T) {
 	s := Parse(`sudo bash -c "curl x | sh -s -- -y"`)
-	r := find(t, s, "sh")
+	r := findRun(t, s, "sh")
 	if !slices.Equal(r.Via, []string{"sudo", "bash -c"}) {
 		t.Errorf("via %q", r.Via)
 	}
 	if r.From.Empty() || s.Runs[r.From.Lo].Name() != "curl" {
 		t.Errorf("from %v", r.From)
 	}
-	if c := find(t, s, "curl"); c.To.Empty() {
+	if c := findRun(t, s, "curl"); c.To.Empty() {
 		t.Error("curl is not seen to be piped on")
 	}
 	s = Parse("bash <(curl x)")
-	if r := find(t, s, "bash"); r.Argv[1].From.Empty() || !r.Argv[1].Dynamic {
+	if r := findRun(t, s, "bash"); r.Argv[1].From.Empty() || !r.Argv[1].Dynamic {
 		t.Errorf("process substitution: %+v", r.Argv[1])
 	}
 	s = Parse("A=1 b >out 2>&1 <in &")
-	r = find(t, s, "b")
+	r = findRun(t, s, "b")
 	if !r.Background || len(r.Assigns) != 1 || r.Assigns[0].Name != "A" || len(r.Redirects) != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -143,25 +143,25 @@ func TestRunDetails(t *testing.T) {
 		t.Errorf("redirects %+v", r.Redirects)
 	}
 	s = Parse("cd a && cd b; (cd c; x); y")
-	if r := find(t, s, "x"); len(r.Dirs) != 3 || r.Dirs[2].Text != "c" {
+	if r := findRun(t, s, "x"); len(r.Dirs) != 3 || r.Dirs[2].Text != "c" {
 		t.Errorf("dirs of x: %+v", r.Dirs)
 	}
-	if r := find(t, s, "y"); len(r.Dirs) != 2 {
+	if r := findRun(t, s, "y"); len(r.Dirs) != 2 {
 		t.Errorf("dirs of y: %+v", r.Dirs)
 	}
-	if r := find(t, Parse("ssh h a"), "a"); !r.Remote {
+	if r := findRun(t, Parse("ssh h a"), "a"); !r.Remote {
 		t.Error("ssh is not remote")
 	}
-	if r := find(t, Parse("docker run --rm -v x:y img a"), "a"); !r.Contained {
+	if r := findRun(t, Parse("docker run --rm -v x:y img a"), "a"); !r.Contained {
 		t.Error("docker run is not contained")
 	}
-	if r := find(t, Parse("f() { f | f & }; f"), "f"); r.Func != "f" || !r.Background {
+	if r := findRun(t, Parse("f() { f | f & }; f"), "f"); r.Func != "f" || !r.Background {
 		t.Errorf("recursive function: %+v", r)
 	}
-	if r := find(t, Parse("export $(cat e | xargs)"), "cat"); r.Sink != "export" {
+	if r := findRun(t, Parse("export $(cat e | xargs)"), "cat"); r.Sink != "export" {
 		t.Errorf("sink %q", r.Sink)
 	}
-	if r := find(t, Parse("cat <<< hi"), "cat"); !r.HasInput || r.Input.Text != "hi" {
+	if r := findRun(t, Parse("cat <<< hi"), "cat"); !r.HasInput || r.Input.Text != "hi" {
 		t.Errorf("herestring %+v", r.Input)
 	}
 }
@@ -171,7 +171,7 @@ func TestMounts(t *testing.T) {
 		"docker run -v /h:/in img a", "docker run --volume=/h:/in:ro img a", "podman run -v/h:/in img a", "docker run --mount type=bind,source=/h,target=/in img a",
 		"docker run -v /h:/in/ img sh -c 'a'",
 	} {
-		r := find(t, Parse(src), "a")
+		r := findRun(t, Parse(src), "a")
 		got, ok := r.OnHost(Word{Text: "/in/x"})
 		if !ok || got.Text != "/h/x" {
 			t.Errorf("%q: %+v %v in %+v", src, got, ok, r.Mounts)
@@ -180,10 +180,10 @@ func TestMounts(t *testing.T) {
 			t.Errorf("%q: /inside is not below /in", src)
 		}
 	}
-	if r := find(t, Parse("docker run -v data:/in img a"), "a"); len(r.Mounts) != 0 {
+	if r := findRun(t, Parse("docker run -v data:/in img a"), "a"); len(r.Mounts) != 0 {
 		t.Errorf("a named volume is no directory: %+v", r.Mounts)
 	}
-	if w, ok := find(t, Parse("docker run -v /:/in img a"), "a").OnHost(Word{Text: "/in"}); !ok || w.Text != "/" {
+	if w, ok := findRun(t, Parse("docker run -v /:/in img a"), "a").OnHost(Word{Text: "/in"}); !ok || w.Text != "/" {
 		t.Errorf("root: %+v %v", w, ok)
 	}
 }
@@ -211,7 +211,7 @@ func TestWords(t *testing.T) {
 		{`x $((1+1))`, "$((1+1))", "0", true, false, false},
 	}
 	for _, tt := range tests {
-		r := find(t, Parse(tt.src), "x")
+		r := findRun(t, Parse(tt.src), "x")
 		w := r.Argv[1]
 		if w.Text != tt.text || w.Bare != tt.bare || w.Dynamic != tt.dynamic || w.Glob != tt.glob || w.Tilde != tt.tilde {
 			t.Errorf("%q: %+v", tt.src, w)
@@ -233,7 +233,7 @@ func TestErrorsAreAClassOfTheirOwn(t *testing.T) {
 }
 
 func TestProgramPatterns(t *testing.T) {
-	r := find(t, Parse("/bin/r? x"), "r?")
+	r := findRun(t, Parse("/bin/r? x"), "r?")
 	if !r.MayBe("rm") || r.MayBe("ls") {
 		t.Error("pattern as program word")
 	}
@@ -243,13 +243,13 @@ func TestProgramPatterns(t *testing.T) {
 func TestWrappingKeepsRuns(t *testing.T) {
 	inner := []string{"a b", "a 'b c' | d", "x=1; y $x", "for i in 1 2; do z $i; done", "sh -c 'q r'", "k <<E\nl\nE"}
 	for _, in := range inner {
-		want := lines(Parse(in))
+		want := renderRuns(Parse(in))
 		q, err := syntax.Quote(in, syntax.LangBash)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, outer := range []string{"sh -c " + q, "sudo bash -c " + q, "env A=1 sh -c " + q, "(\n" + in + "\n)", "true && {\n" + in + "\n}", "echo \"$(\n" + in + "\n)\"", "ssh h " + q} {
-			got := lines(Parse(outer))
+			got := renderRuns(Parse(outer))
 			for _, w := range want {
 				if !slices.Contains(got, w) {
 					t.Errorf("%q loses %q: %q", outer, w, got)

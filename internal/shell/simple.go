@@ -30,7 +30,7 @@ func Simple(src string) ([]string, bool) {
 	}
 	words := make([]string, len(run.Argv))
 	for i, w := range run.Argv {
-		if w.Dynamic || w.Glob || w.Tilde || !w.From.Empty() || len(w.Vars) > 0 || !literal(call.Args[i]) {
+		if w.Dynamic || w.Glob || w.Tilde || !w.From.Empty() || len(w.Vars) > 0 || !isLiteral(call.Args[i]) {
 			return nil, false
 		}
 		words[i] = w.Text
@@ -38,8 +38,8 @@ func Simple(src string) ([]string, bool) {
 	return words, true
 }
 
-// literal reports whether a word holds nothing but characters and quotes.
-func literal(w *syntax.Word) bool {
+// isLiteral reports whether a word holds nothing but characters and quotes.
+func isLiteral(w *syntax.Word) bool {
 	plain := true
 	syntax.Walk(w, func(node syntax.Node) bool {
 		switch node.(type) {

@@ -7,7 +7,7 @@ import (
 
 // special resolves one program with rules of its own. It reports whether the
 // run was fully handled; false lets the caller record it as it is.
-type special func(w *walker, name string, run Run, c ctx, hops int) bool
+type special func(w *walker, name string, run Run, c inherited, hops int) bool
 
 // The table is made on first use: its entries lead back to resolve, which reads
 // it, and Go refuses that circle in a package variable.
@@ -24,7 +24,7 @@ func specialFor(name string) (special, bool) {
 
 func specialTable() map[string]special {
 	return map[string]special{
-		"command": commandBuiltin, "eval": evalText, "xargs": xargs, "gxargs": xargs,
+		"command": commandBuiltin, "eval": evalText, "xargs": runXargs, "gxargs": runXargs,
 		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
 		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
 		"su": dashC, "runuser": dashC, "script": dashC, "vagrant": dashC, "nix-shell": nixShell,
@@ -37,43 +37,43 @@ func specialTable() map[string]special {
 }
 
 // commandBuiltin: `command -v x` only asks where x is.
-func commandBuiltin(w *walker, name string, run Run, c ctx, hops int) bool {
+func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool {
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false
 	}
-	return w.strip(name, prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, prefixes[name], run, run.Argv[1:], c, hops)
 }
 
-func evalText(w *walker, name string, run Run, c ctx, hops int) bool {
-	w.emit(run, c)
+func evalText(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
 	if text := joinText(args); strings.TrimSpace(text) != "" {
-		w.script(text, c.through(name))
+		w.walkText(text, c.withVia(name))
 	}
 	return true
 }
 
-func setPositional(w *walker, _ string, run Run, c ctx, _ int) bool {
+func setPositional(w *walker, _ string, run Run, c inherited, _ int) bool {
 	args := run.Argv[1:]
 	if len(args) < 2 || args[0].Text != "--" {
 		return false
 	}
 	for i, a := range args[1:] {
 		if i < 9 {
-			w.set(positional[i+1], a)
+			w.setValue(positional[i+1], a)
 		}
 	}
-	w.setAll("@", args[1:])
-	w.setAll("*", args[1:])
+	w.setList("@", args[1:])
+	w.setList("*", args[1:])
 	return false
 }
 
 // setVariable: printf -v x text, and read x <<< text.
-func setVariable(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	if len(args) == 0 || len(w.out.Runs) == 0 {
 		return true
@@ -82,15 +82,15 @@ func setVariable(w *walker, name string, run Run, c ctx, _ int) bool {
 	if name == "printf" {
 		if args[0].Text == "-v" && len(args) > 2 {
 			if text, ok := printfText(args[2:]); ok {
-				w.set(args[1].Text, Word{Text: text, Bare: text})
+				w.setValue(args[1].Text, Word{Text: text, Bare: text})
 			}
 		}
 		return true
 	}
 	last := args[len(args)-1].Text
-	if text, ok := w.stdin(self, 0); ok && !strings.HasPrefix(last, "-") {
+	if text, ok := w.stdinOf(self, 0); ok && !strings.HasPrefix(last, "-") {
 		text, _, _ = strings.Cut(text, "\n")
-		w.set(last, Word{Text: text, Bare: text, Dynamic: self.Input.Dynamic})
+		w.setValue(last, Word{Text: text, Bare: text, Dynamic: self.Input.Dynamic})
 		return true
 	}
 	delete(w.vars, last)
@@ -105,17 +105,17 @@ func setVariable(w *walker, name string, run Run, c ctx, _ int) bool {
 }
 
 // sourceText: source <(text), source /dev/stdin.
-func sourceText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func sourceText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	if len(run.Argv) < 2 {
 		return true
 	}
-	w.knownFile(run.Argv[1], c, name)
+	w.walkKnownFile(run.Argv[1], c, name)
 	return true
 }
 
 // envSplit: env -S 'text' splits the text into a command.
-func envSplit(w *walker, name string, run Run, c ctx, hops int) bool {
+func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	dirs := w.dirs
 	defer func() { w.dirs = dirs }()
@@ -142,109 +142,109 @@ func envSplit(w *walker, name string, run Run, c ctx, hops int) bool {
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text):
-			return w.strip(name, prefixes[name], run, args, c, hops)
+			return w.stripPrefix(name, prefixes[name], run, args, c, hops)
 		default:
 			continue
 		}
-		w.script(text, c.through("env -S"))
+		w.walkText(text, c.withVia("env -S"))
 		return true
 	}
-	return w.strip(name, prefixes[name], run, args, c, hops)
+	return w.stripPrefix(name, prefixes[name], run, args, c, hops)
 }
 
 // sudoShell: sudo -s and -i join the words and give them to a shell.
-func sudoShell(w *walker, name string, run Run, c ctx, hops int) bool {
+func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	p := prefixes[name]
 	args := run.Argv[1:]
 	n := skipOptions(args, p.values, p.long)
 	for _, a := range args[:min(n, len(args))] {
 		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
 			if n == len(args)-1 && strings.ContainsAny(args[n].Text, " \t\n;|&") {
-				w.script(args[n].Text, c.through(name+" "+a.Text))
+				w.walkText(args[n].Text, c.withVia(name+" "+a.Text))
 				return true
 			}
 			if n < len(args) {
 				rest := run
 				rest.Argv = args[n:]
-				w.resolve(rest, c.through(name+" "+a.Text), hops+1)
+				w.resolveRun(rest, c.withVia(name+" "+a.Text), hops+1)
 				return true
 			}
 			// A root shell that reads its commands from stdin.
 			rest := run
 			rest.Argv = []Word{{Text: "sh", Bare: "sh"}}
-			w.resolve(rest, c.through(name+" "+a.Text), hops+1)
+			w.resolveRun(rest, c.withVia(name+" "+a.Text), hops+1)
 			return true
 		}
 	}
-	return w.strip(name, p, run, args, c, hops)
+	return w.stripPrefix(name, p, run, args, c, hops)
 }
 
 // dashC: su user -c 'text', script -c 'text', vagrant ssh -c 'text'.
-func dashC(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	c.contained = c.contained || name == "vagrant"
 	for i, a := range args {
 		switch {
 		case (a.Text == "-c" || a.Text == "--command" || a.Text == "--session-command" || a.Text == "-qc" || a.Text == "-lc") && i+1 < len(args):
-			w.script(args[i+1].Text, c.through(name+" -c"))
+			w.walkText(args[i+1].Text, c.withVia(name+" -c"))
 			return true
 		case strings.HasPrefix(a.Text, "--command="):
-			w.script(a.Text[len("--command="):], c.through(name+" -c"))
+			w.walkText(a.Text[len("--command="):], c.withVia(name+" -c"))
 			return true
 		}
 	}
 	if name == "su" {
-		if text, ok := w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
-			w.script(text, c.through(name))
+		if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+			w.walkText(text, c.withVia(name))
 		}
 	}
 	return true
 }
 
-func nixShell(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func nixShell(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	for i, a := range run.Argv {
 		if (a.Text == "--run" || a.Text == "--command") && i+1 < len(run.Argv) {
-			w.script(run.Argv[i+1].Text, c.through(name+" "+a.Text))
+			w.walkText(run.Argv[i+1].Text, c.withVia(name+" "+a.Text))
 		}
 	}
 	return true
 }
 
-func trapText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func trapText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
 	if len(args) > 1 && args[0].Text != "-" && !strings.HasPrefix(args[0].Text, "-") {
-		w.script(args[0].Text, c.through(name))
+		w.walkText(args[0].Text, c.withVia(name))
 	}
 	return true
 }
 
-func aliasText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
 		if _, v, ok := strings.Cut(a.Text, "="); ok && v != "" {
-			w.script(v, c.through(name))
+			w.walkText(v, c.withVia(name))
 		}
 	}
 	return true
 }
 
-func stdinText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
-	if text, ok := w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+func stdinText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
-		w.script(text, c.through(name))
+		w.walkText(text, c.withVia(name))
 	}
 	return true
 }
 
 // parallelText: the command ends at ":::"; what follows are its arguments.
-func parallelText(w *walker, name string, run Run, c ctx, _ int) bool {
+func parallelText(w *walker, name string, run Run, c inherited, _ int) bool {
 	args := run.Argv[1:]
 	i := skipOptions(args, "jPNnIdaLsS", []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file", "--tmpdir", "--results"})
 	end := i
@@ -260,7 +260,7 @@ func parallelText(w *walker, name string, run Run, c ctx, _ int) bool {
 		inputs = args[end+1:]
 	}
 	if len(inputs) == 0 {
-		w.script(text+" \"$parallel_argument\"", c.through(name))
+		w.walkText(text+" \"$parallel_argument\"", c.withVia(name))
 		return true
 	}
 	for k, in := range inputs {
@@ -268,16 +268,16 @@ func parallelText(w *walker, name string, run Run, c ctx, _ int) bool {
 			break
 		}
 		if strings.Contains(text, "{}") {
-			w.script(strings.ReplaceAll(text, "{}", in.Text), c.through(name))
+			w.walkText(strings.ReplaceAll(text, "{}", in.Text), c.withVia(name))
 		} else {
-			w.script(text+" "+in.Text, c.through(name))
+			w.walkText(text+" "+in.Text, c.withVia(name))
 		}
 	}
 	return true
 }
 
-func changeDir(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func changeDir(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	to := Word{Text: "~", Bare: "~", Tilde: true}
 	if name == "popd" {
 		to = Word{Text: "-", Bare: "-", Dynamic: true}
@@ -294,8 +294,8 @@ func changeDir(w *walker, name string, run Run, c ctx, _ int) bool {
 }
 
 // gitNested looks for commands git itself will run.
-func gitNested(w *walker, name string, run Run, c ctx, hops int) bool {
-	w.emit(run, c)
+func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	for i, a := range args {
 		next := Word{}
@@ -305,40 +305,40 @@ func gitNested(w *walker, name string, run Run, c ctx, hops int) bool {
 		switch {
 		case a.Text == "-c" && strings.HasPrefix(next.Text, "alias."):
 			if _, v, ok := strings.Cut(next.Text, "=!"); ok {
-				w.script(v, c.through("git alias"))
+				w.walkText(v, c.withVia("git alias"))
 			}
 		case a.Text == "foreach" && i > 0 && args[i-1].Text == "submodule":
-			w.script(strings.TrimPrefix(joinText(args[i+1:]), "--recursive "), c.through("git submodule foreach"))
+			w.walkText(strings.TrimPrefix(joinText(args[i+1:]), "--recursive "), c.withVia("git submodule foreach"))
 			return true
 		case a.Text == "run" && i > 0 && args[i-1].Text == "bisect" && i+1 < len(args):
 			nested := run
 			nested.Argv = args[i+1:]
-			w.resolve(nested, c.through("git bisect run"), hops+1)
+			w.resolveRun(nested, c.withVia("git bisect run"), hops+1)
 			return true
 		case (a.Text == "--exec" || a.Text == "-x") && len(args) > 0 && args[0].Text == "rebase" && next.Text != "":
-			w.script(next.Text, c.through("git rebase --exec"))
+			w.walkText(next.Text, c.withVia("git rebase --exec"))
 		}
 	}
 	return true
 }
 
 // tmuxText: any tmux word with a blank in it may be typed into a shell.
-func tmuxText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func tmuxText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
 		if strings.Contains(strings.TrimSpace(a.Text), " ") && !strings.Contains(a.Text, "#{") {
-			w.maybeScript(a.Text, c.through(name))
+			w.tryText(a.Text, c.withVia(name))
 		}
 	}
 	return true
 }
 
-func vimText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
 		t := strings.TrimLeft(strings.TrimPrefix(a.Text, "+"), ": ")
 		if strings.HasPrefix(t, "!") || strings.HasPrefix(t, "silent !") {
-			w.script(t[strings.IndexByte(t, '!')+1:], c.through(name))
+			w.walkText(t[strings.IndexByte(t, '!')+1:], c.withVia(name))
 		}
 	}
 	return true

@@ -8,8 +8,8 @@ import (
 
 var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines", "--process-slot-var"}
 
-// xargs appends what it reads: the known words, or one unknown word.
-func xargs(w *walker, name string, run Run, c ctx, hops int) bool {
+// runXargs appends what it reads: the known words, or one unknown word.
+func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	placeholder := ""
 	for i, a := range args {
@@ -27,7 +27,7 @@ func xargs(w *walker, name string, run Run, c ctx, hops int) bool {
 	}
 	items := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	stdin := Run{From: c.from, Input: c.input, HasInput: c.hasInput}
-	if text, ok := w.stdin(&stdin, 0); ok && len(text) <= maxValue {
+	if text, ok := w.stdinOf(&stdin, 0); ok && len(text) <= maxValue {
 		items = items[:0]
 		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
 			items = append(items, Word{Text: f, Bare: f, From: c.from})
@@ -46,7 +46,7 @@ func xargs(w *walker, name string, run Run, c ctx, hops int) bool {
 	if !used && placeholder == "" {
 		rest.Argv = append(rest.Argv, items...)
 	}
-	w.resolve(rest, c.through(name), hops+1)
+	w.resolveRun(rest, c.withVia(name), hops+1)
 	return true
 }
 
@@ -59,8 +59,8 @@ func replaceIn(a Word, placeholder string, item Word) Word {
 }
 
 // findExec records find itself (for -delete) and every command it executes.
-func findExec(w *walker, name string, run Run, c ctx, hops int) bool {
-	w.emit(run, c)
+func findExec(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	for i := 0; i < len(args); i++ {
 		switch args[i].Text {
@@ -74,30 +74,30 @@ func findExec(w *walker, name string, run Run, c ctx, hops int) bool {
 		}
 		if end > i+1 {
 			nested := run
-			nested.Argv = found(args[i+1 : end])
-			w.resolve(nested, c.through(name+" "+args[i].Text), hops+1)
+			nested.Argv = markFound(args[i+1 : end])
+			w.resolveRun(nested, c.withVia(name+" "+args[i].Text), hops+1)
 		}
 		i = end
 	}
 	return true
 }
 
-func fdExec(w *walker, name string, run Run, c ctx, hops int) bool {
-	w.emit(run, c)
+func fdExec(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
 	for i, a := range args {
 		if (a.Text == "-x" || a.Text == "-X" || a.Text == "--exec" || a.Text == "--exec-batch") && i+1 < len(args) {
 			nested := run
-			nested.Argv = found(args[i+1:])
-			w.resolve(nested, c.through(name+" "+a.Text), hops+1)
+			nested.Argv = markFound(args[i+1:])
+			w.resolveRun(nested, c.withVia(name+" "+a.Text), hops+1)
 			break
 		}
 	}
 	return true
 }
 
-// found marks the file name that find puts in as unknown.
-func found(args []Word) []Word {
+// markFound marks the file name that find puts in as unknown.
+func markFound(args []Word) []Word {
 	out := make([]Word, len(args))
 	for i, a := range args {
 		if strings.Contains(a.Text, "{}") {
@@ -109,26 +109,26 @@ func found(args []Word) []Word {
 }
 
 // tarExec: --checkpoint-action=exec=text, --to-command=text, -I text.
-func tarExec(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func tarExec(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	for _, a := range run.Argv[1:] {
 		for _, p := range [...]string{"--checkpoint-action=exec=", "--to-command=", "--use-compress-program="} {
 			if text, ok := strings.CutPrefix(a.Text, p); ok {
-				w.script(text, c.through(name))
+				w.walkText(text, c.withVia(name))
 			}
 		}
 	}
 	return true
 }
 
-func sshRemote(w *walker, name string, run Run, c ctx, hops int) bool {
-	w.emit(run, c)
+func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]
 	for _, a := range args {
 		for _, p := range [...]string{"ProxyCommand=", "LocalCommand="} {
 			if i := strings.Index(a.Text, p); i >= 0 {
-				w.script(a.Text[i+len(p):], c.through(name))
+				w.walkText(a.Text[i+len(p):], c.withVia(name))
 			}
 		}
 	}
@@ -141,26 +141,26 @@ func sshRemote(w *walker, name string, run Run, c ctx, hops int) bool {
 		j := skipOptions(args[i:], "BbcDEeFIiJLlmOopQRSWw", nil)
 		i += max(j, 1)
 	}
-	c = c.through(name)
+	c = c.withVia(name)
 	c.remote = true
 	dirs := w.dirs
 	w.dirs = nil
 	if i < len(args) {
-		w.script(joinText(args[i:]), c)
-	} else if text, ok := w.stdin(&w.out.Runs[self], 0); ok {
+		w.walkText(joinText(args[i:]), c)
+	} else if text, ok := w.stdinOf(&w.out.Runs[self], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
-		w.script(text, c)
+		w.walkText(text, c)
 	}
 	w.dirs = dirs
 	return true
 }
 
-func flockCommand(w *walker, name string, run Run, c ctx, hops int) bool {
+func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 	for i, a := range run.Argv {
 		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(run.Argv) {
-			w.script(run.Argv[i+1].Text, c.through(name+" -c"))
+			w.walkText(run.Argv[i+1].Text, c.withVia(name+" -c"))
 			return true
 		}
 	}
-	return w.strip(name, prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, prefixes[name], run, run.Argv[1:], c, hops)
 }

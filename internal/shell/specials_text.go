@@ -8,17 +8,17 @@ import (
 // Programs that have a language of their own with a way out to the shell.
 
 // makeText: make -f - reads rules from stdin, and the recipes are shell.
-func makeText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	if len(w.out.Runs) == 0 {
 		return true
 	}
 	self := len(w.out.Runs) - 1
-	in := c.through(name)
+	in := c.withVia(name)
 	in.from, in.input, in.hasInput = Span{}, Word{}, false
 	args := run.Argv[1:]
 	for i, a := range args {
-		w.makeCalls(a.Text, in)
+		w.walkMakeCalls(a.Text, in)
 		file, ok := strings.CutPrefix(a.Text, "--file=")
 		if !ok {
 			file, ok = strings.CutPrefix(a.Text, "--makefile=")
@@ -34,17 +34,17 @@ func makeText(w *walker, name string, run Run, c ctx, _ int) bool {
 		}
 		text, known := w.files[file]
 		if file == "-" || file == "/dev/stdin" {
-			text, known = w.stdin(&w.out.Runs[self], 0)
+			text, known = w.stdinOf(&w.out.Runs[self], 0)
 		}
 		if known {
-			w.makefile(text, in)
+			w.walkMakefile(text, in)
 		}
 	}
 	return true
 }
 
-// makeCalls: $(shell text) runs while make reads.
-func (w *walker) makeCalls(text string, c ctx) {
+// walkMakeCalls: $(shell text) runs while make reads.
+func (w *walker) walkMakeCalls(text string, c inherited) {
 	for n := 0; n < maxLoop; n++ {
 		i := strings.Index(text, "$(shell ")
 		if i < 0 {
@@ -62,21 +62,21 @@ func (w *walker) makeCalls(text string, c ctx) {
 				}
 			}
 		}
-		w.maybeScript(text[:end], c)
+		w.tryText(text[:end], c)
 		text = text[end:]
 	}
 }
 
 var makeAssign = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*[:?]?:?=\s*(.*)$`)
 
-// makefile reads the recipes of a makefile. Variables the text itself sets are
+// walkMakefile reads the recipes of a makefile. Variables the text itself sets are
 // put in; others stay as shell variables, unknown.
-func (w *walker) makefile(text string, c ctx) {
+func (w *walker) walkMakefile(text string, c inherited) {
 	if len(text) > MaxSource {
 		w.out.Truncated = true
 		return
 	}
-	w.makeCalls(text, c)
+	w.walkMakeCalls(text, c)
 	pairs := []string{"$$", "$"}
 	var recipes []string
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
@@ -102,7 +102,7 @@ func (w *walker) makefile(text string, c ctx) {
 	for _, r := range recipes {
 		r = strings.TrimLeft(strings.TrimSpace(r), "@-+ ")
 		r = makeVariable.ReplaceAllString(known.Replace(r), "$${$1}")
-		w.maybeScript(r, c)
+		w.tryText(r, c)
 	}
 }
 
@@ -110,10 +110,10 @@ func (w *walker) makefile(text string, c ctx) {
 var makeVariable = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
 // debuggerText: gdb -ex 'shell text', lldb -o 'platform shell text'.
-func debuggerText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
+func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
 	args := run.Argv[1:]
-	in := c.through(name)
+	in := c.withVia(name)
 	in.from, in.input, in.hasInput = Span{}, Word{}, false
 	for i, a := range args {
 		text := ""
@@ -129,13 +129,13 @@ func debuggerText(w *walker, name string, run Run, c ctx, _ int) bool {
 		text = strings.TrimSpace(text)
 		for _, p := range [...]string{"platform shell ", "shell ", "!", "make "} {
 			if rest, ok := strings.CutPrefix(text, p); ok {
-				w.maybeScript(rest, in)
+				w.tryText(rest, in)
 				break
 			}
 		}
 		if strings.HasPrefix(text, "python") || strings.HasPrefix(text, "script") || strings.Contains(text, "system(") {
-			for _, s := range literals(text) {
-				w.maybeScript(s, in)
+			for _, s := range stringLiterals(text) {
+				w.tryText(s, in)
 			}
 		}
 	}
@@ -152,20 +152,20 @@ var (
 )
 
 // sedText: the e command and the e flag of s run text.
-func sedText(w *walker, name string, run Run, c ctx, _ int) bool {
-	w.emit(run, c)
-	in := c.through(name)
+func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.withVia(name)
 	in.from, in.input, in.hasInput = Span{}, Word{}, false
 	for _, script := range sedScripts(run.Argv[1:]) {
 		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
 			continue
 		}
 		for _, m := range sedRun.FindAllStringSubmatch(script, maxLoop) {
-			w.maybeScript(m[1], in)
+			w.tryText(m[1], in)
 		}
 		for _, at := range sedSubst.FindAllStringSubmatchIndex(script, maxLoop) {
 			if text, ok := sedReplacement(script[at[2]:]); ok {
-				w.maybeScript(text, in)
+				w.tryText(text, in)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ type function struct {
 	busy bool
 }
 
-func (w *walker) declare(f *syntax.FuncDecl, c ctx) {
+func (w *walker) declareFunction(f *syntax.FuncDecl, c inherited) {
 	names := f.Names
 	if f.Name != nil {
 		names = append(names, f.Name)
@@ -30,13 +30,13 @@ func (w *walker) declare(f *syntax.FuncDecl, c ctx) {
 	}
 	saved := w.dropPositional()
 	dirs := w.dirs
-	w.stmt(f.Body, c)
+	w.walkStmt(f.Body, c)
 	w.dirs = dirs
 	w.restorePositional(saved)
 }
 
-// invoke walks a function's body once more with the arguments of this call.
-func (w *walker) invoke(fn *function, argv []Word, c ctx) {
+// callFunction walks a function's body once more with the arguments of this call.
+func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 	if fn.busy || c.depth >= maxDepth {
 		return
 	}
@@ -44,17 +44,17 @@ func (w *walker) invoke(fn *function, argv []Word, c ctx) {
 	saved := w.dropPositional()
 	for i, a := range argv[1:] {
 		if i < 9 {
-			w.set(strconv.Itoa(i+1), a)
+			w.setValue(strconv.Itoa(i+1), a)
 		}
 	}
-	w.setAll("@", argv[1:])
-	w.setAll("*", argv[1:])
-	c = c.through(argv[0].Text + "()")
+	w.setList("@", argv[1:])
+	w.setList("*", argv[1:])
+	c = c.withVia(argv[0].Text + "()")
 	c.depth++
 	c.fn = argv[0].Text
 	src := w.src
 	w.src = fn.src
-	w.stmt(fn.body, c)
+	w.walkStmt(fn.body, c)
 	w.src = src
 	w.restorePositional(saved)
 	fn.busy = false
@@ -82,8 +82,8 @@ func (w *walker) restorePositional(saved map[string]Word) {
 	}
 }
 
-// set remembers a value if it is known well enough to be of use.
-func (w *walker) set(name string, v Word) {
+// setValue remembers a value if it is known well enough to be of use.
+func (w *walker) setValue(name string, v Word) {
 	if w.taint == nil {
 		w.taint = map[string]Span{}
 	}
@@ -103,9 +103,9 @@ func (w *walker) set(name string, v Word) {
 	w.vars[name] = v
 }
 
-// setAll remembers a list, as in a=(x y) or set -- x y. Words with blanks in
+// setList remembers a list, as in a=(x y) or set -- x y. Words with blanks in
 // them come apart again, which is close enough.
-func (w *walker) setAll(name string, list []Word) {
+func (w *walker) setList(name string, list []Word) {
 	if len(list) == 0 || len(list) > maxLoop*4 {
 		delete(w.vars, name)
 		return
@@ -117,13 +117,13 @@ func (w *walker) setAll(name string, list []Word) {
 		all.Dynamic = all.Dynamic || e.Dynamic
 		all.Glob = all.Glob || e.Glob
 	}
-	w.set(name, all)
+	w.setValue(name, all)
 }
 
-func (w *walker) assign(a *syntax.Assign, c ctx) (Assign, bool) {
+func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
 	if a.Name == nil {
 		if a.Value != nil {
-			w.joined(a.Value, c)
+			w.joinWord(a.Value, c)
 		}
 		return Assign{}, false
 	}
@@ -131,17 +131,17 @@ func (w *walker) assign(a *syntax.Assign, c ctx) (Assign, bool) {
 		var all []Word
 		for _, e := range a.Array.Elems {
 			if e.Value != nil {
-				all = append(all, w.fields(e.Value, c)...)
+				all = append(all, w.splitFields(e.Value, c)...)
 			}
 		}
-		w.setAll(a.Name.Value, all)
+		w.setList(a.Name.Value, all)
 		return Assign{Name: a.Name.Value}, true
 	}
-	v := w.joined(a.Value, c)
+	v := w.joinWord(a.Value, c)
 	return Assign{Name: a.Name.Value, Value: v}, true
 }
 
-func (w *walker) keep(a *syntax.Assign, as Assign) {
+func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 	if a.Append {
 		old, ok := w.vars[as.Name]
 		if !ok {
@@ -151,12 +151,12 @@ func (w *walker) keep(a *syntax.Assign, as Assign) {
 		as.Value.Bare = old.Bare + as.Value.Bare
 		as.Value.Dynamic = as.Value.Dynamic || old.Dynamic
 	}
-	w.set(as.Name, as.Value)
+	w.setValue(as.Name, as.Value)
 }
 
-// decl handles export, declare, local, readonly: assignments, and a run of its
+// walkDeclaration handles export, declare, local, readonly: assignments, and a run of its
 // own so that `export HOOKMUX_X=1` can be seen.
-func (w *walker) decl(d *syntax.DeclClause, c ctx) {
+func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	run := Run{Argv: []Word{{Text: d.Variant.Value, Bare: d.Variant.Value}}}
 	in := c
 	in.sink = "export"
@@ -165,17 +165,17 @@ func (w *walker) decl(d *syntax.DeclClause, c ctx) {
 			if a.Name != nil {
 				run.Argv = append(run.Argv, Word{Text: a.Name.Value, Bare: a.Name.Value})
 			} else {
-				run.Argv = append(run.Argv, w.fields(a.Value, in)...)
+				run.Argv = append(run.Argv, w.splitFields(a.Value, in)...)
 			}
 			continue
 		}
 		// export X=$(…) keeps the output in a variable: that is not loading.
-		if as, ok := w.assign(a, c); ok {
+		if as, ok := w.readAssign(a, c); ok {
 			if a.Array == nil {
-				w.keep(a, as)
+				w.keepAssign(a, as)
 			}
 			run.Assigns = append(run.Assigns, as)
 		}
 	}
-	w.emit(run, c)
+	w.recordRun(run, c)
 }

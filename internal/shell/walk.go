@@ -6,8 +6,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// ctx is what a statement inherits from the statements around it.
-type ctx struct {
+// inherited is what a statement inherits from the statements around it.
+type inherited struct {
 	via               []string
 	from              Span
 	redirs            []Redirect
@@ -20,7 +20,7 @@ type ctx struct {
 	mounts            []Mount
 }
 
-func (c ctx) through(via string) ctx {
+func (c inherited) withVia(via string) inherited {
 	if len(c.via) >= maxVia {
 		return c
 	}
@@ -43,8 +43,8 @@ type walker struct {
 	nested int // bytes of nested text parsed so far
 }
 
-// step counts work and reports whether the budget still lasts.
-func (w *walker) step() bool {
+// takeStep counts work and reports whether the budget still lasts.
+func (w *walker) takeStep() bool {
 	w.steps++
 	if w.steps > maxSteps || len(w.out.Runs) >= maxRuns {
 		w.out.Truncated = true
@@ -53,7 +53,7 @@ func (w *walker) step() bool {
 	return true
 }
 
-func (w *walker) source(n syntax.Node) string {
+func (w *walker) sourceOf(n syntax.Node) string {
 	lo, hi := int(n.Pos().Offset()), int(n.End().Offset())
 	if lo < 0 || hi > len(w.src) || lo >= hi {
 		return "$(…)"
@@ -64,15 +64,15 @@ func (w *walker) source(n syntax.Node) string {
 	return w.src[lo:hi]
 }
 
-func (w *walker) file(f *syntax.File, src string, c ctx) {
+func (w *walker) walkFile(f *syntax.File, src string, c inherited) {
 	old := w.src
 	w.src = src
-	w.stmts(f.Stmts, c)
+	w.walkStmts(f.Stmts, c)
 	w.src = old
 }
 
-// script parses text that a wrapper will hand to a shell.
-func (w *walker) script(text string, c ctx) {
+// walkText parses text that a wrapper will hand to a shell.
+func (w *walker) walkText(text string, c inherited) {
 	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
 		w.out.Truncated = true
 		return
@@ -86,56 +86,56 @@ func (w *walker) script(text string, c ctx) {
 		}
 		return
 	}
-	w.file(f, text, c)
+	w.walkFile(f, text, c)
 }
 
-func (w *walker) stmts(list []*syntax.Stmt, c ctx) Span {
+func (w *walker) walkStmts(list []*syntax.Stmt, c inherited) Span {
 	lo := len(w.out.Runs)
 	for _, s := range list {
-		if !w.step() {
+		if !w.takeStep() {
 			break
 		}
-		w.stmt(s, c)
+		w.walkStmt(s, c)
 	}
 	return Span{lo, len(w.out.Runs)}
 }
 
-// scoped runs the statements of a subshell: its cd ends with it.
-func (w *walker) scoped(list []*syntax.Stmt, c ctx) Span {
+// walkScoped runs the statements of a subshell: its cd ends with it.
+func (w *walker) walkScoped(list []*syntax.Stmt, c inherited) Span {
 	dirs := w.dirs
-	s := w.stmts(list, c)
+	s := w.walkStmts(list, c)
 	w.dirs = dirs
 	return s
 }
 
-func (w *walker) substitution(list []*syntax.Stmt, c ctx) {
+func (w *walker) walkSubstitution(list []*syntax.Stmt, c inherited) {
 	c.from, c.input, c.hasInput, c.redirs = Span{}, Word{}, false, nil
 	c.depth++
 	if c.depth > 4*maxDepth {
 		w.out.Truncated = true
 		return
 	}
-	w.scoped(list, c)
+	w.walkScoped(list, c)
 }
 
-// inside walks the substitutions below a node that is otherwise of no interest.
-func (w *walker) inside(n syntax.Node, c ctx) {
+// walkInside walks the substitutions below a node that is otherwise of no interest.
+func (w *walker) walkInside(n syntax.Node, c inherited) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
-			w.substitution(n.Stmts, c)
+			w.walkSubstitution(n.Stmts, c)
 			return false
 		case *syntax.ProcSubst:
-			w.substitution(n.Stmts, c)
+			w.walkSubstitution(n.Stmts, c)
 			return false
 		}
 		return true
 	})
 }
 
-// stmt walks one statement and returns the runs whose output is its output.
-func (w *walker) stmt(s *syntax.Stmt, c ctx) Span {
-	if s == nil || !w.step() {
+// walkStmt walks one statement and returns the runs whose output is its output.
+func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
+	if s == nil || !w.takeStep() {
 		n := len(w.out.Runs)
 		return Span{n, n}
 	}
@@ -152,80 +152,80 @@ func (w *walker) stmt(s *syntax.Stmt, c ctx) Span {
 		}
 		if p := writesTo(r); p != nil {
 			// Walked behind the statement: only then its runs are known.
-			source := w.source(p)
+			source := w.sourceOf(p)
 			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(), Target: Word{Text: source, Bare: "x", Dynamic: true}})
 			outer := c
 			defer func() {
 				outer.input, outer.hasInput = Word{}, false
-				w.fed(p.Stmts, Span{lo, len(w.out.Runs)}, outer)
+				w.walkFed(p.Stmts, Span{lo, len(w.out.Runs)}, outer)
 			}()
 			continue
 		}
-		c = w.redirect(r, c)
+		c = w.readRedirect(r, c)
 	}
 	span := Span{lo, lo}
 	switch cmd := s.Cmd.(type) {
 	case nil:
 		if len(s.Redirs) > 0 {
-			w.emit(Run{}, c)
+			w.recordRun(Run{}, c)
 		}
 	case *syntax.CallExpr:
-		w.call(cmd, c)
+		w.walkCall(cmd, c)
 	case *syntax.BinaryCmd:
-		return w.binary(cmd, c)
+		return w.walkBinary(cmd, c)
 	case *syntax.Block:
-		w.stmts(cmd.Stmts, c)
+		w.walkStmts(cmd.Stmts, c)
 	case *syntax.Subshell:
-		w.scoped(cmd.Stmts, c)
+		w.walkScoped(cmd.Stmts, c)
 	case *syntax.IfClause:
 		for cl := cmd; cl != nil; cl = cl.Else {
-			w.stmts(cl.Cond, c)
-			w.stmts(cl.Then, c)
+			w.walkStmts(cl.Cond, c)
+			w.walkStmts(cl.Then, c)
 		}
 	case *syntax.WhileClause:
-		w.stmts(cmd.Cond, c)
-		w.stmts(cmd.Do, c)
+		w.walkStmts(cmd.Cond, c)
+		w.walkStmts(cmd.Do, c)
 	case *syntax.ForClause:
-		w.loop(cmd, c)
+		w.walkLoop(cmd, c)
 	case *syntax.CaseClause:
-		w.joined(cmd.Word, c)
+		w.joinWord(cmd.Word, c)
 		for _, it := range cmd.Items {
-			w.stmts(it.Stmts, c)
+			w.walkStmts(it.Stmts, c)
 		}
 	case *syntax.FuncDecl:
-		w.declare(cmd, c)
+		w.declareFunction(cmd, c)
 	case *syntax.TimeClause:
-		w.stmt(cmd.Stmt, c.through("time"))
+		w.walkStmt(cmd.Stmt, c.withVia("time"))
 	case *syntax.CoprocClause:
 		c.bg = true
-		w.stmt(cmd.Stmt, c)
+		w.walkStmt(cmd.Stmt, c)
 	case *syntax.DeclClause:
-		w.decl(cmd, c)
+		w.walkDeclaration(cmd, c)
 	case *syntax.TestDecl:
-		w.stmt(cmd.Body, c)
+		w.walkStmt(cmd.Body, c)
 	default: // [[ … ]], (( … )), let
-		w.inside(cmd, c)
+		w.walkInside(cmd, c)
 	}
 	span.Hi = len(w.out.Runs)
 	return span
 }
 
-func (w *walker) binary(cmd *syntax.BinaryCmd, c ctx) Span {
+func (w *walker) walkBinary(cmd *syntax.BinaryCmd, c inherited) Span {
 	if cmd.Op != syntax.Pipe && cmd.Op != syntax.PipeAll {
-		return w.list(cmd, c)
+		return w.walkList(cmd, c)
 	}
 	dirs := w.dirs
-	feed := w.stmt(cmd.X, c)
+	feed := w.walkStmt(cmd.X, c)
 	w.dirs = dirs
 	c.from, c.input, c.hasInput = feed, Word{}, false
-	out := w.stmt(cmd.Y, c)
+	out := w.walkStmt(cmd.Y, c)
 	w.dirs = dirs
 	return out
 }
 
-// list walks a && b || c from the left. The tree leans to the left, so it is
+// walkList walks a && b || c from the left. The tree leans to the left, so it is
 // unrolled first: otherwise a long list would use up the budget on the way down.
-func (w *walker) list(cmd *syntax.BinaryCmd, c ctx) Span {
+func (w *walker) walkList(cmd *syntax.BinaryCmd, c inherited) Span {
 	rest := []*syntax.Stmt{cmd.Y}
 	first := cmd.X
 	for {
@@ -237,30 +237,30 @@ func (w *walker) list(cmd *syntax.BinaryCmd, c ctx) Span {
 		first = x.X
 	}
 	lo := len(w.out.Runs)
-	w.stmt(first, c)
+	w.walkStmt(first, c)
 	for i := len(rest) - 1; i >= 0; i-- {
-		w.stmt(rest[i], c)
+		w.walkStmt(rest[i], c)
 	}
 	return Span{lo, len(w.out.Runs)}
 }
 
-func (w *walker) redirect(r *syntax.Redirect, c ctx) ctx {
+func (w *walker) readRedirect(r *syntax.Redirect, c inherited) inherited {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
-		c.input, c.hasInput = w.heredoc(r, c), true
+		c.input, c.hasInput = w.readHeredoc(r, c), true
 		return c
 	case syntax.WordHdoc:
-		c.input, c.hasInput = w.joined(r.Word, c), true
+		c.input, c.hasInput = w.joinWord(r.Word, c), true
 		return c
 	}
-	rd := Redirect{Op: r.Op.String(), Target: w.joined(r.Word, c)}
+	rd := Redirect{Op: r.Op.String(), Target: w.joinWord(r.Word, c)}
 	c.redirs = append(c.redirs, rd)
 	return c
 }
 
-// heredoc returns the body. A quoted delimiter makes it plain data; the parser
+// readHeredoc returns the body. A quoted delimiter makes it plain data; the parser
 // then gives one literal without escapes.
-func (w *walker) heredoc(r *syntax.Redirect, c ctx) Word {
+func (w *walker) readHeredoc(r *syntax.Redirect, c inherited) Word {
 	if r.Hdoc == nil {
 		return Word{}
 	}
@@ -283,27 +283,27 @@ func (w *walker) heredoc(r *syntax.Redirect, c ctx) Word {
 	b := &fieldBuilder{}
 	lo := len(w.out.Runs)
 	for _, p := range r.Hdoc.Parts {
-		w.part(b, p, c, true)
+		w.addPart(b, p, c, true)
 	}
 	b.open = true
-	b.flush()
+	b.endField()
 	word := b.done[0]
 	word.From = Span{lo, len(w.out.Runs)}
 	return word
 }
 
-// loop tries literal items one by one, so that the body sees real words.
-func (w *walker) loop(f *syntax.ForClause, c ctx) {
+// walkLoop tries literal items one by one, so that the body sees real words.
+func (w *walker) walkLoop(f *syntax.ForClause, c inherited) {
 	it, ok := f.Loop.(*syntax.WordIter)
 	if !ok {
-		w.inside(f.Loop, c)
-		w.stmts(f.Do, c)
+		w.walkInside(f.Loop, c)
+		w.walkStmts(f.Do, c)
 		return
 	}
 	var items []Word
 	literal := true
 	for _, word := range it.Items {
-		for _, item := range w.fields(word, c) {
+		for _, item := range w.splitFields(word, c) {
 			items = append(items, item)
 			// Unknown items are not worth remembering, except well-known places.
 			literal = literal && (!item.Dynamic || strings.HasPrefix(item.Bare, "$"))
@@ -312,31 +312,31 @@ func (w *walker) loop(f *syntax.ForClause, c ctx) {
 	name := it.Name.Value
 	if !literal || len(items) == 0 || len(items) > maxLoop {
 		delete(w.vars, name)
-		w.stmts(f.Do, c)
+		w.walkStmts(f.Do, c)
 		return
 	}
 	for _, item := range items {
-		w.set(name, item)
-		w.stmts(f.Do, c)
+		w.setValue(name, item)
+		w.walkStmts(f.Do, c)
 	}
 	delete(w.vars, name)
 }
 
-func (w *walker) call(call *syntax.CallExpr, c ctx) {
+func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 	var run Run
 	for _, a := range call.Assigns {
-		as, ok := w.assign(a, c)
+		as, ok := w.readAssign(a, c)
 		if !ok {
 			continue
 		}
 		run.Assigns = append(run.Assigns, as)
 		if len(call.Args) == 0 && a.Array == nil {
-			w.keep(a, as)
+			w.keepAssign(a, as)
 		}
 	}
 	in := c
 	for i, word := range call.Args {
-		fs := w.fields(word, in)
+		fs := w.splitFields(word, in)
 		if i == 0 && len(fs) > 0 {
 			switch n := baseName(fs[0].Text); n {
 			case "env", "eval", "export":
@@ -347,12 +347,12 @@ func (w *walker) call(call *syntax.CallExpr, c ctx) {
 	}
 	if len(run.Argv) == 0 {
 		if len(run.Assigns) > 0 || len(c.redirs) > 0 || len(call.Args) > 0 {
-			w.emit(run, c)
+			w.recordRun(run, c)
 		}
 		return
 	}
 	if len(run.Assigns) == 0 {
-		w.resolve(run, c, 0)
+		w.resolveRun(run, c, 0)
 		return
 	}
 	// X=1 sh -c '… $X …': the text of the inner shell sees the variable.
@@ -361,9 +361,9 @@ func (w *walker) call(call *syntax.CallExpr, c ctx) {
 		if v, ok := w.vars[as.Name]; ok {
 			saved[as.Name] = v
 		}
-		w.set(as.Name, as.Value)
+		w.setValue(as.Name, as.Value)
 	}
-	w.resolve(run, c, 0)
+	w.resolveRun(run, c, 0)
 	for _, as := range run.Assigns {
 		delete(w.vars, as.Name)
 		if v, ok := saved[as.Name]; ok {
@@ -372,8 +372,8 @@ func (w *walker) call(call *syntax.CallExpr, c ctx) {
 	}
 }
 
-// emit records a run with everything it inherits.
-func (w *walker) emit(run Run, c ctx) {
+// recordRun records a run with everything it inherits.
+func (w *walker) recordRun(run Run, c inherited) {
 	if len(w.out.Runs) >= maxRuns {
 		w.out.Truncated = true
 		return
@@ -388,11 +388,11 @@ func (w *walker) emit(run Run, c ctx) {
 	run.Sink = c.sink
 	run.Mounts = c.mounts
 	w.out.Runs = append(w.out.Runs, run)
-	w.remember(len(w.out.Runs) - 1)
+	w.rememberWritten(len(w.out.Runs) - 1)
 }
 
-// link fills To from From once all runs are known.
-func (w *walker) link() {
+// linkPipes fills To from From once all runs are known.
+func (w *walker) linkPipes() {
 	runs := w.out.Runs
 	for i := range runs {
 		from := runs[i].From

@@ -27,20 +27,20 @@ type fieldBuilder struct {
 	split bool // unquoted expansions split
 }
 
-func (b *fieldBuilder) lit(s string) {
+func (b *fieldBuilder) addLiteral(s string) {
 	b.open = true
 	b.text.WriteString(s)
 	b.bare.WriteString(s)
 }
 
-func (b *fieldBuilder) dynamic(text, bare string) {
+func (b *fieldBuilder) addDynamic(text, bare string) {
 	b.open = true
 	b.cur.Dynamic = true
 	b.text.WriteString(text)
 	b.bare.WriteString(bare)
 }
 
-func (b *fieldBuilder) flush() {
+func (b *fieldBuilder) endField() {
 	if !b.open {
 		return
 	}
@@ -52,8 +52,8 @@ func (b *fieldBuilder) flush() {
 	b.open = false
 }
 
-// value puts in the value of an expansion. Quoted ones are never split.
-func (b *fieldBuilder) value(v Word, quoted bool) {
+// addValue puts in the value of an expansion. Quoted ones are never split.
+func (b *fieldBuilder) addValue(v Word, quoted bool) {
 	b.cur.Vars = append(b.cur.Vars, v.Vars...)
 	if quoted || !b.split || !strings.ContainsAny(v.Text, " \t\n") {
 		if b.text.Len() == 0 && v.Tilde {
@@ -71,7 +71,7 @@ func (b *fieldBuilder) value(v Word, quoted bool) {
 	for rest != "" {
 		i := strings.IndexAny(rest, " \t\n")
 		if i == 0 {
-			b.flush()
+			b.endField()
 			rest = strings.TrimLeft(rest, " \t\n")
 			continue
 		}
@@ -79,54 +79,54 @@ func (b *fieldBuilder) value(v Word, quoted bool) {
 		if i > 0 {
 			piece = rest[:i]
 		}
-		b.lit(piece)
+		b.addLiteral(piece)
 		b.cur.Glob = b.cur.Glob || strings.ContainsAny(piece, "*?[")
 		b.cur.Dynamic = b.cur.Dynamic || v.Dynamic && strings.ContainsRune(piece, '$')
 		rest = rest[len(piece):]
 	}
 }
 
-// fields returns the words that word becomes.
-func (w *walker) fields(word *syntax.Word, c ctx) []Word {
-	w.step()
+// splitFields returns the words that word becomes.
+func (w *walker) splitFields(word *syntax.Word, c inherited) []Word {
+	w.takeStep()
 	if len(word.Parts) == 1 {
 		// Most words are one plain literal.
 		if l, ok := word.Parts[0].(*syntax.Lit); ok && !strings.ContainsAny(l.Value, "\\*?[{~") {
 			return []Word{{Text: l.Value, Bare: l.Value}}
 		}
 	}
-	if n := braces(word); n > 0 {
+	if n := countBraces(word); n > 0 {
 		if n > maxOpen {
 			w.out.Truncated = true
 		} else if syntax.SplitBraces(word) {
 			var out []Word
 			for alt, err := range expand.BracesSeq(nil, word) {
-				if err != nil || len(out) >= maxBraces || !w.step() {
+				if err != nil || len(out) >= maxBraces || !w.takeStep() {
 					w.out.Truncated = w.out.Truncated || err != nil
 					break
 				}
-				out = append(out, w.build(alt, c, true)...)
+				out = append(out, w.buildFields(alt, c, true)...)
 			}
 			return out
 		}
 	}
-	return w.build(word, c, true)
+	return w.buildFields(word, c, true)
 }
 
-// joined returns word as a single Word, as in an assignment or a redirect.
-func (w *walker) joined(word *syntax.Word, c ctx) Word {
+// joinWord returns word as a single Word, as in an assignment or a redirect.
+func (w *walker) joinWord(word *syntax.Word, c inherited) Word {
 	if word == nil {
 		return Word{}
 	}
-	w.step()
-	ws := w.build(word, c, false)
+	w.takeStep()
+	ws := w.buildFields(word, c, false)
 	if len(ws) == 0 {
 		return Word{}
 	}
 	return ws[0]
 }
 
-func braces(word *syntax.Word) int {
+func countBraces(word *syntax.Word) int {
 	n := 0
 	for _, p := range word.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
@@ -136,16 +136,16 @@ func braces(word *syntax.Word) int {
 	return n
 }
 
-func (w *walker) build(word *syntax.Word, c ctx, split bool) []Word {
+func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word {
 	b := &fieldBuilder{split: split}
 	lo := len(w.out.Runs)
 	for i, p := range word.Parts {
 		if l, ok := p.(*syntax.Lit); ok && i == 0 && strings.HasPrefix(l.Value, "~") {
 			b.cur.Tilde = true
 		}
-		w.part(b, p, c, false)
+		w.addPart(b, p, c, false)
 	}
-	b.flush()
+	b.endField()
 	if hi := len(w.out.Runs); hi > lo {
 		for i := range b.done {
 			b.done[i].From = Span{lo, hi}
@@ -154,64 +154,64 @@ func (w *walker) build(word *syntax.Word, c ctx, split bool) []Word {
 	return b.done
 }
 
-func (w *walker) part(b *fieldBuilder, p syntax.WordPart, c ctx, quoted bool) {
+func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		s, glob := unescape(p.Value, quoted)
-		b.lit(s)
+		s, glob := removeEscapes(p.Value, quoted)
+		b.addLiteral(s)
 		b.cur.Glob = b.cur.Glob || glob
 	case *syntax.SglQuoted:
 		s := p.Value
 		if p.Dollar {
 			s = ansiC(s)
 		}
-		b.lit(s)
+		b.addLiteral(s)
 	case *syntax.DblQuoted:
 		b.open = true
 		for _, q := range p.Parts {
-			w.part(b, q, c, true)
+			w.addPart(b, q, c, true)
 		}
 	case *syntax.ParamExp:
-		w.param(b, p, c, quoted)
+		w.addParameter(b, p, c, quoted)
 	case *syntax.CmdSubst:
 		lo := len(w.out.Runs)
-		w.substitution(p.Stmts, c)
-		if text, ok := w.substOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
-			b.value(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text, "$HOME")}, quoted)
+		w.walkSubstitution(p.Stmts, c)
+		if text, ok := w.substitutionOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
+			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text, "$HOME")}, quoted)
 			return
 		}
-		b.dynamic(w.source(p), "")
+		b.addDynamic(w.sourceOf(p), "")
 	case *syntax.ProcSubst:
 		if p.Op == syntax.CmdOut {
 			// tee >(sh) hands on what it reads itself.
-			w.fed(p.Stmts, c.from, c)
+			w.walkFed(p.Stmts, c.from, c)
 		} else {
-			w.substitution(p.Stmts, c)
+			w.walkSubstitution(p.Stmts, c)
 		}
-		b.dynamic(w.source(p), "x")
+		b.addDynamic(w.sourceOf(p), "x")
 	case *syntax.ArithmExp:
-		w.inside(p, c)
-		b.dynamic(w.source(p), "0")
+		w.walkInside(p, c)
+		b.addDynamic(w.sourceOf(p), "0")
 	case *syntax.ExtGlob:
-		b.lit(p.Op.String() + p.Pattern.Value + ")")
+		b.addLiteral(p.Op.String() + p.Pattern.Value + ")")
 		b.cur.Glob = true
 	default:
-		b.dynamic(w.source(p), "")
+		b.addDynamic(w.sourceOf(p), "")
 	}
 }
 
-func (w *walker) param(b *fieldBuilder, p *syntax.ParamExp, c ctx, quoted bool) {
-	text := w.source(p)
+func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
+	text := w.sourceOf(p)
 	if p.Param == nil {
-		w.inside(p, c)
-		b.dynamic(text, "")
+		w.walkInside(p, c)
+		b.addDynamic(text, "")
 		return
 	}
 	name := p.Param.Value
 	plain := p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Index == nil &&
 		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && len(p.Modifiers) == 0
-	if v, ok := w.vars[name]; ok && whole(p) {
-		b.value(v, false)
+	if v, ok := w.vars[name]; ok && isWholeArray(p) {
+		b.addValue(v, false)
 		return
 	}
 	if plain {
@@ -219,12 +219,12 @@ func (w *walker) param(b *fieldBuilder, p *syntax.ParamExp, c ctx, quoted bool) 
 			b.cur.From = span
 		}
 		if name == "IFS" && !quoted && b.split {
-			b.flush() // rm${IFS}-rf${IFS}/ is three words
+			b.endField() // rm${IFS}-rf${IFS}/ is three words
 			return
 		}
 		if v, ok := w.vars[name]; ok {
 			v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
-			b.value(v, quoted && name != "@")
+			b.addValue(v, quoted && name != "@")
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
@@ -232,30 +232,30 @@ func (w *walker) param(b *fieldBuilder, p *syntax.ParamExp, c ctx, quoted bool) 
 		if alwaysSet[name] {
 			bare = text
 		}
-		b.dynamic(text, bare)
+		b.addDynamic(text, bare)
 		return
 	}
 	if p.Length || p.IsSet || p.Width {
-		b.dynamic(text, "0")
+		b.addDynamic(text, "0")
 		return
 	}
 	if p.Exp == nil {
-		w.inside(p, c)
+		w.walkInside(p, c)
 		b.cur.Vars = append(b.cur.Vars, name)
-		b.dynamic(text, "")
+		b.addDynamic(text, "")
 		return
 	}
-	alt := w.joined(p.Exp.Word, c)
+	alt := w.joinWord(p.Exp.Word, c)
 	known, isKnown := w.vars[name]
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if isKnown && known.Text != "" {
-			b.value(known, quoted)
+			b.addValue(known, quoted)
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
 		if alwaysSet[name] {
-			b.dynamic("$"+name, "$"+name)
+			b.addDynamic("$"+name, "$"+name)
 			return
 		}
 		// The default is the one value that is known to be possible.
@@ -263,36 +263,36 @@ func (w *walker) param(b *fieldBuilder, p *syntax.ParamExp, c ctx, quoted bool) 
 		if alt.Text == "" {
 			alt.Text = text
 		}
-		b.value(alt, quoted)
+		b.addValue(alt, quoted)
 	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
 		if isKnown {
-			b.value(known, quoted)
+			b.addValue(known, quoted)
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
 		if alwaysSet[name] {
-			b.dynamic("$"+name, "$"+name)
+			b.addDynamic("$"+name, "$"+name)
 			return
 		}
-		b.dynamic(text, "x") // the shell stops rather than use an empty value
+		b.addDynamic(text, "x") // the shell stops rather than use an empty value
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
 		alt.Dynamic = true
 		if alt.Text == "" {
 			alt.Text = text
 		}
-		b.value(alt, quoted)
+		b.addValue(alt, quoted)
 	default:
 		b.cur.Vars = append(b.cur.Vars, name)
 		if alwaysSet[name] && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) && alt.Text == "/" {
-			b.dynamic("$"+name, "$"+name) // ${HOME%/}
+			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
 			return
 		}
-		b.dynamic(text, "")
+		b.addDynamic(text, "")
 	}
 }
 
-// whole reports whether the expansion is ${a[@]} or ${a[*]}: all of an array.
-func whole(p *syntax.ParamExp) bool {
+// isWholeArray reports whether the expansion is ${a[@]} or ${a[*]}: all of an array.
+func isWholeArray(p *syntax.ParamExp) bool {
 	if p.Index == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Exp != nil {
 		return false
 	}
@@ -304,8 +304,8 @@ func whole(p *syntax.ParamExp) bool {
 	return lit == "@" || lit == "*"
 }
 
-// unescape removes backslashes as the shell does and reports unquoted globs.
-func unescape(s string, quoted bool) (string, bool) {
+// removeEscapes removes backslashes as the shell does and reports unquoted globs.
+func removeEscapes(s string, quoted bool) (string, bool) {
 	if !strings.ContainsAny(s, `\*?[`) {
 		return s, false
 	}
@@ -359,7 +359,7 @@ func ansiC(s string) string {
 		}
 		switch {
 		case ch == 'x':
-			n, used := digits(s[i+1:], 16, 2)
+			n, used := parseDigits(s[i+1:], 16, 2)
 			b.WriteByte(byte(n))
 			i += used
 		case ch == 'u' || ch == 'U':
@@ -367,14 +367,14 @@ func ansiC(s string) string {
 			if ch == 'U' {
 				limit = 8
 			}
-			n, used := digits(s[i+1:], 16, limit)
+			n, used := parseDigits(s[i+1:], 16, limit)
 			if n > utf8.MaxRune {
 				n = utf8.RuneError
 			}
 			b.WriteRune(rune(n))
 			i += used
 		case ch >= '0' && ch <= '7':
-			n, used := digits(s[i:], 8, 3)
+			n, used := parseDigits(s[i:], 8, 3)
 			b.WriteByte(byte(n))
 			i += used - 1
 		case ch == 'c' && i+1 < len(s):
@@ -388,7 +388,7 @@ func ansiC(s string) string {
 	return b.String()
 }
 
-func digits(s string, base, limit int) (int64, int) {
+func parseDigits(s string, base, limit int) (int64, int) {
 	n := 0
 	for n < len(s) && n < limit {
 		if _, err := strconv.ParseInt(s[n:n+1], base, 64); err != nil {

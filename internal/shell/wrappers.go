@@ -84,24 +84,24 @@ var shells = map[string]bool{
 // IsShell reports whether a program of this base name runs shell text.
 func IsShell(name string) bool { return shells[name] }
 
-// resolve takes wrappers off run until a program that does the work remains,
+// resolveRun takes wrappers off run until a program that does the work remains,
 // and records it. hops bounds `sudo sudo sudo …`.
-func (w *walker) resolve(run Run, c ctx, hops int) {
-	if len(run.Argv) == 0 || hops > maxDepth || !w.step() {
+func (w *walker) resolveRun(run Run, c inherited, hops int) {
+	if len(run.Argv) == 0 || hops > maxDepth || !w.takeStep() {
 		w.out.Truncated = w.out.Truncated || hops > maxDepth
-		w.emit(run, c)
+		w.recordRun(run, c)
 		return
 	}
 	name := baseName(run.Argv[0].Text)
 	if fn, ok := w.funcs[run.Argv[0].Text]; ok {
 		run.Local = true
-		w.emit(run, c)
-		w.invoke(fn, run.Argv, c)
+		w.recordRun(run, c)
+		w.callFunction(fn, run.Argv, c)
 		return
 	}
 	if _, ok := w.files[run.Argv[0].Text]; ok {
-		w.emit(run, c)
-		w.knownFile(run.Argv[0], c, run.Argv[0].Text)
+		w.recordRun(run, c)
+		w.walkKnownFile(run.Argv[0], c, run.Argv[0].Text)
 		return
 	}
 	if special, ok := specialFor(name); ok {
@@ -109,27 +109,27 @@ func (w *walker) resolve(run Run, c ctx, hops int) {
 			return
 		}
 	} else if p, ok := prefixes[name]; ok {
-		if w.strip(name, p, run, run.Argv[1:], c, hops) {
+		if w.stripPrefix(name, p, run, run.Argv[1:], c, hops) {
 			return
 		}
 	} else if verbs, ok := subcommands[name]; ok {
-		if w.verb(name, verbs, run, c, hops) {
+		if w.stripVerb(name, verbs, run, c, hops) {
 			return
 		}
 	} else if shells[name] {
-		w.shell(name, run, c)
+		w.walkShell(name, run, c)
 		return
 	} else if isInterpreter(name) {
-		w.emit(run, c)
-		w.code(name, run, c)
+		w.recordRun(run, c)
+		w.walkCode(name, run, c)
 		return
 	}
-	w.emit(run, c)
+	w.recordRun(run, c)
 }
 
-// strip resolves what stands behind a prefix command. It reports false when
+// stripPrefix resolves what stands behind a prefix command. It reports false when
 // nothing does, so that the wrapper itself is recorded.
-func (w *walker) strip(name string, p prefix, run Run, args []Word, c ctx, hops int) bool {
+func (w *walker) stripPrefix(name string, p prefix, run Run, args []Word, c inherited, hops int) bool {
 	i := 0
 	skip := p.skip
 	if at := indexOf(args, p.need); p.need != "" && at >= 0 {
@@ -152,12 +152,12 @@ func (w *walker) strip(name string, p prefix, run Run, args []Word, c ctx, hops 
 		i++
 	}
 	if p.keep {
-		w.emit(run, c)
+		w.recordRun(run, c)
 	}
 	if i >= len(args) {
 		return p.keep
 	}
-	c = c.through(name)
+	c = c.withVia(name)
 	c.contained = c.contained || p.contain
 	if p.contain {
 		mounts, workdir := mountsOf(args, i)
@@ -169,12 +169,12 @@ func (w *walker) strip(name string, p prefix, run Run, args []Word, c ctx, hops 
 		}
 	}
 	if p.joins {
-		w.script(joinText(args[i:]), c)
+		w.walkText(joinText(args[i:]), c)
 		return true
 	}
 	rest := run
 	rest.Argv = args[i:]
-	w.resolve(rest, c, hops+1)
+	w.resolveRun(rest, c, hops+1)
 	return true
 }
 
@@ -187,7 +187,7 @@ func indexOf(args []Word, text string) int {
 	return -1
 }
 
-func (w *walker) verb(name string, verbs map[string]prefix, run Run, c ctx, hops int) bool {
+func (w *walker) stripVerb(name string, verbs map[string]prefix, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	for i, a := range args {
 		if (name == "docker" || name == "podman" || name == "nerdctl") && a.Text == "compose" {
@@ -195,7 +195,7 @@ func (w *walker) verb(name string, verbs map[string]prefix, run Run, c ctx, hops
 			continue
 		}
 		if p, ok := verbs[a.Text]; ok {
-			return w.strip(name+" "+a.Text, p, run, args[i+1:], c, hops)
+			return w.stripPrefix(name+" "+a.Text, p, run, args[i+1:], c, hops)
 		}
 		if i > 8 {
 			break
@@ -253,8 +253,8 @@ func joinText(ws []Word) string {
 	return strings.Join(parts, " ")
 }
 
-// shell handles a shell program: -c text, text on stdin, or a script file.
-func (w *walker) shell(name string, run Run, c ctx) {
+// walkShell handles a shell program: -c text, text on stdin, or a script file.
+func (w *walker) walkShell(name string, run Run, c inherited) {
 	args := run.Argv[1:]
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
@@ -281,39 +281,39 @@ func (w *walker) shell(name string, run Run, c ctx) {
 			break
 		}
 		if args[j].Dynamic {
-			w.emit(run, c) // so that a rule sees where the text came from
+			w.recordRun(run, c) // so that a rule sees where the text came from
 		}
-		w.withArgs(args[j+1:], func() { w.script(args[j].Text, c.through(name+" -c")) })
+		w.withPositional(args[j+1:], func() { w.walkText(args[j].Text, c.withVia(name+" -c")) })
 		return
 	}
-	w.emit(run, c)
+	w.recordRun(run, c)
 	if len(w.out.Runs) == 0 {
 		return
 	}
 	for _, a := range args {
 		if !strings.HasPrefix(a.Text, "-") && a.Text != "/dev/stdin" {
-			w.knownFile(a, c, name)
+			w.walkKnownFile(a, c, name)
 			return
 		}
 	}
-	if text, ok := w.stdin(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+	if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
-		w.script(text, c.through(name))
+		w.walkText(text, c.withVia(name))
 	}
 }
 
-// withArgs sets $0, $1 … for the text of sh -c 'text' a b.
-func (w *walker) withArgs(args []Word, f func()) {
+// withPositional sets $0, $1 … for the text of sh -c 'text' a b.
+func (w *walker) withPositional(args []Word, f func()) {
 	saved := w.dropPositional()
 	dirs := w.dirs
 	for i, a := range args {
 		if i < 10 {
-			w.set(positional[i], a)
+			w.setValue(positional[i], a)
 		}
 	}
 	if len(args) > 1 {
-		w.setAll("@", args[1:])
-		w.setAll("*", args[1:])
+		w.setList("@", args[1:])
+		w.setList("*", args[1:])
 	}
 	f()
 	w.dirs = dirs
