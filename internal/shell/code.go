@@ -1,35 +1,20 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
 
 // Programs of other languages given on the command line are not parsed. But
 // when such text calls out to a shell, its string literals are read as shell:
 // python3 -c 'import os; os.system("…")' runs what stands in the quotes.
 
-var interpreters = map[string]string{
-	"python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c",
-	"perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "e", "deno": "", "php": "r", "lua": "e",
-	"osascript": "e", "awk": "", "gawk": "", "mawk": "", "nawk": "", "tclsh": "", "expect": "c",
-}
-
-func isInterpreter(name string) bool {
-	_, ok := interpreters[trimVersion(name)]
-	return ok
-}
-
-// trimVersion makes python3.12 python3.
-func trimVersion(name string) string {
-	if i := strings.IndexByte(name, '.'); i > 0 {
-		return name[:i]
-	}
-	return name
-}
-
 // Code returns program text of another language that the run carries on its
 // command line or on stdin, e.g. of python3 -c. ok is false when there is none.
 func (r *Run) Code() (text string, ok bool) {
-	name := trimVersion(r.Name())
-	flags, known := interpreters[name]
+	name := programs.TrimVersion(r.Name())
+	flags, known := programs.Interpreters[name]
 	if !known {
 		return "", false
 	}
@@ -69,7 +54,7 @@ var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "chi
 func (w *walker) walkCode(name string, run Run, c inherited) {
 	in := withInput(run, c)
 	if !in.HasInput && !c.from.Empty() {
-		if text, ok := w.outputOf(c.from.Hi-1, 0); ok {
+		if text, ok := w.known.outputOf(c.from.Hi-1, 0); ok {
 			in.Input, in.HasInput = Word{Text: text}, true
 		}
 	}

@@ -9,17 +9,23 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// outputs is what runs are known to print and what files are known to hold.
+type outputs struct {
+	script *Script
+	files  map[string]string // text that an earlier run wrote to a file
+}
+
 // mktempName stands for the name mktemp invents: unknown, but a fresh place
 // below /tmp and never empty.
 const mktempName = "/tmp/mktemp.XXXXXX/"
 
 // substitutionOutput is the output of a command substitution when it can be known
 // without running anything.
-func (w *walker) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
-	if len(list) != 1 || span.Empty() || span.Hi > len(w.out.Runs) {
+func (o *outputs) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
+	if len(list) != 1 || span.Empty() || span.Hi > len(o.script.Runs) {
 		return "", false
 	}
-	text, ok := w.outputOf(span.Hi-1, 0)
+	text, ok := o.outputOf(span.Hi-1, 0)
 	if !ok {
 		return "", false
 	}
@@ -28,11 +34,11 @@ func (w *walker) substitutionOutput(span Span, list []*syntax.Stmt) (string, boo
 
 // outputOf tells what run i prints, for the few programs whose output follows
 // from their arguments. That is enough to see through `echo cm0… | base64 -d`.
-func (w *walker) outputOf(i, depth int) (string, bool) {
-	if i < 0 || i >= len(w.out.Runs) || depth > 8 {
+func (o *outputs) outputOf(i, depth int) (string, bool) {
+	if i < 0 || i >= len(o.script.Runs) || depth > 8 {
 		return "", false
 	}
-	r := &w.out.Runs[i]
+	r := &o.script.Runs[i]
 	for _, rd := range r.Redirects {
 		if rd.Writes() && rd.Target.Text != "/dev/null" && !strings.HasPrefix(rd.Target.Text, ">(") {
 			return "", false
@@ -56,44 +62,44 @@ func (w *walker) outputOf(i, depth int) (string, bool) {
 		return printfText(args)
 	case "cat", "tee":
 		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
-			return w.stdinOf(r, depth)
+			return o.stdinOf(r, depth)
 		}
 	case "base64":
-		return decodeStdin(w, r, depth, base64Decode, "-d", "-D", "--decode", "-di")
+		return o.decodeStdin(r, depth, base64Decode, "-d", "-D", "--decode", "-di")
 	case "xxd":
-		return decodeStdin(w, r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
+		return o.decodeStdin(r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
 	case "rev":
-		return decodeStdin(w, r, depth, reverseLines)
+		return o.decodeStdin(r, depth, reverseLines)
 	}
 	return "", false
 }
 
 // stdinOf is the text a run reads on its standard input, if it can be known.
-func (w *walker) stdinOf(r *Run, depth int) (string, bool) {
+func (o *outputs) stdinOf(r *Run, depth int) (string, bool) {
 	if r.HasInput {
 		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.
 		return r.Input.Text, true
 	}
 	for _, rd := range r.Redirects {
 		if rd.Reads() && !rd.Target.From.Empty() {
-			return w.outputOf(rd.Target.From.Hi-1, depth+1)
+			return o.outputOf(rd.Target.From.Hi-1, depth+1)
 		}
-		if text, ok := w.files[rd.Target.Text]; ok && rd.Reads() {
+		if text, ok := o.files[rd.Target.Text]; ok && rd.Reads() {
 			return text, true
 		}
 	}
 	if r.From.Empty() {
 		return "", false
 	}
-	return w.outputOf(r.From.Hi-1, depth+1)
+	return o.outputOf(r.From.Hi-1, depth+1)
 }
 
 // rememberWritten keeps what a run writes to a file, so that `echo … > f; sh f` is
 // seen to run it.
-func (w *walker) rememberWritten(i int) {
-	r := &w.out.Runs[i]
+func (o *outputs) rememberWritten(i int) {
+	r := &o.script.Runs[i]
 	name := r.Name()
-	if name != "echo" && name != "printf" && name != "cat" && name != "tee" || len(w.files) >= 64 {
+	if name != "echo" && name != "printf" && name != "cat" && name != "tee" || len(o.files) >= 64 {
 		return
 	}
 	var targets []string
@@ -112,16 +118,16 @@ func (w *walker) rememberWritten(i int) {
 	}
 	redirs := r.Redirects
 	r.Redirects = nil // output() asks what would be printed
-	text, ok := w.outputOf(i, 0)
+	text, ok := o.outputOf(i, 0)
 	r.Redirects = redirs
 	if !ok || len(text) > MaxSource {
 		return
 	}
-	if w.files == nil {
-		w.files = map[string]string{}
+	if o.files == nil {
+		o.files = map[string]string{}
 	}
 	for _, t := range targets {
-		w.files[t] += text
+		o.files[t] += text
 	}
 }
 
@@ -130,11 +136,11 @@ func (w *walker) walkKnownFile(file Word, c inherited, via string) bool {
 	text, ok := "", false
 	switch {
 	case file.Text == "/dev/stdin" || file.Text == "-":
-		text, ok = w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
+		text, ok = w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
 	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
-		text, ok = w.outputOf(file.From.Hi-1, 0)
+		text, ok = w.known.outputOf(file.From.Hi-1, 0)
 	default:
-		text, ok = w.files[file.Text]
+		text, ok = w.known.files[file.Text]
 	}
 	if !ok {
 		return false
@@ -185,7 +191,7 @@ func echoText(args []Word) (string, bool) {
 	}
 	parts := make([]string, len(args))
 	for i, a := range args {
-		if a.Dynamic {
+		if a.Dynamic && a.Text != a.Bare {
 			return "", false
 		}
 		parts[i] = a.Text
@@ -220,7 +226,7 @@ func printfText(args []Word) (string, bool) {
 				b.WriteByte('%')
 			case 's', 'b', 'd', 'q':
 				if len(rest) > 0 {
-					if rest[0].Dynamic {
+					if rest[0].Dynamic && rest[0].Text != rest[0].Bare {
 						return "", false
 					}
 					b.WriteString(rest[0].Text)
@@ -238,7 +244,7 @@ func printfText(args []Word) (string, bool) {
 	return b.String(), true
 }
 
-func decodeStdin(w *walker, r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
+func (o *outputs) decodeStdin(r *Run, depth int, decode func(string) (string, bool), flags ...string) (string, bool) {
 	asked := len(flags) == 0
 	for _, a := range r.Args() {
 		for _, f := range flags {
@@ -248,7 +254,7 @@ func decodeStdin(w *walker, r *Run, depth int, decode func(string) (string, bool
 	if !asked {
 		return "", false
 	}
-	in, ok := w.stdinOf(r, depth)
+	in, ok := o.stdinOf(r, depth)
 	if !ok || len(in) > MaxSource {
 		return "", false
 	}

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -161,6 +162,9 @@ type Script struct {
 // Readable reports whether Runs covers the whole text.
 func (s *Script) Readable() bool { return s.Err == nil && !s.TooLong && !s.Truncated }
 
+// IsShell reports whether a program of this base name runs shell text.
+func IsShell(name string) bool { return programs.IsShell(name) }
+
 var errNesting = errors.New("brackets are nested too deeply")
 
 // Parse reads src as bash, then as zsh if bash does not accept it.
@@ -168,7 +172,7 @@ func Parse(src string) (out Script) {
 	if len(src) > MaxSource {
 		return Script{TooLong: true}
 	}
-	w := &walker{out: &out}
+	w := &walker{out: &out, known: outputs{script: &out}}
 	defer func() {
 		// The parser is a third party's; a guard must outlive its bugs.
 		if p := recover(); p != nil {

@@ -1,8 +1,11 @@
 package shell
 
 import (
+	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // special resolves one program with rules of its own. It reports whether the
@@ -31,7 +34,7 @@ func specialTable() map[string]special {
 		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": stdinText, "batch": stdinText,
 		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
 		"tmux": tmuxText, "vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText,
-		"set": setPositional, "read": setVariable, "printf": setVariable, "source": sourceText, ".": sourceText, "tar": tarExec,
+		"set": setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable, "source": sourceText, ".": sourceText, "tar": tarExec,
 		"make": makeText, "gmake": makeText, "gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
 	}
 }
@@ -41,7 +44,7 @@ func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false
 	}
-	return w.stripPrefix(name, prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
 }
 
 func evalText(w *walker, name string, run Run, c inherited, hops int) bool {
@@ -56,18 +59,24 @@ func evalText(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-func setPositional(w *walker, _ string, run Run, c inherited, _ int) bool {
+func setPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
 	args := run.Argv[1:]
-	if len(args) < 2 || args[0].Text != "--" {
-		return false
+	if len(args) > 0 && args[0].Text == "--" {
+		w.vars.setList("@", args[1:])
 	}
-	for i, a := range args[1:] {
-		if i < 9 {
-			w.setValue(positional[i+1], a)
+	return false
+}
+
+// shiftPositional: shift, shift 2.
+func shiftPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
+	n := 1
+	if len(run.Argv) > 1 {
+		var err error
+		if n, err = strconv.Atoi(run.Argv[1].Text); err != nil {
+			return false
 		}
 	}
-	w.setList("@", args[1:])
-	w.setList("*", args[1:])
+	w.vars.shiftParameters(n)
 	return false
 }
 
@@ -82,26 +91,51 @@ func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	if name == "printf" {
 		if args[0].Text == "-v" && len(args) > 2 {
 			if text, ok := printfText(args[2:]); ok {
-				w.setValue(args[1].Text, Word{Text: text, Bare: text})
+				w.vars.setValue(args[1].Text, Word{Text: text, Bare: text})
 			}
 		}
 		return true
 	}
-	last := args[len(args)-1].Text
-	if text, ok := w.stdinOf(self, 0); ok && !strings.HasPrefix(last, "-") {
-		text, _, _ = strings.Cut(text, "\n")
-		w.setValue(last, Word{Text: text, Bare: text, Dynamic: self.Input.Dynamic})
-		return true
-	}
-	delete(w.vars, last)
-	if w.taint == nil {
-		w.taint = map[string]Span{}
-	}
-	delete(w.taint, last)
-	if !c.from.Empty() {
-		w.taint[last] = c.from
-	}
+	readVariable(w, args, self, c)
 	return true
+}
+
+// readVariable: read x <<< text, read -a list <<< text.
+func readVariable(w *walker, args []Word, self *Run, c inherited) {
+	last := args[len(args)-1].Text
+	if strings.HasPrefix(last, "-") {
+		return
+	}
+	text, ok := w.known.stdinOf(self, 0)
+	if !ok {
+		w.vars.forget(last)
+		if !c.from.Empty() {
+			w.vars.setOrigin(last, c.from)
+		}
+		return
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	for _, a := range args {
+		if len(a.Text) > 1 && a.Text[0] == '-' && strings.ContainsAny(a.Text, "aA") {
+			w.vars.setList(last, wordsOf(text))
+			return
+		}
+	}
+	w.vars.setValue(last, Word{Text: text, Bare: withoutUnknown(text), Dynamic: self.Input.Dynamic})
+}
+
+// wordsOf splits text that is known at its blanks.
+func wordsOf(text string) []Word {
+	var out []Word
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
+		dynamic := strings.ContainsAny(f, "$`")
+		bare := f
+		if dynamic {
+			bare = withoutUnknown(f)
+		}
+		out = append(out, Word{Text: f, Bare: bare, Dynamic: dynamic, Glob: strings.ContainsAny(f, "*?[")})
+	}
+	return out
 }
 
 // sourceText: source <(text), source /dev/stdin.
@@ -142,21 +176,21 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text):
-			return w.stripPrefix(name, prefixes[name], run, args, c, hops)
+			return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
 		default:
 			continue
 		}
 		w.walkText(text, c.withVia("env -S"))
 		return true
 	}
-	return w.stripPrefix(name, prefixes[name], run, args, c, hops)
+	return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
 }
 
 // sudoShell: sudo -s and -i join the words and give them to a shell.
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
-	p := prefixes[name]
+	p := programs.Prefixes[name]
 	args := run.Argv[1:]
-	n := skipOptions(args, p.values, p.long)
+	n := skipOptions(args, p.Values, p.Long)
 	for _, a := range args[:min(n, len(args))] {
 		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
 			if n == len(args)-1 && strings.ContainsAny(args[n].Text, " \t\n;|&") {
@@ -195,7 +229,7 @@ func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
 		}
 	}
 	if name == "su" {
-		if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+		if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 			w.walkText(text, c.withVia(name))
 		}
 	}
@@ -236,7 +270,7 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 
 func stdinText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
-	if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+	if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.walkText(text, c.withVia(name))
 	}

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // Programs that run another one, on what they find or are given.
@@ -27,10 +29,10 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	}
 	items := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	stdin := Run{From: c.from, Input: c.input, HasInput: c.hasInput}
-	if text, ok := w.stdinOf(&stdin, 0); ok && len(text) <= maxValue {
-		items = items[:0]
-		for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
-			items = append(items, Word{Text: f, Bare: f, From: c.from})
+	if text, ok := w.known.stdinOf(&stdin, 0); ok && len(text) <= maxValue {
+		items = wordsOf(text)
+		for k := range items {
+			items[k].From = c.from
 		}
 	}
 	rest := run
@@ -147,7 +149,7 @@ func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.dirs = nil
 	if i < len(args) {
 		w.walkText(joinText(args[i:]), c)
-	} else if text, ok := w.stdinOf(&w.out.Runs[self], 0); ok {
+	} else if text, ok := w.known.stdinOf(&w.out.Runs[self], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.walkText(text, c)
 	}
@@ -162,5 +164,5 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 			return true
 		}
 	}
-	return w.stripPrefix(name, prefixes[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
 }

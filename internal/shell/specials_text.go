@@ -32,9 +32,9 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 		if !ok {
 			continue
 		}
-		text, known := w.files[file]
+		text, known := w.known.files[file]
 		if file == "-" || file == "/dev/stdin" {
-			text, known = w.stdinOf(&w.out.Runs[self], 0)
+			text, known = w.known.stdinOf(&w.out.Runs[self], 0)
 		}
 		if known {
 			w.walkMakefile(text, in)

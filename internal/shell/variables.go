@@ -7,8 +7,144 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// What a script's variables and functions are known to hold.
+// variables is what a script's variables are known to hold at one point of it.
+type variables struct {
+	values  map[string]Word
+	lists   map[string][]Word // arrays; the positional parameters are the list "@"
+	origins map[string]Span   // runs whose output a variable holds
+}
 
+// maxList bounds the elements of a list that are remembered.
+const maxList = 64
+
+// lookup is the value of a variable: that of an array is its first element.
+func (v *variables) lookup(name string) (Word, bool) {
+	if n, err := strconv.Atoi(name); err == nil && n > 0 {
+		if list := v.lists["@"]; n <= len(list) {
+			return list[n-1], true
+		}
+		return Word{}, false
+	}
+	if value, ok := v.values[name]; ok {
+		return value, true
+	}
+	if list := v.lists[name]; len(list) > 0 && name != "@" {
+		return list[0], true
+	}
+	return Word{}, false
+}
+
+// listOf is all of an array, or the positional parameters for "@" and "*".
+func (v *variables) listOf(name string) ([]Word, bool) {
+	if name == "*" {
+		name = "@"
+	}
+	list, ok := v.lists[name]
+	if !ok {
+		if value, known := v.values[name]; known {
+			return []Word{value}, true
+		}
+	}
+	return list, ok
+}
+
+// setValue remembers a value if enough of it is known to be of use.
+func (v *variables) setValue(name string, value Word) {
+	v.forget(name)
+	if !value.From.Empty() {
+		v.setOrigin(name, value.From)
+	}
+	if !isWorthKeeping(value) {
+		return
+	}
+	if v.values == nil {
+		v.values = map[string]Word{}
+	}
+	value.From = Span{}
+	v.values[name] = value
+}
+
+// isWorthKeeping: the value is known, or it is known what program it starts with
+// or in which directory it lies.
+func isWorthKeeping(value Word) bool {
+	if len(value.Text) > maxValue {
+		return false
+	}
+	if !value.Dynamic || value.Text == value.Bare || value.Bare == "x" ||
+		strings.HasPrefix(value.Bare, "$") || strings.HasPrefix(value.Bare, "/") {
+		return true
+	}
+	first, _, several := strings.Cut(value.Text, " ")
+	return several && first != "" && !strings.ContainsAny(first, "$`=")
+}
+
+// setList remembers the elements of an array.
+func (v *variables) setList(name string, list []Word) {
+	v.forget(name)
+	if len(list) > maxList {
+		return
+	}
+	if v.lists == nil {
+		v.lists = map[string][]Word{}
+	}
+	v.lists[name] = list
+}
+
+func (v *variables) setOrigin(name string, from Span) {
+	if v.origins == nil {
+		v.origins = map[string]Span{}
+	}
+	v.origins[name] = from
+}
+
+func (v *variables) forget(name string) {
+	delete(v.values, name)
+	delete(v.lists, name)
+	delete(v.origins, name)
+}
+
+// parameters are $0, and $1 … as one list.
+type parameters struct {
+	zero    Word
+	hasZero bool
+	list    []Word
+	hasArgs bool
+}
+
+// replaceParameters sets $1 … to list and returns what they were.
+func (v *variables) replaceParameters(list []Word, known bool) parameters {
+	var saved parameters
+	saved.zero, saved.hasZero = v.values["0"]
+	saved.list, saved.hasArgs = v.lists["@"]
+	v.forget("@")
+	delete(v.values, "0")
+	if known {
+		v.setList("@", list)
+	}
+	return saved
+}
+
+func (v *variables) restoreParameters(saved parameters) {
+	v.forget("@")
+	delete(v.values, "0")
+	if saved.hasArgs {
+		v.setList("@", saved.list)
+	}
+	if saved.hasZero {
+		v.setValue("0", saved.zero)
+	}
+}
+
+// shiftParameters drops the first n positional parameters.
+func (v *variables) shiftParameters(n int) {
+	list, ok := v.lists["@"]
+	if !ok || n < 0 || n > len(list) {
+		return
+	}
+	v.lists["@"] = list[n:]
+}
+
+// function is one that the script declares.
 type function struct {
 	body *syntax.Stmt
 	src  string
@@ -28,11 +164,11 @@ func (w *walker) declareFunction(f *syntax.FuncDecl, c inherited) {
 		w.funcs[n.Value] = &function{body: f.Body, src: w.src}
 		c.fn = n.Value
 	}
-	saved := w.dropPositional()
+	saved := w.vars.replaceParameters(nil, false)
 	dirs := w.dirs
 	w.walkStmt(f.Body, c)
 	w.dirs = dirs
-	w.restorePositional(saved)
+	w.vars.restoreParameters(saved)
 }
 
 // callFunction walks a function's body once more with the arguments of this call.
@@ -41,14 +177,7 @@ func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 		return
 	}
 	fn.busy = true
-	saved := w.dropPositional()
-	for i, a := range argv[1:] {
-		if i < 9 {
-			w.setValue(strconv.Itoa(i+1), a)
-		}
-	}
-	w.setList("@", argv[1:])
-	w.setList("*", argv[1:])
+	saved := w.vars.replaceParameters(argv[1:], true)
 	c = c.withVia(argv[0].Text + "()")
 	c.depth++
 	c.fn = argv[0].Text
@@ -56,68 +185,8 @@ func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 	w.src = fn.src
 	w.walkStmt(fn.body, c)
 	w.src = src
-	w.restorePositional(saved)
+	w.vars.restoreParameters(saved)
 	fn.busy = false
-}
-
-var positional = []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "@", "*"}
-
-func (w *walker) dropPositional() map[string]Word {
-	saved := map[string]Word{}
-	for _, p := range positional {
-		if v, ok := w.vars[p]; ok {
-			saved[p] = v
-			delete(w.vars, p)
-		}
-	}
-	return saved
-}
-
-func (w *walker) restorePositional(saved map[string]Word) {
-	for _, p := range positional {
-		delete(w.vars, p)
-	}
-	for k, v := range saved {
-		w.vars[k] = v
-	}
-}
-
-// setValue remembers a value if it is known well enough to be of use.
-func (w *walker) setValue(name string, v Word) {
-	if w.taint == nil {
-		w.taint = map[string]Span{}
-	}
-	delete(w.taint, name)
-	if !v.From.Empty() {
-		w.taint[name] = v.From
-	}
-	wellKnown := !v.Dynamic || strings.HasPrefix(v.Bare, "$") || strings.HasPrefix(v.Bare, "/") || v.Bare == "x"
-	if !wellKnown || len(v.Text) > maxValue {
-		delete(w.vars, name)
-		return
-	}
-	if w.vars == nil {
-		w.vars = map[string]Word{}
-	}
-	v.From = Span{}
-	w.vars[name] = v
-}
-
-// setList remembers a list, as in a=(x y) or set -- x y. Words with blanks in
-// them come apart again, which is close enough.
-func (w *walker) setList(name string, list []Word) {
-	if len(list) == 0 || len(list) > maxLoop*4 {
-		delete(w.vars, name)
-		return
-	}
-	all := list[0]
-	for _, e := range list[1:] {
-		all.Text += " " + e.Text
-		all.Bare += " " + e.Bare
-		all.Dynamic = all.Dynamic || e.Dynamic
-		all.Glob = all.Glob || e.Glob
-	}
-	w.setValue(name, all)
 }
 
 func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
@@ -128,22 +197,63 @@ func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
 		return Assign{}, false
 	}
 	if a.Array != nil {
-		var all []Word
-		for _, e := range a.Array.Elems {
-			if e.Value != nil {
-				all = append(all, w.splitFields(e.Value, c)...)
-			}
-		}
-		w.setList(a.Name.Value, all)
+		w.readArray(a, c)
 		return Assign{Name: a.Name.Value}, true
 	}
 	v := w.joinWord(a.Value, c)
 	return Assign{Name: a.Name.Value, Value: v}, true
 }
 
-func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
+// readArray remembers name=(…) and name+=(…). Elements with a key of their own
+// are remembered one by one.
+func (w *walker) readArray(a *syntax.Assign, c inherited) {
+	name := a.Name.Value
+	var all []Word
 	if a.Append {
-		old, ok := w.vars[as.Name]
+		all, _ = w.vars.listOf(name)
+		all = all[:len(all):len(all)]
+	}
+	for _, e := range a.Array.Elems {
+		if e.Value == nil {
+			continue
+		}
+		fields := w.splitFields(e.Value, c)
+		if key, ok := literalIndex(e.Index); ok && len(fields) > 0 {
+			w.vars.setValue(name+"["+key+"]", fields[0])
+		}
+		all = append(all, fields...)
+	}
+	w.vars.setList(name, all)
+}
+
+// literalIndex is the text of an index that is written out.
+func literalIndex(index syntax.ArithmExpr) (string, bool) {
+	word, ok := index.(*syntax.Word)
+	if !ok {
+		return "", false
+	}
+	if len(word.Parts) == 1 {
+		if q, quoted := word.Parts[0].(*syntax.DblQuoted); quoted && len(q.Parts) == 1 {
+			if l, literal := q.Parts[0].(*syntax.Lit); literal {
+				return l.Value, true
+			}
+		}
+		if q, quoted := word.Parts[0].(*syntax.SglQuoted); quoted {
+			return q.Value, true
+		}
+	}
+	lit := word.Lit()
+	return lit, lit != ""
+}
+
+// keepAssign remembers what an assignment that lasts gives its variable.
+func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
+	name := as.Name
+	if key, ok := literalIndex(a.Index); ok && a.Index != nil {
+		name += "[" + key + "]"
+	}
+	if a.Append {
+		old, ok := w.vars.lookup(name)
 		if !ok {
 			return
 		}
@@ -151,11 +261,11 @@ func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 		as.Value.Bare = old.Bare + as.Value.Bare
 		as.Value.Dynamic = as.Value.Dynamic || old.Dynamic
 	}
-	w.setValue(as.Name, as.Value)
+	w.vars.setValue(name, as.Value)
 }
 
-// walkDeclaration handles export, declare, local, readonly: assignments, and a run of its
-// own so that `export HOOKMUX_X=1` can be seen.
+// walkDeclaration handles export, declare, local, readonly: assignments, and a
+// run of its own so that `export HOOKMUX_X=1` can be seen.
 func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	run := Run{Argv: []Word{{Text: d.Variant.Value, Bare: d.Variant.Value}}}
 	in := c
@@ -178,4 +288,5 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 		}
 	}
 	w.recordRun(run, c)
+	w.walkCommandVariables(run.Assigns, c)
 }

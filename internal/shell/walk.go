@@ -34,13 +34,13 @@ func (c inherited) withVia(via string) inherited {
 type walker struct {
 	out    *Script
 	src    string
-	vars   map[string]Word
-	taint  map[string]Span   // runs whose output a variable holds
-	files  map[string]string // text that an earlier run wrote to a file
+	vars   variables
+	known  outputs
 	funcs  map[string]*function
 	dirs   []Word
 	steps  int
-	nested int // bytes of nested text parsed so far
+	nested int    // bytes of nested text parsed so far
+	typed  string // what send-keys and its like typed so far
 }
 
 // takeStep counts work and reports whether the budget still lasts.
@@ -311,15 +311,15 @@ func (w *walker) walkLoop(f *syntax.ForClause, c inherited) {
 	}
 	name := it.Name.Value
 	if !literal || len(items) == 0 || len(items) > maxLoop {
-		delete(w.vars, name)
+		w.vars.forget(name)
 		w.walkStmts(f.Do, c)
 		return
 	}
 	for _, item := range items {
-		w.setValue(name, item)
+		w.vars.setValue(name, item)
 		w.walkStmts(f.Do, c)
 	}
-	delete(w.vars, name)
+	w.vars.forget(name)
 }
 
 func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
@@ -358,18 +358,19 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 	// X=1 sh -c '… $X …': the text of the inner shell sees the variable.
 	saved := map[string]Word{}
 	for _, as := range run.Assigns {
-		if v, ok := w.vars[as.Name]; ok {
+		if v, ok := w.vars.lookup(as.Name); ok {
 			saved[as.Name] = v
 		}
-		w.setValue(as.Name, as.Value)
+		w.vars.setValue(as.Name, as.Value)
 	}
 	w.resolveRun(run, c, 0)
 	for _, as := range run.Assigns {
-		delete(w.vars, as.Name)
+		w.vars.forget(as.Name)
 		if v, ok := saved[as.Name]; ok {
-			w.vars[as.Name] = v
+			w.vars.setValue(as.Name, v)
 		}
 	}
+	w.walkCommandVariables(run.Assigns, c)
 }
 
 // recordRun records a run with everything it inherits.
@@ -388,7 +389,7 @@ func (w *walker) recordRun(run Run, c inherited) {
 	run.Sink = c.sink
 	run.Mounts = c.mounts
 	w.out.Runs = append(w.out.Runs, run)
-	w.rememberWritten(len(w.out.Runs) - 1)
+	w.known.rememberWritten(len(w.out.Runs) - 1)
 }
 
 // linkPipes fills To from From once all runs are known.

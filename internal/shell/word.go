@@ -9,13 +9,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// alwaysSet are variables that a login session sets, so they never collapse a
-// path to its root by being empty.
-var alwaysSet = map[string]bool{
-	"HOME": true, "PWD": true, "OLDPWD": true, "TMPDIR": true, "USER": true,
-	"LOGNAME": true, "SHELL": true, "UID": true, "HOSTNAME": true, "PPID": true,
-}
-
 // fieldBuilder gathers the words one written word becomes: unquoted expansions
 // split at blanks, everything else stays together.
 type fieldBuilder struct {
@@ -69,21 +62,83 @@ func (b *fieldBuilder) addValue(v Word, quoted bool) {
 	// Split by hand so that leading and trailing blanks end the word, too.
 	rest := v.Text
 	for rest != "" {
-		i := strings.IndexAny(rest, " \t\n")
-		if i == 0 {
+		if strings.IndexByte(" \t\n", rest[0]) >= 0 {
 			b.endField()
 			rest = strings.TrimLeft(rest, " \t\n")
 			continue
 		}
-		piece := rest
-		if i > 0 {
-			piece = rest[:i]
+		piece := rest[:pieceEnd(rest, v.Dynamic)]
+		if v.Dynamic && strings.ContainsAny(piece, "$`") {
+			b.addDynamic(piece, withoutUnknown(piece))
+		} else {
+			b.addLiteral(piece)
 		}
-		b.addLiteral(piece)
 		b.cur.Glob = b.cur.Glob || strings.ContainsAny(piece, "*?[")
-		b.cur.Dynamic = b.cur.Dynamic || v.Dynamic && strings.ContainsRune(piece, '$')
 		rest = rest[len(piece):]
 	}
+}
+
+// pieceEnd is where the first word of an expanded value ends. Blanks inside an
+// expansion that is not known belong to it.
+func pieceEnd(s string, dynamic bool) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case strings.IndexByte(" \t\n", s[i]) >= 0:
+			return i
+		case dynamic && (s[i] == '$' || s[i] == '`'):
+			i += expansionLength(s[i:]) - 1
+		}
+	}
+	return len(s)
+}
+
+// expansionLength is how much of s the expansion at its start takes.
+func expansionLength(s string) int {
+	if s[0] == '`' {
+		if end := strings.IndexByte(s[1:], '`'); end >= 0 {
+			return end + 2
+		}
+		return len(s)
+	}
+	if len(s) < 2 {
+		return 1
+	}
+	if s[1] == '(' || s[1] == '{' {
+		depth := 0
+		for i := 1; i < len(s); i++ {
+			switch s[i] {
+			case '(', '{':
+				depth++
+			case ')', '}':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(s)
+	}
+	n := 1
+	for n < len(s) && (s[n] == '_' || s[n] >= '0' && s[n] <= '9' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
+		n++
+	}
+	return max(n, min(2, len(s)))
+}
+
+// withoutUnknown takes every expansion that may be empty out of s.
+func withoutUnknown(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '$' && s[i] != '`' {
+			b.WriteByte(s[i])
+			continue
+		}
+		n := expansionLength(s[i:])
+		if alwaysSet[strings.Trim(s[i:i+n], "${}")] {
+			b.WriteString(s[i : i+n])
+		}
+		i += n - 1
+	}
+	return b.String()
 }
 
 // splitFields returns the words that word becomes.
@@ -176,7 +231,7 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 	case *syntax.CmdSubst:
 		lo := len(w.out.Runs)
 		w.walkSubstitution(p.Stmts, c)
-		if text, ok := w.substitutionOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
+		if text, ok := w.known.substitutionOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
 			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text, "$HOME")}, quoted)
 			return
 		}
@@ -198,110 +253,6 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 	default:
 		b.addDynamic(w.sourceOf(p), "")
 	}
-}
-
-func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
-	text := w.sourceOf(p)
-	if p.Param == nil {
-		w.walkInside(p, c)
-		b.addDynamic(text, "")
-		return
-	}
-	name := p.Param.Value
-	plain := p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Index == nil &&
-		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && len(p.Modifiers) == 0
-	if v, ok := w.vars[name]; ok && isWholeArray(p) {
-		b.addValue(v, false)
-		return
-	}
-	if plain {
-		if span, ok := w.taint[name]; ok {
-			b.cur.From = span
-		}
-		if name == "IFS" && !quoted && b.split {
-			b.endField() // rm${IFS}-rf${IFS}/ is three words
-			return
-		}
-		if v, ok := w.vars[name]; ok {
-			v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
-			b.addValue(v, quoted && name != "@")
-			return
-		}
-		b.cur.Vars = append(b.cur.Vars, name)
-		bare := ""
-		if alwaysSet[name] {
-			bare = text
-		}
-		b.addDynamic(text, bare)
-		return
-	}
-	if p.Length || p.IsSet || p.Width {
-		b.addDynamic(text, "0")
-		return
-	}
-	if p.Exp == nil {
-		w.walkInside(p, c)
-		b.cur.Vars = append(b.cur.Vars, name)
-		b.addDynamic(text, "")
-		return
-	}
-	alt := w.joinWord(p.Exp.Word, c)
-	known, isKnown := w.vars[name]
-	switch p.Exp.Op {
-	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if isKnown && known.Text != "" {
-			b.addValue(known, quoted)
-			return
-		}
-		b.cur.Vars = append(b.cur.Vars, name)
-		if alwaysSet[name] {
-			b.addDynamic("$"+name, "$"+name)
-			return
-		}
-		// The default is the one value that is known to be possible.
-		alt.Dynamic = true
-		if alt.Text == "" {
-			alt.Text = text
-		}
-		b.addValue(alt, quoted)
-	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
-		if isKnown {
-			b.addValue(known, quoted)
-			return
-		}
-		b.cur.Vars = append(b.cur.Vars, name)
-		if alwaysSet[name] {
-			b.addDynamic("$"+name, "$"+name)
-			return
-		}
-		b.addDynamic(text, "x") // the shell stops rather than use an empty value
-	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
-		alt.Dynamic = true
-		if alt.Text == "" {
-			alt.Text = text
-		}
-		b.addValue(alt, quoted)
-	default:
-		b.cur.Vars = append(b.cur.Vars, name)
-		if alwaysSet[name] && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) && alt.Text == "/" {
-			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
-			return
-		}
-		b.addDynamic(text, "")
-	}
-}
-
-// isWholeArray reports whether the expansion is ${a[@]} or ${a[*]}: all of an array.
-func isWholeArray(p *syntax.ParamExp) bool {
-	if p.Index == nil || p.Excl || p.Length || p.Slice != nil || p.Repl != nil || p.Exp != nil {
-		return false
-	}
-	w, ok := p.Index.(*syntax.Word)
-	if !ok {
-		return false
-	}
-	lit := w.Lit()
-	return lit == "@" || lit == "*"
 }
 
 // removeEscapes removes backslashes as the shell does and reports unquoted globs.

@@ -3,86 +3,9 @@ package shell
 import (
 	"path"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// prefix describes a program that runs the command written behind its own
-// options. values lists the short options that take a separate argument, long
-// the long ones; skip counts positional arguments before the command.
-type prefix struct {
-	values  string
-	long    []string
-	skip    int
-	assigns bool // NAME=value may stand before the command
-	joins   bool // the command words are joined and given to a shell
-	keep    bool // the wrapper is worth a run of its own, too
-	contain bool // the command runs in a container
-	need    string
-}
-
-var prefixes = map[string]prefix{
-	"sudo":  {values: "ugpChrtTUDR", long: []string{"--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type", "--close-from", "--chroot"}, assigns: true},
-	"doas":  {values: "uC"},
-	"env":   {values: "uCSP", long: []string{"--unset", "--chdir", "--split-string"}, assigns: true},
-	"nohup": {}, "builtin": {}, "command": {}, "exec": {values: "a"}, "time": {values: "fo", long: []string{"--format", "--output"}},
-	"gtime": {values: "fo"}, "timeout": {values: "ks", long: []string{"--kill-after", "--signal"}, skip: 1},
-	"gtimeout": {values: "ks", skip: 1}, "nice": {values: "n", long: []string{"--adjustment"}},
-	"ionice": {values: "cnpPu", long: []string{"--class", "--classdata"}}, "chrt": {values: "TPD", skip: 1},
-	"stdbuf": {values: "ioe", long: []string{"--input", "--output", "--error"}}, "setsid": {}, "unbuffer": {},
-	"caffeinate": {values: "tw"}, "strace": {values: "oepEsPuIaSX"}, "ltrace": {values: "oepsua"},
-	"watch": {values: "n", long: []string{"--interval"}, joins: true}, "busybox": {}, "toybox": {},
-	"chroot": {long: []string{"--userspec", "--groups"}, skip: 1, contain: true}, "unshare": {values: "SGRw"},
-	"nsenter": {values: "tSGTr", long: []string{"--target"}}, "flock": {values: "wE", skip: 1},
-	"systemd-run": {values: "pHMEtu", long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid", "--on-active"}},
-	"torsocks":    {}, "proxychains": {values: "f"}, "proxychains4": {values: "f"}, "dbus-run-session": {},
-	"taskset": {skip: 1}, "numactl": {values: "CNmip"}, "firejail": {}, "fakeroot": {values: "lsib"}, "faketime": {values: "f", skip: 1},
-	"setarch": {skip: 1}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {values: "abcfHlpPs"}, "prlimit": {},
-	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {}, "screen": {values: "ScehpstT"},
-	"sem": {values: "j"}, "chpst": {values: "uUbemdoprft/"},
-	"pkexec": {long: []string{"--user"}}, "gosu": {skip: 1}, "su-exec": {skip: 1}, "setpriv": {long: []string{"--reuid", "--regid", "--groups"}},
-	"entr": {}, "hyperfine": {values: "wmMrpcnSsu", joins: true, long: []string{"--warmup", "--runs", "--prepare"}}, "rtk": {}, "sg": {skip: 1, joins: true},
-	"npx": {values: "pc", long: []string{"--package", "--call"}, keep: true}, "bunx": {keep: true}, "pnpx": {keep: true}, "uvx": {values: "p", keep: true},
-}
-
-// subcommands are programs whose command stands behind one of their verbs.
-var subcommands = map[string]map[string]prefix{
-	"docker":         containerVerbs,
-	"podman":         containerVerbs,
-	"nerdctl":        containerVerbs,
-	"docker-compose": composeVerbs,
-	"kubectl":        {"exec": {values: "ncf", need: "--", skip: 1, contain: true, keep: true}},
-	"oc":             {"exec": {values: "ncf", need: "--", skip: 1, contain: true, keep: true}, "rsh": {values: "ncf", need: "--", skip: 1, contain: true, keep: true}},
-	"pnpm":           {"exec": {values: "C", keep: true}, "dlx": {keep: true}},
-	"yarn":           {"exec": {keep: true}, "dlx": {values: "p", keep: true}},
-	"npm":            {"exec": {values: "p", keep: true}, "x": {values: "p", keep: true}},
-	"bun":            {"x": {keep: true}},
-	"uv":             {"run": {values: "p", long: []string{"--with", "--python", "--extra", "--group", "--project", "--directory", "--env-file"}, keep: true}},
-	"poetry":         {"run": {keep: true}}, "pipenv": {"run": {keep: true}}, "pdm": {"run": {keep: true}}, "hatch": {"run": {keep: true}},
-	"rye": {"run": {keep: true}}, "bundle": {"exec": {keep: true}}, "mise": {"exec": {need: "--", keep: true}, "x": {need: "--", keep: true}},
-	"asdf": {"exec": {keep: true}}, "direnv": {"exec": {skip: 1, keep: true}}, "nix": {"develop": {need: "-c", keep: true}, "shell": {need: "-c", keep: true}},
-	"conda": {"run": {values: "np", keep: true}}, "devcontainer": {"exec": {long: []string{"--workspace-folder", "--container-id"}, contain: true, keep: true}},
-	"flatpak-spawn": {"--host": {}}, "adb": {"shell": {joins: true, contain: true, keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
-	"doppler": {"run": {need: "--", keep: true}}, "op": {"run": {need: "--", keep: true}}, "aws-vault": {"exec": {need: "--", keep: true}},
-}
-
-var containerVerbs = map[string]prefix{
-	"exec": {values: "uwe", long: []string{"--user", "--workdir", "--env", "--env-file", "--detach-keys"}, skip: 1, contain: true, keep: true},
-	"run": {values: "vepuwhlmac", long: []string{"--name", "--volume", "--env", "--env-file", "--publish", "--user", "--workdir", "--entrypoint", "--network", "--net",
-		"--mount", "--platform", "--label", "--memory", "--cpus", "--hostname", "--add-host", "--gpus", "--shm-size", "--restart", "--cap-add", "--device", "--tmpfs", "--pull"},
-		skip: 1, contain: true, keep: true},
-}
-
-var composeVerbs = map[string]prefix{
-	"exec": {values: "uwe", long: []string{"--user", "--workdir", "--env", "--index"}, skip: 1, contain: true, keep: true},
-	"run":  {values: "uwevp", long: []string{"--user", "--workdir", "--env", "--name", "--entrypoint", "--volume"}, skip: 1, contain: true, keep: true},
-}
-
-var shells = map[string]bool{
-	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "mksh": true, "fish": true,
-	"rbash": true, "csh": true, "tcsh": true, "yash": true, "ksh93": true, "busybox-sh": true,
-}
-
-// IsShell reports whether a program of this base name runs shell text.
-func IsShell(name string) bool { return shells[name] }
 
 // resolveRun takes wrappers off run until a program that does the work remains,
 // and records it. hops bounds `sudo sudo sudo …`.
@@ -99,7 +22,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		w.callFunction(fn, run.Argv, c)
 		return
 	}
-	if _, ok := w.files[run.Argv[0].Text]; ok {
+	if _, ok := w.known.files[run.Argv[0].Text]; ok {
 		w.recordRun(run, c)
 		w.walkKnownFile(run.Argv[0], c, run.Argv[0].Text)
 		return
@@ -108,18 +31,18 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		if special(w, name, run, c, hops) {
 			return
 		}
-	} else if p, ok := prefixes[name]; ok {
+	} else if p, ok := programs.Prefixes[name]; ok {
 		if w.stripPrefix(name, p, run, run.Argv[1:], c, hops) {
 			return
 		}
-	} else if verbs, ok := subcommands[name]; ok {
+	} else if verbs, ok := programs.Subcommands[name]; ok {
 		if w.stripVerb(name, verbs, run, c, hops) {
 			return
 		}
-	} else if shells[name] {
+	} else if programs.IsShell(name) {
 		w.walkShell(name, run, c)
 		return
-	} else if isInterpreter(name) {
+	} else if programs.IsInterpreter(name) {
 		w.recordRun(run, c)
 		w.walkCode(name, run, c)
 		return
@@ -129,17 +52,17 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 
 // stripPrefix resolves what stands behind a prefix command. It reports false when
 // nothing does, so that the wrapper itself is recorded.
-func (w *walker) stripPrefix(name string, p prefix, run Run, args []Word, c inherited, hops int) bool {
+func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	i := 0
-	skip := p.skip
-	if at := indexOf(args, p.need); p.need != "" && at >= 0 {
+	skip := p.Skip
+	if at := indexOf(args, p.Need); p.Need != "" && at >= 0 {
 		i, skip = at+1, 0
-	} else if p.need != "" && p.skip == 0 {
+	} else if p.Need != "" && p.Skip == 0 {
 		i = len(args)
 	} else {
-		i = skipOptions(args, p.values, p.long)
+		i = skipOptions(args, p.Values, p.Long)
 	}
-	for p.assigns && i < len(args) && isAssignment(args[i].Text) {
+	for p.Assigns && i < len(args) && isAssignment(args[i].Text) {
 		n, v, _ := strings.Cut(args[i].Text, "=")
 		run.Assigns = append(run.Assigns, Assign{Name: n, Value: Word{Text: v, Bare: v, Dynamic: args[i].Dynamic, Vars: args[i].Vars}})
 		i++
@@ -151,15 +74,15 @@ func (w *walker) stripPrefix(name string, p prefix, run Run, args []Word, c inhe
 	if i < len(args) && args[i].Text == "--" && skip > 0 {
 		i++
 	}
-	if p.keep {
+	if p.Keep {
 		w.recordRun(run, c)
 	}
 	if i >= len(args) {
-		return p.keep
+		return p.Keep
 	}
 	c = c.withVia(name)
-	c.contained = c.contained || p.contain
-	if p.contain {
+	c.contained = c.contained || p.Contain
+	if p.Contain {
 		mounts, workdir := mountsOf(args, i)
 		c.mounts = append(c.mounts[:len(c.mounts):len(c.mounts)], mounts...)
 		if workdir != "" && len(mounts) > 0 {
@@ -168,7 +91,7 @@ func (w *walker) stripPrefix(name string, p prefix, run Run, args []Word, c inhe
 			defer func() { w.dirs = dirs }()
 		}
 	}
-	if p.joins {
+	if p.Joins {
 		w.walkText(joinText(args[i:]), c)
 		return true
 	}
@@ -187,11 +110,11 @@ func indexOf(args []Word, text string) int {
 	return -1
 }
 
-func (w *walker) stripVerb(name string, verbs map[string]prefix, run Run, c inherited, hops int) bool {
+func (w *walker) stripVerb(name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	for i, a := range args {
 		if (name == "docker" || name == "podman" || name == "nerdctl") && a.Text == "compose" {
-			verbs = composeVerbs
+			verbs = programs.ComposeVerbs
 			continue
 		}
 		if p, ok := verbs[a.Text]; ok {
@@ -296,7 +219,7 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 			return
 		}
 	}
-	if text, ok := w.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
+	if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.walkText(text, c.withVia(name))
 	}
@@ -304,20 +227,18 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 
 // withPositional sets $0, $1 … for the text of sh -c 'text' a b.
 func (w *walker) withPositional(args []Word, f func()) {
-	saved := w.dropPositional()
-	dirs := w.dirs
-	for i, a := range args {
-		if i < 10 {
-			w.setValue(positional[i], a)
-		}
+	var list []Word
+	if len(args) > 0 {
+		list = args[1:]
 	}
-	if len(args) > 1 {
-		w.setList("@", args[1:])
-		w.setList("*", args[1:])
+	saved := w.vars.replaceParameters(list, true)
+	dirs := w.dirs
+	if len(args) > 0 {
+		w.vars.setValue("0", args[0])
 	}
 	f()
 	w.dirs = dirs
-	w.restorePositional(saved)
+	w.vars.restoreParameters(saved)
 }
 
 // matchesProgram reports whether a glob as program word can mean name.

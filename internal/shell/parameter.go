@@ -1,0 +1,234 @@
+package shell
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// alwaysSet are variables that a login session sets, so they never collapse a
+// path to its root by being empty.
+var alwaysSet = map[string]bool{
+	"HOME": true, "PWD": true, "OLDPWD": true, "TMPDIR": true, "USER": true,
+	"LOGNAME": true, "SHELL": true, "UID": true, "HOSTNAME": true, "PPID": true,
+}
+
+// addParameter adds what $x, ${x…} or ${x[…]} stands for.
+func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
+	text := w.sourceOf(p)
+	if p.Param == nil {
+		w.walkInside(p, c)
+		b.addDynamic(text, "")
+		return
+	}
+	name := p.Param.Value
+	if w.addList(b, p, quoted) {
+		return
+	}
+	if isPlain(p) {
+		w.addPlain(b, name, text, quoted)
+		return
+	}
+	if p.Length || p.IsSet || p.Width {
+		b.addDynamic(text, "0")
+		return
+	}
+	if key, ok := literalIndex(p.Index); ok && p.Exp == nil && p.Repl == nil && p.Slice == nil {
+		if v, known := w.vars.lookup(name + "[" + key + "]"); known {
+			b.addValue(v, quoted)
+			return
+		}
+	}
+	if v, ok := w.evaluate(p); ok {
+		b.addValue(v, quoted)
+		return
+	}
+	if p.Exp == nil {
+		w.walkInside(p, c)
+		b.cur.Vars = append(b.cur.Vars, name)
+		b.addDynamic(text, "")
+		return
+	}
+	w.addAlternative(b, p, c, quoted)
+}
+
+// isPlain reports whether the expansion is just $x or ${x}.
+func isPlain(p *syntax.ParamExp) bool {
+	return p.Flags == nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Index == nil &&
+		p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil && len(p.Modifiers) == 0
+}
+
+func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
+	if span, ok := w.vars.origins[name]; ok {
+		b.cur.From = span
+	}
+	if name == "IFS" && !quoted && b.split {
+		b.endField() // rm${IFS}-rf${IFS}/ is three words
+		return
+	}
+	if v, ok := w.vars.lookup(name); ok {
+		v.Vars = append(v.Vars[:len(v.Vars):len(v.Vars)], name)
+		b.addValue(v, quoted)
+		return
+	}
+	b.cur.Vars = append(b.cur.Vars, name)
+	bare := ""
+	if alwaysSet[name] {
+		bare = text
+	}
+	b.addDynamic(text, bare)
+}
+
+// addAlternative handles ${x:-word} and the other operators with a word.
+func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
+	name, text := p.Param.Value, w.sourceOf(p)
+	alt := w.joinWord(p.Exp.Word, c)
+	known, isKnown := w.vars.lookup(name)
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
+		if isKnown && known.Text != "" {
+			b.addValue(known, quoted)
+			return
+		}
+		b.cur.Vars = append(b.cur.Vars, name)
+		if alwaysSet[name] {
+			b.addDynamic("$"+name, "$"+name)
+			return
+		}
+		// The default is the one value that is known to be possible.
+		alt.Dynamic = true
+		if alt.Text == "" {
+			alt.Text = text
+		}
+		b.addValue(alt, quoted)
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if isKnown {
+			b.addValue(known, quoted)
+			return
+		}
+		b.cur.Vars = append(b.cur.Vars, name)
+		if alwaysSet[name] {
+			b.addDynamic("$"+name, "$"+name)
+			return
+		}
+		b.addDynamic(text, "x") // the shell stops rather than use an empty value
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull:
+		alt.Dynamic = true
+		if alt.Text == "" {
+			alt.Text = text
+		}
+		b.addValue(alt, quoted)
+	default:
+		b.cur.Vars = append(b.cur.Vars, name)
+		suffix := p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix
+		if alwaysSet[name] && suffix && alt.Text == "/" {
+			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
+			return
+		}
+		b.addDynamic(text, "")
+	}
+}
+
+// addList adds the elements that "$@", "${a[@]}" or a slice of them stands for.
+// It reports false for every other expansion.
+func (w *walker) addList(b *fieldBuilder, p *syntax.ParamExp, quoted bool) bool {
+	name := p.Param.Value
+	all := (name == "@" || name == "*") && p.Index == nil
+	joins := name == "*"
+	if key, ok := literalIndex(p.Index); ok && (key == "@" || key == "*") {
+		all, joins = true, key == "*"
+	}
+	if !all || p.Excl || p.Length || p.Repl != nil || p.Exp != nil || p.Names != 0 {
+		return false
+	}
+	list, ok := w.vars.listOf(name)
+	if !ok {
+		return false
+	}
+	if p.Slice != nil {
+		if list, ok = sliceList(list, p, name == "@" || name == "*"); !ok {
+			return false
+		}
+	}
+	for i, v := range list {
+		switch {
+		case i > 0 && quoted && joins || i > 0 && !b.split:
+			b.addLiteral(" ")
+		case i > 0:
+			b.endField()
+		}
+		if len(v.Vars) > 0 || !v.From.Empty() {
+			b.cur.From = v.From
+		}
+		b.addValue(v, quoted)
+	}
+	return true
+}
+
+// sliceList cuts ${a[@]:from:count}. The positional parameters count from 1.
+func sliceList(list []Word, p *syntax.ParamExp, positional bool) ([]Word, bool) {
+	from, ok := literalNumber(p.Slice.Offset)
+	if !ok || from < 0 {
+		return nil, false
+	}
+	if positional && from > 0 {
+		from--
+	}
+	from = min(from, len(list))
+	list = list[from:]
+	if p.Slice.Length == nil {
+		return list, true
+	}
+	count, ok := literalNumber(p.Slice.Length)
+	if !ok || count < 0 {
+		return nil, false
+	}
+	return list[:min(count, len(list))], true
+}
+
+func literalNumber(e syntax.ArithmExpr) (int, bool) {
+	text, ok := literalIndex(e)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
+
+// maxEvaluated bounds the text that an operator such as ${x//a/b} may make.
+const maxEvaluated = 1 << 20
+
+// evaluate works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x
+// is known in full.
+func (w *walker) evaluate(p *syntax.ParamExp) (Word, bool) {
+	if p.Excl || p.Names != 0 || p.Index != nil || p.Exp == nil && p.Repl == nil && p.Slice == nil {
+		return Word{}, false
+	}
+	if p.Exp != nil {
+		switch p.Exp.Op {
+		case syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
+			syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+		default:
+			return Word{}, false
+		}
+	}
+	v, ok := w.vars.lookup(p.Param.Value)
+	if !ok || v.Dynamic || len(v.Text)*int(p.End().Offset()-p.Pos().Offset()) > maxEvaluated {
+		return Word{}, false
+	}
+	cfg := &expand.Config{Env: expand.FuncEnviron(func(name string) string {
+		if known, ok := w.vars.lookup(name); ok && !known.Dynamic {
+			return known.Text
+		}
+		return ""
+	})}
+	text, err := expand.Literal(cfg, &syntax.Word{Parts: []syntax.WordPart{p}})
+	if err != nil {
+		return Word{}, false
+	}
+	v.Text, v.Bare = text, text
+	v.Glob = v.Glob && strings.ContainsAny(text, "*?[")
+	return v, true
+}

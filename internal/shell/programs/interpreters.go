@@ -1,0 +1,25 @@
+package programs
+
+import "strings"
+
+// Interpreters run program text of other languages; the value lists the short
+// options that carry it.
+var Interpreters = map[string]string{
+	"python": "c", "python2": "c", "python3": "c", "pypy": "c", "pypy3": "c",
+	"perl": "eE", "ruby": "e", "node": "ep", "nodejs": "ep", "bun": "e", "deno": "", "php": "r", "lua": "e",
+	"osascript": "e", "awk": "", "gawk": "", "mawk": "", "nawk": "", "tclsh": "", "expect": "c",
+}
+
+// IsInterpreter reports whether name is one of them, whatever its version.
+func IsInterpreter(name string) bool {
+	_, ok := Interpreters[TrimVersion(name)]
+	return ok
+}
+
+// TrimVersion makes python3.12 python3.
+func TrimVersion(name string) string {
+	if i := strings.IndexByte(name, '.'); i > 0 {
+		return name[:i]
+	}
+	return name
+}

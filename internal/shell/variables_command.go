@@ -1,0 +1,23 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
+
+// walkCommandVariables reads the values of variables that some program will run
+// as a command, such as GIT_SSH_COMMAND.
+func (w *walker) walkCommandVariables(assigns []Assign, c inherited) {
+	c.from, c.input, c.hasInput, c.redirs = Span{}, Word{}, false, nil
+	for _, a := range assigns {
+		text := strings.TrimSpace(a.Value.Text)
+		if text == "" || !programs.RunsCommand(a.Name) {
+			continue
+		}
+		// A bare name is a program somebody has, not a command line.
+		if strings.ContainsAny(text, " \t\n;|&$`(") || strings.Contains(text, "/") {
+			w.tryText(strings.TrimPrefix(text, "!"), c.withVia(a.Name))
+		}
+	}
+}
