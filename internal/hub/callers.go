@@ -138,7 +138,18 @@ func (c *callers) passesHub(chain []proc.Process) bool {
 	return false
 }
 
-// newJudge gives the rules of authority what they need to know.
-func (h *Hub) newJudge() *authority.Judge {
-	return NewJudge(h.deps.Catalogue, h.deps.Processes, os.Getpid())
+// ForgetProcesses drops what was remembered of the process table: for a
+// program that exchanges it.
+func (h *Hub) ForgetProcesses() {
+	h.callers.forget()
+}
+
+func (c *callers) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.known)
+	clear(c.below)
+	if m, ok := c.judge.Table.(*memoTable); ok {
+		m.forget()
+	}
 }

@@ -13,35 +13,36 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 func TestEveryAgentIsAnsweredInItsOwnWords(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	for agent, words := range map[string]string{
 		"claude": `"permissionDecision":"deny"`,
 		"codex":  `"permissionDecision":"deny"`,
 		"grok":   `{"decision":"deny","reason":"no deploys today"`,
 	} {
-		ask := before(agent, "s-"+agent, w.base, "make deploy")
+		ask := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make deploy")
 		ask.ID = "deny-" + agent
-		reply := w.ask(ask)
+		reply := w.Send(ask)
 		if !strings.Contains(string(reply.Stdout), words) || !strings.Contains(string(reply.Stdout), "no deploys today") {
 			t.Errorf("%s: %q", agent, reply.Stdout)
 		}
-		pass := before(agent, "s-"+agent, w.base, "make test")
+		pass := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make test")
 		pass.ID = "pass-" + agent
-		w.mustPass(pass)
-		row := w.row("deny-"+agent, true)
-		if row.Agent != agent || row.Kind != "tool.before" || row.Session != "s-"+agent || row.verdict() != "deny" {
-			t.Errorf("%s is stored as %+v, %q", agent, row, row.verdict())
+		w.MustPass(pass)
+		row := w.Row("deny-"+agent, true)
+		if row.Agent != agent || row.Kind != "tool.before" || row.Session != "s-"+agent || row.Verdict() != "deny" {
+			t.Errorf("%s is stored as %+v, %q", agent, row, row.Verdict())
 		}
 	}
 }
 
 func TestWhatIsNotKnownPassesAndIsKept(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	for name, r := range map[string]frame.Request{
 		"unknown agent":   {Agent: "nobody-knows", Event: "PreToolUse", Payload: []byte(`{"a":1}`)},
 		"unknown event":   {Agent: "claude", Event: "SomethingNew", Payload: []byte(`{"session_id":"x","new":true}`)},
@@ -52,139 +53,139 @@ func TestWhatIsNotKnownPassesAndIsKept(t *testing.T) {
 		"no event at all": {Agent: "claude", Payload: []byte(`{}`)},
 	} {
 		r.ID = frame.NewID()
-		r.Deadline = patience
-		if got := w.ask(r); len(got.Stdout) > 0 || got.Exit != 0 {
+		r.Deadline = hubtest.Patience
+		if got := w.Send(r); len(got.Stdout) > 0 || got.Exit != 0 {
 			t.Errorf("%s: answered %q, exit %d", name, got.Stdout, got.Exit)
 		}
-		w.row(r.ID, false)
+		w.Row(r.ID, false)
 	}
 }
 
 func TestATruncatedCallIsNotWavedThrough(t *testing.T) {
 	w := open(t)
-	r := frame.Request{ID: "cut", Agent: "claude", Event: "PreToolUse", Truncated: true, Deadline: patience,
+	r := frame.Request{ID: "cut", Agent: "claude", Event: "PreToolUse", Truncated: true, Deadline: hubtest.Patience,
 		Payload: []byte(`{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/x","content":"aaaa`)}
-	w.mustDeny(r, "cannot see what this call does")
-	if row := w.row("cut", true); !row.Truncated {
+	w.MustDeny(r, "cannot see what this call does")
+	if row := w.Row("cut", true); !row.Truncated {
 		t.Errorf("stored as %+v", row)
 	}
 	// Whoever only reports is taken as it is.
-	w.mustPass(frame.Request{Agent: "claude", Event: "Notification", Truncated: true, Payload: []byte(`{"message":"aaa`)})
+	w.MustPass(frame.Request{Agent: "claude", Event: "Notification", Truncated: true, Payload: []byte(`{"message":"aaa`)})
 }
 
 func TestNestedCallsMeetOnlyLockedGuards(t *testing.T) {
 	var told atomic.Int32
-	locked := entry(t, "locked", hook.Guard, event.ToolBefore, func(_ context.Context, c *hook.Call) (event.Decision, error) {
+	locked := hubtest.Entry(t, "locked", hook.Guard, event.ToolBefore, func(_ context.Context, c *hook.Call) (event.Decision, error) {
 		if strings.Contains(c.Event.Tool.Commands[0], "locked-away") {
 			return event.Decision{Verdict: event.Deny, Reason: "locked away"}, nil
 		}
 		return event.Decision{}, nil
 	})
 	locked.Locked = true
-	observer := entry(t, "observer", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	observer := hubtest.Entry(t, "observer", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		told.Add(1)
 		return event.Decision{}, nil
 	})
-	w := open(t, noDeploys(t), locked, observer)
-	w.stand(belowHub())
-	r := before("claude", "s", w.base, "make deploy")
+	w := open(t, hubtest.NoDeploys(t), locked, observer)
+	w.SetProcesses(hubtest.BelowHub())
+	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy")
 	r.ID = "nested"
-	w.mustPass(r)
-	if !w.row("nested", false).Nested {
+	w.MustPass(r)
+	if !w.Row("nested", false).Nested {
 		t.Error("not stored as nested")
 	}
-	w.mustDeny(before("claude", "s", w.base, "locked-away"), "locked away")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "locked-away"), "locked away")
 	// The variable keeps a locked hook from meeting itself, never a guard of
 	// hookmux's own.
-	r = before("claude", "s", w.base, "locked-away")
+	r = hubtest.ToolBefore("claude", "s", w.Base, "locked-away")
 	r.Env = []byte("HOOKMUX_HANDLER=first locked\x00")
-	w.mustPass(r)
-	r = before("claude", "s", w.base, "echo > "+w.dirs.Config+"/hooks.json")
+	w.MustPass(r)
+	r = hubtest.ToolBefore("claude", "s", w.Base, "echo > "+w.Dirs.Config+"/hooks.json")
 	r.Env = []byte("HOOKMUX_HANDLER=guard.own-files\x00")
-	w.mustDeny(r, "own-files")
+	w.MustDeny(r, "own-files")
 	if told.Load() != 0 {
 		t.Error("an observer heard of a nested event")
 	}
 	// Outside, the variable alone keeps no guard away.
-	w.stand(belowAgent("claude"))
-	r = before("claude", "s", w.base, "make deploy")
+	w.SetProcesses(hubtest.BelowAgent("claude"))
+	r = hubtest.ToolBefore("claude", "s", w.Base, "make deploy")
 	r.Env = []byte("HOOKMUX_HANDLER=no-deploys\x00")
-	w.mustDeny(r, "no deploys today")
+	w.MustDeny(r, "no deploys today")
 }
 
 func TestTheRealCallerIsAnswered(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	// Grok reads Claude's settings and so calls under Claude's name.
-	w.stand(belowAgent("grok"))
-	r := before("grok", "s", w.base, "make deploy")
+	w.SetProcesses(hubtest.BelowAgent("grok"))
+	r := hubtest.ToolBefore("grok", "s", w.Base, "make deploy")
 	r.Agent, r.ID = "claude", "in-disguise"
-	if got := string(w.ask(r).Stdout); !strings.HasPrefix(got, `{"decision":"deny"`) {
+	if got := string(w.Send(r).Stdout); !strings.HasPrefix(got, `{"decision":"deny"`) {
 		t.Errorf("answered %q, want Grok's words", got)
 	}
-	if row := w.row("in-disguise", true); row.Agent != "grok" {
+	if row := w.Row("in-disguise", true); row.Agent != "grok" {
 		t.Errorf("stored as %s", row.Agent)
 	}
 	// A payload that Grok would not send is not Grok's.
 	r = frame.Request{ID: "other-words", Agent: "claude", Event: "ConfigChange", Payload: []byte(`{"hook_event_name":"ConfigChange"}`)}
-	w.mustPass(r)
-	if row := w.row("other-words", false); row.Agent != "claude" {
+	w.MustPass(r)
+	if row := w.Row("other-words", false); row.Agent != "claude" {
 		t.Errorf("stored as %s", row.Agent)
 	}
 }
 
 func TestOffMakesEverythingNeutralAndStillRecords(t *testing.T) {
-	w := open(t, noDeploys(t))
-	r := before("claude", "s", w.base, "make deploy")
-	w.mustDeny(r, "no deploys")
+	w := open(t, hubtest.NoDeploys(t))
+	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy")
+	w.MustDeny(r, "no deploys")
 	var off wire.Off
-	w.mustCall(wire.MethodOff, wire.OffParams{Seconds: 3600}, &off)
+	w.MustCall(wire.MethodOff, wire.OffParams{Seconds: 3600}, &off)
 	if off.Until == nil {
 		t.Error("off without an end")
 	}
 	r.ID = "while-off"
-	w.mustPass(r)
-	if row := w.row("while-off", true); row.outcome.Neutral != "off" {
-		t.Errorf("recorded as %+v", row.outcome)
+	w.MustPass(r)
+	if row := w.Row("while-off", true); row.Outcome.Neutral != "off" {
+		t.Errorf("recorded as %+v", row.Outcome)
 	}
 	// It outlives the hub, and ends by itself.
-	w.down()
-	w.up(noDeploys(t))
+	w.Down()
+	w.Up(hubtest.NoDeploys(t))
 	r.ID = ""
-	w.mustPass(r)
-	w.mustCall(wire.MethodOff, wire.OffParams{Seconds: 0.001}, nil)
-	w.eventually("it is on again", func() bool { return denies(w.ask(r)) })
-	w.mustCall(wire.MethodOff, wire.OffParams{}, nil)
-	w.mustPass(r)
-	w.mustCall(wire.MethodOn, nil, nil)
-	w.mustDeny(r, "no deploys")
-	if err := w.call(wire.MethodOff, wire.OffParams{Seconds: -1}, nil); err == nil {
+	w.MustPass(r)
+	w.MustCall(wire.MethodOff, wire.OffParams{Seconds: 0.001}, nil)
+	w.Eventually("it is on again", func() bool { return hubtest.Denies(w.Send(r)) })
+	w.MustCall(wire.MethodOff, wire.OffParams{}, nil)
+	w.MustPass(r)
+	w.MustCall(wire.MethodOn, nil, nil)
+	w.MustDeny(r, "no deploys")
+	if err := w.Call(wire.MethodOff, wire.OffParams{Seconds: -1}, nil); err == nil {
 		t.Error("a negative time was taken")
 	}
 }
 
 func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
-	more := entry(t, "more", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
+	more := hubtest.Entry(t, "more", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{KeepGoing: true, Reason: "the tests fail"}, nil
 	})
 	w := open(t, more)
 	for _, agent := range []string{"claude", "codex", "grok"} {
 		for turn := range 2 {
-			w.ask(said(agent, "UserPromptSubmit", map[string]any{"prompt": "go"}))
+			w.Send(hubtest.Said(agent, "UserPromptSubmit", map[string]any{"prompt": "go"}))
 			for round := range 5 {
-				r := said(agent, "Stop", map[string]any{"stop_hook_active": round > 0})
+				r := hubtest.Said(agent, "Stop", map[string]any{"stop_hook_active": round > 0})
 				r.ID = fmt.Sprintf("%s-%d-%d", agent, turn, round)
-				if got := denies(w.ask(r)); got != (round < 3) {
+				if got := hubtest.Denies(w.Send(r)); got != (round < 3) {
 					t.Errorf("%s, turn %d, round %d: kept going is %v", agent, turn, round, got)
 				}
 			}
 		}
-		if row := w.row(agent+"-1-3", true); len(row.outcome.Decision) == 0 || !strings.Contains(string(row.outcome.Decision), "3 times already") {
-			t.Errorf("the dropped round is recorded as %s", row.outcome.Decision)
+		if row := w.Row(agent+"-1-3", true); len(row.Outcome.Decision) == 0 || !strings.Contains(string(row.Outcome.Decision), "3 times already") {
+			t.Errorf("the dropped round is recorded as %s", row.Outcome.Decision)
 		}
 	}
 	// Another session has its own count.
-	r := said("codex", "Stop", map[string]any{"session_id": "another"})
-	if !denies(w.ask(r)) {
+	r := hubtest.Said("codex", "Stop", map[string]any{"session_id": "another"})
+	if !hubtest.Denies(w.Send(r)) {
 		t.Error("another session's turn was ended")
 	}
 }
@@ -192,13 +193,13 @@ func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
 func TestTheSameIDIsOneQuestion(t *testing.T) {
 	var calls atomic.Int32
 	release := make(chan struct{})
-	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		n := calls.Add(1)
 		<-release
 		return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("answer %d", n)}, nil
 	})
 	w := open(t, slow)
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "asked-often"
 	var wg sync.WaitGroup
 	replies := make([]frame.Reply, 4)
@@ -206,15 +207,15 @@ func TestTheSameIDIsOneQuestion(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			replies[i], _ = w.try(r)
+			replies[i], _ = w.TrySend(r)
 		}()
 	}
-	w.eventually("somebody asks", func() bool { return calls.Load() > 0 })
+	w.Eventually("somebody asks", func() bool { return calls.Load() > 0 })
 	close(release)
 	wg.Wait()
-	again := w.ask(r)
+	again := w.Send(r)
 	var pushed wire.PushResult
-	w.mustCall(wire.MethodPush, wire.PushParams{ID: r.ID, Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &pushed)
+	w.MustCall(wire.MethodPush, wire.PushParams{ID: r.ID, Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &pushed)
 	for _, got := range append(replies, again) {
 		if !strings.Contains(string(got.Stdout), "answer 1") {
 			t.Errorf("answered %q", got.Stdout)
@@ -223,7 +224,7 @@ func TestTheSameIDIsOneQuestion(t *testing.T) {
 	if !strings.Contains(pushed.Stdout, "answer 1") || !strings.Contains(string(pushed.Decision), "answer 1") || calls.Load() != 1 {
 		t.Errorf("%d calls, pushed: %+v", calls.Load(), pushed)
 	}
-	w.row(r.ID, true)
+	w.Row(r.ID, true)
 }
 
 func TestAStoppingHubHangsUp(t *testing.T) {
@@ -232,7 +233,7 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := make(chan struct{})
-			slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+			slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
 				close(asked)
 				<-ctx.Done()
 				return decision, nil
@@ -240,7 +241,7 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 			w := open(t, slow)
 			got := make(chan error, 1)
 			go func() {
-				reply, err := w.try(before("claude", "s", w.base, "x"))
+				reply, err := w.TrySend(hubtest.ToolBefore("claude", "s", w.Base, "x"))
 				if err == nil {
 					err = fmt.Errorf("answered %q", reply.Stdout)
 				} else {
@@ -249,8 +250,8 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 				got <- err
 			}()
 			<-asked
-			w.mustCall(wire.MethodStop, nil, nil)
-			w.gone()
+			w.MustCall(wire.MethodStop, nil, nil)
+			w.WaitEnd()
 			if err := <-got; err != nil {
 				t.Error(err)
 			}
@@ -260,7 +261,7 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 
 func TestObserversAreNotWaitedFor(t *testing.T) {
 	release, heard := make(chan struct{}), make(chan string, 1)
-	observer := entry(t, "slow-observer", hook.Observe, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+	observer := hubtest.Entry(t, "slow-observer", hook.Observe, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
 		select {
 		case <-release:
 		case <-ctx.Done():
@@ -269,31 +270,31 @@ func TestObserversAreNotWaitedFor(t *testing.T) {
 		return event.Decision{}, errors.New("the observer fell over")
 	})
 	w := open(t, observer)
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "observed"
-	w.mustPass(r) // while the observer still waits
+	w.MustPass(r) // while the observer still waits
 	close(release)
 	if id := <-heard; id != r.ID {
 		t.Errorf("heard of %s", id)
 	}
-	w.eventually("its failure is shown", func() bool {
-		_, shown := w.problem("hook:slow-observer")
+	w.Eventually("its failure is shown", func() bool {
+		_, shown := w.Problem("hook:slow-observer")
 		return shown
 	})
 }
 
 func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 	asked, ended := make(chan struct{}, 8), make(chan struct{}, 8)
-	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
 		asked <- struct{}{}
 		<-ctx.Done()
 		ended <- struct{}{}
 		return event.Decision{}, ctx.Err()
 	})
 	w := open(t, slow)
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "left"
-	conn := w.dial()
+	conn := w.Dial()
 	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
 		t.Fatal(err)
 	}
@@ -301,72 +302,72 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 	conn.Close()
 	select {
 	case <-ended:
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		t.Fatal("the handler runs on")
 	}
-	row := w.row(r.ID, true)
-	if row.verdict() != "none" || row.outcome.Neutral != callerLeft {
-		t.Errorf("recorded as %s, %+v", row.verdict(), row.outcome)
+	row := w.Row(r.ID, true)
+	if row.Verdict() != "none" || row.Outcome.Neutral != callerLeft {
+		t.Errorf("recorded as %s, %+v", row.Verdict(), row.Outcome)
 	}
-	if p, shown := w.problem("hook:"); shown {
+	if p, shown := w.Problem("hook:"); shown {
 		t.Errorf("a person's interrupt is shown as %q", p.What)
 	}
 	// Asking again is a new question, not the broken one's answer.
 	again := make(chan struct{})
-	go func() { defer close(again); _, _ = w.try(r) }()
+	go func() { defer close(again); _, _ = w.TrySend(r) }()
 	<-asked
-	w.down()
+	w.Down()
 	<-again
 }
 
 func TestTheDeadlineIsKept(t *testing.T) {
-	stuck := entry(t, "stuck", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+	stuck := hubtest.Entry(t, "stuck", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
 		<-ctx.Done()
 		return event.Decision{Verdict: event.Allow}, nil // too late to count
 	})
 	w := open(t, stuck)
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.Deadline = 50 * time.Millisecond
-	w.mustDeny(r, "stuck")
+	w.MustDeny(r, "stuck")
 }
 
 func TestAHandlerThatPanicsIsAGuardThatFails(t *testing.T) {
-	bad := entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) { panic("oops") })
+	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) { panic("oops") })
 	w := open(t, bad)
-	w.mustDeny(before("codex", "s", w.base, "x"), "bad")
-	if _, shown := w.problem("hook:bad"); !shown {
+	w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "x"), "bad")
+	if _, shown := w.Problem("hook:bad"); !shown {
 		t.Error("not shown")
 	}
 }
 
 func TestExplainLeavesNoTrace(t *testing.T) {
 	var ran atomic.Bool
-	user := entry(t, "user", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	user := hubtest.Entry(t, "user", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		ran.Store(true)
 		return event.Decision{}, nil
 	})
 	w := open(t, user)
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	var got wire.Explained
-	w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload, Decision: []byte(`{"verdict":"deny","reason":"why"}`)}, &got)
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload, Decision: []byte(`{"verdict":"deny","reason":"why"}`)}, &got)
 	if !strings.Contains(got.Answer.Stdout, "deny") || len(got.Matched) == 0 {
 		t.Errorf("explained as %+v", got)
 	}
-	w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &got)
-	if ran.Load() || len(w.rows()) != 0 {
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &got)
+	if ran.Load() || len(w.Rows()) != 0 {
 		t.Error("explaining had effects")
 	}
-	if err := w.call(wire.MethodExplain, wire.ExplainParams{Agent: "nobody"}, nil); err == nil {
+	if err := w.Call(wire.MethodExplain, wire.ExplainParams{Agent: "nobody"}, nil); err == nil {
 		t.Error("an unknown agent was explained")
 	}
 }
 
 // A frame that comes in pieces is a frame.
 func TestFramesMayComeSlowly(t *testing.T) {
-	w := open(t, noDeploys(t))
-	r := before("claude", "s", w.base, "make deploy")
+	w := open(t, hubtest.NoDeploys(t))
+	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy")
 	r.ID = "in-pieces"
-	conn := w.dial()
+	conn := w.Dial()
 	b := frame.AppendRequest(nil, &r)
 	for len(b) > 0 {
 		n := min(len(b), 37)
@@ -376,7 +377,7 @@ func TestFramesMayComeSlowly(t *testing.T) {
 		b = b[n:]
 	}
 	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
-	if err != nil || !denies(reply) {
+	if err != nil || !hubtest.Denies(reply) {
 		t.Errorf("%q %v", reply.Stdout, err)
 	}
 }

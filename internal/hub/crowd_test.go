@@ -20,7 +20,7 @@ func TestPushedFlood(t *testing.T) {
 	var conns []net.Conn
 	push := func(session string) net.Conn {
 		t.Helper()
-		conn := w.dial()
+		conn := w.Dial()
 		b, _ := json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-"+session, "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")})
 		if _, err := conn.Write(append(b, '\n')); err != nil {
 			t.Fatal(err)
@@ -34,7 +34,7 @@ func TestPushedFlood(t *testing.T) {
 		}
 		conns = append(conns, push(session))
 	}
-	w.eventually("all wait", func() bool { return w.h.desk.table.Pushed() == feed.MaxPushed })
+	w.Eventually("all wait", func() bool { return w.h.desk.table.Pushed() == feed.MaxPushed })
 	for range 3 {
 		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash", map[string]any{"command": "make"}, ""))
 		if !strings.Contains(string(got), `"timed_out"`) || !strings.Contains(string(got), "too many pushed requests wait") {
@@ -44,12 +44,12 @@ func TestPushedFlood(t *testing.T) {
 	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-real", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")); !strings.Contains(string(got), "too many requests of this session wait") {
 		t.Errorf("%s", got)
 	}
-	if p, ok := w.problem("crowd-pushed::"); !ok || p.Count != 1 || !strings.Contains(p.What, "256 requests wait that programs pushed") {
+	if p, ok := w.Problem("crowd-pushed::"); !ok || p.Count != 1 || !strings.Contains(p.What, "256 requests wait that programs pushed") {
 		t.Errorf("%+v %v", p, ok)
 	}
 	// event.push is the same door under another name.
 	var result wire.PushResult
-	w.mustCall(wire.MethodPush, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Timeout: 60,
+	w.MustCall(wire.MethodPush, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Timeout: 60,
 		Payload: json.RawMessage(`{"session_id":"e","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make"}}`)}, &result)
 	if result.Stdout != "" {
 		t.Errorf("%+v", result)
@@ -57,7 +57,7 @@ func TestPushedFlood(t *testing.T) {
 	// The session itself is asked about as ever, and people are heard.
 	call := w.hold(permission("real", "make install"))
 	var mine *wire.FeedItem
-	w.eventually("the hook's request waits", func() bool {
+	w.Eventually("the hook's request waits", func() bool {
 		for _, item := range w.items() {
 			if strings.Contains(item.Shown, "make install") {
 				mine = &item
@@ -72,8 +72,8 @@ func TestPushedFlood(t *testing.T) {
 	for _, c := range conns {
 		c.Close()
 	}
-	w.eventually("it is taken back", func() bool {
-		_, flooded := w.problem("crowd-pushed")
+	w.Eventually("it is taken back", func() bool {
+		_, flooded := w.Problem("crowd-pushed")
 		return !flooded && len(w.items()) == 0
 	})
 }
@@ -88,12 +88,12 @@ func TestCrowdOfAnAgentWithoutAPrompt(t *testing.T) {
 	for range feed.MaxPending {
 		calls = append(calls, w.hold(piCall(true)))
 	}
-	w.eventually("as many wait as may", func() bool { return len(w.items()) == feed.MaxPending })
-	if got := string(w.ask(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
+	w.Eventually("as many wait as may", func() bool { return len(w.items()) == feed.MaxPending })
+	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %q", got)
 	}
 	for _, c := range calls {
 		c.conn.Close()
 	}
-	w.eventually("all are gone", func() bool { return len(w.items()) == 0 })
+	w.Eventually("all are gone", func() bool { return len(w.items()) == 0 })
 }

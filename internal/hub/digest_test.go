@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -16,14 +17,14 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	before := w.hold(permission("before", "make")) // nobody there: passes at once
 	before.answer()
-	w.mustCall(wire.MethodAway, nil, nil)
+	w.MustCall(wire.MethodAway, nil, nil)
 
 	call := w.hold(permission("s", "npm test"))
 	item := w.waiting()
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
 	call.answer()
 	for range 2 { // by the grant
-		if got := w.ask(permission("t", "npm test")); !strings.Contains(string(got.Stdout), `"allow"`) {
+		if got := w.Send(permission("t", "npm test")); !strings.Contains(string(got.Stdout), `"allow"`) {
 			t.Fatalf("%s", got.Stdout)
 		}
 	}
@@ -31,9 +32,9 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	second := w.waiting()
 	w.say(wire.FeedReplyParams{ID: second.ID, Choice: "deny", Reason: "not now"})
 	call.answer()
-	w.down()
-	w.up()
-	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+	w.Down()
+	w.Up()
+	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 		map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"}, map[string]any{"label": "y"}}}}}})
 	call = w.hold(asking)
 	third := w.waiting()
@@ -42,16 +43,16 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	r := permission("s", "too late")
 	r.Deadline = 50 * time.Millisecond
 	w.hold(r).answer()
-	w.down()
-	w.up()
-	w.ask(permission("t", "npm test"))
+	w.Down()
+	w.Up()
+	w.Send(permission("t", "npm test"))
 	call = w.hold(permission("s", "last"))
 	last := w.waiting()
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: last.ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: last.ID}, nil)
 	call.answer()
 
 	var digest wire.Digest
-	w.mustCall(wire.MethodBack, nil, &digest)
+	w.MustCall(wire.MethodBack, nil, &digest)
 	var lines []string
 	for _, i := range digest.Ended {
 		line := i.Kind + " " + i.Status
@@ -80,7 +81,7 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	if three := digest.Ended[2]; len(three.Decision.Answers) != 1 || three.Decision.Answers[0].Words() != "y" {
 		t.Errorf("%+v", three.Decision)
 	}
-	w.mustCall(wire.MethodBack, nil, &digest)
+	w.MustCall(wire.MethodBack, nil, &digest)
 	if digest.WasAway {
 		t.Error("twice")
 	}

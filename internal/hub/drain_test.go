@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/spool"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -21,18 +22,18 @@ func left(id string) *spool.Record {
 }
 
 func (w *house) stored() map[string]int {
-	w.t.Helper()
+	w.T.Helper()
 	seen := map[string]int{}
-	for _, r := range w.rows() {
+	for _, r := range w.Rows() {
 		seen[r.ID]++
 	}
 	return seen
 }
 
 func (w *house) mustStoreOnce(ids ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	seen := map[string]int{}
-	w.eventually(fmt.Sprintf("%d events are stored", len(ids)), func() bool {
+	w.Eventually(fmt.Sprintf("%d events are stored", len(ids)), func() bool {
 		seen = w.stored()
 		for _, id := range ids {
 			if seen[id] == 0 {
@@ -43,7 +44,7 @@ func (w *house) mustStoreOnce(ids ...string) {
 	})
 	for id, n := range seen {
 		if n != 1 {
-			w.t.Errorf("%s is stored %d times", id, n)
+			w.T.Errorf("%s is stored %d times", id, n)
 		}
 	}
 }
@@ -53,39 +54,39 @@ func (w *house) mustStoreOnce(ids ...string) {
 func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
 	for name, broken := range map[string]struct{ wreck, repair func(w *house) }{
 		"the journal is a folder": {
-			func(w *house) { w.write(w.dirs.State+"/journal.db/in-the-way", "") },
-			func(w *house) { must(w.t, os.RemoveAll(w.dirs.State+"/journal.db")) },
+			func(w *house) { w.Write(w.Dirs.State+"/journal.db/in-the-way", "") },
+			func(w *house) { must(w.T, os.RemoveAll(w.Dirs.State+"/journal.db")) },
 		},
 		"the state folder is a file": {
-			func(w *house) { w.write(w.dirs.State, "not a folder") },
-			func(w *house) { must(w.t, os.Remove(w.dirs.State)) },
+			func(w *house) { w.Write(w.Dirs.State, "not a folder") },
+			func(w *house) { must(w.T, os.Remove(w.Dirs.State)) },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newHouse(t)
-			must(t, os.MkdirAll(filepath.Dir(w.dirs.State), 0o700))
+			must(t, os.MkdirAll(filepath.Dir(w.Dirs.State), 0o700))
 			broken.wreck(w)
-			w.up(noDeploys(t))
+			w.Up(hubtest.NoDeploys(t))
 			ids := numbered("n", 20)
 			for i, id := range ids {
-				r := before("claude", "s", w.base, fmt.Sprintf("make deploy %d", i))
+				r := hubtest.ToolBefore("claude", "s", w.Base, fmt.Sprintf("make deploy %d", i))
 				r.ID = id
-				w.mustDeny(r, "no deploys")
+				w.MustDeny(r, "no deploys")
 			}
-			p, shown := w.problem("journal")
+			p, shown := w.Problem("journal")
 			if !shown || !strings.Contains(p.What, "events are not reaching the journal") || p.Fix == "" {
 				t.Errorf("shown as %+v", p)
 			}
 			broken.repair(w)
-			w.eventually("the journal is opened", func() bool { return w.h.drain.book.Load() != nil })
+			w.Eventually("the journal is opened", func() bool { return w.h.drain.book.Load() != nil })
 			w.mustStoreOnce(ids...)
-			w.eventually("nothing is wrong any more", func() bool {
-				info, err := w.c.Info(t.Context())
+			w.Eventually("nothing is wrong any more", func() bool {
+				info, err := w.Client.Info(t.Context())
 				return err == nil && len(info.Problems) == 0
 			})
 			// The next hub finds nothing left over.
-			w.down()
-			w.up()
+			w.Down()
+			w.Up()
 			w.mustStoreOnce(ids...)
 		})
 	}
@@ -102,28 +103,28 @@ func must(t *testing.T, err error) {
 // for however many hubs it takes.
 func TestWhatABrokenJournalDidNotTakeWaitsForTheNextHub(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.State+"/journal.db/in-the-way", "")
+	w.Write(w.Dirs.State+"/journal.db/in-the-way", "")
 	ids := numbered("n", 12)
-	w.up()
+	w.Up()
 	w.report(ids...)
 	for range 5 { // more often than a record may be suspected
-		w.down()
-		w.up()
+		w.Down()
+		w.Up()
 	}
-	w.down()
-	must(t, os.RemoveAll(w.dirs.State+"/journal.db"))
-	w.up()
+	w.Down()
+	must(t, os.RemoveAll(w.Dirs.State+"/journal.db"))
+	w.Up()
 	w.mustStoreOnce(ids...)
-	if _, shown := w.problem("aside"); shown {
+	if _, shown := w.Problem("aside"); shown {
 		t.Error("good records were set aside")
 	}
-	w.eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
+	w.Eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
 }
 
 // intakeFiles counts the files of the intake that hold something.
 func (w *house) intakeFiles() int {
 	n := 0
-	files, _ := filepath.Glob(w.dirs.Intake() + "/*")
+	files, _ := filepath.Glob(w.Dirs.Intake() + "/*")
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
 			n++
@@ -134,23 +135,23 @@ func (w *house) intakeFiles() int {
 
 func TestIntakeThatCannotBeWritten(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Intake(), "in the way")
-	w.up(noDeploys(t))
-	w.mustDeny(before("claude", "s", w.base, "make deploy"), "no deploys")
+	w.Write(w.Dirs.Intake(), "in the way")
+	w.Up(hubtest.NoDeploys(t))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no deploys")
 	w.report("through-memory")
 	w.mustStoreOnce("through-memory")
-	if _, shown := w.problem("intake"); !shown {
+	if _, shown := w.Problem("intake"); !shown {
 		t.Error("not shown")
 	}
-	must(t, os.Remove(w.dirs.Intake()))
-	w.eventually("it is mended", func() bool { _, shown := w.problem("intake"); return !shown })
+	must(t, os.Remove(w.Dirs.Intake()))
+	w.Eventually("it is mended", func() bool { _, shown := w.Problem("intake"); return !shown })
 	w.report("written-down")
 	w.mustStoreOnce("through-memory", "written-down")
 }
 
 func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
 	w := newHouse(t)
-	log, err := spool.OpenLog(w.dirs.Intake())
+	log, err := spool.OpenLog(w.Dirs.Intake())
 	must(t, err)
 	ids := numbered("acknowledged", 1200) // several batches
 	for _, id := range ids {
@@ -165,101 +166,101 @@ func TestRecordsOfADeadHubAreStoredOnce(t *testing.T) {
 	must(t, log.Close())
 	// A torn tail, and garbage between records.
 	torn := spool.Append(nil, left("torn"))
-	f := w.dirs.Intake() + "/intake-9000.log"
+	f := w.Dirs.Intake() + "/intake-9000.log"
 	good := spool.Append([]byte("garbage"), left("behind-garbage"))
-	w.write(f, string(append(good, torn[:len(torn)-3]...)))
+	w.Write(f, string(append(good, torn[:len(torn)-3]...)))
 	spooled := numbered("spooled", 30)
 	for _, id := range append(spooled, ids[1]) {
-		must(t, spool.Leave(w.dirs.Spool(), left(id)))
+		must(t, spool.Leave(w.Dirs.Spool(), left(id)))
 	}
-	w.up()
+	w.Up()
 	w.mustStoreOnce(append(append(ids, spooled...), "behind-garbage")...)
 	if n := w.stored()["torn"]; n != 0 {
 		t.Error("half a record was stored")
 	}
-	if _, shown := w.problem("intake-garbage"); !shown {
+	if _, shown := w.Problem("intake-garbage"); !shown {
 		t.Error("garbage is not shown")
 	}
-	w.eventually("all files are gone", func() bool {
-		files, _ := spool.Sweep(w.dirs.Spool())
+	w.Eventually("all files are gone", func() bool {
+		files, _ := spool.Sweep(w.Dirs.Spool())
 		return w.intakeFiles() == 0 && len(files) == 0
 	})
 	// What hooks leave later is found as well.
-	must(t, spool.Leave(w.dirs.Spool(), left("later")))
+	must(t, spool.Leave(w.Dirs.Spool(), left("later")))
 	w.mustStoreOnce("later")
 }
 
 func TestAFileThatCannotBeReadStays(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Intake()+"/intake-1.log/a-folder", "")
-	must(t, os.MkdirAll(w.dirs.Spool()+"/x.10.rec", 0o700))
-	w.up()
+	w.Write(w.Dirs.Intake()+"/intake-1.log/a-folder", "")
+	must(t, os.MkdirAll(w.Dirs.Spool()+"/x.10.rec", 0o700))
+	w.Up()
 	w.report("meanwhile")
 	w.mustStoreOnce("meanwhile")
-	w.eventually("it is shown", func() bool { _, shown := w.problem("intake-read"); return shown })
-	for _, file := range []string{w.dirs.Intake() + "/intake-1.log", w.dirs.Spool() + "/x.10.rec"} {
+	w.Eventually("it is shown", func() bool { _, shown := w.Problem("intake-read"); return shown })
+	for _, file := range []string{w.Dirs.Intake() + "/intake-1.log", w.Dirs.Spool() + "/x.10.rec"} {
 		if _, err := os.Stat(file); err != nil {
 			t.Errorf("%s was thrown away: %v", file, err)
 		}
 	}
 	// Once it can be read, it is.
-	must(t, os.RemoveAll(w.dirs.Intake()+"/intake-1.log"))
-	w.write(w.dirs.Intake()+"/intake-1.log", string(spool.Append(nil, left("at-last"))))
+	must(t, os.RemoveAll(w.Dirs.Intake()+"/intake-1.log"))
+	w.Write(w.Dirs.Intake()+"/intake-1.log", string(spool.Append(nil, left("at-last"))))
 	w.mustStoreOnce("meanwhile", "at-last")
-	w.eventually("it is mended", func() bool {
-		_, shown := w.problem("intake-read:" + w.dirs.Intake() + "/intake-1.log")
+	w.Eventually("it is mended", func() bool {
+		_, shown := w.Problem("intake-read:" + w.Dirs.Intake() + "/intake-1.log")
 		return !shown
 	})
 }
 
 func TestAPoisonedRecordIsSetAside(t *testing.T) {
 	w := newHouse(t)
-	file := w.dirs.Intake() + "/intake-1.log"
-	w.write(file, string(spool.Append(spool.Append(spool.Append(nil, left("good-1")), left("poison")), left("good-2"))))
-	must(t, os.MkdirAll(w.dirs.Runtime, 0o700))
+	file := w.Dirs.Intake() + "/intake-1.log"
+	w.Write(file, string(spool.Append(spool.Append(spool.Append(nil, left("good-1")), left("poison")), left("good-2"))))
+	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
 	// As a hub leaves it that died over this record a second time.
-	attempt{file: filepath.Join(w.dirs.Runtime, "attempt")}.with(file, "poison", maxTries).write()
-	w.up()
+	attempt{file: filepath.Join(w.Dirs.Runtime, "attempt")}.with(file, "poison", maxTries).write()
+	w.Up()
 	w.mustStoreOnce("good-1", "good-2")
 	if n := w.stored()["poison"]; n != 0 {
 		t.Error("it was tried again")
 	}
-	if p, shown := w.problem("aside:poison"); !shown || p.Fix == "" {
+	if p, shown := w.Problem("aside:poison"); !shown || p.Fix == "" {
 		t.Errorf("shown as %+v", p)
 	}
-	kept, err := spool.Sweep(w.dirs.State + "/aside")
+	kept, err := spool.Sweep(w.Dirs.State + "/aside")
 	if err != nil || len(kept) != 1 || kept[0].ID != "poison" {
 		t.Errorf("kept: %v %v", kept, err)
 	}
-	w.eventually("the file is gone", func() bool { _, err := os.Stat(file); return os.IsNotExist(err) })
-	if _, err := os.Stat(filepath.Join(w.dirs.Runtime, "attempt")); err == nil {
+	w.Eventually("the file is gone", func() bool { _, err := os.Stat(file); return os.IsNotExist(err) })
+	if _, err := os.Stat(filepath.Join(w.Dirs.Runtime, "attempt")); err == nil {
 		t.Error("the note stays")
 	}
 }
 
 func TestASuspectedRecordGetsItsTries(t *testing.T) {
 	w := newHouse(t)
-	file := w.dirs.Intake() + "/intake-1.log"
-	w.write(file, string(spool.Append(spool.Append(nil, left("one")), left("two"))))
-	must(t, os.MkdirAll(w.dirs.Runtime, 0o700))
-	attempt{file: filepath.Join(w.dirs.Runtime, "attempt")}.with(file, "two", maxTries-1).write()
-	w.up()
+	file := w.Dirs.Intake() + "/intake-1.log"
+	w.Write(file, string(spool.Append(spool.Append(nil, left("one")), left("two"))))
+	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
+	attempt{file: filepath.Join(w.Dirs.Runtime, "attempt")}.with(file, "two", maxTries-1).write()
+	w.Up()
 	w.mustStoreOnce("one", "two")
 }
 
 func TestOldEventsAreForgotten(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Config+"/config.json", `{"journal.keep": "1h", "journal.keep.codex": "100d"}`)
+	w.Write(w.Dirs.Config+"/config.json", `{"journal.keep": "1h", "journal.keep.codex": "100d"}`)
 	for id, age := range map[string]time.Duration{"new": time.Minute, "old": 2 * time.Hour} {
 		rec := left(id)
 		rec.Time = time.Now().Add(-age)
-		must(t, spool.Leave(w.dirs.Spool(), rec))
+		must(t, spool.Leave(w.Dirs.Spool(), rec))
 	}
 	codex := left("old-codex")
 	codex.Agent, codex.Event, codex.Time = "codex", "Stop", time.Now().Add(-2*time.Hour)
-	must(t, spool.Leave(w.dirs.Spool(), codex))
-	w.up()
-	w.eventually("the old one is gone", func() bool {
+	must(t, spool.Leave(w.Dirs.Spool(), codex))
+	w.Up()
+	w.Eventually("the old one is gone", func() bool {
 		seen := w.stored()
 		return seen["new"] == 1 && seen["old-codex"] == 1 && seen["old"] == 0
 	})
@@ -268,10 +269,10 @@ func TestOldEventsAreForgotten(t *testing.T) {
 // More than memory holds is read back from disk.
 func TestAFloodIsReadBackFromDisk(t *testing.T) {
 	w := newHouse(t)
-	w.make()
+	w.Make()
 	// As if the drain were far behind.
 	w.h.drain.queued = queueBytes
-	w.start()
+	w.Start()
 	ids := numbered("flood", 50)
 	w.report(ids...)
 	w.h.drain.queueMu.Lock()
@@ -279,32 +280,32 @@ func TestAFloodIsReadBackFromDisk(t *testing.T) {
 	w.h.drain.queueMu.Unlock()
 	w.report("after")
 	w.mustStoreOnce(append(ids, "after")...)
-	w.eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
+	w.Eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
 	var info wire.Info
-	w.mustCall(wire.MethodInfo, nil, &info)
+	w.MustCall(wire.MethodInfo, nil, &info)
 	if info.Counts.Undrained != 0 {
 		t.Errorf("%d are said to be undrained", info.Counts.Undrained)
 	}
 }
 
 func TestSecretsStayOutOfTheJournal(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	r := before("claude", "s", w.base, "make deploy TOKEN="+secret)
+	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy TOKEN="+secret)
 	r.ID = "with-a-secret"
 	r.Env = []byte("MY_TOKEN=" + secret + "\x00")
 	f := w.follow(wire.StreamParams{})
 	f.ready()
-	w.mustDeny(r, "no deploys")
-	row := w.row(r.ID, true)
+	w.MustDeny(r, "no deploys")
+	row := w.Row(r.ID, true)
 	streamed := f.next()
-	for where, text := range map[string]string{"journal": string(row.Raw), "outcome": string(row.outcome.Decision), "stream": string(streamed.Entry.Event)} {
+	for where, text := range map[string]string{"journal": string(row.Raw), "outcome": string(row.Outcome.Decision), "stream": string(streamed.Entry.Event)} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the secret is in the %s: %s", where, text)
 		}
 	}
-	w.down()
-	must(t, filepath.WalkDir(w.dirs.State, func(path string, d os.DirEntry, err error) error {
+	w.Down()
+	must(t, filepath.WalkDir(w.Dirs.State, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -324,7 +325,7 @@ func TestEventsKeepTheirOrder(t *testing.T) {
 	ids := numbered("n", 400)
 	w.report(ids...)
 	w.mustStoreOnce(ids...)
-	for i, r := range w.rows() {
+	for i, r := range w.Rows() {
 		if r.ID != ids[i] {
 			t.Fatalf("number %d is %s", i, r.ID)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -33,11 +34,11 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
 		{name: "allowed once", set: map[string]string{"guard.destructive": "on"}, prepare: func(w *house, _ []frame.Request) {
-			w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
+			w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
 		}, speaks: true, pushes: 5},
 		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
 		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*house).grantAll, speaks: true},
-		{name: "off", prepare: func(w *house, _ []frame.Request) { w.mustCall(wire.MethodOff, wire.OffParams{}, nil) }},
+		{name: "off", prepare: func(w *house, _ []frame.Request) { w.MustCall(wire.MethodOff, wire.OffParams{}, nil) }},
 		{name: "turns are kept going", extra: neverDone, speaks: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -56,9 +57,9 @@ func TestExplainIsWhatHappens(t *testing.T) {
 			decided, pushes := 0, 0
 			for _, r := range all {
 				var told wire.Explained
-				w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base}, &told)
+				w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, &told)
 				var real wire.PushResult
-				w.mustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base, Timeout: patience.Seconds()}, &real)
+				w.MustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &real)
 				if string(told.Decision) != string(real.Decision) || told.Answer != (wire.Answer{Stdout: real.Stdout, Stderr: real.Stderr, ExitCode: real.ExitCode}) {
 					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer, real.Decision, real)
 				}
@@ -86,8 +87,8 @@ func TestExplainIsWhatHappens(t *testing.T) {
 // A rehearsal does not make a folder the one a session started in.
 func TestExplainDoesNotBeginASession(t *testing.T) {
 	w := open(t)
-	r := before("claude", "new", w.base, "ls")
-	w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.base}, nil)
+	r := hubtest.ToolBefore("claude", "new", w.Base, "ls")
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, nil)
 	key := sessionKey{"claude", "new"}
 	began := func() bool {
 		w.h.rules.mu.Lock()
@@ -98,7 +99,7 @@ func TestExplainDoesNotBeginASession(t *testing.T) {
 	if began() {
 		t.Error("explaining began a session")
 	}
-	w.mustPass(r)
+	w.MustPass(r)
 	if !began() {
 		t.Error("its first event did not")
 	}
@@ -106,7 +107,7 @@ func TestExplainDoesNotBeginASession(t *testing.T) {
 
 // neverDone is a guard of hookmux's own kind that keeps every turn going.
 func neverDone(t *testing.T) *hook.Entry {
-	e := entry(t, "never-done", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
+	e := hubtest.Entry(t, "never-done", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Deny, Reason: "not done yet"}, nil
 	})
 	e.BuiltinGuard = true
@@ -115,22 +116,22 @@ func neverDone(t *testing.T) *hook.Entry {
 
 // grantAll grants every call among the payloads that can be granted.
 func (w *house) grantAll(all []frame.Request) {
-	w.t.Helper()
+	w.T.Helper()
 	given := 0
 	for _, r := range all {
-		p := w.h.decode(&arrival{id: r.ID, agent: r.Agent, event: r.Event, cwd: w.base, payload: r.Payload, at: time.Now()})
+		p := w.h.decode(&arrival{id: r.ID, agent: r.Agent, event: r.Event, cwd: w.Base, payload: r.Payload, at: time.Now()})
 		if p.ev.Tool == nil || !p.ev.Kind.Guarded() {
 			continue
 		}
 		if rule, err := gate.RuleFor(&p.ev); err == nil {
 			if _, err := w.h.desk.grants.Add(gate.Grant{Agent: r.Agent, Scope: gate.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			given++
 		}
 	}
 	if given == 0 {
-		w.t.Error("nothing could be granted")
+		w.T.Error("nothing could be granted")
 	}
 }
 
@@ -139,12 +140,12 @@ const forcedPush = " forced push"
 // captured are the payloads of real agents, and a few that guards stop; with
 // again, turns end several times in a row.
 func (w *house) captured(again bool) []frame.Request {
-	w.t.Helper()
+	w.T.Helper()
 	var list []frame.Request
 	for _, a := range w.h.deps.Catalogue.Agents() {
 		files, err := filepath.Glob("../../agent/testdata/fixtures/" + a.Name + "/*.json")
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		for _, file := range files {
 			name := filepath.Base(file)
@@ -153,7 +154,7 @@ func (w *house) captured(again bool) []frame.Request {
 			}
 			payload, err := os.ReadFile(file)
 			if err != nil {
-				w.t.Fatal(err)
+				w.T.Fatal(err)
 			}
 			r := frame.Request{ID: a.Name + " " + name, Agent: a.Name, Payload: payload}
 			for _, e := range a.Events {
@@ -171,10 +172,10 @@ func (w *house) captured(again bool) []frame.Request {
 		}
 	}
 	if len(list) < 200 {
-		w.t.Fatalf("only %d payloads", len(list))
+		w.T.Fatalf("only %d payloads", len(list))
 	}
 	for _, name := range []string{"claude", "codex", "grok"} {
-		r := before(name, "guarded", w.base, "git push --force origin main")
+		r := hubtest.ToolBefore(name, "guarded", w.Base, "git push --force origin main")
 		r.ID = name + forcedPush
 		list = append(list, r, r)
 	}

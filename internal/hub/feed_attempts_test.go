@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -29,23 +30,23 @@ func attempts() map[string]*proctest.Table {
 	}
 	detached := func(n *node) { n.Session, n.TTY = true, proctest.None }
 	agent := func(below ...node) node {
-		return node{PID: agentPID, Name: "claude", Program: "/opt/claude/bin/claude", Group: true, Below: below}
+		return node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude", Group: true, Below: below}
 	}
 	tool := func(below ...node) node {
-		return node{PID: toolPID, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"CLAUDECODE=1"}, Below: below}
+		return node{PID: hubtest.ToolPID, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"CLAUDECODE=1"}, Below: below}
 	}
 	// orphans are adopted by the session's manager, beside the terminal in
 	// which the agent runs.
 	orphan := func(n node) *proctest.Table {
 		return proctest.New(node{PID: 5_000_010, Name: "systemd", Program: "/usr/lib/systemd/systemd", Session: true, Below: []node{
-			{PID: shellPID, Name: "bash", Program: "/usr/bin/bash", Session: true, TTY: "/dev/pts/77", Below: []node{agent()}}, n,
+			{PID: hubtest.ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true, TTY: "/dev/pts/77", Below: []node{agent()}}, n,
 		}})
 	}
 	return map[string]*proctest.Table{
-		"plain":                            atTerminal(agent(tool(me()))),
-		"env -i":                           atTerminal(agent(node{PID: toolPID, Name: "sh", Session: true, TTY: proctest.None, Below: []node{me()}})),
-		"setsid":                           atTerminal(agent(tool(me(func(n *node) { n.Session = true })))),
-		"nohup":                            atTerminal(agent(tool(node{PID: 5_000_011, Name: "nohup", Below: []node{me()}}))),
+		"plain":                            hubtest.AtTerminal(agent(tool(me()))),
+		"env -i":                           hubtest.AtTerminal(agent(node{PID: hubtest.ToolPID, Name: "sh", Session: true, TTY: proctest.None, Below: []node{me()}})),
+		"setsid":                           hubtest.AtTerminal(agent(tool(me(func(n *node) { n.Session = true })))),
+		"nohup":                            hubtest.AtTerminal(agent(tool(node{PID: 5_000_011, Name: "nohup", Below: []node{me()}}))),
 		"double fork":                      orphan(me(detached)),
 		"double fork, on the agent's tty":  orphan(me(func(n *node) { n.TTY = "/dev/pts/77" })),
 		"double fork, variables kept":      orphan(me(detached, func(n *node) { n.Env = []string{"CLAUDECODE=1"} })),
@@ -53,10 +54,10 @@ func attempts() map[string]*proctest.Table {
 		"tmux run-shell":                   proctest.New(node{PID: 5_000_013, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{{PID: 5_000_014, Name: "sh", Below: []node{me()}}}}),
 		"cron":                             proctest.New(node{PID: 5_000_015, Name: "cron", Session: true, Below: []node{{PID: 5_000_016, Name: "sh", Session: true, Below: []node{me()}}}}),
 		"at":                               proctest.New(node{PID: 5_000_017, Name: "atd", Session: true, Below: []node{{PID: 5_000_018, Name: "sh", Session: true, Below: []node{me()}}}}),
-		"a hook that the hub runs":         atTerminal(node{PID: hubPID, Name: "hookmux", Below: []node{me()}}),
-		"the Go client, inside the agent":  atTerminal(node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude"}),
-		"a tmux that the agent started":    atTerminal(agent(tool(node{PID: 5_000_019, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{me(func(n *node) { n.Session, n.TTY = true, "/dev/pts/5" })}}))),
-		"another agent, for the first one": atTerminal(node{PID: agentPID, Name: "codex", Program: "/opt/codex/bin/codex", Below: []node{me()}}),
+		"a hook that the hub runs":         hubtest.AtTerminal(node{PID: hubtest.HubPID, Name: "hookmux", Below: []node{me()}}),
+		"the Go client, inside the agent":  hubtest.AtTerminal(node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude"}),
+		"a tmux that the agent started":    hubtest.AtTerminal(agent(tool(node{PID: 5_000_019, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{me(func(n *node) { n.Session, n.TTY = true, "/dev/pts/5" })}}))),
+		"another agent, for the first one": hubtest.AtTerminal(node{PID: hubtest.AgentPID, Name: "codex", Program: "/opt/codex/bin/codex", Below: []node{me()}}),
 	}
 }
 
@@ -74,7 +75,7 @@ var openMethods = map[string]authority.Class{
 
 // deciding are the methods that only a person may call.
 func (w *house) deciding() []string {
-	w.t.Helper()
+	w.T.Helper()
 	classes := map[string]authority.Class{}
 	for name, m := range w.h.rpc {
 		classes[name] = m.class
@@ -87,7 +88,7 @@ func (w *house) deciding() []string {
 		if open, ok := openMethods[name]; ok && open == class {
 			continue
 		} else if class != authority.Decide {
-			w.t.Errorf("%s is open to agents (%s); say here why that decides nothing, or make it a person's", name, class)
+			w.T.Errorf("%s is open to agents (%s); say here why that decides nothing, or make it a person's", name, class)
 		}
 		list = append(list, name)
 	}
@@ -122,14 +123,14 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	type entry struct{ attempt, method, reason, agent string }
 	var want []entry
 	for name, table := range attempts() {
-		w.stand(table)
+		w.SetProcesses(table)
 		verdict := w.h.judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, nil)
 		if verdict.OK {
 			t.Fatalf("%s is taken for a person", name)
 		}
 		for _, method := range methods {
 			var refused *client.RefusedError
-			if err := w.call(method, params[method], nil); !errors.As(err, &refused) || refused.Message != verdict.Reason {
+			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) || refused.Message != verdict.Reason {
 				t.Fatalf("%s at %s: %v", name, method, err)
 			}
 			want = append(want, entry{name, method, verdict.Reason, verdict.Agent})
@@ -139,13 +140,13 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 		}
 		want = append(want, entry{name, wire.MethodFeedPermit, verdict.Reason, verdict.Agent})
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	if got := w.waiting(); got.ID != item.ID {
 		t.Errorf("%+v", got)
 	}
-	var records []row
-	w.eventually("every attempt is journalled", func() bool {
-		records = slices.DeleteFunc(w.rows(), func(r row) bool { return r.Native != "refused" })
+	var records []hubtest.Row
+	w.Eventually("every attempt is journalled", func() bool {
+		records = slices.DeleteFunc(w.Rows(), func(r hubtest.Row) bool { return r.Native != "refused" })
 		return len(records) >= len(want)
 	})
 	if len(records) != len(want) {
@@ -175,25 +176,25 @@ func TestNoAgentEditsOurFiles(t *testing.T) {
 	w := open(t)
 	tried := map[string]string{}
 	for _, file := range []string{"grants.json", "consent.key", "decisions.jsonl", "pin.json", "away.json", "journal.db"} {
-		path := w.dirs.State + "/" + file
+		path := w.Dirs.State + "/" + file
 		tries := []frame.Request{
-			said("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
-			said("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
-			said("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
+			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
+			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
+			hubtest.Said("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
 		}
 		for _, command := range []string{"tee " + path, "cp forged.json " + path, "mv x " + path, "truncate -s 0 " + path, "echo x > " + path, "sed -i s/a/b/ " + path, "ln -sf x " + path} {
-			tries = append(tries, before("claude", "s", "", command), before("codex", "s", "", command))
+			tries = append(tries, hubtest.ToolBefore("claude", "s", "", command), hubtest.ToolBefore("codex", "s", "", command))
 		}
 		for _, r := range tries {
 			r.ID = frame.NewID()
 			tried[r.ID] = string(r.Payload)
-			w.mustDeny(r, "own-files")
+			w.MustDeny(r, "own-files")
 		}
 	}
-	w.eventually("each is in the journal, with who refused it", func() bool {
+	w.Eventually("each is in the journal, with who refused it", func() bool {
 		n := 0
-		for _, r := range w.rows() {
-			if _, ok := tried[r.ID]; ok && r.verdict() == "deny" && strings.Contains(string(r.outcome.Decision), "own-files") {
+		for _, r := range w.Rows() {
+			if _, ok := tried[r.ID]; ok && r.Verdict() == "deny" && strings.Contains(string(r.Outcome.Decision), "own-files") {
 				n++
 			}
 		}

@@ -12,25 +12,26 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // cmux sends one request in cmux's envelope.
 func (w *house) cmux(method string, params any) (json.RawMessage, string) {
-	w.t.Helper()
-	conn := w.dial()
+	w.T.Helper()
+	conn := w.Dial()
 	defer conn.Close()
 	b, _ := json.Marshal(map[string]any{"id": "1", "method": method, "params": params})
 	if _, err := conn.Write(append(b, '\n')); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	line, err := bufio.NewReader(conn).ReadBytes('\n')
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	var reply wire.CmuxReply
 	if err := json.Unmarshal(line, &reply); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	if reply.Error != nil {
 		return nil, reply.Error.Code
@@ -85,7 +86,7 @@ func TestCmuxPush(t *testing.T) {
 		select {
 		case s := <-c:
 			return s
-		case <-time.After(patience):
+		case <-time.After(hubtest.Patience):
 			t.Fatal("not answered")
 		}
 		return ""
@@ -161,7 +162,7 @@ func TestCmuxPush(t *testing.T) {
 
 	// A guard is heard first.
 	b, _ := json.Marshal("on")
-	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
 	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {
 		t.Errorf("%s", got)
 	}
@@ -173,12 +174,12 @@ func TestCmuxPush(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	// Who hangs up waits no more.
-	conn := w.dial()
+	conn := w.Dial()
 	b, _ = json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-s1", "PermissionRequest", "Bash", bash, "r7")})
 	fmt.Fprintf(conn, "%s\n", b)
 	w.waiting()
 	conn.Close()
-	w.eventually("it is gone", func() bool { return len(w.items()) == 0 })
+	w.Eventually("it is gone", func() bool { return len(w.items()) == 0 })
 }
 
 // cmux's answers hold no input. What a hook wants changed can therefore not be
@@ -189,7 +190,7 @@ func TestPushedCallThatAHookChanges(t *testing.T) {
 		"changed, and asked": {Verdict: event.Ask, Reason: "sure?", Input: json.RawMessage(`{"command":"make -n"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			changes := entry(t, "changer", hook.Guard, event.PermissionRequest, func(context.Context, *hook.Call) (event.Decision, error) { return d, nil })
+			changes := hubtest.Entry(t, "changer", hook.Guard, event.PermissionRequest, func(context.Context, *hook.Call) (event.Decision, error) { return d, nil })
 			w := open(t, changes)
 			w.watchFeed()
 			got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1"))
@@ -201,8 +202,8 @@ func TestPushedCallThatAHookChanges(t *testing.T) {
 			if list := w.items(); len(list) != 0 {
 				t.Errorf("a person was asked: %+v", list)
 			}
-			w.eventually("the refusal is in the journal", func() bool {
-				return slices.ContainsFunc(w.rows(), func(r row) bool { return r.Native == "PermissionRequest" && r.verdict() == "deny" })
+			w.Eventually("the refusal is in the journal", func() bool {
+				return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool { return r.Native == "PermissionRequest" && r.Verdict() == "deny" })
 			})
 		})
 	}

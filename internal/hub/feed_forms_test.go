@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestForms(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	form := said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?", "mode": "form", "requested_schema": map[string]any{
+	form := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?", "mode": "form", "requested_schema": map[string]any{
 		"type": "object", "required": []string{"n"}, "properties": map[string]any{"n": map[string]any{"type": "integer", "description": "How many?"}}}})
 	call := w.hold(form)
 	item := w.waiting()
@@ -23,14 +24,14 @@ func TestForms(t *testing.T) {
 		t.Errorf("%+v", item)
 	}
 	wrong := wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "many"}}}
-	if err := w.call(wire.MethodFeedReply, wrong, nil); err == nil || !strings.Contains(err.Error(), "not filled with what it takes") {
+	if err := w.Call(wire.MethodFeedReply, wrong, nil); err == nil || !strings.Contains(err.Error(), "not filled with what it takes") {
 		t.Error(err)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "3"}}})
 	if got, _ := call.answer(); !strings.Contains(got, `"action":"accept","content":{"n":3}`) {
 		t.Error(got)
 	}
-	address := said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a", "elicitation_id": "1"})
+	address := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a", "elicitation_id": "1"})
 	call = w.hold(address)
 	item = w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "https://x.invalid/a") {
@@ -47,7 +48,7 @@ func TestForms(t *testing.T) {
 func TestQuestionOfCodex(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	call := w.hold(said("codex", "PreToolUse", map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
+	call := w.hold(hubtest.Said("codex", "PreToolUse", map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
 		map[string]any{"id": "db", "header": "DB", "question": "Which?", "options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))
 	item := w.waiting()
 	if item.Kind != "question" {

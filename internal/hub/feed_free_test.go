@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -12,7 +13,7 @@ import (
 // it puts its permission events. A word in its prompt does not free it.
 func TestFreeAgent(t *testing.T) {
 	started := func(env []string, args ...string) *proctest.Table {
-		return atTerminal(proctest.Node{PID: agentPID, Name: "copilot", Program: "/opt/copilot/bin/copilot", Args: append([]string{"copilot"}, args...), Env: env, Below: []proctest.Node{
+		return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "copilot", Program: "/opt/copilot/bin/copilot", Args: append([]string{"copilot"}, args...), Env: env, Below: []proctest.Node{
 			{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
 		}})
 	}
@@ -31,8 +32,8 @@ func TestFreeAgent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
 			w.watchFeed()
-			w.stand(c.table)
-			call := w.hold(said("copilot", "permissionRequest", map[string]any{
+			w.SetProcesses(c.table)
+			call := w.hold(hubtest.Said("copilot", "permissionRequest", map[string]any{
 				"hookName": "permissionRequest", "toolName": "bash", "toolInput": map[string]any{"command": "make"},
 			}))
 			if !c.free {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -23,19 +24,19 @@ func piCall(ui bool) frame.Request {
 		"event": map[string]any{"type": "tool_call", "toolName": "bash", "toolCallId": "c1", "input": map[string]any{"command": "make"}},
 		"ctx":   map[string]any{"mode": mode, "hasUI": ui, "cwd": "/repo", "sessionId": "s"},
 	})
-	return frame.Request{Agent: "pi", Event: "tool_call", Payload: b, Deadline: patience}
+	return frame.Request{Agent: "pi", Event: "tool_call", Payload: b, Deadline: hubtest.Patience}
 }
 
 // An agent without a prompt of its own asks the person who sits at it, when
 // nobody elsewhere could be asked.
 func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	w := open(t)
-	w.mustPass(piCall(true))
+	w.MustPass(piCall(true))
 	w.set("gate.pi", "side-effects")
-	if got := string(w.ask(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
+	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %s", got)
 	}
-	w.mustPass(piCall(false)) // nobody sits there: its own default
+	w.MustPass(piCall(false)) // nobody sits there: its own default
 }
 
 // Events that anything of the user may report are no approval before a call.
@@ -43,16 +44,16 @@ func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	w.set("gate.claude", "side-effects")
-	call := w.hold(before("claude", "s", "", "make"))
+	call := w.hold(hubtest.ToolBefore("claude", "s", "", "make"))
 	w.waiting()
-	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
 		t.Errorf("it runs: %q", got)
 	}
 	// At the agent's own request its own prompt is still there.
 	call = w.hold(permission("s", "make"))
 	w.waiting()
-	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -106,7 +107,7 @@ func TestAProjectIsARepository(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.write(filepath.Join(repo, ".git", "HEAD"), "ref: refs/heads/main\n")
+	w.Write(filepath.Join(repo, ".git", "HEAD"), "ref: refs/heads/main\n")
 	at := func(session, cwd string) frame.Request {
 		r := permission(session, "npm test")
 		r.Cwd = cwd
@@ -117,11 +118,11 @@ func TestAProjectIsARepository(t *testing.T) {
 	item := w.waiting()
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "project"})
 	call.answer()
-	if got := string(w.ask(at("t", repo)).Stdout); !strings.Contains(got, `"allow"`) {
+	if got := string(w.Send(at("t", repo)).Stdout); !strings.Contains(got, `"allow"`) {
 		t.Errorf("not in its own project: %q", got)
 	}
 	other := w.hold(at("t", t.TempDir()))
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := other.answer(); got != "" {
 		t.Errorf("elsewhere: %q", got)
 	}
@@ -134,16 +135,16 @@ func quote(s string) []byte { b, _ := json.Marshal(s); return b }
 func TestBackLetsHiddenDialogsUp(t *testing.T) {
 	w := open(t)
 	w.set("feed.wait", "1s")
-	w.mustCall(wire.MethodAway, nil, nil)
-	hidden := before("codex", "s", "", "make")
+	w.MustCall(wire.MethodAway, nil, nil)
+	hidden := hubtest.ToolBefore("codex", "s", "", "make")
 	hidden.Event = "PermissionRequest"
 	hidden.Payload = []byte(strings.Replace(string(hidden.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
 	call := w.hold(hidden)
 	w.waiting()
 	shown := w.hold(permission("t", "make"))
-	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
 	var digest wire.Digest
-	w.mustCall(wire.MethodBack, nil, &digest)
+	w.MustCall(wire.MethodBack, nil, &digest)
 	if len(digest.Waiting) != 2 {
 		t.Errorf("%+v", digest)
 	}
@@ -161,7 +162,7 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 func TestWhatAnAgentDoesNotHear(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	edit := said("claude", "PermissionRequest", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
+	edit := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
 	for _, c := range []struct {
 		call frame.Request
 		note string
@@ -184,50 +185,50 @@ func TestSlipsAndSecrets(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	question := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+	question := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 		map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
 	}}})
 	call := w.hold(question)
 	item := w.waiting()
-	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
+	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
 		t.Error("9 of 2")
 	}
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	var seen json.RawMessage
-	w.mustCall(wire.MethodFeedItems, nil, &seen)
+	w.MustCall(wire.MethodFeedItems, nil, &seen)
 	if strings.Contains(string(seen), secret) {
 		t.Errorf("an agent sees %s", seen)
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"2"}}}})
 	call.answer()
 	call = w.hold(permission("s", "deploy "+secret))
 	item = w.waiting()
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "session"})
 	call.answer()
-	for who, table := range map[string]*proctest.Table{"agent": belowAgent("claude"), "person": atTerminal()} {
-		w.stand(table)
+	for who, table := range map[string]*proctest.Table{"agent": hubtest.BelowAgent("claude"), "person": hubtest.AtTerminal()} {
+		w.SetProcesses(table)
 		var grants json.RawMessage
-		w.mustCall(wire.MethodGrants, nil, &grants)
+		w.MustCall(wire.MethodGrants, nil, &grants)
 		if strings.Contains(string(grants), secret) != (who == "person") {
 			t.Errorf("the %s sees %s", who, grants)
 		}
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 }
 
 // A command that tells the person elsewhere counts as somebody who could
 // answer, as long as it works.
 func TestPushSink(t *testing.T) {
 	w := open(t)
-	w.mustPass(permission("s", "make"))
-	heard := filepath.Join(w.base, "heard")
+	w.MustPass(permission("s", "make"))
+	heard := filepath.Join(w.Base, "heard")
 	w.set("feed.push", "cat >>"+heard+"; echo $HOOKMUX_REQUEST >>"+heard)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	call := w.hold(permission("s", "deploy "+secret))
 	item := w.waiting()
 	var text string
-	w.eventually("the command is run", func() bool {
+	w.Eventually("the command is run", func() bool {
 		b, _ := os.ReadFile(heard)
 		text = string(b)
 		return strings.HasSuffix(text, "\n"+item.ID+"\n")
@@ -243,6 +244,6 @@ func TestPushSink(t *testing.T) {
 	if got, _ := call.answer(); got != "" {
 		t.Error(got)
 	}
-	w.eventually("that is reported", func() bool { _, ok := w.problem("feed.push"); return ok })
-	w.mustPass(permission("s", "make"))
+	w.Eventually("that is reported", func() bool { _, ok := w.Problem("feed.push"); return ok })
+	w.MustPass(permission("s", "make"))
 }

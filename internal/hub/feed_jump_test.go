@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -81,30 +82,30 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	tmux("select-window", "-t", first)
 	viewer("respawn-pane", "-k", "-t", "main", "TMUX= exec tmux -u -S "+socket+" attach-session")
 	showing := func() string { return tmux("list-clients", "-F", "#{pane_id}") }
-	w.eventually("a client shows the first window", func() bool { return showing() == first })
+	w.Eventually("a client shows the first window", func() bool { return showing() == first })
 
 	// An agent moves nobody's windows.
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why != "only a person's program may move windows" {
 		t.Errorf("%+v", got)
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	if showing() != first {
 		t.Error("an agent moved the person's window")
 	}
 	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" || got.Why != "" {
 		t.Errorf("%+v", got)
 	}
-	w.eventually("the client shows the agent's pane", func() bool { return showing() == pane })
+	w.Eventually("the client shows the agent's pane", func() bool { return showing() == pane })
 
 	// A pane that is gone, a session that is over, one nobody knows.
 	tmux("kill-pane", "-t", pane)
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why == "" {
 		t.Errorf("%+v", got)
 	}
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	call.answer()
-	w.ask(said("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
+	w.Send(hubtest.Said("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
 	if got := jump("claude-s1"); got.Focused || got.Why != "the session has ended" {
 		t.Errorf("%+v", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -29,7 +30,7 @@ func TestGrants(t *testing.T) {
 		"not offered":     {ID: item.ID, Choice: "bypass"},
 		"no question":     {ID: item.ID, Choice: "answer"},
 	} {
-		if err := w.call(wire.MethodFeedReply, p, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, p, nil); err == nil {
 			t.Error(name)
 		}
 	}
@@ -38,32 +39,32 @@ func TestGrants(t *testing.T) {
 		t.Fatalf("%+v", result)
 	}
 	call.answer()
-	allowed := func(r frame.Request) bool { return strings.Contains(string(w.ask(r).Stdout), `"allow"`) }
+	allowed := func(r frame.Request) bool { return strings.Contains(string(w.Send(r).Stdout), `"allow"`) }
 	if !allowed(permission("another", "npm test")) {
 		t.Error("a standing yes was not given")
 	}
 	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x", "FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
 		call := w.hold(permission("s", other))
-		w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+		w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf("%q was let pass: %s", other, got)
 		}
 	}
 	// It lasts, and it can be taken back.
-	w.down()
-	w.up()
+	w.Down()
+	w.Up()
 	w.returnsFor(0)
 	if !allowed(permission("another", "npm test")) {
 		t.Error("forgotten")
 	}
 	var list []wire.GrantInfo
-	w.mustCall(wire.MethodGrants, nil, &list)
+	w.MustCall(wire.MethodGrants, nil, &list)
 	if len(list) != 1 || list[0].Used != 1 {
 		t.Fatalf("%+v", list)
 	}
-	w.mustCall(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil)
-	w.mustPass(permission("another", "npm test"))
-	if err := w.call(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil); err == nil {
+	w.MustCall(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil)
+	w.MustPass(permission("another", "npm test"))
+	if err := w.Call(wire.MethodGrantRevoke, wire.FeedIDParams{ID: list[0].ID}, nil); err == nil {
 		t.Error("revoked twice")
 	}
 }
@@ -76,16 +77,16 @@ func TestAllOfASession(t *testing.T) {
 	call := w.hold(permission("s", "one"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "all"})
 	call.answer()
-	if got := w.ask(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
+	if got := w.Send(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
 		t.Errorf("%s", got.Stdout)
 	}
 	b, _ := json.Marshal("on")
-	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
-	w.mustDeny(permission("s", "git push --force"), "git-force-push")
-	w.ask(said("claude", "SessionEnd", map[string]any{"session_id": "s"}))
-	w.eventually("the grant went with the session", func() bool {
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
+	w.MustDeny(permission("s", "git push --force"), "git-force-push")
+	w.Send(hubtest.Said("claude", "SessionEnd", map[string]any{"session_id": "s"}))
+	w.Eventually("the grant went with the session", func() bool {
 		var list []wire.GrantInfo
-		w.mustCall(wire.MethodGrants, nil, &list)
+		w.MustCall(wire.MethodGrants, nil, &list)
 		return len(list) == 0
 	})
 }
@@ -94,23 +95,23 @@ func TestAllOfASession(t *testing.T) {
 func TestForgedGrants(t *testing.T) {
 	w := newHouse(t)
 	forged := `{"content":[{"id":"gaaaa","agent":"claude","scope":"everywhere","rule":{"all":true},"created":"2026-01-01T00:00:00Z"}],"mac":"00"}`
-	if err := os.MkdirAll(w.dirs.State, 0o700); err != nil {
+	if err := os.MkdirAll(w.Dirs.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(w.dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.up()
-	w.mustPass(permission("s", "anything"))
-	info, err := w.c.Info(context.Background())
+	w.Up()
+	w.MustPass(permission("s", "anything"))
+	info, err := w.Client.Info(context.Background())
 	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "was not written by hookmux") {
 		t.Errorf("%+v, %v", info.Problems, err)
 	}
 	// Under a running hub the file is not read at all.
-	if err := os.WriteFile(filepath.Join(w.dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.Dirs.State, "grants.json"), []byte(forged), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.mustPass(permission("s", "anything"))
+	w.MustPass(permission("s", "anything"))
 }
 
 // Agents may neither answer nor be taken for somebody who could.
@@ -119,7 +120,7 @@ func TestAgentsCannotAnswer(t *testing.T) {
 	w.watchFeed()
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	for method, params := range map[string]any{
 		wire.MethodFeedReply:    wire.FeedReplyParams{ID: item.ID, Choice: "once"},
 		wire.MethodFeedRelease:  wire.FeedIDParams{ID: item.ID},
@@ -131,17 +132,17 @@ func TestAgentsCannotAnswer(t *testing.T) {
 		wire.MethodFeedQuestion: map[string]string{"request_id": item.ID},
 		wire.MethodFeedPlan:     map[string]string{"request_id": item.ID, "mode": "manual"},
 	} {
-		if err := w.call(method, params, nil); err == nil || !strings.Contains(err.Error(), "claude") {
+		if err := w.Call(method, params, nil); err == nil || !strings.Contains(err.Error(), "claude") {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	if got := w.waiting(); got.Status != "pending" {
 		t.Errorf("%+v", got)
 	}
-	w.eventually("every attempt is journalled", func() bool {
+	w.Eventually("every attempt is journalled", func() bool {
 		n := 0
-		for _, r := range w.rows() {
+		for _, r := range w.Rows() {
 			if r.Native == "refused" {
 				n++
 			}
@@ -162,11 +163,11 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) || !strings.Contains(item.Rule, secret) {
 		t.Errorf("the person does not see what they decide about: %+v", item)
 	}
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	var seen, list json.RawMessage
-	w.mustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &seen)
-	w.mustCall(wire.MethodFeedList, nil, &list)
-	conn := w.dial()
+	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &seen)
+	w.MustCall(wire.MethodFeedList, nil, &list)
+	conn := w.Dial()
 	_, _ = conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n"))
 	reader := bufio.NewReader(conn)
 	_, _ = reader.ReadString('\n')
@@ -176,10 +177,10 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 			t.Errorf("%s shows an agent %s", name, text)
 		}
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	call.answer()
-	b, _ := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	b, _ := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if strings.Contains(string(b), secret) || !strings.Contains(string(b), item.SHA256) {
 		t.Errorf("on record: %s", b)
 	}
@@ -187,20 +188,20 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 
 func TestAnAgentsStreamIsNoSurface(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	w.watchFeed()
-	w.mustPass(permission("s", "make"))
+	w.MustPass(permission("s", "make"))
 }
 
 func TestPINForApprovals(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	w.mustCall(wire.MethodPIN, wire.PINParams{New: "2468"}, nil)
+	w.MustCall(wire.MethodPIN, wire.PINParams{New: "2468"}, nil)
 	call := w.hold(permission("s", "make"))
 	id := w.waiting().ID
 	for _, pin := range []string{"", "1111"} {
 		var rpc *wire.Error
-		err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: id, Choice: "once", PIN: pin}, nil)
+		err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: id, Choice: "once", PIN: pin}, nil)
 		if !asError(err, &rpc) || rpc.Code != wire.CodePIN {
 			t.Errorf("%q: %v", pin, err)
 		}
@@ -213,10 +214,10 @@ func TestPINForApprovals(t *testing.T) {
 	call = w.hold(permission("s", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
-	if err := w.call(wire.MethodPIN, wire.PINParams{New: ""}, nil); err == nil {
+	if err := w.Call(wire.MethodPIN, wire.PINParams{New: ""}, nil); err == nil {
 		t.Error("dropped without it")
 	}
-	w.mustCall(wire.MethodPIN, wire.PINParams{PIN: "2468"}, nil)
+	w.MustCall(wire.MethodPIN, wire.PINParams{PIN: "2468"}, nil)
 }
 
 func asError(err error, into **wire.Error) bool {

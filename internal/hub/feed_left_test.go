@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // follows is somebody who follows the feed until they leave.
 func (w *house) follows() (leave func()) {
-	w.t.Helper()
-	conn := w.dial()
+	w.T.Helper()
+	conn := w.Dial()
 	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
-	w.eventually("somebody follows", func() bool { return w.h.desk.surfaces.Load() > 0 })
+	w.Eventually("somebody follows", func() bool { return w.h.desk.surfaces.Load() > 0 })
 	return func() { conn.Close() }
 }
 
 func qwenAsks() frame.Request {
-	return said("qwen", "PermissionRequest", map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
+	return hubtest.Said("qwen", "PermissionRequest", map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
 }
 
 // When the last one who followed the feed is gone, agents whose own dialog a
@@ -34,7 +35,7 @@ func TestTheLastOneLeaves(t *testing.T) {
 	hidden := w.hold(qwenAsks())
 	w.waiting()
 	usable := w.hold(permission("s", "make"))
-	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
 	leave()
 	if got, ok := hidden.answer(); !ok || got != "" && got != "{}" {
 		t.Errorf("the agent that hides its dialog heard %q %v", got, ok)
@@ -44,7 +45,7 @@ func TestTheLastOneLeaves(t *testing.T) {
 		t.Errorf("%s waits", item.Agent)
 	}
 	var all []wire.FeedItem
-	w.mustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
+	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
 	if all[0].Status != string(feed.Withdrawn) || all[0].End != string(feed.Abandoned) {
 		t.Errorf("%s %s", all[0].Status, all[0].End)
 	}
@@ -60,7 +61,7 @@ func TestOneLeavesAndAnswers(t *testing.T) {
 	hidden := w.hold(qwenAsks())
 	item := w.waiting()
 	leave()
-	w.eventually("nobody follows", func() bool { return w.h.desk.surfaces.Load() == 0 })
+	w.Eventually("nobody follows", func() bool { return w.h.desk.surfaces.Load() == 0 })
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	if got, _ := hidden.answer(); !strings.Contains(got, "allow") {
 		t.Errorf("the answer was lost: %q", got)
@@ -76,7 +77,7 @@ func TestLeavingIsNoYes(t *testing.T) {
 	call := w.hold(piCall(false))
 	w.waiting()
 	hidden := w.hold(qwenAsks())
-	w.eventually("both wait", func() bool { return len(w.items()) == 2 })
+	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
 	leave()
 	hidden.answer() // so those who are let go have been
 	item := w.waiting()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -13,10 +14,10 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	ended := func(session, command string) string {
-		r := before("claude", session, "", command)
+		r := hubtest.ToolBefore("claude", session, "", command)
 		r.Event = "PostToolUse"
 		r.Payload = []byte(strings.Replace(string(r.Payload), `"PreToolUse"`, `"PostToolUse"`, 1))
-		return string(w.ask(r).Stdout)
+		return string(w.Send(r).Stdout)
 	}
 	call := w.hold(permission("s", "make"))
 	result := w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
@@ -37,7 +38,7 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 	call = w.hold(permission("s", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
 	call.answer()
-	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got := ended("s", "make"); got != "" {
 		t.Errorf("of an earlier turn: %s", got)
 	}

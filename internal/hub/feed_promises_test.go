@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -20,17 +21,17 @@ import (
 func TestShapeOfARequest(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	elicitation := said("claude", "Elicitation", map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
+	elicitation := hubtest.Said("claude", "Elicitation", map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
 		"requested_schema": map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}})
 	for kind, r := range map[string]frame.Request{
 		"permission": permission("s1", "make"),
-		"plan":       said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
+		"plan":       hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
 		"question":   elicitation, // by no tool
 	} {
 		call := w.hold(r)
 		id := w.waiting().ID
 		var list []map[string]json.RawMessage
-		w.mustCall(wire.MethodFeedItems, nil, &list)
+		w.MustCall(wire.MethodFeedItems, nil, &list)
 		item := list[0]
 		for key, begins := range map[string]string{
 			"id": `"`, "status": `"pending"`, "kind": `"` + kind + `"`, "agent": `"claude"`, "session": `"s1"`, "tool": `"`, "input": "",
@@ -51,7 +52,7 @@ func TestShapeOfARequest(t *testing.T) {
 		}
 		w.say(wire.FeedReplyParams{ID: id, Choice: "deny", Reason: "no"})
 		call.answer()
-		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		w.MustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
 		if got := string(list[0]["status"]); got != `"resolved"` || !strings.Contains(string(list[0]["decision"]), `"by":`) {
 			t.Errorf("%s: %s %s", kind, got, list[0]["decision"])
 		}
@@ -64,14 +65,14 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	offers := []any{map[string]any{"type": "addRules", "rules": []any{map[string]any{"toolName": "Bash", "ruleContent": "npm test:*"}}, "behavior": "allow", "destination": "localSettings"}}
-	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"}, "permission_suggestions": offers})
+	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"}, "permission_suggestions": offers})
 	call := w.hold(asking)
 	item := w.waiting()
 	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent offers, as its own rule 1: ") {
 		t.Fatalf("%+v", item)
 	}
 	for _, n := range []int{2, -1} {
-		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n}, nil); err == nil {
 			t.Errorf("suggestion %d of 1 was taken", n)
 		}
 	}
@@ -80,7 +81,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 		t.Error(got)
 	}
 	var grants []wire.GrantInfo
-	w.mustCall(wire.MethodGrants, nil, &grants)
+	w.MustCall(wire.MethodGrants, nil, &grants)
 	if len(grants) != 0 {
 		t.Errorf("%+v", grants)
 	}
@@ -102,7 +103,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	}
 	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
 	call.answer()
-	if w.mustCall(wire.MethodGrants, nil, &grants); len(grants) != 1 || grants[0].Scope != "session" {
+	if w.MustCall(wire.MethodGrants, nil, &grants); len(grants) != 1 || grants[0].Scope != "session" {
 		t.Errorf("%+v", grants)
 	}
 }
@@ -123,11 +124,11 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 		t.Errorf("%+v", item)
 	}
 	for _, choice := range []string{"once", "always", "all"} {
-		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice, Rule: "run exactly: make"}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice, Rule: "run exactly: make"}, nil); err == nil {
 			t.Errorf("%s to what nobody saw", choice)
 		}
 	}
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Error(got)
 	}
@@ -137,12 +138,12 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 	short.answer()
 	time.Sleep(300 * time.Millisecond)
 	call = w.hold(permission("t", "make"))
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf("an expired grant answered %s", got)
 	}
 	var list []wire.GrantInfo
-	w.mustCall(wire.MethodGrants, nil, &list)
+	w.MustCall(wire.MethodGrants, nil, &list)
 	if slices.ContainsFunc(list, func(g wire.GrantInfo) bool { return g.Scope == "everywhere" }) {
 		t.Errorf("%+v", list)
 	}
@@ -159,7 +160,7 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		if sub != "" {
 			more["agent_id"], more["agent_type"] = sub, "helper"
 		}
-		return said("claude", name, more)
+		return hubtest.Said("claude", name, more)
 	}
 	call := w.hold(with("PreToolUse", "make", "a1"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
@@ -169,16 +170,16 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		"another command": with("PermissionRequest", "make install", "a1"),
 	} {
 		call := w.hold(other)
-		w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+		w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf("%s was served: %s", what, got)
 		}
 	}
-	if got := w.ask(with("PermissionRequest", "make", "a1")); !strings.Contains(string(got.Stdout), `"allow"`) {
+	if got := w.Send(with("PermissionRequest", "make", "a1")); !strings.Contains(string(got.Stdout), `"allow"`) {
 		t.Errorf("asked twice: %s", got.Stdout)
 	}
 	again := w.hold(with("PermissionRequest", "make", "a1"))
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := again.answer(); got != "" {
 		t.Errorf("served twice: %s", got)
 	}
@@ -188,12 +189,12 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 // before when it is back.
 func TestAStoppingHubLetsWaitersGo(t *testing.T) {
 	w := open(t)
-	w.mustCall(wire.MethodAway, nil, nil)
+	w.MustCall(wire.MethodAway, nil, nil)
 	var calls []*pendingCall
 	for i := range 40 {
 		calls = append(calls, w.hold(permission(fmt.Sprint("s", i), "make")))
 	}
-	w.eventually("all wait", func() bool { return len(w.items()) == len(calls) })
+	w.Eventually("all wait", func() bool { return len(w.items()) == len(calls) })
 	stopped := time.Now()
 	w.h.Stop("for the test")
 	for _, call := range calls {
@@ -204,8 +205,8 @@ func TestAStoppingHubLetsWaitersGo(t *testing.T) {
 	if took := time.Since(stopped); took > 5*time.Second { // one second is promised; machines that test are busy
 		t.Errorf("let go after %s", took)
 	}
-	w.gone()
-	w.up()
+	w.WaitEnd()
+	w.Up()
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("stale: %+v", list)
 	}
@@ -219,7 +220,7 @@ func TestAStoppingHubLetsWaitersGo(t *testing.T) {
 func TestCmuxTellsOneWay(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	conn := w.dial()
+	conn := w.Dial()
 	one := pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1") // says that it waits
 	for _, message := range []any{
 		map[string]any{"method": wire.MethodFeedPush, "params": one},
@@ -237,7 +238,7 @@ func TestCmuxTellsOneWay(t *testing.T) {
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("a person is asked, and nobody would hear the answer: %+v", list)
 	}
-	w.eventually("it is in the journal", func() bool {
-		return slices.ContainsFunc(w.rows(), func(r row) bool { return r.Native == "PermissionRequest" && r.Session == "s1" })
+	w.Eventually("it is in the journal", func() bool {
+		return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool { return r.Native == "PermissionRequest" && r.Session == "s1" })
 	})
 }

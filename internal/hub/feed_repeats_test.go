@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -11,7 +12,7 @@ import (
 // repeated is a call of an agent that reports it again once the person said
 // yes in its own window.
 func repeated(event, call, command string) frame.Request {
-	return said("codebuddy", event, map[string]any{
+	return hubtest.Said("codebuddy", event, map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": call,
 	})
 }
@@ -22,12 +23,12 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	call := w.hold(repeated("PermissionRequest", "c1", "make"))
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf("released: %s", got)
 	}
-	w.mustPass(repeated("PreToolUse", "c1", "make"))
-	w.mustPass(repeated("PermissionRequest", "c1", "make"))
+	w.MustPass(repeated("PreToolUse", "c1", "make"))
+	w.MustPass(repeated("PermissionRequest", "c1", "make"))
 
 	call = w.hold(repeated("PermissionRequest", "c2", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
@@ -49,10 +50,10 @@ func TestAnAllowanceIsForOneCallHoweverOftenItIsReported(t *testing.T) {
 	push := func(event, call string) frame.Request { return repeated(event, call, "git push --force origin main") }
 	w := open(t)
 	w.set("guard.destructive", "on")
-	w.mustDeny(push("PreToolUse", "c0"), rule)
-	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
+	w.MustDeny(push("PreToolUse", "c0"), rule)
+	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
 	for _, event := range []string{"PreToolUse", "PermissionRequest", "PreToolUse", "PermissionRequest"} {
-		w.mustPass(push(event, "c1"))
+		w.MustPass(push(event, "c1"))
 	}
-	w.mustDeny(push("PreToolUse", "c2"), rule)
+	w.MustDeny(push("PreToolUse", "c2"), rule)
 }

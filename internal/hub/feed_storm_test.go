@@ -18,6 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/consent"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -25,8 +26,8 @@ import (
 // stormy is a hook client in the storm: when it is hung up on it asks the next
 // hub with the same id, as the real one does.
 func stormy(w *house, r frame.Request, hangUp func() bool) (answer string, left bool) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
-		conn, err := net.Dial("unix", w.dirs.Socket())
+	for end := time.Now().Add(hubtest.Patience); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
+		conn, err := net.Dial("unix", w.Dirs.Socket())
 		if err != nil {
 			continue
 		}
@@ -56,8 +57,8 @@ func stormy(w *house, r frame.Request, hangUp func() bool) (answer string, left 
 // person did not give.
 func TestFeedStorm(t *testing.T) {
 	w := newHouse(t)
-	w.up()
-	w.mustCall(wire.MethodAway, nil, nil)
+	w.Up()
+	w.MustCall(wire.MethodAway, nil, nil)
 	const hooks = 80
 	var (
 		work, repliers sync.WaitGroup
@@ -80,7 +81,7 @@ func TestFeedStorm(t *testing.T) {
 	}
 	for who := range 4 {
 		repliers.Go(func() {
-			c := &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
+			c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
 			for !done.Load() {
 				list, err := c.Requests(context.Background(), false)
 				if err != nil || len(list) == 0 {
@@ -104,8 +105,8 @@ func TestFeedStorm(t *testing.T) {
 	}
 	for range 3 {
 		time.Sleep(150 * time.Millisecond)
-		w.down()
-		w.up()
+		w.Down()
+		w.Up()
 	}
 	work.Wait()
 	done.Store(true)
@@ -114,7 +115,7 @@ func TestFeedStorm(t *testing.T) {
 		t.Errorf("%d requests still wait", len(list))
 	}
 	decided := map[string][]consent.Record{}
-	b, err := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	b, err := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestFeedStorm(t *testing.T) {
 // yes that is not on record, and each request ends with one answer.
 func TestFeedStormOverAFailingStore(t *testing.T) {
 	w := open(t)
-	w.mustCall(wire.MethodAway, nil, nil)
+	w.MustCall(wire.MethodAway, nil, nil)
 	const hooks = 60
 	var (
 		work, repliers, breaker sync.WaitGroup
@@ -167,7 +168,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 		failed                  atomic.Int64
 		done                    atomic.Bool
 	)
-	book := filepath.Join(w.dirs.State, "decisions.jsonl")
+	book := filepath.Join(w.Dirs.State, "decisions.jsonl")
 	breaker.Go(func() { // a folder in its place cannot be written to, by root neither
 		for n := 0; !done.Load(); n++ {
 			_ = os.Rename(book, fmt.Sprint(book, ".", n))
@@ -190,7 +191,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 	}
 	for who := range 6 {
 		repliers.Go(func() {
-			c := &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
+			c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
 			for !done.Load() {
 				list, err := c.Requests(context.Background(), false)
 				if err != nil || len(list) == 0 {

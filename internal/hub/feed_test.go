@@ -15,13 +15,14 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // permission is what Claude Code asks before it runs a command.
 func permission(session, command string) frame.Request {
-	r := before("claude", session, "", command)
+	r := hubtest.ToolBefore("claude", session, "", command)
 	r.Event = "PermissionRequest"
 	r.Payload = []byte(strings.Replace(string(r.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
 	return r
@@ -29,17 +30,17 @@ func permission(session, command string) frame.Request {
 
 // watchFeed attaches a surface until the test ends.
 func (w *house) watchFeed() *bufio.Reader {
-	w.t.Helper()
-	conn := w.dial()
+	w.T.Helper()
+	conn := w.Dial()
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	reader := bufio.NewReader(conn)
 	for {
 		line, err := reader.ReadString('\n')
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		if strings.Contains(line, `"feed.ready"`) {
 			return reader
@@ -55,13 +56,13 @@ type pendingCall struct {
 }
 
 func (w *house) hold(r frame.Request) *pendingCall {
-	w.t.Helper()
-	conn := w.dial()
+	w.T.Helper()
+	conn := w.Dial()
 	if r.ID == "" {
 		r.ID = frame.NewID()
 	}
 	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	call := &pendingCall{w, conn, make(chan frame.Reply, 1)}
 	go func() {
@@ -75,44 +76,44 @@ func (w *house) hold(r frame.Request) *pendingCall {
 
 // answer is what the hook is told; false when it is hung up on.
 func (c *pendingCall) answer() (string, bool) {
-	c.w.t.Helper()
+	c.w.T.Helper()
 	select {
 	case reply, ok := <-c.reply:
 		return string(reply.Stdout), ok
-	case <-time.After(patience):
-		c.w.t.Fatal("the hook is still held")
+	case <-time.After(hubtest.Patience):
+		c.w.T.Fatal("the hook is still held")
 	}
 	return "", false
 }
 
 func (w *house) items() []wire.FeedItem {
-	w.t.Helper()
+	w.T.Helper()
 	var list []wire.FeedItem
-	w.mustCall(wire.MethodFeedItems, nil, &list)
+	w.MustCall(wire.MethodFeedItems, nil, &list)
 	return list
 }
 
 // waiting is the one request that waits.
 func (w *house) waiting() wire.FeedItem {
-	w.t.Helper()
+	w.T.Helper()
 	var list []wire.FeedItem
-	w.eventually("a request waits", func() bool { list = w.items(); return len(list) > 0 })
+	w.Eventually("a request waits", func() bool { list = w.items(); return len(list) > 0 })
 	if len(list) != 1 {
-		w.t.Fatalf("%d requests wait", len(list))
+		w.T.Fatalf("%d requests wait", len(list))
 	}
 	return list[0]
 }
 
 func (w *house) say(p wire.FeedReplyParams) wire.FeedReplyResult {
-	w.t.Helper()
+	w.T.Helper()
 	var result wire.FeedReplyResult
-	w.mustCall(wire.MethodFeedReply, p, &result)
+	w.MustCall(wire.MethodFeedReply, p, &result)
 	return result
 }
 
 func TestNobodyIsThere(t *testing.T) {
 	w := open(t)
-	w.mustPass(permission("s", "ls")) // at once: nobody could answer
+	w.MustPass(permission("s", "ls")) // at once: nobody could answer
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
@@ -141,7 +142,7 @@ func TestApproveAndDeny(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 	call = w.hold(permission("s", "make install"))
-	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"}, nil); err == nil {
+	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"}, nil); err == nil {
 		t.Error("something else was seen")
 	}
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "not on a Sunday"})
@@ -149,13 +150,13 @@ func TestApproveAndDeny(t *testing.T) {
 		t.Error(got)
 	}
 	// Both are on record, with the hash of what was seen.
-	b, err := os.ReadFile(filepath.Join(w.dirs.State, "decisions.jsonl"))
+	b, err := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if err != nil || strings.Count(string(b), "\n") != 2 || !strings.Contains(string(b), item.SHA256) {
 		t.Errorf("%s, %v", b, err)
 	}
-	w.eventually("the journal has both decisions", func() bool {
+	w.Eventually("the journal has both decisions", func() bool {
 		n := 0
-		for _, r := range w.rows() {
+		for _, r := range w.Rows() {
 			if r.Native == "decision" {
 				n++
 			}
@@ -169,11 +170,11 @@ func TestConfirmedAndOvertaken(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	after := func(command string) {
-		w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_response": map[string]any{}}))
+		w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_response": map[string]any{}}))
 	}
 	outcome := func(id string) string {
 		var list []wire.FeedItem
-		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		w.MustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
 		return list[0].Decision.Outcome
 	}
 	call := w.hold(permission("s", "one"))
@@ -199,13 +200,13 @@ func TestEndsOfARequest(t *testing.T) {
 	w.watchFeed()
 	end := func(id string) string {
 		var list []wire.FeedItem
-		w.mustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
+		w.MustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
 		return list[0].Status + ": " + list[0].End
 	}
 	// Answered in the agent's own window: its next event says so.
 	call := w.hold(permission("s", "ls"))
 	id := w.waiting().ID
-	w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}}))
+	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}}))
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
 		t.Error(got, ok, end(id))
 	}
@@ -215,17 +216,17 @@ func TestEndsOfARequest(t *testing.T) {
 	// Another call of the session is no sign, the turn's end is.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.ask(said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "pwd"}}))
-	w.ask(said("claude", "Stop", map[string]any{"session_id": "other"}))
+	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "pwd"}}))
+	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "other"}))
 	w.waiting()
-	w.ask(said("claude", "Stop", map[string]any{"session_id": "s"}))
+	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, ok := call.answer(); got != "" || !ok {
 		t.Error(got, ok)
 	}
 	// Released.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: id}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: id}, nil)
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: left to the agent's own prompt" {
 		t.Error(got, ok, end(id))
 	}
@@ -233,7 +234,7 @@ func TestEndsOfARequest(t *testing.T) {
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
 	call.conn.Close()
-	w.eventually("it is gone", func() bool { return len(w.items()) == 0 })
+	w.Eventually("it is gone", func() bool { return len(w.items()) == 0 })
 	if end(id) != "withdrawn: the agent waits no more" {
 		t.Error(end(id))
 	}
@@ -245,21 +246,21 @@ func TestEndsOfARequest(t *testing.T) {
 		t.Error(got, ok)
 	}
 	// The agent's process ended.
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: the agent is gone" {
 		t.Error(got, ok, end(id))
 	}
 	// The hub stops: whoever waits is hung up on and asks the next one.
 	call = w.hold(permission("s", "ls"))
 	w.waiting()
-	w.down()
+	w.Down()
 	if got, ok := call.answer(); ok {
 		t.Errorf("answered %q by a hub that stops", got)
 	}
-	w.up()
+	w.Up()
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("stale: %+v", list)
 	}
@@ -270,10 +271,10 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 	asking := mustEntry(t, "careful", event.Decision{Verdict: event.Ask, Reason: "sure?"})
 	w := open(t, asking)
 	// With nobody there it is as it was: a deny where the agent cannot ask.
-	w.mustDeny(before("codex", "s", "", "deploy"), "sure?")
-	w.mustCall(wire.MethodAway, nil, nil)
+	w.MustDeny(hubtest.ToolBefore("codex", "s", "", "deploy"), "sure?")
+	w.MustCall(wire.MethodAway, nil, nil)
 	for _, agent := range []string{"codex", "claude"} {
-		call := w.hold(before(agent, "s", "", "deploy"))
+		call := w.hold(hubtest.ToolBefore(agent, "s", "", "deploy"))
 		item := w.waiting()
 		if item.AskedBy != "careful" || item.Why != "sure?" || !strings.Contains(item.Shown, "careful wants you to look: sure?") {
 			t.Errorf("%+v", item)
@@ -282,15 +283,15 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 		if got, _ := call.answer(); !strings.Contains(got, "no deploys") {
 			t.Error(got)
 		}
-		call = w.hold(before(agent, "s", "", "deploy"))
+		call = w.hold(hubtest.ToolBefore(agent, "s", "", "deploy"))
 		w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
 		got, ok := call.answer()
-		if denies(frame.Reply{Stdout: []byte(got)}) || !ok {
+		if hubtest.Denies(frame.Reply{Stdout: []byte(got)}) || !ok {
 			t.Error(agent, got)
 		}
 	}
 	// The answer at PreToolUse serves the PermissionRequest that follows, once.
-	if got := w.ask(permission("s", "deploy")); !strings.Contains(string(got.Stdout), `"behavior":"allow"`) {
+	if got := w.Send(permission("s", "deploy")); !strings.Contains(string(got.Stdout), `"behavior":"allow"`) {
 		t.Errorf("asked twice: %s", got.Stdout)
 	}
 	call := w.hold(permission("s", "deploy"))
@@ -313,32 +314,32 @@ func TestGateSettings(t *testing.T) {
 	w.watchFeed()
 	set := func(key, value string) {
 		b, _ := json.Marshal(value)
-		w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
+		w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
 	}
-	w.mustPass(before("claude", "s", "", "make"))
+	w.MustPass(hubtest.ToolBefore("claude", "s", "", "make"))
 	set("gate.claude", "off")
-	w.mustPass(permission("s", "make"))
+	w.MustPass(permission("s", "make"))
 	set("gate.claude", "side-effects")
-	call := w.hold(before("claude", "s", "", "make"))
+	call := w.hold(hubtest.ToolBefore("claude", "s", "", "make"))
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
 		t.Error(got)
 	}
-	w.mustPass(said("claude", "PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
+	w.MustPass(hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
 	// Codex can only be vetoed before a call: that takes "all", and is said.
 	set("gate.codex", "side-effects")
-	w.mustPass(before("codex", "s", "", "make"))
+	w.MustPass(hubtest.ToolBefore("codex", "s", "", "make"))
 	set("gate.codex", "all")
 	set("feed.wait", "20s")
-	call = w.hold(before("codex", "s", "", "make"))
+	call = w.hold(hubtest.ToolBefore("codex", "s", "", "make"))
 	item := w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "can only be refused here") {
 		t.Errorf("%+v", item)
 	}
-	if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "once"}, nil); err == nil {
+	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "once"}, nil); err == nil {
 		t.Error("a yes that cannot be carried")
 	}
-	w.mustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, nil)
 	call.answer()
 }
 
@@ -349,7 +350,7 @@ func TestQuestionAndPlan(t *testing.T) {
 		{"question": "Which database?", "header": "DB", "options": []map[string]string{{"label": "SQLite"}, {"label": "Postgres"}}},
 		{"question": "Which parts?", "multiSelect": true, "options": []map[string]string{{"label": "a"}, {"label": "b"}, {"label": "c"}}},
 	}
-	asking := said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
+	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
 	call := w.hold(asking)
 	item := w.waiting()
 	if item.Kind != "question" || len(item.Questions) != 2 || !strings.Contains(item.Shown, "2) Postgres") {
@@ -361,7 +362,7 @@ func TestQuestionAndPlan(t *testing.T) {
 		"too many": {{Options: []string{"1"}}, {Options: []string{"a"}}, {Options: []string{"a"}}},
 		"two":      {{Options: []string{"SQLite", "Postgres"}}, {Options: []string{"a"}}},
 	} {
-		if err := w.call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers}, nil); err == nil {
 			t.Error(name)
 		}
 	}
@@ -369,7 +370,7 @@ func TestQuestionAndPlan(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"Which database?":"Postgres"`) || !strings.Contains(got, `"Which parts?":"a, c"`) {
 		t.Error(got)
 	}
-	planning := said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
+	planning := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
 	call = w.hold(planning)
 	item = w.waiting()
 	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" || !strings.Contains(item.Shown, "1. do it") {
@@ -393,17 +394,17 @@ func TestCrowdOfOneSession(t *testing.T) {
 	for i := range 50 {
 		calls = append(calls, w.hold(permission("s", fmt.Sprint("cmd ", i))))
 	}
-	w.eventually("50 wait", func() bool { return len(w.items()) == 50 })
-	w.mustPass(permission("s", "one more"))
-	w.mustPass(permission("s", "and another"))
-	info, _ := w.c.Info(context.Background())
+	w.Eventually("50 wait", func() bool { return len(w.items()) == 50 })
+	w.MustPass(permission("s", "one more"))
+	w.MustPass(permission("s", "and another"))
+	info, _ := w.Client.Info(context.Background())
 	if got := fmt.Sprint(info.Problems); strings.Count(got, "more than 50 requests") != 1 {
 		t.Error(got)
 	}
 	for _, c := range calls {
 		c.conn.Close()
 	}
-	w.eventually("all are gone", func() bool { return len(w.items()) == 0 })
+	w.Eventually("all are gone", func() bool { return len(w.items()) == 0 })
 }
 
 func TestStreamOfTheFeed(t *testing.T) {

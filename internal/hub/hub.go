@@ -38,6 +38,7 @@ type Options struct {
 	Catalogue *agent.Catalogue // nil: the built-in one and the user's own agents
 	Table     proc.Table       // nil: the system's
 	Version   string
+	PID       int       // of the hub; 0 is this process
 	Program   string    // this program on disk; "" switches renewal off
 	Log       io.Writer // nil: nowhere
 	// Extra are hooks that a Go program puts into the corridor besides the
@@ -129,7 +130,10 @@ func New(o Options) (*Hub, error) {
 		h.Close()
 		return nil, err
 	}
-	h.judge = h.newJudge()
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
+	h.judge = NewJudge(h.deps.Catalogue, h.deps.Processes, o.PID)
 	h.callers = newCallers(h.judge)
 	h.marks = newMarks(h.deps.Dirs.State)
 	h.modules = newModules(h)

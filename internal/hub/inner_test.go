@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -15,7 +16,7 @@ import (
 
 func inner(name, session, cwd, fields string) frame.Request {
 	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"` + session + `","cwd":"` + cwd + `","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
-	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: patience, Inner: true}
+	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: hubtest.Patience, Inner: true}
 }
 
 // listensTo is a hook that adds its word to what the files before it left.
@@ -34,11 +35,11 @@ func listensTo(word string) string {
 func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 	w := newHouse(t)
 	w.module("never.ts", `export default (pi) => { pi.on("user_bash", () => new Promise(() => {})); pi.on("context", () => new Promise(() => {})); };`)
-	w.up()
+	w.Up()
 	for name, want := range map[string]string{"user_bash": `{"threw":"never.ts: gave no answer`, "context": ""} {
-		r := inner(name, "s", w.base, `"command":"ls"`)
+		r := inner(name, "s", w.Base, `"command":"ls"`)
 		r.Deadline = 300 * time.Millisecond
-		if got := string(w.ask(r).Stdout); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+		if got := string(w.Send(r).Stdout); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -50,7 +51,7 @@ func TestInnerEvents(t *testing.T) {
 	w := newHouse(t)
 	w.module("a.ts", listensTo("a"))
 	w.module("b.ts", listensTo("b"))
-	w.up()
+	w.Up()
 	for _, c := range []struct{ name, fields, want string }{
 		{"context", `"messages":["x"]`, `{"messages":["x","a","b"]}`},
 		{"before_provider_request", `"payload":{"list":[]}`, `{"payload":{"list":["a","b"]}}`},
@@ -60,18 +61,18 @@ func TestInnerEvents(t *testing.T) {
 		{"user_bash", `"command":"b"`, `{"threw":"b.ts: not b"}`},
 		{"model_select", `"model":{}`, ``},
 	} {
-		if got := w.ask(inner(c.name, "s", w.base, c.fields)); string(got.Stdout) != c.want {
+		if got := w.Send(inner(c.name, "s", w.Base, c.fields)); string(got.Stdout) != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got.Stdout, c.want)
 		}
 	}
 	var list []any
-	w.mustCall(wire.MethodSessions, wire.SessionsParams{}, &list)
+	w.MustCall(wire.MethodSessions, wire.SessionsParams{}, &list)
 	if len(list) != 0 {
 		t.Errorf("a session was made of inner events: %+v", list)
 	}
-	if files, _ := os.ReadDir(w.dirs.Intake()); len(files) > 0 {
+	if files, _ := os.ReadDir(w.Dirs.Intake()); len(files) > 0 {
 		for _, f := range files {
-			if b, _ := os.ReadFile(filepath.Join(w.dirs.Intake(), f.Name())); strings.Contains(string(b), "before_provider_request") {
+			if b, _ := os.ReadFile(filepath.Join(w.Dirs.Intake(), f.Name())); strings.Contains(string(b), "before_provider_request") {
 				t.Error("an inner event was written down")
 			}
 		}
@@ -83,11 +84,11 @@ func TestInnerEvents(t *testing.T) {
 func TestInnerEventsAreWanted(t *testing.T) {
 	w := newHouse(t)
 	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("tool_call", () => {}); };`)
-	w.up()
+	w.Up()
 	ask := func(known []string, wait float64) []string {
 		t.Helper()
 		var got wire.WantedResult
-		w.mustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.base, Known: known, Wait: wait}, &got)
+		w.MustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.Base, Known: known, Wait: wait}, &got)
 		return got.Events
 	}
 	if got := ask(nil, 60); !slices.Equal(got, []string{"context"}) { // as soon as it is loaded
@@ -106,17 +107,17 @@ func TestInnerEventsAreWanted(t *testing.T) {
 		if !slices.Equal(got, []string{"context", "turn_start"}) {
 			t.Errorf("wanted: %v", got)
 		}
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		t.Fatal("no word of the change")
 	}
-	w.mustCall(wire.MethodOff, wire.OffParams{}, nil)
+	w.MustCall(wire.MethodOff, wire.OffParams{}, nil)
 	if got := ask(nil, 0); len(got) != 0 {
 		t.Errorf("wanted while everything is off: %v", got)
 	}
-	if got := w.ask(inner("context", "s", w.base, `"messages":[]`)); len(got.Stdout) != 0 {
+	if got := w.Send(inner("context", "s", w.Base, `"messages":[]`)); len(got.Stdout) != 0 {
 		t.Errorf("answered while everything is off: %s", got.Stdout)
 	}
-	if err := w.call(wire.MethodWanted, wire.WantedParams{Agent: "nobody"}, nil); err == nil {
+	if err := w.Call(wire.MethodWanted, wire.WantedParams{Agent: "nobody"}, nil); err == nil {
 		t.Error("an agent nobody knows was answered")
 	}
 }
@@ -125,30 +126,30 @@ func TestInnerEventsAreWanted(t *testing.T) {
 // of pi's events once, under its own name.
 func TestPiEventsOnce(t *testing.T) {
 	w := newHouse(t)
-	heard := filepath.Join(w.base, "heard")
+	heard := filepath.Join(w.Base, "heard")
 	w.module("all.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => { for (const name of ["input", "before_agent_start", "agent_start", "turn_start", "tool_call", "tool_result", "turn_end", "agent_end", "agent_before_settle", "agent_settled"])
   pi.on(name, () => appendFileSync("`+heard+`", name + " ")); };`)
-	w.up()
+	w.Up()
 	corridor := func(name, fields string) {
 		t.Helper()
-		r := inner(name, "s", w.base, fields)
+		r := inner(name, "s", w.Base, fields)
 		r.Inner = false
-		w.ask(r)
+		w.Send(r)
 	}
 	corridor("input", `"text":"hello"`)
 	for _, name := range []string{"before_agent_start", "agent_start", "turn_start"} {
-		w.ask(inner(name, "s", w.base, `"turnIndex":0`))
+		w.Send(inner(name, "s", w.Base, `"turnIndex":0`))
 	}
 	corridor("tool_call", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"}`)
 	corridor("tool_result", `"toolName":"bash","toolCallId":"c","input":{"command":"ls"},"content":[]`)
-	w.ask(inner("turn_end", "s", w.base, `"turnIndex":0`))
-	w.ask(inner("agent_end", "s", w.base, `"messages":[]`))
+	w.Send(inner("turn_end", "s", w.Base, `"turnIndex":0`))
+	w.Send(inner("agent_end", "s", w.Base, `"messages":[]`))
 	corridor("agent_before_settle", `"outcome":"completed"`)
-	w.ask(inner("agent_settled", "s", w.base, `"aborted":false`))
+	w.Send(inner("agent_settled", "s", w.Base, `"aborted":false`))
 	corridor("agent_settled", `"aborted":false`) // what a version says that has no agent_before_settle
 	want := "input before_agent_start agent_start turn_start tool_call tool_result turn_end agent_end agent_before_settle agent_settled "
-	w.eventually("everything was shown", func() bool {
+	w.Eventually("everything was shown", func() bool {
 		b, _ := os.ReadFile(heard)
 		return len(b) >= len(want)
 	})
@@ -166,8 +167,8 @@ func TestInnerActsAreTheAgentsOwn(t *testing.T) {
 		return node{PID: os.Getpid(), Name: name, Program: "/opt/" + name + "/bin/" + name}
 	}
 	under := func(agent string, below node) *proctest.Table {
-		return atTerminal(node{PID: agentPID, Name: agent, Program: "/opt/" + agent + "/bin/" + agent, Below: []node{
-			{PID: toolPID, Name: "sh", Program: "/usr/bin/sh", Below: []node{below}},
+		return hubtest.AtTerminal(node{PID: hubtest.AgentPID, Name: agent, Program: "/opt/" + agent + "/bin/" + agent, Below: []node{
+			{PID: hubtest.ToolPID, Name: "sh", Program: "/usr/bin/sh", Below: []node{below}},
 		}})
 	}
 	const done, result = `"done":true`, `"text":"made"`
@@ -176,24 +177,24 @@ func TestInnerActsAreTheAgentsOwn(t *testing.T) {
 		table         *proctest.Table
 		command, tool bool
 	}{
-		{"pi itself", atTerminal(me("pi")), true, true},
+		{"pi itself", hubtest.AtTerminal(me("pi")), true, true},
 		{"a child of pi", under("pi", me("python3")), false, false},
-		{"our own client below pi", belowAgent("pi"), false, false},
+		{"our own client below pi", hubtest.BelowAgent("pi"), false, false},
 		{"a child of pi that is called pi", under("pi", me("pi")), false, true},
 		{"a pi that another agent started", under("claude", me("pi")), false, true},
-		{"another agent", atTerminal(me("claude")), false, false},
-		{"no agent at all", atTerminal(me("python3")), false, false},
+		{"another agent", hubtest.AtTerminal(me("claude")), false, false},
+		{"no agent at all", hubtest.AtTerminal(me("python3")), false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newHouse(t)
-			heard := filepath.Join(w.base, "heard")
+			heard := filepath.Join(w.Base, "heard")
 			w.module("a.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => {
   pi.registerCommand("ship", { handler: async (args) => appendFileSync("`+heard+`", "command ") });
   pi.registerTool({ name: "make", description: "m", parameters: {}, execute: async () => { appendFileSync("`+heard+`", "tool "); return { content: [{ type: "text", text: "made" }] }; } });
 };`)
-			w.up()
-			w.stand(c.table)
+			w.Up()
+			w.SetProcesses(c.table)
 			for _, one := range []struct {
 				event, fields, want string
 				may                 bool
@@ -201,7 +202,7 @@ export default (pi) => {
 				{"hookmux_command", `"name":"ship","args":""`, done, c.command},
 				{"hookmux_tool", `"name":"make","toolCallId":"c","params":{}`, result, c.tool},
 			} {
-				got := string(w.ask(inner(one.event, "s", w.base, one.fields)).Stdout)
+				got := string(w.Send(inner(one.event, "s", w.Base, one.fields)).Stdout)
 				if one.may && !strings.Contains(got, one.want) || !one.may && got != "" {
 					t.Errorf("%s: answered %q", one.event, got)
 				}

@@ -81,3 +81,9 @@ func (m *memoTable) keep(pid int, e memoEntry) {
 	m.known[pid] = e
 	m.mu.Unlock()
 }
+
+func (m *memoTable) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.known)
+}

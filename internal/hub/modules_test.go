@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/config"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/registry"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -26,16 +27,16 @@ export default function (hooks: HookAPI) {
 }
 
 func (w *house) module(name, text string) string {
-	w.t.Helper()
-	path := filepath.Join(w.dirs.Config, "hooks", name)
-	w.write(path, text)
+	w.T.Helper()
+	path := filepath.Join(w.Dirs.Config, "hooks", name)
+	w.Write(path, text)
 	return path
 }
 
 func (w *house) modules(cwd string) map[string]wire.ModuleInfo {
-	w.t.Helper()
+	w.T.Helper()
 	var list []wire.ModuleInfo
-	w.mustCall(wire.MethodModules, wire.ModulesParams{Cwd: cwd}, &list)
+	w.MustCall(wire.MethodModules, wire.ModulesParams{Cwd: cwd}, &list)
 	out := map[string]wire.ModuleInfo{}
 	for _, m := range list {
 		out[m.ID] = m
@@ -48,20 +49,20 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	w.module("gate.ts", gateFor("prod"))
 	w.module("types.d.ts", "export {};")
 	w.module(".hidden.ts", "syntax error here(")
-	w.up()
+	w.Up()
 	for _, agent := range []string{"claude", "codex", "grok"} {
-		w.mustDeny(before(agent, "s", w.base, "ship prod"), "no prod")
-		w.mustPass(before(agent, "s", w.base, "ship test"))
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, "ship prod"), "no prod")
+		w.MustPass(hubtest.ToolBefore(agent, "s", w.Base, "ship test"))
 	}
 	// A changed file counts soon, a new one as well, and one taken away ends.
 	w.module("gate.ts", gateFor("test"))
-	w.soon("the change counts", "ship test", "s", w.base, true, "no test")
+	w.soon("the change counts", "ship test", "s", w.Base, true, "no test")
 	w.module("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI", "").Replace(gateFor("beta")))
-	w.soon("a new file counts", "ship beta", "s", w.base, true, "no beta")
-	if err := os.Remove(filepath.Join(w.dirs.Config, "hooks", "more.js")); err != nil {
+	w.soon("a new file counts", "ship beta", "s", w.Base, true, "no beta")
+	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "more.js")); err != nil {
 		t.Fatal(err)
 	}
-	w.soon("a file taken away counts no more", "ship beta", "s", w.base, false, "")
+	w.soon("a file taken away counts no more", "ship beta", "s", w.Base, false, "")
 	list := w.modules("")
 	if len(list) != 1 || !list["module:gate.ts"].InForce {
 		t.Errorf("listed: %+v", list)
@@ -79,10 +80,10 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	w := newHouse(t)
 	path := w.module("gate.ts", strings.Replace(gateFor("prod"), "{ block: true", "{ block: ", 1))
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "ls"), "gate.ts")
-	w.mustPass(said("claude", "Stop", nil))
-	p, ok := w.problem("module:" + path)
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
+	w.MustPass(hubtest.Said("claude", "Stop", nil))
+	p, ok := w.Problem("module:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
 		t.Errorf("problem: %+v", p)
 	}
@@ -90,8 +91,8 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 		t.Errorf("listed: %+v %s", m, m.Info)
 	}
 	w.module("gate.ts", gateFor("prod"))
-	w.soon("the corrected file counts", "ls", "s", w.base, false, "")
-	if p, ok := w.problem("module:" + path); ok {
+	w.soon("the corrected file counts", "ls", "s", w.Base, false, "")
+	if p, ok := w.Problem("module:" + path); ok {
 		t.Errorf("still a problem: %+v", p)
 	}
 }
@@ -104,47 +105,47 @@ func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
   });
 }
 `)
-	w.up()
+	w.Up()
 	for range 3 {
-		w.mustDeny(before("codex", "s", w.base, "boom"), "it broke")
-		w.mustPass(before("codex", "s", w.base, "ls"))
+		w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "boom"), "it broke")
+		w.MustPass(hubtest.ToolBefore("codex", "s", w.Base, "ls"))
 	}
-	p, ok := w.problem("module:" + path)
+	p, ok := w.Problem("module:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:3") || !strings.Contains(p.What, "it broke") || p.Count != 1 {
 		t.Errorf("problem: %+v", p)
 	}
-	if p, ok := w.problem("hook:"); ok {
+	if p, ok := w.Problem("hook:"); ok {
 		t.Errorf("told twice: %+v", p)
 	}
 }
 
 func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w := open(t)
-	root := filepath.Join(w.base, "work", "app")
+	root := filepath.Join(w.Base, "work", "app")
 	file := filepath.Join(root, ".hookmux/hooks/gate.ts")
-	w.write(file, strings.Replace(gateFor("prod"), "export default", "import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
-	w.write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
-	w.mustPass(before("claude", "s", root, "ship prod"))
+	w.Write(file, strings.Replace(gateFor("prod"), "export default", "import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
+	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship prod"))
 	if m := w.modules(root)["module:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
 		t.Errorf("listed: %+v", m)
 	}
 	var view wire.TrustView
-	w.mustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
+	w.MustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
 	if !strings.Contains(strings.Join(view.Runs, "\n"), ".hookmux/hooks/gate.ts") {
 		t.Errorf("a person is not shown what runs: %+v", view)
 	}
 	w.trust(root)
-	w.mustDeny(before("claude", "s", root, "ship prod"), "no prod")
-	w.mustPass(before("claude", "elsewhere", w.base, "ship prod"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship prod"), "no prod")
+	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "ship prod"))
 	// A change does not count before it is trusted; the copy goes on.
-	w.write(file, gateFor("test"))
+	w.Write(file, gateFor("test"))
 	w.soon("the trusted copy counts", "ship prod", "s", root, true, "no prod")
-	w.mustPass(before("claude", "s", root, "ship test"))
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship test"))
 	w.trust(root)
-	w.mustDeny(before("claude", "s", root, "ship test"), "no test")
-	w.mustPass(before("claude", "s", root, "ship prod"))
-	w.mustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
-	w.mustPass(before("claude", "s", root, "ship test"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship test"), "no test")
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship prod"))
+	w.MustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship test"))
 	if n := len(w.h.modules.all()); n != 0 {
 		t.Errorf("%d files still run", n)
 	}
@@ -152,33 +153,33 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 
 func TestRegisteredModules(t *testing.T) {
 	w := open(t)
-	w.write(w.base+"/my/gate.ts", gateFor("prod"))
+	w.Write(w.Base+"/my/gate.ts", gateFor("prod"))
 	add := func(reg string, scope, cwd string) (result wire.HooksEditResult) {
 		t.Helper()
-		w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(reg), Scope: scope, Cwd: cwd}, &result)
+		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(reg), Scope: scope, Cwd: cwd}, &result)
 		return result
 	}
-	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`, registry.Global, w.base+"/my")
-	if !strings.Contains(string(got.Registration), `"target":"`+w.base+`/my/gate.ts"`) {
+	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`, registry.Global, w.Base+"/my")
+	if !strings.Contains(string(got.Registration), `"target":"`+w.Base+`/my/gate.ts"`) {
 		t.Errorf("registered: %s", got.Registration)
 	}
-	w.mustDeny(before("codex", "s", w.base, "ship prod"), "no prod")
-	w.mustPass(before("claude", "s", w.base, "ship prod"))
-	w.mustCall(wire.MethodHooksDrop, wire.HooksEditParams{Scope: registry.Global, ID: "g"}, nil)
-	w.mustPass(before("codex", "s", w.base, "ship prod"))
+	w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "ship prod"), "no prod")
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"))
+	w.MustCall(wire.MethodHooksDrop, wire.HooksEditParams{Scope: registry.Global, ID: "g"}, nil)
+	w.MustPass(hubtest.ToolBefore("codex", "s", w.Base, "ship prod"))
 
 	root := w.project("app")
-	w.write(root+"/tools/gate.ts", gateFor("beta"))
+	w.Write(root+"/tools/gate.ts", gateFor("beta"))
 	w.trust(root)
 	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`, registry.Project, root+"/tools")
 	if !strings.Contains(string(got.Registration), `"target":"./tools/gate.ts"`) || len(got.Notes) > 0 {
 		t.Errorf("registered: %s %v", got.Registration, got.Notes)
 	}
-	w.mustDeny(before("claude", "s", root, "ship beta"), "no beta")
-	w.write(root+"/tools/gate.ts", gateFor("nothing"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship beta"), "no beta")
+	w.Write(root+"/tools/gate.ts", gateFor("nothing"))
 	w.soon("the trusted copy counts", "ship beta", "s", root, true, "no beta")
 
-	err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global, Cwd: w.base}, nil)
+	err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global, Cwd: w.Base}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no TypeScript or JavaScript file") {
 		t.Errorf("a Python file was taken: %v", err)
 	}
@@ -186,16 +187,16 @@ func TestRegisteredModules(t *testing.T) {
 
 func TestModulesOfSettings(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Home+"/gate.ts", gateFor("prod"))
-	w.write(w.dirs.Config+"/config.json", `{"modules": ["~/gate.ts", "relative.ts"], "hookTimeout": 5000}`)
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
+	w.Write(w.Dirs.Home+"/gate.ts", gateFor("prod"))
+	w.Write(w.Dirs.Config+"/config.json", `{"modules": ["~/gate.ts", "relative.ts"], "hookTimeout": 5000}`)
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
 	// An agent cannot rewrite its own guard.
-	w.eventually("the file is guarded", func() bool {
-		got := w.ask(before("claude", "s", w.base, "cp /dev/null "+w.dirs.Home+"/gate.ts"))
-		return denies(got) && strings.Contains(string(got.Stdout), "own-files")
+	w.Eventually("the file is guarded", func() bool {
+		got := w.Send(hubtest.ToolBefore("claude", "s", w.Base, "cp /dev/null "+w.Dirs.Home+"/gate.ts"))
+		return hubtest.Denies(got) && strings.Contains(string(got.Stdout), "own-files")
 	})
-	if _, ok := w.problem("place:modules:relative.ts"); !ok {
+	if _, ok := w.Problem("place:modules:relative.ts"); !ok {
 		t.Error("a relative path is not reported")
 	}
 	// What is named by mistake is refused at once; what was named before stays.
@@ -204,20 +205,20 @@ func TestModulesOfSettings(t *testing.T) {
 		`["~/gate.ts", "~/nofile.ts"]`:  "is not there",
 		`["~/gate.ts", "~/.ssh/x.pem"]`: "is no TypeScript or JavaScript file",
 	} {
-		err := w.call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)}, nil)
+		err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)}, nil)
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
 	w.set(config.Modules, "[]")
-	w.mustPass(before("claude", "s", w.base, "ship prod"))
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"))
 }
 
 // A hub that stops while a hook thinks gives no answer: the client asks the next
 // hub, which asks the hook again.
 func TestAHookThatThinksIsAskedByTheNextHub(t *testing.T) {
 	w := newHouse(t)
-	begun := filepath.Join(w.base, "begun")
+	begun := filepath.Join(w.Base, "begun")
 	w.module("slow.ts", `import { writeFileSync } from "node:fs";
 export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
   if (event.input.command !== "think") return;
@@ -225,33 +226,33 @@ export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
   await Promise.race([hooks.exec("sleep", ["30"]), new Promise((go) => ctx.signal.addEventListener("abort", go))]);
 });
 `)
-	w.up()
-	w.mustPass(before("claude", "s", w.base, "ls"))
-	call := w.hold(before("claude", "s", w.base, "think"))
-	w.eventually("it thinks", func() bool { _, err := os.Stat(begun); return err == nil })
-	w.down()
+	w.Up()
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ls"))
+	call := w.hold(hubtest.ToolBefore("claude", "s", w.Base, "think"))
+	w.Eventually("it thinks", func() bool { _, err := os.Stat(begun); return err == nil })
+	w.Down()
 	if got, ok := call.answer(); ok {
 		t.Errorf("answered %q by a hub that stops", got)
 	}
 	w.module("slow.ts", gateFor("think"))
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "think"), "no think")
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "think"), "no think")
 }
 
 // A registration keeps its file when something else of it is changed.
 func TestAModulesTargetStays(t *testing.T) {
 	w := open(t)
-	root := filepath.Join(w.base, "work", "app")
-	w.write(filepath.Join(root, "gate.ts"), gateFor("prod"))
-	w.write(filepath.Join(root, "sub", "x"), "")
-	w.write(filepath.Join(root, ".hookmux", "hooks.json"), `{"hooks": []}`)
+	root := filepath.Join(w.Base, "work", "app")
+	w.Write(filepath.Join(root, "gate.ts"), gateFor("prod"))
+	w.Write(filepath.Join(root, "sub", "x"), "")
+	w.Write(filepath.Join(root, ".hookmux", "hooks.json"), `{"hooks": []}`)
 	edit := wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./nofile.ts"}`)}
-	if err := w.call(wire.MethodHooksAdd, edit, nil); err == nil || !strings.Contains(err.Error(), "is not there") {
+	if err := w.Call(wire.MethodHooksAdd, edit, nil); err == nil || !strings.Contains(err.Error(), "is not there") {
 		t.Errorf("a file that is not there was taken: %v", err)
 	}
 	edit.Registration = json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`)
-	w.mustCall(wire.MethodHooksAdd, edit, nil)
-	w.mustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"), ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
+	w.MustCall(wire.MethodHooksAdd, edit, nil)
+	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"), ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
 	if b, _ := os.ReadFile(filepath.Join(root, ".hookmux", "hooks.json")); !strings.Contains(string(b), `"./gate.ts"`) || !strings.Contains(string(b), "7") {
 		t.Errorf("%s", b)
 	}
@@ -259,31 +260,31 @@ func TestAModulesTargetStays(t *testing.T) {
 
 func TestModulesOfOneLaunch(t *testing.T) {
 	w := open(t)
-	file := w.base + "/gate.ts"
-	w.write(file, gateFor("prod"))
-	w.write(w.base+"/bad.ts", "export default (")
-	if err := w.call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{w.base + "/bad.ts"}}, nil); err == nil || !strings.Contains(err.Error(), "bad.ts:1") {
+	file := w.Base + "/gate.ts"
+	w.Write(file, gateFor("prod"))
+	w.Write(w.Base+"/bad.ts", "export default (")
+	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{w.Base + "/bad.ts"}}, nil); err == nil || !strings.Contains(err.Error(), "bad.ts:1") {
 		t.Errorf("a file that does not load was taken: %v", err)
 	}
 	// The process that asks becomes the agent: same pid, same start.
 	asks := proctest.Node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude", Start: 7777}
-	w.stand(atTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Start: 7777}))
-	w.mustCall(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil)
-	w.stand(atTerminal(asks))
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
+	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Start: 7777}))
+	w.MustCall(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil)
+	w.SetProcesses(hubtest.AtTerminal(asks))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
 	// It counts for the next hub, too, and for nobody else.
-	w.down()
-	w.up()
-	w.stand(atTerminal(asks))
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no prod")
+	w.Down()
+	w.Up()
+	w.SetProcesses(hubtest.AtTerminal(asks))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
 	other := asks
 	other.Start = 9999
-	w.stand(atTerminal(other))
-	w.eventually("it ends with its process", func() bool { return w.h.modules.runs.count.Load() == 0 })
-	w.mustPass(before("claude", "s", w.base, "ship prod"))
+	w.SetProcesses(hubtest.AtTerminal(other))
+	w.Eventually("it ends with its process", func() bool { return w.h.modules.runs.count.Load() == 0 })
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"))
 	// An agent cannot load hooks.
-	w.stand(belowAgent("claude"))
-	if err := w.call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil); err == nil {
+	w.SetProcesses(hubtest.BelowAgent("claude"))
+	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil); err == nil {
 		t.Error("an agent loaded a hook")
 	}
 }
@@ -297,11 +298,11 @@ func TestModulesAskInTheFeed(t *testing.T) {
   });
 }
 `)
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "drop it"), "nobody there")
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "drop it"), "nobody there")
 	w.watchFeed()
 	for answer, denied := range map[string]bool{"yes": false, "no": true} {
-		call := w.hold(before("claude", "s", w.base, "drop it"))
+		call := w.hold(hubtest.ToolBefore("claude", "s", w.Base, "drop it"))
 		item := w.waiting()
 		b, _ := json.Marshal(item)
 		if !strings.Contains(string(b), "Delete?") || !strings.Contains(string(b), "drop it") {
@@ -323,24 +324,24 @@ func TestModulesSendAndAreJournalled(t *testing.T) {
 	w.module("talk.ts", `import { writeFileSync } from "node:fs";
 export default function (hooks) {
   hooks.on("agent_end", async (event, ctx) => {
-    writeFileSync("`+w.base+`/note.txt", "done");
+    writeFileSync("`+w.Base+`/note.txt", "done");
     await hooks.sendMessage({ customType: "x", content: "the tests are red", display: true });
   });
 }
 `)
-	w.up()
-	w.ask(said("claude", "Stop", nil))
-	w.eventually("what was sent waits", func() bool {
+	w.Up()
+	w.Send(hubtest.Said("claude", "Stop", nil))
+	w.Eventually("what was sent waits", func() bool {
 		_, ok := w.h.modules.queued.Load(sessionKey{"claude", "s1"})
 		return ok
 	})
-	got := w.ask(said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
+	got := w.Send(hubtest.Said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
 	if !strings.Contains(string(got.Stdout), "the tests are red") {
 		t.Errorf("the next event was answered %q", got.Stdout)
 	}
-	w.mustPass(said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
-	w.eventually("the write is in the journal", func() bool {
-		for _, r := range w.rows() {
+	w.MustPass(hubtest.Said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
+	w.Eventually("the write is in the journal", func() bool {
+		for _, r := range w.Rows() {
 			if r.Agent == "hookmux" && r.Native == "module" && strings.Contains(string(r.Raw), `"action":"write"`) && strings.Contains(string(r.Raw), "note.txt") {
 				return true
 			}
@@ -352,8 +353,8 @@ export default function (hooks) {
 func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 	w := newHouse(t)
 	w.module("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
-	w.up()
-	w.mustPass(before("claude", "s", w.base, "ls"))
+	w.Up()
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ls"))
 	for _, e := range w.h.rules.view(places{}).entries {
 		if e.Handler == "module" && e.HookType == "tool.before" {
 			t.Errorf("the file is asked about calls it does not listen to: %+v", e.Registration)
@@ -367,24 +368,24 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 func TestSlowFilesCountAtOnce(t *testing.T) {
 	w := newHouse(t)
 	w.module("before.ts", `export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "before" }));`)
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "ls"), "before")
-	if err := os.Remove(filepath.Join(w.dirs.Config, "hooks", "before.ts")); err != nil {
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "before")
+	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "before.ts")); err != nil {
 		t.Fatal(err)
 	}
 	w.module("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
 export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "slow" }));`)
 	time.Sleep(2 * lookAgain)
-	w.mustDeny(before("claude", "s", w.base, "ls"), "slow")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "slow")
 }
 
 // TestDialogsTellTheirTime: a person sees how long a dialog really waits.
 func TestDialogsTellTheirTime(t *testing.T) {
 	w := newHouse(t)
 	w.module("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)
-	w.up()
+	w.Up()
 	w.watchFeed()
-	request := before("claude", "s", w.base, "ls")
+	request := hubtest.ToolBefore("claude", "s", w.Base, "ls")
 	request.Deadline = 30 * time.Second
 	began := time.Now()
 	call := w.hold(request)

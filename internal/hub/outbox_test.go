@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -17,7 +18,7 @@ func plugin(t *testing.T, w *house, name string, take func(wire.OutboxText) stri
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		c := &client.Client{Socket: w.dirs.Socket(), Timeout: patience}
+		c := &client.Client{Socket: w.Dirs.Socket(), Timeout: hubtest.Patience}
 		var done []wire.OutboxDone
 		for ctx.Err() == nil {
 			var got wire.OutboxResult
@@ -36,7 +37,7 @@ func plugin(t *testing.T, w *house, name string, take func(wire.OutboxText) stri
 
 func waitFor(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(hubtest.Patience); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(what + ": not in time")
 		}
@@ -108,7 +109,7 @@ func TestTextComesAgainUntilConfirmed(t *testing.T) {
 	}
 	sent := make(chan bool, 1)
 	go func() {
-		ok, _ := o.send(ctx, "pi", "s2", "text", patience)
+		ok, _ := o.send(ctx, "pi", "s2", "text", hubtest.Patience)
 		sent <- ok
 	}()
 	got := <-second
@@ -124,14 +125,14 @@ func TestTextComesAgainUntilConfirmed(t *testing.T) {
 
 func TestOutboxIsForThePluginOfTheAgent(t *testing.T) {
 	w := open(t)
-	w.table.set(belowAgent("claude"))
-	err := w.c.Call(context.Background(), wire.MethodOutbox, wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
+	w.Table.Set(hubtest.BelowAgent("claude"))
+	err := w.Client.Call(context.Background(), wire.MethodOutbox, wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
 	if err == nil || !strings.Contains(err.Error(), "meant for opencode") {
 		t.Error(err)
 	}
-	w.table.set(belowAgent("opencode"))
+	w.Table.Set(hubtest.BelowAgent("opencode"))
 	for _, bad := range []wire.OutboxParams{{Agent: "opencode"}, {Agent: "nosuch", Sessions: []string{"s"}}} {
-		if err := w.c.Call(context.Background(), wire.MethodOutbox, bad, nil); err == nil {
+		if err := w.Client.Call(context.Background(), wire.MethodOutbox, bad, nil); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
 	}

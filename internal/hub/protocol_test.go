@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -27,8 +28,8 @@ type talk struct {
 }
 
 func (w *house) talk() *talk {
-	conn := w.dial()
-	return &talk{w.t, conn, bufio.NewReader(conn)}
+	conn := w.Dial()
+	return &talk{w.T, conn, bufio.NewReader(conn)}
 }
 
 func (k *talk) say(text string) {
@@ -91,14 +92,14 @@ func TestJSONRPC(t *testing.T) {
 }
 
 func TestPush(t *testing.T) {
-	w := open(t, noDeploys(t))
-	r := before("codex", "s", w.base, "make deploy")
-	got, err := w.c.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse", Payload: r.Payload})
+	w := open(t, hubtest.NoDeploys(t))
+	r := hubtest.ToolBefore("codex", "s", w.Base, "make deploy")
+	got, err := w.Client.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse", Payload: r.Payload})
 	if err != nil || !strings.Contains(got.Stdout, "deny") || got.ID != "pushed" {
 		t.Errorf("%+v %v", got, err)
 	}
-	w.row("pushed", true)
-	if err := w.call(wire.MethodPush, wire.PushParams{Agent: "codex"}, nil); err == nil {
+	w.Row("pushed", true)
+	if err := w.Call(wire.MethodPush, wire.PushParams{Agent: "codex"}, nil); err == nil {
 		t.Error("an event without a name was taken")
 	}
 }
@@ -129,13 +130,13 @@ func TestMux0(t *testing.T) {
 		"mux0.needsInput": `{` + terminal + `,"event":"needsInput","agent":"codex","summary":"` + long + `"}`,
 		"mux0.finished":   `{` + terminal + `,"event":"finished","agent":"gemini","exitCode":3}` + "\n",
 	} {
-		conn := w.dial()
+		conn := w.Dial()
 		if _, err := io.WriteString(conn, line); err != nil {
 			t.Fatal(err)
 		}
 		conn.Close()
-		w.eventually(event+" is stored", func() bool {
-			for _, r := range w.rows() {
+		w.Eventually(event+" is stored", func() bool {
+			for _, r := range w.Rows() {
 				if r.Native == event {
 					return true
 				}
@@ -145,7 +146,7 @@ func TestMux0(t *testing.T) {
 	}
 	k := w.talk()
 	k.say(`{` + terminal + `,"event":"dancing","agent":"claude"}` + "\n")
-	w.eventually("a line that was not taken is shown", func() bool { _, shown := w.problem("mux0"); return shown })
+	w.Eventually("a line that was not taken is shown", func() bool { _, shown := w.Problem("mux0"); return shown })
 }
 
 // TestMux0Conversation: mux0's app reads a connection to its end, and what it
@@ -170,7 +171,7 @@ func TestMux0Conversation(t *testing.T) {
 		}
 		return ""
 	}
-	w.eventually("both ends of the turn and the last line count", func() bool { return status("1") == "success" && status("3") != "" })
+	w.Eventually("both ends of the turn and the last line count", func() bool { return status("1") == "success" && status("3") != "" })
 	if got := status("2"); got != "" {
 		t.Errorf("a shell is shown as an agent: %s", got)
 	}
@@ -200,12 +201,12 @@ func TestGarbageIsToldSoAndHungUpOn(t *testing.T) {
 			t.Errorf("%s got an answer: %q", name, rest)
 		}
 	}
-	w.mustPass(said("claude", "Notification", nil))
+	w.MustPass(hubtest.Said("claude", "Notification", nil))
 }
 
 func TestAHugeLineIsCutOff(t *testing.T) {
 	w := open(t)
-	conn := w.dial()
+	conn := w.Dial()
 	junk := bytes.Repeat([]byte("x"), 1<<20)
 	var err error
 	for sent := 0; sent < wire.MaxLine+8<<20 && err == nil; sent += len(junk) {
@@ -214,14 +215,14 @@ func TestAHugeLineIsCutOff(t *testing.T) {
 	if err == nil {
 		t.Error("the hub takes a line without end")
 	}
-	w.mustPass(said("claude", "Notification", nil))
+	w.MustPass(hubtest.Said("claude", "Notification", nil))
 }
 
 func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	w := newHouse(t)
-	w.make()
+	w.Make()
 	w.h.conns.silence = 200 * time.Millisecond
-	w.start()
+	w.Start()
 	var silent []*talk
 	for range 40 {
 		k := w.talk()
@@ -229,7 +230,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	}
 	silent[1].say(`{"v":1,"id":"half`)
 	silent[2].say(`{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf")
-	w.mustPass(said("claude", "Notification", nil))
+	w.MustPass(hubtest.Said("claude", "Notification", nil))
 	for _, k := range silent {
 		k.hungUp()
 	}
@@ -244,13 +245,13 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 
 func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
 	w := newHouse(t)
-	w.make()
+	w.Make()
 	for range maxConnections - 4 { // as if so many were open
 		w.h.conns.add(nil)
 	}
 	w.h.conns.silence = time.Hour // and none is swept
 	ghosts := w.h.conns.open
-	w.start()
+	w.Start()
 	var open []*talk
 	refused := false
 	for range 8 {
@@ -268,8 +269,8 @@ func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
 	for _, k := range open {
 		k.conn.Close()
 	}
-	w.eventually("there is room again", func() bool {
-		_, err := w.try(said("claude", "Notification", nil))
+	w.Eventually("there is room again", func() bool {
+		_, err := w.TrySend(hubtest.Said("claude", "Notification", nil))
 		return err == nil
 	})
 	w.h.conns.mu.Lock()
@@ -291,14 +292,14 @@ func TestAgentsMayNotDecide(t *testing.T) {
 			continue
 		}
 		deciding++
-		w.stand(belowAgent("claude"))
-		err := w.call(name, nil, nil)
+		w.SetProcesses(hubtest.BelowAgent("claude"))
+		err := w.Call(name, nil, nil)
 		var refused *client.RefusedError
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "claude") {
 			t.Errorf("%s from below an agent: %v", name, err)
 		}
-		w.stand(belowHub())
-		if err := w.call(name, nil, nil); !errors.As(err, &refused) {
+		w.SetProcesses(hubtest.BelowHub())
+		if err := w.Call(name, nil, nil); !errors.As(err, &refused) {
 			t.Errorf("%s from below the hub: %v", name, err)
 		}
 		k := w.talk()
@@ -310,16 +311,16 @@ func TestAgentsMayNotDecide(t *testing.T) {
 	if deciding < 10 || others < 6 {
 		t.Errorf("%d deciding methods, %d others", deciding, others)
 	}
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	for _, name := range []string{wire.MethodInfo, wire.MethodStats, wire.MethodQuery, wire.MethodHooksList} {
-		if err := w.call(name, nil, nil); err != nil {
+		if err := w.Call(name, nil, nil); err != nil {
 			t.Errorf("%s may not be read: %v", name, err)
 		}
 	}
 	// Each attempt is in the journal, as what it was.
-	w.eventually("all attempts are stored", func() bool {
+	w.Eventually("all attempts are stored", func() bool {
 		n := 0
-		for _, r := range w.rows() {
+		for _, r := range w.Rows() {
 			if r.Native == "refused" && r.Agent == "hookmux" && bytes.Contains(r.Raw, []byte(`"method"`)) {
 				n++
 			}
@@ -329,52 +330,52 @@ func TestAgentsMayNotDecide(t *testing.T) {
 	if _, err := os.Stat(w.h.offFile()); err == nil {
 		t.Error("a refused method had an effect")
 	}
-	w.stand(atTerminal())
-	w.mustCall(wire.MethodOff, nil, nil)
+	w.SetProcesses(hubtest.AtTerminal())
+	w.MustCall(wire.MethodOff, nil, nil)
 }
 
 func TestAnUnknownMethodClassIsTheStrictest(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("codex"))
+	w.SetProcesses(hubtest.BelowAgent("codex"))
 	w.h.rpc = map[string]method{"new.method": {run: w.h.rpc[wire.MethodInfo].run}}
-	if err := w.call("new.method", nil, nil); err == nil {
+	if err := w.Call("new.method", nil, nil); err == nil {
 		t.Error("a method without a class is open to agents")
 	}
 }
 
 func TestOneHubOnly(t *testing.T) {
 	w := open(t)
-	if _, err := New(Options{Dirs: w.dirs, Table: w.table}); err == nil {
+	if _, err := New(Options{Dirs: w.Dirs, Table: w.Table}); err == nil {
 		t.Error("two hubs at once")
 	}
-	w.mustPass(said("claude", "Notification", nil))
-	info, err := os.Stat(w.dirs.Socket())
+	w.MustPass(hubtest.Said("claude", "Notification", nil))
+	info, err := os.Stat(w.Dirs.Socket())
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("the socket is open to others: %v %v", info, err)
 	}
 }
 
 func TestLargePayloadsPass(t *testing.T) {
-	w := open(t, noDeploys(t))
-	r := before("claude", "s", w.base, "make deploy; echo "+strings.Repeat("a", 1<<20))
+	w := open(t, hubtest.NoDeploys(t))
+	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy; echo "+strings.Repeat("a", 1<<20))
 	r.ID = "large"
-	w.mustDeny(r, "no deploys")
-	row := w.row("large", true)
+	w.MustDeny(r, "no deploys")
+	row := w.Row("large", true)
 	if len(row.Raw) > 64<<10 {
 		t.Errorf("%d bytes of it are stored", len(row.Raw))
 	}
 }
 
 func TestManyAtOnce(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	const hooks = 200
 	results := make(chan error, hooks)
 	for i := range hooks {
 		go func() {
-			r := before("claude", fmt.Sprint("s", i%7), w.base, "make deploy")
+			r := hubtest.ToolBefore("claude", fmt.Sprint("s", i%7), w.Base, "make deploy")
 			r.ID = fmt.Sprint("many-", i)
-			reply, err := w.try(r)
-			if err == nil && !denies(reply) {
+			reply, err := w.TrySend(r)
+			if err == nil && !hubtest.Denies(reply) {
 				err = fmt.Errorf("answered %q", reply.Stdout)
 			}
 			results <- err
@@ -386,9 +387,9 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	seen := map[string]int{}
-	w.eventually("all are stored", func() bool {
+	w.Eventually("all are stored", func() bool {
 		clear(seen)
-		for _, r := range w.rows() {
+		for _, r := range w.Rows() {
 			seen[r.ID]++
 		}
 		return len(seen) == hooks
@@ -399,12 +400,12 @@ func TestManyAtOnce(t *testing.T) {
 		}
 	}
 	var info wire.Info
-	w.mustCall(wire.MethodInfo, nil, &info)
+	w.MustCall(wire.MethodInfo, nil, &info)
 	if info.Counts.Events != hooks || info.Counts.Denied != hooks || info.Counts.Waiting != 0 {
 		t.Errorf("counted %+v", info.Counts)
 	}
 	var stats []wire.HookStat
-	w.mustCall(wire.MethodStats, nil, &stats)
+	w.MustCall(wire.MethodStats, nil, &stats)
 	found := false
 	for _, s := range stats {
 		found = found || s.Hook == "no-deploys" && s.Calls == hooks && s.Denied == hooks && s.MaxUS >= s.MeanUS
@@ -419,7 +420,7 @@ func TestReplyNamesTheCall(t *testing.T) {
 	w := open(t)
 	for _, id := range []string{"plain", "with \"quotes\"", "ünïcödé", strings.Repeat("long", 32)} {
 		r := frame.Request{ID: id, Agent: "claude", Event: "Notification", Payload: []byte(`{}`)}
-		w.ask(r)
-		w.row(id, false)
+		w.Send(r)
+		w.Row(id, false)
 	}
 }

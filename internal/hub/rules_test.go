@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/registry"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -29,50 +30,50 @@ func hooksFile(list ...string) string {
 
 // project makes a folder with hooks of its own.
 func (w *house) project(name string, list ...string) string {
-	w.t.Helper()
-	root := filepath.Join(w.base, "work", name)
-	w.write(registry.ProjectFile(root), hooksFile(list...))
+	w.T.Helper()
+	root := filepath.Join(w.Base, "work", name)
+	w.Write(registry.ProjectFile(root), hooksFile(list...))
 	return root
 }
 
 func (w *house) trust(root string) wire.TrustView {
-	w.t.Helper()
+	w.T.Helper()
 	var view wire.TrustView
-	w.mustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
-	w.mustCall(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: view.Hash}, &view)
+	w.MustCall(wire.MethodTrustLook, wire.TrustParams{Cwd: root}, &view)
+	w.MustCall(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: view.Hash}, &view)
 	if view.Status != "trusted" {
-		w.t.Fatalf("%s is %s: %s", root, view.Status, view.Problem)
+		w.T.Fatalf("%s is %s: %s", root, view.Status, view.Problem)
 	}
 	return view
 }
 
 // soon asks again until the files have been looked at.
 func (w *house) soon(what string, command, session, cwd string, denied bool, because string) {
-	w.t.Helper()
-	w.eventually(what, func() bool {
-		got := w.ask(before("claude", session, cwd, command))
-		return denies(got) == denied && (!denied || strings.Contains(string(got.Stdout), because))
+	w.T.Helper()
+	w.Eventually(what, func() bool {
+		got := w.Send(hubtest.ToolBefore("claude", session, cwd, command))
+		return hubtest.Denies(got) == denied && (!denied || strings.Contains(string(got.Stdout), because))
 	})
 }
 
 func TestGlobalHooksCountEverywhere(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("no-prod", "prod", "")))
-	w.up()
+	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("no-prod", "prod", "")))
+	w.Up()
 	for _, agent := range []string{"claude", "codex", "grok"} {
-		w.mustDeny(before(agent, "s", w.base, "ship prod"), "refused by no-prod")
-		w.mustPass(before(agent, "s", w.base, "ship test"))
+		w.MustDeny(hubtest.ToolBefore(agent, "s", w.Base, "ship prod"), "refused by no-prod")
+		w.MustPass(hubtest.ToolBefore(agent, "s", w.Base, "ship test"))
 	}
 	// A change counts soon, and one through the hub at once.
-	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("no-test", "test", "")))
-	w.soon("the change counts", "ship test", "s", w.base, true, "no-test")
+	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("no-test", "test", "")))
+	w.soon("the change counts", "ship test", "s", w.Base, true, "no-test")
 	enabled := false
 	patch, _ := json.Marshal(map[string]any{"enabled": enabled})
-	w.mustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Global, ID: "no-test", Patch: patch}, nil)
-	w.mustPass(before("claude", "s", w.base, "ship test"))
-	w.mustCall(wire.MethodHooksDrop, wire.HooksEditParams{Scope: registry.Global, ID: "no-test"}, nil)
+	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Global, ID: "no-test", Patch: patch}, nil)
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ship test"))
+	w.MustCall(wire.MethodHooksDrop, wire.HooksEditParams{Scope: registry.Global, ID: "no-test"}, nil)
 	var list []wire.ListedHook
-	w.mustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
+	w.MustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
 	if len(list) != 0 {
 		t.Errorf("listed: %+v", list)
 	}
@@ -81,7 +82,7 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 		"unknown type":  `{"id":"x","agent":"claude","hookType":"tool.befor","handler":"command","target":"true"}`,
 		"no object":     `[]`,
 	} {
-		if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)}, nil); err == nil {
+		if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)}, nil); err == nil {
 			t.Errorf("%s was added", name)
 		}
 	}
@@ -92,16 +93,16 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 	root := w.project("p", refusing("no-prod", "prod", ""))
 	sub := filepath.Join(root, "deep", "down")
 	must(t, os.MkdirAll(sub, 0o700))
-	w.up()
+	w.Up()
 	f := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"grok"}}})
 	f.ready()
 	for range 3 {
-		w.mustPass(before("claude", "s", sub, "ship prod"))
+		w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship prod"))
 		w.h.rules.forget()
 	}
 	var notices []string
-	grok := before("grok", "end", w.base, "end")
-	w.ask(grok)
+	grok := hubtest.ToolBefore("grok", "end", w.Base, "end")
+	w.Send(grok)
 	for {
 		n := f.next()
 		if n.Entry != nil {
@@ -114,67 +115,67 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 	if len(notices) != 1 || !strings.Contains(notices[0], "not trusted") {
 		t.Errorf("noticed: %q", notices)
 	}
-	if _, shown := w.problem("place:"); !shown {
+	if _, shown := w.Problem("place:"); !shown {
 		t.Error("not shown")
 	}
-	if err := w.call(wire.MethodTrust, wire.TrustParams{Cwd: root}, nil); err == nil {
+	if err := w.Call(wire.MethodTrust, wire.TrustParams{Cwd: root}, nil); err == nil {
 		t.Error("trusted without having been looked at")
 	}
-	if err := w.call(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: "of something else"}, nil); err == nil {
+	if err := w.Call(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: "of something else"}, nil); err == nil {
 		t.Error("trusted something else than was seen")
 	}
 	view := w.trust(sub)
 	if len(view.Runs) != 1 || !strings.Contains(view.Runs[0], "no-prod") {
 		t.Errorf("a person sees %q", view.Runs)
 	}
-	w.mustDeny(before("claude", "s", sub, "ship prod"), "refused by no-prod")
-	w.mustPass(before("claude", "elsewhere", w.base, "ship prod"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship prod"), "refused by no-prod")
+	w.MustPass(hubtest.ToolBefore("claude", "elsewhere", w.Base, "ship prod"))
 
 	// Changed: what was trusted stays in force.
-	w.write(registry.ProjectFile(root), hooksFile(refusing("no-test", "test", "")))
+	w.Write(registry.ProjectFile(root), hooksFile(refusing("no-test", "test", "")))
 	time.Sleep(2 * lookAgain)
-	w.mustDeny(before("claude", "s", sub, "ship prod"), "refused by no-prod")
-	w.mustPass(before("claude", "s", sub, "ship test"))
-	if p, shown := w.problem("place:"); !shown || !strings.Contains(p.What, "changed") {
+	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship prod"), "refused by no-prod")
+	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
+	if p, shown := w.Problem("place:"); !shown || !strings.Contains(p.What, "changed") {
 		t.Errorf("shown as %+v", p)
 	}
 	w.trust(root)
-	w.mustDeny(before("claude", "s", sub, "ship test"), "refused by no-test")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship test"), "refused by no-test")
 
 	// Deleted: still.
 	must(t, os.RemoveAll(filepath.Join(root, ".hookmux")))
 	time.Sleep(2 * lookAgain)
-	w.mustDeny(before("claude", "s", sub, "ship test"), "refused by no-test")
-	w.mustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
-	w.mustPass(before("claude", "s", sub, "ship test"))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship test"), "refused by no-test")
+	w.MustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
+	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
 }
 
 func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
 	w := newHouse(t)
 	root := w.project("p", `{"id":"check","agent":"*","hookType":"tool.before","handler":"script","target":".hookmux/check.sh"}`)
 	script := filepath.Join(root, ".hookmux", "check.sh")
-	w.write(script, "#!/bin/sh\necho as trusted >&2\nexit 2\n")
+	w.Write(script, "#!/bin/sh\necho as trusted >&2\nexit 2\n")
 	must(t, os.Chmod(script, 0o700))
-	w.up()
+	w.Up()
 	w.trust(root)
-	w.mustDeny(before("claude", "s", root, "x"), "as trusted")
-	w.write(script, "#!/bin/sh\nexit 0\n")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
+	w.Write(script, "#!/bin/sh\nexit 0\n")
 	time.Sleep(2 * lookAgain)
-	w.mustDeny(before("claude", "s", root, "x"), "as trusted")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
 }
 
 func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 	w := newHouse(t)
-	file := w.dirs.Config + "/hooks.json"
-	w.write(file, hooksFile(refusing("no-prod", "prod", "")))
-	w.write(w.dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
-	w.write(file, `{"hooks": [ {"id": `)
-	w.write(w.dirs.Config+"/config.json", `{"guard.destructive": `)
+	file := w.Dirs.Config + "/hooks.json"
+	w.Write(file, hooksFile(refusing("no-prod", "prod", "")))
+	w.Write(w.Dirs.Config+"/config.json", `{"guard.destructive": "on"}`)
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
+	w.Write(file, `{"hooks": [ {"id": `)
+	w.Write(w.Dirs.Config+"/config.json", `{"guard.destructive": `)
 	var p wire.Problem
-	w.eventually("both are shown", func() bool {
-		info, err := w.c.Info(t.Context())
+	w.Eventually("both are shown", func() bool {
+		info, err := w.Client.Info(t.Context())
 		must(t, err)
 		shown := 0
 		for _, p = range info.Problems {
@@ -184,38 +185,38 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 		}
 		return shown >= 2
 	})
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
-	w.mustDeny(before("claude", "s", w.base, "git push --force origin main"), "destructive")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "destructive")
 	// Also after a restart.
-	w.down()
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "ship prod"), "no-prod")
-	w.mustDeny(before("claude", "s", w.base, "git push --force origin main"), "destructive")
-	w.write(file, hooksFile())
-	w.write(w.dirs.Config+"/config.json", `{}`)
-	w.soon("the mended files count", "ship prod", "s", w.base, false, "")
-	w.eventually("nothing is wrong", func() bool {
-		info, err := w.c.Info(t.Context())
+	w.Down()
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "destructive")
+	w.Write(file, hooksFile())
+	w.Write(w.Dirs.Config+"/config.json", `{}`)
+	w.soon("the mended files count", "ship prod", "s", w.Base, false, "")
+	w.Eventually("nothing is wrong", func() bool {
+		info, err := w.Client.Info(t.Context())
 		return err == nil && len(info.Problems) == 0
 	})
 }
 
 func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""), refusing("fast", "live", `,"locked":true`)))
+	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""), refusing("fast", "live", `,"locked":true`)))
 	harmless := `{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"true"}`
 	root := w.project("p", fmt.Sprintf(harmless, "loose"), fmt.Sprintf(harmless, "fast"))
-	w.up()
-	w.mustDeny(before("claude", "a", root, "ship prod"), "loose")
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "a", root, "ship prod"), "loose")
 	view := w.trust(root)
 	if strings.Join(view.Replaces, " ") == "" || !strings.Contains(strings.Join(view.Replaces, " "), "loose") {
 		t.Errorf("a person sees that it replaces %q", view.Replaces)
 	}
-	w.mustPass(before("claude", "b", root, "ship prod"))
-	w.mustDeny(before("claude", "b", root, "ship live"), "fast")
-	w.mustDeny(before("claude", "c", w.base, "ship prod"), "loose")
+	w.MustPass(hubtest.ToolBefore("claude", "b", root, "ship prod"))
+	w.MustDeny(hubtest.ToolBefore("claude", "b", root, "ship live"), "fast")
+	w.MustDeny(hubtest.ToolBefore("claude", "c", w.Base, "ship prod"), "loose")
 	var list []wire.ListedHook
-	w.mustCall(wire.MethodHooksList, wire.HooksListParams{Cwd: root}, &list)
+	w.MustCall(wire.MethodHooksList, wire.HooksListParams{Cwd: root}, &list)
 	inForce := map[string]bool{}
 	for _, l := range list {
 		var reg hook.Registration
@@ -230,30 +231,30 @@ func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
 	w := newHouse(t)
 	first := w.project("first", refusing("first", "prod", ""))
-	w.write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "on"}`)
+	w.Write(filepath.Join(first, ".hookmux", "config.json"), `{"guard.destructive": "on"}`)
 	second := w.project("second", refusing("second", "live", ""))
-	w.up()
+	w.Up()
 	w.trust(first)
 	w.trust(second)
-	start := said("claude", "SessionStart", map[string]any{"session_id": "wanders", "cwd": first})
-	w.ask(start)
-	w.mustDeny(before("claude", "wanders", second, "ship prod"), "refused by first")
-	w.mustDeny(before("claude", "wanders", second, "ship live"), "refused by second")
-	w.mustDeny(before("claude", "wanders", w.base, "ship prod"), "refused by first")
-	w.mustPass(before("claude", "stays", second, "ship prod"))
+	start := hubtest.Said("claude", "SessionStart", map[string]any{"session_id": "wanders", "cwd": first})
+	w.Send(start)
+	w.MustDeny(hubtest.ToolBefore("claude", "wanders", second, "ship prod"), "refused by first")
+	w.MustDeny(hubtest.ToolBefore("claude", "wanders", second, "ship live"), "refused by second")
+	w.MustDeny(hubtest.ToolBefore("claude", "wanders", w.Base, "ship prod"), "refused by first")
+	w.MustPass(hubtest.ToolBefore("claude", "stays", second, "ship prod"))
 	// So do the guards it switched on.
-	w.mustDeny(before("claude", "wanders", w.base, "git push --force origin main"), "destructive")
-	w.mustPass(before("claude", "stays", second, "git push --force origin main"))
+	w.MustDeny(hubtest.ToolBefore("claude", "wanders", w.Base, "git push --force origin main"), "destructive")
+	w.MustPass(hubtest.ToolBefore("claude", "stays", second, "git push --force origin main"))
 }
 
 func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	w := open(t)
 	push := func(session string) (string, bool) {
-		r := w.ask(before("claude", session, w.base, "git push --force origin main"))
+		r := w.Send(hubtest.ToolBefore("claude", session, w.Base, "git push --force origin main"))
 		return string(r.Stdout), len(r.Stdout) > 0
 	}
 	set := func(value string) {
-		w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"` + value + `"`)}, nil)
+		w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"` + value + `"`)}, nil)
 	}
 	if _, stopped := push("s"); stopped {
 		t.Error("stopped although it is off")
@@ -271,11 +272,11 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	set("on")
 
 	// Once is one call, with its permission request; looking uses nothing up.
-	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
-	r := before("claude", "s", w.base, "git push --force origin main")
+	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, nil)
+	r := hubtest.ToolBefore("claude", "s", w.Base, "git push --force origin main")
 	for range 2 {
 		var seen wire.Explained
-		w.mustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &seen)
+		w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &seen)
 		if seen.Answer.Stdout != "" {
 			t.Errorf("explained as %q", seen.Answer.Stdout)
 		}
@@ -286,28 +287,28 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	request := r
 	request.Event = "PermissionRequest"
 	request.Payload = []byte(strings.Replace(string(r.Payload), "PreToolUse", "PermissionRequest", 1))
-	w.mustPass(request)
-	w.mustDeny(request, "destructive")
+	w.MustPass(request)
+	w.MustDeny(request, "destructive")
 	if _, stopped := push("s"); !stopped {
 		t.Error("once was more than once")
 	}
 
-	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule}, nil)
+	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule}, nil)
 	if text, stopped := push("s"); stopped {
 		t.Errorf("always: %q", text)
 	}
-	w.mustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Drop: true}, nil)
+	w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: rule, Drop: true}, nil)
 	if _, stopped := push("s"); !stopped {
 		t.Error("the allowance was not taken back")
 	}
-	if err := w.call(wire.MethodAllow, wire.AllowParams{Rule: "destructive.nothing-like-it"}, nil); err == nil {
+	if err := w.Call(wire.MethodAllow, wire.AllowParams{Rule: "destructive.nothing-like-it"}, nil); err == nil {
 		t.Error("an unknown rule was allowed")
 	}
-	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive"}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive"}, nil)
 	if _, stopped := push("s"); stopped {
 		t.Error("stopped although it is off again")
 	}
-	if err := w.call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"sometimes"`)}, nil); err == nil {
+	if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"sometimes"`)}, nil); err == nil {
 		t.Error("a wrong value was set")
 	}
 }
@@ -322,47 +323,47 @@ func TestOwnFilesAreGuardedFromTheStart(t *testing.T) {
 	w := open(t)
 	root := w.project("p")
 	for _, command := range []string{
-		"echo '{}' > " + w.dirs.Config + "/hooks.json",
+		"echo '{}' > " + w.Dirs.Config + "/hooks.json",
 		"echo '{}' > " + root + "/.hookmux/hooks.json",
-		"sed -i s/a/b/ " + w.dirs.Home + "/.claude/settings.json",
+		"sed -i s/a/b/ " + w.Dirs.Home + "/.claude/settings.json",
 	} {
-		w.mustDeny(before("claude", "s", root, command), "own-files")
+		w.MustDeny(hubtest.ToolBefore("claude", "s", root, command), "own-files")
 	}
-	w.mustPass(before("claude", "s", root, "cat "+root+"/.hookmux/hooks.json"))
+	w.MustPass(hubtest.ToolBefore("claude", "s", root, "cat "+root+"/.hookmux/hooks.json"))
 }
 
 func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 	w := newHouse(t)
 	root := w.project("p", refusing("no-prod", "prod", ""))
-	w.up()
+	w.Up()
 	w.trust(root)
 	add := func(id, word string) wire.HooksEditResult {
 		var done wire.HooksEditResult
-		w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing(id, word, ""))}, &done)
+		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing(id, word, ""))}, &done)
 		return done
 	}
 	if done := add("no-live", "live"); len(done.Notes) != 0 {
 		t.Errorf("noted: %q", done.Notes)
 	}
-	w.mustDeny(before("claude", "s", root, "ship live"), "no-live")
-	w.mustDeny(before("claude", "s", root, "ship prod"), "no-prod")
-	if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship live"), "no-live")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship prod"), "no-prod")
+	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
 		t.Error("an id was given twice")
 	}
 	// In a project that is not trusted it stays so, and the person hears it.
 	other := w.project("other", refusing("theirs", "prod", ""))
 	var done wire.HooksEditResult
-	w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other, Registration: []byte(refusing("mine", "live", ""))}, &done)
+	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other, Registration: []byte(refusing("mine", "live", ""))}, &done)
 	if len(done.Notes) == 0 {
 		t.Error("nobody was told that it does not run")
 	}
-	w.mustPass(before("claude", "t", other, "ship live"))
+	w.MustPass(hubtest.ToolBefore("claude", "t", other, "ship live"))
 	// A folder without hooks becomes a project that is trusted from the start.
-	fresh := filepath.Join(w.base, "work", "fresh")
+	fresh := filepath.Join(w.Base, "work", "fresh")
 	must(t, os.MkdirAll(fresh, 0o700))
-	w.mustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: fresh, Registration: []byte(refusing("first", "live", ""))}, &done)
-	w.mustDeny(before("claude", "u", fresh, "ship live"), "first")
-	if err := w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: "relative", Registration: []byte(refusing("x", "live", ""))}, nil); err == nil {
+	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: fresh, Registration: []byte(refusing("first", "live", ""))}, &done)
+	w.MustDeny(hubtest.ToolBefore("claude", "u", fresh, "ship live"), "first")
+	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: "relative", Registration: []byte(refusing("x", "live", ""))}, nil); err == nil {
 		t.Error("a relative folder was taken")
 	}
 }
@@ -376,7 +377,7 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs <- w.call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(refusing(fmt.Sprint("h", i), "x", ""))}, nil)
+			errs <- w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(refusing(fmt.Sprint("h", i), "x", ""))}, nil)
 		}()
 	}
 	wg.Wait()
@@ -387,7 +388,7 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 		}
 	}
 	var list []wire.ListedHook
-	w.mustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
+	w.MustCall(wire.MethodHooksList, wire.HooksListParams{}, &list)
 	if len(list) != writers {
 		t.Errorf("%d of %d survive", len(list), writers)
 	}
@@ -395,19 +396,19 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 
 func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.Config+"/hooks.json", hooksFile(
+	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(
 		`{"id":"crashes","agent":"*","hookType":"tool.before","handler":"command","target":"exit 7","match":{"command":"crash"}}`,
 		`{"id":"gone","agent":"*","hookType":"tool.before","handler":"script","target":"/no/such/file","match":{"command":"gone"}}`,
 		`{"id":"hangs","agent":"*","hookType":"tool.before","handler":"command","target":"sleep 60","timeout":"200ms","match":{"command":"hang"}}`,
 		`{"id":"watcher","agent":"*","hookType":"turn.end","handler":"command","mode":"observe","target":"exit 9"}`,
 	))
-	w.up()
-	w.mustDeny(before("claude", "s", w.base, "crash"), "crashes")
-	w.mustDeny(before("claude", "s", w.base, "gone"), "gone")
-	w.mustDeny(before("claude", "s", w.base, "hang"), "hangs")
-	w.mustPass(before("claude", "s", w.base, "fine"))
-	w.mustPass(said("claude", "Stop", nil))
-	w.eventually("the observer's failure is shown", func() bool { _, shown := w.problem("hook:watcher"); return shown })
+	w.Up()
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "crash"), "crashes")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "gone"), "gone")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "hang"), "hangs")
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "fine"))
+	w.MustPass(hubtest.Said("claude", "Stop", nil))
+	w.Eventually("the observer's failure is shown", func() bool { _, shown := w.Problem("hook:watcher"); return shown })
 }
 
 // A handler that is itself a hook call, on and on, comes to an end.
@@ -415,22 +416,22 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 	w := newHouse(t)
 	depth := 0
 	var again *hook.Entry
-	again = entry(t, "again", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+	again = hubtest.Entry(t, "again", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
 		depth++
 		if depth > 50 {
 			return event.Decision{Verdict: event.Deny, Reason: "round and round"}, nil
 		}
 		// What runs below a handler has the hub above it.
-		w.stand(belowHub())
-		r := before("claude", "below", w.base, "x")
+		w.SetProcesses(hubtest.BelowHub())
+		r := hubtest.ToolBefore("claude", "below", w.Base, "x")
 		r.Env = []byte("HOOKMUX_HANDLER=" + again.ID + "\x00")
-		if _, err := w.try(r); err != nil {
+		if _, err := w.TrySend(r); err != nil {
 			return event.Decision{}, err
 		}
 		return event.Decision{}, nil
 	})
-	w.up(again)
-	w.mustPass(before("claude", "s", w.base, "x"))
+	w.Up(again)
+	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "x"))
 	if depth != 1 {
 		t.Errorf("the handler met itself %d times", depth-1)
 	}
@@ -441,34 +442,34 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
 	w := newHouse(t)
 	var met atomic.Int32
-	loop := entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	loop := hubtest.Entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		met.Add(1)
 		return event.Decision{Verdict: event.Deny, Reason: "met"}, nil
 	})
-	w.up(loop)
-	r := before("claude", "s", w.base, "x")
+	w.Up(loop)
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.Env = []byte("A=1\x00HOOKMUX_HANDLER=" + w.h.marks.mark(loop.ID) + "\x00")
 	r.ID = "detached"
-	w.mustPass(r)
-	if met.Load() != 0 || !w.row("detached", false).Nested {
+	w.MustPass(r)
+	if met.Load() != 0 || !w.Row("detached", false).Nested {
 		t.Errorf("met %d times", met.Load())
 	}
 	// A name without our signature keeps no guard away.
-	r = before("claude", "s", w.base, "x")
+	r = hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.Env = []byte("HOOKMUX_HANDLER=" + loop.ID + "\x00")
-	w.mustDeny(r, "met")
+	w.MustDeny(r, "met")
 	r.Env = []byte("HOOKMUX_HANDLER=" + loop.ID + "=00112233445566778899aabb\x00")
 	r.ID = ""
-	w.mustDeny(r, "met")
+	w.MustDeny(r, "met")
 }
 
 func TestSettingsAreListedWithTheirOrigin(t *testing.T) {
 	w := newHouse(t)
-	w.write(w.dirs.System+"/config.json", `{"journal.keep": "10d"}`)
-	w.write(w.dirs.Config+"/config.json", `{"guard.secrets": "ask"}`)
-	w.up()
+	w.Write(w.Dirs.System+"/config.json", `{"journal.keep": "10d"}`)
+	w.Write(w.Dirs.Config+"/config.json", `{"guard.secrets": "ask"}`)
+	w.Up()
 	var list []wire.Setting
-	w.mustCall(wire.MethodConfigGet, wire.ConfigListParams{Cwd: w.base}, &list)
+	w.MustCall(wire.MethodConfigGet, wire.ConfigListParams{Cwd: w.Base}, &list)
 	origin := map[string]string{}
 	for _, s := range list {
 		origin[s.Key] = s.Origin

@@ -42,7 +42,7 @@ func TestSleepingSessions(t *testing.T) {
 	}
 	w.statusIs("s0", "success")
 	w.statusIs("s1", "running")
-	if _, err := w.c.RenameSession(context.Background(), "s2", "mine"); err != nil {
+	if _, err := w.Client.RenameSession(context.Background(), "s2", "mine"); err != nil {
 		t.Fatal(err)
 	}
 	w.tell("claude", "Stop", "s1", nil)
@@ -51,8 +51,8 @@ func TestSleepingSessions(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	w.h.sessions.book.CompactIdle(time.Now().Add(time.Hour), 0)
-	w.down()
-	w.up()
+	w.Down()
+	w.Up()
 	if list := w.sessions(); len(list) != 8 {
 		t.Errorf("%d sessions are left", len(list))
 	}

@@ -9,23 +9,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func (w *house) set(key, value string) {
-	w.t.Helper()
+	w.T.Helper()
 	b, _ := json.Marshal(value)
-	w.mustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: key, Value: b}, nil)
 }
 
 func (w *house) records(name string, claim bool) ([]wire.ResumeRecord, error) {
-	return w.c.ResumeRecords(context.Background(), name, claim)
+	return w.Client.ResumeRecords(context.Background(), name, claim)
 }
 
 func (w *house) mustRecord(name string) wire.ResumeRecord {
-	w.t.Helper()
+	w.T.Helper()
 	var list []wire.ResumeRecord
-	w.eventually("how "+name+" is taken up is known", func() bool {
+	w.Eventually("how "+name+" is taken up is known", func() bool {
 		var err error
 		list, err = w.records(name, false)
 		return err == nil && len(list) == 1
@@ -35,34 +36,34 @@ func (w *house) mustRecord(name string) wire.ResumeRecord {
 
 func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	w := open(t)
-	agent := agentAt(agentPID, []string{"claude", "--model", "opus", "--settings", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/hookmux-hook","args":["claude","Stop","600"],"timeout":600}]}]}}`, "old prompt"},
+	agent := agentAt(hubtest.AgentPID, []string{"claude", "--model", "opus", "--settings", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/hookmux-hook","args":["claude","Stop","600"],"timeout":600}]}]}}`, "old prompt"},
 		[]string{"CLAUDE_CONFIG_DIR=/c", "ANTHROPIC_API_KEY=k", "PATH=/bin"})
 
 	// Off by default.
-	w.stand(agent)
+	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "before", map[string]any{"prompt": "go"})
 	if list, err := w.records("", false); err != nil || len(list) != 0 {
 		t.Errorf("recorded without being asked: %+v %v", list, err)
 	}
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	w.set("resume.claude", "on")
-	w.stand(agent)
+	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go", "permission_mode": "plan"})
 	r := w.mustRecord("s1")
-	if got := strings.Join(r.Argv, " "); got != "claude --resume s1 --permission-mode plan --model opus" || !r.Run || r.Dir != w.base || strings.Join(r.Env, " ") != "CLAUDE_CONFIG_DIR=/c" {
+	if got := strings.Join(r.Argv, " "); got != "claude --resume s1 --permission-mode plan --model opus" || !r.Run || r.Dir != w.Base || strings.Join(r.Env, " ") != "CLAUDE_CONFIG_DIR=/c" {
 		t.Errorf("%+v", r)
 	}
 	if r.Live == "" {
 		t.Error("it runs and could be taken up twice")
 	}
-	if info, err := os.Stat(filepath.Join(w.dirs.State, "resume/claude.s1.json")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(w.Dirs.State, "resume/claude.s1.json")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
 
 	// After a restart, the process gone: free, claimed once.
-	w.down()
-	w.table.set(atTerminal())
-	w.up()
+	w.Down()
+	w.Table.Set(hubtest.AtTerminal())
+	w.Up()
 	if r := w.mustRecord("s1"); r.Live != "" {
 		t.Errorf("it is not free: %s", r.Live)
 	}
@@ -77,7 +78,7 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	}
 
 	// A newer session in the same place replaces it.
-	w.stand(agent)
+	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "s2", map[string]any{"prompt": "go"})
 	w.mustRecord("s2")
 	if list, _ := w.records("", false); len(list) != 1 || list[0].Session != "s2" {
@@ -86,19 +87,19 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 
 	// forget deletes it, switching off purges.
 	w.tell("claude", "UserPromptSubmit", "s2", map[string]any{"prompt": "go"})
-	w.stand(atTerminal())
-	if _, err := w.c.ForgetSession(context.Background(), "s2"); err != nil {
+	w.SetProcesses(hubtest.AtTerminal())
+	if _, err := w.Client.ForgetSession(context.Background(), "s2"); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := w.records("", false); len(list) != 0 {
 		t.Errorf("not forgotten: %+v", list)
 	}
-	w.stand(agent)
+	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "s3", map[string]any{"prompt": "go"})
 	w.mustRecord("s3")
-	w.stand(atTerminal())
+	w.SetProcesses(hubtest.AtTerminal())
 	w.set("status.claude", "off")
-	if files, _ := os.ReadDir(filepath.Join(w.dirs.State, "resume")); len(files) != 0 {
+	if files, _ := os.ReadDir(filepath.Join(w.Dirs.State, "resume")); len(files) != 0 {
 		t.Errorf("switching off left %v", files)
 	}
 	_, err := w.records("s3", false)
@@ -111,9 +112,9 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 func TestWhatIsNeverTakenUpAgain(t *testing.T) {
 	w := open(t)
 	w.set("resume", "on")
-	w.stand(agentAt(agentPID, []string{"claude", "-p", "hi"}, nil))
+	w.SetProcesses(agentAt(hubtest.AgentPID, []string{"claude", "-p", "hi"}, nil))
 	w.tell("claude", "UserPromptSubmit", "headless", map[string]any{"prompt": "go"})
-	w.stand(agentAt(agentPID+10, []string{"claude"}, nil))
+	w.SetProcesses(agentAt(hubtest.AgentPID+10, []string{"claude"}, nil))
 	w.tell("claude", "UserPromptSubmit", "a;b", map[string]any{"prompt": "go"})
 	w.tell("claude", "UserPromptSubmit", "good", map[string]any{"prompt": "go"})
 	w.mustRecord("good")

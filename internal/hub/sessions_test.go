@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -22,59 +23,59 @@ import (
 
 // tell lets an agent report something about a session.
 func (w *house) tell(agent, event, session string, more map[string]any) frame.Reply {
-	w.t.Helper()
-	fields := map[string]any{"session_id": session, "cwd": w.base}
+	w.T.Helper()
+	fields := map[string]any{"session_id": session, "cwd": w.Base}
 	for k, v := range more {
 		fields[k] = v
 	}
-	return w.ask(said(agent, event, fields))
+	return w.Send(hubtest.Said(agent, event, fields))
 }
 
 func (w *house) sessions() []wire.Session {
-	w.t.Helper()
-	list, err := w.c.Sessions(context.Background(), wire.SessionsParams{})
+	w.T.Helper()
+	list, err := w.Client.Sessions(context.Background(), wire.SessionsParams{})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return list
 }
 
 func (w *house) session(id string) *wire.SessionDetail {
-	w.t.Helper()
-	d, err := w.c.Session(context.Background(), id)
+	w.T.Helper()
+	d, err := w.Client.Session(context.Background(), id)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return d
 }
 
 func (w *house) statusIs(id, status string) {
-	w.t.Helper()
+	w.T.Helper()
 	if got := w.session(id); got.Status != status {
-		w.t.Errorf("%s is %s, want %s (%+v)", id, got.Status, status, got.Session)
+		w.T.Errorf("%s is %s, want %s (%+v)", id, got.Status, status, got.Session)
 	}
 }
 
 // besideAgent: a person types while the agent runs.
 func besideAgent() *proctest.Table {
-	return atTerminal(proctest.Node{PID: agentPID, Name: "claude", Program: "/opt/claude/bin/claude"}, proctest.Node{PID: os.Getpid(), Name: "hookmux"})
+	return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude"}, proctest.Node{PID: os.Getpid(), Name: "hookmux"})
 }
 
 // agentAt is an agent with arguments and an environment of its own.
 func agentAt(pid int, args, env []string) *proctest.Table {
-	return atTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args, Env: env, Below: []proctest.Node{
+	return hubtest.AtTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args, Env: env, Below: []proctest.Node{
 		{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
 	}}).Readable()
 }
 
 func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	w.tell("claude", "SessionStart", "s1", map[string]any{"source": "startup"})
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "fix the tests", "permission_mode": "plan"})
 	w.statusIs("s1", "running")
 	w.tell("claude", "PreToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "go test ./..."}})
-	if got := w.session("s1"); got.Tool != "Bash: go test ./..." || got.Title != "fix the tests" || got.PID != agentPID || got.TTY != "/dev/pts/77" || got.Mode != "plan" {
+	if got := w.session("s1"); got.Tool != "Bash: go test ./..." || got.Title != "fix the tests" || got.PID != hubtest.AgentPID || got.TTY != "/dev/pts/77" || got.Mode != "plan" {
 		t.Errorf("%+v", got.Session)
 	}
 	w.tell("claude", "PermissionRequest", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "go test ./..."}})
@@ -134,23 +135,23 @@ func TestNamesOfSessions(t *testing.T) {
 		}
 	}
 	for name, code := range map[string]int{"0199": wire.CodeConflict, "nobody": wire.CodeGone, "": wire.CodeParams, "unknown": wire.CodeGone} {
-		_, err := w.c.Session(context.Background(), name)
+		_, err := w.Client.Session(context.Background(), name)
 		var answer *wire.Error
 		if !errors.As(err, &answer) || answer.Code != code {
 			t.Errorf("%q: %v, want code %d", name, err, code)
 		}
 	}
-	if _, err := w.c.RenameSession(context.Background(), "0199aa", "  mine\n now "); err != nil {
+	if _, err := w.Client.RenameSession(context.Background(), "0199aa", "  mine\n now "); err != nil {
 		t.Fatal(err)
 	}
 	w.tell("claude", "UserPromptSubmit", "0199aa-1", map[string]any{"prompt": "next", "session_title": "the agent's own"})
 	if got := w.session("0199aa"); got.Title != "mine now" || !got.Named {
 		t.Errorf("a person's title does not stay: %+v", got.Session)
 	}
-	if got, err := w.c.RenameSession(context.Background(), "mine now", ""); err != nil || got.Title == "mine now" || got.Named {
+	if got, err := w.Client.RenameSession(context.Background(), "mine now", ""); err != nil || got.Title == "mine now" || got.Named {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if _, err := w.c.ForgetSession(context.Background(), "0199aa"); err != nil {
+	if _, err := w.Client.ForgetSession(context.Background(), "0199aa"); err != nil {
 		t.Fatal(err)
 	}
 	if list := w.sessions(); len(list) != 1 || list[0].ID != "0199ab-2" {
@@ -161,14 +162,14 @@ func TestNamesOfSessions(t *testing.T) {
 func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 	w := open(t)
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	w.statusIs("s1", "running")
 	ctx := context.Background()
 	var refused *client.RefusedError
 	for what, try := range map[string]func() error{
-		"rename": func() error { _, err := w.c.RenameSession(ctx, "s1", "x"); return err },
-		"forget": func() error { _, err := w.c.ForgetSession(ctx, "s1"); return err },
-		"send":   func() error { _, err := w.c.SendToSession(ctx, "s1", "x", true); return err },
+		"rename": func() error { _, err := w.Client.RenameSession(ctx, "s1", "x"); return err },
+		"forget": func() error { _, err := w.Client.ForgetSession(ctx, "s1"); return err },
+		"send":   func() error { _, err := w.Client.SendToSession(ctx, "s1", "x", true); return err },
 	} {
 		if err := try(); !errors.As(err, &refused) {
 			t.Errorf("%s below an agent: %v", what, err)
@@ -178,9 +179,9 @@ func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 
 // files is what a machine finds after kill -9: the files as they are now.
 func (w *house) files() map[string]string {
-	w.t.Helper()
+	w.T.Helper()
 	found := map[string]string{}
-	for _, dir := range []string{w.dirs.State, w.dirs.Runtime} {
+	for _, dir := range []string{w.Dirs.State, w.Dirs.Runtime} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() { // it may go while we look
 				if b, err := os.ReadFile(path); err == nil {
@@ -196,52 +197,52 @@ func (w *house) files() map[string]string {
 // crash puts the files of an earlier moment in the place of what a hub leaves
 // that ends in peace.
 func (w *house) crash(files map[string]string) {
-	w.t.Helper()
-	w.down()
-	for _, dir := range []string{w.dirs.State, w.dirs.Runtime} {
+	w.T.Helper()
+	w.Down()
+	for _, dir := range []string{w.Dirs.State, w.Dirs.Runtime} {
 		if err := os.RemoveAll(dir); err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 	}
 	for path, text := range files {
-		w.write(path, text)
+		w.Write(path, text)
 	}
 }
 
 func TestSessionsSurviveTheHub(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "fix the tests"})
 	w.tell("claude", "Stop", "s1", map[string]any{"last_assistant_message": "Done."})
 	w.tell("claude", "UserPromptSubmit", "s2", map[string]any{"prompt": "go on"})
 
 	// Killed at once: what was acknowledged is on disk in some file.
 	w.crash(w.files())
-	w.up()
-	w.eventually("both sessions are back", func() bool { return len(w.sessions()) == 2 })
-	w.eventually("the turn's end is back", func() bool { return w.session("s1").Status == "success" })
+	w.Up()
+	w.Eventually("both sessions are back", func() bool { return len(w.sessions()) == 2 })
+	w.Eventually("the turn's end is back", func() bool { return w.session("s1").Status == "success" })
 	if d := w.session("s1"); d.Title != "fix the tests" || d.Turn == nil || d.Turn.Summary != "Done." {
 		t.Errorf("%+v %+v", d.Session, d.Turn)
 	}
 	w.statusIs("s2", "running")
 
 	// Stopped and started again.
-	w.stand(besideAgent())
-	if _, err := w.c.RenameSession(context.Background(), "s1", "mine"); err != nil {
+	w.SetProcesses(besideAgent())
+	if _, err := w.Client.RenameSession(context.Background(), "s1", "mine"); err != nil {
 		t.Fatal(err)
 	}
-	w.stand(belowAgent("claude"))
-	w.down()
-	w.up()
+	w.SetProcesses(hubtest.BelowAgent("claude"))
+	w.Down()
+	w.Up()
 	if d := w.session("s1"); d.Status != "success" || d.Title != "mine" || !d.Named || d.Turns != 1 {
 		t.Errorf("%+v", d.Session)
 	}
 	w.statusIs("s2", "running")
 
 	// The process ended while no hub was there.
-	w.down()
-	w.table.set(atTerminal())
-	w.up()
+	w.Down()
+	w.Table.Set(hubtest.AtTerminal())
+	w.Up()
 	if d := w.session("s2"); d.Ended == nil || d.Status == "running" {
 		t.Errorf("a session without a process: %+v", d.Session)
 	}
@@ -249,11 +250,11 @@ func TestSessionsSurviveTheHub(t *testing.T) {
 
 func TestAProcessThatEnds(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("claude"))
+	w.SetProcesses(hubtest.BelowAgent("claude"))
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	w.statusIs("s1", "running")
-	w.stand(atTerminal()) // kill -9: no hook tells
-	w.eventually("the session is over", func() bool { return w.session("s1").Ended != nil })
+	w.SetProcesses(hubtest.AtTerminal()) // kill -9: no hook tells
+	w.Eventually("the session is over", func() bool { return w.session("s1").Ended != nil })
 	if d := w.session("s1"); d.Status == "running" || d.Turn.Result != "interrupted" {
 		t.Errorf("%+v %+v", d.Session, d.Turn)
 	}
@@ -261,13 +262,13 @@ func TestAProcessThatEnds(t *testing.T) {
 
 func TestWhatOnlyTheTranscriptTells(t *testing.T) {
 	w := open(t)
-	file := filepath.Join(w.dirs.Home, ".claude/projects/-w/s1.jsonl")
+	file := filepath.Join(w.Dirs.Home, ".claude/projects/-w/s1.jsonl")
 	row := func(v map[string]any) string {
 		v["timestamp"], v["sessionId"] = time.Now().UTC().Format(time.RFC3339Nano), "s1"
 		b, _ := json.Marshal(v)
 		return string(b) + "\n"
 	}
-	w.write(file, row(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "fix it"}}))
+	w.Write(file, row(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "fix it"}}))
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "fix it", "transcript_path": file})
 	w.statusIs("s1", "running")
 	add := func(text string) {
@@ -281,9 +282,9 @@ func TestWhatOnlyTheTranscriptTells(t *testing.T) {
 		}
 	}
 	add(row(map[string]any{"type": "ai-title", "aiTitle": "Mending it"}))
-	w.eventually("its title is read", func() bool { return w.session("s1").Title == "Mending it" })
+	w.Eventually("its title is read", func() bool { return w.session("s1").Title == "Mending it" })
 	add(row(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user]"}}}}))
-	w.eventually("Esc is noticed", func() bool { return w.session("s1").Status != "running" })
+	w.Eventually("Esc is noticed", func() bool { return w.session("s1").Status != "running" })
 	if d := w.session("s1"); d.Turn.Result != "interrupted" || d.Ended != nil {
 		t.Errorf("%+v %+v", d.Session, d.Turn)
 	}
@@ -293,7 +294,7 @@ func TestMux0LinesAreSessions(t *testing.T) {
 	w := open(t)
 	id := "5B9C1C2E-0000-4000-8000-00000000000A"
 	line := func(more string) {
-		conn := w.dial()
+		conn := w.Dial()
 		if _, err := conn.Write([]byte(`{"terminalId":"` + id + `","agent":"claude",` + more + "}\n")); err != nil {
 			t.Fatal(err)
 		}
@@ -301,22 +302,22 @@ func TestMux0LinesAreSessions(t *testing.T) {
 	}
 	now := float64(time.Now().UnixMilli()) / 1000
 	line(fmt.Sprintf(`"event":"running","at":%f,"toolDetail":"Bash: ls","sessionTitle":"From mux0"`, now))
-	w.eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
+	w.Eventually("it runs", func() bool { l := w.sessions(); return len(l) == 1 && l[0].Status == "running" })
 	if s := w.sessions()[0]; s.Tool != "Bash: ls" || s.Title != "From mux0" {
 		t.Errorf("%+v", s)
 	}
 	line(fmt.Sprintf(`"event":"needsInput","at":%f`, now+1))
-	w.eventually("it waits", func() bool { return w.sessions()[0].Status == "needsInput" })
+	w.Eventually("it waits", func() bool { return w.sessions()[0].Status == "needsInput" })
 	line(fmt.Sprintf(`"event":"finished","at":%f,"exitCode":1,"summary":"no luck"`, now+2))
-	w.eventually("it failed", func() bool { s := w.sessions()[0]; return s.Status == "failed" && s.Turn.Summary == "no luck" })
+	w.Eventually("it failed", func() bool { s := w.sessions()[0]; return s.Status == "failed" && s.Turn.Summary == "no luck" })
 }
 
 func TestTheSharedDaemonHasNoPane(t *testing.T) {
 	w := open(t)
-	r := said("codex", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r := hubtest.Said("codex", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("PATH=/x/app-server-daemon/releases/1:/bin\x00TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%5\x00")
-	w.stand(belowAgent("codex"))
-	w.ask(r)
+	w.SetProcesses(hubtest.BelowAgent("codex"))
+	w.Send(r)
 	if s := w.session("s1"); s.Pane != "unknown" || s.TTY != "unknown" || s.PID != 0 {
 		t.Errorf("%+v", s.Session)
 	}
@@ -324,9 +325,9 @@ func TestTheSharedDaemonHasNoPane(t *testing.T) {
 
 func TestOtherMultiplexersAreNamed(t *testing.T) {
 	w := open(t)
-	r := said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r := hubtest.Said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("ZELLIJ_PANE_ID=4\x00ZELLIJ_SESSION_NAME=work\x00")
-	w.ask(r)
+	w.Send(r)
 	if s := w.session("s1"); s.Mux != "zellij" || s.Pane != "4" || s.Server != "work" {
 		t.Errorf("%+v", s.Session)
 	}
@@ -339,7 +340,7 @@ func TestStreamsHearOfSessions(t *testing.T) {
 	ready, changes := make(chan struct{}), make(chan wire.SessionChange, 64)
 	others := make(chan string, 64)
 	go func() {
-		_ = w.c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
+		_ = w.Client.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
 			switch {
 			case n.Ready != nil:
 				close(ready)
@@ -361,7 +362,7 @@ func TestStreamsHearOfSessions(t *testing.T) {
 			if c.Session.ID != "s1" || c.Session.Status != "running" {
 				t.Errorf("%+v", c)
 			}
-		case <-time.After(patience):
+		case <-time.After(hubtest.Patience):
 			t.Fatalf("only heard of %v", seen)
 		}
 	}
@@ -381,9 +382,9 @@ func TestSecretsStayInside(t *testing.T) {
 	if strings.Contains(string(b), key) {
 		t.Errorf("%s", b)
 	}
-	w.eventually("it is written down", func() bool { b, _ := os.ReadFile(w.dirs.State + "/sessions.log"); return len(b) > 0 })
-	w.down()
-	if b, _ := os.ReadFile(w.dirs.State + "/sessions.log"); strings.Contains(string(b), key) {
+	w.Eventually("it is written down", func() bool { b, _ := os.ReadFile(w.Dirs.State + "/sessions.log"); return len(b) > 0 })
+	w.Down()
+	if b, _ := os.ReadFile(w.Dirs.State + "/sessions.log"); strings.Contains(string(b), key) {
 		t.Errorf("%s", b)
 	}
 }
@@ -395,15 +396,15 @@ func TestATextGoesThroughThePlugin(t *testing.T) {
 	got := make(chan string, 1)
 	go func() { // the plugin
 		var first wire.OutboxResult
-		if w.call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 20}, &first) != nil || len(first.Texts) != 1 {
+		if w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 20}, &first) != nil || len(first.Texts) != 1 {
 			got <- ""
 			return
 		}
 		got <- first.Texts[0].Text
-		_ = w.call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
+		_ = w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
 	}()
-	w.eventually("the plugin listens", func() bool { return w.h.outbox.listens("claude", "s1") })
-	sent, err := w.c.SendToSession(ctx, "s1", "run the tests", false)
+	w.Eventually("the plugin listens", func() bool { return w.h.outbox.listens("claude", "s1") })
+	sent, err := w.Client.SendToSession(ctx, "s1", "run the tests", false)
 	if err != nil || sent.Via != "plugin" || <-got != "run the tests" {
 		t.Errorf("%+v %v", sent, err)
 	}

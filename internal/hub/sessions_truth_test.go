@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -23,15 +24,15 @@ func TestAStatusThatIsNotFollowedIsNotShown(t *testing.T) {
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	w.statusIs("s1", "running")
 	w.set("status.claude", "off")
-	w.eventually("nobody claims to know", func() bool { return w.session("s1").Status == "unsure" })
-	w.down()
-	w.up()
+	w.Eventually("nobody claims to know", func() bool { return w.session("s1").Status == "unsure" })
+	w.Down()
+	w.Up()
 	w.statusIs("s1", "unsure")
 }
 
 func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 	w := open(t)
-	store := filepath.Join(w.base, "claude")
+	store := filepath.Join(w.Base, "claude")
 	for _, d := range []string{"projects/p", "sessions"} {
 		if err := os.MkdirAll(filepath.Join(store, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.stand(agentAt(9001, []string{"claude"}, nil))
+	w.SetProcesses(agentAt(9001, []string{"claude"}, nil))
 	call := map[string]any{"transcript_path": filepath.Join(store, "projects/p/s1.jsonl"), "tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "sleep 99"}}
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go", "transcript_path": call["transcript_path"]})
 	is("waiting")
@@ -54,7 +55,7 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 	w.tell("claude", "PermissionRequest", "s1", call)
 	w.statusIs("s1", "needsInput")
 	// Once more where the hub was too slow to see that it waited.
-	w.eventually("it runs", func() bool {
+	w.Eventually("it runs", func() bool {
 		is("waiting")
 		time.Sleep(3 * stateLook)
 		is("busy")
@@ -67,11 +68,11 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 func TestWhoeverTakesASessionUpIsIt(t *testing.T) {
 	w := open(t)
 	w.set("resume.claude", "on")
-	w.stand(agentAt(agentPID, []string{"claude"}, nil))
+	w.SetProcesses(agentAt(hubtest.AgentPID, []string{"claude"}, nil))
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	w.mustRecord("s1")
-	w.stand(atTerminal())
-	w.eventually("it is over", func() bool { return w.session("s1").Ended != nil })
+	w.SetProcesses(hubtest.AtTerminal())
+	w.Eventually("it is over", func() bool { return w.session("s1").Ended != nil })
 	if list, err := w.records("s1", true); err != nil || list[0].Live != "" {
 		t.Fatalf("%+v %v", list, err)
 	}
@@ -83,22 +84,22 @@ func TestWhoeverTakesASessionUpIsIt(t *testing.T) {
 		t.Error("it could be taken up twice")
 	}
 	// It could not start the agent: the next may try at once.
-	w.stand(atTerminal(proctest.Node{PID: toolPID, Name: "sh"}))
-	w.eventually("it is free", func() bool { return w.mustRecord("s1").Live == "" })
+	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: hubtest.ToolPID, Name: "sh"}))
+	w.Eventually("it is free", func() bool { return w.mustRecord("s1").Live == "" })
 }
 
 func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
 	w := open(t)
 	w.set("resume.claude", "on")
 	server := proctest.Node{PID: 4000, Name: "tmux: server"}
-	agent := proctest.Node{PID: agentPID, Name: "claude", Program: "/opt/claude/bin/claude", Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
-	w.stand(atTerminal(server, agent).Readable())
-	r := said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
-	r.Env = []byte("TMUX=" + filepath.Join(w.base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
-	w.ask(r)
+	agent := proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude", Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
+	w.SetProcesses(hubtest.AtTerminal(server, agent).Readable())
+	r := hubtest.Said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
+	r.Env = []byte("TMUX=" + filepath.Join(w.Base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
+	w.Send(r)
 	if got := w.mustRecord("s1"); got.Moved {
 		t.Errorf("%+v", got)
 	}
-	w.stand(atTerminal())
-	w.eventually("its pane is gone with the server", func() bool { got := w.mustRecord("s1"); return got.Pane == "" && got.Moved })
+	w.SetProcesses(hubtest.AtTerminal())
+	w.Eventually("its pane is gone with the server", func() bool { got := w.mustRecord("s1"); return got.Pane == "" && got.Moved })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest"
 )
 
 func TestStateFileTellsOfTheWindow(t *testing.T) {
@@ -57,7 +58,7 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	say("s", "busy")
 	select {
 	case <-done:
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		t.Fatal("an answer in the window was not seen")
 	}
 	for name, one := range map[string]event.Event{

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,13 +25,13 @@ type follower struct {
 }
 
 func (w *house) follow(params wire.StreamParams) *follower {
-	w.t.Helper()
+	w.T.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &follower{w.t, make(chan client.Note, 10_000), cancel, make(chan error, 1)}
+	f := &follower{w.T, make(chan client.Note, 10_000), cancel, make(chan error, 1)}
 	go func() {
-		f.done <- w.c.Stream(ctx, params, func(n client.Note) error { f.notes <- n; return nil })
+		f.done <- w.Client.Stream(ctx, params, func(n client.Note) error { f.notes <- n; return nil })
 	}()
-	w.t.Cleanup(f.stop)
+	w.T.Cleanup(f.stop)
 	return f
 }
 
@@ -39,7 +40,7 @@ func (f *follower) stop() {
 	select {
 	case err := <-f.done:
 		f.done <- err
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		f.t.Error("the stream does not end")
 	}
 }
@@ -49,7 +50,7 @@ func (f *follower) next() client.Note {
 	select {
 	case n := <-f.notes:
 		return n
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		f.t.Fatal("the stream says nothing")
 	}
 	return client.Note{}
@@ -82,11 +83,11 @@ func (f *follower) events(n int) (ids []string, cursor string) {
 }
 
 func (w *house) report(ids ...string) {
-	w.t.Helper()
+	w.T.Helper()
 	for _, id := range ids {
-		r := said("claude", "Notification", map[string]any{"message": id})
+		r := hubtest.Said("claude", "Notification", map[string]any{"message": id})
 		r.ID = id
-		w.mustPass(r)
+		w.MustPass(r)
 	}
 }
 
@@ -117,14 +118,14 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", all, want)
 	}
 	// From the beginning, and across a restart of the hub.
-	w.down()
-	w.up()
+	w.Down()
+	w.Up()
 	whole := w.follow(wire.StreamParams{After: "0"})
 	if ids, _ := whole.ready(); strings.Join(ids, " ") != want {
 		t.Errorf("from the beginning: %v", ids)
 	}
 	var bad *wire.Error
-	if err := w.c.Stream(context.Background(), wire.StreamParams{After: "yesterday"}, func(client.Note) error { return nil }); !errors.As(err, &bad) {
+	if err := w.Client.Stream(context.Background(), wire.StreamParams{After: "yesterday"}, func(client.Note) error { return nil }); !errors.As(err, &bad) {
 		t.Errorf("a wrong cursor: %v", err)
 	}
 }
@@ -141,9 +142,9 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	ids := numbered("n", 200)
 	text := strings.Repeat("words ", 1000) // far more than a socket holds
 	for _, id := range ids {
-		r := said("claude", "Notification", map[string]any{"message": text})
+		r := hubtest.Said("claude", "Notification", map[string]any{"message": text})
 		r.ID = id
-		w.mustPass(r)
+		w.MustPass(r)
 	}
 	if got, _ := quick.events(len(ids)); strings.Join(got, " ") != strings.Join(ids, " ") {
 		t.Errorf("the quick one got %v", got)
@@ -170,18 +171,18 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 // behind the cut.
 func TestLargePagesHaveNoGaps(t *testing.T) {
 	w := newHouse(t)
-	w.make()
+	w.Make()
 	w.h.drain.maxPage = 4 << 10
-	w.start()
+	w.Start()
 	ids := numbered("n", 32)
 	for _, id := range ids {
-		r := said("claude", "Notification", map[string]any{"message": strings.Repeat("words ", 200)})
+		r := hubtest.Said("claude", "Notification", map[string]any{"message": strings.Repeat("words ", 200)})
 		r.ID = id
-		w.mustPass(r)
+		w.MustPass(r)
 	}
-	w.row(ids[len(ids)-1], false)
+	w.Row(ids[len(ids)-1], false)
 	var queried []string
-	for _, r := range w.rows() {
+	for _, r := range w.Rows() {
 		queried = append(queried, r.ID)
 	}
 	if strings.Join(queried, " ") != strings.Join(ids, " ") {
@@ -193,7 +194,7 @@ func TestLargePagesHaveNoGaps(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	w := open(t, noDeploys(t))
+	w := open(t, hubtest.NoDeploys(t))
 	everything := w.follow(wire.StreamParams{})
 	byAgent := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"codex-cli"}}}) // an alias
 	byKind := w.follow(wire.StreamParams{Filter: wire.Filter{Kinds: []string{"tool.before", "Notification"}}})
@@ -204,17 +205,17 @@ func TestFilters(t *testing.T) {
 		f.ready()
 	}
 	for _, agent := range []string{"claude", "codex", "grok"} {
-		r := before(agent, "s-"+agent, w.base, "make deploy")
+		r := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make deploy")
 		r.ID = agent + "-deploy"
-		w.ask(r)
-		r = before(agent, "s-"+agent, w.base, "make test")
+		w.Send(r)
+		r = hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make test")
 		r.ID = agent + "-test"
-		w.ask(r)
+		w.Send(r)
 	}
 	w.report("note")
-	last := said("codex", "Stop", map[string]any{"session_id": "s-grok"})
+	last := hubtest.Said("codex", "Stop", map[string]any{"session_id": "s-grok"})
 	last.ID = "last"
-	w.ask(last)
+	w.Send(last)
 
 	for _, c := range []struct {
 		name string
@@ -253,7 +254,7 @@ func TestFilters(t *testing.T) {
 
 func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	release := make(chan struct{})
-	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		<-release
 		return event.Decision{Verdict: event.Deny, Reason: "after all"}, nil
 	})
@@ -264,10 +265,10 @@ func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	all.ready()
 	others.ready()
 	denials.ready()
-	r := before("claude", "s", w.base, "x")
+	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "slow"
 	answered := make(chan struct{})
-	go func() { defer close(answered); _, _ = w.try(r) }()
+	go func() { defer close(answered); _, _ = w.TrySend(r) }()
 	n := all.next()
 	if n.Entry == nil || idOf(n.Entry) != "slow" || n.Entry.Outcome != nil {
 		t.Fatalf("first came %+v", n)
@@ -284,9 +285,9 @@ func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	if ids, _ := all.events(1); ids[0] != "end" {
 		t.Errorf("then %v", ids)
 	}
-	stop := said("codex", "Stop", nil)
+	stop := hubtest.Said("codex", "Stop", nil)
 	stop.ID = "codex-stop"
-	w.ask(stop)
+	w.Send(stop)
 	if n = others.next(); n.Entry == nil || idOf(n.Entry) != "codex-stop" {
 		t.Errorf("a stream for another agent got %+v", n)
 	}
@@ -296,26 +297,26 @@ func TestStreamsEndWithTheHub(t *testing.T) {
 	w := open(t)
 	f := w.follow(wire.StreamParams{})
 	f.ready()
-	w.down()
+	w.Down()
 	select {
 	case err := <-f.done:
 		if err == nil {
 			t.Error("ended without a word")
 		}
 		f.done <- err
-	case <-time.After(patience):
+	case <-time.After(hubtest.Patience):
 		t.Error("the stream outlives the hub")
 	}
 }
 
 func TestProblemsAreStreamed(t *testing.T) {
-	bad := entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{}, errors.New("broken\nwith details")
 	})
 	w := open(t, bad)
 	f := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"grok"}}})
 	f.ready()
-	w.mustDeny(before("claude", "s", w.base, "x"), "broken")
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "x"), "broken")
 	if n := f.next(); n.Problem == nil || !strings.Contains(n.Problem.What, "bad") || strings.Contains(n.Problem.What, "\n") {
 		t.Errorf("streamed %+v", n)
 	}
@@ -325,17 +326,17 @@ func TestNewestFirstIsToldInOrder(t *testing.T) {
 	w := open(t)
 	ids := numbered("n", 25)
 	w.report(ids...)
-	w.row(ids[24], false)
+	w.Row(ids[24], false)
 	var got wire.QueryResult
-	w.mustCall(wire.MethodQuery, wire.QueryParams{Limit: 10, Newest: true}, &got)
+	w.MustCall(wire.MethodQuery, wire.QueryParams{Limit: 10, Newest: true}, &got)
 	if len(got.Entries) != 10 || idOf(&got.Entries[0]) != ids[15] || idOf(&got.Entries[9]) != ids[24] {
 		t.Errorf("%d entries", len(got.Entries))
 	}
-	w.mustCall(wire.MethodQuery, wire.QueryParams{Limit: 10}, &got)
+	w.MustCall(wire.MethodQuery, wire.QueryParams{Limit: 10}, &got)
 	if got.Next == "" || idOf(&got.Entries[9]) != ids[9] {
 		t.Errorf("first page ends with %s, next %q", got.Entries[9].Event, got.Next)
 	}
-	w.mustCall(wire.MethodQuery, wire.QueryParams{Filter: wire.Filter{Since: time.Now().Add(time.Hour)}}, &got)
+	w.MustCall(wire.MethodQuery, wire.QueryParams{Filter: wire.Filter{Since: time.Now().Add(time.Hour)}}, &got)
 	if len(got.Entries) != 0 {
 		t.Error("events from the future")
 	}

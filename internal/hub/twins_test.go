@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -26,12 +27,12 @@ func grokCall(by, id, callID, command string) frame.Request {
 		payload["toolUseId"] = callID
 	}
 	b, _ := json.Marshal(payload)
-	return frame.Request{ID: id, Agent: by, Event: "PreToolUse", Payload: b, Deadline: patience}
+	return frame.Request{ID: id, Agent: by, Event: "PreToolUse", Payload: b, Deadline: hubtest.Patience}
 }
 
 // counting is a guard that counts and says which time it was.
 func counting(t *testing.T, asked *atomic.Int32) *hook.Entry {
-	return entry(t, "counting", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	return hubtest.Entry(t, "counting", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("time %d", asked.Add(1))}, nil
 	})
 }
@@ -68,20 +69,20 @@ func TestTwins(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			var asked atomic.Int32
 			w := newHouse(t)
-			w.make(counting(t, &asked))
+			w.Make(counting(t, &asked))
 			var skipped atomic.Int64
 			w.h.twins.now = func() time.Time { return time.Now().Add(time.Duration(skipped.Load())) }
-			w.start()
+			w.Start()
 			for i, a := range c.came {
 				skipped.Add(int64(a.after))
-				pid := agentPID
+				pid := hubtest.AgentPID
 				if a.elsewhere {
 					pid += 1000
 				}
-				w.stand(atTerminal(proctest.Node{PID: pid, Name: c.agent, Program: "/opt/" + c.agent, Below: []proctest.Node{
+				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: pid, Name: c.agent, Program: "/opt/" + c.agent, Below: []proctest.Node{
 					{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
-				got := w.ask(grokCall(a.by, fmt.Sprintf("arrival-%d", i), a.callID, a.command))
-				if !denies(got) || !json.Valid(got.Stdout) || !contains(got, a.says) {
+				got := w.Send(grokCall(a.by, fmt.Sprintf("arrival-%d", i), a.callID, a.command))
+				if !hubtest.Denies(got) || !json.Valid(got.Stdout) || !contains(got, a.says) {
 					t.Errorf("%d by %s: %s, want %s", i, a.by, got.Stdout, a.says)
 				}
 			}
@@ -121,23 +122,23 @@ func jsonHolds(b []byte, text string) bool {
 func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 	var asked atomic.Int32
 	var told atomic.Int32
-	watch := entry(t, "watch", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
+	watch := hubtest.Entry(t, "watch", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
 		told.Add(1)
 		return event.Decision{}, nil
 	})
 	w := open(t, counting(t, &asked), watch)
-	w.stand(belowAgent("grok"))
-	w.ask(grokCall("claude", "one", "7", "x"))
-	w.ask(grokCall("grok", "two", "7", "x"))
-	one, two := w.row("one", true), w.row("two", true)
-	if one.outcome.Twin != "" || two.outcome.Twin != "one" {
-		t.Errorf("marked %q and %q", one.outcome.Twin, two.outcome.Twin)
+	w.SetProcesses(hubtest.BelowAgent("grok"))
+	w.Send(grokCall("claude", "one", "7", "x"))
+	w.Send(grokCall("grok", "two", "7", "x"))
+	one, two := w.Row("one", true), w.Row("two", true)
+	if one.Outcome.Twin != "" || two.Outcome.Twin != "one" {
+		t.Errorf("marked %q and %q", one.Outcome.Twin, two.Outcome.Twin)
 	}
-	if one.Agent != "grok" || two.Agent != "grok" || two.verdict() != "deny" || len(two.outcome.Steps) != 0 {
-		t.Errorf("%+v\n%+v", one.outcome, two.outcome)
+	if one.Agent != "grok" || two.Agent != "grok" || two.Verdict() != "deny" || len(two.Outcome.Steps) != 0 {
+		t.Errorf("%+v\n%+v", one.Outcome, two.Outcome)
 	}
-	w.stand(atTerminal())
-	info, err := w.c.Info(context.Background())
+	w.SetProcesses(hubtest.AtTerminal())
+	info, err := w.Client.Info(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 			t.Errorf("grok has %d events", a.Events)
 		}
 	}
-	w.down() // observers are done then
+	w.Down() // observers are done then
 	if asked.Load() != 1 || told.Load() != 1 {
 		t.Errorf("guards were asked %d times, observers told %d times", asked.Load(), told.Load())
 	}
@@ -154,7 +155,7 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 
 func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	entered, decide := make(chan struct{}, 4), make(chan struct{})
-	slow := entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
 		entered <- struct{}{}
 		select {
 		case <-decide:
@@ -164,10 +165,10 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 		}
 	})
 	w := open(t, slow)
-	w.stand(belowAgent("grok"))
+	w.SetProcesses(hubtest.BelowAgent("grok"))
 	answers := make(chan frame.Reply, 2)
 	ask := func(r frame.Request) {
-		got, err := w.try(r)
+		got, err := w.TrySend(r)
 		if err != nil {
 			t.Error(err)
 		}
@@ -176,10 +177,10 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	go ask(grokCall("claude", "one", "7", "x"))
 	<-entered
 	go ask(grokCall("grok", "two", "7", "x"))
-	w.eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
 	close(decide)
 	for range 2 {
-		if got := <-answers; !denies(got) || !contains(got, "after a while") {
+		if got := <-answers; !hubtest.Denies(got) || !contains(got, "after a while") {
 			t.Errorf("answered %q", got.Stdout)
 		}
 	}
@@ -190,32 +191,32 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 
 func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	entered := make(chan struct{}, 4)
-	never := entry(t, "never", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+	never := hubtest.Entry(t, "never", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
 		entered <- struct{}{}
 		<-ctx.Done()
 		return event.Decision{}, ctx.Err()
 	})
 	w := open(t, never)
-	w.stand(belowAgent("grok"))
+	w.SetProcesses(hubtest.BelowAgent("grok"))
 	over := make(chan struct{})
-	go func() { defer close(over); _, _ = w.try(grokCall("claude", "one", "7", "x")) }()
+	go func() { defer close(over); _, _ = w.TrySend(grokCall("claude", "one", "7", "x")) }()
 	<-entered
 	hasty := grokCall("grok", "two", "7", "x")
 	hasty.Deadline = 50 * time.Millisecond
-	if got := w.ask(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
+	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
 		t.Errorf("answered %q", got.Stdout)
 	}
-	if r := w.row("two", true); r.outcome.Neutral != twinUndecided || r.outcome.Twin != "one" {
-		t.Errorf("%+v", r.outcome)
+	if r := w.Row("two", true); r.Outcome.Neutral != twinUndecided || r.Outcome.Twin != "one" {
+		t.Errorf("%+v", r.Outcome)
 	}
-	w.down()
+	w.Down()
 	<-over
 }
 
 func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 	entered := make(chan string, 4)
 	first := make(chan struct{})
-	guard := entry(t, "guard", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+	guard := hubtest.Entry(t, "guard", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
 		entered <- c.Event.ID
 		if c.Event.ID == "one" {
 			close(first)
@@ -225,24 +226,24 @@ func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 		return event.Decision{Verdict: event.Deny, Reason: "asked anew"}, nil
 	})
 	w := open(t, guard)
-	w.stand(belowAgent("grok"))
+	w.SetProcesses(hubtest.BelowAgent("grok"))
 	r := grokCall("claude", "one", "7", "x")
-	conn := w.dial()
+	conn := w.Dial()
 	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
 		t.Fatal(err)
 	}
 	<-first
 	answer := make(chan frame.Reply, 1)
 	go func() {
-		got, err := w.try(grokCall("grok", "two", "7", "x"))
+		got, err := w.TrySend(grokCall("grok", "two", "7", "x"))
 		if err != nil {
 			t.Error(err)
 		}
 		answer <- got
 	}()
-	w.eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
 	conn.Close()
-	if got := <-answer; !denies(got) || !contains(got, "asked anew") {
+	if got := <-answer; !hubtest.Denies(got) || !contains(got, "asked anew") {
 		t.Errorf("answered %q", got.Stdout)
 	}
 }
@@ -252,12 +253,12 @@ func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 func TestCopilotsTwoForms(t *testing.T) {
 	var asked atomic.Int32
 	w := open(t, counting(t, &asked))
-	w.stand(belowAgent("copilot"))
-	own := frame.Request{ID: "own", Agent: "copilot", Event: "preToolUse", Deadline: patience, Payload: []byte(
+	w.SetProcesses(hubtest.BelowAgent("copilot"))
+	own := frame.Request{ID: "own", Agent: "copilot", Event: "preToolUse", Deadline: hubtest.Patience, Payload: []byte(
 		`{"sessionId":"s","timestamp":1794709840085,"cwd":"/p","toolName":"bash","toolArgs":{"command":"make","description":"lab"}}`)}
-	read := frame.Request{ID: "read", Agent: "claude", Event: "PreToolUse", Deadline: patience, Payload: []byte(
+	read := frame.Request{ID: "read", Agent: "claude", Event: "PreToolUse", Deadline: hubtest.Patience, Payload: []byte(
 		`{"hook_event_name":"PreToolUse","session_id":"s","timestamp":"2026-11-15T02:29:32.840Z","cwd":"/p","tool_name":"Bash","tool_input":{"description":"lab","command":"make"}}`)}
-	one, two := w.ask(own), w.ask(read)
+	one, two := w.Send(own), w.Send(read)
 	if asked.Load() != 1 || !contains(one, "time 1") || !contains(two, "time 1") {
 		t.Errorf("asked %d times\n%s\n%s", asked.Load(), one.Stdout, two.Stdout)
 	}
@@ -287,10 +288,10 @@ func TestTwinsAreForgotten(t *testing.T) {
 // TestASessionSeesATwinOnce: a turn that is told twice is one turn.
 func TestASessionSeesATwinOnce(t *testing.T) {
 	w := open(t)
-	w.stand(belowAgent("grok"))
+	w.SetProcesses(hubtest.BelowAgent("grok"))
 	say := func(by, event, more string) {
 		payload := fmt.Sprintf(`{"hook_event_name":%q,"session_id":"s","sessionId":"s","cwd":"/p"%s}`, event, more)
-		w.ask(frame.Request{Agent: by, Event: event, Payload: []byte(payload), Deadline: patience})
+		w.Send(frame.Request{Agent: by, Event: event, Payload: []byte(payload), Deadline: hubtest.Patience})
 	}
 	for range 2 {
 		for _, by := range []string{"claude", "grok"} {
@@ -300,8 +301,8 @@ func TestASessionSeesATwinOnce(t *testing.T) {
 			say(by, "Stop", `,"reason":"end_turn"`)
 		}
 	}
-	w.stand(atTerminal())
-	list, err := w.c.Sessions(context.Background(), wire.SessionsParams{})
+	w.SetProcesses(hubtest.AtTerminal())
+	list, err := w.Client.Sessions(context.Background(), wire.SessionsParams{})
 	if err != nil {
 		t.Fatal(err)
 	}
