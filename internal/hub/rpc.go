@@ -2,7 +2,6 @@ package hub
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -179,16 +179,12 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 	}
 }
 
-// read takes params apart; unknown keys are errors, so that a typing error is
-// not silently ignored.
-func read(params json.RawMessage, into any) *wire.Error {
-	if len(params) == 0 {
-		return nil
+// read reads the parameters of a method.
+func read(params json.RawMessage, into any) *wire.Error { return services.ReadParams(params, into) }
+
+// addMethods puts the methods of a service into the table.
+func addMethods(table map[string]method, own map[string]services.Method) {
+	for name, m := range own {
+		table[name] = method{m.Class, m.Run}
 	}
-	dec := json.NewDecoder(bytes.NewReader(params))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return wire.Errorf(wire.CodeParams, "the parameters cannot be read: %v", err)
-	}
-	return nil
 }
