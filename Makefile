@@ -31,8 +31,8 @@ check:
 
 # The race detector needs cgo; the packages where goroutines meet.
 race:
-	CGO_ENABLED=1 $(GO) test -race $(FLAGS) ./internal/hub ./internal/session ./internal/feed ./internal/consent ./internal/journal ./internal/handler ./internal/registry ./internal/spool ./hook ./client
-	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./cmd/hookmux
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) ./internal/hub ./internal/sessions/state ./internal/approvals/queue ./internal/approvals/ledger ./internal/recorder/journal ./internal/handler ./internal/selection/registry ./internal/recorder/spool ./hook ./client
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./internal/cli
 
 lint: check
 	GOOS=darwin $(GO) vet $(FLAGS) ./...

@@ -110,7 +110,7 @@ const (
 // TranscriptSpec says where an agent keeps its record of a session and in
 // which format.
 type TranscriptSpec struct {
-	Format string `yaml:"format"`  // a format of internal/transcript; empty: cannot be read
+	Format string `yaml:"format"`  // a format of internal/sessions/transcript; empty: cannot be read
 	Root   string `yaml:"root"`    // directory all records lie below; "~/" is the home
 	Env    string `yaml:"env"`     // variable that, when set, stands for the first directory of Root
 	EnvDir string `yaml:"env_dir"` // the directory Env stands for when that is not the first one
@@ -125,7 +125,7 @@ type TranscriptSpec struct {
 // NameFile is a file beside an agent's records that holds titles.
 type NameFile struct {
 	File   string `yaml:"file"`
-	Format string `yaml:"format"` // a format of internal/transcript
+	Format string `yaml:"format"` // a format of internal/sessions/transcript
 }
 
 // SignalOf is what an event says about the status, or "" where only its kind

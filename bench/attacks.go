@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/module"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -47,7 +47,7 @@ type attack struct {
 // deadline and the margin a client has on top.
 func attacks() []attack {
 	const long, short = 30 * time.Second, 2 * time.Second
-	computing := 6 * module.DefaultLimits.Slice
+	computing := 6 * tsmodule.DefaultLimits.Slice
 	return []attack{
 		{"busy loop", long, computing}, {"catastrophic regex", long, computing}, {"array bomb", long, computing}, {"deep recursion", long, computing},
 		{"unresolved promise", short, short + frame.Margin(short)},

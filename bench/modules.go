@@ -18,7 +18,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/module"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -125,7 +125,7 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(gateModule), 0o600); err != nil {
 		return err
 	}
-	m, err := engine.Load(ctx, module.Source{Path: file})
+	m, err := engine.Load(ctx, tsmodule.Source{Path: file})
 	if err != nil {
 		return err
 	}
@@ -166,12 +166,12 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) newEngine(name string) (*module.Engine, string, func(), error) {
+func (b *bench) newEngine(name string) (*tsmodule.Engine, string, func(), error) {
 	dir, err := os.MkdirTemp(b.temp, "engine-"+name)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	e := module.New(module.Host{CacheDir: filepath.Join(dir, "cache")})
+	e := tsmodule.New(tsmodule.Host{CacheDir: filepath.Join(dir, "cache")})
 	return e, dir, func() { e.Close(); os.RemoveAll(dir) }, nil
 }
 
@@ -204,7 +204,7 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 			for range 2 {
 				busy.Go(func() {
 					for file := range files {
-						if _, err := engine.Load(ctx, module.Source{Path: file}); err != nil {
+						if _, err := engine.Load(ctx, tsmodule.Source{Path: file}); err != nil {
 							failed <- err
 						}
 					}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/journal"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
 // place is a throw-away home with a hub in it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	book "github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/transcript"
+	book "github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
 // sessions: what one event costs the status machine with ten live sessions

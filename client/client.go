@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

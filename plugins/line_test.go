@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
 )

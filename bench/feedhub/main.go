@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/hub"
-	"github.com/hookmux/hookmux/internal/paths"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/version"
 )
 

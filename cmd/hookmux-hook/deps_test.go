@@ -18,10 +18,10 @@ var allowed = []string{
 
 	"github.com/hookmux/hookmux/agent/neutral",
 	"github.com/hookmux/hookmux/cmd/hookmux-hook",
-	"github.com/hookmux/hookmux/internal/hubstart",
-	"github.com/hookmux/hookmux/internal/jsontext",
-	"github.com/hookmux/hookmux/internal/paths",
-	"github.com/hookmux/hookmux/internal/spool",
+	"github.com/hookmux/hookmux/internal/platform/hubstart",
+	"github.com/hookmux/hookmux/internal/jsonstring",
+	"github.com/hookmux/hookmux/internal/platform/paths",
+	"github.com/hookmux/hookmux/internal/recorder/spool",
 	"github.com/hookmux/hookmux/internal/version",
 	"github.com/hookmux/hookmux/internal/wire/frame",
 }

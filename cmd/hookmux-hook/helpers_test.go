@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/paths"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

@@ -9,7 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/hookmux/hookmux/agent/neutral"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // quick is how long a call takes at most unless somebody thinks it over. Only

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

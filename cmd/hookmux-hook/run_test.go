@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )

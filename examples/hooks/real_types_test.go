@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/module"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
@@ -80,7 +80,7 @@ func TestRealTypes(t *testing.T) {
 		}
 		return path
 	}
-	types := put("hookmux.d.ts", module.Types())
+	types := put("hookmux.d.ts", tsmodule.Types())
 	check := func(files ...string) string {
 		t.Helper()
 		args := append([]string{tsc, "--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler"}, files...)
@@ -95,7 +95,7 @@ func TestRealTypes(t *testing.T) {
 		}
 		copies = append(copies, put(name, string(text)))
 	}
-	copies = append(copies, put("starter.ts", module.Starter("starter")), put("inner.ts", `import type { HookAPI } from "hookmux";
+	copies = append(copies, put("starter.ts", tsmodule.Starter("starter")), put("inner.ts", `import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
   hooks.on("context", (event) => ({ messages: event.messages.slice(-10) }));
   hooks.on("before_provider_headers", (event) => { event.headers["x-mine"] = "1"; });

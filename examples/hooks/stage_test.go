@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/module"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 )
 
 const patience = 20 * time.Second
@@ -24,15 +24,15 @@ const patience = 20 * time.Second
 // stage is an engine with one example and a person who answers from a list.
 type stage struct {
 	t         *testing.T
-	module    *module.Module
+	module    *tsmodule.Module
 	catalogue *agent.Catalogue
 	cwd       string
 
 	mu       sync.Mutex
 	answers  []string
-	asked    []module.Question
-	sent     []module.Message
-	problems []module.Problem
+	asked    []tsmodule.Question
+	sent     []tsmodule.Message
+	problems []tsmodule.Problem
 	notices  []string
 }
 
@@ -52,24 +52,24 @@ func playFile(t *testing.T, path string, answers ...string) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, catalogue: agent.Builtin(), cwd: cwd, answers: answers}
-	engine := module.New(module.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
+	engine := tsmodule.New(tsmodule.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
 	t.Cleanup(engine.Close)
-	if s.module, err = engine.Load(context.Background(), module.Source{Path: path}); err != nil {
+	if s.module, err = engine.Load(context.Background(), tsmodule.Source{Path: path}); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func (s *stage) Ask(_ context.Context, q module.Question) (module.Answer, error) {
+func (s *stage) Ask(_ context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, q)
 	if len(s.answers) == 0 {
-		return module.Answer{Cancelled: true}, nil
+		return tsmodule.Answer{Cancelled: true}, nil
 	}
 	word := s.answers[0]
 	s.answers = s.answers[1:]
-	return module.Answer{Value: word, Confirmed: word == "yes"}, nil
+	return tsmodule.Answer{Value: word, Confirmed: word == "yes"}, nil
 }
 
 func (s *stage) Someone(*event.Event) bool {
@@ -78,13 +78,13 @@ func (s *stage) Someone(*event.Event) bool {
 	return len(s.answers) > 0
 }
 
-func (s *stage) Notify(n module.Notice) {
+func (s *stage) Notify(n tsmodule.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.notices = append(s.notices, n.Text)
 }
 
-func (s *stage) Send(_ context.Context, m module.Message) (bool, error) {
+func (s *stage) Send(_ context.Context, m tsmodule.Message) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent = append(s.sent, m)
@@ -101,9 +101,9 @@ func (s *stage) words() string {
 	return strings.Join(all, "\n")
 }
 
-func (s *stage) Did(module.Deed)             {}
+func (s *stage) Did(tsmodule.Deed)           {}
 func (s *stage) Said(string, string, string) {}
-func (s *stage) Problem(p module.Problem) {
+func (s *stage) Problem(p tsmodule.Problem) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.problems = append(s.problems, p)

@@ -21,7 +21,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Class is what a method of the hub demands of its caller.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
 func TestOtherUsersMayNothing(t *testing.T) {

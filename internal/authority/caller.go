@@ -1,6 +1,6 @@
 package authority
 
-import "github.com/hookmux/hookmux/internal/proc"
+import "github.com/hookmux/hookmux/internal/platform/proc"
 
 // maxCaller bounds the walk for a hook call, which is on the path of every
 // event. A hook runs a handful of processes below its agent.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // noSleep keeps the race detector from holding each child for a second.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

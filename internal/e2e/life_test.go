@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubstart"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

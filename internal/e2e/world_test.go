@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/hubstart"
-	"github.com/hookmux/hookmux/internal/journal"
-	"github.com/hookmux/hookmux/internal/paths"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

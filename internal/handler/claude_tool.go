@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/toolwords"
+	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
 // presented is a tool call in Claude Code's words, and the way back from
@@ -40,7 +40,7 @@ func claudeTool(t *event.Tool, native memberList) string {
 		}
 		return t.Name
 	case event.Search:
-		if toolwords.Searches(t.Name) != toolwords.Contents {
+		if toolnames.Searches(t.Name) != toolnames.Contents {
 			return "Glob"
 		}
 	case event.Fetch:
@@ -48,7 +48,7 @@ func claudeTool(t *event.Tool, native memberList) string {
 			return "WebSearch"
 		}
 	}
-	if s, ok := toolwords.Claude[t.Kind]; ok {
+	if s, ok := toolnames.Claude[t.Kind]; ok {
 		return s.Tool
 	}
 	return t.Name
@@ -60,7 +60,7 @@ func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *prese
 	p := &presented{tool: t.Name, native: members(input), places: make(map[string]place)}
 	p.name = claudeTool(t, p.native)
 	p.shown = append(memberList(nil), p.native...)
-	words := toolwords.Claude[t.Kind]
+	words := toolnames.Claude[t.Kind]
 	if words.Subject != "" && subject != "" {
 		p.showSubject(words.Subject, subject)
 	}
@@ -88,7 +88,7 @@ func (p *presented) showSubject(key, subject string) {
 }
 
 // rename shows a key under Claude's name for it.
-func (p *presented) rename(k toolwords.Key) {
+func (p *presented) rename(k toolnames.Key) {
 	if p.shown.index(k.Word) >= 0 {
 		return
 	}
@@ -114,7 +114,7 @@ func locate(native memberList, key, text string) place {
 			continue
 		}
 		if v, ok := decoded(m.value); ok {
-			if path := toolwords.Dig(v, text); path != nil {
+			if path := toolnames.Dig(v, text); path != nil {
 				return place{key: m.key, path: path}
 			}
 		}
@@ -201,7 +201,7 @@ func replaced(current json.RawMessage, path []any, value json.RawMessage) (json.
 	if !ok {
 		return nil, false
 	}
-	if !toolwords.Replace(root, path, fresh) {
+	if !toolnames.Replace(root, path, fresh) {
 		return nil, false
 	}
 	return encoded(root), true

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // ErrNobody says that nobody is there to answer.
@@ -22,7 +22,7 @@ func (h *Hub) Someone() bool { return h.desk.someone() }
 
 // askPerson puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.
-func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (string, error) {
+func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
 	if !h.desk.someone() {
 		h.desk.watchers.await(ctx, returnsWithin)
 	}
@@ -35,9 +35,9 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	}
 	about := *ev
 	about.Questions, about.Plan, about.Suggestions = []event.Inquiry{q.Inquiry()}, "", nil
-	r := feed.Request{
-		Need: gate.Need{
-			Kind: gate.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}, Asked: q.By, Why: q.Title,
+	r := queue.Request{
+		Need: policy.Need{
+			Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}, Asked: q.By, Why: q.Title,
 		},
 		Event: &about, Project: h.rules.projectOf(ev.Cwd), Opened: time.Now(), Until: until,
 	}
@@ -45,7 +45,7 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title = a.Title
 	}
-	feed.Show(&r, title, nil)
+	queue.Show(&r, title, nil)
 	ticket, err := h.desk.table.Open(r)
 	if err != nil {
 		return "", err
@@ -54,10 +54,10 @@ func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q feed.Question) (
 	defer cancel()
 	h.desk.guardAgent(ctx, ticket, &about)
 	result := ticket.Wait(ctx)
-	if result.End == feed.Answered {
+	if result.End == queue.Answered {
 		ticket.Passed()
 	}
-	if result.End != feed.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
+	if result.End != queue.Answered || result.Said.Verdict == event.Deny || len(result.Said.Answer.Answers) == 0 {
 		return "", ErrCancelled
 	}
 	return result.Said.Answer.Answers[0].Words(), nil

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -78,7 +78,7 @@ func (h *Hub) doBack(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 // than they would have without being away; there is time to answer them here.
 func (h *Hub) letBack() {
 	now := time.Now()
-	h.desk.table.Shorten(func(r *feed.Request) time.Time {
+	h.desk.table.Shorten(func(r *queue.Request) time.Time {
 		a, ok := h.deps.Catalogue.Agent(r.Event.Agent)
 		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // crowd is of whom too many requests wait: a session's hooks, programs that
@@ -16,7 +16,7 @@ type crowd struct {
 
 // Pushed requests hold conversations with the hub; half of those stay free for
 // people.
-const _ = uint(maxTalks - 2*feed.MaxPushed)
+const _ = uint(maxTalks - 2*queue.MaxPushed)
 
 func (c crowd) key() string {
 	if c.pushed {
@@ -26,12 +26,12 @@ func (c crowd) key() string {
 }
 
 // crowd says once that more is asked than anybody reads.
-func (d *desk) crowd(r *feed.Request, why error) {
+func (d *desk) crowd(r *queue.Request, why error) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
-	what := fmt.Sprintf("more than %d requests of one session of %s wait", feed.MaxPending, who.agent)
-	if errors.Is(why, feed.ErrFlooded) {
+	what := fmt.Sprintf("more than %d requests of one session of %s wait", queue.MaxPending, who.agent)
+	if errors.Is(why, queue.ErrFlooded) {
 		who = crowd{pushed: true}
-		what = fmt.Sprintf("more than %d requests wait that programs pushed", feed.MaxPushed)
+		what = fmt.Sprintf("more than %d requests wait that programs pushed", queue.MaxPushed)
 	}
 	d.mu.Lock()
 	said := d.crowded[who]
@@ -47,12 +47,12 @@ func (d *desk) crowd(r *feed.Request, why error) {
 
 // thinned takes that back once none of them waits, and of all that programs
 // pushed fewer than half of what may.
-func (d *desk) thinned(r *feed.Request) {
+func (d *desk) thinned(r *queue.Request) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
 	if d.table.Of(who.agent, who.session, who.pushed) == 0 {
 		d.uncrowd(who)
 	}
-	if who.pushed && d.table.Pushed() < feed.MaxPushed/2 {
+	if who.pushed && d.table.Pushed() < queue.MaxPushed/2 {
 		d.uncrowd(crowd{pushed: true})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -27,14 +27,14 @@ func TestPushedFlood(t *testing.T) {
 		}
 		return conn
 	}
-	for i := range feed.MaxPushed {
+	for i := range queue.MaxPushed {
 		session := fmt.Sprint("made-up-", i)
-		if i < feed.MaxPending {
+		if i < queue.MaxPending {
 			session = "real" // as many as a session may have
 		}
 		conns = append(conns, push(session))
 	}
-	w.Eventually("all wait", func() bool { return w.h.desk.table.Pushed() == feed.MaxPushed })
+	w.Eventually("all wait", func() bool { return w.h.desk.table.Pushed() == queue.MaxPushed })
 	for range 3 {
 		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash", map[string]any{"command": "make"}, ""))
 		if !strings.Contains(string(got), `"timed_out"`) || !strings.Contains(string(got), "too many pushed requests wait") {
@@ -85,10 +85,10 @@ func TestCrowdOfAnAgentWithoutAPrompt(t *testing.T) {
 	w.watchFeed()
 	w.set("gate.pi", "side-effects")
 	var calls []*pendingCall
-	for range feed.MaxPending {
+	for range queue.MaxPending {
 		calls = append(calls, w.hold(piCall(true)))
 	}
-	w.Eventually("as many wait as may", func() bool { return len(w.items()) == feed.MaxPending })
+	w.Eventually("as many wait as may", func() bool { return len(w.items()) == queue.MaxPending })
 	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
 		t.Errorf("it runs unasked: %q", got)
 	}

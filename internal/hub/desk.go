@@ -11,10 +11,10 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/consent"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -24,13 +24,13 @@ import (
 type desk struct {
 	deps   services.Deps
 	hub    *Hub
-	table  *feed.Table
-	served gate.Served
+	table  *queue.Table
+	served policy.Served
 	notes  notes
-	once   gate.Once
-	grants *consent.Grants
-	book   *consent.Book
-	pin    *consent.PIN
+	once   policy.Once
+	grants *ledger.Grants
+	book   *ledger.Book
+	pin    *ledger.PIN
 
 	surfaces atomic.Int32 // streams of the feed that somebody looks at
 	watchers *watchers
@@ -44,14 +44,14 @@ type desk struct {
 }
 
 func newDesk(h *Hub) *desk {
-	d := &desk{deps: h.deps, hub: h, table: feed.NewTable(), book: consent.NewBook(h.deps.Dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
+	d := &desk{deps: h.deps, hub: h, table: queue.NewTable(), book: ledger.NewBook(h.deps.Dirs.State), crowded: map[crowd]bool{}, grace: returnsWithin}
 	d.sink.hub, d.sink.deps = h, h.deps
 	d.watchers = newWatchers(h)
 	var err error
-	if d.grants, err = consent.OpenGrants(h.deps.Dirs.State); err != nil {
+	if d.grants, err = ledger.OpenGrants(h.deps.Dirs.State); err != nil {
 		h.deps.Problems.Raise("grants", "standing grants do not count: "+err.Error(), "`hookmux allow list` shows what counts; grant it again where you want it")
 	}
-	if d.pin, err = consent.OpenPIN(h.deps.Dirs.State); err != nil {
+	if d.pin, err = ledger.OpenPIN(h.deps.Dirs.State); err != nil {
 		h.deps.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
 	}
 	d.loadAway()
@@ -151,7 +151,7 @@ func (h *Hub) consult(ctx context.Context, in *arrival, p *passage) {
 // question is what is put to grants and people, whichever door it came by.
 type question struct {
 	seen *event.Event // as hooks changed it
-	need gate.Need
+	need policy.Need
 	hold func() time.Duration // how long it may wait from now
 	key  string               // by which a program that pushed it knows it
 }
@@ -165,7 +165,7 @@ func (h *Hub) put(ctx context.Context, in *arrival, p *passage, q question) bool
 		granted = h.desk.grants.Find
 	}
 	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
-		h.approve(&p.outcome.Decision, feed.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		h.approve(&p.outcome.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		in.dry.says("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return true
 	}
@@ -207,14 +207,14 @@ func (h *Hub) projectFor(p *passage) string {
 
 // need is what a person must be asked about an event, with the event as hooks
 // changed it. Without a feed nobody is asked.
-func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
+func (h *Hub) need(p *passage) (*event.Event, policy.Need, *agent.Feed) {
 	a, ok := h.deps.Catalogue.Agent(p.ev.Agent)
 	if !ok || a.Feed == nil {
-		return nil, gate.Need{}, nil
+		return nil, policy.Need{}, nil
 	}
 	spec, ok := a.Event(p.ev.Native)
 	if !ok {
-		return nil, gate.Need{}, nil
+		return nil, policy.Need{}, nil
 	}
 	seen := &p.ev
 	if change := p.outcome.Decision.Input; change != nil && p.ev.Tool != nil {
@@ -223,27 +223,27 @@ func (h *Hub) need(p *passage) (*event.Event, gate.Need, *agent.Feed) {
 		seen = &changed
 	}
 	level, chosen := h.rules.gateLevel(&p.ev)
-	need, ok := gate.Look(gate.Case{
+	need, ok := policy.Look(policy.Case{
 		Event: seen, Spec: spec, Feed: a.Feed, Carries: p.carries, Level: level, Chosen: chosen, Free: h.free(a, &p.ev),
 		So: p.outcome.Decision,
 	})
 	if !ok {
-		return nil, gate.Need{}, nil
+		return nil, policy.Need{}, nil
 	}
 	return seen, need, a.Feed
 }
 
 // request makes a need into what is put to a person.
-func (h *Hub) request(p *passage, seen *event.Event, need gate.Need, project string, hold time.Duration) feed.Request {
+func (h *Hub) request(p *passage, seen *event.Event, need policy.Need, project string, hold time.Duration) queue.Request {
 	ev := *seen // the corridor goes on with its own
 	now := time.Now()
-	r := feed.Request{Need: need, Event: &ev, Project: project, Suggestions: ev.Suggestions, Opened: now, Until: now.Add(hold)}
+	r := queue.Request{Need: need, Event: &ev, Project: project, Suggestions: ev.Suggestions, Opened: now, Until: now.Add(hold)}
 	title := ev.Agent
 	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title, r.Number = a.Title, a.Feed.NumberOf(&ev)
 	}
-	if need.Kind == gate.Permission && need.Offers(event.ChooseAlways) {
-		if rule, err := gate.RuleFor(&ev); err != nil {
+	if need.Kind == policy.Permission && need.Offers(event.ChooseAlways) {
+		if rule, err := policy.RuleFor(&ev); err != nil {
 			r.NoRule = err.Error()
 		} else {
 			r.Rule = &rule
@@ -256,24 +256,24 @@ func (h *Hub) request(p *passage, seen *event.Event, need gate.Need, project str
 	if seen == sent {
 		sent = nil
 	}
-	feed.Show(&r, title, sent)
+	queue.Show(&r, title, sent)
 	return r
 }
 
 // wait opens a request and takes what comes of it into the decision.
-func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request, seen *event.Event) {
+func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r queue.Request, seen *event.Event) {
 	h.drain.nudge() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.Pushed = in.pushed
 	ticket, err := h.desk.table.Open(r)
-	if errors.Is(err, feed.ErrCrowded) || errors.Is(err, feed.ErrFlooded) {
+	if errors.Is(err, queue.ErrCrowded) || errors.Is(err, queue.ErrFlooded) {
 		h.desk.crowd(&r, err)
 		p.neutral = err.Error()
 		return
 	}
 	if err != nil {
-		p.asked = &asked{end: feed.HubStops}
+		p.asked = &asked{end: queue.HubStops}
 		return
 	}
 	var left atomic.Bool
@@ -294,18 +294,18 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r feed.Request,
 	h.desk.thinned(&r)
 	p.asked = &asked{request: result.ID, end: result.End, took: time.Since(began)}
 	switch result.End {
-	case feed.Answered:
+	case queue.Answered:
 		in.then(ticket.Passed)
 		h.answered(&p.outcome.Decision, result.Said)
 		h.desk.served.Keep(seen, p.outcome.Decision)
 		if a, _ := h.deps.Catalogue.Agent(p.ev.Agent); result.Said.Verdict != event.Deny && result.Said.Answer.Note != "" && !p.carries.Context && hearsAfter(a) {
 			h.desk.notes.keep(seen, result.Said.Answer.Note)
 		}
-	case feed.HookGone, feed.AgentGone:
+	case queue.HookGone, queue.AgentGone:
 		if left.Load() {
 			p.neutral = callerLeft
 		}
-	case feed.Overrun:
+	case queue.Overrun:
 		// The hook still waits, so what was reported is not about this call, or
 		// not true. A turn that is really over loses nothing by a no.
 		if left.Load() {
@@ -332,7 +332,7 @@ func changedInput(ev *event.Event) []byte {
 // asked is what the corridor remembers of a request.
 type asked struct {
 	request string
-	end     feed.End
+	end     queue.End
 	took    time.Duration
 }
 
@@ -342,7 +342,7 @@ func (p *passage) withdrawn(ctx context.Context) bool {
 	if p.asked == nil {
 		return ctx.Err() != nil
 	}
-	return p.asked.end == feed.HubStops || ctx.Err() != nil && p.asked.end != feed.Answered
+	return p.asked.end == queue.HubStops || ctx.Err() != nil && p.asked.end != queue.Answered
 }
 
 // then adds to what is done once the caller has its answer.
@@ -357,7 +357,7 @@ func (in *arrival) then(do func()) {
 }
 
 // answered makes a person's answer the decision.
-func (h *Hub) answered(d *event.Decision, said feed.Said) {
+func (h *Hub) answered(d *event.Decision, said queue.Said) {
 	if said.Verdict == event.Deny {
 		answer := said.Answer
 		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, "person", &answer
@@ -369,7 +369,7 @@ func (h *Hub) answered(d *event.Decision, said feed.Said) {
 
 // approve makes a decision a yes: to the call as it came, or as hooks changed
 // it.
-func (h *Hub) approve(d *event.Decision, said feed.Said, by string) {
+func (h *Hub) approve(d *event.Decision, said queue.Said, by string) {
 	answer := said.Answer
 	d.Verdict, d.Reason, d.By, d.Answer = event.Allow, said.Reason, by, &answer
 	if d.Input != nil {
@@ -410,16 +410,16 @@ func (r *rules) gateKey(agent string) string {
 
 // gateLevel is what of an agent's doing becomes a request, and whether the
 // user said so. Where two projects have a say the tighter one counts.
-func (r *rules) gateLevel(ev *event.Event) (gate.Level, bool) {
+func (r *rules) gateLevel(ev *event.Event) (policy.Level, bool) {
 	key := r.gateKey(ev.Agent)
-	level, chosen := gate.Off, false
+	level, chosen := policy.Off, false
 	for i, s := range r.view(r.placesOf(ev)).settings {
 		if s == nil {
 			continue
 		}
 		e, _ := s.Get(key)
 		word, _ := e.Value.(string)
-		if one := gate.Level(word); i == 0 || gate.Tighter(one, level) {
+		if one := policy.Level(word); i == 0 || policy.Tighter(one, level) {
 			level, chosen = one, !e.Default
 		}
 	}
@@ -445,7 +445,7 @@ func (h *Hub) Sink(more bool) {
 }
 
 // grantInfo is a grant as programs see it.
-func grantInfo(g gate.Grant, used uint64) wire.GrantInfo {
+func grantInfo(g policy.Grant, used uint64) wire.GrantInfo {
 	info := wire.GrantInfo{
 		ID: g.ID, Agent: g.Agent, Scope: string(g.Scope), Session: g.Session, Project: g.Project, Rule: g.Rule.Text(),
 		Reach: g.Reach(), Asked: g.Asked, Created: g.Created, By: g.By, Used: used,

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/consent"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
-	"github.com/hookmux/hookmux/internal/journal"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -85,17 +85,17 @@ func (h *Hub) recollect(ctx context.Context, since time.Time, each func(*journal
 // secrets. What exactly was shown is in the record of decisions alone.
 func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire.FeedItem {
 	ev := h.drain.rebuild(s)
-	r := feed.Request{Event: &ev}
-	r.Need.Kind = gate.Permission
-	if kind, ok := gate.KindOf(&ev); ok {
+	r := queue.Request{Event: &ev}
+	r.Need.Kind = policy.Permission
+	if kind, ok := policy.KindOf(&ev); ok {
 		r.Need.Kind = kind
 	}
 	title := ev.Agent
 	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
 		title = a.Title
 	}
-	feed.Show(&r, title, nil)
-	end := feed.End(o.Feed.End)
+	queue.Show(&r, title, nil)
+	end := queue.End(o.Feed.End)
 	item := wire.FeedItem{
 		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: string(end), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
@@ -104,10 +104,10 @@ func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire
 	if t := ev.Tool; t != nil {
 		item.Tool, item.ToolKind, item.Input = t.Name, string(t.Kind), event.RawJSON(t.Input)
 	}
-	if end == feed.Answered {
+	if end == queue.Answered {
 		var decided event.Decision
 		_ = json.Unmarshal(o.Decision, &decided)
-		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended, Outcome: string(feed.Delivered)}
+		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended, Outcome: string(queue.Delivered)}
 		if a := decided.Answer; a != nil {
 			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan), a.Answers
 			item.Decision.Note, item.Decision.Feedback = a.Note, a.Feedback
@@ -126,7 +126,7 @@ func (d *desk) withRecords(since time.Time, items []wire.FeedItem, known map[str
 	if err != nil {
 		return
 	}
-	of := map[string]*consent.Record{}
+	of := map[string]*ledger.Record{}
 	for i := range list {
 		if !list[i].At.Before(since) {
 			of[list[i].EventID+" "+list[i].Request] = &list[i]

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -112,8 +112,8 @@ func matched(p *passage) []wire.Matched {
 }
 
 // wordsOf is what a person could say.
-func wordsOf(need gate.Need) string {
-	r := feed.Request{Need: need}
+func wordsOf(need policy.Need) string {
+	r := queue.Request{Need: need}
 	return strings.Join(append(r.Words(), "release"), ", ")
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -123,8 +123,8 @@ func (w *house) grantAll(all []frame.Request) {
 		if p.ev.Tool == nil || !p.ev.Kind.Guarded() {
 			continue
 		}
-		if rule, err := gate.RuleFor(&p.ev); err == nil {
-			if _, err := w.h.desk.grants.Add(gate.Grant{Agent: r.Agent, Scope: gate.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
+		if rule, err := policy.RuleFor(&p.ev); err == nil {
+			if _, err := w.h.desk.grants.Add(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
 				w.T.Fatal(err)
 			}
 			given++

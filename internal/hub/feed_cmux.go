@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/gate"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -134,7 +134,7 @@ func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Durati
 
 // consultPushed lets a grant or a person decide about a pushed request, as
 // consult does about one of a hook.
-func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need gate.Need, wait time.Duration, key string) {
+func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need policy.Need, wait time.Duration, key string) {
 	d := &p.outcome.Decision
 	if d.Verdict == event.Ask {
 		// A hook asks about this call; a blanket yes would answer what it did not ask.
@@ -142,7 +142,7 @@ func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need g
 		need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAll || c == event.ChooseBypass })
 	}
 	level, _ := h.rules.gateLevel(&p.ev)
-	if p.neutral != "" || level == gate.Off {
+	if p.neutral != "" || level == policy.Off {
 		return
 	}
 	h.put(ctx, in, p, question{seen: &p.ev, need: need, hold: func() time.Duration { return wait }, key: key})
@@ -222,17 +222,17 @@ func planIn(input json.RawMessage) string {
 
 // pushedNeed is what a pushed request asks for: what the agent's own
 // permission requests offer, else a plain yes and no.
-func (h *Hub) pushedNeed(ev *event.Event) (gate.Need, bool) {
+func (h *Hub) pushedNeed(ev *event.Event) (policy.Need, bool) {
 	if ev.Kind != event.PermissionRequest || ev.Tool == nil {
-		return gate.Need{}, false
+		return policy.Need{}, false
 	}
 	switch ev.Tool.Kind {
 	case event.Question:
-		return gate.Need{Kind: gate.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}}, len(ev.Questions) > 0
+		return policy.Need{Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}}, len(ev.Questions) > 0
 	case event.Plan:
-		return gate.Need{Kind: gate.Plan, Plans: event.PlanModes()}, true
+		return policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}, true
 	}
-	need := gate.Need{Kind: gate.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
+	need := policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
 	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
 		for name, point := range a.Feed.Points {
 			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest && slices.Contains(point.Permission, event.ChooseOnce) {
@@ -244,13 +244,13 @@ func (h *Hub) pushedNeed(ev *event.Event) (gate.Need, bool) {
 }
 
 // cmuxDecision is an answer in cmux's words; nil when there is none.
-func cmuxDecision(kind gate.Kind, d *event.Decision) map[string]any {
+func cmuxDecision(kind policy.Kind, d *event.Decision) map[string]any {
 	if d.Verdict != event.Allow && d.Verdict != event.Deny && !d.Allowed {
 		return nil
 	}
 	out := map[string]any{}
 	switch kind {
-	case gate.Plan:
+	case policy.Plan:
 		out["kind"] = "exit_plan"
 		mode := "manual"
 		if d.Verdict == event.Deny {
@@ -262,7 +262,7 @@ func cmuxDecision(kind gate.Kind, d *event.Decision) map[string]any {
 		if d.Answer != nil && d.Answer.Feedback != "" {
 			out["feedback"] = d.Answer.Feedback
 		}
-	case gate.Question:
+	case policy.Question:
 		if d.Verdict == event.Deny || d.Answer == nil {
 			return nil // the agent's own dialog takes over
 		}

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -28,10 +28,10 @@ func cmuxOutcome(r wire.FeedReplyResult, err *wire.Error) (any, *wire.Error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Outcome == string(feed.Unknown) {
+	if r.Outcome == string(queue.Unknown) {
 		return nil, wire.Errorf(wire.CodeGone, "%s", r.Why)
 	}
-	out := map[string]any{"delivered": r.Outcome == string(feed.Delivered), "outcome": r.Outcome}
+	out := map[string]any{"delivered": r.Outcome == string(queue.Delivered), "outcome": r.Outcome}
 	if r.By != "" {
 		out["by"] = r.By
 	}
@@ -68,7 +68,7 @@ func (h *Hub) doFeedPermit(params json.RawMessage, peer proc.Cred) (any, *wire.E
 			if len(r.Suggestions) > 0 {
 				reply.Suggestion = 1
 			} else if r.Rule != nil {
-				reply.Rule, reply.Scope = r.Rule.Text(), string(gate.InSession)
+				reply.Rule, reply.Scope = r.Rule.Text(), string(policy.InSession)
 			}
 		}
 	}
@@ -185,8 +185,8 @@ func (h *Hub) cmuxItem(item wire.FeedItem) map[string]any {
 	if key := h.desk.table.KeyOf(item.ID); key != "" {
 		out["request_id"] = key
 	}
-	if item.Status == string(feed.Withdrawn) {
-		out["status"] = string(feed.Expired) // cmux knows no other word
+	if item.Status == string(queue.Withdrawn) {
+		out["status"] = string(queue.Expired) // cmux knows no other word
 	}
 	if item.Cwd != "" {
 		out["cwd"] = item.Cwd
@@ -210,12 +210,12 @@ func (h *Hub) cmuxItem(item wire.FeedItem) map[string]any {
 		out[key] = cut
 	}
 	switch item.Kind {
-	case string(gate.Plan):
+	case string(policy.Plan):
 		out["kind"], out["default_mode"] = "exitPlan", "manual"
 		put("plan", item.Plan, cmuxLongText)
 		summary, _, _ := strings.Cut(strings.TrimSpace(item.Plan), "\n")
 		put("plan_summary", summary, cmuxShortText)
-	case string(gate.Question):
+	case string(policy.Question):
 		out["kind"] = "question"
 		questions := []map[string]any{}
 		for i, q := range item.Questions {

@@ -3,7 +3,7 @@ package hub
 import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/argv"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
 // free reports whether an agent that puts a permission event was started so
@@ -24,6 +24,6 @@ func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
 	if err != nil {
 		return false
 	}
-	_, args, ok := argv.FromProcess(a, shown)
-	return ok && argv.Has(a, args, free.Flags)
+	_, args, ok := resumeargs.FromProcess(a, shown)
+	return ok && resumeargs.Has(a, args, free.Flags)
 }

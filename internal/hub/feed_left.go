@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // left: somebody follows the feed no more. When nobody is there a moment later,
@@ -16,7 +16,7 @@ func (d *desk) left() {
 	}
 	time.AfterFunc(d.grace, func() {
 		if !d.someone() && !d.hub.stopping.Load() {
-			d.table.Drop(d.keepsWaiting, feed.Abandoned)
+			d.table.Drop(d.keepsWaiting, queue.Abandoned)
 		}
 	})
 }
@@ -26,7 +26,7 @@ func (d *desk) left() {
 // the feed still finds it. What waits before its call where nobody is asked
 // afterwards would run: leaving is no yes. What a program pushed waits as long
 // as the program said.
-func (d *desk) keepsWaiting(r *feed.Request) bool {
+func (d *desk) keepsWaiting(r *queue.Request) bool {
 	a, ok := d.deps.Catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -46,7 +46,7 @@ func TestTheLastOneLeaves(t *testing.T) {
 	}
 	var all []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
-	if all[0].Status != string(feed.Withdrawn) || all[0].End != string(feed.Abandoned) {
+	if all[0].Status != string(queue.Withdrawn) || all[0].End != string(queue.Abandoned) {
 		t.Errorf("%s %s", all[0].Status, all[0].End)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/consent"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -105,19 +105,19 @@ func (h *Hub) doFeedRelease(params json.RawMessage, peer proc.Cred) (any, *wire.
 		return nil, err
 	}
 	item, err := h.desk.table.Find(p.ID)
-	var none *feed.NotFoundError
+	var none *queue.NotFoundError
 	switch {
 	case errors.As(err, &none) && len(none.Like) > 0:
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	case err != nil:
-		return wire.FeedReplyResult{ID: p.ID, Outcome: string(feed.Unknown), Why: err.Error()}, nil
+		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
-	ended := h.desk.table.End(item.ID, feed.Released)
+	ended := h.desk.table.End(item.ID, queue.Released)
 	item, _ = h.desk.table.Find(item.ID)
 	if !ended {
 		return tooLate(item), nil
 	}
-	return wire.FeedReplyResult{ID: item.ID, Outcome: string(feed.Delivered), By: h.who(peer), Why: item.End, Item: &item}, nil
+	return wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: h.who(peer), Why: item.End, Item: &item}, nil
 }
 
 func (h *Hub) doGrants(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
@@ -169,7 +169,7 @@ func (h *Hub) doPIN(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 		return nil, err
 	}
 	if err := h.desk.pin.Change(p.PIN, p.New); err != nil {
-		var pin *consent.PINError
+		var pin *ledger.PINError
 		if errors.As(err, &pin) {
 			if p.PIN != "" {
 				h.noteWrongPIN("a change of the PIN", peer, err)
@@ -211,9 +211,9 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 		if !attached {
 			items[i] = withoutSecrets(items[i])
 		}
-		out = append(out, feed.NoteLine(wire.NoteFeedReceived, items[i])...)
+		out = append(out, queue.NoteLine(wire.NoteFeedReceived, items[i])...)
 	}
-	out = append(out, feed.NoteLine(wire.NoteFeedReady, ready)...)
+	out = append(out, queue.NoteLine(wire.NoteFeedReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := h.desk.table.Next(next)
 		if lags = !ok; lags {
@@ -226,7 +226,7 @@ func (h *Hub) serveFeedStream(conn *net.UnixConn, id json.RawMessage, peer proc.
 				if attached {
 					out = append(out, c.Line()...)
 				} else {
-					out = append(out, feed.NoteLine(c.Note, withoutSecrets(c.Item))...)
+					out = append(out, queue.NoteLine(c.Note, withoutSecrets(c.Item))...)
 				}
 			}
 			continue

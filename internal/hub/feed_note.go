@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/gate"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
 // notes are words beside a yes that the agent could not hear with it: most take
@@ -18,8 +18,8 @@ type notes struct {
 }
 
 type beside struct {
-	keys   []gate.Key
-	worker gate.Worker
+	keys   []policy.Key
+	worker policy.Worker
 	call   string // the agent's own number of the call, where it has one
 	words  string
 }
@@ -28,13 +28,13 @@ type beside struct {
 const keepNotes = 256
 
 func (n *notes) keep(ev *event.Event, words string) {
-	keys := gate.Keys(ev)
+	keys := policy.Keys(ev)
 	if len(keys) == 0 {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.list = append(n.list, beside{keys, gate.WorkerOf(ev), ev.Tool.CallID, words})
+	n.list = append(n.list, beside{keys, policy.WorkerOf(ev), ev.Tool.CallID, words})
 	if len(n.list) > keepNotes {
 		n.list = slices.Delete(n.list, 0, 1)
 	}
@@ -47,10 +47,10 @@ func (n *notes) take(ev *event.Event) string {
 	if len(n.list) == 0 || ev.Tool == nil {
 		return ""
 	}
-	keys := gate.Keys(ev)
+	keys := policy.Keys(ev)
 	at := slices.IndexFunc(n.list, func(one beside) bool {
 		return (one.call == "" || ev.Tool.CallID == "" || one.call == ev.Tool.CallID) &&
-			slices.ContainsFunc(one.keys, func(k gate.Key) bool { return slices.Contains(keys, k) })
+			slices.ContainsFunc(one.keys, func(k policy.Key) bool { return slices.Contains(keys, k) })
 	})
 	if at < 0 {
 		return ""
@@ -67,7 +67,7 @@ func (n *notes) see(ev *event.Event) {
 	default:
 		return
 	}
-	w := gate.WorkerOf(ev)
+	w := policy.WorkerOf(ev)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.list = slices.DeleteFunc(n.list, func(one beside) bool {

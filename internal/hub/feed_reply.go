@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/consent"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/gate"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -31,11 +31,11 @@ func (h *Hub) doFeedReply(params json.RawMessage, peer proc.Cred) (any, *wire.Er
 func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResult, *wire.Error) {
 	item, err := h.desk.table.Find(p.ID)
 	if err != nil {
-		var none *feed.NotFoundError
+		var none *queue.NotFoundError
 		if errors.As(err, &none) && len(none.Like) > 0 {
 			return wire.FeedReplyResult{}, wire.Errorf(wire.CodeParams, "%v", err)
 		}
-		return wire.FeedReplyResult{ID: p.ID, Outcome: string(feed.Unknown), Why: err.Error()}, nil
+		return wire.FeedReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
 	p.ID = item.ID
 	r, waits := h.desk.table.Request(item.ID)
@@ -63,7 +63,7 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 		}
 	}
 	result, bad := h.deliver(item.ID, said, grant)
-	if bad == nil && result.Outcome == string(feed.Delivered) {
+	if bad == nil && result.Outcome == string(queue.Delivered) {
 		result.Degraded = h.lossSentences(&r, said)
 	}
 	return result, bad
@@ -71,8 +71,8 @@ func (h *Hub) reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyResul
 
 // fits refuses answers to a question that the agent could not be told: nothing
 // would be answered then, and the request gone.
-func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
-	if r.Need.Kind != gate.Question || said.Answer.Choice != event.ChooseAnswer {
+func (h *Hub) fits(r *queue.Request, said queue.Said) *wire.Error {
+	if r.Need.Kind != policy.Question || said.Answer.Choice != event.ChooseAnswer {
 		return nil
 	}
 	// A question that another program pushed is answered in that one's words.
@@ -93,8 +93,8 @@ func (h *Hub) fits(r *feed.Request, said feed.Said) *wire.Error {
 
 // leftBehind is what of an answer does not reach the agent: it is put into the
 // agent's words once more to see.
-func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []event.Degradation {
-	if r.Need.Kind == gate.Question && r.Need.Asked != "" {
+func (h *Hub) leftBehind(r *queue.Request, said queue.Said) []event.Degradation {
+	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
 	}
 	var d event.Decision
@@ -106,7 +106,7 @@ func (h *Hub) leftBehind(r *feed.Request, said feed.Said) []event.Degradation {
 // lossSentences tells the person what of their answer does not reach the agent.
 // A note that is told after the call is not lost. Some agents ask about an edit
 // in another shape than they report it in; a command stays the same.
-func (h *Hub) lossSentences(r *feed.Request, said feed.Said) []string {
+func (h *Hub) lossSentences(r *queue.Request, said queue.Said) []string {
 	a, _ := h.deps.Catalogue.Agent(r.Event.Agent)
 	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfter(a)
 	var out []string
@@ -124,9 +124,9 @@ func (h *Hub) lossSentences(r *feed.Request, said feed.Said) []string {
 }
 
 // deliver writes an answer down and hands it to those who wait.
-func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedReplyResult, *wire.Error) {
-	var record *consent.Record
-	answer, err := h.desk.table.Reply(id, said, func(r *feed.Request, said *feed.Said) error {
+func (h *Hub) deliver(id string, said queue.Said, grant *policy.Grant) (wire.FeedReplyResult, *wire.Error) {
+	var record *ledger.Record
+	answer, err := h.desk.table.Reply(id, said, func(r *queue.Request, said *queue.Said) error {
 		if grant != nil {
 			grant.By, grant.Created = said.By, said.At
 			saved, err := h.desk.grants.Add(*grant)
@@ -155,7 +155,7 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
 	result := wire.FeedReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item, Decided: answer.Item.Decision}
-	if answer.Outcome != feed.Delivered {
+	if answer.Outcome != queue.Delivered {
 		if grant != nil && grant.ID != "" {
 			_, _, _ = h.desk.grants.Revoke(grant.ID) // nobody heard the yes it came with
 		}
@@ -171,7 +171,7 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 	}
 	if record != nil {
 		h.journal("decision", record.ID, record.At, struct {
-			*consent.Record
+			*ledger.Record
 			Outcome string `json:"outcome"`
 		}{record, result.Outcome})
 	}
@@ -180,9 +180,9 @@ func (h *Hub) deliver(id string, said feed.Said, grant *gate.Grant) (wire.FeedRe
 
 // tooLate is what a reply hears when the request had ended.
 func tooLate(item wire.FeedItem) wire.FeedReplyResult {
-	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(feed.Gone), Why: item.End, Item: &item, Decided: item.Decision}
-	if item.Status == string(feed.Resolved) {
-		result.Outcome = string(feed.Already)
+	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item, Decided: item.Decision}
+	if item.Status == string(queue.Resolved) {
+		result.Outcome = string(queue.Already)
 	}
 	if item.Decision != nil {
 		result.By = item.Decision.By
@@ -191,15 +191,15 @@ func tooLate(item wire.FeedItem) wire.FeedReplyResult {
 }
 
 // say makes what a person typed into an answer, if the request offers it.
-func say(r *feed.Request, p *wire.FeedReplyParams) (feed.Said, *gate.Grant, *wire.Error) {
-	said := feed.Said{
+func say(r *queue.Request, p *wire.FeedReplyParams) (queue.Said, *policy.Grant, *wire.Error) {
+	said := queue.Said{
 		Verdict: event.Allow, Reason: p.Reason,
 		Answer: event.Answer{Choice: event.Choice(p.Choice), Note: p.Note, Feedback: p.Feedback},
 	}
-	wrong := func(format string, args ...any) (feed.Said, *gate.Grant, *wire.Error) {
-		return feed.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
+		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
-	if r.Need.Kind == gate.Plan {
+	if r.Need.Kind == policy.Plan {
 		mode := event.PlanMode(p.Plan)
 		if said.Answer.Choice == event.ChooseDeny {
 			mode = event.PlanReject
@@ -218,7 +218,7 @@ func say(r *feed.Request, p *wire.FeedReplyParams) (feed.Said, *gate.Grant, *wir
 	}
 	choice := said.Answer.Choice
 	if !r.Need.Offers(choice) {
-		if r.Need.Kind == gate.Question && choice != event.ChooseDeny {
+		if r.Need.Kind == policy.Question && choice != event.ChooseDeny {
 			return wrong("this is a question; answer it with `hookmux answer`")
 		}
 		return wrong("%q cannot be chosen here; there is %s, or release", p.Choice, strings.Join(r.Words(), ", "))
@@ -245,9 +245,9 @@ const allLasts = 12 * time.Hour
 
 // always makes a standing yes: the agent's own suggestion, or a grant of ours
 // whose rule the person saw.
-func always(r *feed.Request, p *wire.FeedReplyParams, said feed.Said) (feed.Said, *gate.Grant, *wire.Error) {
-	wrong := func(format string, args ...any) (feed.Said, *gate.Grant, *wire.Error) {
-		return feed.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+func always(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) (queue.Said, *policy.Grant, *wire.Error) {
+	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
+		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	all := said.Answer.Choice == event.ChooseAll
 	if p.Suggestion != 0 {
@@ -257,7 +257,7 @@ func always(r *feed.Request, p *wire.FeedReplyParams, said feed.Said) (feed.Said
 		said.Answer.Suggestion = r.Suggestions[p.Suggestion-1]
 		return said, nil, nil
 	}
-	grant := &gate.Grant{Agent: r.Event.Agent, Scope: gate.Scope(p.Scope), Session: r.Event.Session, Project: r.Project, Asked: r.Need.Asked}
+	grant := &policy.Grant{Agent: r.Event.Agent, Scope: policy.Scope(p.Scope), Session: r.Event.Session, Project: r.Project, Asked: r.Need.Asked}
 	now := time.Now()
 	if p.Seconds < 0 || p.Seconds > (10*366*24*time.Hour).Seconds() {
 		return wrong("%.0f days are too long for a grant", p.Seconds/86400)
@@ -266,10 +266,10 @@ func always(r *feed.Request, p *wire.FeedReplyParams, said feed.Said) (feed.Said
 		grant.Expires = now.Add(time.Duration(p.Seconds * float64(time.Second)))
 	}
 	if all {
-		if grant.Scope != "" && grant.Scope != gate.InSession {
+		if grant.Scope != "" && grant.Scope != policy.InSession {
 			return wrong("everything can be allowed for a session only")
 		}
-		grant.Scope, grant.Rule = gate.InSession, gate.Rule{All: true}
+		grant.Scope, grant.Rule = policy.InSession, policy.Rule{All: true}
 		if p.Seconds == 0 {
 			grant.Expires = now.Add(allLasts)
 		}
@@ -278,28 +278,28 @@ func always(r *feed.Request, p *wire.FeedReplyParams, said feed.Said) (feed.Said
 			return wrong("there is no rule for this call: %s", orElse(r.NoRule, "allow it once"))
 		}
 		if p.Rule != r.Rule.Text() {
-			return feed.Said{}, nil, wire.Errorf(wire.CodeConflict, "always would allow: %s; confirm exactly that", r.Rule.Text())
+			return queue.Said{}, nil, wire.Errorf(wire.CodeConflict, "always would allow: %s; confirm exactly that", r.Rule.Text())
 		}
 		grant.Rule = *r.Rule
 	}
 	if grant.Scope == "" {
-		grant.Scope = gate.InSession
+		grant.Scope = policy.InSession
 		if r.Project != "" {
-			grant.Scope = gate.InProject
+			grant.Scope = policy.InProject
 		}
 	}
 	switch {
 	case !grant.Scope.Known():
 		return wrong("scope %q is none of session, project, everywhere", p.Scope)
-	case grant.Scope == gate.InProject && r.Project == "":
+	case grant.Scope == policy.InProject && r.Project == "":
 		return wrong("the call belongs to no project; grant it for the session or everywhere")
-	case grant.Scope == gate.InSession && grant.Session == "":
+	case grant.Scope == policy.InSession && grant.Session == "":
 		return wrong("the agent named no session; allow it once")
 	}
-	if grant.Scope != gate.InSession {
+	if grant.Scope != policy.InSession {
 		grant.Session = ""
 	}
-	if grant.Scope != gate.InProject {
+	if grant.Scope != policy.InProject {
 		grant.Project = ""
 	}
 	return said, grant, nil
@@ -394,7 +394,7 @@ func orElse(s, other string) string {
 }
 
 // recordOf is a decision as it is kept, without secrets.
-func recordOf(id string, r *feed.Request, said *feed.Said) *consent.Record {
+func recordOf(id string, r *queue.Request, said *queue.Said) *ledger.Record {
 	ev := r.Event
 	answer := said.Answer
 	answer.Note, answer.Feedback = redact.Text(answer.Note), redact.Text(answer.Feedback)
@@ -402,7 +402,7 @@ func recordOf(id string, r *feed.Request, said *feed.Said) *consent.Record {
 	for i := range answer.Answers {
 		answer.Answers[i].Text = redact.Text(answer.Answers[i].Text)
 	}
-	record := &consent.Record{
+	record := &ledger.Record{
 		ID: frame.NewID(), At: said.At, Request: id, EventID: ev.ID, Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd,
 		Kind: string(r.Need.Kind), Verdict: said.Verdict.Word(), Answer: answer, Reason: redact.Text(said.Reason),
 		By: said.By, Grant: said.Grant, SHA256: r.Hash, Shown: redact.Text(r.Shown),

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/handler"
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -95,6 +95,6 @@ func (s *sink) push(hubEnds context.Context, item wire.FeedItem) {
 	s.failed.Store(time.Now().UnixNano())
 	s.deps.Problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()), "try the command of `hookmux config get feed.push` by hand")
 	if !d.someone() {
-		d.table.End(item.ID, feed.Released)
+		d.table.End(item.ID, queue.Released)
 	}
 }

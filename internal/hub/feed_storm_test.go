@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/consent"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -114,13 +114,13 @@ func TestFeedStorm(t *testing.T) {
 	if list := w.items(); len(list) != 0 {
 		t.Errorf("%d requests still wait", len(list))
 	}
-	decided := map[string][]consent.Record{}
+	decided := map[string][]ledger.Record{}
 	b, err := os.ReadFile(filepath.Join(w.Dirs.State, "decisions.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(b)) {
-		var r consent.Record
+		var r ledger.Record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +144,7 @@ func TestFeedStorm(t *testing.T) {
 			return true // released
 		}
 		heard++
-		if !slices.ContainsFunc(decided[id.(string)], func(r consent.Record) bool { return r.Verdict == word }) {
+		if !slices.ContainsFunc(decided[id.(string)], func(r ledger.Record) bool { return r.Verdict == word }) {
 			t.Errorf("%s heard %s, and on record is %+v", id, word, decided[id.(string)])
 		}
 		return true
@@ -235,7 +235,7 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 	for _, file := range files {
 		b, _ := os.ReadFile(file)
 		for line := range strings.Lines(string(b)) {
-			var r consent.Record
+			var r ledger.Record
 			if err := json.Unmarshal([]byte(line), &r); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -482,6 +482,6 @@ func TestHookAsksThePerson(t *testing.T) {
 	}
 }
 
-func feedQuestion(kind, title, text string) feed.Question {
-	return feed.Question{By: "mine", Kind: feed.QuestionKind(kind), Title: title, Text: text}
+func feedQuestion(kind, title, text string) queue.Question {
+	return queue.Question{By: "mine", Kind: queue.QuestionKind(kind), Title: title, Text: text}
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/config"
 	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
 )
 
 // guardPriority puts hookmux's own guards before every hook a user may write.

@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -115,7 +115,7 @@ func (h *Hub) forged(in *arrival, p *passage) string {
 }
 
 func (h *Hub) pass(ctx context.Context, in *arrival, p *passage, list []*hook.Entry) json.RawMessage {
-	inner, err := module.ReadInner(&p.ev)
+	inner, err := tsmodule.ReadInner(&p.ev)
 	if err != nil {
 		h.deps.Log.Warn("an inner event could not be read", "agent", p.ev.Agent, "event", p.ev.Native, "error", err)
 		return nil
@@ -137,7 +137,7 @@ func (h *Hub) pass(ctx context.Context, in *arrival, p *passage, list []*hook.En
 	return inner.Answer()
 }
 
-func (r *moduleRun) pass(ctx context.Context, call *hook.Call, i *module.Inner) (over bool, err error) {
+func (r *moduleRun) pass(ctx context.Context, call *hook.Call, i *tsmodule.Inner) (over bool, err error) {
 	if err := r.one.wait(ctx); err != nil {
 		return false, &moduleError{err}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

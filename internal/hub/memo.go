@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // memoTable remembers for a moment what was read about processes that are not

@@ -12,11 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/registry"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 )
 
 // modules are the TypeScript and JavaScript files that are hooks. They come
@@ -38,7 +38,7 @@ type modules struct {
 	waits   atomic.Int64 // until when a look waits for new files, in Unix ns
 
 	mu      sync.Mutex
-	engine  *module.Engine
+	engine  *tsmodule.Engine
 	timeout time.Duration
 	held    map[string]*held    // by path
 	owners  map[string][]string // owner → paths, in order
@@ -54,7 +54,7 @@ type held struct {
 	force  *trust.Force // of a trusted copy
 	owners map[string]bool
 	loaded chan struct{} // closed after the first loading, for better or worse
-	module *module.Module
+	module *tsmodule.Module
 }
 
 // wanted is a file an owner wants.
@@ -85,7 +85,7 @@ func newModules(h *Hub) *modules {
 
 // running is the engine, made when the first file needs it, and anew when the
 // time limit of handlers was changed.
-func (ms *modules) running(timeout time.Duration) *module.Engine {
+func (ms *modules) running(timeout time.Duration) *tsmodule.Engine {
 	if ms.engine != nil && (timeout == 0 || timeout == ms.timeout) {
 		return ms.engine
 	}
@@ -98,7 +98,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 	}
 	h := ms.hub
 	ms.timeout = timeout
-	ms.engine = module.New(module.Host{
+	ms.engine = tsmodule.New(tsmodule.Host{
 		Asker: asker{h}, Sender: sender{h}, Recorder: recorder{h}, Model: models{h},
 		ChildEnv: func(path string) []string {
 			return []string{handlerVariable + "=" + h.marks.mark(markOf(ms.idOf(path)))}
@@ -114,7 +114,7 @@ func (ms *modules) running(timeout time.Duration) *module.Engine {
 func markOf(id string) string { return strings.Join(strings.Fields(id), "_") }
 
 // changed hears that a file was loaded, for the first time or anew.
-func (ms *modules) changed(m *module.Module) {
+func (ms *modules) changed(m *tsmodule.Module) {
 	ms.moved()
 	info := m.Info()
 	if len(info.Errors) == 0 && ms.deps.Problems.Any() {
@@ -187,7 +187,7 @@ func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*h
 }
 
 // leave ends a file, unless somebody wants it again.
-func (ms *modules) leave(engine *module.Engine, one *held) {
+func (ms *modules) leave(engine *tsmodule.Engine, one *held) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	if ms.leaving[one.path] == one {
@@ -222,7 +222,7 @@ func (ms *modules) settle(ctx context.Context) (waited bool) {
 }
 
 // load begins to load files, two at a time, and waits a moment for them.
-func (ms *modules) load(engine *module.Engine, fresh []*held) {
+func (ms *modules) load(engine *tsmodule.Engine, fresh []*held) {
 	if len(fresh) == 0 {
 		return
 	}
@@ -239,7 +239,7 @@ func (ms *modules) load(engine *module.Engine, fresh []*held) {
 			defer ms.deps.Background.Done()
 			defer busy.Done()
 			for one := range next {
-				src := module.Source{Path: one.path, Watch: one.force == nil}
+				src := tsmodule.Source{Path: one.path, Watch: one.force == nil}
 				if one.force != nil {
 					src.Read = one.force.ReadCopy
 				}
@@ -276,7 +276,7 @@ func (ms *modules) tidy() {
 	defer ms.tidying.Store(false)
 	for ms.untidy.Load() && wait(ms.ctx, tidyAfter) {
 		ms.untidy.Store(false)
-		module.GiveBack()
+		tsmodule.GiveBack()
 	}
 }
 
@@ -286,7 +286,7 @@ func (ms *modules) tidySoon() { go ms.tidy() }
 const tidyAfter = time.Second
 
 // of gives the loaded module of a file, nil while it is still loading.
-func (ms *modules) of(one *held) *module.Module {
+func (ms *modules) of(one *held) *tsmodule.Module {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	return one.module

@@ -8,9 +8,9 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/registry"
-	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
 // moduleEntries are the hooks of all files that count in some places and stand

@@ -10,9 +10,9 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/feed"
-	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -20,23 +20,23 @@ import (
 // asker lets files ask a person through the feed.
 type asker struct{ h *Hub }
 
-var kindOfQuestion = map[module.QuestionKind]feed.QuestionKind{
-	module.Select: feed.Select, module.Confirm: feed.Confirm, module.Input: feed.Input, module.Editor: feed.Input,
+var kindOfQuestion = map[tsmodule.QuestionKind]queue.QuestionKind{
+	tsmodule.Select: queue.Select, tsmodule.Confirm: queue.Confirm, tsmodule.Input: queue.Input, tsmodule.Editor: queue.Input,
 }
 
-func (a asker) Ask(ctx context.Context, q module.Question) (module.Answer, error) {
-	words, err := a.h.askPerson(ctx, q.Event, feed.Question{
+func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
+	words, err := a.h.askPerson(ctx, q.Event, queue.Question{
 		By: a.h.modules.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: q.Text, Options: q.Options, Placeholder: q.Placeholder,
 	})
 	if err != nil {
-		return module.Answer{Cancelled: true}, err
+		return tsmodule.Answer{Cancelled: true}, err
 	}
-	return module.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
+	return tsmodule.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
 }
 
 func (a asker) Someone(*event.Event) bool { return a.h.Someone() }
 
-func (a asker) Notify(n module.Notice) {
+func (a asker) Notify(n tsmodule.Notice) {
 	a.h.sayOf(n.Module, n.Text)
 }
 
@@ -52,7 +52,7 @@ func (h *Hub) sayOf(path, text string) {
 // with the session's next event.
 type sender struct{ h *Hub }
 
-func (s sender) Send(_ context.Context, m module.Message) (bool, error) {
+func (s sender) Send(_ context.Context, m tsmodule.Message) (bool, error) {
 	delivered := false
 	var err error
 	// What shall start no turn must not come as if the person had typed it.
@@ -73,7 +73,7 @@ func (m models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	done, heard, err := m.h.outbox.put(ctx, ev.Agent, wire.OutboxText{ID: frame.NewID(), Session: ev.Session, Call: call})
 	switch {
 	case !heard:
-		return nil, module.Unheard(errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)"))
+		return nil, tsmodule.Unheard(errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)"))
 	case err != nil:
 		return nil, errors.New("complete: the model gave no answer in time")
 	case done.Error != "":
@@ -117,10 +117,10 @@ type recorder struct{ h *Hub }
 
 func problemKey(path string) string { return "module:" + path + ":" }
 
-func (r recorder) Did(d module.Deed) { r.h.modules.deeds.add(d) }
+func (r recorder) Did(d tsmodule.Deed) { r.h.modules.deeds.add(d) }
 
 // Problem shows a file's failure, until the file changes.
-func (r recorder) Problem(p module.Problem) {
+func (r recorder) Problem(p tsmodule.Problem) {
 	text := r.h.modules.shown(p.Module, p.Error())
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"
@@ -140,7 +140,7 @@ func (r recorder) Said(path, level, text string) {
 // down as one that did it a thousand times.
 type deeds struct {
 	hub  *Hub
-	in   chan module.Deed
+	in   chan tsmodule.Deed
 	end  chan struct{}
 	over chan struct{}
 	once sync.Once
@@ -156,10 +156,10 @@ const (
 )
 
 func newDeeds(h *Hub) *deeds {
-	return &deeds{hub: h, in: make(chan module.Deed, maxDeeds), end: make(chan struct{}), over: make(chan struct{})}
+	return &deeds{hub: h, in: make(chan tsmodule.Deed, maxDeeds), end: make(chan struct{}), over: make(chan struct{})}
 }
 
-func (d *deeds) add(one module.Deed) {
+func (d *deeds) add(one tsmodule.Deed) {
 	d.once.Do(func() { go d.run() })
 	select {
 	case d.in <- one:
@@ -181,8 +181,8 @@ func (d *deeds) close() {
 
 func (d *deeds) run() {
 	defer close(d.over)
-	count := map[module.Deed]int{}
-	var order []module.Deed
+	count := map[tsmodule.Deed]int{}
+	var order []tsmodule.Deed
 	write := func() {
 		for _, one := range order {
 			d.write(one, count[one])
@@ -194,10 +194,10 @@ func (d *deeds) run() {
 		d.lost = 0
 		d.mu.Unlock()
 		if lost > 0 {
-			d.write(module.Deed{Action: "more", Detail: fmt.Sprintf("%d actions came too fast to be written down one by one", lost)}, lost)
+			d.write(tsmodule.Deed{Action: "more", Detail: fmt.Sprintf("%d actions came too fast to be written down one by one", lost)}, lost)
 		}
 	}
-	take := func(one module.Deed) {
+	take := func(one tsmodule.Deed) {
 		if count[one] == 0 {
 			order = append(order, one)
 		}
@@ -234,7 +234,7 @@ func (d *deeds) run() {
 }
 
 // write puts a deed into the journal, as an event of hookmux's own.
-func (d *deeds) write(one module.Deed, times int) {
+func (d *deeds) write(one tsmodule.Deed, times int) {
 	h := d.hub
 	said := map[string]any{"hook": h.modules.idOf(one.Module), "module": h.modules.shown(one.Module, one.Module), "action": one.Action, "detail": h.modules.shown(one.Module, one.Detail)}
 	for key, value := range map[string]string{"agent": one.Agent, "session": one.Session, "error": one.Err} {

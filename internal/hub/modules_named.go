@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/registry"
-	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
 // A file that is named and is not there refuses every tool call until it is:

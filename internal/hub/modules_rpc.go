@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/module"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/registry"
-	"github.com/hookmux/hookmux/internal/trust"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -70,7 +70,7 @@ func (ms *modules) infoOf(one *held) wire.ModuleInfo {
 		out.Why = "does not load; what it would have judged is refused"
 	}
 	if info.Limits == nil {
-		info.Limits = []module.Limit{}
+		info.Limits = []tsmodule.Limit{}
 	}
 	b, _ := json.Marshal(info)
 	out.Info = json.RawMessage(one.force.Shown(string(b)))

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -40,7 +40,7 @@ func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
 		return
 	}
 	if _, known := h.deps.Catalogue.Agent(m.Agent); !known { // older scripts report every shell command as an agent
-		h.deps.Problems.Raise("mux0", "a mux0 client spoke for "+visible.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
+		h.deps.Problems.Raise("mux0", "a mux0 client spoke for "+termsafe.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
 		return
 	}
 	at := time.Now()
@@ -55,7 +55,7 @@ const mux0Event = "mux0."
 
 // terminalReport reads a mux0 line out of an event that came as one; nil for
 // other events.
-func terminalReport(ev *event.Event) (*session.TerminalReport, error) {
+func terminalReport(ev *event.Event) (*state.TerminalReport, error) {
 	if !strings.HasPrefix(ev.Native, mux0Event) {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func terminalReport(ev *event.Event) (*session.TerminalReport, error) {
 	if at.IsZero() {
 		at = ev.Time
 	}
-	return &session.TerminalReport{
+	return &state.TerminalReport{
 		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: at, Title: m.SessionTitle, Source: "mux0",
 		Activity: m.ToolDetail, Summary: m.Summary, ExitCode: m.ExitCode,
 	}, nil

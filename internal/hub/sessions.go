@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/argv"
-	"github.com/hookmux/hookmux/internal/config"
-	"github.com/hookmux/hookmux/internal/resume"
+	"github.com/hookmux/hookmux/internal/platform/kvlog"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/sessionlog"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -26,25 +26,25 @@ type sessions struct {
 	deps services.Deps
 	ctx  context.Context // ends when the hub does
 	hub  *Hub
-	book *session.Book
+	book *state.Book
 
 	switches atomic.Pointer[switches]
 
 	// news is what changed since the keeper looked.
 	mu     sync.Mutex
-	forgot map[session.Key]time.Time // when a person said so
-	news   map[session.Key]*session.Change
+	forgot map[state.Key]time.Time // when a person said so
+	news   map[state.Key]*state.Change
 	wake   chan struct{}
 	asleep atomic.Bool
 	over   chan struct{}
 	done   chan struct{}
 
-	log     *sessionlog.Log // the keeper's; nil while it cannot be written
-	dirty   map[session.Key]bool
+	log     *kvlog.Log // the keeper's; nil while it cannot be written
+	dirty   map[state.Key]bool
 	pruneAt int       // how many sessions make a look worthwhile
 	restAt  int       // how many of them awake
 	loaded  time.Time // up to when the log knew what happened
-	records *resume.Store
+	records *resumestore.Store
 	unread  bool // some records could not be read
 	watches *watches
 	tails   *tails
@@ -56,8 +56,8 @@ type sessions struct {
 // switches are the settings that count here, read a few times a second at most
 // and never by the corridor.
 type switches struct {
-	rules  map[string]session.Rules
-	other  session.Rules // for agents the catalogue does not know
+	rules  map[string]state.Rules
+	other  state.Rules // for agents the catalogue does not know
 	resume map[string]bool
 	follow bool
 }
@@ -77,7 +77,7 @@ const (
 
 func newSessions(h *Hub) *sessions {
 	s := &sessions{
-		deps: h.deps, ctx: h.ctx, hub: h, book: session.NewBook(), news: map[session.Key]*session.Change{}, forgot: map[session.Key]time.Time{}, dirty: map[session.Key]bool{},
+		deps: h.deps, ctx: h.ctx, hub: h, book: state.NewBook(), news: map[state.Key]*state.Change{}, forgot: map[state.Key]time.Time{}, dirty: map[state.Key]bool{},
 		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
 	}
 	s.watches = newWatches(s)
@@ -86,7 +86,7 @@ func newSessions(h *Hub) *sessions {
 	s.windows = newWindows(s)
 	s.readSwitches()
 	var err error
-	s.records, err = resume.Open(filepath.Join(h.deps.Dirs.State, "resume"))
+	s.records, err = resumestore.Open(filepath.Join(h.deps.Dirs.State, "resume"))
 	s.unread = err != nil
 	if err != nil {
 		h.deps.Problems.Raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
@@ -99,16 +99,16 @@ func newSessions(h *Hub) *sessions {
 // readSwitches looks at the settings. What was switched off is forgotten.
 func (s *sessions) readSwitches() {
 	settings := s.hub.rules.config.Settings()
-	now := &switches{rules: map[string]session.Rules{}, resume: map[string]bool{}, follow: settings.Choice(config.TmuxFollow) == "on"}
+	now := &switches{rules: map[string]state.Rules{}, resume: map[string]bool{}, follow: settings.Choice(config.TmuxFollow) == "on"}
 	now.other.Off = settings.Choice(config.Status) == "off"
 	for _, a := range s.deps.Catalogue.Agents() {
 		on := settings.On(config.Status, a.Name)
-		now.rules[a.Name] = session.Rules{Spec: &a.Status, Off: !on}
+		now.rules[a.Name] = state.Rules{Spec: &a.Status, Off: !on}
 		now.resume[a.Name] = on && settings.On(config.Resume, a.Name)
 	}
 	s.unfollow(s.switches.Swap(now), now)
 	if s.records != nil {
-		s.records.Purge(func(r resume.Record) bool { return now.resume[r.Agent] })
+		s.records.Purge(func(r resumestore.Record) bool { return now.resume[r.Agent] })
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *sessions) unfollow(before, now *switches) {
 	}
 }
 
-func (s *sessions) rulesOf(agent string) session.Rules {
+func (s *sessions) rulesOf(agent string) state.Rules {
 	now := s.switches.Load()
 	if r, ok := now.rules[agent]; ok {
 		return r
@@ -173,20 +173,20 @@ func (s *sessions) held(ev *event.Event, waits bool) {
 // while there was no hub, or that an earlier hub acknowledged. What the session
 // already knows is not told twice.
 func (s *sessions) late(ev *event.Event) {
-	if old, ok := s.book.Get(session.Key{Agent: ev.Agent, ID: ev.Session}); ok && !ev.Time.After(old.LastEvent) {
+	if old, ok := s.book.Get(state.Key{Agent: ev.Agent, ID: ev.Session}); ok && !ev.Time.After(old.LastEvent) {
 		return
 	}
 	s.mu.Lock()
-	forgot := s.forgot[session.Key{Agent: ev.Agent, ID: ev.Session}]
+	forgot := s.forgot[state.Key{Agent: ev.Agent, ID: ev.Session}]
 	s.mu.Unlock()
-	if time.Since(ev.Time) > session.LeaveAfter || !ev.Time.After(forgot) {
+	if time.Since(ev.Time) > state.LeaveAfter || !ev.Time.After(forgot) {
 		return
 	}
 	s.apply(ev, 0)
 }
 
 // note leaves a change to the keeper.
-func (s *sessions) note(c session.Change) {
+func (s *sessions) note(c state.Change) {
 	if !c.Any() {
 		return
 	}
@@ -207,7 +207,7 @@ func (s *sessions) note(c session.Change) {
 }
 
 // join makes one change of two.
-func join(into, next *session.Change) {
+func join(into, next *state.Change) {
 	into.Session, into.Gone, into.To = next.Session, next.Gone, next.To
 	into.Created = into.Created || next.Created
 	into.Title = into.Title || next.Title
@@ -224,17 +224,17 @@ func join(into, next *session.Change) {
 	into.Subagent = into.Subagent && next.Subagent
 }
 
-func (s *sessions) take() []*session.Change {
+func (s *sessions) take() []*state.Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.news) == 0 {
 		return nil
 	}
-	list := make([]*session.Change, 0, len(s.news))
+	list := make([]*state.Change, 0, len(s.news))
 	for _, c := range s.news {
 		list = append(list, c)
 	}
-	s.news = map[session.Key]*session.Change{}
+	s.news = map[state.Key]*state.Change{}
 	return list
 }
 
@@ -297,7 +297,7 @@ func (s *sessions) waiting() bool {
 }
 
 // work does with changes what takes time, and says whether there was any.
-func (s *sessions) work(changes []*session.Change, surfaces *surfaces) bool {
+func (s *sessions) work(changes []*state.Change, surfaces *surfaces) bool {
 	for _, c := range changes {
 		s.dirty[c.Key] = true
 		now := c.Session
@@ -350,14 +350,14 @@ const keepQuiet = 500
 
 // prune lets those go that were not heard of for longest.
 func (s *sessions) prune() {
-	var quiet []session.Overview
+	var quiet []state.Overview
 	for _, one := range s.book.Overviews() {
 		if one.Quiet() && !(one.Live && s.watches.watched(&one)) {
 			quiet = append(quiet, one)
 		}
 	}
 	if drop := len(quiet) - keepQuiet; drop > 0 {
-		slices.SortFunc(quiet, func(a, b session.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
+		slices.SortFunc(quiet, func(a, b state.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
 		for _, one := range quiet[:drop] {
 			s.note(s.book.Forget(one.Key))
 		}
@@ -371,8 +371,8 @@ func (s *sessions) tick(ctx context.Context, now time.Time) {
 		s.note(c)
 	}
 	s.panes.sweep(ctx)
-	_ = argv.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
-		return lifeOf(s.deps.Processes, processKey{pid, start}) != session.Gone
+	_ = resumeargs.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
+		return lifeOf(s.deps.Processes, processKey{pid, start}) != state.Gone
 	}) // else the next tick does
 }
 
@@ -386,7 +386,7 @@ func (s *sessions) end() {
 }
 
 // forget takes a session out, for good.
-func (s *sessions) forget(key session.Key) {
+func (s *sessions) forget(key state.Key) {
 	s.mu.Lock()
 	s.forgot[key] = time.Now()
 	s.mu.Unlock()

@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/session"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
 // What sessions cost the corridor, and the keeper behind it.
 func BenchmarkSessions(b *testing.B) {
 	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) + "TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
-	book := session.NewBook()
+	book := state.NewBook()
 	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: time.Now(), Prompt: "go", Cwd: "/p"}
-	book.Apply(&ev, session.Rules{})
+	book.Apply(&ev, state.Rules{})
 	tool := func(i int) *event.Event {
 		kind := event.ToolBefore
 		if i%2 == 1 {
@@ -28,7 +28,7 @@ func BenchmarkSessions(b *testing.B) {
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := range b.N {
-			book.Apply(tool(i), session.Rules{})
+			book.Apply(tool(i), state.Rules{})
 		}
 	})
 	b.Run("where", func(b *testing.B) {
@@ -39,7 +39,7 @@ func BenchmarkSessions(b *testing.B) {
 			h.whereOf(caller{pid: 7, start: 8}, event.Place{}, env)
 		}
 	})
-	one, _ := book.Get(session.Key{Agent: "claude", ID: "s1"})
+	one, _ := book.Get(state.Key{Agent: "claude", ID: "s1"})
 	b.Run("stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {

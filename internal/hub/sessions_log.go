@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/redact"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/sessionlog"
+	"github.com/hookmux/hookmux/internal/platform/kvlog"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -17,10 +17,10 @@ func (s *sessions) logFile() string { return filepath.Join(s.deps.Dirs.State, "s
 
 // load reads what an earlier hub wrote down.
 func (s *sessions) load() {
-	var stored []*session.Session
-	log, skipped, err := sessionlog.Open(s.logFile(), func(e sessionlog.Entry) {
+	var stored []*state.Session
+	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) {
 		var one struct {
-			session.Session
+			state.Session
 			logMark
 		}
 		if json.Unmarshal(e.Value, &one) != nil {
@@ -31,7 +31,7 @@ func (s *sessions) load() {
 			s.loaded = one.Written
 		case !one.Forgot.IsZero():
 			if agent, id, ok := strings.Cut(e.Key, ":"); ok {
-				s.forgot[session.Key{Agent: agent, ID: id}] = one.Forgot
+				s.forgot[state.Key{Agent: agent, ID: id}] = one.Forgot
 			}
 		default:
 			stored = append(stored, &one.Session)
@@ -60,7 +60,7 @@ func (s *sessions) repair() {
 	if s.log != nil {
 		return
 	}
-	log, _, err := sessionlog.Open(s.logFile(), func(sessionlog.Entry) {}) // what is in memory is newer
+	log, _, err := kvlog.Open(s.logFile(), func(kvlog.Entry) {}) // what is in memory is newer
 	if err != nil {
 		return
 	}
@@ -86,7 +86,7 @@ const writtenKey = "written"
 // is in the journal.
 func (s *sessions) catchUp(ctx context.Context) {
 	since := s.loaded.Add(-2 * flushEvery)
-	if oldest := time.Now().Add(-session.LeaveAfter); since.Before(oldest) {
+	if oldest := time.Now().Add(-state.LeaveAfter); since.Before(oldest) {
 		since = oldest
 	}
 	filter := s.hub.drain.filter(wire.Filter{Since: since})
@@ -115,13 +115,13 @@ func (s *sessions) flush() {
 		return
 	}
 	written, _ := json.Marshal(logMark{Written: time.Now()}) // before the looks: what comes meanwhile is read twice
-	entries := make([]sessionlog.Entry, 0, len(s.dirty)+1)
+	entries := make([]kvlog.Entry, 0, len(s.dirty)+1)
 	for key := range s.dirty {
 		entries = append(entries, s.entry(key))
 	}
-	err := s.log.Append(append(entries, sessionlog.Entry{Key: writtenKey, Value: written}))
+	err := s.log.Append(append(entries, kvlog.Entry{Key: writtenKey, Value: written}))
 	if err != nil || s.log.Full() {
-		err = s.log.Rewrite(append(s.whole(), sessionlog.Entry{Key: writtenKey, Value: written}))
+		err = s.log.Rewrite(append(s.whole(), kvlog.Entry{Key: writtenKey, Value: written}))
 	}
 	if err != nil {
 		s.deps.Problems.Raise("sessions", "what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
@@ -132,8 +132,8 @@ func (s *sessions) flush() {
 }
 
 // entry is what the log says about a session.
-func (s *sessions) entry(key session.Key) sessionlog.Entry {
-	e := sessionlog.Entry{Key: key.String()}
+func (s *sessions) entry(key state.Key) kvlog.Entry {
+	e := kvlog.Entry{Key: key.String()}
 	if one, ok := s.book.Get(key); ok {
 		e.Value = stored(one)
 		return e
@@ -141,19 +141,19 @@ func (s *sessions) entry(key session.Key) sessionlog.Entry {
 	s.mu.Lock()
 	forgot := s.forgot[key]
 	s.mu.Unlock()
-	if time.Since(forgot) < session.LeaveAfter {
+	if time.Since(forgot) < state.LeaveAfter {
 		e.Value, _ = json.Marshal(logMark{Forgot: forgot})
 	}
 	return e
 }
 
 // whole is everything the log must hold.
-func (s *sessions) whole() []sessionlog.Entry {
-	var all []sessionlog.Entry
+func (s *sessions) whole() []kvlog.Entry {
+	var all []kvlog.Entry
 	s.mu.Lock()
-	var gone []session.Key
+	var gone []state.Key
 	for key, at := range s.forgot {
-		if time.Since(at) >= session.LeaveAfter {
+		if time.Since(at) >= state.LeaveAfter {
 			delete(s.forgot, key)
 		} else if _, back := s.book.Get(key); !back {
 			gone = append(gone, key)
@@ -164,13 +164,13 @@ func (s *sessions) whole() []sessionlog.Entry {
 		all = append(all, s.entry(key))
 	}
 	for _, one := range s.book.Snapshot() {
-		all = append(all, sessionlog.Entry{Key: one.Key.String(), Value: stored(one)})
+		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: stored(one)})
 	}
 	return all
 }
 
 // stored is a session fit for a disk: without secrets.
-func stored(one *session.Session) json.RawMessage {
+func stored(one *state.Session) json.RawMessage {
 	b, err := json.Marshal(one)
 	if err != nil {
 		return nil

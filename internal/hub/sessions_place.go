@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/resume"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/surface/tmux"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
 )
 
 // panes knows in which pane an agent really sits. What its environment says is
@@ -124,7 +124,7 @@ func (p *panes) correct(at *event.Place) {
 }
 
 // check asks tmux about a session's pane, once.
-func (p *panes) check(one *session.Session) {
+func (p *panes) check(one *state.Session) {
 	at := one.Place
 	key := processKey{at.PID, at.Start}
 	if !one.Live() || at.PID <= 0 || at.Shared || at.Mux != "" && at.Mux != "tmux" || at.Mux == "" && (at.TTY == "" || !p.s.watches.system) {
@@ -146,7 +146,7 @@ func samePlace(a, b event.Place) bool {
 	return a.Pane == b.Pane && a.Mux == b.Mux && a.Server == b.Server
 }
 
-func (p *panes) ask(key session.Key, at event.Place) {
+func (p *panes) ask(key state.Key, at event.Place) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	server := &tmux.Server{Socket: at.Server}
@@ -184,25 +184,25 @@ func (p *panes) forget(key processKey) {
 
 // left looks, a moment after a session's process ended, whether its pane went
 // with it: then the person closed it, and does not want it back.
-func (p *panes) left(key session.Key) {
+func (p *panes) left(key state.Key) {
 	if _, ok := p.s.records.Get(key.Agent, key.ID); !ok {
 		return
 	}
 	p.going.Go(func() {
 		if wait(p.s.ctx, time.Second) {
-			p.dropClosed(p.s.ctx, func(r resume.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
+			p.dropClosed(p.s.ctx, func(r resumestore.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
 		}
 	})
 }
 
 // sweep forgets the records of panes that were closed meanwhile.
 func (p *panes) sweep(ctx context.Context) {
-	p.going.Go(func() { p.dropClosed(ctx, func(resume.Record) bool { return true }) })
+	p.going.Go(func() { p.dropClosed(ctx, func(resumestore.Record) bool { return true }) })
 }
 
 // dropClosed deletes records whose pane is gone while its tmux server lives.
 // A server that is gone says nothing: that is what a reboot looks like.
-func (p *panes) dropClosed(ctx context.Context, about func(resume.Record) bool) {
+func (p *panes) dropClosed(ctx context.Context, about func(resumestore.Record) bool) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	open := map[string]map[string]bool{} // server → panes; nil: not to be known
@@ -221,7 +221,7 @@ func (p *panes) dropClosed(ctx context.Context, about func(resume.Record) bool) 
 	}
 }
 
-func panesOf(ctx context.Context, table proc.Table, r resume.Record) map[string]bool {
+func panesOf(ctx context.Context, table proc.Table, r resumestore.Record) map[string]bool {
 	server, err := table.Lookup(r.MuxPID)
 	if err != nil || !strings.HasPrefix(server.Name, "tmux") || server.Start != r.MuxStart {
 		return nil

@@ -9,43 +9,43 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/redact"
-	"github.com/hookmux/hookmux/internal/resume"
-	"github.com/hookmux/hookmux/internal/session"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // remember writes down how a session is taken up again. It is called at each
 // prompt, behind the corridor.
-func (s *sessions) remember(one *session.Session) {
+func (s *sessions) remember(one *state.Session) {
 	a, ok := s.deps.Catalogue.Agent(one.Agent)
 	if !ok || !s.switches.Load().resume[one.Agent] {
 		return
 	}
 	// Only an id that the agent gave: mux0's lines name terminals.
-	if one.Terminal == one.ID || !argv.ValidID(one.ID) || one.Attended == event.AttendedNo {
+	if one.Terminal == one.ID || !resumeargs.ValidID(one.ID) || one.Attended == event.AttendedNo {
 		return
 	}
 	old, had := s.records.Get(one.Agent, one.ID)
-	start := argv.Start{Work: one.Cwd, Mode: one.Mode}
-	record := resume.Record{
+	start := resumeargs.Start{Work: one.Cwd, Mode: one.Mode}
+	record := resumestore.Record{
 		Agent: one.Agent, Session: one.ID, Title: redact.Text(one.Title.Name()), At: one.LastEvent, From: old.From,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID, TTY: one.Place.TTY,
 	}
 	if !one.Place.Shared && one.Place.PID > 0 {
 		record.PID, record.Start = one.Place.PID, one.Place.Start
 		shown, err := s.deps.Processes.Args(one.Place.PID)
-		if err != nil || s.alive(one) == session.Gone {
+		if err != nil || s.alive(one) == state.Gone {
 			return // its flags cannot be known any more, nor whether it was a run of one prompt
 		}
-		if program, args, ok := argv.FromProcess(a, shown); ok {
+		if program, args, ok := resumeargs.FromProcess(a, shown); ok {
 			start.Program = program
 			start.Args, record.Run = launch.Strip(a, args)
 		}
-		if note, ok := argv.Left(s.deps.Dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
+		if note, ok := resumeargs.Left(s.deps.Dirs.Runtime, one.Place.PID, one.Place.Start); ok && note.Agent == a.Name {
 			// What the launcher knows is whole; a process may show a title of
 			// its own instead.
 			if note.Once {
@@ -57,7 +57,7 @@ func (s *sessions) remember(one *session.Session) {
 			}
 		}
 		environ, _ := s.deps.Processes.Environ(one.Place.PID)
-		record.Env = slices.DeleteFunc(argv.Env(a, environ), s.ours)
+		record.Env = slices.DeleteFunc(resumeargs.Env(a, environ), s.ours)
 		env := lookupList(environ)
 		record.Run = record.Run || launch.ParseActive(env(launch.ActiveVariable)).Agent == a.Name
 		if record.From == "" && one.TurnCount > 1 {
@@ -68,9 +68,9 @@ func (s *sessions) remember(one *session.Session) {
 		record.From = one.Cwd
 	}
 	start.Dir = record.From
-	plan, err := argv.Resume(a, one.ID, start)
+	plan, err := resumeargs.Resume(a, one.ID, start)
 	if err != nil {
-		if had && errors.Is(err, argv.ErrOnce) {
+		if had && errors.Is(err, resumeargs.ErrOnce) {
 			s.records.Forget(one.Agent, one.ID)
 		}
 		return
@@ -100,7 +100,7 @@ func (s *sessions) ours(variable string) bool {
 // pane of this very tmux server, or a terminal with this very shell in it. The
 // next server's or the next shell's is another one, though it may be called
 // the same.
-func (s *sessions) whereItSits(r *resume.Record) {
+func (s *sessions) whereItSits(r *resumestore.Record) {
 	table := s.deps.Processes
 	switch {
 	case r.Mux == "tmux" && r.Pane != "" && r.MuxPID > 0:
@@ -124,7 +124,7 @@ func (s *sessions) whereItSits(r *resume.Record) {
 // claims are sessions that somebody is taking up right now.
 type claims struct {
 	mu  sync.Mutex
-	all map[session.Key]claim
+	all map[state.Key]claim
 }
 
 // claim is who takes a session up, and since when.
@@ -137,25 +137,25 @@ type claim struct {
 const claimLasts = time.Minute
 
 // held reports whether somebody is at it. Whoever ended meanwhile has given up.
-func (c *claims) held(key session.Key, table proc.Table) bool {
+func (c *claims) held(key state.Key, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all[key].stands(table)
 }
 
 func (c claim) stands(table proc.Table) bool {
-	return time.Since(c.at) < claimLasts && (c.by.pid <= 0 || lifeOf(table, c.by) != session.Gone)
+	return time.Since(c.at) < claimLasts && (c.by.pid <= 0 || lifeOf(table, c.by) != state.Gone)
 }
 
 // hold claims a session; false when somebody else has.
-func (c *claims) hold(key session.Key, by processKey, table proc.Table) bool {
+func (c *claims) hold(key state.Key, by processKey, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all[key].stands(table) {
 		return false
 	}
 	if c.all == nil || len(c.all) > 1024 {
-		c.all = map[session.Key]claim{}
+		c.all = map[state.Key]claim{}
 	}
 	c.all[key] = claim{time.Now(), by}
 	return true
@@ -163,7 +163,7 @@ func (c *claims) hold(key session.Key, by processKey, table proc.Table) bool {
 
 // takenUp tells the book that a process takes a session up: it becomes the
 // agent, and an agent may say nothing before its first prompt.
-func (s *sessions) takenUp(r resume.Record, by processKey) {
+func (s *sessions) takenUp(r resumestore.Record, by processKey) {
 	table := s.deps.Processes
 	p, err := table.Lookup(by.pid)
 	if err != nil {
@@ -171,20 +171,20 @@ func (s *sessions) takenUp(r resume.Record, by processKey) {
 	}
 	environ, _ := table.Environ(by.pid)
 	where := s.hub.whereOf(caller{pid: p.PID, start: p.Start, tty: p.TTY}, event.Place{}, []byte(strings.Join(environ, "\x00")))
-	s.note(s.book.Resumed(session.Key{Agent: r.Agent, ID: r.Session}, time.Now(), where, r.Dir, r.Title))
+	s.note(s.book.Resumed(state.Key{Agent: r.Agent, ID: r.Session}, time.Now(), where, r.Dir, r.Title))
 }
 
-func (c *claims) drop(key session.Key) {
+func (c *claims) drop(key state.Key) {
 	c.mu.Lock()
 	delete(c.all, key)
 	c.mu.Unlock()
 }
 
 // running says why a session must not be taken up: it lives.
-func (s *sessions) running(r resume.Record) string {
-	key := session.Key{Agent: r.Agent, ID: r.Session}
+func (s *sessions) running(r resumestore.Record) string {
+	key := state.Key{Agent: r.Agent, ID: r.Session}
 	if one, ok := s.book.Get(key); ok {
-		if one.Live() && s.alive(one) != session.Gone {
+		if one.Live() && s.alive(one) != state.Gone {
 			if pane := one.Place.Pane; pane != "" {
 				return "it is still running, in pane " + pane
 			}
@@ -192,13 +192,13 @@ func (s *sessions) running(r resume.Record) string {
 		}
 		return ""
 	}
-	if r.PID > 0 && lifeOf(s.deps.Processes, processKey{r.PID, r.Start}) == session.Alive {
+	if r.PID > 0 && lifeOf(s.deps.Processes, processKey{r.PID, r.Start}) == state.Alive {
 		return fmt.Sprintf("its process %d still runs", r.PID)
 	}
 	return ""
 }
 
-func (s *sessions) record(r resume.Record) wire.ResumeRecord {
+func (s *sessions) record(r resumestore.Record) wire.ResumeRecord {
 	out := wire.ResumeRecord{
 		Session: r.Session, Agent: r.Agent, Title: r.Title, Argv: r.Argv, Run: r.Run, Dir: r.Dir, Env: r.Env,
 		Pane: r.Pane, Server: r.Server, At: r.At, Live: s.running(r),
@@ -206,13 +206,13 @@ func (s *sessions) record(r resume.Record) wire.ResumeRecord {
 	if r.Mux != "tmux" {
 		out.Pane, out.Server = "", ""
 	}
-	if one, ok := s.book.Get(session.Key{Agent: r.Agent, ID: r.Session}); ok && one.Title.Name() != "" {
+	if one, ok := s.book.Get(state.Key{Agent: r.Agent, ID: r.Session}); ok && one.Title.Name() != "" {
 		out.Title = redact.Text(one.Title.Name())
 	}
-	if out.Pane != "" && r.MuxPID > 0 && lifeOf(s.deps.Processes, processKey{r.MuxPID, r.MuxStart}) == session.Gone {
+	if out.Pane != "" && r.MuxPID > 0 && lifeOf(s.deps.Processes, processKey{r.MuxPID, r.MuxStart}) == state.Gone {
 		out.Pane, out.Moved = "", true // another server's pane of that name is not its own
 	}
-	if out.Live == "" && s.claims.held(session.Key{Agent: r.Agent, ID: r.Session}, s.deps.Processes) {
+	if out.Live == "" && s.claims.held(state.Key{Agent: r.Agent, ID: r.Session}, s.deps.Processes) {
 		out.Live = "it was taken up a moment ago"
 	}
 	return out

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/argv"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/redact"
-	"github.com/hookmux/hookmux/internal/resume"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/surface/tmux"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -38,7 +38,7 @@ func (h *Hub) sessionMethods() map[string]method {
 const unknownPlace = "unknown"
 
 // show is a session as people see it, without secrets.
-func (s *sessions) show(one *session.Session) wire.Session {
+func (s *sessions) show(one *state.Session) wire.Session {
 	w := wire.Session{
 		ID: one.ID, Agent: one.Agent, Status: string(one.Status), Since: one.Since,
 		Title: redact.Text(one.Title.Name()), Named: one.Title.Locked(), Tool: redact.Text(one.Tool), Cwd: one.Cwd,
@@ -70,7 +70,7 @@ func (s *sessions) show(one *session.Session) wire.Session {
 	return w
 }
 
-func showTurn(t *session.Turn) wire.Turn {
+func showTurn(t *state.Turn) wire.Turn {
 	return wire.Turn{
 		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOf(t.Ended), Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
 		Result: string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary), Tools: t.Tools, Errors: t.Errors, Error: redact.Text(t.Error),
@@ -85,7 +85,7 @@ func timeOf(t time.Time) *time.Time {
 }
 
 // changeOf is a change as streams tell it.
-func (s *sessions) changeOf(c *session.Change) wire.SessionChange {
+func (s *sessions) changeOf(c *state.Change) wire.SessionChange {
 	out := wire.SessionChange{Gone: c.Gone}
 	if c.Session != nil {
 		out.Session = s.show(c.Session)
@@ -107,10 +107,10 @@ func (s *sessions) changeOf(c *session.Change) wire.SessionChange {
 }
 
 // asleepRecord shows a session of which only the way back is left.
-func asleepRecord(r resume.Record) wire.Session {
+func asleepRecord(r resumestore.Record) wire.Session {
 	at := r.At
 	return wire.Session{
-		ID: r.Session, Agent: r.Agent, Status: string(session.Idle), Since: at, Title: r.Title, Cwd: r.Dir,
+		ID: r.Session, Agent: r.Agent, Status: string(state.Idle), Since: at, Title: r.Title, Cwd: r.Dir,
 		StartedAt: at, LastEvent: at, Ended: &at, EndReason: "it can be taken up again", Resumable: true,
 	}
 }
@@ -131,7 +131,7 @@ func order(list []wire.Session) {
 		if a.WaitingSince != nil && b.WaitingSince != nil {
 			return a.WaitingSince.Compare(*b.WaitingSince)
 		}
-		return cmp.Or(session.Status(b.Status).Rank()-session.Status(a.Status).Rank(), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(state.Status(b.Status).Rank()-state.Status(a.Status).Rank(), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
 	})
 }
 
@@ -156,9 +156,9 @@ func (h *Hub) doSessions(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 func (s *sessions) list(all bool) []wire.Session {
 	now := time.Now()
 	list := []wire.Session{}
-	seen := map[session.Key]bool{}
+	seen := map[state.Key]bool{}
 	for _, one := range s.book.Snapshot() {
-		if now.Sub(one.LastEvent) >= session.LeaveAfter && (!one.Live() || s.alive(one) != session.Alive) {
+		if now.Sub(one.LastEvent) >= state.LeaveAfter && (!one.Live() || s.alive(one) != state.Alive) {
 			continue // the next tick takes it out
 		}
 		seen[one.Key] = true
@@ -166,7 +166,7 @@ func (s *sessions) list(all bool) []wire.Session {
 	}
 	if all {
 		for _, r := range s.kept() {
-			if !seen[session.Key{Agent: r.Agent, ID: r.Session}] {
+			if !seen[state.Key{Agent: r.Agent, ID: r.Session}] {
 				list = append(list, asleepRecord(r))
 			}
 		}
@@ -176,15 +176,15 @@ func (s *sessions) list(all bool) []wire.Session {
 }
 
 // kept is the records that count: those of agents whose switches are on.
-func (s *sessions) kept() []resume.Record {
+func (s *sessions) kept() []resumestore.Record {
 	on := s.switches.Load().resume
-	return slices.DeleteFunc(s.records.List(), func(r resume.Record) bool { return !on[r.Agent] })
+	return slices.DeleteFunc(s.records.List(), func(r resumestore.Record) bool { return !on[r.Agent] })
 }
 
 // find is the session a person means: by its id, the beginning of it, its
 // title or its pane. One of which only the record is left comes without state.
-func (s *sessions) find(name string) (session.Key, *wire.Error) {
-	none := session.Key{}
+func (s *sessions) find(name string) (state.Key, *wire.Error) {
+	none := state.Key{}
 	if strings.TrimSpace(name) == "" {
 		return none, wire.Errorf(wire.CodeParams, "which session? `hookmux ps` lists them")
 	}
@@ -215,7 +215,7 @@ func (s *sessions) find(name string) (session.Key, *wire.Error) {
 		case 0:
 			continue
 		case 1:
-			return session.Key{Agent: found[0].Agent, ID: found[0].ID}, nil
+			return state.Key{Agent: found[0].Agent, ID: found[0].ID}, nil
 		}
 		var names []string
 		for _, w := range found[:min(4, len(found))] {
@@ -238,7 +238,7 @@ func (h *Hub) doSession(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 	return h.sessions.detail(key), nil
 }
 
-func (s *sessions) detail(key session.Key) wire.SessionDetail {
+func (s *sessions) detail(key state.Key) wire.SessionDetail {
 	var d wire.SessionDetail
 	r, resumable := s.records.Get(key.Agent, key.ID)
 	resumable = resumable && s.switches.Load().resume[key.Agent]
@@ -270,7 +270,7 @@ func (s *sessions) detail(key session.Key) wire.SessionDetail {
 }
 
 // whyNot says why a session has no record.
-func (s *sessions) whyNot(key session.Key) string {
+func (s *sessions) whyNot(key state.Key) string {
 	a, known := s.deps.Catalogue.Agent(key.Agent)
 	settings := s.hub.rules.config.Settings()
 	switch {
@@ -280,7 +280,7 @@ func (s *sessions) whyNot(key session.Key) string {
 		return fmt.Sprintf("its status is off; `hookmux config set status.%s on`", key.Agent)
 	case !settings.On("resume", key.Agent):
 		return fmt.Sprintf("it is not remembered; `hookmux config set resume.%s on`, then give it a prompt", key.Agent)
-	case !argv.ValidID(key.ID):
+	case !resumeargs.ValidID(key.ID):
 		return "its id did not come from the agent"
 	}
 	return "nothing was recorded: it had no prompt since resume was switched on, or it is a run of one prompt"
@@ -291,7 +291,7 @@ func (h *Hub) doSessionRename(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	if err := read(params, &p); err != nil {
 		return nil, err
 	}
-	title := session.Line(p.Title)
+	title := state.Line(p.Title)
 	if (title == "") != p.Auto {
 		return nil, wire.Errorf(wire.CodeParams, "a title is needed, or auto for the agent's own")
 	}
@@ -334,7 +334,7 @@ func (h *Hub) doSessionResume(params json.RawMessage, peer proc.Cred) (any, *wir
 		return nil, err
 	}
 	h.sessions.readSwitches() // a switch that was turned a moment ago counts
-	var list []resume.Record
+	var list []resumestore.Record
 	if p.Session == "" {
 		list = h.sessions.kept()
 	} else {
@@ -346,7 +346,7 @@ func (h *Hub) doSessionResume(params json.RawMessage, peer proc.Cred) (any, *wir
 		if !ok {
 			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be taken up again: %s", key.Agent, key.ID, h.sessions.whyNot(key))
 		}
-		list = []resume.Record{r}
+		list = []resumestore.Record{r}
 	}
 	by := processKey{pid: peer.PID}
 	if caller, err := h.deps.Processes.Lookup(peer.PID); err == nil {
@@ -356,7 +356,7 @@ func (h *Hub) doSessionResume(params json.RawMessage, peer proc.Cred) (any, *wir
 	for _, r := range list {
 		w := h.sessions.record(r)
 		if p.Claim && w.Live == "" {
-			if h.sessions.claims.hold(session.Key{Agent: r.Agent, ID: r.Session}, by, h.deps.Processes) {
+			if h.sessions.claims.hold(state.Key{Agent: r.Agent, ID: r.Session}, by, h.deps.Processes) {
 				h.sessions.takenUp(r, by)
 			} else {
 				w.Live = "it was taken up a moment ago"

@@ -3,7 +3,7 @@ package hub
 import (
 	"context"
 
-	"github.com/hookmux/hookmux/internal/surface/tmux"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

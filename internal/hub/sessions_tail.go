@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/session"
-	"github.com/hookmux/hookmux/internal/transcript"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
 // tails follows what agents write down about sessions in which something goes
@@ -24,14 +24,14 @@ import (
 // and does not exist on every file system.
 type tails struct {
 	s     *sessions
-	all   map[session.Key]*tail
+	all   map[state.Key]*tail
 	ring  []*tail // in the order they are looked at
 	timer *time.Timer
 	set   bool
 }
 
 type tail struct {
-	key    session.Key
+	key    state.Key
 	reader *transcript.Reader
 	warned bool                       // it was logged that it must not be read
 	tried  time.Time                  // when opening it was last tried
@@ -62,7 +62,7 @@ const (
 )
 
 func newTails(s *sessions) *tails {
-	t := &tails{s: s, all: map[session.Key]*tail{}, timer: time.NewTimer(time.Hour)}
+	t := &tails{s: s, all: map[state.Key]*tail{}, timer: time.NewTimer(time.Hour)}
 	t.timer.Stop()
 	return t
 }
@@ -71,7 +71,7 @@ func newTails(s *sessions) *tails {
 func (t *tails) ready() <-chan time.Time { return t.timer.C }
 
 // see follows a session's record while there is something to learn from it.
-func (t *tails) see(one *session.Session, moved bool) {
+func (t *tails) see(one *state.Session, moved bool) {
 	rules := t.s.rulesOf(one.Agent)
 	if rules.Spec == nil || rules.Spec.Transcript.Format == "" {
 		return
@@ -98,7 +98,7 @@ func (t *tails) arm() {
 	}
 }
 
-func (t *tails) drop(key session.Key) { delete(t.all, key) } // the ring finds out
+func (t *tails) drop(key state.Key) { delete(t.all, key) } // the ring finds out
 
 // look reads what was added to the next few records.
 func (t *tails) look(ctx context.Context) {
@@ -109,8 +109,8 @@ func (t *tails) look(ctx context.Context) {
 	for round, reads := len(t.ring), 0; round > 0 && reads < tailAtOnce; round-- {
 		one := t.ring[0]
 		t.ring[0], t.ring = nil, t.ring[1:]
-		state, ok := t.s.book.Overview(one.key)
-		if !ok || t.all[one.key] != one || now.After(one.until) && !state.Open {
+		overview, ok := t.s.book.Overview(one.key)
+		if !ok || t.all[one.key] != one || now.After(one.until) && !overview.Open {
 			if t.all[one.key] == one {
 				delete(t.all, one.key)
 			}
@@ -119,7 +119,7 @@ func (t *tails) look(ctx context.Context) {
 		t.ring = append(t.ring, one)
 		reads++
 		if ctx.Err() == nil {
-			t.read(one, state, now)
+			t.read(one, overview, now)
 		}
 	}
 	t.arm()
@@ -127,14 +127,14 @@ func (t *tails) look(ctx context.Context) {
 
 // read looks at one record. The session itself is asked for only when there is
 // something to do: most are silent, and asleep.
-func (t *tails) read(one *tail, state session.Overview, now time.Time) {
+func (t *tails) read(one *tail, overview state.Overview, now time.Time) {
 	rules := t.s.rulesOf(one.key.Agent)
 	if one.reader == nil {
 		if now.Sub(one.tried) < tailRetry && !one.tried.IsZero() {
 			return
 		}
 		one.tried = now
-		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(state.Transcript), transcript.Env{Home: t.s.deps.Dirs.Home, Getenv: t.s.environOf(&state)})
+		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(overview.Transcript), transcript.Env{Home: t.s.deps.Dirs.Home, Getenv: t.s.environOf(&overview)})
 		if err != nil {
 			if errors.Is(err, transcript.ErrOutside) && !one.warned {
 				one.warned = true
@@ -149,27 +149,27 @@ func (t *tails) read(one *tail, state session.Overview, now time.Time) {
 		return // it may not be there yet
 	}
 	if len(facts) > 0 {
-		state, ok := t.s.book.Get(one.key)
+		session, ok := t.s.book.Get(one.key)
 		if !ok {
 			return
 		}
 		for _, f := range facts {
-			t.tell(one, state, rules, f, now)
+			t.tell(one, session, rules, f, now)
 		}
 	}
 	if one.ended != nil && now.Sub(one.ended.seen) >= hookFirst {
 		f := one.ended.fact
 		one.ended = nil
-		result := session.Result("")
+		result := state.Result("")
 		if f.Failed {
-			result = session.APIError
+			result = state.APIError
 		}
 		t.apply(t.s.book.TurnFinished(one.key, f.Turn, result, one.said, at(f, now)))
 	}
 	if one.said == "" {
 		return
 	}
-	if state, ok := t.s.book.Get(one.key); ok && state.Turn != nil && !state.Turn.Open() && state.Turn.Summary == "" {
+	if session, ok := t.s.book.Get(one.key); ok && session.Turn != nil && !session.Turn.Open() && session.Turn.Summary == "" {
 		t.apply(t.s.book.SetSummary(one.key, one.said))
 	}
 }
@@ -182,14 +182,14 @@ func at(f transcript.Fact, now time.Time) time.Time {
 }
 
 // apply notes a change, unless it was none.
-func (t *tails) apply(c session.Change) {
+func (t *tails) apply(c state.Change) {
 	if c.Stale == "" {
 		t.s.note(c)
 	}
 }
 
 // tell gives one fact to the book.
-func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f transcript.Fact, now time.Time) {
+func (t *tails) tell(one *tail, session *state.Session, rules state.Rules, f transcript.Fact, now time.Time) {
 	// What stood there before anybody looked is news only with a time that
 	// says so.
 	old := f.Early || f.First && f.At.IsZero()
@@ -200,7 +200,7 @@ func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f t
 		}
 	case transcript.Prompt:
 		one.said = ""
-		if c := t.s.book.TitleSeen(one.key, agent.TitlePrompt, session.PromptTitle(f.Text), rules); c.Title {
+		if c := t.s.book.TitleSeen(one.key, agent.TitlePrompt, state.PromptTitle(f.Text), rules); c.Title {
 			t.s.note(c)
 		}
 	case transcript.Message:
@@ -227,7 +227,7 @@ func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f t
 		if old || rules.Off {
 			return
 		}
-		if failure, failed := failureOf(f, one.calls[f.Call], state.Cwd, at(f, now)); failed {
+		if failure, failed := failureOf(f, one.calls[f.Call], session.Cwd, at(f, now)); failed {
 			t.apply(t.s.book.ToolFailed(one.key, failure))
 		}
 		if delete(one.calls, f.Call); len(one.calls) == 0 {
@@ -242,9 +242,9 @@ func (t *tails) tell(one *tail, state *session.Session, rules session.Rules, f t
 }
 
 // answered: a call that has a result, or a decision, waits for nobody.
-func (t *tails) answered(key session.Key, f transcript.Fact, now time.Time) {
-	state, ok := t.s.book.Get(key)
-	if !ok || f.Call == "" || !slices.ContainsFunc(state.Asks, func(a session.Ask) bool { return a.Call == f.Call }) {
+func (t *tails) answered(key state.Key, f transcript.Fact, now time.Time) {
+	session, ok := t.s.book.Get(key)
+	if !ok || f.Call == "" || !slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == f.Call }) {
 		return
 	}
 	t.apply(t.s.book.Answered(key, f.Call, at(f, now)))
@@ -252,9 +252,9 @@ func (t *tails) answered(key session.Key, f transcript.Fact, now time.Time) {
 
 // failureOf judges a call's end as the status machine judges an event's: a
 // search that found nothing did not fail.
-func failureOf(f, began transcript.Fact, cwd string, when time.Time) (session.Failure, bool) {
+func failureOf(f, began transcript.Fact, cwd string, when time.Time) (state.Failure, bool) {
 	if !f.Failed && f.Exit == 0 || f.Denied {
-		return session.Failure{}, false
+		return state.Failure{}, false
 	}
 	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed}
 	if tool.Name == "" {
@@ -272,11 +272,11 @@ func failureOf(f, began transcript.Fact, cwd string, when time.Time) (session.Fa
 	if f.Exit != 0 {
 		tool.Output, _ = json.Marshal(map[string]int{"exit_code": f.Exit})
 	}
-	failed, text, exit := session.Failing(&event.Event{Tool: tool, Error: f.Text})
+	failed, text, exit := state.Failing(&event.Event{Tool: tool, Error: f.Text})
 	if !failed {
-		return session.Failure{}, false
+		return state.Failure{}, false
 	}
-	return session.Failure{At: when, Tool: session.Label(tool, cwd), Text: text, Exit: exit, Call: f.Call}, true
+	return state.Failure{At: when, Tool: state.Label(tool, cwd), Text: text, Exit: exit, Call: f.Call}, true
 }
 
 // commandsIn finds the command line in a call's input.
@@ -299,9 +299,9 @@ func commandsIn(input []byte) []string {
 
 // environOf looks variables of a session's process up, for the place of its
 // store. Nothing of it is kept.
-func (s *sessions) environOf(one *session.Overview) func(string) string {
+func (s *sessions) environOf(one *state.Overview) func(string) string {
 	var environ []string
-	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.deps.Processes, key) == session.Alive {
+	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.deps.Processes, key) == state.Alive {
 		environ, _ = s.deps.Processes.Environ(key.pid)
 	}
 	return lookupList(environ)

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/session"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
 // watches hears when an agent's process ends: no hook tells of a crash, a kill
@@ -32,7 +32,7 @@ func newWatches(s *sessions) *watches {
 }
 
 // see makes sure that a session's process is watched.
-func (w *watches) see(one *session.Session) {
+func (w *watches) see(one *state.Session) {
 	key := processKey{one.Place.PID, one.Place.Start}
 	if key.pid <= 0 || !one.Live() || one.Place.Shared {
 		return
@@ -54,7 +54,7 @@ func (w *watches) see(one *session.Session) {
 }
 
 // watched reports whether a session's process is known to live.
-func (w *watches) watched(one *session.Overview) bool {
+func (w *watches) watched(one *state.Overview) bool {
 	key := processKey{one.PID, one.Start}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +103,7 @@ func (w *watches) poll() {
 		}
 		w.mu.Unlock()
 		for _, key := range keys {
-			if lifeOf(w.s.deps.Processes, key) != session.Gone {
+			if lifeOf(w.s.deps.Processes, key) != state.Gone {
 				continue
 			}
 			w.s.processGone(key)
@@ -121,24 +121,24 @@ func (w *watches) poll() {
 func (w *watches) end() { w.going.Wait() }
 
 // lifeOf is what the process table says about a process.
-func lifeOf(table proc.Table, key processKey) session.Liveness {
+func lifeOf(table proc.Table, key processKey) state.Liveness {
 	p, err := table.Lookup(key.pid)
 	switch {
 	case errors.Is(err, proc.ErrGone):
-		return session.Gone
+		return state.Gone
 	case err != nil:
-		return session.Unknown
+		return state.Unknown
 	case key.start != 0 && p.Start != key.start:
-		return session.Gone
+		return state.Gone
 	}
-	return session.Alive
+	return state.Alive
 }
 
 // alive is what is known about a session's process. One that serves many
 // terminals says nothing about this session.
-func (s *sessions) alive(one *session.Session) session.Liveness {
+func (s *sessions) alive(one *state.Session) state.Liveness {
 	if one.Place.PID <= 0 || one.Place.Shared {
-		return session.Unknown
+		return state.Unknown
 	}
 	return lifeOf(s.deps.Processes, processKey{one.Place.PID, one.Place.Start})
 }

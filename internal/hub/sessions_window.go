@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/session"
+	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
 // windows sees that a person answered in the agent's own window, where the
@@ -16,16 +16,16 @@ import (
 type windows struct {
 	s     *sessions
 	mu    sync.Mutex
-	open  map[session.Key]context.CancelFunc
+	open  map[state.Key]context.CancelFunc
 	going sync.WaitGroup
 }
 
 func newWindows(s *sessions) *windows {
-	return &windows{s: s, open: map[session.Key]context.CancelFunc{}}
+	return &windows{s: s, open: map[state.Key]context.CancelFunc{}}
 }
 
 // see follows the file of a session as long as it waits.
-func (w *windows) see(one *session.Session) {
+func (w *windows) see(one *state.Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cancel, watched := w.open[one.Key]
@@ -68,7 +68,7 @@ func (w *windows) see(one *session.Session) {
 }
 
 // drop stops following a session that is gone.
-func (w *windows) drop(key session.Key) {
+func (w *windows) drop(key state.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if cancel, ok := w.open[key]; ok {

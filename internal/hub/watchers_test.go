@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

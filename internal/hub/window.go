@@ -5,12 +5,12 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // guardAgent ends a request whose agent goes away or is answered in its own
 // window, as long as ctx lasts.
-func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Event) {
+func (d *desk) guardAgent(ctx context.Context, ticket *queue.Ticket, ev *event.Event) {
 	h := d.hub
 	var gone, decided <-chan struct{}
 	if ev.Where.PID > 0 {
@@ -28,12 +28,12 @@ func (d *desk) guardAgent(ctx context.Context, ticket *feed.Ticket, ev *event.Ev
 		select {
 		case <-ctx.Done():
 		case <-gone:
-			d.table.End(ticket.ID(), feed.AgentGone)
+			d.table.End(ticket.ID(), queue.AgentGone)
 		case <-decided:
 			// Of several requests of one session nobody knows which it was; the
 			// next event about each tells.
 			if d.alone(ev, a.Feed) {
-				d.table.End(ticket.ID(), feed.InWindow)
+				d.table.End(ticket.ID(), queue.InWindow)
 			}
 		}
 	}()

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hooktrust"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/codextrust"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // AppServer speaks to an agent's own server on its standard streams: JSON-RPC,
@@ -56,14 +56,14 @@ func (s AppServer) Trust(g *Grant) error {
 		}
 		for _, h := range ours {
 			if h.Trust != "trusted" {
-				state[h.Key] = map[string]any{hooktrust.HashField: h.Hash}
+				state[h.Key] = map[string]any{codextrust.HashField: h.Hash}
 			}
 		}
 		if len(ours) < len(g.Keys) {
 			return fmt.Errorf("%s: it sees %d of %d hooks", g.Source, len(ours), len(g.Keys))
 		}
 		if len(state) > 0 {
-			edits := []any{map[string]any{"keyPath": hooktrust.Table, "mergeStrategy": "upsert", "value": state}}
+			edits := []any{map[string]any{"keyPath": codextrust.Table, "mergeStrategy": "upsert", "value": state}}
 			if err := c.call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
 				return err
 			}

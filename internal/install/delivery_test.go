@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // Only hooks that run, everywhere and with an answer that counts, make it
@@ -61,7 +61,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 		{"one no longer trusted", "codex", replace("codex Stop 600", "codex Stop 60"), []string{"Stop"}, "trust"},
 		{"one switched off", "codex", func(t *testing.T, h *Host, path string) {
 			config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
-			text, err := edit.TOML.Set([]byte(read(t, config)), join(hooktrust.Path(path+":stop:0:0"), "enabled"), false)
+			text, err := edit.TOML.Set([]byte(read(t, config)), join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -194,7 +194,7 @@ func (d *Doctor) dead(a *agent.Agent) {
 		}
 		now := src
 		for _, key := range dead {
-			if now, err = edit.TOML.Prune(now, hooktrust.Path(key), 0); err != nil {
+			if now, err = edit.TOML.Prune(now, codextrust.Path(key), 0); err != nil {
 				return nil, broken(path, err)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]ListedHook, error)) (*Doctor, []Finding) {
@@ -33,11 +33,11 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	hooks := filepath.Join(h.Dirs.Home, ".codex/hooks.json")
 	write(t, config, "model = \"x\"\n[features]\ncodex_hooks = true\n")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}})
-	text, err := edit.TOML.Set([]byte(read(t, config)), hooktrust.Path(hooks+":stop:7:0"), map[string]any{"trusted_hash": "sha256:old"})
+	text, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":stop:7:0"), map[string]any{"trusted_hash": "sha256:old"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err = edit.TOML.Set(text, join(hooktrust.Path(hooks+":pre_tool_use:0:0"), "enabled"), false)
+	text, err = edit.TOML.Set(text, join(codextrust.Path(hooks+":pre_tool_use:0:0"), "enabled"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // draft is a plan in the making: files as they will be.
@@ -378,8 +378,8 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		all, kept = slices.Clone(was.Keys), was.Kept
 	}
 	for key := range keys {
-		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, hooktrust.Path(key)) }) {
-			all = append(all, hooktrust.Path(key))
+		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, codextrust.Path(key)) }) {
+			all = append(all, codextrust.Path(key))
 		}
 	}
 	slices.SortFunc(all, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })

@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -148,7 +148,7 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 		if cut++; cut > shownRun && (run == '+' || run == '-') && !d.Full && !head {
 			continue
 		}
-		shown := visible.Text(string(bytes.TrimRight(line, "\r\n")))
+		shown := termsafe.Text(string(bytes.TrimRight(line, "\r\n")))
 		if runes := []rune(shown); !d.Full && len(runes) > shownLine { // a text without line ends
 			shown = fmt.Sprintf("%s … %d more characters; --full shows them", string(runes[:shownLine]), len(runes)-shownLine)
 		}

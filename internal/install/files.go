@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // files is all that planning looks at. It is the disk, or in tests that try

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // newHost is a person with an empty home of their own.

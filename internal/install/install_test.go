@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // Into an empty home and out again: nothing is left.
@@ -275,7 +275,7 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, hooks, string(text))
-	toml, err := edit.TOML.Set([]byte(read(t, config)), hooktrust.Path(hooks+":pre_tool_use:2:0"), map[string]any{"trusted_hash": "sha256:second"})
+	toml, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":pre_tool_use:2:0"), map[string]any{"trusted_hash": "sha256:second"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // flaw is one thing in which an entry of ours is not as we write it.
@@ -33,17 +33,17 @@ func (h *Host) flaws(t *target, r edit.Reader, s *slot, a *agent.Agent) (out []f
 		}
 	}
 	if s.event != s.command.Event {
-		out = append(out, flaw{"reports as " + visible.Line(s.command.Event, 40), true})
+		out = append(out, flaw{"reports as " + termsafe.Line(s.command.Event, 40), true})
 	} else if len(wrong) > 0 {
 		// An older hookmux wrote another limit or line: it still runs.
 		deaf := slices.ContainsFunc(wrong, func(key string) bool { return t.spec.Handler.With[key] != nil })
 		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
 	}
 	if m := t.matcher(r, s); m != nil {
-		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.spec.Matcher.Key, visible.Line(string(m), 60)), true})
+		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.spec.Matcher.Key, termsafe.Line(string(m), 60)), true})
 	}
 	if more := t.extras(r, s, want); len(more) > 0 {
-		out = append(out, flaw{"also has " + visible.Line(strings.Join(more, ", "), 80), true})
+		out = append(out, flaw{"also has " + termsafe.Line(strings.Join(more, ", "), 80), true})
 	}
 	return out
 }

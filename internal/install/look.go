@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -132,7 +132,7 @@ func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte, r *Record) {
 		s.Stale = []string{"the plugin was changed since hookmux wrote it"}
 		s.Deaf = s.Stale
 	case version != h.Version:
-		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", visible.Line(version, 40), h.Version)}
+		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", termsafe.Line(version, 40), h.Version)}
 	default:
 		s.Stale = []string{"the plugin is not as this hookmux writes it"}
 	}
@@ -191,9 +191,9 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 				whole[t.trustKey(sl, h.sourceName(s.Path, p))] = sl.event
 			}
 		case sl.mentionsUs():
-			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.line, visible.Line(sl.text, 120)))
+			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.line, termsafe.Line(sl.text, 120)))
 		case known && answers(e):
-			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, visible.Line(sl.text, 120)))
+			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, termsafe.Line(sl.text, 120)))
 		}
 	}
 	defer func() {
@@ -254,7 +254,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 		}
 	}
 	var dead []string
-	for _, key := range r.Keys(strings.Split(hooktrust.Table, ".")...) {
+	for _, key := range r.Keys(strings.Split(codextrust.Table, ".")...) {
 		if h.fileGone(a, key) {
 			dead = append(dead, key)
 			continue

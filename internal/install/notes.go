@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // notes are what a person should know about an agent once hooks are in place.
@@ -129,11 +129,11 @@ func (d *draft) foreign(t *target, a *agent.Agent, src []byte) []string {
 			continue
 		}
 		if s.mentionsUs() {
-			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.path, s.line, hookName, visible.Line(s.text, 120)))
+			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.path, s.line, hookName, termsafe.Line(s.text, 120)))
 			continue
 		}
 		if e, ok := a.Event(s.event); ok && e.Decides() && answers(e) {
-			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.path, s.line, s.event, visible.Line(s.text, 120)))
+			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.path, s.line, s.event, termsafe.Line(s.text, 120)))
 		}
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // Options is what a person asks for.
@@ -370,8 +370,8 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 	}
 	f.record.Kept = kept
 	for key := range keys {
-		if !slices.ContainsFunc(f.record.Keys, func(k []string) bool { return slices.Equal(k, hooktrust.Path(key)) }) {
-			f.record.Keys = append(f.record.Keys, hooktrust.Path(key))
+		if !slices.ContainsFunc(f.record.Keys, func(k []string) bool { return slices.Equal(k, codextrust.Path(key)) }) {
+			f.record.Keys = append(f.record.Keys, codextrust.Path(key))
 		}
 	}
 	slices.SortFunc(f.record.Keys, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })

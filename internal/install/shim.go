@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Shim is the path that stands in agents' configs: always the same, whatever

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/hooktrust"
 )
 
 // Some agents run a hook only after the person trusted it, each by its place
@@ -47,7 +47,7 @@ func (h *Host) sourceName(path string, place agent.InstallPlace) string {
 
 // trustKey is what trust in a handler is kept under: where it stands.
 func (t *target) trustKey(s *slot, source string) string {
-	return hooktrust.Key(source, s.event, s.group[len(s.group)-1], s.path[len(s.path)-1])
+	return codextrust.Key(source, s.event, s.group[len(s.group)-1], s.path[len(s.path)-1])
 }
 
 // trustKeys are the keys and hashes of our hooks in a text.
@@ -61,7 +61,7 @@ func (t *target) trustKeys(src []byte, a *agent.Agent, source string) (map[strin
 		if !isFor(s, a) || len(s.path) < 3 {
 			continue
 		}
-		hook := hooktrust.Hook{Event: s.event, Command: s.text, Timeout: timeoutOf(s, t.spec, a)}
+		hook := codextrust.Hook{Event: s.event, Command: s.text, Timeout: timeoutOf(s, t.spec, a)}
 		if e, ok := a.Event(s.event); ok && e.Matcher != "" {
 			var m string
 			if raw := r.Raw(join(s.group, t.spec.Matcher.Key)...); raw != nil && json.Unmarshal(raw, &m) == nil {
@@ -97,7 +97,7 @@ func trusted(src []byte, keys map[string]string) (yes, no []string, err error) {
 			Hash    string `json:"trusted_hash"`
 			Enabled *bool  `json:"enabled"`
 		}
-		path := hooktrust.Path(key)
+		path := codextrust.Path(key)
 		if r.Raw(path...) != nil && r.Decode(&state, path...) == nil && state.Hash == hash && (state.Enabled == nil || *state.Enabled) {
 			yes = append(yes, key)
 		} else {
@@ -121,16 +121,16 @@ func grant(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, err
 		if err != nil {
 			return nil, nil, err
 		}
-		path := hooktrust.Path(key)
+		path := codextrust.Path(key)
 		if depth := r.Depth(path...); depth == len(path) {
-			if src, err = edit.TOML.Set(src, join(path, hooktrust.HashField), keys[key]); err != nil {
+			if src, err = edit.TOML.Set(src, join(path, codextrust.HashField), keys[key]); err != nil {
 				return nil, nil, err
 			}
 			continue
 		} else if !hasKept(kept, path) {
 			kept = append(slices.Clone(kept), Kept{path, depthBefore(kept, path, depth)})
 		}
-		if src, err = edit.TOML.Set(src, path, map[string]any{hooktrust.HashField: keys[key]}); err != nil {
+		if src, err = edit.TOML.Set(src, path, map[string]any{codextrust.HashField: keys[key]}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -187,16 +187,16 @@ func rename(src []byte, moves map[string]string) ([]byte, error) {
 	}
 	var all []move
 	for from, to := range moves {
-		if raw := r.Raw(hooktrust.Path(from)...); raw != nil {
+		if raw := r.Raw(codextrust.Path(from)...); raw != nil {
 			all = append(all, move{from, to, raw})
 		}
 	}
 	slices.SortFunc(all, func(a, b move) int { return compareKeys(a.from, b.from) })
 	for _, m := range all {
-		if src, err = edit.TOML.Set(src, hooktrust.Path(m.to), m.value); err != nil {
+		if src, err = edit.TOML.Set(src, codextrust.Path(m.to), m.value); err != nil {
 			return nil, err
 		}
-		if src, err = edit.TOML.Remove(src, hooktrust.Path(m.from)); err != nil {
+		if src, err = edit.TOML.Remove(src, codextrust.Path(m.from)); err != nil {
 			return nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"math/bits"
 	"strconv"
 
-	"github.com/hookmux/hookmux/internal/jsontext"
+	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
 // MaxDepth is how deep values may nest; deeper ones are refused, as
@@ -52,7 +52,7 @@ func Object(doc []byte, member func(key, value []byte) bool) error {
 		}
 		key := doc[i+1 : keyEnd-1]
 		if escaped {
-			key = jsontext.AppendUnescaped(make([]byte, 0, len(key)), key)
+			key = jsonstring.AppendUnescaped(make([]byte, 0, len(key)), key)
 		}
 		i = space(doc, keyEnd)
 		if i >= len(doc) || doc[i] != ':' {
@@ -149,7 +149,7 @@ func String(v []byte) (string, bool) {
 	body := v[1 : len(v)-1]
 	for _, c := range body {
 		if c == '\\' {
-			return string(jsontext.AppendUnescaped(make([]byte, 0, len(body)), body)), true
+			return string(jsonstring.AppendUnescaped(make([]byte, 0, len(body)), body)), true
 		}
 	}
 	return string(body), true

@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Other tools, and hookmux itself, put shims in front of an agent: programs of

@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/hooktrust"
+	"github.com/hookmux/hookmux/internal/codextrust"
 )
 
 // The codex-overrides way: `-c key=value` changes one config value for one
@@ -80,11 +80,11 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 			}
 			added = append(added, "-c", "hooks."+reg.event+"="+text)
 		}
-		key := hooktrust.Key(flagLayer, reg.event, strconv.Itoa(at), "0")
-		hash := hooktrust.Hook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
-		if entry, _ := state[key].(map[string]any); entry[hooktrust.HashField] != hash {
+		key := codextrust.Key(flagLayer, reg.event, strconv.Itoa(at), "0")
+		hash := codextrust.Hook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
+		if entry, _ := state[key].(map[string]any); entry[codextrust.HashField] != hash {
 			entry = cloneTable(entry) // an "enabled = false" of the person's stays
-			entry[hooktrust.HashField] = hash
+			entry[codextrust.HashField] = hash
 			state[key] = entry
 			trusted = true
 		}
@@ -94,7 +94,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("-c hooks.state: %w; leave the flag out", err)
 		}
-		added = append(added, "-c", hooktrust.Table+"="+text)
+		added = append(added, "-c", codextrust.Table+"="+text)
 	}
 	return added, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/hooktrust"
+	"github.com/hookmux/hookmux/internal/codextrust"
 )
 
 // Strip takes out of a command line what Plan put in, so that it can be kept
@@ -139,7 +139,7 @@ func stripOverride(text string) (left string, ours bool) {
 		}
 		read = kept
 	case map[string]any:
-		if key != hooktrust.Table {
+		if key != codextrust.Table {
 			return text, false
 		}
 		kept := map[string]any{}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
-	"github.com/hookmux/hookmux/internal/proc"
 )
 
 // Deps is what every service may use.

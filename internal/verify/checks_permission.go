@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // Checks about requests that a person answers from elsewhere.
@@ -77,7 +77,7 @@ func answered(e *Evidence, tag string) *Result {
 		r = fails("", "no request for %s reached the feed", tag)
 	case contains(joined(e.Feed.Early), tag):
 		r = fails("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
-	case e.Feed.Replies[tag] != string(feed.Delivered):
+	case e.Feed.Replies[tag] != string(queue.Delivered):
 		r = fails("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID, e.Feed.Replies[tag])
 	default:
 		return nil
@@ -179,7 +179,7 @@ func goneFromFeed(e *Evidence, s Subject, tag string, taken bool) Result {
 		return fails("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
 	case e.Feed.Gone > slack*goneWithin:
 		return fails("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
-	case e.Feed.Ended[tag].End != string(feed.InWindow):
+	case e.Feed.Ended[tag].End != string(queue.InWindow):
 		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
 	case !taken:
 		return fails("", "the person answered in the window, and the agent did not go by it")

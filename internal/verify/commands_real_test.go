@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/feed"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -130,7 +130,7 @@ func TestRealLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	var items []wire.FeedItem
-	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != string(feed.Abandoned) {
+	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != string(queue.Abandoned) {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
 	if st.there("left") {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/spool"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 

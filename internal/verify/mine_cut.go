@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 )
 
 // What is cut out of a person's config before it is copied, by splices into its

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )

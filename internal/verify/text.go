@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // Text writes a report for a person: per agent one line per event with its
@@ -50,7 +50,7 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 		if row.Mark == Fails {
 			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.label(), row.Why)
 			for _, seen := range row.Seen {
-				fmt.Fprintf(w, "      seen: %s\n", visible.Text(seen))
+				fmt.Fprintf(w, "      seen: %s\n", termsafe.Text(seen))
 			}
 			if row.Hint != "" {
 				fmt.Fprintf(w, "      %s\n", row.Hint)

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/hookmux/hookmux/internal/jsontext"
+	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
 // ParseHeader reads the header line of a request and says how many bytes of
@@ -265,7 +265,7 @@ func (p *parser) codepoint() rune {
 }
 
 func (p *parser) hex4() rune {
-	r := jsontext.Hex4(p.in[p.pos:])
+	r := jsonstring.Hex4(p.in[p.pos:])
 	if r < 0 {
 		p.fail("unicode escape is not four hexadecimal digits")
 		return 0
@@ -411,4 +411,4 @@ func (p *parser) number() {
 
 // appendString writes s as a JSON string. A path that isn't UTF-8 must come
 // out of ParseHeader unchanged.
-func appendString(dst []byte, s string) []byte { return jsontext.AppendQuoted(dst, s) }
+func appendString(dst []byte, s string) []byte { return jsonstring.AppendQuoted(dst, s) }

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/hubstart"
-	"github.com/hookmux/hookmux/internal/paths"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 

@@ -1,0 +1,162 @@
+package ledger
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+const (
+	bookFile = "decisions.jsonl"
+	bookOld  = "decisions.old.jsonl"
+)
+
+// maxBook is how large the record grows before it is begun anew; the one
+// before is kept. The journal has all of it as well.
+const maxBook = 8 << 20
+
+// Record is one decision of a person, as it is kept. Its texts are redacted.
+type Record struct {
+	ID      string       `json:"id"` // of the event that the journal gets
+	At      time.Time    `json:"at"`
+	Request string       `json:"request"`
+	EventID string       `json:"event"` // of the event it was about
+	Agent   string       `json:"agent"`
+	Session string       `json:"session,omitempty"`
+	Cwd     string       `json:"cwd,omitempty"`
+	Tool    string       `json:"tool,omitempty"`
+	Kind    string       `json:"kind"`
+	Verdict string       `json:"verdict"`
+	Answer  event.Answer `json:"answer"`
+	Reason  string       `json:"reason,omitempty"`
+	By      string       `json:"by"`
+	Grant   string       `json:"grant,omitempty"`
+	SHA256  string       `json:"sha256"` // of the exact bytes that were shown
+	Shown   string       `json:"shown"`  // these bytes, redacted
+}
+
+// Book is the record of decisions: appended and flushed before an agent hears
+// of one.
+type Book struct {
+	dir  string
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+// NewBook gives the record in a folder; it is opened with the first decision.
+func NewBook(dir string) *Book { return &Book{dir: dir} }
+
+func (b *Book) open() error {
+	if err := os.MkdirAll(b.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(b.dir, bookFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return err
+	}
+	b.file, b.size = f, info.Size()
+	return nil
+}
+
+// Commit returns once the disk has the record.
+func (b *Book) Commit(r *Record) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.file != nil && b.size > maxBook {
+		b.turn()
+	}
+	if b.file != nil && !b.there() {
+		b.shut()
+	}
+	if b.file == nil {
+		if err := b.open(); err != nil {
+			return err
+		}
+	}
+	n, err := b.file.Write(line)
+	b.size += int64(n)
+	if err == nil {
+		err = flush(b.file)
+	}
+	if err != nil {
+		b.shut() // the next one begins with a fresh look at the disk
+	}
+	return err
+}
+
+// there reports whether the open file is still the one on disk: a record in a
+// file that somebody deleted is none.
+func (b *Book) there() bool {
+	open, err := b.file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(filepath.Join(b.dir, bookFile))
+	return err == nil && os.SameFile(open, named)
+}
+
+// turn begins a new record and keeps the one before.
+func (b *Book) turn() {
+	b.shut()
+	_ = os.Rename(filepath.Join(b.dir, bookFile), filepath.Join(b.dir, bookOld))
+}
+
+func (b *Book) shut() {
+	if b.file != nil {
+		b.file.Close()
+		b.file = nil
+	}
+}
+
+// Close ends the record.
+func (b *Book) Close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.shut()
+}
+
+// Last reads the newest records, oldest first: what a journal may lack that
+// lost its last moments in a power cut.
+func (b *Book) Last(n int) ([]Record, error) {
+	f, err := os.Open(filepath.Join(b.dir, bookFile))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []Record
+	lines := bufio.NewReaderSize(f, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return list, nil // half a line was never acknowledged
+		}
+		var r Record
+		if json.Unmarshal(line, &r) == nil && r.ID != "" {
+			if list = append(list, r); len(list) > n {
+				list = list[1:]
+			}
+		}
+	}
+}

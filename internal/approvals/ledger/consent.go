@@ -1,0 +1,140 @@
+// Package consent keeps what a person decided and what must last: the record
+// of each decision, standing grants, and the PIN that approvals may ask for.
+//
+// Contract: what a function here returns without an error is on disk, also
+// after a power cut. Grants and the PIN carry a seal made with a key that only
+// the user can read, so that a file which something else wrote is not believed;
+// it is reported instead. A program of the same user that goes and reads the
+// key can still forge them: docs/security.md says so.
+package ledger
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const keyFile = "consent.key"
+
+// seal is a file with a message authentication code over its content.
+type seal struct {
+	Content json.RawMessage `json:"content"`
+	MAC     string          `json:"mac"`
+}
+
+// ErrForged says that a file was not written by hookmux.
+var ErrForged = errors.New("it was not written by hookmux, so it does not count")
+
+// key reads the key, or makes one.
+func key(dir string, make bool) ([]byte, error) {
+	path := filepath.Join(dir, keyFile)
+	b, err := os.ReadFile(path)
+	if err == nil && len(b) == 32 {
+		return b, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if !make {
+		return nil, ErrForged
+	}
+	fresh := [32]byte{}
+	if _, err := rand.Read(fresh[:]); err != nil {
+		return nil, err
+	}
+	return fresh[:], write(path, fresh[:])
+}
+
+func code(key []byte, name string, content []byte) string {
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(name + "\x00"))
+	m.Write(content)
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+// store writes a value under its seal.
+func store(dir, name string, value any) error {
+	k, err := key(dir, true)
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(seal{content, code(k, name, content)})
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(dir, name), append(b, '\n'))
+}
+
+// load reads a value whose seal is whole; a file that is not there leaves the
+// value alone.
+func load(dir, name string, value any) error {
+	path := filepath.Join(dir, name)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var s seal
+	if json.Unmarshal(b, &s) != nil {
+		return fmt.Errorf("%s: %w", path, ErrForged)
+	}
+	k, err := key(dir, false)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if !hmac.Equal([]byte(s.MAC), []byte(code(k, name, s.Content))) {
+		return fmt.Errorf("%s: %w", path, ErrForged)
+	}
+	return json.Unmarshal(s.Content, value)
+}
+
+// write replaces a file so that it is either the old or the new one, also
+// after a power cut.
+func write(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

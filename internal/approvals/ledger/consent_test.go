@@ -1,0 +1,245 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+)
+
+func grant(command string) policy.Grant {
+	return policy.Grant{Agent: "claude", Scope: policy.Everywhere, Rule: policy.Rule{Command: []string{command}}, Created: time.Now()}
+}
+
+func call(command string) *event.Event {
+	return &event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}}}
+}
+
+func TestGrantsLast(t *testing.T) {
+	dir := t.TempDir()
+	g, err := OpenGrants(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := g.Add(grant("one"))
+	if err != nil || one.ID == "" {
+		t.Fatal(one, err)
+	}
+	if same, _ := g.Add(grant("one")); same.ID != one.ID {
+		t.Error("saved twice")
+	}
+	short := grant("short")
+	short.Expires = time.Now().Add(time.Hour)
+	inSession := grant("here")
+	inSession.Scope, inSession.Session = policy.InSession, "s"
+	for _, more := range []policy.Grant{short, inSession} {
+		if _, err := g.Add(more); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := OpenGrants(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := again.List(time.Now()); len(list) != 3 {
+		t.Fatalf("%+v", list)
+	}
+	if list, _ := again.List(time.Now().Add(2 * time.Hour)); len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
+	need := policy.Need{Kind: policy.Permission}
+	if hit, ok := again.Match(call("one"), "", need, time.Now()); !ok || hit.ID != one.ID || again.Hits() != 1 {
+		t.Error(hit, ok)
+	}
+	if _, ok := again.Match(call("two"), "", need, time.Now()); ok {
+		t.Error("another command")
+	}
+	if err := again.EndSession("claude", "s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := again.Match(call("here"), "", need, time.Now()); ok {
+		t.Error("its session ended")
+	}
+	if _, ok, err := again.Revoke(one.ID); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if _, ok, _ := again.Revoke(one.ID); ok {
+		t.Error("revoked twice")
+	}
+	third, _ := OpenGrants(dir)
+	if list, _ := third.List(time.Now()); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A file that hookmux did not write grants nothing: changed, made up, or moved
+// here from another machine.
+func TestForgery(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	g, _ := OpenGrants(dir)
+	if _, err := g.Add(grant("one")); err != nil {
+		t.Fatal(err)
+	}
+	theirs, _ := OpenGrants(other)
+	if _, err := theirs.Add(grant("evil")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, grantsFile)
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, _ := os.ReadFile(filepath.Join(other, grantsFile))
+	for name, content := range map[string]string{
+		"changed":      strings.Replace(string(good), "one", "two", 1),
+		"no seal":      `[{"id":"g","agent":"claude","scope":"everywhere","rule":{"all":true}}]`,
+		"empty seal":   `{"content":[{"id":"g","agent":"claude","scope":"everywhere","rule":{"all":true}}],"mac":""}`,
+		"another's":    string(foreign),
+		"no json":      "x",
+		"the PIN file": "",
+	} {
+		if name == "the PIN file" {
+			// The seal covers the name: one sealed file cannot stand for another.
+			if err := store(dir, pinFile, []policy.Grant{grant("evil")}); err != nil {
+				t.Fatal(err)
+			}
+			b, _ := os.ReadFile(filepath.Join(dir, pinFile))
+			content = string(b)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := OpenGrants(dir)
+		list, _ := got.List(time.Now())
+		if !errors.Is(err, ErrForged) || len(list) != 0 {
+			t.Errorf("%s: %v, %+v", name, err, list)
+		}
+	}
+	if err := os.WriteFile(path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, keyFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenGrants(dir); !errors.Is(err, ErrForged) {
+		t.Error("believed without a key:", err)
+	}
+	info, _ := os.Stat(path)
+	if info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
+}
+
+func TestPIN(t *testing.T) {
+	dir := t.TempDir()
+	p, err := OpenPIN(dir)
+	if err != nil || p.Set() || p.Check("") != nil {
+		t.Fatal(err)
+	}
+	p.rounds = 100
+	now := time.Now()
+	p.now = func() time.Time { return now }
+	if err := p.Change("", "12"); err == nil {
+		t.Error("too short")
+	}
+	if err := p.Change("", "2468"); err != nil || !p.Set() {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(filepath.Join(dir, pinFile)); strings.Contains(string(b), "2468") {
+		t.Error("written as it is")
+	}
+	again, err := OpenPIN(dir)
+	if err != nil || again.Check("2468") != nil || again.Check("") == nil {
+		t.Error("forgotten", err)
+	}
+	if p.Change("1111", "9999") == nil || p.Change("", "") == nil {
+		t.Error("changed without it")
+	}
+	if err := p.Check("2468"); err != nil { // and the wrong ones are forgotten
+		t.Fatal(err)
+	}
+	for range pinTries {
+		if p.Check("0000") == nil {
+			t.Fatal("wrong")
+		}
+	}
+	if err := p.Check("2468"); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Error("no pause:", err)
+	}
+	now = now.Add(pinPause + time.Second)
+	if err := p.Check("2468"); err != nil {
+		t.Error(err)
+	}
+	if err := p.Change("2468", ""); err != nil || p.Set() {
+		t.Error(err)
+	}
+	// A file that cannot be believed keeps approvals shut.
+	if err := os.WriteFile(filepath.Join(dir, pinFile), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken, err := OpenPIN(dir)
+	if err == nil || broken.Check("2468") == nil || !broken.Set() {
+		t.Error("open")
+	}
+}
+
+func TestBook(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	b := NewBook(dir)
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			if err := b.Commit(&Record{ID: fmt.Sprint("id", i), At: time.Now(), Request: "abcd", SHA256: "x"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if list, err := b.Last(100); err != nil || len(list) != 20 {
+		t.Error(len(list), err)
+	}
+	if list, _ := b.Last(3); len(list) != 3 {
+		t.Error(len(list))
+	}
+	// Half a line, after a power cut, is none; and a file that was deleted is
+	// begun anew.
+	path := filepath.Join(dir, bookFile)
+	f, _ := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	_, _ = f.WriteString(`{"id":"half`)
+	f.Close()
+	if list, err := b.Last(100); err != nil || len(list) != 20 {
+		t.Error(len(list), err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Commit(&Record{ID: "after"}); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ := b.Last(10); len(list) != 1 || list[0].ID != "after" {
+		t.Errorf("%+v", list)
+	}
+	b.Close()
+	if err := b.Commit(&Record{ID: "again"}); err != nil {
+		t.Error(err)
+	}
+	b.Close()
+	// Where nothing can be written, nothing is said to be.
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewBook(file).Commit(&Record{ID: "x"}); err == nil {
+		t.Error("written into a file that is no folder")
+	}
+	if list, err := NewBook(file).Last(1); err != nil || list != nil {
+		t.Error(list, err)
+	}
+}

@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+const pinFile = "pin.json"
+
+const (
+	minPIN     = 4
+	pinRounds  = 200_000
+	pinTries   = 5 // wrong ones before a pause
+	pinPause   = 5 * time.Minute
+	pinForgets = 15 * time.Minute // wrong ones are forgotten after this
+)
+
+// PIN is what approvals ask for, when the user set one.
+type PIN struct {
+	dir    string
+	now    func() time.Time
+	rounds int // of the hash of the next PIN
+
+	mu     sync.Mutex
+	kept   *pinHash
+	broken error // the file is there and cannot be believed
+	wrong  int
+	last   time.Time
+	until  time.Time
+}
+
+type pinHash struct {
+	Salt   []byte `json:"salt"`
+	Hash   []byte `json:"hash"`
+	Rounds int    `json:"rounds"`
+}
+
+// PINError says that an approval needs the PIN, or that it was wrong.
+type PINError struct{ Text string }
+
+func (e *PINError) Error() string { return e.Text }
+
+// OpenPIN reads whether there is a PIN. A file that cannot be believed keeps
+// approvals shut: somebody wanted a PIN.
+func OpenPIN(dir string) (*PIN, error) {
+	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
+	var h pinHash
+	err := load(dir, pinFile, &h)
+	switch {
+	case err != nil:
+		p.broken = err
+	case len(h.Hash) > 0:
+		p.kept = &h
+	}
+	return p, err
+}
+
+// Set reports whether approvals ask for a PIN.
+func (p *PIN) Set() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept != nil || p.broken != nil
+}
+
+// Check compares a PIN. After several wrong ones none is right for a while.
+func (p *PIN) Check(pin string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.check(pin)
+}
+
+func (p *PIN) check(pin string) error {
+	if p.broken != nil {
+		return &PINError{"the PIN cannot be checked: " + p.broken.Error() + "; remove the file to begin without one"}
+	}
+	if p.kept == nil {
+		return nil
+	}
+	now := p.now()
+	if now.Before(p.until) {
+		return &PINError{fmt.Sprintf("too many wrong PINs; try again in %s", p.until.Sub(now).Round(time.Second))}
+	}
+	if pin == "" {
+		return &PINError{"approvals ask for your PIN"}
+	}
+	hash, err := pbkdf2.Key(sha256.New, pin, p.kept.Salt, p.kept.Rounds, sha256.Size)
+	if err == nil && subtle.ConstantTimeCompare(hash, p.kept.Hash) == 1 {
+		p.wrong = 0
+		return nil
+	}
+	if now.Sub(p.last) > pinForgets {
+		p.wrong = 0
+	}
+	p.wrong++
+	p.last = now
+	if p.wrong >= pinTries {
+		p.wrong, p.until = 0, now.Add(pinPause)
+		return &PINError{fmt.Sprintf("the PIN is wrong; no more tries for %s", pinPause)}
+	}
+	return &PINError{"the PIN is wrong"}
+}
+
+// Change sets another PIN, or with "" none. The one in force must be given.
+func (p *PIN) Change(old, fresh string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.check(old); err != nil {
+		return err
+	}
+	if fresh == "" {
+		err := os.Remove(filepath.Join(p.dir, pinFile))
+		if err != nil && !os.IsNotExist(err) {
+			return err
+		}
+		p.kept = nil
+		return syncDir(p.dir)
+	}
+	if utf8.RuneCountInString(fresh) < minPIN {
+		return fmt.Errorf("a PIN needs at least %d characters", minPIN)
+	}
+	h := &pinHash{Salt: make([]byte, 16), Rounds: p.rounds}
+	if _, err := rand.Read(h.Salt); err != nil {
+		return err
+	}
+	var err error
+	if h.Hash, err = pbkdf2.Key(sha256.New, fresh, h.Salt, h.Rounds, sha256.Size); err != nil {
+		return err
+	}
+	if err := store(p.dir, pinFile, h); err != nil {
+		return err
+	}
+	p.kept = h
+	return nil
+}

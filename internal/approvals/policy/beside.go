@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// asides are members of a shell tool's input that say nothing about what runs
+// or how: comments for the reader, how long to wait, and which of the agent's
+// own windows to use.
+var asides = []string{
+	"description", "explanation", "justification", "reason", "summary", "title", "purpose",
+	"timeout", "timeout_ms", "timeoutMs", "timeout_seconds", "yield_time_ms", "max_output_tokens", "initial_wait",
+	"sessionId", "shellId",
+}
+
+// spelled are the members in which agents put the commands themselves.
+var spelled = []string{"command", "commands", "cmd", "script"}
+
+// Beside is what the input of a shell tool says next to the commands, in one
+// spelling: where they run, whether outside of the agent's sandbox, with which
+// variables. The same words with another of these are another call. "" is
+// nothing; a member that is off, empty or null says nothing.
+func Beside(t *event.Tool) string {
+	input := t.CurrentInput()
+	if !jsonscan.IsObject(input) {
+		return ""
+	}
+	rest := map[string]json.RawMessage{}
+	_ = jsonscan.Object(input, func(key, value []byte) bool {
+		text, isText := jsonscan.String(value)
+		switch {
+		case slices.Contains(asides, string(key)), slices.Contains(spelled, string(key)):
+		case isText && (text == "" || slices.Contains(t.Commands, text)):
+		case string(value) == "null", string(value) == "false":
+		default:
+			rest[string(key)] = slices.Clone(value)
+		}
+		return true
+	})
+	if len(rest) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(rest)
+	if err != nil {
+		return string(input) // no JSON after all: only the very same is the same
+	}
+	return string(Canonical(b))
+}

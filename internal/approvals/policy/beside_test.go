@@ -1,0 +1,71 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+func shellCall(input string) *event.Event {
+	return &event.Event{Agent: "claude", Session: "s", Kind: event.PermissionRequest, Cwd: "/p",
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"npm test"}, Input: []byte(input)}}
+}
+
+func TestWhatStandsBesideACommand(t *testing.T) {
+	for input, want := range map[string]string{
+		``:                       "",
+		`{"command":"npm test"}`: "",
+		`{"command":"npm test","description":"run them","timeout":5000,"run_in_background":false,"workdir":""}`: "",
+		`{"cmd":["bash","-c","npm test"]}`:                                 "",
+		`{"command":"npm test","dangerouslyDisableSandbox":true}`:          `{"dangerouslyDisableSandbox":true}`,
+		`{"b":{"y":1,"x":2},"command":"npm test","a":null,"workdir":"/q"}`: `{"b":{"x":2,"y":1},"workdir":"/q"}`,
+	} {
+		if got := Beside(shellCall(input).Tool); got != want {
+			t.Errorf("%s: %s", input, got)
+		}
+	}
+}
+
+// A yes to a command is none to the same words outside of the sandbox, or in
+// another folder.
+func TestAGrantKnowsHowACommandRuns(t *testing.T) {
+	plain := shellCall(`{"command":"npm test","description":"x"}`)
+	loose := shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)
+	there := shellCall(`{"command":"npm test","workdir":"/elsewhere"}`)
+	rule, err := RuleFor(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rule.Matches(shellCall(`{"command":"npm test","description":"y"}`)) || rule.Matches(loose) || rule.Matches(there) {
+		t.Error("a grant for the plain command")
+	}
+	wide, err := RuleFor(loose)
+	if err != nil || !strings.Contains(wide.Text(), `with {"dangerouslyDisableSandbox":true}`) {
+		t.Error(wide.Text(), err)
+	}
+	if !wide.Matches(loose) || wide.Matches(plain) || wide.Matches(there) {
+		t.Error("a grant for the loose one")
+	}
+	long := shellCall(`{"command":"npm test","env":"` + strings.Repeat("x", maxInput) + `"}`)
+	if _, err := RuleFor(long); err == nil {
+		t.Error("a rule nobody reads")
+	}
+}
+
+func TestAnAnswerServesOnlyTheSameWay(t *testing.T) {
+	before := func(input string) *event.Event {
+		ev := shellCall(input)
+		ev.Kind = event.ToolBefore
+		return ev
+	}
+	var s Served
+	s.Keep(before(`{"command":"npm test","description":"x"}`), event.Decision{Verdict: event.Allow})
+	if _, ok := s.Take(shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)); ok {
+		t.Error("served outside of the sandbox")
+	}
+	s.Keep(before(`{"command":"npm test"}`), event.Decision{Verdict: event.Allow})
+	if _, ok := s.Take(shellCall(`{"command":"npm test","description":"x"}`)); !ok {
+		t.Error("not served")
+	}
+}

@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// Key names one tool call of one worker: the same call reported by another
+// event of the agent has the same key.
+type Key string
+
+// Worker is who does something: a session, or a subagent in it.
+type Worker struct{ Agent, Session, Sub string }
+
+// WorkerOf is who an event comes from.
+func WorkerOf(ev *event.Event) Worker {
+	w := Worker{Agent: ev.Agent, Session: ev.Session}
+	if ev.Subagent != nil {
+		w.Sub = ev.Subagent.ID
+	}
+	return w
+}
+
+// Keys are the names of an event's tool call: by what it does and, where the
+// agent numbers its calls, by its number. Agents that number them do not do it
+// at every event.
+func Keys(ev *event.Event) []Key {
+	t := ev.Tool
+	if t == nil {
+		return nil
+	}
+	w := WorkerOf(ev)
+	keys := []Key{digest(w, "does", what(t))}
+	if t.CallID != "" {
+		keys = append(keys, digest(w, "call", t.CallID))
+	}
+	return keys
+}
+
+func digest(w Worker, parts ...string) Key {
+	h := sha256.New()
+	for _, s := range append([]string{w.Agent, w.Session, w.Sub}, parts...) {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return Key(hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+// what a call does. Of a shell's input only the commands count: the same call
+// comes with a comment at one event and without at another.
+func what(t *event.Tool) string {
+	if t.Kind == event.Shell && len(t.Commands) > 0 {
+		return "shell\x00" + strings.Join(t.Commands, "\x00")
+	}
+	input := t.CurrentInput()
+	if t.Kind == event.Question { // the answers stand beside the questions afterwards
+		if asked := jsonscan.Get(input, "questions"); len(asked) > 0 {
+			input = asked
+		}
+	}
+	return t.Name + "\x00" + string(Canonical(input))
+}
+
+// Canonical is a JSON value in one spelling: keys sorted, no blanks, numbers as
+// they are written. What is no JSON stays as it is.
+func Canonical(value []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(value))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.More() {
+		return value
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return value
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'})
+}

@@ -1,0 +1,209 @@
+// Package gate says whether a person must decide about an event, what they may
+// choose, and whether a standing grant answers in their place.
+//
+// Contract: everything here is pure. What an agent can be answered with is the
+// catalogue's data; what the user chose is in the settings; nothing here knows
+// an agent, a clock or a disk. Order is the caller's: guards and hooks first,
+// then grants, then a person.
+package policy
+
+import (
+	"slices"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Kind is what a person is asked for.
+type Kind string
+
+// The kinds of requests.
+const (
+	Permission Kind = "permission"
+	Question   Kind = "question"
+	Plan       Kind = "plan"
+)
+
+// Level is how much of an agent's doing becomes a request.
+type Level string
+
+// The levels, from loose to tight. Read-only tools never are one, unless the
+// agent itself asks about them.
+const (
+	Off         Level = "off"          // nothing; the agent's own prompts alone
+	Permissions Level = "permission"   // what the agent itself would ask a person
+	SideEffects Level = "side-effects" // also every call with side effects, where an approval spares the agent's own prompt
+	All         Level = "all"          // also where an agent can only be vetoed
+)
+
+// Levels lists them, from loose to tight.
+func Levels() []Level { return []Level{Off, Permissions, SideEffects, All} }
+
+// Case is one event with what is known about it.
+type Case struct {
+	Event   *event.Event // with the input as hooks changed it
+	Spec    *agent.EventSpec
+	Feed    *agent.Feed
+	Carries event.Carries
+	Level   Level
+	Chosen  bool           // the user set the level; else only proven points count
+	Free    bool           // the agent was told to ask nobody, and puts its permission events all the same
+	So      event.Decision // what hooks and guards said
+}
+
+// Need is a request for a person.
+type Need struct {
+	Kind    Kind
+	Choices []event.Choice   // of a permission or a question
+	Plans   []event.PlanMode // of a plan
+	Asked   string           // the hook that wants a person to look, "" when the agent asks
+	Why     string           // its reason
+	// Veto says that a yes cannot be carried: the person may only refuse, or
+	// leave the agent to its own rules.
+	Veto bool
+	// Unseen says that the input is not whole, so that nobody can know what a
+	// yes would mean.
+	Unseen bool
+}
+
+// Look says what a person must be asked, if anything.
+func Look(c Case) (Need, bool) {
+	ev := c.Event
+	if c.Level == Off || c.Feed == nil || c.Spec == nil || ev.Nested || c.So.Verdict == event.Deny {
+		return Need{}, false
+	}
+	if ev.Malformed != "" {
+		return Need{}, false // nothing could be shown
+	}
+	if c.So.Verdict == event.Ask {
+		return asked(c)
+	}
+	if c.So.Verdict == event.Allow || c.So.Allowed {
+		return Need{}, false // a hook approved it already
+	}
+	need, ok := native(c)
+	if !ok || !c.Chosen && !c.Spec.Proven() {
+		return Need{}, false
+	}
+	if ev.Truncated {
+		need.unseen()
+	}
+	return need, len(need.Choices)+len(need.Plans) > 0
+}
+
+// native is what the agent itself asks for, or what the user chose to be asked
+// about before it runs.
+func native(c Case) (Need, bool) {
+	point := c.Feed.At(c.Event.Native).For(c.Event)
+	if point == nil {
+		return Need{}, false
+	}
+	kind, ok := KindOf(c.Event)
+	if !ok || c.Free && kind == Permission && c.Event.Kind == event.PermissionRequest {
+		return Need{}, false
+	}
+	need := Need{Kind: kind}
+	switch kind {
+	case Question:
+		need.Choices = slices.Clone(point.Question)
+		if !answerable(c.Event.Questions) {
+			need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAnswer })
+		}
+	case Plan:
+		need.Plans = slices.Clone(point.Plan)
+	default:
+		need.Choices = slices.Clone(point.Permission)
+		need.Veto = !slices.Contains(need.Choices, event.ChooseOnce)
+	}
+	if c.Event.Kind != event.ToolBefore {
+		return need, true
+	}
+	if kind == Permission && !SideEffecting(c.Event.Tool) {
+		return Need{}, false
+	}
+	want := SideEffects
+	switch {
+	case need.Veto:
+		want = All
+	case kind != Permission && point.Sole:
+		want = Permissions
+	}
+	return need, rank(c.Level) >= rank(want)
+}
+
+// answerable: every question that must be answered can be.
+func answerable(list []event.Inquiry) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
+}
+
+// asked is what a hook or guard wants a person to look at. It can be put to one
+// wherever the agent takes a refusal: a yes is then an approval where the agent
+// carries one, else no objection.
+func asked(c Case) (Need, bool) {
+	if !c.Event.Kind.Guarded() || !c.Carries.Deny {
+		return Need{}, false
+	}
+	need := Need{Kind: Permission, Asked: c.So.By, Why: c.So.Reason, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
+	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil && slices.Contains(point.Permission, event.ChooseOnce) {
+		need.Choices = slices.Clone(point.Permission)
+	}
+	// A hook asks about this call; a blanket yes would answer what it did not ask.
+	need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAll || c == event.ChooseBypass })
+	if c.Event.Truncated {
+		need.unseen()
+	}
+	return need, true
+}
+
+// unseen leaves only the refusal.
+func (n *Need) unseen() {
+	n.Unseen = true
+	n.Plans = slices.DeleteFunc(n.Plans, func(m event.PlanMode) bool { return m != event.PlanReject })
+	n.Choices = slices.DeleteFunc(n.Choices, func(c event.Choice) bool { return c != event.ChooseDeny })
+}
+
+// KindOf is what a person would be asked for by an event, if anything.
+func KindOf(ev *event.Event) (Kind, bool) {
+	switch ev.Kind {
+	case event.UserQuestion:
+		return Question, true
+	case event.UserPlan:
+		return Plan, true
+	case event.PermissionRequest, event.ToolBefore:
+		if ev.Tool == nil {
+			return "", false
+		}
+		switch ev.Tool.Kind {
+		case event.Question:
+			return Question, len(ev.Questions) > 0
+		case event.Plan:
+			return Plan, true
+		}
+		return Permission, true
+	}
+	return "", false
+}
+
+// SideEffecting reports whether a call can change something. Only what is known
+// to look and not touch is exempt; tools of MCP servers and those nobody
+// described count as if they did.
+func SideEffecting(t *event.Tool) bool {
+	if t == nil {
+		return false
+	}
+	switch t.Kind {
+	case event.FileRead, event.Search:
+		return len(t.Writes) > 0 || len(t.Commands) > 0
+	case event.Task: // what the helper does is asked about when it does it
+		return false
+	}
+	return true
+}
+
+func rank(l Level) int { return slices.Index(Levels(), l) }
+
+// Offers reports whether a choice is among those a person has.
+func (n *Need) Offers(choice event.Choice) bool { return slices.Contains(n.Choices, choice) }
+
+// Tighter reports whether a makes more of an agent's doing a request than b.
+func Tighter(a, b Level) bool { return rank(a) > rank(b) }

@@ -1,0 +1,269 @@
+package policy
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// caseOf is an event of a real agent's catalogue entry.
+func caseOf(t *testing.T, name, native string, tool *event.Tool, level Level) Case {
+	t.Helper()
+	c := agent.Builtin()
+	a, ok := c.Agent(name)
+	if !ok {
+		t.Fatal(name)
+	}
+	spec, ok := a.Event(native)
+	if !ok {
+		t.Fatal(name, native)
+	}
+	ev := &event.Event{Agent: name, Session: "s", Native: native, Kind: spec.Kind, Tool: tool}
+	return Case{Event: ev, Spec: spec, Feed: a.Feed, Carries: spec.CarriesAt(""), Level: level, Chosen: true}
+}
+
+var (
+	bash  = &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"make"}}
+	read  = &event.Tool{Name: "Read", Kind: event.FileRead, Reads: []string{"x"}}
+	other = &event.Tool{Name: "Mystery", Kind: event.OtherTool}
+	mcp   = &event.Tool{Name: "mcp__a__b", Kind: event.MCP, MCP: &event.MCPCall{Server: "a", Tool: "b"}}
+	task  = &event.Tool{Name: "Agent", Kind: event.Task}
+)
+
+func TestLook(t *testing.T) {
+	for _, c := range []struct {
+		agent, native string
+		tool          *event.Tool
+		level         Level
+		so            event.Verdict
+		want          string // kind and choices; "" for nothing
+	}{
+		{"claude", "PermissionRequest", bash, Permissions, event.None, "permission once always all deny"},
+		{"claude", "PermissionRequest", read, Permissions, event.None, "permission once always all deny"}, // it asks itself
+		{"claude", "PermissionRequest", bash, Off, event.None, ""},
+		{"claude", "PermissionRequest", bash, Permissions, event.Deny, ""},
+		{"claude", "PermissionRequest", bash, Permissions, event.Allow, ""},
+		{"claude", "PreToolUse", bash, Permissions, event.None, ""},
+		{"claude", "PreToolUse", bash, SideEffects, event.None, "permission once always all deny"},
+		{"claude", "PreToolUse", mcp, SideEffects, event.None, "permission once always all deny"},
+		{"claude", "PreToolUse", other, SideEffects, event.None, "permission once always all deny"},
+		{"claude", "PreToolUse", read, All, event.None, ""},
+		{"claude", "PreToolUse", task, All, event.None, ""},
+		{"claude", "PreToolUse", bash, Permissions, event.Ask, "permission once always deny"},
+		{"claude", "PreToolUse", bash, Off, event.Ask, ""},
+		{"claude", "PostToolUse", bash, All, event.None, ""},
+		{"claude", "Stop", nil, All, event.Ask, ""},
+		{"codex", "PreToolUse", bash, SideEffects, event.None, ""}, // an approval spares nothing there
+		{"codex", "PreToolUse", bash, All, event.None, "permission deny"},
+		{"codex", "PreToolUse", bash, Permissions, event.Ask, "permission once deny"},
+		{"codex", "PermissionRequest", bash, Permissions, event.None, "permission once always all deny"},
+		{"gemini", "BeforeTool", bash, SideEffects, event.None, ""},
+		{"gemini", "BeforeTool", bash, All, event.None, "permission deny"},
+		{"pi", "tool_call", bash, Permissions, event.None, ""},
+		{"pi", "tool_call", bash, SideEffects, event.None, "permission once always all deny"},
+		{"kimi", "PermissionRequest", bash, Permissions, event.None, ""}, // it only observes
+	} {
+		one := caseOf(t, c.agent, c.native, c.tool, c.level)
+		one.So = event.Decision{Verdict: c.so, By: "hook"}
+		need, ok := Look(one)
+		got := ""
+		if ok {
+			got = string(need.Kind)
+			for _, choice := range need.Choices {
+				got += " " + string(choice)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s %s, %s, so far %q: %q, want %q", c.agent, c.native, name(c.tool), c.level, c.so, got, c.want)
+		}
+		if ok && need.Veto == need.Offers(event.ChooseOnce) {
+			t.Errorf("%s %s: veto %v", c.agent, c.native, need.Veto)
+		}
+	}
+}
+
+func name(t *event.Tool) string {
+	if t == nil {
+		return "(no tool)"
+	}
+	return t.Name
+}
+
+func TestQuestionsAndPlans(t *testing.T) {
+	question := &event.Tool{Name: "AskUserQuestion", Kind: event.Question}
+	c := caseOf(t, "claude", "PermissionRequest", question, Permissions)
+	if _, ok := Look(c); ok {
+		t.Error("nothing is asked")
+	}
+	c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
+	if need, ok := Look(c); !ok || need.Kind != Question || !need.Offers(event.ChooseAnswer) {
+		t.Error(need, ok)
+	}
+	c = caseOf(t, "claude", "Elicitation", nil, Permissions)
+	c.Event.Questions = []event.Inquiry{{Text: "https://x.invalid"}} // an address to be opened
+	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+		t.Error(need, ok)
+	}
+	for agent, ok := range map[string]bool{"codex": true, "claude": false} { // Claude Code asks at PermissionRequest
+		c := caseOf(t, agent, "PreToolUse", question, Permissions)
+		c.Event.Questions = []event.Inquiry{{Text: "which?", Free: true}}
+		if need, got := Look(c); got != ok || ok && !need.Offers(event.ChooseAnswer) {
+			t.Error(agent, need, got)
+		}
+	}
+	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
+	if need, ok := Look(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
+		t.Error(need, ok)
+	}
+	c.Event.Truncated = true
+	if need, ok := Look(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
+		t.Error(need, ok)
+	}
+}
+
+func TestDoubtLeavesOnlyANo(t *testing.T) {
+	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
+	c.Event.Truncated = true
+	if need, ok := Look(c); !ok || !need.Unseen || fmt.Sprint(need.Choices) != "[deny]" {
+		t.Error(need, ok)
+	}
+	c.So = event.Decision{Verdict: event.Ask}
+	if need, ok := Look(c); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+		t.Error(need, ok)
+	}
+	c = caseOf(t, "claude", "PermissionRequest", bash, Permissions)
+	c.Event.Nested = true
+	if _, ok := Look(c); ok {
+		t.Error("a hook's own child asks")
+	}
+	c = caseOf(t, "claude", "PermissionRequest", bash, Permissions)
+	c.Event.Malformed = "broken"
+	if _, ok := Look(c); ok {
+		t.Error("nothing can be shown")
+	}
+}
+
+// By default only what was tried on the real agent is asked about.
+func TestUnprovenPoints(t *testing.T) {
+	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
+	spec := *c.Spec
+	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "doc: says so"}, Deny: &agent.Capability{Proof: "doc: says so"}}
+	c.Spec, c.Chosen = &spec, false
+	if _, ok := Look(c); ok {
+		t.Error("asked by default")
+	}
+	c.Chosen = true
+	if _, ok := Look(c); !ok {
+		t.Error("not asked although chosen")
+	}
+}
+
+func TestServed(t *testing.T) {
+	pre := &event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1", Commands: []string{"ls"}}}
+	ask := func(session, sub, command string) *event.Event {
+		ev := &event.Event{Agent: "claude", Session: session, Kind: event.PermissionRequest, Tool: &event.Tool{
+			Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: []byte(`{"command":"` + command + `","description":"a comment"}`)}}
+		if sub != "" {
+			ev.Subagent = &event.Subagent{ID: sub}
+		}
+		return ev
+	}
+	yes := event.Decision{Verdict: event.Allow, By: "person"}
+	var s Served
+	s.Keep(pre, yes)
+	for _, other := range []*event.Event{ask("s", "", "pwd"), ask("t", "", "ls"), ask("s", "sub", "ls")} {
+		if _, ok := s.Take(other); ok {
+			t.Errorf("served another call: %+v", other)
+		}
+	}
+	if d, ok := s.Take(ask("s", "", "ls")); !ok || d.Verdict != event.Allow {
+		t.Error("not served")
+	}
+	if _, ok := s.Take(ask("s", "", "ls")); ok {
+		t.Error("served twice")
+	}
+	// The same call begins anew: what was said about the first is over.
+	s.Keep(pre, yes)
+	if _, ok := s.Take(pre); ok {
+		t.Error("an answer for the next call")
+	}
+	if _, ok := s.Take(ask("s", "", "ls")); ok {
+		t.Error("an answer for the next call")
+	}
+	// Also when nobody is asked at its beginning.
+	s.Keep(pre, yes)
+	s.See(pre)
+	if _, ok := s.Take(ask("s", "", "ls")); ok {
+		t.Error("an answer for the call after the next")
+	}
+	for _, kind := range []event.Kind{event.ToolAfter, event.TurnEnd, event.SessionEnd} {
+		s.Keep(pre, yes)
+		over := *pre
+		over.Kind = kind
+		s.See(&over)
+		if _, ok := s.Take(ask("s", "", "ls")); ok {
+			t.Error("still served after", kind)
+		}
+	}
+	for i := range 3 * keepServed {
+		s.Keep(ask("s", "", fmt.Sprint(i)), yes)
+	}
+	if len(s.known) > keepServed || len(s.order) > keepServed {
+		t.Error(len(s.known), len(s.order))
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b":1, "a":[1.50,{"z":null,"y":"<"}]}`: `{"a":[1.50,{"y":"<","z":null}],"b":1}`,
+		`no json`:                                `no json`,
+		`{} {}`:                                  `{} {}`,
+	} {
+		if got := string(Canonical([]byte(in))); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+	if len(Keys(&event.Event{})) != 0 {
+		t.Error("a call from nothing")
+	}
+	if !strings.HasPrefix(string(what(&event.Tool{Name: "X", Input: []byte(`{"a":1}`)})), "X") {
+		t.Error("what")
+	}
+}
+
+// An agent that was told to ask nobody is not made to: unless a hook wants a
+// person to look, or the user chose to be asked before calls.
+func TestLookFree(t *testing.T) {
+	c := caseOf(t, "copilot", "permissionRequest", bash, Permissions)
+	if _, ok := Look(c); !ok {
+		t.Error("what it asks is no request")
+	}
+	c.Free = true
+	if need, ok := Look(c); ok {
+		t.Errorf("it would not have asked: %+v", need)
+	}
+	c.So = event.Decision{Verdict: event.Ask, By: "hook"}
+	if _, ok := Look(c); !ok {
+		t.Error("a hook's question is lost")
+	}
+	c = caseOf(t, "copilot", "preToolUse", bash, SideEffects)
+	c.Free = true
+	if _, ok := Look(c); !ok {
+		t.Error("the user chose to be asked before calls")
+	}
+}
+
+// A question is the same call before and after it was answered.
+func TestKeysOfAQuestion(t *testing.T) {
+	ask := func(input string) []Key {
+		return Keys(&event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "AskUserQuestion", Kind: event.Question, Input: []byte(input)}})
+	}
+	one, after := ask(`{"questions":[{"question":"a?"}]}`), ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
+	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
+		t.Error(one, after)
+	}
+}

@@ -1,0 +1,43 @@
+package policy
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+func TestOnceTellsCallsApart(t *testing.T) {
+	call := func(kind event.Kind, session, id, command string) *event.Event {
+		return &event.Event{Agent: "a", Session: session, Kind: kind, Tool: &event.Tool{
+			Name: "Bash", Kind: event.Shell, CallID: id, Commands: []string{command}, Input: []byte(`{"command":"` + command + `"}`)}}
+	}
+	var once Once
+	for _, c := range []struct {
+		ev   *event.Event
+		want bool
+	}{
+		{call(event.PermissionRequest, "s", "1", "make"), false},
+		{call(event.PermissionRequest, "s", "1", "make"), true},
+		{call(event.PermissionRequest, "s", "2", "make"), false}, // two identical calls are two questions
+		{call(event.PermissionRequest, "t", "1", "make"), false},
+		{call(event.PermissionRequest, "s", "1", "make clean"), false},
+		{call(event.ToolBefore, "s", "1", "make"), false},
+		{call(event.PermissionRequest, "s", "", "ls"), false},
+		{call(event.PermissionRequest, "s", "", "ls"), false}, // without a number nobody knows
+		{&event.Event{Kind: event.UserQuestion}, false},
+	} {
+		if got := once.Knows(c.ev); got != c.want {
+			t.Errorf("looked at: %+v: %v", c.ev.Tool, got)
+		}
+		if got := once.Again(c.ev); got != c.want {
+			t.Errorf("%+v: %v", c.ev.Tool, got)
+		}
+	}
+	for i := range 3 * keepServed {
+		once.Again(call(event.ToolBefore, "s", fmt.Sprint(i), "x"))
+	}
+	if len(once.known) > keepServed || len(once.order) > keepServed {
+		t.Errorf("%d calls are kept", len(once.known))
+	}
+}

@@ -1,0 +1,246 @@
+package queue
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// Show writes down exactly what a person is to see of a request, and its hash.
+// Everything is there in full: what would run or be written, and whatever else
+// the input says. sent is the event as the agent sent it, when hooks changed
+// the input since.
+func Show(r *Request, title string, sent *event.Event) {
+	c := card{}
+	c.head(r, title)
+	switch r.Need.Kind {
+	case policy.Question:
+		c.questions(r.Event.Questions)
+	case policy.Plan:
+		c.text("", r.Event.Plan)
+	}
+	if t := r.Event.Tool; t != nil {
+		c.tool(r.Event, r.Need.Kind)
+	} else if m := r.Event.Message; m != "" {
+		c.text("", m)
+	}
+	if sent != nil && sent.Tool != nil {
+		c.line("hooks changed the input; the agent asked for:")
+		c.json("  ", sent.Tool.Input)
+	}
+	if r.Need.Unseen {
+		c.line("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
+	}
+	if r.Need.Veto {
+		c.line("%s can only be refused here; otherwise its own rules apply", title)
+	}
+	for i, s := range r.Suggestions {
+		c.line("the agent offers, as its own rule %d: %s", i+1, string(s))
+	}
+	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
+		c.line("always would allow: %s", r.Rule.Text())
+	}
+	r.Shown = termsafe.Text(c.b.String())
+	sum := sha256.Sum256([]byte(r.Shown))
+	r.Hash = hex.EncodeToString(sum[:])
+}
+
+type card struct{ b strings.Builder }
+
+// line writes one line; text of agents in it cannot begin another.
+func (c *card) line(format string, args ...any) {
+	c.b.WriteString(termsafe.Line(fmt.Sprintf(format, args...), 0))
+	c.b.WriteByte('\n')
+}
+
+// text writes text with each line behind a mark, so that none of it can be
+// taken for a line of ours.
+func (c *card) text(mark, s string) {
+	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	for line := range strings.SplitSeq(s, "\n") {
+		c.b.WriteString("  " + mark + line + "\n")
+	}
+}
+
+func (c *card) json(indent string, value []byte) {
+	var out bytes.Buffer
+	if json.Indent(&out, value, indent, "  ") != nil {
+		c.text("", string(value))
+		return
+	}
+	c.b.WriteString(indent + out.String() + "\n")
+}
+
+func (c *card) head(r *Request, title string) {
+	ev := r.Event
+	who := title
+	if ev.Subagent != nil && ev.Subagent.Type != "" {
+		who += " (" + ev.Subagent.Type + ")"
+	}
+	c.line("%s %s", who, wants(r))
+	if ev.Cwd != "" {
+		c.line("in %s", ev.Cwd)
+	}
+	if r.Need.Asked != "" {
+		c.line("%s wants you to look: %s", r.Need.Asked, r.Need.Why)
+	}
+}
+
+// wants says in a few words what is asked for.
+func wants(r *Request) string {
+	t := r.Event.Tool
+	switch {
+	case r.Need.Kind == policy.Question && r.Event.Detail != "" && t == nil:
+		return "asks, for " + r.Event.Detail
+	case r.Need.Kind == policy.Question:
+		return "asks"
+	case r.Need.Kind == policy.Plan:
+		return "has a plan"
+	case t == nil:
+		return "wants to go on"
+	case len(t.Commands) == 1:
+		return "wants to run a command with " + t.Name
+	case len(t.Commands) > 1:
+		return fmt.Sprintf("wants to run %d commands with %s", len(t.Commands), t.Name)
+	case t.Kind == event.FileWrite || t.Kind == event.FileEdit:
+		return "wants to write with " + t.Name
+	case t.MCP != nil && t.MCP.Server != "":
+		return "wants to call " + t.MCP.Tool + " of the MCP server " + t.MCP.Server
+	}
+	return "wants to use " + t.Name
+}
+
+// tool shows a call: the commands, files and texts in a form people read, then
+// every member of the input that was not shown whole.
+func (c *card) tool(ev *event.Event, kind policy.Kind) {
+	t := ev.Tool
+	input := t.CurrentInput()
+	for _, command := range t.Commands {
+		c.text("$ ", command)
+	}
+	for _, path := range t.Writes {
+		c.line("file: %s", path)
+	}
+	if t.URL != "" {
+		c.line("address: %s", t.URL)
+	}
+	if !jsonscan.IsObject(input) {
+		if len(input) > 0 && string(input) != "null" {
+			c.line("input:")
+			c.json("  ", input)
+		}
+		return
+	}
+	shown := c.texts(input)
+	var rest []string
+	_ = jsonscan.Object(input, func(key, value []byte) bool {
+		name, text, isText := string(key), "", false
+		text, isText = jsonscan.String(value)
+		switch {
+		case slices.Contains(shown, name):
+		case isText && (slices.Contains(t.Commands, text) || slices.Contains(t.Writes, text) || text == t.URL):
+		case kind == policy.Plan && isText && text == ev.Plan:
+		case kind == policy.Question && name == "questions" && len(ev.Questions) > 0:
+		default:
+			rest = append(rest, name)
+		}
+		return true
+	})
+	for _, name := range rest {
+		c.member(name, jsonscan.Get(input, name))
+	}
+}
+
+// texts shows what is written or replaced, as people read changes, and names
+// the members it showed whole.
+func (c *card) texts(input []byte) []string {
+	var shown []string
+	text := func(object []byte, keys ...string) (string, string, bool) {
+		for _, key := range keys {
+			if s, ok := jsonscan.String(jsonscan.Get(object, key)); ok {
+				return key, s, true
+			}
+		}
+		return "", "", false
+	}
+	if key, s, ok := text(input, "content", "file_text", "contents"); ok {
+		c.text("+ ", s)
+		shown = append(shown, key)
+	}
+	if key, s, ok := text(input, "diff", "patch"); ok {
+		c.text("", s)
+		shown = append(shown, key)
+	}
+	before, old, hasOld := text(input, "old_string", "oldString", "old_str", "oldText")
+	after, fresh, hasNew := text(input, "new_string", "newString", "new_str", "newText")
+	if hasOld && hasNew {
+		c.text("- ", old)
+		c.text("+ ", fresh)
+		shown = append(shown, before, after)
+	}
+	return shown
+}
+
+// member shows one member of the input in full. Its name is the agent's as well,
+// and a model may choose it (MCP, tools nobody described): behind a mark it
+// cannot be taken for a line of ours, nor its text for a command.
+func (c *card) member(name string, value []byte) {
+	if s, ok := jsonscan.String(value); ok {
+		if !strings.Contains(s, "\n") {
+			c.line("  · %s: %s", name, s)
+			return
+		}
+		c.line("  · %s:", name)
+		c.text("  | ", s)
+		return
+	}
+	if jsonscan.IsObject(value) || jsonscan.IsArray(value) {
+		c.line("  · %s:", name)
+		c.json("    ", value)
+		return
+	}
+	c.line("  · %s: %s", name, string(value))
+}
+
+func (c *card) questions(list []event.Inquiry) {
+	for i, q := range list {
+		head := q.Text
+		if q.Header != "" && q.Header != q.Text {
+			head = q.Header + ": " + q.Text
+		}
+		var notes []string
+		if q.Multi {
+			notes = append(notes, "several may be chosen")
+		}
+		if q.Optional {
+			notes = append(notes, "may be left open")
+		}
+		if q.Free && len(q.Options) > 0 {
+			notes = append(notes, "own words are taken")
+		}
+		if len(notes) > 0 {
+			head += " (" + strings.Join(notes, "; ") + ")"
+		}
+		if len(list) > 1 {
+			c.line("%d. %s", i+1, head)
+		} else {
+			c.line("%s", head)
+		}
+		for n, o := range q.Options {
+			if o.Description != "" {
+				c.line("  %d) %s: %s", n+1, o.Label, o.Description)
+			} else {
+				c.line("  %d) %s", n+1, o.Label)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package queue
+
+import "github.com/hookmux/hookmux/event"
+
+// QuestionKind is how a hook's question is answered.
+type QuestionKind string
+
+// The kinds of questions.
+const (
+	Select  QuestionKind = "select"
+	Confirm QuestionKind = "confirm"
+	Input   QuestionKind = "input"
+)
+
+// Question is what a hook asks a person.
+type Question struct {
+	By          string // the hook's id
+	Kind        QuestionKind
+	Title       string
+	Text        string
+	Options     []string
+	Placeholder string
+}
+
+// Inquiry is the question in the form all questions have.
+func (q *Question) Inquiry() event.Inquiry {
+	out := event.Inquiry{ID: "1", Header: q.Title, Text: q.Text}
+	if out.Text == "" {
+		out.Header, out.Text = "", q.Title
+	}
+	switch q.Kind {
+	case Confirm:
+		out.Options = []event.Option{{Label: "yes"}, {Label: "no"}}
+	case Select:
+		for _, o := range q.Options {
+			out.Options = append(out.Options, event.Option{Label: o})
+		}
+	default:
+		out.Free = true
+		if q.Placeholder != "" {
+			out.Text += " (" + q.Placeholder + ")"
+		}
+	}
+	return out
+}

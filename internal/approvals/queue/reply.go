@@ -1,0 +1,66 @@
+package queue
+
+import "github.com/hookmux/hookmux/internal/wire"
+
+// Answer is what a reply came to.
+type Answer struct {
+	Outcome Outcome
+	Item    wire.FeedItem
+}
+
+// Reply answers a request. commit writes the answer down and may complete it;
+// it runs outside of every lock, and when it fails nothing was answered and
+// the request goes on waiting. Another reply waits meanwhile: somebody was first
+// only if what they said is on record; else it is this one's turn.
+func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) error) (Answer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.byID[id]
+	if e == nil {
+		return Answer{Outcome: Unknown}, nil
+	}
+	for e.end == Waiting && e.claim != nil {
+		first := e.claim
+		t.unlocked(func() {
+			select {
+			case <-first:
+			case <-e.over: // it ended for another reason
+			}
+		})
+	}
+	if e.end != Waiting {
+		return Answer{lost(e), e.item()}, nil
+	}
+	claim := make(chan struct{})
+	e.claim = claim
+	defer func() { // also when commit panics: nobody may wait for ever
+		e.claim = nil
+		close(claim)
+	}()
+	var err error
+	t.unlocked(func() { err = commit(&e.request, &said) })
+	if err != nil {
+		return Answer{Item: e.item()}, err
+	}
+	if e.end != Waiting {
+		// It ended while the answer was written down: nobody hears it.
+		return Answer{lost(e), e.item()}, nil
+	}
+	t.finish(e, Answered, said)
+	return Answer{Delivered, e.item()}, nil
+}
+
+// unlocked lets go of the table while do runs.
+func (t *Table) unlocked(do func()) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	do()
+}
+
+// lost is what a reply hears that came too late.
+func lost(e *entry) Outcome {
+	if e.end == Answered || e.end == InWindow {
+		return Already
+	}
+	return Gone
+}

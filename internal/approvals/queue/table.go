@@ -1,0 +1,443 @@
+package queue
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// MaxPending is how many requests of one session may wait. An agent that asks
+// more than that is not read by anybody.
+const MaxPending = 50
+
+// MaxPushed is how many requests may wait that programs pushed, under whatever
+// names. They count apart from those of hooks: nobody who makes up sessions
+// keeps a real one from being asked about.
+const MaxPushed = 256
+
+// keepEnded bounds what is remembered of requests that ended.
+const keepEnded = 500
+
+// ErrCrowded says that too many requests of the session wait already.
+var ErrCrowded = errors.New("too many requests of this session wait")
+
+// ErrFlooded says that too many pushed requests wait already.
+var ErrFlooded = errors.New("too many pushed requests wait")
+
+// ErrClosed says that the table takes no more requests.
+var ErrClosed = errors.New("the hub is stopping")
+
+// Table holds the requests of all agents.
+type Table struct {
+	mu       sync.Mutex
+	closed   bool
+	pending  map[string]*entry
+	byKey    map[string]*entry
+	sessions map[session]int
+	pushed   int
+	ended    []*entry // oldest first
+	byID     map[string]*entry
+	log      changes
+	signs    signs
+	// busy counts what wants to see events: requests that wait, and answers
+	// nobody has seen the effect of yet. At zero an event passes by.
+	busy atomic.Int64
+	// handing counts callers that were woken with an answer and have not passed
+	// it on yet.
+	handing atomic.Int64
+}
+
+type session struct {
+	agent, id string
+	pushed    bool
+}
+
+func (r *Request) session() session {
+	return session{r.Event.Agent, r.Event.Session, r.Pushed}
+}
+
+// entry is one request with those who wait for it.
+type entry struct {
+	id      string
+	request Request
+	keys    []policy.Key
+	worker  policy.Worker
+
+	// Guarded by the table.
+	waiters int
+	claim   chan struct{} // a reply is being written down; closed when that is over
+	end     End
+	ended   time.Time
+	said    Said
+	outcome Outcome
+	timer   *time.Timer
+	over    chan struct{} // closed when it ended
+}
+
+// NewTable makes an empty table.
+func NewTable() *Table {
+	return &Table{
+		pending: map[string]*entry{}, byKey: map[string]*entry{}, sessions: map[session]int{}, byID: map[string]*entry{},
+		log: newChanges(), signs: newSigns(),
+	}
+}
+
+// Ticket is one caller's place at a request.
+type Ticket struct {
+	table *Table
+	entry *entry
+}
+
+// ID is the request's.
+func (t *Ticket) ID() string { return t.entry.id }
+
+// Open registers a request, then tells everybody who watches. A request that
+// waits already under the same key, for the same thing, is joined.
+func (t *Table) Open(r Request) (*Ticket, error) {
+	e := &entry{
+		request: r, keys: policy.Keys(r.Event), worker: policy.WorkerOf(r.Event),
+		waiters: 1, over: make(chan struct{}),
+	}
+	who := r.session()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, ErrClosed
+	}
+	if there := t.byKey[r.joinKey()]; r.Key != "" && there != nil {
+		there.waiters++
+		return &Ticket{t, there}, nil
+	}
+	if t.sessions[who] >= MaxPending {
+		return nil, ErrCrowded
+	}
+	if r.Pushed && t.pushed >= MaxPushed {
+		return nil, ErrFlooded
+	}
+	e.id = t.freeID()
+	t.pending[e.id], t.byID[e.id] = e, e
+	if r.Key != "" {
+		t.byKey[r.joinKey()] = e
+	}
+	t.sessions[who]++
+	if r.Pushed {
+		t.pushed++
+	}
+	t.signs.add(e)
+	t.busy.Add(1)
+	e.timer = time.AfterFunc(time.Until(r.Until), func() { t.End(e.id, TimeOver) })
+	t.tell(wire.NoteFeedReceived, e)
+	return &Ticket{t, e}, nil
+}
+
+func (t *Table) freeID() string {
+	var random [idLength]byte
+	for {
+		_, _ = rand.Read(random[:])
+		id := newID(random[:])
+		if _, taken := t.byID[id]; !taken {
+			return id
+		}
+	}
+}
+
+// Wait is over when the request is, or ctx. Who leaves with ctx gives up their
+// place; with the last one the request ends.
+func (t *Ticket) Wait(ctx context.Context) Result {
+	select {
+	case <-t.entry.over:
+		return t.table.result(t.entry)
+	case <-ctx.Done():
+	}
+	return t.table.leave(t.entry)
+}
+
+// Passed says that an answer which Wait gave reached the caller. Until then a
+// hub that stops waits for it: what was said to be delivered is.
+func (t *Ticket) Passed() { t.table.handing.Add(-1) }
+
+// Handing reports whether answers are on their way to callers.
+func (t *Table) Handing() bool { return t.handing.Load() > 0 }
+
+// Leave gives up the place without waiting.
+func (t *Ticket) Leave() Result { return t.table.leave(t.entry) }
+
+func (t *Table) leave(e *entry) Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.end == Waiting {
+		if e.waiters--; e.waiters > 0 {
+			return Result{ID: e.id, End: HookGone}
+		}
+		t.finish(e, HookGone, Said{})
+	}
+	return Result{ID: e.id, End: e.end, Said: e.said}
+}
+
+func (t *Table) result(e *entry) Result {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Result{ID: e.id, End: e.end, Said: e.said}
+}
+
+// End ends a request that waits, for a reason that is no answer. It is false
+// when it had ended before.
+func (t *Table) End(id string, why End) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.pending[id]
+	if e == nil {
+		return false
+	}
+	t.finish(e, why, Said{})
+	return true
+}
+
+// Drop ends the requests that are meant, for a reason that is no answer.
+func (t *Table) Drop(meant func(r *Request) bool, why End) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, e := range t.pending {
+		if meant(&e.request) {
+			t.finish(e, why, Said{})
+		}
+	}
+}
+
+// Shorten has requests wait no longer than until; those for which it gives no
+// time stay as they are.
+func (t *Table) Shorten(until func(r *Request) time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, e := range t.pending {
+		if at := until(&e.request); !at.IsZero() && at.Before(e.request.Until) {
+			e.request.Until = at
+			e.timer.Stop()
+			e.timer = time.AfterFunc(time.Until(at), func() { t.End(id, TimeOver) })
+		}
+	}
+}
+
+// finish ends a pending request, once. The caller holds the table.
+func (t *Table) finish(e *entry, why End, said Said) {
+	e.end, e.ended, e.said = why, time.Now(), said
+	e.timer.Stop()
+	delete(t.pending, e.id)
+	if key := e.request.joinKey(); t.byKey[key] == e {
+		delete(t.byKey, key)
+	}
+	if e.request.Pushed {
+		t.pushed--
+	}
+	who := e.request.session()
+	if t.sessions[who]--; t.sessions[who] <= 0 {
+		delete(t.sessions, who)
+	}
+	t.signs.remove(e)
+	t.busy.Add(-1)
+	if why == Answered {
+		t.handing.Add(int64(e.waiters))
+	}
+	close(e.over) // whoever waits goes first
+	if why == Answered {
+		e.outcome = Delivered
+		if old := t.signs.expect(e); old != nil {
+			t.busy.Add(-1)
+		}
+		t.busy.Add(1)
+	}
+	t.ended = append(t.ended, e)
+	if len(t.ended) > keepEnded {
+		old := t.ended[0]
+		t.ended = t.ended[1:]
+		delete(t.byID, old.id)
+	}
+	t.tell(noteOf(why), e)
+}
+
+func noteOf(why End) string {
+	switch why.Status() {
+	case Resolved:
+		return wire.NoteFeedResolved
+	case Expired:
+		return wire.NoteFeedExpired
+	}
+	return wire.NoteFeedWithdrawn
+}
+
+// Close ends every request and takes no more.
+func (t *Table) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for _, e := range t.pending {
+		t.finish(e, HubStops, Said{})
+	}
+}
+
+// Waiting is how many requests wait.
+func (t *Table) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.pending)
+}
+
+// Of is how many requests of a session wait, of hooks or pushed ones.
+func (t *Table) Of(agent, id string, pushed bool) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sessions[session{agent, id, pushed}]
+}
+
+// Pushed is how many pushed requests wait.
+func (t *Table) Pushed() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pushed
+}
+
+// Items are the requests that wait, oldest first; with all, behind those that
+// ended lately.
+func (t *Table) Items(all bool) []wire.FeedItem {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := []wire.FeedItem{}
+	if all {
+		for _, e := range t.ended {
+			list = append(list, e.item())
+		}
+	}
+	return append(list, t.waitingItems()...)
+}
+
+func (t *Table) waitingItems() []wire.FeedItem {
+	list := make([]wire.FeedItem, 0, len(t.pending))
+	for _, e := range t.pending {
+		list = append(list, e.item())
+	}
+	sortItems(list)
+	return list
+}
+
+// Find is the request a person means by the beginning of its id: of those that
+// wait, else of those that ended.
+func (t *Table) Find(beginning string) (wire.FeedItem, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, err := t.find(beginning)
+	if err != nil {
+		return wire.FeedItem{}, err
+	}
+	return e.item(), nil
+}
+
+// Request gives what a pending request was opened with.
+func (t *Table) Request(id string) (Request, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.pending[id]
+	if e == nil {
+		return Request{}, false
+	}
+	return e.request, true
+}
+
+// joinKey: only who asks for exactly the same thing joins a request. Keys are
+// chosen by whoever asks, and an answer must reach nobody who asked for
+// something else.
+func (r *Request) joinKey() string {
+	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
+}
+
+// ByKey is the id of the request that was opened under a key; none when several
+// wait under it.
+func (t *Table) ByKey(key string) (string, bool) {
+	if key == "" {
+		return "", false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found := ""
+	for id, e := range t.pending {
+		if e.request.Key != key {
+			continue
+		}
+		if found != "" {
+			return "", false
+		}
+		found = id
+	}
+	if found != "" {
+		return found, true
+	}
+	for _, e := range slices.Backward(t.ended) {
+		if e.request.Key == key {
+			return e.id, true
+		}
+	}
+	return "", false
+}
+
+// KeyOf is the key a request was opened under.
+func (t *Table) KeyOf(id string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.byID[id]; e != nil {
+		return e.request.Key
+	}
+	return ""
+}
+
+// NotFoundError says that no request is meant by an id.
+type NotFoundError struct {
+	ID   string
+	Like []string // several begin like this
+}
+
+func (e *NotFoundError) Error() string {
+	if len(e.Like) > 0 {
+		return fmt.Sprintf("%q is the beginning of %s; type more of it", e.ID, strings.Join(e.Like, ", "))
+	}
+	return fmt.Sprintf("there is no request %q; `hookmux feed` lists those that wait", e.ID)
+}
+
+// seenLately is how long a person may still mean a request that ended.
+const seenLately = 10 * time.Minute
+
+func (t *Table) find(beginning string) (*entry, error) {
+	if beginning == "" {
+		return nil, &NotFoundError{ID: beginning}
+	}
+	if e := t.byID[strings.ToLower(beginning)]; e != nil {
+		return e, nil
+	}
+	// A request that ended a moment ago may be the one that is meant: whoever
+	// types has seen it. So it stands beside those that wait.
+	var near, others []string
+	for id, e := range t.byID {
+		if e.end == Waiting || time.Since(e.ended) < seenLately {
+			near = append(near, id)
+		} else {
+			others = append(others, id)
+		}
+	}
+	for _, ids := range [][]string{near, others} {
+		id, like := pick(ids, beginning)
+		if id != "" {
+			return t.byID[id], nil
+		}
+		if len(like) > 0 {
+			return nil, &NotFoundError{beginning, like}
+		}
+	}
+	return nil, &NotFoundError{ID: beginning}
+}

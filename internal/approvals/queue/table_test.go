@@ -1,0 +1,432 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func call(session, command string) *event.Event {
+	input := fmt.Sprintf(`{"command":%q}`, command)
+	return &event.Event{
+		Agent: "claude", Session: session, Kind: event.PermissionRequest, Native: "PermissionRequest", Cwd: "/p",
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: []byte(input)},
+	}
+}
+
+func request(ev *event.Event) Request {
+	now := time.Now()
+	r := Request{
+		Need:  policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}},
+		Event: ev, Opened: now, Until: now.Add(time.Hour),
+	}
+	Show(&r, "Claude Code", nil)
+	return r
+}
+
+func mustOpen(t *testing.T, table *Table, r Request) *Ticket {
+	t.Helper()
+	ticket, err := table.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ticket
+}
+
+func yes(by string) Said {
+	return Said{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
+}
+
+func fine(*Request, *Said) error { return nil }
+
+func TestAnswerReachesEveryWaiter(t *testing.T) {
+	table := NewTable()
+	r := request(call("s", "ls"))
+	r.Key = "same"
+	first := mustOpen(t, table, r)
+	second := mustOpen(t, table, r)
+	if first.ID() != second.ID() || table.Waiting() != 1 {
+		t.Fatal("asked twice under one key")
+	}
+	results := make(chan Result, 2)
+	for _, ticket := range []*Ticket{first, second} {
+		go func() { results <- ticket.Wait(context.Background()) }()
+	}
+	answer, err := table.Reply(first.ID(), yes("me"), fine)
+	if err != nil || answer.Outcome != Delivered || answer.Item.Decision.Outcome != "delivered" {
+		t.Fatal(answer, err)
+	}
+	for range 2 {
+		if got := <-results; got.End != Answered || got.Said.By != "me" {
+			t.Error(got)
+		}
+	}
+	again, _ := table.Reply(first.ID(), yes("you"), fine)
+	if again.Outcome != Already || again.Item.Decision.By != "me" {
+		t.Error(again)
+	}
+	if unknown, _ := table.Reply("zzzz", yes("me"), fine); unknown.Outcome != Unknown {
+		t.Error(unknown)
+	}
+}
+
+// A key is chosen by whoever asks: it joins nobody to another's question.
+func TestAKeyJoinsOnlyTheSameQuestion(t *testing.T) {
+	table := NewTable()
+	harmless, other, elsewhere := request(call("s", "ls")), request(call("s", "wipe everything")), request(call("t", "ls"))
+	harmless.Key, other.Key, elsewhere.Key = "k", "k", "k"
+	ids := map[string]bool{}
+	for _, r := range []Request{harmless, other, elsewhere} {
+		ids[mustOpen(t, table, r).ID()] = true
+	}
+	if len(ids) != 3 {
+		t.Error("one answer for several questions")
+	}
+	if id, ok := table.ByKey("k"); ok {
+		t.Error("one of several is meant:", id)
+	}
+	table.Close()
+	if _, ok := table.ByKey("k"); !ok {
+		t.Error("of those that ended the last one is meant")
+	}
+}
+
+// One of several who wait may leave; with the last one the request goes.
+func TestLeaving(t *testing.T) {
+	table := NewTable()
+	r := request(call("s", "ls"))
+	r.Key = "k"
+	a, b := mustOpen(t, table, r), mustOpen(t, table, r)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := a.Wait(ctx); got.End != HookGone || table.Waiting() != 1 {
+		t.Fatal(got)
+	}
+	if got := b.Leave(); got.End != HookGone || table.Waiting() != 0 {
+		t.Fatal(got)
+	}
+	if late, _ := table.Reply(a.ID(), yes("me"), fine); late.Outcome != Gone || late.Item.Status != "withdrawn" {
+		t.Error(late)
+	}
+	if c := mustOpen(t, table, r); c.ID() == a.ID() {
+		t.Error("joined what is over")
+	}
+	table.Close()
+	if _, err := table.Open(r); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
+	table := NewTable()
+	ticket := mustOpen(t, table, request(call("s", "ls")))
+	broken := errors.New("disk full")
+	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if table.Waiting() != 1 {
+		t.Fatal("gone")
+	}
+	// While one is written down, another reply waits for what comes of it.
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	done := make(chan Answer, 1)
+	go func() {
+		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *Said) error { close(begun); <-goOn; return nil })
+		done <- a
+	}()
+	<-begun
+	second := make(chan Answer, 1)
+	go func() {
+		a, _ := table.Reply(ticket.ID(), yes("second"), fine)
+		second <- a
+	}()
+	select {
+	case a := <-second:
+		t.Error("told before anything was decided:", a)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(goOn)
+	if first := <-done; first.Outcome != Delivered {
+		t.Error(first)
+	}
+	if a := <-second; a.Outcome != Already || a.Item.Decision.By != "first" {
+		t.Error(a)
+	}
+	// One that ends meanwhile was not delivered.
+	ticket = mustOpen(t, table, request(call("s", "ls")))
+	late, _ := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
+	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
+		t.Error(late)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	table := NewTable()
+	for why, status := range map[End]Status{
+		InWindow: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Released: Withdrawn, HubStops: Withdrawn,
+	} {
+		ticket := mustOpen(t, table, request(call("s", "ls")))
+		if !table.End(ticket.ID(), why) || table.End(ticket.ID(), TimeOver) {
+			t.Error(why, "ends once")
+		}
+		item, err := table.Find(ticket.ID())
+		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) || item.EndedAt == nil {
+			t.Error(why, got, item.Status, err)
+		}
+	}
+	r := request(call("s", "ls"))
+	r.Until = time.Now()
+	if got := mustOpen(t, table, r).Wait(context.Background()); got.End != TimeOver {
+		t.Error(got)
+	}
+}
+
+func TestCrowd(t *testing.T) {
+	table := NewTable()
+	for range MaxPending {
+		mustOpen(t, table, request(call("s", "ls")))
+	}
+	if _, err := table.Open(request(call("s", "ls"))); !errors.Is(err, ErrCrowded) {
+		t.Fatal(err)
+	}
+	other := mustOpen(t, table, request(call("another", "ls")))
+	table.End(table.Items(false)[0].ID, Released)
+	mustOpen(t, table, request(call("s", "ls")))
+	if all := table.Items(true); len(all) != MaxPending+2 || all[len(all)-1].Status != "pending" {
+		t.Error(len(all))
+	}
+	table.Close()
+	if other.Wait(context.Background()).End != HubStops {
+		t.Error("not let go")
+	}
+}
+
+// What programs push counts apart, for a session and over all.
+func TestPushedCrowd(t *testing.T) {
+	table := NewTable()
+	push := func(session string) error {
+		r := request(call(session, "ls"))
+		r.Pushed = true
+		_, err := table.Open(r)
+		return err
+	}
+	for range MaxPending {
+		if err := push("s"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := push("s"); !errors.Is(err, ErrCrowded) {
+		t.Error(err)
+	}
+	for i := range MaxPushed - MaxPending {
+		if err := push(fmt.Sprint("made up ", i)); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if err := push("yet another"); !errors.Is(err, ErrFlooded) || table.Pushed() != MaxPushed {
+		t.Error(err, table.Pushed())
+	}
+	for range MaxPending {
+		mustOpen(t, table, request(call("s", "ls"))) // the session's own
+	}
+	if table.Of("claude", "s", false) != MaxPending || table.Of("claude", "s", true) != MaxPending {
+		t.Error(table.Of("claude", "s", false), table.Of("claude", "s", true))
+	}
+	table.Close()
+	if table.Pushed() != 0 || table.Of("claude", "s", true) != 0 {
+		t.Error("still counted")
+	}
+}
+
+func TestIDs(t *testing.T) {
+	table := NewTable()
+	ticket := mustOpen(t, table, request(call("s", "ls")))
+	id := ticket.ID()
+	if item, err := table.Find(strings.ToUpper(id[:3])); err != nil || item.ID != id {
+		t.Error(item.ID, err)
+	}
+	var none *NotFoundError
+	if _, err := table.Find(""); !errors.As(err, &none) {
+		t.Error(err)
+	}
+	if id, like := pick([]string{"abcd", "abce", "xyz2"}, "ab"); id != "" || len(like) != 2 {
+		t.Error(id, like)
+	}
+	if id, _ := pick([]string{"abcd", "abc"}, "abc"); id != "abc" {
+		t.Error(id)
+	}
+	table.Close()
+}
+
+// The beginning of an id that fits a request which ended a moment ago is not
+// taken for another one that waits: whoever types saw the first.
+func TestABeginningNeverMeansAnother(t *testing.T) {
+	table := NewTable()
+	for i := range 200 { // ids are drawn, so some begin alike
+		mustOpen(t, table, request(call(fmt.Sprint(i), "ls")))
+	}
+	byLetter := map[string][]string{}
+	for id := range table.byID {
+		byLetter[id[:1]] = append(byLetter[id[:1]], id)
+	}
+	for letter, ids := range byLetter {
+		if len(ids) < 2 {
+			continue
+		}
+		for _, id := range ids[1:] {
+			table.End(id, TimeOver)
+		}
+		var none *NotFoundError
+		if item, err := table.Find(letter); !errors.As(err, &none) || len(none.Like) != len(ids) {
+			t.Errorf("%s is %s, %v", letter, item.ID, err)
+		}
+		for _, id := range ids[1:] {
+			table.byID[id].ended = time.Now().Add(-seenLately)
+		}
+		if item, err := table.Find(letter); err != nil || item.ID != ids[0] {
+			t.Errorf("%s is %s, %v", letter, item.ID, err)
+		}
+	}
+	table.Close()
+}
+
+func TestShorten(t *testing.T) {
+	table := NewTable()
+	short, long := mustOpen(t, table, request(call("s", "a"))), mustOpen(t, table, request(call("t", "b")))
+	table.Shorten(func(r *Request) time.Time {
+		if r.Event.Session == "s" {
+			return time.Now().Add(time.Millisecond)
+		}
+		return time.Time{}
+	})
+	if got := short.Wait(context.Background()); got.End != TimeOver {
+		t.Error(got.End)
+	}
+	if status(t, table, long.ID()) != "pending" {
+		t.Error("the other one")
+	}
+	table.Close()
+}
+
+func TestWatch(t *testing.T) {
+	table := NewTable()
+	a := mustOpen(t, table, request(call("s", "a")))
+	items, next := table.Watch()
+	if len(items) != 1 || items[0].ID != a.ID() {
+		t.Fatal(items)
+	}
+	_, _, wake, _ := table.Next(next)
+	b := mustOpen(t, table, request(call("s", "b")))
+	<-wake
+	_, _ = table.Reply(a.ID(), yes("me"), fine)
+	table.End(b.ID(), TimeOver)
+	list, end, _, ok := table.Next(next)
+	var notes []string
+	for _, c := range list {
+		notes = append(notes, c.Note)
+	}
+	if !ok || strings.Join(notes, " ") != "feed.received feed.resolved feed.expired" {
+		t.Error(notes, ok)
+	}
+	if line := list[0].Line(); !strings.HasPrefix(string(line), `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
+		t.Errorf("%s", line)
+	}
+	if more, _, _, ok := table.Next(end); len(more) != 0 || !ok {
+		t.Error(more, ok)
+	}
+	if _, _, _, ok := table.Next(end + 1); ok {
+		t.Error("a number nobody gave out")
+	}
+}
+
+// A storm of replies, hang-ups, ends and a close: each request ends once, each
+// waiter hears one and the same end, and of all replies to it at most one was
+// delivered.
+func TestStorm(t *testing.T) {
+	for seed := range uint64(4) {
+		table := NewTable()
+		r := rand.New(rand.NewPCG(seed, 7))
+		var work sync.WaitGroup
+		var open, delivered, heard atomic.Int64
+		written := sync.Map{}
+		for i := range 300 {
+			ctx, cancel := context.WithCancel(context.Background())
+			ticket, err := table.Open(request(call(fmt.Sprint("s", i%20), fmt.Sprint("cmd ", i%7))))
+			if err != nil {
+				cancel()
+				continue
+			}
+			open.Add(1)
+			work.Add(1)
+			go func() {
+				defer work.Done()
+				got := ticket.Wait(ctx)
+				if got.End == Waiting {
+					t.Error("woken for nothing")
+				}
+				if got.End == Answered {
+					heard.Add(1)
+					if _, ok := written.Load(got.ID + got.Said.By); !ok {
+						t.Error("heard what was not written down")
+					}
+				}
+			}()
+			for j := range 2 + r.IntN(3) {
+				pause, by := time.Duration(r.IntN(2000))*time.Microsecond, fmt.Sprint("p", j)
+				slow := time.Duration(r.IntN(300)) * time.Microsecond
+				what := r.IntN(8)
+				work.Add(1)
+				go func() {
+					defer work.Done()
+					time.Sleep(pause)
+					switch what {
+					case 0:
+						cancel()
+					case 1:
+						table.End(ticket.ID(), []End{TimeOver, AgentGone, Released}[j%3])
+					case 2:
+						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd}, "")
+					default:
+						answer, err := table.Reply(ticket.ID(), yes(by), func(r *Request, s *Said) error {
+							time.Sleep(slow)
+							if what == 7 {
+								return errors.New("no room")
+							}
+							written.Store(ticket.ID()+s.By, true)
+							return nil
+						})
+						switch {
+						case err == nil && answer.Outcome == Delivered:
+							delivered.Add(1)
+						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil && answer.Item.End != string(InWindow):
+							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
+						}
+					}
+				}()
+			}
+			_ = cancel
+		}
+		time.Sleep(time.Millisecond)
+		table.Close()
+		work.Wait()
+		if table.Waiting() != 0 || delivered.Load() != heard.Load() {
+			t.Errorf("seed %d: %d delivered, %d heard, %d wait", seed, delivered.Load(), heard.Load(), table.Waiting())
+		}
+		if n := int64(len(table.Items(true))); n != min(open.Load(), keepEnded) {
+			t.Errorf("%d requests ended, %d were opened", n, open.Load())
+		}
+	}
+}

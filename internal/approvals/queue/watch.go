@@ -1,0 +1,107 @@
+package queue
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Change is one thing that happened to a request. Its line is written once,
+// however many watch.
+type Change struct {
+	Note string
+	Item wire.FeedItem
+
+	once sync.Once
+	line []byte
+}
+
+// Line is the change as a line for a stream.
+func (c *Change) Line() []byte {
+	c.once.Do(func() { c.line = NoteLine(c.Note, c.Item) })
+	return c.line
+}
+
+// NoteLine is a notification of a stream.
+func NoteLine(note string, params any) []byte {
+	line, _ := wire.Line(nil, struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", note, params})
+	return line
+}
+
+// keepChanges bounds how far a stream may lag; it is hung up on then and
+// begins anew with what waits.
+const keepChanges = 4096
+
+// pause is how long those who watch wait for a change, so that whoever waits
+// for an answer goes first, and a flurry of changes is one.
+const pause = 2 * time.Millisecond
+
+// changes is what happened lately, in order.
+type changes struct {
+	first  int64 // number of the oldest kept
+	kept   []*Change
+	wake   chan struct{} // closed and replaced soon after a change
+	waking bool
+}
+
+func newChanges() changes { return changes{wake: make(chan struct{})} }
+
+// tell notes a change. The caller holds the table.
+func (t *Table) tell(note string, e *entry) {
+	l := &t.log
+	l.kept = append(l.kept, &Change{Note: note, Item: e.item()})
+	if len(l.kept) > 2*keepChanges {
+		gone := len(l.kept) - keepChanges
+		l.kept = slices.Clone(l.kept[gone:])
+		l.first += int64(gone)
+	}
+	if l.waking {
+		return
+	}
+	l.waking = true
+	time.AfterFunc(pause, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		l.waking = false
+		close(l.wake)
+		l.wake = make(chan struct{})
+	})
+}
+
+// Watch gives what waits now and where to go on from.
+func (t *Table) Watch() (items []wire.FeedItem, next int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.waitingItems(), t.log.first + int64(len(t.log.kept))
+}
+
+// Next gives the changes from a number on, the number behind them, and a
+// channel that is closed soon after the next one. It is false when some were lost.
+func (t *Table) Next(from int64) (list []*Change, next int64, wake <-chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := &t.log
+	end := l.first + int64(len(l.kept))
+	if from < l.first || from > end {
+		return nil, end, l.wake, false
+	}
+	return slices.Clone(l.kept[from-l.first:]), end, l.wake, true
+}
+
+func sortItems(list []wire.FeedItem) {
+	slices.SortFunc(list, func(a, b wire.FeedItem) int {
+		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+			return c
+		}
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Every command that the pages show is one the program takes: it exists, has
+// these flags, and takes that many arguments (a sentence may name a command
+// without them). Nothing is run.
+func TestCommandsInThePagesAreTaken(t *testing.T) {
+	seen := 0
+	for _, page := range pages(t) {
+		for _, line := range shown(page.text) {
+			for _, args := range calls(line.code) {
+				seen++
+				if err := takes(args, line.inText); err != nil {
+					t.Errorf("%s: `hookmux %s`: %v", page.name, strings.Join(args, " "), err)
+				}
+			}
+		}
+	}
+	if seen < 200 {
+		t.Errorf("only %d commands were found", seen)
+	}
+	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux approve", "hookmux guard on one two three"} {
+		if takes(calls(wrong)[0], false) == nil {
+			t.Errorf("%s is taken", wrong)
+		}
+	}
+}
+
+// Links between the pages lead somewhere.
+func TestLinksInThePages(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	for _, page := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(page.text, -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page.name), m[1])); err != nil {
+				t.Errorf("%s: %v", page.name, err)
+			}
+		}
+	}
+}
+
+type page struct{ name, text string }
+
+func pages(t *testing.T) []page {
+	t.Helper()
+	files, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d pages, %v", len(files), err)
+	}
+	var list []page
+	for _, file := range append(files, "../../README.md", "../../CHANGELOG.md", "../../examples/hooks/README.md") {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, page{file, string(b)})
+	}
+	return list
+}
+
+type line struct {
+	code   string
+	inText bool // in a sentence, not in a block
+}
+
+// shown is the code of a page.
+func shown(text string) []line {
+	var list []line
+	for i, part := range strings.Split(text, "```") {
+		if i%2 == 1 {
+			_, block, _ := strings.Cut(part, "\n")
+			for code := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
+				list = append(list, line{code: code})
+			}
+			continue
+		}
+		for j, code := range strings.Split(part, "`") {
+			if j%2 == 1 {
+				list = append(list, line{code, true})
+			}
+		}
+	}
+	return list
+}
+
+// calls are the commands of hookmux in a line of shell. Lines in which
+// something is left open ([ANSWER…], a|b) are no commands.
+func calls(line string) [][]string {
+	file, err := syntax.NewParser().Parse(strings.NewReader(strings.TrimPrefix(line, "$ ")), "")
+	if err != nil {
+		return nil
+	}
+	var list [][]string
+	syntax.Walk(file, func(n syntax.Node) bool {
+		call, ok := n.(*syntax.CallExpr)
+		if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "hookmux" {
+			return true
+		}
+		var args []string
+		for _, word := range call.Args[1:] {
+			arg, err := expand.Literal(nil, word)
+			if err != nil {
+				return false
+			}
+			args = append(args, arg)
+		}
+		if open := strings.Join(args, " "); !strings.ContainsAny(args[0], "|…<*") && !strings.Contains(open, "…") && !strings.Contains(open, "[") {
+			list = append(list, args)
+		}
+		return true
+	})
+	return list
+}
+
+// takes says what is wrong with arguments; named says that some may be missing.
+func takes(args []string, named bool) error {
+	root := newRoot(&world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	root.InitDefaultCompletionCmd(args...)
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	err = cmd.ParseFlags(rest)
+	if missing := (*pflag.ValueRequiredError)(nil); named && (err == nil || errors.As(err, &missing)) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}

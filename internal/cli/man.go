@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/gen/man"
+	"github.com/hookmux/hookmux/internal/version"
+)
+
+// manCommand writes the manual pages; for those who make packages.
+func (w *world) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "man-pages FOLDER",
+		Short:  "Write the manual pages into a folder",
+		Long:   "Writes a manual page for each command into a folder, for packages.",
+		Hidden: true, Example: "  hookmux man-pages /usr/local/share/man/man1", Args: exactly("FOLDER"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			root := cmd.Root()
+			for _, page := range man.Pages(root, version.String) {
+				if err := os.WriteFile(filepath.Join(args[0], page.Name), page.Text, 0o644); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,304 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+var update = flag.Bool("update", false, "write what commands print into the scripts' golden files")
+
+// TestScripts runs every command as a person would, each script with a home
+// and a hub of its own. The script's folder is a git repository, and so a
+// project.
+func TestScripts(t *testing.T) {
+	buildHookClient(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/scripts",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home, err := newHome(env.WorkDir)
+			if err != nil {
+				return err
+			}
+			env.Vars = append(env.Vars, home.env()...)
+			env.Defer(func() {
+				if err := home.end(); err != nil {
+					// Cannot fail a script from here on but by its T.
+					env.T().Fatal(err)
+				}
+			})
+			return nil
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "pty" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0) // not in every sandbox
+			if err == nil {
+				f.Close()
+			}
+			return err == nil, nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":       cmdCode,
+			"denied":     cmdDenied,
+			"passes":     cmdPasses,
+			"payload":    cmdPayload,
+			"eventually": cmdEventually,
+			"take":       cmdTake,
+			"times":      cmdTimes,
+			"write":      cmdWrite,
+		},
+	})
+}
+
+// buildHookClient puts the real hook client beside hookmux, as it is
+// installed.
+var buildHookClient = func() func(*testing.T) {
+	var once sync.Once
+	var failed error
+	return func(t *testing.T) {
+		t.Helper()
+		once.Do(func() {
+			hookmux, err := exec.LookPath("hookmux")
+			if err != nil {
+				failed = err
+				return
+			}
+			out, err := exec.Command("go", "build", "-o", filepath.Join(filepath.Dir(hookmux), "hookmux-hook"), "../../cmd/hookmux-hook").CombinedOutput()
+			if err != nil {
+				failed = fmt.Errorf("build hookmux-hook: %w\n%s", err, out)
+			}
+		})
+		if failed != nil {
+			t.Fatal(failed)
+		}
+	}
+}()
+
+// home is one user: a home and a runtime dir of their own, and a folder with
+// a repository in it.
+type home struct{ base string }
+
+// newHome makes one. Its path is short: a socket's address has little room.
+func newHome(work string) (home, error) {
+	base, err := os.MkdirTemp("/tmp", "hm")
+	if err != nil {
+		base, err = os.MkdirTemp("", "hm")
+	}
+	if err != nil {
+		return home{}, err
+	}
+	h := home{base}
+	for _, dir := range []string{filepath.Join(base, "home"), filepath.Join(work, ".git")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return h, err
+		}
+	}
+	return h, os.WriteFile(filepath.Join(work, ".git/HEAD"), []byte("ref: refs/heads/main\n"), 0o600)
+}
+
+func (h home) env() []string {
+	at := func(part string) string { return filepath.Join(h.base, part) }
+	return []string{
+		"HOME=" + at("home"), "HOOKMUX_RUNTIME_DIR=" + at("run"),
+		"XDG_CONFIG_HOME=" + at("home/.config"), "XDG_STATE_HOME=" + at("home/.local/state"), "XDG_DATA_HOME=" + at("home/.local/share"),
+		"CONFIG=" + at("home/.config/hookmux"), "STATE=" + at("home/.local/state/hookmux"),
+		"TZ=UTC", "LANG=C.UTF-8", "GORACE=atexit_sleep_ms=0",
+	}
+}
+
+func (h home) dirs() (paths.Dirs, error) {
+	return paths.Find((&world{environ: h.env()}).getenv)
+}
+
+// end stops the hub as a system would and leaves nothing behind.
+func (h home) end() error {
+	defer os.RemoveAll(h.base)
+	dirs, err := h.dirs()
+	if err != nil {
+		return err
+	}
+	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
+	signal := syscall.SIGTERM
+	for end := time.Now().Add(20 * time.Second); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
+		if info, err := c.Info(context.Background()); err == nil {
+			_ = syscall.Kill(info.PID, signal)
+		}
+		if time.Now().After(end) {
+			return errors.New("the hub is still there 20 s after SIGTERM")
+		}
+	}
+	// The race detector and a crash speak there, to nobody who listens.
+	log, _ := os.ReadFile(dirs.Log())
+	for _, bad := range []string{"WARNING: DATA RACE", "panic while ", "goroutine 1 ["} {
+		if at := bytes.Index(log, []byte(bad)); at >= 0 {
+			return fmt.Errorf("the hub's log says:\n%s", log[at:min(len(log), at+4000)])
+		}
+	}
+	return nil
+}
+
+// cmdCode runs a command and wants exactly this exit code.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N command args…")
+	}
+	if code := exitCode(ts, args[1], args[2:]...); args[0] != strconv.Itoa(code) {
+		ts.Fatalf("exit code is %d, not %s", code, args[0])
+	}
+}
+
+// exitCode runs a command and gives its exit code.
+func exitCode(ts *testscript.TestScript, command string, args ...string) int {
+	err := ts.Exec(command, args...)
+	if err == nil {
+		return 0
+	}
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		ts.Fatalf("%v", err)
+	}
+	return exit.ExitCode()
+}
+
+// cmdPayload writes what an agent would put on a hook's stdin before it runs a
+// command in the script's folder.
+func cmdPayload(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: payload FILE AGENT COMMAND")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), payload(args[1], args[2], ts.MkAbs(".")), 0o600))
+}
+
+func payload(agent, command, cwd string) []byte {
+	input := map[string]any{"command": command}
+	p := map[string]any{
+		"session_id": agent + "-session", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+		"tool_input": input, "tool_use_id": "call_1", "permission_mode": "default",
+	}
+	if agent == "grok" { // says most things twice, in two spellings
+		p["tool_name"] = "run_terminal_command"
+		for twin, key := range map[string]string{"sessionId": "session_id", "toolName": "tool_name", "toolInput": "tool_input", "toolUseId": "tool_use_id"} {
+			p[twin] = p[key]
+		}
+		p["hookEventName"], p["workspaceRoot"] = "pre_tool_use", cwd
+	}
+	b, _ := json.Marshal(p)
+	return b
+}
+
+// ask lets an agent's hook run before a shell command.
+func ask(ts *testscript.TestScript, agent, command string) int {
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), ".git/payload"), payload(agent, command, ts.MkAbs(".")), 0o600))
+	return exitCode(ts, "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <"$2"`, "sh", agent, filepath.Join(ts.Getenv("WORK"), ".git/payload"))
+}
+
+// cmdEventually runs a command until its stdout fits: the journal is filled
+// behind the answer.
+func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: eventually PATTERN command args…")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	pause := 10 * time.Millisecond
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(pause) {
+		pause += pause / 2
+		_ = ts.Exec(args[1], args[2:]...)
+		if pattern.MatchString(ts.ReadFile("stdout")) != neg {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("20 s and %q still does not hold", args[0])
+		}
+	}
+}
+
+// cmdTake puts what the last command printed into a variable: the first group
+// of a pattern.
+func cmdTake(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: take VARIABLE PATTERN")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	found := pattern.FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(found) < 2 {
+		ts.Fatalf("stdout has no %s", args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+// cmdTimes wants a pattern so many times in a file.
+func cmdTimes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: times N PATTERN FILE")
+	}
+	pattern, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	if n := len(pattern.FindAllString(ts.ReadFile(args[2]), -1)); strconv.Itoa(n) != args[0] {
+		ts.Fatalf("%s is in %s %d times", args[1], args[2], n)
+	}
+}
+
+// cmdWrite writes a text into a file; \n is a line end.
+func cmdWrite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: write FILE TEXT")
+	}
+	text := strings.ReplaceAll(args[1], `\n`, "\n")
+	file := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	ts.Check(os.WriteFile(file, []byte(text+"\n"), 0o644))
+}
+
+// cmdDenied lets an agent ask before a shell command and wants it stopped, in
+// whatever words the agent understands, for this reason.
+func cmdDenied(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: denied AGENT COMMAND REASON")
+	}
+	code := ask(ts, args[0], args[1])
+	said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
+	if code != 2 && !(code == 0 && regexp.MustCompile(`"(deny|block)"`).MatchString(said)) {
+		ts.Fatalf("%s may run %q (exit code %d)", args[0], args[1], code)
+	}
+	if !regexp.MustCompile(args[2]).MatchString(said) {
+		ts.Fatalf("the reason is not %q", args[2])
+	}
+}
+
+// cmdPasses wants that nothing is said about a shell command.
+func cmdPasses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: passes AGENT COMMAND")
+	}
+	if code := ask(ts, args[0], args[1]); code != 0 || ts.ReadFile("stdout") != "" || ts.ReadFile("stderr") != "" {
+		ts.Fatalf("something is said about %q (exit code %d)", args[1], code)
+	}
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// filterFlags are the same for watch and log.
+type filterFlags struct {
+	agents, kinds          []string
+	session, tool, verdict string
+}
+
+func (f *filterFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&f.agents, "agent", nil, "only this agent (repeatable)")
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only this kind, unified or native: tool.before, PreToolUse (repeatable)")
+	cmd.Flags().StringVar(&f.session, "session", "", "only this session: its id, the beginning of it, its title or its pane")
+	cmd.Flags().StringVar(&f.tool, "tool", "", "only this tool name")
+	cmd.Flags().StringVar(&f.verdict, "decision", "", "only what was decided so: allow, deny, ask, modify, none")
+}
+
+func (f *filterFlags) filter() (wire.Filter, error) {
+	out := wire.Filter{Agents: f.agents, Kinds: f.kinds, Session: f.session, Tool: f.tool}
+	if f.verdict != "" {
+		v, err := event.ParseVerdict(f.verdict)
+		if err != nil {
+			return out, usage("--decision: %v", err)
+		}
+		out.Verdict = v.Word()
+	}
+	return out, nil
+}
+
+// wholeID is the id of the session a person means, as `hookmux ps` shows it; a
+// name that no listed session has is taken as an id the journal may know.
+func wholeID(ctx context.Context, c *client.Client, name string) string {
+	if name == "" {
+		return ""
+	}
+	if d, err := c.Session(ctx, name); err == nil {
+		return d.ID
+	}
+	return name
+}
+
+func (w *world) watchCommand() *cobra.Command {
+	var (
+		flags  filterFlags
+		asJSON bool
+		after  string
+		count  int
+	)
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Events as they happen, one line each",
+		Long: `Follows events of all agents. Each line of --json carries a cursor; --after with
+that cursor goes on behind it, so that nothing is missed between two runs. When
+the hub restarts, watch waits for the next one and goes on where it was.`,
+		Example: "  hookmux watch\n  hookmux watch --agent codex --kind tool.before\n  hookmux watch --json --after 1234",
+		Args:    exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter, err := flags.filter()
+			if err != nil {
+				return err
+			}
+			if count < 0 {
+				return usage("--count %d is negative", count)
+			}
+			if err := checkCursor(after); err != nil {
+				return err
+			}
+			return w.watch(cmd.Context(), wire.StreamParams{Filter: filter, After: after}, asJSON, count)
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line: {cursor, event, outcome}")
+	cmd.Flags().StringVar(&after, "after", "", "begin behind this cursor (0: with everything stored)")
+	cmd.Flags().IntVar(&count, "count", 0, "stop after this many events")
+	return cmd
+}
+
+// checkCursor finds a typing error before the hub is asked.
+func checkCursor(after string) error {
+	if _, err := strconv.ParseUint(after, 10, 63); err != nil && after != "" {
+		return usage("--after %q is no cursor; take one from --json, or 0 for the beginning", after)
+	}
+	return nil
+}
+
+func (w *world) watch(ctx context.Context, params wire.StreamParams, asJSON bool, count int) error {
+	c, err := w.hub(ctx)
+	if err != nil {
+		return err
+	}
+	params.Filter.Session = wholeID(ctx, c, params.Filter.Session)
+	style := w.style()
+	shown := newRecent(4096)
+	seen := 0
+	each := func(n client.Note) error {
+		switch {
+		case n.Entry != nil:
+			params.After = n.Entry.Cursor
+			if asJSON {
+				w.jsonLine(n.Entry)
+			} else {
+				w.say("%s", style.Entry(n.Entry))
+			}
+			if n.Entry.Outcome != nil {
+				shown.add(n.Entry.Outcome.ID)
+			}
+			if seen++; count > 0 && seen >= count {
+				return errEnough
+			}
+		case n.Outcome != nil:
+			if !shown.add(n.Outcome.ID) { // the hub has held it against the filter
+				return nil
+			}
+			if asJSON {
+				w.jsonLine(map[string]any{"outcome": n.Outcome})
+			} else if line := style.Outcome(n.Outcome, true); line != "" {
+				w.say("%s", line)
+			}
+			// Decided after its event was stored: who asked for decisions sees
+			// only this of it.
+			if params.Verdict != "" {
+				if seen++; count > 0 && seen >= count {
+					return errEnough
+				}
+			}
+		case n.Ready != nil:
+			params.After = n.Ready.Cursor
+			if !asJSON && seen == 0 {
+				fmt.Fprintln(w.stderr, "watching; events appear as agents report them (Ctrl-C ends)")
+			}
+		case n.Problem != nil:
+			if asJSON {
+				w.jsonLine(map[string]any{"problem": n.Problem})
+			} else {
+				w.say("%s", style.Problem(n.Problem))
+			}
+		case n.Trace != nil:
+			if asJSON {
+				w.jsonLine(map[string]any{"trace": n.Trace})
+			} else {
+				w.say("%s", termsafe.Line("· "+n.Trace.Hook+": "+n.Trace.Text, 400))
+			}
+		}
+		return nil
+	}
+	// What is wrong already is said first: nobody should watch a quiet screen
+	// while the journal is broken.
+	if info, err := c.Info(ctx); err == nil && !asJSON {
+		for i := range info.Problems {
+			w.say("%s", style.Problem(&info.Problems[i]))
+		}
+	}
+	return follow(ctx, func() error { return c.Stream(ctx, params, each) })
+}
+
+func contains(list []string, s string) bool {
+	for _, one := range list {
+		if one == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) jsonLine(v any) {
+	b, err := wire.Line(nil, v)
+	if err == nil {
+		_, _ = w.stdout.Write(b)
+	}
+}
+
+// recent remembers the last ids.
+type recent struct {
+	ids  map[string]bool
+	ring []string
+	size int
+}
+
+func newRecent(size int) *recent { return &recent{ids: map[string]bool{}, size: size} }
+
+func (r *recent) add(id string) bool {
+	if r.ids[id] {
+		return false
+	}
+	r.ids[id] = true
+	if r.ring = append(r.ring, id); len(r.ring) > r.size {
+		delete(r.ids, r.ring[0])
+		r.ring = r.ring[1:]
+	}
+	return true
+}

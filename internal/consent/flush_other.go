@@ -1,7 +1,0 @@
-//go:build !linux
-
-package consent
-
-import "os"
-
-func flush(f *os.File) error { return f.Sync() }

@@ -1,0 +1,135 @@
+// Package hubstart brings a hub up, from whichever hook or command needs one
+// first, so that exactly one comes up however many try at once. Standard
+// library only: the hook client links it.
+//
+// Two locks (flock) tell who does what. start.lock is taken without waiting by
+// the one that spawns; the open file is handed on to the new hub, which lets
+// go of it once its socket answers. Starter or hub may die at any point: the
+// lock goes with the last of them. hub.lock is held by the hub as long as it
+// lives, so that nobody has to guess from a pid or a socket file.
+//
+// hub.alive is written before a hub is spawned and taken away at its clean
+// stop. Found while hub.lock is free, it tells of a death; three deaths within
+// a minute pause starting for a minute, so that a broken hub doesn't cost
+// every tool call of every agent.
+package hubstart
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// MaxLog is the size at which the hub's log is set aside: before a start, and
+// by a hub that runs (package hublog).
+const MaxLog = 8 << 20
+
+// Outcome is what a call of Start came to.
+type Outcome int
+
+// The outcomes of Start.
+const (
+	Started Outcome = iota + 1 // a hub was spawned; its socket will answer soon
+	Busy                       // somebody else is starting one
+	Running                    // one lives; if it doesn't answer it is on its way up or down
+	Held                       // starting is paused after too many deaths
+)
+
+// Options of Start.
+type Options struct {
+	// Env is the environment to take the hub's from; nil stands for this
+	// process's own.
+	Env []string
+	// Force starts although starting is paused: a person asked for it.
+	Force bool
+}
+
+// LockVariable tells a hub which file descriptor is the start lock.
+const LockVariable = "HOOKMUX_START_LOCK_FD"
+
+// ErrRunning is what Hold says when another hub lives.
+var ErrRunning = errors.New("another hub is running; hookmux status shows it")
+
+// FindProgram finds the hookmux program: beside the running one, beside the
+// file which that is a link to, else on PATH.
+func FindProgram(getenv func(string) string) (string, error) {
+	var dirs []string
+	if self, err := os.Executable(); err == nil {
+		dirs = append(dirs, filepath.Dir(self))
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			dirs = append(dirs, filepath.Dir(real))
+		}
+	}
+	dirs = append(dirs, getenv("PATH"))
+	if file := paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))); file != "" {
+		return file, nil
+	}
+	return "", errors.New("hookmux: program not found beside hookmux-hook or on PATH; install both in one directory")
+}
+
+// Ensure starts a hub and waits until reach, which tries the socket, says nil
+// or the time is over. It may be called by any number of processes at once,
+// and gives up early only when nothing can be started or starting is paused.
+func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach func() error) error {
+	pause := 2 * time.Millisecond
+	for {
+		outcome, startErr := Start(d, program, opt)
+		err := reach()
+		if err == nil {
+			return nil
+		}
+		if outcome == Held {
+			return errors.New("the hub died three times within a minute and is not started again yet; see " + d.Log())
+		}
+		if startErr != nil {
+			return startErr
+		}
+		left := time.Until(until)
+		if left <= 0 {
+			return err
+		}
+		time.Sleep(min(pause, left))
+		pause = min(2*pause, 50*time.Millisecond)
+	}
+}
+
+// hubEnv cuts an environment to what a hub needs. Of HOOKMUX_* only the
+// runtime dir passes: the hub that an agent happens to start serves everybody,
+// and must not take its settings from that agent.
+func hubEnv(env []string, d paths.Dirs) []string {
+	var out []string
+	has := map[string]bool{}
+	for _, entry := range env {
+		name, value, ok := strings.Cut(entry, "=")
+		if !ok || has[name] || !passes(name) {
+			continue
+		}
+		if value == "" && (name == "PATH" || name == "HOME") {
+			continue
+		}
+		has[name] = true
+		out = append(out, entry)
+	}
+	if !has["PATH"] {
+		out = append(out, "PATH="+defaultPath)
+	}
+	if !has["HOME"] && d.Home != "" {
+		out = append(out, "HOME="+d.Home)
+	}
+	return append(out, LockVariable+"=3")
+}
+
+// defaultPath stands in where a hook was run without a PATH.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
+
+func passes(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TMPDIR", paths.RuntimeVariable:
+		return true
+	}
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+}

@@ -1,0 +1,401 @@
+//go:build unix
+
+package hubstart
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// The test binary is its own hub: Start runs it as `<test binary> hub`.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "hub" {
+		if err := actAsHub(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func actAsHub() error {
+	d, err := paths.Find(os.Getenv)
+	if err != nil {
+		return err
+	}
+	if err := addLine(d, "starts", strconv.Itoa(os.Getpid())); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(d.Runtime, "die")); err == nil {
+		return errors.New("told to die")
+	}
+	life, err := Hold(d)
+	if err != nil {
+		return err
+	}
+	if err := describe(d); err != nil {
+		return err
+	}
+	_ = os.Remove(d.Socket())
+	l, err := net.Listen("unix", d.Socket())
+	if err != nil {
+		return err
+	}
+	life.Ready()
+	go func() {
+		for {
+			if c, err := l.Accept(); err == nil {
+				_ = c.Close()
+			}
+		}
+	}()
+	for range 600 { // a minute, should the test forget us
+		time.Sleep(20 * time.Millisecond)
+		if _, err := os.Stat(d.Socket()); err != nil {
+			return life.Stop()
+		}
+		if _, err := os.Stat(filepath.Join(d.Runtime, "crash")); err == nil {
+			os.Exit(3)
+		}
+	}
+	return life.Stop()
+}
+
+// describe tells the test what the hub's world looks like.
+func describe(d paths.Dirs) error {
+	cwd, _ := os.Getwd()
+	mask := syscall.Umask(0o077)
+	pgid, _ := syscall.Getpgid(0)
+	lines := append(os.Environ(),
+		"cwd "+cwd, fmt.Sprintf("umask %o", mask), fmt.Sprintf("leader %v", pgid == os.Getpid()))
+	for fd := 0; fd < 64; fd++ {
+		var st syscall.Stat_t
+		if syscall.Fstat(fd, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFIFO {
+			lines = append(lines, fmt.Sprintf("pipe %d", fd))
+		}
+	}
+	return addLine(d, "world", strings.Join(lines, "\n"))
+}
+
+func addLine(d paths.Dirs, name, text string) error {
+	f, err := os.OpenFile(filepath.Join(d.Runtime, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text + "\n")
+	return errors.Join(err, f.Close())
+}
+
+func place(t *testing.T) paths.Dirs {
+	t.Helper()
+	base := t.TempDir()
+	vars := map[string]string{"HOME": base, paths.RuntimeVariable: filepath.Join(base, "run")}
+	d, err := paths.Find(func(name string) string { return vars[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { endHub(t, d) })
+	return d
+}
+
+// endHub makes the hub go by taking its socket away, and waits until it is
+// gone: the next thing to happen is the removal of its directory.
+func endHub(t *testing.T, d paths.Dirs) {
+	t.Helper()
+	eventually(t, "the hub is gone", func() bool {
+		_ = os.Remove(d.Socket()) // each time: it may not have been there yet
+		return !Lives(d)
+	})
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("never: " + what)
+		}
+	}
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+func options(d paths.Dirs, more ...string) Options {
+	return Options{Env: append([]string{"HOME=" + d.Home, paths.RuntimeVariable + "=" + d.Runtime}, more...)}
+}
+
+func reach(d paths.Dirs) func() error {
+	return func() error {
+		c, err := net.Dial("unix", d.Socket())
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	}
+}
+
+func lines(d paths.Dirs, name string) []string {
+	text, _ := os.ReadFile(filepath.Join(d.Runtime, name))
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+func soon() time.Time { return time.Now().Add(20 * time.Second) }
+
+func TestManyStartOne(t *testing.T) {
+	d, program := place(t), self(t)
+	var started atomic.Int32
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			if outcome, err := Start(d, program, options(d)); err != nil {
+				t.Error(err)
+			} else if outcome == Started {
+				started.Add(1)
+			}
+			if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if started.Load() != 1 || len(lines(d, "starts")) != 1 {
+		t.Errorf("%d spawned, started: %v", started.Load(), lines(d, "starts"))
+	}
+	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Running {
+		t.Errorf("outcome %v, %v", outcome, err)
+	}
+	if _, err := Hold(d); !errors.Is(err, ErrRunning) {
+		t.Errorf("a second hub: %v", err)
+	}
+}
+
+func TestHubIsCutOff(t *testing.T) {
+	d := place(t)
+	// A pipe that some agent left open in us, not marked close-on-exec.
+	var pipe [2]int
+	if err := syscall.Pipe(pipe[:]); err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(pipe[0])
+	defer syscall.Close(pipe[1])
+	opt := options(d, "USER=u", "LC_ALL=C", "XDG_DATA_HOME="+d.Home+"/data", "HOOKMUX_DISABLED=1", "SECRET=1", "PATH=", "LC_ALL=twice")
+	if err := Ensure(d, self(t), opt, soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	world := lines(d, "world")
+	for _, want := range []string{
+		"cwd /", "umask 77", "leader true", "HOME=" + d.Home, "USER=u", "LC_ALL=C", "XDG_DATA_HOME=" + d.Home + "/data",
+		"PATH=" + defaultPath, LockVariable + "=3", paths.RuntimeVariable + "=" + d.Runtime,
+	} {
+		if !slices.Contains(world, want) {
+			t.Errorf("no %q in\n%s", want, strings.Join(world, "\n"))
+		}
+	}
+	for _, line := range world {
+		if strings.HasPrefix(line, "pipe ") || strings.HasPrefix(line, "SECRET") || strings.Contains(line, "DISABLED") || strings.Contains(line, "twice") {
+			t.Errorf("the hub has %q", line)
+		}
+	}
+	if info, err := os.Stat(d.Log()); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("log: %v, %v", info, err)
+	}
+}
+
+func TestDeathsPause(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	if err := addLine(d, "die", ""); err != nil {
+		t.Fatal(err)
+	}
+	err := Ensure(d, program, options(d), soon(), reach(d))
+	if err == nil || !strings.Contains(err.Error(), "died three times") {
+		t.Fatalf("%v", err)
+	}
+	if n := len(lines(d, "starts")); n != tooMany {
+		t.Errorf("%d starts", n)
+	}
+	until, paused := Paused(d)
+	if left := time.Until(until); !paused || left <= 0 || left > pause {
+		t.Errorf("paused %v, until %v", paused, until)
+	}
+	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Held {
+		t.Errorf("outcome %v, %v", outcome, err)
+	}
+	// A person may insist, and what they start counts as alive.
+	if err := os.Remove(filepath.Join(d.Runtime, "die")); err != nil {
+		t.Fatal(err)
+	}
+	forced := options(d)
+	forced.Force = true
+	if err := Ensure(d, program, forced, soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Forget(d); err != nil {
+		t.Fatal(err)
+	}
+	if _, paused := Paused(d); paused {
+		t.Error("still paused")
+	}
+	if err := Forget(d); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	if !Lives(d) {
+		t.Error("a hub that answers doesn't live")
+	}
+	endHub(t, d)
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	if got := readDeaths(d, time.Now()); len(got) != 0 {
+		t.Errorf("a clean stop counts as death: %v", got)
+	}
+	if err := addLine(d, "crash", ""); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the hub crashed", func() bool { return !Lives(d) })
+	if err := os.Remove(filepath.Join(d.Runtime, "crash")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	if got := readDeaths(d, time.Now()); len(got) != 1 {
+		t.Errorf("deaths: %v", got)
+	}
+}
+
+func TestPauseByTheClock(t *testing.T) {
+	d := place(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	now := time.UnixMilli(1_790_000_000_000)
+	for _, ago := range []time.Duration{70 * time.Second, 30 * time.Second, 20 * time.Second} {
+		if err := noteDeath(d, now.Add(-ago)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if until, paused := pausedAt(d, now); !paused || !until.Equal(now.Add(40*time.Second)) {
+		t.Errorf("%v %v", until, paused)
+	}
+	if _, paused := pausedAt(d, now.Add(41*time.Second)); paused {
+		t.Error("paused for more than a minute")
+	}
+	if _, paused := pausedAt(d, now.Add(-25*time.Second)); paused {
+		t.Error("deaths in the future count")
+	}
+	if err := Forget(d); err != nil {
+		t.Fatal(err)
+	}
+	for _, ago := range []time.Duration{90 * time.Second, 40 * time.Second, 10 * time.Second} {
+		if err := noteDeath(d, now.Add(-ago)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, paused := pausedAt(d, now); paused {
+		t.Error("three deaths in 80 seconds pause")
+	}
+	if err := os.WriteFile(d.DeathsFile(), []byte("junk\n-5 \x00\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, paused := pausedAt(d, now); paused {
+		t.Error("junk pauses")
+	}
+}
+
+func TestNothingToStart(t *testing.T) {
+	d := place(t)
+	err := Ensure(d, filepath.Join(d.Home, "none"), options(d), soon(), reach(d))
+	if !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(d.AliveFile()); !os.IsNotExist(err) {
+		t.Error("what never started left a mark")
+	}
+}
+
+func TestLogIsSetAside(t *testing.T) {
+	d := place(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.Log(), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(d.Log(), MaxLog+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := Ensure(d, self(t), options(d), soon(), reach(d)); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(d.Log() + ".1"); err != nil || info.Size() != MaxLog+1 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if info, err := os.Stat(d.Log()); err != nil || info.Size() > MaxLog {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestFindProgram(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "hookmux")
+	path := func(string) string { return "relative" + string(os.PathListSeparator) + dir }
+	if got, err := FindProgram(path); err == nil {
+		t.Errorf("found %s", got)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindProgram(path); err == nil {
+		t.Errorf("found %s, which can't be run", got)
+	}
+	if err := os.Chmod(file, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindProgram(path); err != nil || got != file {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A place in which no hub shall come up stays without one.
+func TestPauseKeepsHubsAway(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := Pause(d); err != nil {
+		t.Fatal(err)
+	}
+	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Held {
+		t.Errorf("outcome %v, %v", outcome, err)
+	}
+	if got := strings.Join(lines(d, "starts"), ""); got != "" {
+		t.Errorf("started %q", got)
+	}
+}

@@ -1,0 +1,210 @@
+//go:build unix
+
+package hubstart
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// Start spawns `hookmux hub` unless one lives, is being started, or starting
+// is paused. It doesn't wait for the socket.
+func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
+	if err := d.MakeRuntime(); err != nil {
+		return 0, err
+	}
+	lock, err := os.OpenFile(d.StartLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	// Closing our end keeps the lock where a hub has got the other one.
+	defer func() { _ = lock.Close() }()
+	if err := flock(lock); err != nil {
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return Busy, nil
+		}
+		return 0, &os.PathError{Op: "lock", Path: d.StartLock(), Err: err}
+	}
+
+	alive, err := lives(d)
+	if err != nil {
+		return 0, err
+	}
+	if alive {
+		return Running, nil
+	}
+	now := time.Now()
+	if err := lookForDeath(d, now); err != nil {
+		return 0, err
+	}
+	if _, paused := pausedAt(d, now); paused && !opt.Force {
+		return Held, nil
+	}
+	if opt.Env == nil {
+		opt.Env = os.Environ()
+	}
+	// From here on only a clean stop makes it no death.
+	if err := os.WriteFile(d.AliveFile(), []byte("starting\n"), 0o600); err != nil {
+		return 0, err
+	}
+	if err := spawn(d, hubProgram, opt.Env, lock); err != nil {
+		_ = os.Remove(d.AliveFile()) // nothing was started, so nothing can die
+		return 0, err
+	}
+	return Started, nil
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err != syscall.EINTR {
+			return err
+		}
+	}
+}
+
+// lives tells whether a hub holds the life lock.
+func lives(d paths.Dirs) (bool, error) {
+	f, err := os.OpenFile(d.LifeLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }() // lets go of the lock as well
+	switch err := flock(f); {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return true, nil
+	default:
+		return false, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
+	}
+}
+
+// lookForDeath notes the death of a hub that left its mark behind.
+func lookForDeath(d paths.Dirs, now time.Time) error {
+	err := os.Remove(d.AliveFile())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return noteDeath(d, now)
+}
+
+// spawn runs the hub cut off from everything of ours: an agent waits for
+// every process that holds its pipes, and kills its own session and group.
+func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
+	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
+		_ = os.Rename(d.Log(), d.Log()+".1") // a log too long is better than no hub
+	}
+	log, err := os.OpenFile(d.Log(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the hub has its own
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = null.Close() }()
+
+	closeOnExec()
+	// The hub's own files must be private from the first one on. For the
+	// moment this holds for us as well, which does no harm.
+	old := syscall.Umask(0o077)
+	defer syscall.Umask(old)
+	proc, err := os.StartProcess(program, []string{program, "hub"}, &os.ProcAttr{
+		Dir:   "/",
+		Env:   hubEnv(env, d),
+		Files: []*os.File{null, log, log, lock},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return err
+	}
+	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
+	return nil
+}
+
+// Life is a hub's hold on being the only one.
+type Life struct {
+	dirs paths.Dirs
+	lock *os.File
+}
+
+// Hold makes the calling process the hub, or says ErrRunning. It keeps
+// retrying for a moment, because a starter that looks whether a hub lives
+// holds the lock for an instant.
+func Hold(d paths.Dirs) (*Life, error) {
+	if err := d.MakeRuntime(); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(d.LifeLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		err := flock(f)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) || try == 40 {
+			_ = f.Close() // the lock was never ours
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, ErrRunning
+			}
+			return nil, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	syscall.Umask(0o077)
+	if err := os.WriteFile(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &Life{dirs: d, lock: f}, nil
+}
+
+// Ready lets the start lock go. The hub calls it once its socket answers.
+func (l *Life) Ready() {
+	text, ok := os.LookupEnv(LockVariable)
+	if !ok {
+		return
+	}
+	_ = os.Unsetenv(LockVariable) // not for the hub's children
+	// Only the number that Start hands out: anything else isn't ours to close.
+	if fd, err := strconv.Atoi(text); err == nil && fd == 3 && sameFile(fd, l.dirs.StartLock()) {
+		_ = syscall.Close(fd) // closing is all there is to do
+	}
+}
+
+// sameFile guards against a variable that was inherited without its file.
+func sameFile(fd int, path string) bool {
+	var a, b syscall.Stat_t
+	return syscall.Fstat(fd, &a) == nil && syscall.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+}
+
+// Stop is the clean end: it takes the mark away, then the lock, in this
+// order, so that no starter sees a mark without a hub.
+func (l *Life) Stop() error {
+	err := os.Remove(l.dirs.AliveFile())
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, l.lock.Close())
+}
+
+// Lives tells whether a hub is there, answering or not.
+func Lives(d paths.Dirs) bool {
+	if _, err := os.Stat(d.LifeLock()); err != nil {
+		return false
+	}
+	alive, err := lives(d)
+	return err == nil && alive
+}

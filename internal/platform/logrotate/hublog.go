@@ -1,0 +1,78 @@
+// Package hublog keeps the log of a running hub from growing for ever.
+//
+// Contract: whoever starts the hub opens hub.log and makes it the hub's output
+// (package hubstart). When it has become too long it is set aside as hub.log.1,
+// in place of an older one, and a new hub.log takes its place, also for what
+// the runtime itself has to say when the program crashes. Output that is not
+// that file (a terminal, a service manager, somebody's own file) is left alone.
+// A log that cannot be set aside is written on: too long is better than none.
+package logrotate
+
+import (
+	"io"
+	"os"
+	"sync"
+)
+
+// Writer is where a hub logs to. It is safe for concurrent use.
+type Writer struct {
+	mu   sync.Mutex
+	out  *os.File
+	path string
+	max  int64
+	// tried is the size at which setting it aside failed: it is tried again
+	// when as much has been added.
+	tried int64
+	// takeOver makes next what out is.
+	takeOver func(next, out *os.File) error
+}
+
+// New is a writer to out, which is set aside when it is the file at path and
+// has become longer than max. Any other out is returned as it is.
+func New(out io.Writer, path string, max int64) io.Writer {
+	file, ok := out.(*os.File)
+	if !ok || !same(file, path) {
+		return out
+	}
+	return &Writer{out: file, path: path, max: max, takeOver: takeOver}
+}
+
+func same(file *os.File, path string) bool {
+	is, err := file.Stat()
+	if err != nil || !is.Mode().IsRegular() {
+		return false
+	}
+	there, err := os.Lstat(path)
+	return err == nil && os.SameFile(is, there)
+}
+
+// Write appends p, in one piece, to the log or to the one that follows it.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if info, err := w.out.Stat(); err == nil && info.Size()+int64(len(p)) > w.max && info.Size() >= w.tried {
+		if w.turn() != nil {
+			w.tried = info.Size() + w.max
+		} else {
+			w.tried = 0
+		}
+	}
+	return w.out.Write(p)
+}
+
+// turn begins a new file. The old one is set aside first, unless somebody took
+// it away already.
+func (w *Writer) turn() error {
+	if same(w.out, w.path) {
+		if err := os.Rename(w.path, w.path+".1"); err != nil {
+			return err
+		}
+	}
+	// Nobody's link is followed: whatever is there now is not ours.
+	next, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer next.Close() // out is the same file from now on
+	return w.takeOver(next, w.out)
+}

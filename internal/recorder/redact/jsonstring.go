@@ -1,0 +1,208 @@
+package redact
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/jsonstring"
+)
+
+// str reads the string at pos. Most strings are clean and short: for them this
+// is one pass, and nothing is copied. Only when something could be a secret, is
+// too long, is broken or hides behind \u, the string is decoded and looked at.
+func (w *walker) str(secret string) bool {
+	src := w.src
+	start := w.pos + 1
+	i := start
+	escaped, unsure, broken := false, secret != "", false
+scan:
+	for {
+		i = skipPlain(src, i)
+		if i >= len(src) {
+			return false
+		}
+		switch class[src[i]] {
+		case classAnchor:
+			unsure = unsure || candidate(src, start, i)
+			i++
+		case classQuote:
+			break scan
+		case classEscape:
+			if i+1 >= len(src) {
+				return false
+			}
+			escaped = true
+			switch src[i+1] {
+			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+				i += 2
+			case 'u':
+				if jsonstring.Hex4(src[i+2:]) < 0 {
+					return false
+				}
+				unsure = true
+				i += 6
+			default:
+				return false
+			}
+		case classHigh:
+			r, size := utf8.DecodeRuneInString(src[i:])
+			broken = broken || r == utf8.RuneError && size == 1
+			i += size
+		default:
+			return false // a control character
+		}
+	}
+	w.lastString, w.lastEscape = span{start: start, end: i}, false
+	w.pos = i + 1
+	if !unsure && !broken && i-start <= w.limit {
+		return true
+	}
+	w.lastEscape = escaped
+	text := src[start:i]
+	if escaped {
+		w.decoded = jsonstring.AppendUnescaped(slices.Grow(w.decoded[:0], len(text)), text)
+		text = view(w.decoded)
+	}
+	if secret != "" && text != "" && !isMark(text) && !isReference(text) {
+		w.flush(start)
+		w.dst = appendMark(w.dst, secret)
+		w.base = i
+		w.rep.Redacted++
+		return true
+	}
+	w.rewrite(text, start, i, broken)
+	return true
+}
+
+// isReference: an MCP server's configuration names variables, and the name is
+// what the reader of a journal wants.
+func isReference(s string) bool {
+	if len(s) < 2 || s[0] != '$' {
+		return false
+	}
+	if s[1] == '{' && s[len(s)-1] == '}' {
+		return run(s, 2, setName) == len(s)-1
+	}
+	return !isDigit(s[1]) && isUpperName(s[1:]) && run(s, 1, setName) == len(s)
+}
+
+// rewrite replaces the raw string src[start:end], whose decoded form is text,
+// if anything has to change.
+func (w *walker) rewrite(text string, start, end int, broken bool) {
+	clean := text
+	if broken {
+		clean = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
+	} else if len(text) <= w.limit {
+		if _, found := next(text, 0); !found {
+			return
+		}
+	}
+	w.flush(start - 1)
+	w.text(clean, text, true)
+	w.base = end + 1
+}
+
+// text appends s as a JSON string, redacted and cut. orig is what the note on a
+// cut describes; checked says that s is valid UTF-8.
+func (w *walker) text(s, orig string, checked bool) {
+	if !checked && !utf8.ValidString(s) {
+		s = string(bytes.ToValidUTF8([]byte(s), []byte("\ufffd")))
+	}
+	long := false
+	for range maxPasses {
+		n := w.rep.Redacted
+		w.rebuilt, w.spare = w.spare, w.rebuilt
+		w.rebuilt = w.pass(w.rebuilt[:0], s)
+		long = long || len(w.rebuilt) > w.limit
+		if w.rep.Redacted == n {
+			break
+		}
+		s = view(w.rebuilt)
+	}
+	out := w.rebuilt
+	if long {
+		out = appendCut(out[:cutIndex(out, w.limit-cutRoom)], orig)
+		w.rep.Cut++
+	}
+	w.dst = jsonstring.AppendQuoted(w.dst, out)
+	w.rebuilt = out
+}
+
+// pass appends s with its secrets replaced, up to a little more than the limit.
+func (w *walker) pass(out []byte, s string) []byte {
+	at := 0
+	for len(out) <= w.limit {
+		sp, found := w.nextInReach(s, at, len(out))
+		if !found {
+			// One byte more than allowed is enough to know.
+			return append(out, s[at:min(len(s), at+min(len(s), w.limit-len(out)+1))]...)
+		}
+		out = append(out, s[at:sp.start]...)
+		if len(out) <= w.limit {
+			w.rep.Redacted++
+		}
+		out = appendMark(out, sp.kind)
+		at = sp.end
+	}
+	return out
+}
+
+// cutIndex returns the last place up to at where s may be cut: not inside a
+// character, and not inside a replacement.
+func cutIndex(s []byte, at int) int {
+	at = min(at, len(s))
+	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	for j := at - 1; j >= 0 && at-j < maxMark; j-- {
+		if s[j] == '[' && j+markLen(view(s[j:])) > at {
+			return j
+		}
+	}
+	return at
+}
+
+// nextInReach is next for a string that may be cut: of a giant, only what can
+// still come before the cut is searched.
+func (w *walker) nextInReach(s string, at, have int) (span, bool) {
+	const slack = 64 << 10 // what a secret that begins before the cut may need
+	if len(s)-at <= slack || w.limit-have >= len(s)-at-slack {
+		return next(s, at)
+	}
+	part := s[:at+w.limit-have+slack]
+	sp, found := next(part, at)
+	if found && sp.end == len(part) {
+		return next(s, at) // it may go on behind the part
+	}
+	return sp, found
+}
+
+const (
+	cutHead = "…[cut: "
+	cutMid  = " bytes, sha256 "
+	cutHash = 8 // bytes of the hash that are shown
+	// cutRoom is the longest the note can be; 19 is the digits of an int64.
+	cutRoom = len(cutHead) + 19 + len(cutMid) + 2*cutHash + len("]")
+)
+
+func appendCut(dst []byte, orig string) []byte {
+	h := sha256.New()
+	// Fed in parts through a small buffer: a copy of a giant string is avoided.
+	var buf [4096]byte
+	for at := 0; at < len(orig); {
+		n := copy(buf[:], orig[at:])
+		h.Write(buf[:n])
+		at += n
+	}
+	var sum [sha256.Size]byte
+	h.Sum(sum[:0])
+	dst = append(dst, cutHead...)
+	dst = strconv.AppendInt(dst, int64(len(orig)), 10)
+	dst = append(dst, cutMid...)
+	dst = hex.AppendEncode(dst, sum[:cutHash])
+	return append(dst, ']')
+}

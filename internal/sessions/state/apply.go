@@ -1,0 +1,254 @@
+package state
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// Apply takes one event of an agent in. It is cheap and its cost does not
+// depend on how many sessions there are.
+func (b *Book) Apply(ev *event.Event, rules Rules) Change { return b.ApplyNumbered(ev, 0, rules) }
+
+// ApplyNumbered is Apply for a sender that numbers its calls: a number below
+// that of a turn's start cannot touch that turn.
+func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
+	n := input{ev: ev, at: ev.Time, seq: seq, rules: rules}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key, ok := b.findSession(&n)
+	if !ok {
+		return Change{Key: key, Stale: n.stale}
+	}
+	old := b.store.getSession(key)
+	c := Change{Key: key, Subagent: n.actor != ""}
+	var next *Session
+	if old != nil {
+		next = old.copySession()
+	} else {
+		next = &Session{
+			Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
+			Machine: MachineState{Base: NeverRan, BaseSince: n.at},
+		}
+	}
+	next.recordFacts(&n)
+	if !rules.Off {
+		next.applySignal(&n, &c)
+	}
+	b.commitChange(old, next, &c)
+	return c
+}
+
+// findSession finds the session an event counts for: a subagent's counts for the
+// session it works for.
+func (b *Book) findSession(n *input) (Key, bool) {
+	ev := n.ev
+	key := Key{ev.Agent, ev.Session}
+	if key.ID == "" {
+		if ev.Where.PID == 0 {
+			n.stale = "the event names no session"
+			return key, false
+		}
+		// Not an id an agent would give, so that it is never resumed.
+		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
+	}
+	if parent, ok := b.children[key]; ok && b.store.hasSession(parent) {
+		n.actor, n.child = key.ID, true
+		return parent, true
+	}
+	sub := ev.Subagent
+	if sub == nil {
+		return key, true
+	}
+	n.actor = sub.ID
+	if n.actor == "" {
+		n.actor = sub.Type
+	}
+	if n.actor == "" {
+		n.actor = "?"
+	}
+	if sub.Parent != "" && sub.Parent != ev.Session {
+		parent := Key{ev.Agent, sub.Parent}
+		if above, ok := b.children[parent]; ok { // a helper's helper
+			parent = above
+		}
+		n.child = true
+		return parent, b.store.hasSession(parent) || n.unknownParent()
+	}
+	if sub.ID == ev.Session && n.rules.Spec != nil && n.rules.Spec.ChildSessions {
+		n.child = true
+		return key, n.unknownParent()
+	}
+	return key, true
+}
+
+// recordFacts keeps what an event says about the session, whatever it says about the
+// status.
+func (s *Session) recordFacts(n *input) {
+	ev := n.ev
+	if n.at.After(s.LastEvent) {
+		s.LastEvent = n.at
+	}
+	if n.seq > s.Machine.Seq {
+		s.Machine.Seq = n.seq
+	}
+	if n.actor == "" || !n.child {
+		if n.actor == "" {
+			setIfGiven(&s.Cwd, ev.Cwd)
+		}
+		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
+			s.Place = ev.Where
+		}
+	}
+	if n.actor != "" {
+		return
+	}
+	setIfGiven(&s.Mode, ev.Mode)
+	setIfGiven(&s.Model, ev.Model)
+	setIfGiven(&s.Version, ev.AgentVersion)
+	setIfGiven(&s.Transcript, ev.Transcript)
+	if ev.Attended != event.AttendedUnknown {
+		s.Attended = ev.Attended
+	}
+	s.recordTitles(n)
+}
+
+func setIfGiven(into *string, said string) {
+	if said != "" && *into != said { // the old one holds on to less memory
+		*into = said
+	}
+}
+
+// applySignal follows what the event says about the status.
+func (s *Session) applySignal(n *input, c *Change) {
+	signal := n.statusSignal()
+	if signal == agent.SignalNests {
+		s.Machine.NestedTurns++
+		return
+	}
+	switch n.ev.Kind {
+	case event.SubagentStart, event.SubagentEnd:
+		s.trackSubagent(n)
+		return
+	}
+	if n.actor != "" {
+		s.subagentReported(n, signal, c)
+		return
+	}
+	if why := s.staleReason(n, signal); why != "" {
+		c.Stale = why
+		s.recordLateFiles(n)
+		return
+	}
+	switch signal {
+	case agent.SignalStarts:
+		s.sessionStarted(n, c)
+	case agent.SignalLeaves:
+		s.sessionEnded(n, c)
+	case agent.SignalPrompts:
+		s.promptSubmitted(n, c)
+	case agent.SignalWorks:
+		s.workReported(n, c)
+	case agent.SignalBreathes:
+		s.activityReported(n)
+	case agent.SignalRecovers:
+		if t := s.Turn; t != nil && !t.Open() && t.Result == APIError && (n.turnID() == "" || n.turnID() == t.ID) {
+			s.reopenTurn(n.at)
+		}
+		s.activityReported(n)
+	case agent.SignalSays:
+		if s.Turn.Open() {
+			s.Machine.Activity = foldLine(n.ev.Message, maxLabel)
+		}
+	case agent.SignalAsks:
+		s.addAsk(n)
+	case agent.SignalNudges:
+		if s.Machine.Base == Running && len(s.Asks) == 0 {
+			s.addAsk(n)
+		}
+	case agent.SignalAnswered:
+		s.resolveAsk(n)
+	case agent.SignalFaults:
+		if s.Machine.ModelError = foldLine(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
+			s.Machine.ModelError = "the model could not be asked"
+		}
+	case agent.SignalEnds:
+		s.turnEnded(n, c)
+	case agent.SignalFails:
+		s.Machine.NestedTurns = 0
+		s.finishTurn(n, c, APIError)
+	case agent.SignalInterrupts:
+		if n.ev.Kind == event.UserAttention {
+			s.agentIdle(n, c)
+			return
+		}
+		s.Machine.NestedTurns = 0
+		s.finishTurn(n, c, Interrupted)
+	case agent.SignalSettles:
+		s.agentSettled(n, c)
+	}
+}
+
+// staleReason says why an event must not touch the status: it belongs to a turn that
+// is over, or to a time before what is known.
+func (s *Session) staleReason(n *input, signal agent.Signal) string {
+	if !s.Live() {
+		switch {
+		case n.at.Before(s.Ended):
+			return "older than the session's end"
+		case signal == agent.SignalStarts || signal == agent.SignalPrompts || signal == agent.SignalAsks:
+		case n.ev.Kind == event.ToolBefore && n.at.After(s.Ended):
+		default:
+			return "the session has ended"
+		}
+		return ""
+	}
+	t := s.Turn
+	if t == nil {
+		return ""
+	}
+	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) {
+		return "of a turn that is over"
+	}
+	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.Machine.fromOtherProcess(n) {
+		return "sent before the turn began"
+	}
+	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {
+		return "older than the turn"
+	}
+	return ""
+}
+
+// subagentReported: a subagent reports. It counts for the session, but its turns are
+// not the session's.
+func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
+	if !s.Live() {
+		c.Stale = "the session has ended"
+		return
+	}
+	switch signal {
+	case agent.SignalLeaves, agent.SignalEnds, agent.SignalFails, agent.SignalInterrupts:
+		s.endSubagent(n)
+	case agent.SignalStarts, agent.SignalPrompts:
+		if n.child {
+			s.changeSubagent(n, func(sub *Subagent) { sub.Ended = time.Time{} })
+		}
+	case agent.SignalAsks:
+		s.addAsk(n)
+	case agent.SignalAnswered:
+		s.resolveAsk(n)
+	case agent.SignalWorks:
+		switch {
+		case n.ev.Tool == nil:
+		case n.ev.Kind == event.ToolBefore && !s.Machine.endCameFirst(n.ev.Tool.CallID):
+			s.toolBegan(n)
+		case n.ev.Kind == event.ToolAfter:
+			s.toolDone(n)
+		}
+	}
+	if s.Turn.Open() && s.Machine.Base == Unsure {
+		s.Machine.setBase(Running, n.at)
+	}
+}

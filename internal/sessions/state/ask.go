@@ -1,0 +1,96 @@
+package state
+
+// addAsk: a person must decide something now.
+func (s *Session) addAsk(n *input) {
+	if !s.Live() {
+		s.reviveSession()
+	}
+	ask := Ask{At: n.at, Actor: n.actor, What: foldLine(n.ev.Message, maxSummary)}
+	if tool := n.ev.Tool; tool != nil {
+		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
+		if label := Label(tool, s.Cwd); label != "" {
+			ask.What = label
+		}
+	}
+	s.Machine.linkToCall(&ask)
+	if s.Machine.callFinished(ask.Call) && !s.Machine.callOpen(ask.Call) {
+		return // its result overtook the question
+	}
+	for i := range s.Machine.Calls {
+		if c := &s.Machine.Calls[i]; c.Approved && c.ID == ask.Call && c.Digest == ask.Digest {
+			return // asked again after the yes
+		}
+	}
+	for i := range s.Asks {
+		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.namesNoCall() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
+			return // said again: it has waited since the first time
+		}
+	}
+	// What was asked without saying about what is now said.
+	for i := range s.Asks {
+		if old := &s.Asks[i]; old.Actor == ask.Actor && old.namesNoCall() {
+			ask.At = old.At
+			s.Asks = replaceAt(s.Asks, i, ask)
+			return
+		}
+	}
+	s.Asks = appendBounded(s.Asks, ask, maxAsks)
+	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
+		// Somebody is asked, so something goes on.
+		if s.Turn.Open() {
+			s.Machine.setBase(Running, n.at)
+		} else {
+			s.Machine.setBase(Idle, n.at)
+		}
+	}
+}
+
+// namesNoCall reports whether nothing tells which call is asked about.
+func (a *Ask) namesNoCall() bool { return a.Call == "" && a.Tool == "" }
+
+// isAbout reports whether the question is about this call.
+func (a *Ask) isAbout(c *Call) bool {
+	if a.Call != "" && c.ID != "" {
+		return a.Call == c.ID
+	}
+	if a.Tool == "" {
+		return false
+	}
+	if a.Tool == c.Tool && (a.Digest == c.Digest || a.Digest == 0 || c.Digest == 0) {
+		return true
+	}
+	return false
+}
+
+// resolveAsk: somebody answered, or the question was taken back.
+func (s *Session) resolveAsk(n *input) {
+	if len(s.Asks) == 0 {
+		return
+	}
+	drop := -1
+	if tool := n.ev.Tool; tool != nil {
+		call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
+		for i := range s.Asks {
+			if s.Asks[i].isAbout(&call) {
+				drop = i
+				break
+			}
+		}
+	}
+	if drop < 0 {
+		for i := range s.Asks {
+			if s.Asks[i].Actor == n.actor {
+				drop = i
+				break
+			}
+		}
+	}
+	if drop < 0 {
+		return
+	}
+	i := -1
+	s.Asks = removeWhere(s.Asks, func(*Ask) bool { i++; return i == drop })
+	if s.Turn.Open() {
+		s.Machine.setBase(Running, n.at)
+	}
+}

@@ -1,0 +1,346 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Book holds the sessions. It is safe for concurrent use.
+type Book struct {
+	mu        sync.RWMutex
+	store     compactStore
+	children  map[Key]Key                // a subagent's own session → the session it works for
+	terminals map[string]Key             // mux0's terminals
+	processes map[processID]map[Key]bool // who runs in a process
+}
+
+// processID names one process for ever.
+type processID struct {
+	pid   int
+	start uint64
+}
+
+// NewBook is a book without sessions.
+func NewBook() *Book {
+	return &Book{
+		store: newCompactStore(), children: map[Key]Key{},
+		terminals: map[string]Key{}, processes: map[processID]map[Key]bool{},
+	}
+}
+
+// Load puts stored sessions into the book, in place of what it has under
+// their keys. alive tells whether a session's process still runs; where a
+// turn was open and it is not known to live, the session becomes [Unsure]
+// (the agent may have gone on while nobody listened), or ended when the
+// process is known to be gone. alive may be nil.
+func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liveness) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range stored {
+		if s == nil || s.Agent == "" || s.ID == "" {
+			continue
+		}
+		next := s.copySession()
+		if next.Machine.Base == "" {
+			next.Machine.Base, next.Machine.BaseSince = next.Status, next.Since
+		}
+		life := Unknown
+		if alive != nil {
+			life = alive(s)
+		}
+		if next.Live() && life == Gone {
+			next.endSession(now, "the process is gone", true)
+		} else if next.Live() && life == Unknown && (next.Turn.Open() || next.Waits()) {
+			next.markUnsure(now)
+		}
+		next.deriveStatus()
+		b.putSession(b.store.getSession(next.Key), next)
+	}
+}
+
+// Liveness is what is known about a session's process.
+type Liveness int
+
+// What can be known about a process.
+const (
+	Unknown Liveness = iota
+	Alive
+	Gone
+)
+
+// putSession makes s the session of its key, in place of old, and keeps the indexes.
+func (b *Book) putSession(old, s *Session) {
+	b.store.putActive(s)
+	if was, is := processOf(old), processOf(s); was != is {
+		b.unlinkProcess(was, s.Key)
+		if is.pid != 0 {
+			if b.processes[is] == nil {
+				b.processes[is] = map[Key]bool{}
+			}
+			b.processes[is][s.Key] = true
+		}
+	}
+	if s.Terminal != "" {
+		b.terminals[s.Terminal] = s.Key
+	}
+	b.indexSubagents(old, s)
+}
+
+// indexSubagents keeps whose subagents are whose. Lists are only ever replaced, so the
+// same memory is the same list.
+func (b *Book) indexSubagents(old, s *Session) {
+	var was []Subagent
+	if old != nil {
+		was = old.Subagents
+	}
+	if len(was) == len(s.Subagents) && (len(was) == 0 || &was[0] == &s.Subagents[0]) {
+		return
+	}
+	for i := range was {
+		if child := (Key{s.Agent, was[i].ID}); b.children[child] == s.Key {
+			delete(b.children, child)
+		}
+	}
+	for i := range s.Subagents {
+		if id := s.Subagents[i].ID; id != "" && id != s.ID {
+			b.children[Key{s.Agent, id}] = s.Key
+		}
+	}
+}
+
+func (b *Book) unlinkProcess(p processID, key Key) {
+	if set := b.processes[p]; set != nil {
+		if delete(set, key); len(set) == 0 {
+			delete(b.processes, p)
+		}
+	}
+}
+
+// processOf is the process a living session runs in.
+func processOf(s *Session) processID {
+	if s == nil || !s.Live() {
+		return processID{}
+	}
+	return processID{s.Place.PID, s.Place.Start}
+}
+
+func (b *Book) dropSession(key Key) {
+	if g, ok := b.store.overviewOf(key); !ok {
+		return
+	} else if !g.indexed {
+		if g.Live {
+			b.unlinkProcess(processID{g.PID, g.Start}, key)
+		}
+		b.store.removeSession(key)
+		return
+	}
+	s := b.store.getSession(key)
+	b.unlinkProcess(processOf(s), key)
+	for i := range s.Subagents {
+		child := Key{s.Agent, s.Subagents[i].ID}
+		if b.children[child] == key {
+			delete(b.children, child)
+		}
+	}
+	if b.terminals[s.Terminal] == key {
+		delete(b.terminals, s.Terminal)
+	}
+	b.store.removeSession(key)
+}
+
+// Get is a session by its key.
+func (b *Book) Get(key Key) (*Session, bool) {
+	b.mu.RLock()
+	s := b.store.active[key]
+	n, asleep := b.store.compacted[key]
+	b.mu.RUnlock()
+	if s == nil && asleep {
+		s = n.readSession()
+	}
+	return s, s != nil
+}
+
+// Overview is what is known of a session without waking it up: much cheaper than
+// [Book.Get] for one that was not heard of for a while.
+func (b *Book) Overview(key Key) (Overview, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.store.overviewOf(key)
+}
+
+// Overviews is a glance at every session, in no order.
+func (b *Book) Overviews() []Overview {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	out := make([]Overview, 0, b.store.sessionCount())
+	b.store.eachOverview(func(g Overview) { out = append(out, g) })
+	return out
+}
+
+// CompactIdle puts sessions that were not heard of since before into a form that
+// takes little memory; the latest keep of them stay as they are. Nothing of
+// it can be seen but in what [Book.Get] costs.
+func (b *Book) CompactIdle(before time.Time, keep int) int {
+	b.mu.RLock()
+	silent := b.store.inactiveSince(before, keep)
+	b.mu.RUnlock()
+	slept := 0
+	for group := range slices.Chunk(silent, compactAtOnce) {
+		list := make([]compactCandidate, 0, len(group))
+		for _, s := range group {
+			if text, ok := sessionText(s); ok {
+				list = append(list, compactCandidate{s, text})
+			}
+		}
+		b.mu.Lock()
+		slept += b.store.compactSessions(list)
+		b.mu.Unlock()
+	}
+	if slept > 0 {
+		b.mu.Lock()
+		b.store.shrinkMap()
+		b.mu.Unlock()
+	}
+	return slept
+}
+
+// ReleaseMemory gives back what sessions that slept held, and do not need any more.
+// It is for quiet moments: everybody waits meanwhile.
+func (b *Book) ReleaseMemory() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.store.usedBytes < b.store.keptBytes {
+		b.store.repackText()
+	}
+}
+
+// compactAtOnce is how many sessions are laid down while everybody waits; they
+// share a piece of memory.
+const compactAtOnce = 256
+
+// ActiveCount is how many sessions [Book.Rest] may find something to do about.
+func (b *Book) ActiveCount() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return len(b.store.active)
+}
+
+// Len is how many sessions there are.
+func (b *Book) Len() int {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return b.store.sessionCount()
+}
+
+// Snapshot is every session as it stands, the one that started first first.
+// The values may be kept and read without locks.
+func (b *Book) Snapshot() []*Session {
+	b.mu.RLock()
+	looks := b.store.selectSessions(func(*Overview) bool { return true })
+	b.mu.RUnlock()
+	out := sessionsOf(looks)
+	slices.SortFunc(out, func(x, y *Session) int {
+		return cmp.Or(x.StartedAt.Compare(y.StartedAt), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+// Waiting is the sessions that wait for a person, the one that has waited
+// longest first.
+func (b *Book) Waiting() []*Session {
+	b.mu.RLock()
+	looks := b.store.selectSessions(func(g *Overview) bool { return g.Live && g.Waits })
+	b.mu.RUnlock()
+	out := sessionsOf(looks)
+	slices.SortFunc(out, func(x, y *Session) int {
+		return cmp.Or(x.WaitingSince.Compare(y.WaitingSince), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+// At is the sessions that run in a process.
+func (b *Book) At(pid int, start uint64) []*Session {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	var out []*Session
+	for key := range b.processes[processID{pid, start}] {
+		out = append(out, b.store.getSession(key))
+	}
+	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })
+	return out
+}
+
+// updateSession runs f on a copy of a session and puts it back; what changed is in
+// the result. Nothing happens when the session is not there.
+func (b *Book) updateSession(key Key, f func(s *Session, c *Change)) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.store.getSession(key)
+	if old == nil {
+		return Change{Key: key}
+	}
+	next := old.copySession()
+	c := Change{Key: key}
+	f(next, &c)
+	b.commitChange(old, next, &c)
+	return c
+}
+
+// commitChange puts next in the place of old and fills in what changed.
+func (b *Book) commitChange(old, next *Session, c *Change) {
+	next.deriveStatus()
+	c.Session = next
+	if old == nil {
+		c.From, c.Created = NeverRan, true
+		c.Title = next.Title.Name() != ""
+		c.Tool = next.Tool != ""
+		c.Waiting = next.Waits()
+	} else {
+		c.From = old.Status
+		c.Title = old.Title.Name() != next.Title.Name()
+		c.Tool = old.Tool != next.Tool
+		c.Waiting = !old.Waits() && next.Waits()
+		c.Answered = old.Waits() && !next.Waits()
+		c.Ended = old.Live() && !next.Live()
+		c.Revived = !old.Live() && next.Live()
+	}
+	c.To = next.Status
+	b.putSession(old, next)
+}
+
+// Forget takes a session out of the book.
+func (b *Book) Forget(key Key) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g, ok := b.store.overviewOf(key)
+	if !ok {
+		return Change{Key: key}
+	}
+	b.dropSession(key)
+	return Change{Key: key, From: g.Status, To: NeverRan, Gone: true}
+}
+
+// SetResume records how a session is taken up again; nil takes the record
+// away.
+func (b *Book) SetResume(key Key, r *Resume) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Resume = r })
+}
+
+// SetPlace tells where a session runs, when that is learnt from elsewhere than
+// its events (a pane that was looked for, a process that was found).
+func (b *Book) SetPlace(key Key, at event.Place) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Place = at })
+}
+
+// MarkRead notes that a person saw the result of the last turn.
+func (b *Book) MarkRead(key Key, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		if s.Status.Finished() && s.ReadAt.IsZero() {
+			s.ReadAt = at
+		}
+	})
+}

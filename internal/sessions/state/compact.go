@@ -1,0 +1,291 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// compactStore is where a book keeps its sessions: those in which something happens
+// as they are, the others asleep, as text. A session is some twenty small
+// objects that were made in the middle of passing garbage; a thousand of them
+// would hold on to many times their own size of memory for hours. Sessions
+// that fall asleep together share one piece of it.
+type compactStore struct {
+	active    map[Key]*Session
+	compacted map[Key]compactSession
+	keptBytes int // bytes of text that are kept alive
+	usedBytes int // those that still count
+}
+
+// compactSession is a session that is asleep.
+type compactSession struct {
+	Overview
+	text string // JSON; a window into what fell asleep together, like the key
+}
+
+// Overview is what is known of a session without waking it.
+type Overview struct {
+	Key       Key
+	LastEvent time.Time
+	Status    Status
+	Live      bool
+	Open      bool // a turn goes on
+	Waits     bool // a person must decide something
+	PID       int
+	Start     uint64
+	Shared    bool // its process serves others as well
+
+	Transcript string
+
+	indexed bool // the book knows it by more than its key and process
+}
+
+// Quiet reports whether nothing goes on in it.
+func (g *Overview) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
+
+func overviewFor(s *Session) Overview {
+	return Overview{
+		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
+		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
+	}
+}
+
+func newCompactStore() compactStore {
+	return compactStore{active: map[Key]*Session{}, compacted: map[Key]compactSession{}}
+}
+
+func (f *compactStore) sessionCount() int { return len(f.active) + len(f.compacted) }
+
+func (f *compactStore) hasSession(key Key) bool {
+	if f.active[key] != nil {
+		return true
+	}
+	_, ok := f.compacted[key]
+	return ok
+}
+
+// overviewOf is what is known of a session without waking it.
+func (f *compactStore) overviewOf(key Key) (Overview, bool) {
+	if s := f.active[key]; s != nil {
+		return overviewFor(s), true
+	}
+	n, ok := f.compacted[key]
+	return n.Overview, ok
+}
+
+// getSession is a session; nil when there is none. One that is asleep goes on
+// sleeping: whoever changes it puts the change back.
+func (f *compactStore) getSession(key Key) *Session {
+	if s := f.active[key]; s != nil {
+		return s
+	}
+	if n, ok := f.compacted[key]; ok {
+		return n.readSession()
+	}
+	return nil
+}
+
+// readSession is the session again. It shares no memory with the text.
+func (n *compactSession) readSession() *Session {
+	s := &Session{}
+	if err := json.Unmarshal([]byte(n.text), s); err != nil {
+		// It was text made from a session a moment ago. Should that ever not
+		// be readable, what was glanced is still true.
+		s = &Session{
+			Status: n.Status, Since: n.LastEvent, StartedAt: n.LastEvent, LastEvent: n.LastEvent,
+			Place: event.Place{PID: n.PID, Start: n.Start, Shared: n.Shared}, Machine: MachineState{Base: Unsure, BaseSince: n.LastEvent},
+		}
+	}
+	s.Key = Key{strings.Clone(n.Key.Agent), strings.Clone(n.Key.ID)}
+	return s
+}
+
+func (f *compactStore) putActive(s *Session) {
+	f.dropCompacted(s.Key)
+	f.active[s.Key] = s
+}
+
+func (f *compactStore) removeSession(key Key) {
+	f.dropCompacted(key)
+	delete(f.active, key)
+}
+
+// dropCompacted takes the text of a session away.
+func (f *compactStore) dropCompacted(key Key) {
+	n, ok := f.compacted[key]
+	if !ok {
+		return
+	}
+	delete(f.compacted, key)
+	f.usedBytes -= n.textSize()
+	if f.keptBytes > minRepack && f.usedBytes < f.keptBytes/4*3 {
+		f.repackText()
+	}
+}
+
+// minRepack is how much text is not worth being moved.
+const minRepack = 256 << 10
+
+func (n *compactSession) textSize() int {
+	return len(n.Key.Agent) + len(n.Key.ID) + len(n.Transcript) + len(n.text)
+}
+
+// sessionRef is a session to be read without the book's lock: values do not change,
+// and texts neither.
+type sessionRef struct {
+	active  *Session
+	compact compactSession
+}
+
+func (l *sessionRef) readSession() *Session {
+	if l.active != nil {
+		return l.active
+	}
+	return l.compact.readSession()
+}
+
+// selectSessions is every session that fits.
+func (f *compactStore) selectSessions(fits func(*Overview) bool) []sessionRef {
+	var out []sessionRef
+	for _, s := range f.active {
+		if g := overviewFor(s); fits(&g) {
+			out = append(out, sessionRef{active: s})
+		}
+	}
+	for _, n := range f.compacted {
+		if fits(&n.Overview) {
+			out = append(out, sessionRef{compact: n})
+		}
+	}
+	return out
+}
+
+func sessionsOf(looks []sessionRef) []*Session {
+	out := make([]*Session, len(looks))
+	for i := range looks {
+		out[i] = looks[i].readSession()
+	}
+	return out
+}
+
+// eachOverview calls do for every session.
+func (f *compactStore) eachOverview(do func(Overview)) {
+	for _, s := range f.active {
+		do(overviewFor(s))
+	}
+	for _, n := range f.compacted {
+		do(n.Overview)
+	}
+}
+
+// inactiveSince is the sessions that are awake and were not heard of since before,
+// without the latest keep of all.
+func (f *compactStore) inactiveSince(before time.Time, keep int) []*Session {
+	if len(f.active) <= keep {
+		return nil
+	}
+	all := make([]*Session, 0, len(f.active))
+	for _, s := range f.active {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *Session) int { return a.LastEvent.Compare(b.LastEvent) })
+	all = all[:len(all)-keep]
+	for i, s := range all {
+		if !s.LastEvent.Before(before) {
+			return all[:i]
+		}
+	}
+	return all
+}
+
+// sessionText is a session as it sleeps; false when it has bytes that JSON cannot
+// hold.
+func sessionText(s *Session) (string, bool) {
+	text, err := json.Marshal(s)
+	if err != nil || bytes.Contains(text, []byte(`\ufffd`)) {
+		return "", false
+	}
+	return string(text), true
+}
+
+// compactCandidate is a session that is about to sleep.
+type compactCandidate struct {
+	s    *Session
+	text string
+}
+
+// compactSessions lays those down that nothing happened to meanwhile.
+func (f *compactStore) compactSessions(list []compactCandidate) int {
+	naps := make([]compactSession, 0, len(list))
+	for _, d := range list {
+		if f.active[d.s.Key] == d.s {
+			naps = append(naps, compactSession{Overview: overviewFor(d.s), text: d.text})
+			delete(f.active, d.s.Key)
+		}
+	}
+	f.packTogether(naps)
+	return len(naps)
+}
+
+// shrinkMap gives room back: a map that was large stays so.
+func (f *compactStore) shrinkMap() {
+	out := make(map[Key]*Session, len(f.active))
+	maps.Copy(out, f.active)
+	f.active = out
+}
+
+// packTogether puts naps on the shelf, all of them in one piece of memory.
+func (f *compactStore) packTogether(naps []compactSession) {
+	size := 0
+	for i := range naps {
+		size += naps[i].textSize()
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range naps {
+		b.WriteString(naps[i].Key.Agent)
+		b.WriteString(naps[i].Key.ID)
+		b.WriteString(naps[i].Transcript)
+		b.WriteString(naps[i].text)
+	}
+	all := b.String()
+	next := func(s string) string {
+		window := all[:len(s)]
+		all = all[len(s):]
+		return window
+	}
+	for _, n := range naps {
+		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript), next(n.text)
+		n.Status = knownStatus(n.Status)
+		f.compacted[n.Key] = n
+	}
+	f.keptBytes += size
+	f.usedBytes += size
+}
+
+// knownStatus is the status as the program spells it, not a window into a log that
+// was read.
+func knownStatus(s Status) Status {
+	for _, known := range Statuses() {
+		if s == known {
+			return known
+		}
+	}
+	return Status(strings.Clone(string(s)))
+}
+
+// repackText lets go of text that does not count any more.
+func (f *compactStore) repackText() {
+	naps := make([]compactSession, 0, len(f.compacted))
+	for _, n := range f.compacted {
+		naps = append(naps, n)
+	}
+	f.compacted, f.keptBytes, f.usedBytes = make(map[Key]compactSession, len(naps)), 0, 0
+	f.packTogether(naps)
+}

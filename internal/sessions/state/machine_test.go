@@ -1,0 +1,426 @@
+package state
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// The turn's start survives a permission prompt, so the duration is right.
+func TestDurationOverAPermissionPrompt(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
+	c := w.send(event.PermissionRequest, turn("p1"), shell("", "make"))
+	if !c.Waiting || !w.get().WaitingSince.Equal(w.now) || w.get().Asks[0].What != "Bash: make" {
+		t.Errorf("%+v", w.get().Asks)
+	}
+	waited := w.now
+	w.send(event.UserAttention, detail("permission_prompt"), message("Claude needs your permission"))
+	if !w.get().WaitingSince.Equal(waited) || len(w.get().Asks) != 1 {
+		t.Error("asked again, it waits since then")
+	}
+	if c = w.send(event.ToolAfter, turn("p1"), shell("c1", "make")); !c.Answered {
+		t.Error("not answered")
+	}
+	c = w.send(event.TurnEnd, turn("p1"), message("Built."))
+	if c.Turn == nil || c.Turn.Duration(w.now) != 50*time.Second || c.Turn.Tools != 1 || c.Turn.ExitCode != 0 || c.Turn.Summary != "Built." {
+		t.Errorf("%+v", c.Turn)
+	}
+}
+
+// Nothing of an older turn touches a newer one.
+func TestLateEventsOfAnOlderTurn(t *testing.T) {
+	for name, late := range map[string]func(w *world) Change{
+		"end":        func(w *world) Change { return w.send(event.TurnEnd, turn("p1")) },
+		"failure":    func(w *world) Change { return w.send(event.TurnEnd, native("StopFailure"), turn("p1")) },
+		"prompt":     func(w *world) Change { return w.send(event.TurnStart, turn("p1")) },
+		"tool":       func(w *world) Change { return w.send(event.ToolBefore, turn("p1"), shell("c0", "old")) },
+		"result":     func(w *world) Change { return w.send(event.ToolAfter, turn("p1"), shell("c0", "old"), failing()) },
+		"permission": func(w *world) Change { return w.send(event.PermissionRequest, turn("p1"), shell("", "old")) },
+		"by time":    func(w *world) Change { return w.send(event.TurnEnd, at(t0.Add(time.Second))) },
+		"ask, by time": func(w *world) Change {
+			return w.send(event.PermissionRequest, at(t0.Add(time.Second)), shell("", "old"))
+		},
+	} {
+		w := newWorld(t)
+		w.send(event.TurnStart, turn("p1"))
+		w.send(event.TurnEnd, turn("p1"))
+		w.send(event.TurnStart, turn("p2"))
+		w.send(event.ToolBefore, turn("p2"), shell("c5", "new"))
+		before := w.get()
+		c := late(w)
+		after := w.get()
+		if c.Stale == "" || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 || after.Turn.Tools != 1 || after.TurnCount != 2 {
+			t.Errorf("%s: %s %q %+v (%s)", name, after.Status, after.Tool, after.Turn, c.Stale)
+		}
+	}
+}
+
+// A number below that of the turn's start cannot touch the turn.
+func TestStaleBySequence(t *testing.T) {
+	w := newWorld(t)
+	w.rules = rulesOf(t, "pi")
+	pid := uint64(1)
+	send := func(seq uint64, kind event.Kind, opts ...option) Change {
+		return w.book.ApplyNumbered(w.event(kind, append(opts, from(5, pid))...), seq, w.rules)
+	}
+	send(1, event.TurnStart, native("input"))
+	send(9, event.TurnStart, native("input"))
+	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == "" || c.To != Running {
+		t.Errorf("%+v", c)
+	}
+	if c := send(10, event.TurnEnd, native("agent_settled")); c.To != Success {
+		t.Errorf("%+v", c)
+	}
+	pid = 2 // taken up by another process, which counts from 1
+	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The late word of a call belongs to its turn and revives nothing.
+func TestLateResultOfTheLastTurn(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), edit("c1", "/src/app/a.go"))
+	w.send(event.TurnEnd, turn("p1"))
+	w.is(Success)
+	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a.go"))
+	w.is(Success)
+	if s := w.get(); len(s.Files) != 1 || s.Files[0] != "a.go" {
+		t.Error(s.Files)
+	}
+	w.send(event.ToolAfter, turn("p1"), edit("c2", "/src/app/b.go"), failing(), failure("disk full"))
+	w.is(Failed)
+	if s := w.get(); s.Turn.Result != ToolErrors || s.Turn.ExitCode != 1 || s.Errors[0].Text != "disk full" || !s.Since.Equal(s.Turn.Ended) {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A sibling of the call that is asked about is no answer.
+func TestSiblingsOfAQuestion(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), edit("c1", "/src/app/a"))
+	w.send(event.ToolBefore, turn("p1"), shell("c2", "curl x"), at(w.now.Add(100*time.Millisecond)))
+	w.now = w.now.Add(-10 * time.Second)
+	asked := w.now
+	w.send(event.PermissionRequest, turn("p1"), shell("", "curl x"), at(asked))
+	w.send(event.ToolBefore, turn("p1"), edit("c3", "/src/app/b"), at(asked.Add(time.Second)))
+	w.is(NeedsInput)
+	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a"))
+	w.is(NeedsInput)
+	w.send(event.ToolAfter, turn("p1"), shell("c2", "curl x"), gives(`{"stdout":"ok"}`))
+	w.is(Running)
+	// The next round is an answer, whatever became of the call.
+	w.send(event.PermissionRequest, turn("p1"), shell("", "sudo x"))
+	w.is(NeedsInput)
+	w.send(event.ToolBefore, turn("p1"), shell("c4", "ls"))
+	w.is(Running)
+}
+
+// Two questions: it waits until both are answered, since the first.
+func TestTwoQuestions(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.PermissionRequest, by("a1", "x"), shell("", "one"))
+	first := w.now
+	w.send(event.PermissionRequest, by("a2", "x"), shell("", "two"))
+	w.send(event.ToolAfter, by("a2", "x"), shell("k2", "two"))
+	w.is(NeedsInput)
+	if !w.get().WaitingSince.Equal(first) {
+		t.Error(w.get().WaitingSince)
+	}
+	w.send(event.SubagentStart, by("a1", "x"))
+	w.send(event.SubagentEnd, by("a1", "x"))
+	w.is(Running)
+}
+
+// The process of an open turn died and another took the session up.
+func TestResumedElsewhere(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"), from(10, 1))
+	w.send(event.SessionStart, detail("compact"), from(10, 1))
+	w.is(Running)
+	w.send(event.SessionStart, detail("resume"), from(11, 2))
+	w.is(Idle)
+	if s := w.get(); s.Turn.Result != Interrupted {
+		t.Errorf("%+v", s.Turn)
+	}
+	if c := w.book.ProcessGone(10, 1, w.now); len(c) != 0 {
+		t.Errorf("the old process still counts: %+v", c)
+	}
+}
+
+func TestProcessGone(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"), from(10, 1))
+	w.send(event.PermissionRequest, turn("p1"), shell("", "x"), from(10, 1))
+	if c := w.book.ProcessGone(10, 99, w.now); len(c) != 0 {
+		t.Fatalf("the number was used again: %+v", c)
+	}
+	c := w.book.ProcessGone(10, 1, w.now.Add(time.Second))
+	if len(c) != 1 || !c[0].Ended || !c[0].TurnEnded || c[0].To != Failed || !c[0].Answered {
+		t.Fatalf("%+v", c)
+	}
+	s := w.get()
+	if s.Live() || s.Turn.Result != Interrupted || s.Tool != "" || s.EndReason != "the process is gone" {
+		t.Errorf("%+v", s)
+	}
+	if c := w.book.ProcessGone(10, 1, w.now.Add(2*time.Second)); len(c) != 0 {
+		t.Error("it died twice")
+	}
+	// It did not say so, but it had finished.
+	w = newWorld(t)
+	w.send(event.TurnStart, from(10, 1))
+	w.send(event.TurnEnd, from(10, 1))
+	w.book.ProcessGone(10, 1, w.now)
+	w.is(Success)
+	// A resumed session lives again.
+	w.send(event.SessionStart, detail("resume"), from(12, 1))
+	if s := w.get(); !s.Live() || s.Status != Idle {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTick(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart)
+	if c := w.book.Tick(w.now.Add(DoubtAfter-time.Second), nil); len(c) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Alive }); len(c) != 0 {
+		t.Errorf("a living process is not doubted: %+v", c)
+	}
+	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 1 || c[0].To != Unsure {
+		t.Errorf("%+v", c)
+	}
+	w.send(event.ToolAfter, shell("c", "x"))
+	w.is(Running)
+	w.now = w.now.Add(LeaveAfter)
+	if c := w.book.Tick(w.now, func(*Session) Liveness { return Alive }); len(c) != 0 || w.book.Len() != 1 {
+		t.Errorf("%+v", c)
+	}
+	if c := w.book.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone || w.book.Len() != 0 {
+		t.Errorf("%+v", c)
+	}
+	// Who waits for a person may wait for long.
+	w.send(event.PermissionRequest, shell("", "x"))
+	if c := w.book.Tick(w.now.Add(DoubtAfter), nil); len(c) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := w.book.Tick(w.now.Add(DoubtAfter), func(*Session) Liveness { return Gone }); len(c) != 1 || !c[0].Ended {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestDecided(t *testing.T) {
+	deny, allow := event.Decision{Verdict: event.Deny}, event.Decision{Verdict: event.Allow}
+	w := newWorld(t)
+	w.send(event.SessionStart)
+	ev := w.event(event.TurnStart, turn("p1"))
+	w.book.Apply(ev, w.rules)
+	if c := w.book.Decided(ev, deny, w.now, w.rules); c.To != Idle || !c.TurnEnded {
+		t.Errorf("a refused prompt begins no turn: %+v", c)
+	}
+	w.send(event.TurnStart, turn("p2"))
+	ev = w.event(event.PermissionRequest, shell("", "x"), turn("p2"))
+	w.book.Apply(ev, w.rules)
+	if c := w.book.Decided(ev, event.Decision{}, w.now, w.rules); c.Any() {
+		t.Errorf("no opinion answers nothing: %+v", c)
+	}
+	if c := w.book.Decided(ev, allow, w.now, w.rules); c.To != Running || !c.Answered {
+		t.Errorf("%+v", c)
+	}
+	ev = w.event(event.ToolBefore, shell("c9", "x"), turn("p2"))
+	w.book.Apply(ev, w.rules)
+	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Session.Tool != "" {
+		t.Errorf("a refused call goes on: %q", c.Session.Tool)
+	}
+	ev = w.event(event.TurnEnd, turn("p2"))
+	w.book.Apply(ev, w.rules)
+	w.is(Success)
+	if c := w.book.Decided(ev, event.Decision{KeepGoing: true, Reason: "tests"}, w.now, w.rules); c.To != Running {
+		t.Errorf("kept going: %+v", c)
+	}
+	started := w.get().Turn.Started
+	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success || !c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
+		t.Errorf("%+v", c.Turn)
+	}
+	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
+		t.Errorf("since %s, ended %s", s.Since, s.Turn.Ended)
+	}
+	w.rules.Off = true
+	if c := w.book.Decided(ev, deny, w.now, w.rules); c.Any() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What a call did before its beginning arrived is not shown as going on.
+func TestOvertakenBeginning(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolAfter, turn("p1"), shell("c1", "make"))
+	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
+	if s := w.get(); s.Tool != "" || s.Turn.Tools != 1 {
+		t.Errorf("%q, %d tools", s.Tool, s.Turn.Tools)
+	}
+}
+
+// The transcript knows more: exit codes, last words, answers.
+func TestFactsFromTheTranscript(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
+	w.send(event.PermissionRequest, turn("p1"), shell("", "make"))
+	w.book.Answered(key, "c1", w.now.Add(time.Second))
+	w.is(Running)
+	w.send(event.TurnEnd, turn("p1"))
+	w.is(Success)
+	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
+	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3})
+	w.is(Failed)
+	w.book.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
+	if s := w.get(); s.Turn.Errors != 1 || s.Turn.Summary != "It did not build." || s.Errors[0].Exit != 3 {
+		t.Errorf("%+v", s.Turn)
+	}
+	if c := w.book.Interrupted(key, w.now); c.To != Failed || c.Stale == "" {
+		t.Errorf("%+v", c)
+	}
+	w.send(event.TurnStart, turn("p2"))
+	if c := w.book.Interrupted(key, w.now.Add(-time.Second)); c.To != Running {
+		t.Error("an interrupt of the turn before stopped this one")
+	}
+	if c := w.book.TurnFinished(key, "p1", "", "", w.now); c.To != Running {
+		t.Error("the end of the turn before ended this one")
+	}
+	if c := w.book.Interrupted(key, w.now); c.To != Idle || c.Turn.Result != Interrupted || c.Turn.ExitCode != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("x", 16<<10)
+	for i := range 300 {
+		id := string(rune('a'+i%26)) + strings.Repeat("b", i/26)
+		w.send(event.TurnStart, turn(id), prompt(long))
+		w.send(event.ToolBefore, edit(id, "/src/app/"+id), by(id, "x"))
+		w.send(event.PermissionRequest, shell("", id), by(id, "y"))
+		w.send(event.ToolAfter, edit(id, "/src/app/"+id))
+		w.send(event.ToolAfter, shell(id+"f", long), failing(), failure(long))
+		w.send(event.TurnEnd, message(long))
+	}
+	s := w.get()
+	b, err := json.Marshal(s)
+	if err != nil || len(b) > 64<<10 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if len(s.Turns) != MaxTurns || len(s.Files) != MaxFiles || len(s.Errors) != MaxErrors || len(s.Subagents) != MaxSubagents || s.TurnCount != 300 {
+		t.Errorf("%d %d %d %d", len(s.Turns), len(s.Files), len(s.Errors), len(s.Subagents))
+	}
+}
+
+// A session goes to JSON and back without loss, and goes on from there.
+func TestStoredAndLoaded(t *testing.T) {
+	for _, state := range states {
+		w := newWorld(t)
+		w.send(event.SessionStart, title("T"), from(7, 8))
+		state.bring(w)
+		w.book.Rename(key, "mine")
+		w.book.SetResume(key, &Resume{Argv: []string{"claude", "--resume", "s1"}, Dir: "/src/app", At: w.now})
+		before := w.get()
+		b, err := json.Marshal(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var after Session
+		if err := json.Unmarshal(b, &after); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(before, &after) {
+			t.Errorf("%s:\n%+v\n%+v", state.status, before, &after)
+		}
+		again := NewBook()
+		again.Load([]*Session{&after, nil, {}}, w.now, func(*Session) Liveness { return Alive })
+		if got, _ := again.Get(key); got.Status != before.Status || len(again.At(7, 8)) != len(w.book.At(7, 8)) {
+			t.Errorf("%s: loaded as %s", state.status, got.Status)
+		}
+		again = NewBook()
+		again.Load([]*Session{&after}, w.now, nil)
+		got, _ := again.Get(key)
+		if open := before.Turn.Open() || before.Waits(); open && got.Status != Unsure || !open && got.Status != before.Status {
+			t.Errorf("%s: unwatched, it is %s", before.Status, got.Status)
+		}
+		again.Load([]*Session{&after}, w.now, func(*Session) Liveness { return Gone })
+		if got, _ := again.Get(key); got.Live() {
+			t.Errorf("%s: lives on", before.Status)
+		}
+	}
+}
+
+// Values that were handed out never change.
+func TestSnapshotsStay(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, edit("c1", "/src/app/a"))
+	w.send(event.SubagentStart, by("a", "x"))
+	w.send(event.PermissionRequest, shell("", "x"))
+	snap := w.book.Snapshot()
+	before, _ := json.Marshal(snap)
+	w.send(event.ToolAfter, edit("c1", "/src/app/a"))
+	w.send(event.ToolBefore, edit("c2", "/src/app/b"), by("a", "x"))
+	w.send(event.ToolAfter, edit("c2", "/src/app/b"), by("a", "x"), failing())
+	w.send(event.SubagentEnd, by("a", "x"))
+	w.send(event.TurnEnd)
+	w.send(event.SessionEnd)
+	if after, _ := json.Marshal(snap); string(before) != string(after) {
+		t.Errorf("%s\n%s", before, after)
+	}
+}
+
+func TestForgetAndWaiting(t *testing.T) {
+	w := newWorld(t)
+	for i, id := range []string{"b", "a", "c"} {
+		w.send(event.PermissionRequest, session(id), shell("", "x"), from(i+1, 1))
+	}
+	waiting := w.book.Waiting()
+	if len(waiting) != 3 || waiting[0].ID != "b" || waiting[2].ID != "c" {
+		t.Errorf("%v", waiting)
+	}
+	if c := w.book.Forget(Key{"claude", "b"}); !c.Gone || w.book.Len() != 2 || len(w.book.At(1, 1)) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if c := w.book.Forget(Key{"claude", "b"}); c.Any() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// An event that names no session is kept by its process, or not at all.
+func TestWithoutASessionID(t *testing.T) {
+	w := newWorld(t)
+	if c := w.send(event.TurnStart, session("")); c.Any() || c.Stale == "" {
+		t.Errorf("%+v", c)
+	}
+	c := w.send(event.TurnStart, session(""), from(77, 5))
+	if c.Key.ID != "pid:77.5" || c.To != Running {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Nothing is known about the agent: kinds alone tell.
+func TestWithoutRules(t *testing.T) {
+	w := newWorld(t)
+	w.rules = Rules{}
+	w.send(event.TurnStart, native("x"))
+	w.is(Running)
+	w.send(event.UserAttention, native("y"))
+	w.is(NeedsInput)
+	w.send(event.TurnEnd, native("z"))
+	w.is(Success)
+}

@@ -1,0 +1,248 @@
+package state
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// LeaveAfter is how long a session without a sign of life and without a
+// living process stays in the book.
+const LeaveAfter = time.Hour
+
+// DoubtAfter is how long a turn may be silent before it is doubted, where no
+// process can be watched.
+const DoubtAfter = 15 * time.Minute
+
+// ProcessGone tells that a process ended: the sessions in it are over. start
+// is the process's start tick, so that a number used again does no harm.
+func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	for key := range b.processes[processID{pid, start}] {
+		old := b.store.getSession(key)
+		next := old.copySession()
+		c := Change{Key: key}
+		open := next.Turn.Open()
+		if open && (next.Background > 0 || next.Machine.MaybeFinished) {
+			next.closeTurn(at, next.Turn.resultFromTools())
+			next.Machine.setBase(statusAfter(next.Turn.Result), at)
+		}
+		next.endSession(at, "the process is gone", true)
+		if open {
+			c.TurnEnded, c.Turn = true, next.Turn
+		}
+		b.commitChange(old, next, &c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// Interrupted tells that a person stopped the turn, as the transcript shows
+// and no hook says. at is when the agent wrote it; a turn that began later is
+// not meant.
+func (b *Book) Interrupted(key Key, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, c *Change) {
+		if !s.Turn.Open() || at.Before(s.Turn.Started) {
+			c.Stale = "no turn to interrupt"
+			return
+		}
+		s.finishTurn(&input{ev: &event.Event{}, at: at}, c, Interrupted)
+	})
+}
+
+// TurnFinished tells that the transcript shows the end of a turn that no hook
+// reported. result may be empty: the turn's tools tell then. turn is the id of
+// the turn, where the agent has ids.
+func (b *Book) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, c *Change) {
+		if !s.Turn.Open() || at.Before(s.Turn.Started) || turn != "" && s.Turn.ID != "" && turn != s.Turn.ID || s.Background > 0 {
+			c.Stale = "no such turn is open"
+			return
+		}
+		s.finishTurn(&input{ev: &event.Event{Message: message}, at: at}, c, result)
+	})
+}
+
+// ToolFailed tells of a failed call that only the transcript shows. One that
+// was known before, by its call id, is not counted again. A turn that ended
+// well turns out not to have.
+func (b *Book) ToolFailed(key Key, f Failure) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		t := s.Turn
+		f.Turn, f.Text, f.Tool = s.TurnCount, foldLine(f.Text, maxSummary), foldLine(f.Tool, maxLabel)
+		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
+			return
+		}
+		s.addFailure(f)
+		t.Errors++
+		if !t.Open() && t.Result == OK {
+			t.Result, t.ExitCode = ToolErrors, 1
+			if s.Machine.Base == Success {
+				s.Machine.setBase(Failed, t.Ended)
+			}
+		}
+	})
+}
+
+// SetSummary gives the last turn its summary from the transcript, where its
+// end brought none.
+func (b *Book) SetSummary(key Key, message string) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		if s.Turn != nil && s.Turn.Summary == "" {
+			s.Turn.Summary = Summary(message)
+		}
+	})
+}
+
+// Answered tells that a person answered a call's question, or that its result
+// appeared, as the transcript shows. An empty call means whatever is asked.
+func (b *Book) Answered(key Key, call string, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
+		if len(s.Asks) == 0 && s.Turn.Open() {
+			s.Machine.setBase(Running, at)
+		}
+	})
+}
+
+// Unfollow says that nothing will be heard any more of what an agent's sessions
+// do: what was going on in them is unknown from now on.
+func (b *Book) Unfollow(name string, at time.Time) []Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	var keys []Key
+	b.store.eachOverview(func(g Overview) {
+		if g.Key.Agent == name && g.Live && (g.Status == Running || g.Waits) {
+			keys = append(keys, g.Key)
+		}
+	})
+	for _, key := range keys {
+		old := b.store.getSession(key)
+		next, c := old.copySession(), Change{Key: old.Key}
+		next.markUnsure(at)
+		b.commitChange(old, next, &c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// Resumed tells that a process takes a session up again: it lives, there, and
+// waits for its next prompt. Some agents say nothing of it before that prompt.
+// cwd and title count for a session the book does not know.
+func (b *Book) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.store.getSession(key)
+	c := Change{Key: key}
+	next := &Session{
+		Key: key, StartedAt: at, Cwd: cwd, Machine: MachineState{Base: Idle, BaseSince: at},
+		Title: Title{Own: foldLine(title, maxSummary), Source: agent.TitlePrompt},
+	}
+	if old != nil {
+		next = old.copySession()
+		next.sessionStarted(&input{ev: &event.Event{Where: where}, at: at}, &c)
+	}
+	next.Place = where
+	if at.After(next.LastEvent) {
+		next.LastEvent = at
+	}
+	b.commitChange(old, next, &c)
+	return c
+}
+
+// Decided tells what hookmux answered to an event that was applied before: a
+// refused prompt begins no turn, an answered question waits for nobody, and a
+// turn that was kept going is not over.
+func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
+	n := input{ev: ev, at: at, rules: rules}
+	b.mu.RLock()
+	key, ok := b.findSession(&n)
+	b.mu.RUnlock()
+	settled := d.Verdict == event.Deny || d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
+	keeps := ev.Kind.TakesKeepGoing() && (d.KeepGoing || d.Verdict == event.Deny)
+	if !ok || rules.Off || !settled && !keeps {
+		return Change{Key: key}
+	}
+	return b.updateSession(key, func(s *Session, c *Change) {
+		switch {
+		case !s.Live():
+		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:
+			s.resolveAsk(&n)
+		case ev.Kind == event.ToolBefore && d.Verdict == event.Deny && ev.Tool != nil:
+			// It will not run, and most agents report no end of it.
+			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool), Actor: n.actor}
+			s.Machine.Calls = removeWhere(s.Machine.Calls, func(old *Call) bool { return old.sameCall(&call) })
+			s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.Actor == n.actor && a.isAbout(&call) })
+		case n.actor != "":
+		case ev.Kind == event.TurnStart && d.Verdict == event.Deny:
+			if s.Turn.Open() && (n.turnID() == "" || n.turnID() == s.Turn.ID) {
+				// The prompt was refused, so no turn began.
+				s.closeTurn(at, Interrupted)
+				s.Machine.setBase(Idle, at)
+				c.TurnEnded, c.Turn = true, s.Turn
+			}
+		case ev.Kind == event.TurnEnd && keeps:
+			if s.Turn != nil && !s.Turn.Open() {
+				s.reopenTurn(at)
+				c.TurnStarted = true
+			}
+		}
+	})
+}
+
+// Tick lets time pass: a turn that was silent for long and whose process
+// nobody can watch is doubted, and sessions without a sign of life for
+// [LeaveAfter] leave the book unless alive says that their process lives.
+// alive may be nil.
+func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
+	type due struct {
+		s    *Session
+		life Liveness
+	}
+	b.mu.RLock()
+	looks := b.store.selectSessions(func(g *Overview) bool { return now.Sub(g.LastEvent) >= DoubtAfter })
+	b.mu.RUnlock()
+	old := make([]due, 0, len(looks))
+	for i := range looks { // looked up without the lock: it may ask the system
+		d := due{s: looks[i].readSession()}
+		if alive != nil && d.s.Live() {
+			d.life = alive(d.s)
+		}
+		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0
+		leaves := now.Sub(d.s.LastEvent) >= LeaveAfter || d.s.Live() && d.life == Gone
+		if d.life != Alive && (leaves || doubtful) {
+			old = append(old, d)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Change
+	for _, d := range old {
+		is := b.store.getSession(d.s.Key)
+		if is == nil || !is.LastEvent.Equal(d.s.LastEvent) || processOf(is) != processOf(d.s) {
+			continue // something happened meanwhile
+		}
+		d.s = is
+		switch {
+		case now.Sub(d.s.LastEvent) >= LeaveAfter:
+			b.dropSession(d.s.Key)
+			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
+		case !d.s.Live():
+		case d.life == Gone:
+			next, c := d.s.copySession(), Change{Key: d.s.Key}
+			next.endSession(now, "the process is gone", true)
+			b.commitChange(d.s, next, &c)
+			out = append(out, c)
+		case d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0:
+			next, c := d.s.copySession(), Change{Key: d.s.Key}
+			next.markUnsure(now)
+			b.commitChange(d.s, next, &c)
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,321 @@
+// Package session is what hookmux knows about every agent's session: what it
+// does now, whether it waits for a person, how its turns went, what it is
+// called.
+//
+// It is pure: events and other news go in, state comes out. It does no I/O,
+// reads no clock (every time is a parameter) and knows no agent by name: what
+// is peculiar to one comes in as [Rules], from the catalogue. It is the only
+// status machine of hookmux.
+//
+// A [Book] holds the sessions. Each news item makes a new [Session] value in
+// place of the old one and says in a [Change] what became different, so that
+// readers keep what they got without locks, and notifications, streams and
+// storage need not compare anything.
+package state
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// Key names a session: the agent and the id the agent gave it.
+type Key struct {
+	Agent string `json:"agent"`
+	ID    string `json:"id"`
+}
+
+// String is the key as people write it.
+func (k Key) String() string { return k.Agent + ":" + k.ID }
+
+// Status is what a session does.
+type Status string
+
+// The statuses.
+const (
+	NeverRan   Status = "neverRan"
+	Running    Status = "running"
+	Idle       Status = "idle"
+	NeedsInput Status = "needsInput"
+	Success    Status = "success"
+	Failed     Status = "failed"
+	Unsure     Status = "unsure" // it may run or not; nothing tells
+)
+
+// Statuses lists every status.
+func Statuses() []Status {
+	return []Status{NeverRan, Running, Idle, NeedsInput, Success, Failed, Unsure}
+}
+
+// Rank orders statuses by how much they want a person's eye, most first: one
+// mark for many sessions shows the highest.
+func (s Status) Rank() int {
+	switch s {
+	case NeedsInput:
+		return 6
+	case Running:
+		return 5
+	case Failed:
+		return 4
+	case Unsure:
+		return 3
+	case Success:
+		return 2
+	case Idle:
+		return 1
+	}
+	return 0
+}
+
+// Finished reports whether a turn's result is shown.
+func (s Status) Finished() bool { return s == Success || s == Failed }
+
+// Result is how a turn went.
+type Result string
+
+// The results. A turn that goes on has none.
+const (
+	OK          Result = "ok"
+	ToolErrors  Result = "toolErrors"  // some tool call failed
+	APIError    Result = "apiError"    // the model could not be asked
+	Interrupted Result = "interrupted" // a person stopped it, or it was cut off
+)
+
+// Bounds of what a session keeps.
+const (
+	MaxTurns       = 20
+	MaxFiles       = 100
+	MaxErrors      = 20
+	MaxSubagents   = 32
+	maxCalls       = 64
+	maxAsks        = 16
+	maxFinished    = 64
+	maxClosedTurns = 32
+)
+
+// Session is one session as it stands. Values handed out are never changed;
+// treat them as read-only. It goes to JSON and back without loss.
+type Session struct {
+	Key
+	Status    Status    `json:"status"`
+	Since     time.Time `json:"since"`     // of the status
+	StartedAt time.Time `json:"startedAt"` // when it was first heard of
+	LastEvent time.Time `json:"lastEvent"`
+
+	Title Title  `json:"title"`
+	Tool  string `json:"tool,omitempty"` // what it does now: "Edit models/foo.go"
+
+	Cwd        string         `json:"cwd,omitempty"`
+	Place      event.Place    `json:"place"`
+	Mode       string         `json:"mode,omitempty"`
+	Model      string         `json:"model,omitempty"`
+	Version    string         `json:"version,omitempty"` // the agent's
+	Transcript string         `json:"transcript,omitempty"`
+	Attended   event.Attended `json:"attended,omitempty"`
+
+	Turn      *Turn  `json:"turn,omitempty"` // the one that goes on, or the last
+	TurnCount int    `json:"turnCount,omitempty"`
+	Turns     []Turn `json:"turns,omitempty"` // earlier ones, oldest first, the last [MaxTurns]
+
+	Files     []string   `json:"files,omitempty"`  // written, latest last
+	Errors    []Failure  `json:"errors,omitempty"` // latest last
+	Subagents []Subagent `json:"subagents,omitempty"`
+
+	// WaitingSince is when a person was first asked for what is still open;
+	// zero while nobody is waited for.
+	WaitingSince time.Time `json:"waitingSince,omitzero"`
+	Asks         []Ask     `json:"asks,omitempty"`
+
+	Background int       `json:"background,omitempty"` // tasks that will wake the agent again
+	ReadAt     time.Time `json:"readAt,omitzero"`      // when a person saw the result
+
+	Ended     time.Time `json:"ended,omitzero"` // zero while it lives
+	EndReason string    `json:"endReason,omitempty"`
+
+	Resume   *Resume `json:"resume,omitempty"`
+	Terminal string  `json:"terminal,omitempty"` // mux0's terminal id
+
+	// Machine is the machine's own memory.
+	Machine MachineState `json:"beneath"`
+}
+
+// MachineState is what the machine remembers to judge later events; nobody else
+// should read anything into it.
+type MachineState struct {
+	Base          Status         `json:"base,omitempty"`        // the status without what is asked
+	BaseSince     time.Time      `json:"baseSince,omitzero"`    // of Base
+	Calls         []Call         `json:"calls,omitempty"`       // tool calls that began and have not ended
+	Finished      []FinishedCall `json:"done,omitempty"`        // calls of this turn that ended
+	ClosedTurns   []string       `json:"tombs,omitempty"`       // ids of turns that are over
+	NestedTurns   int            `json:"depth,omitempty"`       // turns inside the turn
+	ModelError    string         `json:"fault,omitempty"`       // the model could not be asked, says the agent
+	MaybeFinished bool           `json:"spoke,omitempty"`       // it may have said the turn's last word
+	Activity      string         `json:"said,omitempty"`        // what the agent says it does, beside tools
+	TitleAt       time.Time      `json:"titleAt,omitzero"`      // of the last title that came with a time
+	TurnProcess   int            `json:"turnProcess,omitempty"` // process that began the turn
+	TurnStart     uint64         `json:"turnStart,omitempty"`
+	Seq           uint64         `json:"seq,omitempty"` // the highest number heard from a numbering sender
+}
+
+// Turn is one round: from a prompt to the agent's last word.
+type Turn struct {
+	ID       string    `json:"id,omitempty"`
+	N        int       `json:"n"` // counted from 1
+	Started  time.Time `json:"started"`
+	Ended    time.Time `json:"ended,omitzero"`
+	Result   Result    `json:"result,omitempty"`
+	ExitCode int       `json:"exitCode"` // 0, or 1 when it did not go well
+	Summary  string    `json:"summary,omitempty"`
+	Tools    int       `json:"tools,omitempty"`  // calls that began
+	Errors   int       `json:"errors,omitempty"` // calls that failed
+	Error    string    `json:"error,omitempty"`  // why the model could not be asked
+	Implicit bool      `json:"implicit,omitempty"`
+	Seq      uint64    `json:"seq,omitempty"`
+}
+
+// Open reports whether the turn goes on.
+func (t *Turn) Open() bool { return t != nil && t.Ended.IsZero() }
+
+// Duration is how long the turn took; of one that goes on, how long so far.
+func (t *Turn) Duration(now time.Time) time.Duration {
+	if t == nil {
+		return 0
+	}
+	end := t.Ended
+	if end.IsZero() {
+		end = now
+	}
+	return max(0, end.Sub(t.Started))
+}
+
+// Failure is a tool call that failed.
+type Failure struct {
+	At   time.Time `json:"at"`
+	Turn int       `json:"turn,omitempty"`
+	Tool string    `json:"tool,omitempty"` // its label
+	Text string    `json:"text,omitempty"`
+	Exit int       `json:"exit,omitempty"` // a command's exit code; 0 when none is known
+	Call string    `json:"call,omitempty"`
+}
+
+// Subagent is a helper of the session. What it does counts for the session;
+// its end is not the session's.
+type Subagent struct {
+	ID      string    `json:"id,omitempty"`
+	Type    string    `json:"type,omitempty"`
+	Started time.Time `json:"started"`
+	Ended   time.Time `json:"ended,omitzero"`
+	Tools   int       `json:"tools,omitempty"`
+	Errors  int       `json:"errors,omitempty"`
+	Summary string    `json:"summary,omitempty"`
+}
+
+// Ask is something a person must decide.
+type Ask struct {
+	At     time.Time `json:"at"`
+	Actor  string    `json:"actor,omitempty"` // the subagent that asks
+	Call   string    `json:"call,omitempty"`
+	Tool   string    `json:"tool,omitempty"`
+	Digest uint64    `json:"digest,omitempty"` // of the call's input, where it has no id
+	What   string    `json:"what,omitempty"`   // in words
+}
+
+// Call is a tool call that began.
+type Call struct {
+	ID     string    `json:"id,omitempty"`
+	Tool   string    `json:"tool,omitempty"`
+	Digest uint64    `json:"digest,omitempty"`
+	Label  string    `json:"label,omitempty"`
+	Actor  string    `json:"actor,omitempty"`
+	At     time.Time `json:"at"`
+	// Approved says that a person was asked and said yes: the agent reported the
+	// call again.
+	Approved bool `json:"leave,omitempty"`
+}
+
+// FinishedCall is a tool call that ended.
+type FinishedCall struct {
+	ID    string `json:"id"`
+	Early bool   `json:"early,omitempty"` // its end came before its beginning
+}
+
+// Resume is how the session is taken up again, as the hub recorded it.
+type Resume struct {
+	Argv []string  `json:"argv"`
+	Dir  string    `json:"dir,omitempty"`
+	Env  []string  `json:"env,omitempty"` // NAME=value that must stand as at launch (config homes)
+	At   time.Time `json:"at"`
+}
+
+// Title is what a session is called.
+type Title struct {
+	Given  string `json:"given,omitempty"`  // by a person with rename; stands above all
+	Own    string `json:"own,omitempty"`    // the best the agent has
+	Source string `json:"source,omitempty"` // where Own comes from
+}
+
+// Name is the title to show; empty when there is none.
+func (t Title) Name() string {
+	if t.Given != "" {
+		return t.Given
+	}
+	return t.Own
+}
+
+// Locked reports whether a person named the session.
+func (t Title) Locked() bool { return t.Given != "" }
+
+// Live reports whether the session has not ended.
+func (s *Session) Live() bool { return s.Ended.IsZero() }
+
+// Waits reports whether a person must decide something.
+func (s *Session) Waits() bool { return !s.WaitingSince.IsZero() }
+
+// copySession is a copy that may be changed. Slices are shared: they are only ever
+// replaced, never written to.
+func (s *Session) copySession() *Session {
+	next := *s
+	if s.Turn != nil {
+		turn := *s.Turn
+		next.Turn = &turn
+	}
+	return &next
+}
+
+// deriveStatus is the status that is shown: what is asked of a person covers what
+// goes on beneath.
+func (s *Session) deriveStatus() {
+	status, since := s.Machine.Base, s.Machine.BaseSince
+	s.WaitingSince = time.Time{}
+	if len(s.Asks) > 0 {
+		status, since = NeedsInput, s.Asks[0].At
+		for i := range s.Asks {
+			if s.Asks[i].At.Before(since) {
+				since = s.Asks[i].At
+			}
+		}
+		s.WaitingSince = since
+	}
+	s.Status, s.Since = status, since
+	s.Tool = s.currentActivity()
+}
+
+// currentActivity is what is shown as going on now.
+func (s *Session) currentActivity() string {
+	if !s.Turn.Open() {
+		return ""
+	}
+	if s.Terminal != "" {
+		return s.Machine.Activity
+	}
+	calls := s.Machine.Calls
+	for i := len(calls) - 1; i >= 0; i-- {
+		if calls[i].Actor == "" {
+			return calls[i].Label
+		}
+	}
+	if s.Machine.Activity == "" && s.Background > 0 {
+		return countOf(s.Background, "background task")
+	}
+	return s.Machine.Activity
+}

@@ -1,0 +1,139 @@
+package state
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// TerminalReport is what a terminal application reports about the agent in one
+// of its terminals, instead of the agent's own events. The names follow mux0,
+// the application that defined these reports.
+type TerminalReport struct {
+	Terminal string // the terminal's id
+	Agent    string
+	State    string // running, idle, needsInput or finished
+	At       time.Time
+	Title    string
+	Source   string // where the title comes from
+	Activity string // what the agent does now
+	Summary  string // of a finished turn
+	ExitCode *int   // of a finished turn
+}
+
+// ApplyTerminal takes in a report about a terminal as mux0's own application
+// would: one state for each terminal, with its rules about which state may
+// follow which. Unlike there, the start of a turn survives a question, so that
+// durations are right.
+func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
+	at := r.At
+	key := Key{r.Agent, r.Terminal}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.store.getSession(key)
+	if before, ok := b.terminals[r.Terminal]; ok && before != key {
+		// Another agent in the same terminal goes on with the terminal's state.
+		if s := b.store.getSession(before); s != nil {
+			moved := s.copySession()
+			moved.Key = key
+			b.dropSession(before)
+			b.putSession(old, moved)
+			old = moved
+		}
+	}
+	c := Change{Key: key}
+	next := &Session{
+		Key: key, Terminal: r.Terminal, Status: NeverRan, Since: at, StartedAt: at,
+		Machine: MachineState{Base: NeverRan, BaseSince: at},
+	}
+	if old != nil {
+		next = old.copySession()
+	}
+	if at.After(next.LastEvent) {
+		next.LastEvent = at
+	}
+	if where.PID != 0 || where.Pane != "" || where.TTY != "" {
+		next.Place = where
+	}
+	if title := foldLine(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
+		next.Machine.TitleAt = at
+		next.Title.Own, next.Title.Source = title, r.Source
+	}
+	if !rules.Off {
+		applyTerminalReport(next, r, &c)
+	}
+	b.commitChange(old, next, &c)
+	return c
+}
+
+// applyTerminalReport follows mux0's table of states. The time of a state is
+// when its turn began, or when it was entered. A report from before that time
+// is dropped; one of the same time is not.
+func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
+	at := r.At
+	if at.Before(terminalStateTime(s)) {
+		c.Stale = "older than the terminal's state"
+		return
+	}
+	if !s.Live() {
+		s.reviveSession()
+	}
+	n := &input{ev: &event.Event{Agent: r.Agent, Message: r.Summary}, at: at}
+	switch r.State {
+	case "running":
+		if !s.Turn.Open() {
+			s.openTurn(n, false)
+			c.TurnStarted = true
+		}
+		s.Asks = nil
+		s.Machine.Activity = foldLine(r.Activity, maxSummary)
+		s.Machine.setBase(Running, at)
+	case "idle":
+		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
+			c.Stale = "the result stays"
+			return
+		}
+		if s.Turn.Open() {
+			s.closeTurn(at, Interrupted) // its end was not reported
+		}
+		s.Asks = nil
+		s.Machine.Base, s.Machine.BaseSince = Idle, at // idle again is idle since now
+	case "needsInput":
+		if s.Machine.Base != Running || len(s.Asks) > 0 {
+			c.Stale = "only what runs can need input"
+			return
+		}
+		s.Asks = []Ask{{At: at, What: foldLine(r.Activity, maxSummary)}}
+	case "finished":
+		if r.ExitCode == nil {
+			c.Stale = "finished without an exit code"
+			return
+		}
+		if !s.Turn.Open() {
+			s.openTurn(n, true)
+		}
+		s.Turn.Summary = Summary(r.Summary)
+		result, status := OK, Success
+		if *r.ExitCode != 0 {
+			result, status = ToolErrors, Failed
+		}
+		s.closeTurn(at, result)
+		s.Machine.Base, s.Machine.BaseSince, s.ReadAt = status, at, time.Time{}
+		c.TurnEnded, c.Turn = true, s.Turn
+	}
+}
+
+// terminalStateTime is the time of the terminal's state.
+func terminalStateTime(s *Session) time.Time {
+	switch {
+	case len(s.Asks) > 0:
+		return s.Asks[0].At
+	case s.Turn.Open():
+		return s.Turn.Started
+	case s.Machine.Base == NeverRan:
+		return time.Time{}
+	case s.Machine.Base.Finished():
+		return s.Turn.Ended
+	}
+	return s.Machine.BaseSince
+}

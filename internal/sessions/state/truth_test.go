@@ -1,0 +1,170 @@
+package state
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// What real agents were seen to do and what must be said about it then.
+
+func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
+	w := newWorld(t)
+	w.rules = rulesOf(t, "pi")
+	w.send(event.TurnStart, native("input"), prompt("first"))
+	w.send(event.ToolBefore, native("tool_call"), shell("c1", "make"))
+	c := w.send(event.TurnStart, native("input"), prompt("and this"))
+	if s := w.get(); c.TurnEnded || s.TurnCount != 1 || s.Tool != "Bash: make" || s.Title.Name() != "first" {
+		t.Errorf("%+v, turn %+v", s, s.Turn)
+	}
+	// An end that was sent before them and comes after is not theirs.
+	w.rules = rulesOf(t, "pi")
+	w.book.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
+	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8, w.rules); c.Stale == "" || c.To != Running {
+		t.Errorf("%+v", c)
+	}
+	w = newWorld(t)
+	w.rules = rulesOf(t, "opencode")
+	w.send(event.TurnStart, native("chat.message"), turn("m1"))
+	w.send(event.TurnStart, native("chat.message"), turn("m2"))
+	w.send(event.ToolBefore, native("tool.execute.before"), turn("m1"), shell("c1", "make"))
+	if s := w.get(); s.TurnCount != 1 || s.Tool != "Bash: make" {
+		t.Errorf("%+v", s)
+	}
+	if c := w.send(event.TurnEnd, native("session.idle")); c.To != Success || c.Turn.N != 1 {
+		t.Errorf("%+v", c)
+	}
+	// Where an agent does not say so, a new prompt ends the turn before it.
+	w = newWorld(t)
+	w.rules = rulesOf(t, "gemini")
+	w.send(event.TurnStart, native("BeforeAgent"))
+	if c := w.send(event.TurnStart, native("BeforeAgent")); !c.TurnEnded || c.Turn.Result != Interrupted {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestARefusedCallWithoutAnIDIsNotShownForEver(t *testing.T) {
+	w := newWorld(t)
+	w.rules = rulesOf(t, "gemini")
+	w.send(event.TurnStart, native("BeforeAgent"))
+	w.send(event.ToolBefore, native("BeforeTool"), shell("", "refused"))
+	w.send(event.ToolBefore, native("BeforeTool"), shell("", "make"))
+	if got := w.get().Tool; got != "Bash: make" {
+		t.Error(got)
+	}
+	w.send(event.ToolAfter, native("AfterTool"), shell("", "make"), gives(`{}`))
+	if got := w.get().Tool; got != "" {
+		t.Errorf("%q is shown, and the model thinks", got)
+	}
+}
+
+func TestACallThatWasCutOff(t *testing.T) {
+	// The agent says that the person stopped it.
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
+	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(), failure("cancelled"), interrupted())
+	if !c.TurnEnded || c.To != Idle || c.Turn.Result != Interrupted || c.Turn.Errors != 0 || c.Turn.Summary != "" {
+		t.Errorf("%+v %+v", c, c.Turn)
+	}
+	// A last word while a call has no result is none.
+	w = newWorld(t)
+	w.rules = rulesOf(t, "pi")
+	w.send(event.TurnStart, native("input"))
+	w.send(event.ToolBefore, native("tool_call"), shell("c1", "make"))
+	w.send(event.TurnEnd, native("agent_end"))
+	if c := w.send(event.SessionEnd, native("session_shutdown")); c.Turn == nil || c.Turn.Result != Interrupted {
+		t.Errorf("%+v", c.Turn)
+	}
+}
+
+func TestCallingForAPersonIsNoLastWord(t *testing.T) {
+	w := newWorld(t)
+	w.rules = rulesOf(t, "qwen")
+	idle := []option{native("Notification"), detail("idle_prompt"), message("Qwen Code is waiting for your input")}
+	w.send(event.TurnStart)
+	c := w.send(event.UserAttention, idle...)
+	if c.To != Idle || c.Turn == nil || c.Turn.Result != Interrupted || c.Turn.Summary != "" {
+		t.Errorf("%+v %+v", c, c.Turn)
+	}
+	w.send(event.TurnStart)
+	w.send(event.TurnEnd, message("Done."))
+	w.send(event.UserAttention, idle...)
+	if s := w.get(); s.Status != Success || s.Turn.Summary != "Done." {
+		t.Errorf("%s %+v", s.Status, s.Turn)
+	}
+	// It crossed the next prompt.
+	w.send(event.TurnStart)
+	w.send(event.UserAttention, append(idle, at(w.now.Add(time.Second)))...)
+	w.is(Running)
+	// Results on their way to the model: nobody is asked any more.
+	w.send(event.PermissionRequest, shell("c1", "make"))
+	w.is(NeedsInput)
+	w.send(event.Other, native("UserPromptSubmit"))
+	w.is(Running)
+}
+
+func TestUnfollowedSessionsClaimNothing(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart)
+	w.send(event.PermissionRequest, shell("c1", "make"))
+	w.send(event.TurnStart, session("runs"))
+	w.send(event.TurnStart, session("done"))
+	w.send(event.TurnEnd, session("done"))
+	w.book.Unfollow("codex", w.now)
+	w.is(NeedsInput)
+	if got := w.book.Unfollow("claude", w.now); len(got) != 2 {
+		t.Errorf("%+v", got)
+	}
+	w.is(Unsure)
+	if s, _ := w.book.Get(Key{"claude", "done"}); s.Status != Success || len(w.book.Waiting()) != 0 {
+		t.Errorf("%s", s.Status)
+	}
+	w.send(event.TurnEnd) // switched on again
+	w.is(Success)
+}
+
+func TestTakenUpBeforeItSpeaks(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, from(5, 1))
+	w.book.ProcessGone(5, 1, w.now)
+	where := event.Place{PID: 6, Start: 2, Pane: "%3", Mux: "tmux"}
+	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle || c.Session.Place != where || c.Session.TurnCount != 1 {
+		t.Errorf("%+v", c)
+	}
+	if got := w.book.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
+		t.Errorf("%+v", got)
+	}
+	// One the book has forgotten.
+	c := w.book.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
+	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" || c.Session.LastEvent.IsZero() {
+		t.Errorf("%+v", c.Session)
+	}
+}
+
+func TestASearchInPartsFoundNothing(t *testing.T) {
+	ev := &event.Event{Tool: &event.Tool{Name: "bash", Kind: event.Shell, Commands: []string{"grep x f"}, Failed: true,
+		Output: []byte(`[{"type":"text","text":"(no output)\n\nCommand exited with code 1"}]`)}}
+	if failed, _, _ := Failing(ev); failed {
+		t.Error("a search that found nothing is a failure")
+	}
+	ev.Tool.Commands = []string{"make"}
+	if failed, _, exit := Failing(ev); !failed || exit != 1 {
+		t.Error(failed, exit)
+	}
+}
+
+func TestWhatAHookAddsIsNoTitle(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"<system_notification>\nShell command has completed":                      "",
+		"<hook_context>You are tested.</hook_context> Fix it":                     "Fix it",
+		"<hook_context>a</hook_context>\n<hook_context>b</hook_context>Fix":       "Fix",
+		"<hook_context>never closed":                                              "<hook_context>never closed",
+		"<hook_context>a</hook_context> <task-notification>x</task-notification>": "",
+	} {
+		if got := PromptTitle(prompt); got != want {
+			t.Errorf("%q: %q", prompt, got)
+		}
+	}
+}

@@ -1,0 +1,328 @@
+package state
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// asyncGrace is how long after a turn's end an event the agent does not wait
+// for is taken to belong to that turn.
+const asyncGrace = time.Second
+
+// settleGrace is how old a turn must be before "nothing goes on any more" can
+// be about it: the words may have crossed the next prompt.
+const settleGrace = 2 * time.Second
+
+// sessionStarted: the session is there. Some agents say so again in the middle of a
+// turn (after a compaction), some only after the first prompt.
+func (s *Session) sessionStarted(n *input, _ *Change) {
+	if !s.Live() {
+		s.reviveSession()
+		s.Machine.setBase(Idle, n.at)
+		return
+	}
+	if s.Turn.Open() && s.Machine.Base != Unsure && !s.Machine.fromOtherProcess(n) {
+		return
+	}
+	if s.Turn.Open() {
+		// The session was taken up anew, most likely by another process: who
+		// had the turn is gone, and how it went nobody knows.
+		s.closeTurn(n.at, Interrupted)
+		s.Asks = nil
+		s.Machine.setBase(Idle, n.at)
+		return
+	}
+	s.Asks = nil
+	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
+		s.Machine.setBase(Idle, n.at)
+	}
+}
+
+func (s *Session) reviveSession() {
+	s.Ended, s.EndReason = time.Time{}, ""
+	s.Asks, s.Background = nil, 0
+	s.Machine.NestedTurns, s.Machine.Calls = 0, nil
+}
+
+// sessionEnded: the session is over, says the agent.
+func (s *Session) sessionEnded(n *input, c *Change) {
+	open := s.Turn.Open()
+	headless := s.Attended == event.AttendedNo
+	reason := n.ev.Detail
+	if reason == "" {
+		reason = "ended"
+	}
+	if open && s.Machine.ModelError != "" {
+		s.finishTurn(n, c, APIError)
+	} else if open && (s.Background > 0 || s.Machine.MaybeFinished) {
+		s.finishTurn(n, c, "") // it had said its last word
+	}
+	s.endSession(n.at, reason, headless)
+	if open && c.Turn == nil {
+		c.TurnEnded, c.Turn = true, s.Turn
+	}
+}
+
+// endSession ends the session. A turn that was open is cut off; that counts as a
+// failure when no person can have wanted it.
+func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
+	if s.Turn.Open() {
+		s.closeTurn(at, Interrupted)
+		if unwanted {
+			s.Machine.setBase(Failed, at)
+		} else {
+			s.Machine.setBase(Idle, at)
+		}
+	} else if s.Machine.Base == NeverRan || s.Machine.Base == Running || s.Machine.Base == Unsure {
+		s.Machine.setBase(Idle, at)
+	}
+	s.Asks, s.Background = nil, 0
+	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity = nil, 0, ""
+	s.Ended, s.EndReason = at, foldLine(reason, 80)
+	for i := range s.Subagents {
+		if s.Subagents[i].Ended.IsZero() {
+			sub := s.Subagents[i]
+			sub.Ended = at
+			s.Subagents = replaceAt(s.Subagents, i, sub)
+		}
+	}
+}
+
+// markUnsure: it was running when it was last heard of, and nothing tells whether
+// it still is.
+func (s *Session) markUnsure(at time.Time) {
+	s.Asks = nil
+	s.Machine.setBase(Unsure, at)
+	s.Machine.Calls = nil
+	s.deriveStatus()
+}
+
+// promptSubmitted: a turn begins, or goes on with what the agent told itself.
+func (s *Session) promptSubmitted(n *input, c *Change) {
+	if !s.Live() {
+		s.reviveSession()
+	}
+	t, id := s.Turn, n.turnID()
+	switch {
+	case t.Open() && (id != "" && id == t.ID):
+		s.continueTurn(n)
+		return // said twice
+	case t != nil && !t.Open() && id != "" && id == t.ID:
+		c.Stale = "of a turn that is over"
+		return
+	case t.Open() && t.Implicit && !s.Machine.fromOtherProcess(n):
+		// The turn was noticed before its prompt arrived.
+		t.Implicit = false
+		t.ID = id
+		if n.at.Before(t.Started) {
+			t.Started = n.at
+		}
+		s.continueTurn(n)
+		return
+	case t.Open() && n.isSteering() && s.Machine.Base != Unsure && !s.Machine.fromOtherProcess(n):
+		s.Asks = nil
+		t.Seq = max(t.Seq, n.seq) // an end that was said before is none
+		return                    // more words for the same work
+	case t.Open() && isAgentsOwnReport(n.ev.Prompt):
+		// A finished task reports itself as a prompt: the same work goes on.
+		s.Machine.rememberClosedTurn(t.ID)
+		t.ID = id
+		s.Background = 0
+		s.continueTurn(n)
+		return
+	case t.Open():
+		s.closeTurn(n.at, s.unreportedResult())
+		c.TurnEnded, c.Turn = true, s.Turn
+	}
+	s.openTurn(n, false)
+	c.TurnStarted = true
+}
+
+// unreportedResult is how a turn went whose end nobody reported before the next one
+// began: its last word may have been said, else it was cut off.
+func (s *Session) unreportedResult() Result {
+	if s.Background > 0 || s.Machine.MaybeFinished {
+		return s.Turn.resultFromTools()
+	}
+	return Interrupted
+}
+
+// openTurn begins a turn.
+func (s *Session) openTurn(n *input, implicit bool) {
+	if s.Turn != nil {
+		s.Machine.rememberClosedTurn(s.Turn.ID)
+		s.Turns = appendBounded(s.Turns, *s.Turn, MaxTurns)
+	}
+	s.TurnCount++
+	s.Turn = &Turn{ID: n.turnID(), N: s.TurnCount, Started: n.at, Implicit: implicit, Seq: n.seq}
+	s.Asks, s.Background, s.ReadAt = nil, 0, time.Time{}
+	s.Machine.Calls, s.Machine.Finished = nil, nil
+	s.Machine.NestedTurns, s.Machine.ModelError, s.Machine.Activity, s.Machine.MaybeFinished = 0, "", "", false
+	s.Machine.TurnProcess, s.Machine.TurnStart = n.ev.Where.PID, n.ev.Where.Start
+	s.Machine.setBase(Running, n.at)
+}
+
+// reopenTurn takes the last turn up again: a hook kept it going.
+func (s *Session) reopenTurn(at time.Time) {
+	t := s.Turn
+	t.Ended, t.Result, t.ExitCode, t.Error = time.Time{}, "", 0, ""
+	s.ReadAt = time.Time{}
+	s.Machine.setBase(Running, at)
+}
+
+// continueTurn: the turn that is open goes on; nobody is waited for.
+func (s *Session) continueTurn(n *input) {
+	s.Asks = nil
+	s.Machine.setBase(Running, n.at)
+}
+
+// turnEnded: the turn is over, says the agent.
+func (s *Session) turnEnded(n *input, c *Change) {
+	if s.Machine.NestedTurns > 0 {
+		s.Machine.NestedTurns--
+		return // a turn inside the turn
+	}
+	if count := n.backgroundTasks(); count > 0 {
+		// Its last word for now; it will wake up by itself.
+		if !s.Turn.Open() {
+			if s.Turn != nil && (n.ev.GoingOn || n.turnID() == s.Turn.ID) {
+				s.reopenTurn(n.at)
+			} else {
+				s.openTurn(n, true)
+			}
+		}
+		s.Background = count
+		s.Asks = nil
+		if summary := Summary(n.ev.Message); summary != "" {
+			s.Turn.Summary = summary
+		}
+		s.Machine.setBase(Running, n.at)
+		return
+	}
+	if s.Turn != nil && !s.Turn.Open() {
+		id := n.turnID()
+		if !n.ev.GoingOn && (id == "" || id == s.Turn.ID) {
+			// Said again: the first word about how it went stands.
+			if s.Turn.Summary == "" {
+				s.Turn.Summary = Summary(n.ev.Message)
+			}
+			return
+		}
+		if n.ev.GoingOn {
+			s.reopenTurn(n.at)
+		}
+	}
+	if s.Machine.ModelError != "" {
+		s.finishTurn(n, c, APIError)
+		return
+	}
+	s.finishTurn(n, c, "")
+}
+
+// finishTurn ends the turn with a result; with none given, its tool calls tell.
+func (s *Session) finishTurn(n *input, c *Change, result Result) {
+	if !s.Turn.Open() {
+		same := s.Turn != nil && (n.turnID() == "" || n.turnID() == s.Turn.ID)
+		if result == Interrupted {
+			// Nothing was going on: what was stopped was no turn of ours.
+			s.Asks = nil
+			if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
+				s.Machine.setBase(Idle, n.at)
+			}
+			return
+		}
+		if s.Turn != nil && same {
+			if result != APIError || s.Turn.Result == APIError {
+				return
+			}
+			s.reopenTurn(s.Turn.Ended) // a failure said after the end is still one
+		} else {
+			s.openTurn(n, true) // its beginning was missed
+		}
+	}
+	if result == "" {
+		result = s.Turn.resultFromTools()
+	}
+	if summary := Summary(n.ev.Message); summary != "" {
+		s.Turn.Summary = summary
+	}
+	if result == APIError {
+		if s.Turn.Error = foldLine(n.ev.Error, maxSummary); s.Turn.Error == "" {
+			s.Turn.Error = s.Machine.ModelError
+		}
+	}
+	s.closeTurn(n.at, result)
+	s.Machine.setBase(statusAfter(result), n.at)
+	c.TurnEnded, c.Turn = true, s.Turn
+}
+
+// resultFromTools is how the turn went as far as its tools tell.
+func (t *Turn) resultFromTools() Result {
+	if t.Errors > 0 {
+		return ToolErrors
+	}
+	return OK
+}
+
+// statusAfter is what is shown after a turn with this result. After an
+// interrupt the agent sits at its prompt, and the person knows why.
+func statusAfter(r Result) Status {
+	switch r {
+	case OK:
+		return Success
+	case Interrupted:
+		return Idle
+	}
+	return Failed
+}
+
+// closeTurn writes the end into the turn.
+func (s *Session) closeTurn(at time.Time, result Result) {
+	t := s.Turn
+	t.Ended, t.Result = at, result
+	if t.Ended.Before(t.Started) {
+		t.Ended = t.Started
+	}
+	t.ExitCode = 1
+	if result == OK {
+		t.ExitCode = 0
+	}
+	s.Asks, s.Background = nil, 0
+	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity, s.Machine.ModelError = nil, 0, "", ""
+}
+
+// agentIdle: the agent calls for its person because it has nothing to do. It says
+// so when a turn was stopped and at no other time in one.
+func (s *Session) agentIdle(n *input, c *Change) {
+	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace) {
+		return
+	}
+	quiet := *n
+	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
+	s.Machine.NestedTurns = 0
+	s.finishTurn(&quiet, c, Interrupted)
+}
+
+// agentSettled: nothing goes on any more. That ends a turn whose end nobody
+// reported; a question that was open was refused then. What the event says is
+// no last word of the agent's.
+func (s *Session) agentSettled(n *input, c *Change) {
+	if !s.Turn.Open() {
+		s.Asks = nil
+		if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
+			s.Machine.setBase(Idle, n.at)
+		}
+		return
+	}
+	if s.Background > 0 || n.at.Sub(s.Turn.Started) < settleGrace {
+		return
+	}
+	quiet := *n
+	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
+	if len(s.Asks) > 0 {
+		s.finishTurn(&quiet, c, Interrupted)
+		return
+	}
+	s.turnEnded(&quiet, c)
+}

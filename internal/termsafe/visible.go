@@ -1,0 +1,157 @@
+// Package visible makes text from agents safe to look at. An agent's text is
+// hostile: it may carry terminal escapes, turn the reading direction around, or
+// hide words in characters that take no room. Here every such character becomes
+// its own written form, `\x1b` or `\u202e`, so that a person sees that it is
+// there and the terminal does nothing.
+//
+// The contract:
+//   - What comes out is valid UTF-8 without any character for which Dangerous
+//     holds. The one exception is the variation selector that belongs to the
+//     symbol before it (❤️).
+//   - Clean text comes back as it is, without allocation.
+//   - What comes out goes in again unchanged. A written `\x1b` in the input can
+//     therefore not be told from an escape that was made visible; both are only
+//     text.
+//
+// It says nothing about secrets; that is package redact's work.
+package termsafe
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Text returns s with dangerous characters written out. Line ends and tabs
+// stay; a carriage return before a line end is dropped, elsewhere written out.
+func Text(s string) string {
+	i := firstUnsafe(s)
+	if i == len(s) {
+		return s
+	}
+	return string(appendFrom(make([]byte, 0, len(s)+16), s, i))
+}
+
+// Dangerous tells whether a character must not reach a person's screen as it
+// is: control characters (but line feed and tab), whatever changes the reading
+// direction, and whatever is there without being seen.
+func Dangerous(r rune) bool {
+	switch {
+	case r < 0x20:
+		return r != '\n' && r != '\t'
+	case r < 0x7f:
+		return false
+	case r < 0xa0: // DEL and C1
+		return true
+	case r < 0x300:
+		return r == 0xad
+	}
+	switch r {
+	case 0x034f, // combining grapheme joiner
+		0x115f, 0x1160, 0x3164, 0xffa0, // Hangul fillers: letters that show nothing
+		0x17b4, 0x17b5, // Khmer vowels that show nothing
+		0x2028, 0x2029, // line and paragraph separator
+		0x2065, // unassigned among the invisible
+		0x2800: // a Braille cell without dots
+		return true
+	}
+	switch {
+	case r >= 0x180b && r <= 0x180f, // Mongolian selectors
+		r >= 0xfe00 && r <= 0xfe0f,   // variation selectors
+		r >= 0xfff0 && r <= 0xfffb,   // unassigned invisible, annotation marks
+		r >= 0xe0000 && r <= 0xe0fff: // tags, more selectors
+		return true
+	case r&0xfffe == 0xfffe: // not characters
+		return true
+	}
+	return unicode.Is(unicode.Cf, r)
+}
+
+// firstUnsafe returns where the first character stands that Text changes.
+func firstUnsafe(s string) int {
+	prev := rune(0)
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c < 0x20 && c != '\n' && c != '\t' || c == 0x7f {
+				return i
+			}
+			prev = rune(c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 || Dangerous(r) && !styles(r, prev) {
+			return i
+		}
+		prev = r
+		i += size
+	}
+	return len(s)
+}
+
+// styles tells whether r is the selector that picks the look of the symbol
+// before it. Anything else a selector follows would only carry it unseen.
+func styles(r, prev rune) bool { return (r == 0xfe0f || r == 0xfe0e) && isSymbol(prev) }
+
+// isSymbol: characters that have an emoji and a text form, and emoji proper.
+// Digits, # and * have one too, but a selector after a digit is too good a
+// hiding place.
+func isSymbol(r rune) bool {
+	switch {
+	case r >= 0x2190 && r <= 0x21ff, r >= 0x2300 && r <= 0x23ff, r >= 0x25a0 && r <= 0x27bf,
+		r >= 0x2934 && r <= 0x2935, r >= 0x2b00 && r <= 0x2bff, r >= 0x1f000 && r <= 0x1faff:
+		return true
+	}
+	switch r {
+	case 0xa9, 0xae, 0x203c, 0x2049, 0x2122, 0x2139, 0x24c2, 0x3030, 0x303d, 0x3297, 0x3299:
+		return true
+	}
+	return false
+}
+
+// appendFrom appends s, of which the first i bytes are known to be clean.
+func appendFrom(dst []byte, s string, i int) []byte {
+	dst = append(dst, s[:i]...)
+	prev, _ := utf8.DecodeLastRuneInString(s[:i])
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '\r' && i+1 < len(s) && s[i+1] == '\n':
+			// The line end follows.
+		case r == utf8.RuneError && size == 1:
+			dst = appendByte(dst, s[i])
+		case Dangerous(r) && !styles(r, prev):
+			dst = appendRune(dst, r)
+			r = 0
+		default:
+			dst = append(dst, s[i:i+size]...)
+		}
+		prev = r
+		i += size
+	}
+	return dst
+}
+
+const digits = "0123456789abcdef"
+
+func appendByte(dst []byte, c byte) []byte {
+	return append(dst, '\\', 'x', digits[c>>4], digits[c&15])
+}
+
+// appendRune writes r as \x1b, \u202e or \U000e0041.
+func appendRune(dst []byte, r rune) []byte {
+	n := 4
+	switch {
+	case r < 0x80:
+		return appendByte(dst, byte(r))
+	case r > 0xffff:
+		n = 8
+		dst = append(dst, '\\', 'U')
+	default:
+		dst = append(dst, '\\', 'u')
+	}
+	for shift := 4 * (n - 1); shift >= 0; shift -= 4 {
+		dst = append(dst, digits[r>>shift&15])
+	}
+	return dst
+}

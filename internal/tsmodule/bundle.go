@@ -1,0 +1,260 @@
+package tsmodule
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// bundle is a file made ready for an engine: one module without imports.
+type bundle struct {
+	Code   string   `json:"code"`
+	Map    string   `json:"map"`
+	Inputs []input  `json:"inputs"` // the file itself first
+	Cached bool     `json:"-"`
+	Name   string   `json:"-"` // what the engine calls it
+	Notes  []string `json:"notes,omitempty"`
+}
+
+// input is one file a bundle was made from.
+type input struct {
+	Path string `json:"path"`
+	Hash string `json:"hash"`
+}
+
+// bundleForm changes when bundles are made differently, so that old ones are
+// not taken from the cache.
+const bundleForm = "2 esbuild 0.28.2"
+
+// inEngine is what the engine calls the file in its stacks.
+const inEngine = "hook.ts"
+
+func hashOfContent(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// reader gives the content of a file; trusted copies may stand for the real.
+type reader func(path string) ([]byte, error)
+
+// makeBundle bundles the file at path, from the cache when nothing changed.
+func makeBundle(path string, content []byte, read reader, cacheDir, runtime string) (*bundle, error) {
+	key := hashOfContent([]byte(bundleForm + "\x00" + runtime + "\x00" + path + "\x00" + hashOfContent(content)))
+	if b := fromCache(cacheDir, key, read); b != nil {
+		return b, nil
+	}
+	b, err := build(path, content, read, runtime)
+	if err != nil {
+		return nil, err
+	}
+	toCache(cacheDir, key, b)
+	return b, nil
+}
+
+// fromCache is a bundle whose every file is still what it was made from.
+func fromCache(dir, key string, read reader) *bundle {
+	if dir == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, key+".json"))
+	if err != nil {
+		return nil
+	}
+	b := &bundle{Cached: true}
+	if json.Unmarshal(text, b) != nil || len(b.Inputs) == 0 {
+		return nil
+	}
+	for _, in := range b.Inputs[1:] { // the first is in the key
+		content, err := read(in.Path)
+		if err != nil || hashOfContent(content) != in.Hash {
+			return nil
+		}
+	}
+	return b
+}
+
+// toCache keeps a bundle; a cache that cannot be written costs time, nothing
+// else.
+func toCache(dir, key string, b *bundle) {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return
+	}
+	if st, err := os.Stat(dir); err != nil || st.Mode().Perm()&0o077 != 0 {
+		return // others could put code there
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		return
+	}
+	tmp, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return
+	}
+	_, err = tmp.Write(text)
+	if closeErr := tmp.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(dir, key+".json"))
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+	}
+}
+
+// ours are the names an engine answers itself.
+var ours = regexp.MustCompile(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
+
+// nodeModules are Node's own that may be written without node:.
+var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")
+
+func build(path string, content []byte, read reader, runtime string) (*bundle, error) {
+	if runtime != "node" && standsAlone(content) {
+		return translate(path, content)
+	}
+	placed := tellsPlace.Match(content)
+	b, also, err := bundled(path, content, read, runtime, placed)
+	if also && !placed {
+		b, _, err = bundled(path, content, read, runtime, true)
+	}
+	return b, err
+}
+
+// bundled makes one module of a file and all it imports. It says whether one of
+// them asks where it lies, which it is told when placed: that costs as much as a
+// small file itself.
+func bundled(path string, content []byte, read reader, runtime string, placed bool) (_ *bundle, asks bool, _ error) {
+	dir := filepath.Dir(path)
+	var mu sync.Mutex
+	inputs := []input{{path, hashOfContent(content)}}
+	plugin := api.Plugin{Name: "hookmux", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind == api.ResolveEntryPoint {
+				return api.OnResolveResult{}, nil
+			}
+			builtin := strings.HasPrefix(a.Path, "node:") || slices.Contains(nodeModules, a.Path)
+			switch {
+			case builtin && runtime == "node":
+				return api.OnResolveResult{Path: a.Path, External: true}, nil
+			case builtin || ours.MatchString(a.Path):
+				return api.OnResolveResult{Path: a.Path, Namespace: "host"}, nil
+			}
+			return api.OnResolveResult{}, nil
+		})
+		// The file itself and what it imports beside it are found through
+		// read: trusted copies need not be on the disk.
+		b.OnResolve(api.OnResolveOptions{Filter: `.*`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Kind == api.ResolveEntryPoint {
+				return api.OnResolveResult{Path: path, Namespace: "file"}, nil
+			}
+			if strings.HasPrefix(a.Path, "./") || strings.HasPrefix(a.Path, "../") {
+				if found := beside(filepath.Join(a.ResolveDir, a.Path), read); found != "" {
+					return api.OnResolveResult{Path: found, Namespace: "file"}, nil
+				}
+			}
+			return api.OnResolveResult{}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `.*`, Namespace: "host"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text := "module.exports = globalThis.__require(" + strconv.Quote(a.Path) + ");"
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: `\.([cm]?[jt]s|[jt]sx|json)$`, Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text := content
+			if a.Path != path {
+				var err error
+				if text, err = read(a.Path); err != nil {
+					return api.OnLoadResult{}, err
+				}
+				mu.Lock()
+				inputs = append(inputs, input{a.Path, hashOfContent(text)})
+				asks = asks || tellsPlace.Match(text)
+				mu.Unlock()
+			}
+			source := string(text)
+			return api.OnLoadResult{Contents: &source, Loader: loaderFor(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
+		})
+	}}
+	var places map[string]string
+	if placed {
+		places = map[string]string{"import.meta.url": strconv.Quote("file://" + path), "import.meta.dirname": strconv.Quote(dir), "import.meta.filename": strconv.Quote(path), "__dirname": strconv.Quote(dir), "__filename": strconv.Quote(path)}
+	}
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{path}, AbsWorkingDir: dir, Outfile: filepath.Join(dir, "hook.js"), Write: false,
+		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent, KeepNames: false,
+		Define:  places,
+		Plugins: []api.Plugin{plugin},
+	})
+	if len(result.Errors) > 0 {
+		return nil, asks, messageError(path, dir, result.Errors)
+	}
+	out := &bundle{Inputs: inputs}
+	for _, f := range result.OutputFiles {
+		if strings.HasSuffix(f.Path, ".map") {
+			out.Map = string(f.Contents)
+		} else {
+			out.Code = string(f.Contents)
+		}
+	}
+	slices.SortFunc(out.Inputs[1:], func(a, b input) int { return strings.Compare(a.Path, b.Path) })
+	return out, asks, nil
+}
+
+// beside finds the file a relative import means.
+func beside(path string, read reader) string {
+	candidates := []string{path}
+	if bare, ok := strings.CutSuffix(path, ".js"); ok {
+		candidates = append(candidates, bare+".ts")
+	}
+	for _, end := range []string{".ts", ".js", ".mts", ".mjs", ".json", "/index.ts", "/index.js"} {
+		candidates = append(candidates, path+end)
+	}
+	for _, c := range candidates {
+		if _, err := read(c); err == nil {
+			return c
+		}
+	}
+	return ""
+}
+
+func loaderFor(path string) api.Loader {
+	switch filepath.Ext(path) {
+	case ".ts", ".mts", ".cts":
+		return api.LoaderTS
+	case ".tsx":
+		return api.LoaderTSX
+	case ".jsx":
+		return api.LoaderJSX
+	case ".json":
+		return api.LoaderJSON
+	}
+	return api.LoaderJS
+}
+
+// messageError is the first thing that is wrong with a file.
+func messageError(path, dir string, errs []api.Message) error {
+	first := errs[0]
+	p := &Problem{Module: path, Text: first.Text}
+	if at := first.Location; at != nil {
+		file := at.File
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(dir, file)
+		}
+		p.Where = fmt.Sprintf("%s:%d:%d", file, at.Line, at.Column+1)
+	}
+	if len(errs) > 1 {
+		p.Text += fmt.Sprintf(" (and %d more)", len(errs)-1)
+	}
+	return p
+}

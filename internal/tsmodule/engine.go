@@ -1,0 +1,208 @@
+package tsmodule
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// Engine holds every loaded file. It may be used from any goroutine.
+type Engine struct {
+	host Host
+
+	mu      sync.Mutex
+	modules map[string]*Module // by path
+	queued  map[string]*queue  // words for a session's next event
+	closed  bool
+	watcher *watcher
+}
+
+// queue is what was sent into a session that has no channel of its own.
+type queue struct {
+	texts []string
+	since time.Time
+}
+
+// maxQueued bounds the words kept for one session, maxQueues the sessions.
+const (
+	maxQueued = 32
+	maxQueues = 256
+)
+
+// New makes an engine.
+func New(host Host) *Engine {
+	if host.Catalogue == nil {
+		host.Catalogue = agent.Builtin()
+	}
+	if host.HookTimeout <= 0 {
+		host.HookTimeout = DefaultHookTimeout
+	}
+	l, d := &host.Limits, DefaultLimits
+	if l.Slice <= 0 {
+		l.Slice = d.Slice
+	}
+	if l.Memory == 0 {
+		l.Memory = d.Memory
+	}
+	if l.Load <= 0 {
+		l.Load = d.Load
+	}
+	if l.Sessions <= 0 {
+		l.Sessions = d.Sessions
+	}
+	return &Engine{host: host, modules: map[string]*Module{}, queued: map[string]*queue{}}
+}
+
+// Source is a file to load.
+type Source struct {
+	Path string // absolute
+	// Read gives a file's content; nil reads the disk. A hub that trusts
+	// content rather than files gives the trusted copies here, for the file
+	// itself and for everything it imports by a relative path.
+	Read func(path string) ([]byte, error)
+	// Watch loads the file anew whenever it, or a file it imports, changes.
+	Watch bool
+}
+
+// Load loads a file, or says what is wrong with it. There is a module either
+// way: one that did not load refuses what it would have judged, until it does.
+// A path that is loaded already keeps its module and is loaded anew.
+func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
+	if !filepath.IsAbs(src.Path) {
+		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
+	}
+	if src.Read == nil {
+		src.Read = readRegular
+	}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, errClosed
+	}
+	m := e.modules[src.Path]
+	if m == nil {
+		m = newModule(e, src)
+		e.modules[src.Path] = m
+	} else {
+		m.source(src)
+	}
+	e.mu.Unlock()
+	err := m.Reload(ctx)
+	if src.Watch {
+		e.watch(m)
+	}
+	return m, err
+}
+
+// Module is the module of a path, nil when none was loaded from there.
+func (e *Engine) Module(path string) *Module {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.modules[path]
+}
+
+// Modules are all of them, by path.
+func (e *Engine) Modules() []*Module {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	list := make([]*Module, 0, len(e.modules))
+	for _, m := range e.modules {
+		list = append(list, m)
+	}
+	slices.SortFunc(list, func(a, b *Module) int { return strings.Compare(a.path, b.path) })
+	return list
+}
+
+// Unload ends a module. Events it is looking at are still answered.
+func (e *Engine) Unload(path string) {
+	e.mu.Lock()
+	m := e.modules[path]
+	delete(e.modules, path)
+	e.mu.Unlock()
+	if m != nil {
+		m.retire()
+	}
+}
+
+// Close ends everything, without waiting for handlers.
+func (e *Engine) Close() {
+	e.mu.Lock()
+	e.closed = true
+	modules, w := e.modules, e.watcher
+	e.modules, e.watcher = map[string]*Module{}, nil
+	e.mu.Unlock()
+	if w != nil {
+		w.close()
+	}
+	for _, m := range modules {
+		m.close()
+	}
+}
+
+// Forget drops what is kept about a session that is gone without having said
+// so.
+func (e *Engine) Forget(agent, session string) {
+	e.mu.Lock()
+	delete(e.queued, sessionKey(agent, session))
+	e.mu.Unlock()
+	for _, m := range e.Modules() {
+		m.forget(sessionKey(agent, session))
+	}
+}
+
+// Queued is a handler that gives a session the words that were sent to it and
+// had no other way. The hub registers it once, for every event that can carry
+// context.
+func (e *Engine) Queued() hook.Handler {
+	return hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
+		if !call.Carries.Context {
+			return event.Decision{}, nil
+		}
+		return event.Decision{Context: e.takeQueued(call.Event.Agent, call.Event.Session)}, nil
+	})
+}
+
+func (e *Engine) takeQueued(agent, session string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := e.queued[sessionKey(agent, session)]
+	if q == nil {
+		return ""
+	}
+	delete(e.queued, sessionKey(agent, session))
+	return strings.Join(q.texts, "\n\n")
+}
+
+func (e *Engine) enqueue(key, text string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	q := e.queued[key]
+	if q == nil {
+		if len(e.queued) >= maxQueues {
+			oldest := ""
+			for k, other := range e.queued {
+				if oldest == "" || other.since.Before(e.queued[oldest].since) {
+					oldest = k
+				}
+			}
+			delete(e.queued, oldest)
+		}
+		q = &queue{since: time.Now()}
+		e.queued[key] = q
+	}
+	if len(q.texts) >= maxQueued {
+		return errors.New("send: too many messages wait for this session's next event")
+	}
+	q.texts = append(q.texts, text)
+	return nil
+}
+
+func sessionKey(agent, session string) string { return agent + "\x00" + session }

@@ -1,0 +1,141 @@
+package tsmodule
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// TestErrors: whatever is wrong with a file is said with its place in the
+// TypeScript a person wrote.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ name, text, where, want string }{
+		{"syntax", "const a: string = 1;\n\nexport default function (h) {\n  h.on(\"x\" () => {});\n}\n", "hook.ts:4:15", "Expected \")\""},
+		{"no default", "export const a = 1;\n", "hook.ts", "no default export"},
+		{"not a function", "export default { a: 1 };\n", "hook.ts", "no default export"},
+		{"throws at the top", "interface A { b: string }\n\ntype C = A;\nnull.x;\nexport default () => {};\n", "hook.ts:4:", "TypeError: cannot read property 'x' of null"},
+		{"throws in the factory", "type A = 1;\nexport default function (h: any) {\n  // a comment\n  throw new RangeError(\"too far\");\n}\n", "hook.ts:4:", "RangeError: too far"},
+		{"rejects", "export default async (h: any) => {\n  await null;\n  throw new Error(\"late\");\n}\n", "hook.ts:3:", "late"},
+		{"missing file", "import { a } from \"./other.ts\";\nexport default () => a;\n", "hook.ts:1:", "Could not resolve \"./other.ts\""},
+		{"missing package", "import a from \"left-pad\";\nexport default () => a;\n", "hook.ts:1:", "Could not resolve \"left-pad\""},
+		{"missing part of Node", "import z from \"node:worker_threads\";\nexport default () => z;\n", "hook.ts", "runtime: node"},
+		{"on without a function", "export default (h: any) => {\n\n  h.on(\"tool_call\", 1 as any);\n};\n", "hook.ts:3:", "the handler must be a function"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, nil)
+			m, err := s.engine.Load(context.Background(), Source{Path: s.file("hook.ts", c.text)})
+			if err == nil {
+				t.Fatal("loaded")
+			}
+			text := strings.TrimPrefix(err.Error(), s.dir+"/")
+			if !strings.HasPrefix(text, c.where) || !strings.Contains(text, c.want) || strings.Contains(text, "\n") {
+				t.Errorf("%s\nwant %s … %s", text, c.where, c.want)
+			}
+			info := m.Info()
+			if info.OK() || len(info.Errors) != 1 || s.troubles() != err.Error() {
+				t.Errorf("ok %v, errors %v, told %q", info.OK(), info.Errors, s.troubles())
+			}
+		})
+	}
+}
+
+// TestThrow: at tool_call a throw is a failure, elsewhere it is reported and
+// the other handlers still run.
+func TestThrow(t *testing.T) {
+	s := newStage(t, nil)
+	s.file("lib/deep.ts", "export interface Unused {}\nexport function deeper(command: string): void {\n  if (command) throw new Error(\"no \" + command);\n}\n")
+	m := s.load("hook.ts", `// first
+import { deeper } from "./lib/deep";
+export default function (h: any) {
+  h.on("tool_call", async (event: any) => {
+    await null;
+    deeper(event.input.command);
+  });
+  h.on("tool_result", () => {
+    throw "only text";
+  });
+  h.on("tool_result", () => ({ content: [{ type: "text", text: "still here" }] }));
+}
+`)
+	for range 2 {
+		if _, err := s.handle(m, s.bash("ls")); err == nil || err.Error() != "hook.ts: no ls" {
+			t.Error(err)
+		}
+	}
+	d := s.must(m, s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "ls"}, "tool_response": object{"stdout": "a", "stderr": "b", "interrupted": false}}))
+	if string(d.Output) != `{"interrupted":false,"stderr":"","stdout":"still here"}` {
+		t.Errorf("%s", d.Output)
+	}
+	want := filepath.Join(s.dir, "lib", "deep.ts") + ":3:"
+	if got := s.troubles(); !strings.HasPrefix(got, want) || strings.Count(got, "no ls") != 1 || !strings.Contains(got, "only text") {
+		t.Errorf("told %q, want %s once", got, want)
+	}
+	if p := s.problems[0]; p.Event != "tool_call" || !strings.Contains(p.Stack, "hook.ts:6:") {
+		t.Errorf("%+v", p)
+	}
+	if n := len(m.Info().Errors); n != 2 {
+		t.Errorf("%d errors kept", n)
+	}
+}
+
+// TestBroken: a guard whose file does not load refuses; when it was mended it
+// works again.
+func TestBroken(t *testing.T) {
+	s := newStage(t, nil)
+	path := s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => {})")
+	m, err := s.engine.Load(context.Background(), Source{Path: path, Watch: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.changed
+	if d := s.must(m, s.bash("ls")); d.Verdict != event.None {
+		t.Error(d)
+	}
+	s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => {")
+	<-s.changed
+	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.HasPrefix(err.Error(), path+":1:") {
+		t.Error(err)
+	}
+	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Mode != "guard" || r[1].OnFailure != "deny" {
+		t.Errorf("%+v", r)
+	}
+	s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => ({ block: true, reason: \"mended\" }))")
+	<-s.changed
+	if d := s.must(m, s.bash("ls")); d.Verdict != event.Deny || d.Reason != "mended" {
+		t.Error(d)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	<-s.changed
+	if _, err := s.handle(m, s.bash("ls")); err == nil {
+		t.Error("a guard whose file is gone said nothing")
+	}
+}
+
+// TestMisspeltEvents: a handler that nothing ever calls is told of, and one of
+// a name that some generation has is not.
+func TestMisspeltEvents(t *testing.T) {
+	s := newStage(t, nil)
+	for _, c := range []struct{ imports, names, never string }{
+		{`import type { HookAPI } from "hookmux";`, "tool_cal tool_call tool_result input session_start agent_settled session_info_changed context user_bash turn_end", "tool_cal"},
+		{`import type { HookAPI } from "hookmux"; // pi.on("session"`, "session tool_call", ""},
+		{`import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";`, "session agent_start turn_end tool_call PreToolUse", "PreToolUse"},
+		{`import type { HookAPI } from "@mariozechner/pi-coding-agent";`, "session_start session_switch session_branch session_before_branch session_before_compact session_shutdown", ""},
+	} {
+		m := s.load("names.ts", c.imports+"\nexport default (pi: HookAPI) => { for (const name of \""+c.names+"\".split(\" \")) pi.on(name as any, () => {}); };")
+		var never []string
+		for _, l := range m.Info().Limits {
+			if strings.Contains(l.Text, "no such event") {
+				never = append(never, l.Event)
+			}
+		}
+		if got := strings.Join(never, " "); got != c.never {
+			t.Errorf("%s: never called are %q, want %q", c.names, got, c.never)
+		}
+	}
+}

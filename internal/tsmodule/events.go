@@ -1,0 +1,382 @@
+package tsmodule
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// byKind: which of pi's events stand for one of hookmux's, in pi's order.
+var byKind = map[event.Kind][]string{
+	event.SessionStart:  {"session_start"},
+	event.SessionEnd:    {"session_shutdown"},
+	event.TurnStart:     {"input", "before_agent_start", "agent_start", "turn_start"},
+	event.TurnEnd:       {"turn_end", "agent_end", "agent_before_settle", "agent_settled"},
+	event.ToolBefore:    {"tool_execution_start", "tool_call"},
+	event.UserQuestion:  {"tool_execution_start", "tool_call"},
+	event.UserPlan:      {"tool_execution_start", "tool_call"},
+	event.ToolAfter:     {"tool_result", "tool_execution_end"},
+	event.CompactBefore: {"session_before_compact"},
+	event.CompactAfter:  {"session_compact"},
+	event.SessionTitle:  {"session_info_changed"},
+	event.UserAttention: {"ui_prompt_start"},
+}
+
+// endsTurn are pi's names of the end of a turn.
+var endsTurn = map[string]bool{"agent_end": true, "agent_before_settle": true, "agent_settled": true}
+
+// deciding are pi's events whose handlers may stop something.
+var deciding = map[string]bool{"tool_call": true, "input": true, "session_before_compact": true, "session": true}
+
+// shown is one of pi's events, ready for the engine.
+type shown struct {
+	name   string // pi's name today, whatever the generation calls it
+	fields object
+	call   *call   // of a tool_call
+	id     string  // of the same
+	result *output // of a tool_result
+}
+
+// presenter puts events into the words of one file.
+type presenter struct {
+	generation Generation
+	newReasons bool // of the first generation: new stands for clear
+	listens    map[string]bool
+}
+
+// names are what a generation calls one of today's events.
+func (p *presenter) names(today string) []string {
+	switch p.generation {
+	case Hooks1:
+		if slices.Contains([]string{"session_start", "session_shutdown", "session_before_switch", "session_before_fork", "session_before_compact", "session_compact"}, today) {
+			return []string{"session"}
+		}
+	case Hooks2:
+		switch today {
+		case "session_start":
+			return []string{"session_start", "session_switch", "session_branch"}
+		case "session_before_fork":
+			return []string{"session_before_branch"}
+		}
+	}
+	return []string{today}
+}
+
+// wants reports whether the file listens to one of today's events.
+func (p *presenter) wants(today string) bool {
+	for _, name := range p.names(today) {
+		if p.listens[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// subject is what is known around an event.
+type subject struct {
+	ev     *event.Event
+	pi     bool   // it comes from pi itself
+	own    object // pi's own event, when it does
+	ctx    object // pi's own context
+	spoken map[string]bool
+	inner  []string // pi's events that come on their own; nil when its extension is older
+	turn   *turn
+}
+
+// turn is what is remembered of a session.
+type turn struct {
+	index   int
+	results bool // a tool gave its result since the turn began
+	used    time.Time
+	entries []any
+	record  string // pi's own file of the session
+	// headless: nobody sits at it, and nothing can be sent into it.
+	headless bool
+	about    about  // what was last written of its context, see [Module.shortForm]
+	text     string // the same in JSON
+}
+
+// present is every one of pi's events this event means to the file.
+func (p *presenter) present(s *subject) ([]shown, error) {
+	ev := s.ev
+	var list []shown
+	add := func(name string, fields object) {
+		if p.wants(name) {
+			if renamed := p.rename(name, fields); renamed != nil {
+				list = append(list, shown{name: name, fields: renamed})
+			}
+		}
+	}
+	names := byKind[ev.Kind]
+	if s.pi {
+		names = s.names(names)
+	}
+	for _, name := range names {
+		switch name {
+		case "tool_call":
+			if ev.Tool == nil {
+				continue
+			}
+			if s.turn.results && !s.spoken["turn_start"] { // a tool is called after results: the model spoke in between
+				add("turn_end", object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
+				s.turn.index++
+				s.turn.results = false
+				add("turn_start", object{"type": "turn_start", "turnIndex": s.turn.index, "timestamp": ev.Time.UnixMilli()})
+			}
+			calls, err := p.calls(s)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, calls...)
+		case "tool_result":
+			if ev.Tool != nil && p.wants(name) {
+				list = append(list, p.result(s))
+			}
+			s.turn.results = true
+		default:
+			if !p.wants(name) {
+				continue
+			}
+			if fields := p.fields(name, s); fields != nil {
+				add(name, fields)
+			}
+		}
+	}
+	return list, nil
+}
+
+// names of an event that comes from pi itself: its own, and those of its kind
+// which pi does not send on their own.
+func (s *subject) names(ofKind []string) []string {
+	if s.inner != nil {
+		return s.ownNames(ofKind)
+	}
+	list := []string{}
+	for _, name := range ofKind {
+		// Our extension tells the end of a turn once, by whichever of its
+		// names this pi has: it stands for all of them.
+		oneEnd := s.ev.Kind == event.TurnEnd && endsTurn[name]
+		if name == s.ev.Native || oneEnd || !s.spoken[name] {
+			list = append(list, name)
+		}
+	}
+	if !slices.Contains(list, s.ev.Native) {
+		list = append(list, s.ev.Native)
+	}
+	return list
+}
+
+// maxCalls bounds how many commands or files of one call are shown.
+const maxCalls = 64
+
+// calls shows a tool call, once for each command or file.
+func (p *presenter) calls(s *subject) ([]shown, error) {
+	ev := s.ev
+	if !p.wants("tool_call") {
+		return nil, nil
+	}
+	subjects := subjects(ev.Tool)
+	if s.pi {
+		subjects = subjects[:1]
+	}
+	if len(subjects) > maxCalls {
+		return nil, fmt.Errorf("the call names %d commands or files, more than a hook is asked about (%d)", len(subjects), maxCalls)
+	}
+	var list []shown
+	for i, one := range subjects {
+		c := (*call)(nil)
+		if !s.pi {
+			c = plainCommand(ev.Tool, one)
+		}
+		if c == nil {
+			c = inPisWords(ev.Tool, one, s.pi)
+		}
+		id := ev.Tool.CallID
+		if len(subjects) > 1 {
+			id = fmt.Sprintf("%s/%d", id, i+1)
+		}
+		fields := s.base("tool_call")
+		fields["toolName"], fields["toolCallId"], fields["input"] = c.name, id, any(c.shown)
+		if c.whole != nil {
+			fields["input"] = c.raw
+		}
+		list = append(list, shown{name: "tool_call", fields: fields, call: c, id: id})
+	}
+	return list, nil
+}
+
+func (p *presenter) result(s *subject) shown {
+	t := s.ev.Tool
+	all := subjects(t)
+	c := inPisWords(t, all[0], s.pi)
+	out := resultOf(t.Output)
+	if len(t.Output) == 0 && s.ev.Error != "" {
+		out.content = textContent(s.ev.Error)
+	}
+	fields := s.base("tool_result")
+	failed := t.Failed
+	if said, ok := fields["isError"].(bool); ok {
+		failed = said // as a file before this one left it
+	}
+	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.name, t.CallID, c.shown, out.content, failed
+	return shown{name: "tool_result", fields: fields, result: &out}
+}
+
+// base is pi's own event where there is one.
+func (s *subject) base(name string) object {
+	if s.pi && s.ev.Native == name && s.own != nil {
+		fields := clone(s.own).(object)
+		fields["type"] = name
+		return fields
+	}
+	return object{"type": name}
+}
+
+// own are the agent's words beside pi's: the same for everything that is shown
+// of one event, and read by few hooks. They travel once and are read when
+// somebody looks.
+type own struct {
+	Agent    string          `json:"agent"`
+	Event    string          `json:"event"`
+	Kind     string          `json:"kind"`
+	ToolName string          `json:"toolName,omitempty"`
+	ToolKind string          `json:"toolKind,omitempty"`
+	Input    json.RawMessage `json:"input,omitempty"`
+}
+
+func ownWords(ev *event.Event) string {
+	o := own{Agent: ev.Agent, Event: ev.Native, Kind: string(ev.Kind)}
+	if t := ev.Tool; t != nil {
+		o.ToolName, o.ToolKind = t.Name, string(t.Kind)
+		if input := t.CurrentInput(); jsonscan.IsObject(input) {
+			o.Input = input
+		}
+	}
+	return string(encoded(o))
+}
+
+func assistant(ev *event.Event) object {
+	content := []any{}
+	if ev.Message != "" {
+		content = textContent(ev.Message)
+	}
+	reason := "stop"
+	if ev.Error != "" {
+		reason = "error"
+	}
+	return object{"role": "assistant", "content": content, "stopReason": reason, "timestamp": ev.Time.UnixMilli(), "model": ev.Model}
+}
+
+func user(ev *event.Event) object {
+	return object{"role": "user", "content": textContent(ev.Prompt), "timestamp": ev.Time.UnixMilli()}
+}
+
+// fields are those of one event; nil leaves it out.
+func (p *presenter) fields(name string, s *subject) object {
+	ev := s.ev
+	f := s.base(name)
+	if s.pi && ev.Native == name {
+		if name == "agent_end" && f["messages"] == nil {
+			f["messages"] = s.lastExchange() // too long to be sent along
+		}
+		return p.completed(name, f)
+	}
+	switch name {
+	case "session_start":
+		reason, ok := startReasons[ev.Detail]
+		if !ok {
+			reason = "startup"
+		}
+		if reason == "" {
+			return nil
+		}
+		f["reason"] = reason
+	case "session_shutdown":
+		f["reason"] = "quit"
+	case "input":
+		f["text"], f["source"] = ev.Prompt, "interactive"
+		if ev.Attended == event.AttendedNo {
+			f["source"] = "rpc"
+		}
+	case "before_agent_start":
+		f["prompt"], f["messageType"], f["systemPrompt"], f["systemPromptOptions"] = ev.Prompt, "user", "", promptOptions(ev)
+	case "turn_start":
+		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
+	case "turn_end":
+		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.turn.index, assistant(ev), []any{}, outcomeOf(ev)
+	case "agent_end":
+		f["messages"] = s.lastExchange()
+	case "agent_before_settle":
+		f["outcome"], f["entries"], f["continue"], f["goingOn"] = outcomeOf(ev), []any{}, false, ev.GoingOn
+	case "agent_settled":
+		f["aborted"] = false
+	case "tool_execution_start":
+		if ev.Tool == nil {
+			return nil
+		}
+		c := inPisWords(ev.Tool, subjects(ev.Tool)[0], s.pi)
+		f["toolName"], f["toolCallId"], f["args"] = c.name, ev.Tool.CallID, c.shown
+	case "tool_execution_end":
+		if ev.Tool == nil {
+			return nil
+		}
+		c := inPisWords(ev.Tool, subjects(ev.Tool)[0], s.pi)
+		f["toolName"], f["toolCallId"], f["isError"] = c.name, ev.Tool.CallID, ev.Tool.Failed
+		f["result"] = object{"content": resultOf(ev.Tool.Output).content}
+	case "session_before_compact":
+		f["wants"] = []any{"signal", "resolveApiKey", "entries"}
+		f["absent"] = []any{"preparation", "branchEntries", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary", "model"}
+		f["reason"] = compactReason(ev.Detail)
+		if ev.Prompt != "" {
+			f["customInstructions"] = ev.Prompt
+		}
+	case "session_compact":
+		f["compactionEntry"] = object{"type": "compaction", "summary": ev.Message, "timestamp": ev.Time.UTC().Format(time.RFC3339)}
+		f["fromExtension"], f["fromHook"] = false, false
+		f["absent"] = []any{"tokensBefore"}
+	case "session_info_changed":
+		f["name"] = ev.Title
+	case "ui_prompt_start":
+		f["kind"], f["title"], f["reason"] = "custom", ev.Message, ev.Detail
+	}
+	return f
+}
+
+var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
+
+// promptOptions has the shape of pi's. What is in it stays in pi.
+func promptOptions(ev *event.Event) object {
+	return object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": object{}, "toolGuidelines": object{}, "promptGuidelines": []any{}, "sections": object{}, "contextFiles": []any{}, "skills": []any{}}
+}
+
+func outcomeOf(ev *event.Event) string {
+	if ev.Error != "" {
+		return "error"
+	}
+	return "completed"
+}
+
+func compactReason(detail string) string {
+	if detail == "manual" {
+		return "manual"
+	}
+	return "threshold"
+}
+
+func (s *subject) lastExchange() []any {
+	list := []any{}
+	entries := s.turn.entries
+	for i := len(entries) - 1; i >= 0; i-- {
+		if e, ok := entries[i].(object); ok {
+			if m, ok := e["message"].(object); ok && m["role"] == "user" {
+				list = append(list, m)
+				break
+			}
+		}
+	}
+	return append(list, assistant(s.ev))
+}

@@ -1,0 +1,99 @@
+package tsmodule
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// TestFormsAgree: what a hook sees of a tool call is the same in the short form
+// and in the long one, for everything that agents were heard to say.
+func TestFormsAgree(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("see.ts", `export default (h: any) => h.on("tool_call", async (e: any, ctx: any) => ({
+  block: true,
+  reason: JSON.stringify([e, Object.keys(e), e.native, ctx.cwd, ctx.agent, ctx.sessionId, ctx.sessionFile, ctx.hasUI, ctx.mode, ctx.model, ctx.isIdle(), ctx.signal.aborted, ctx.sessionManager.getSessionFile(), ctx.sessionManager.getSessionName()]),
+}));`)
+	g, err := m.ready(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.busy.Done()
+	seen := map[string]int{}
+	for _, a := range agent.Builtin().Agents() {
+		files, err := filepath.Glob(filepath.Join("../../agent/testdata/fixtures", a.Name, "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			payload, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, native := filepath.Base(file), ""
+			for _, word := range []string{"pascal.", "event.", "hook."} {
+				name = strings.TrimPrefix(name, word)
+			}
+			for _, e := range a.Events {
+				if strings.HasPrefix(name, e.Name+".") && len(e.Name) > len(native) {
+					native = e.Name
+				}
+			}
+			ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: a.Name, Event: native, Payload: payload, Time: time.UnixMilli(1_700_000_000_000)})
+			if ev.Tool == nil || ev.Kind != event.ToolBefore && ev.Kind != event.UserQuestion && ev.Kind != event.UserPlan {
+				continue
+			}
+			what := a.Name + "/" + filepath.Base(file)
+			for _, one := range subjects(ev.Tool) { // the plain way to show a command and the thorough one
+				if c := plainCommand(ev.Tool, one); c != nil {
+					thorough := inPisWords(ev.Tool, one, false)
+					if c.name != thorough.name || !reflect.DeepEqual(objectOf(c.input()), thorough.shown) {
+						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.name, c.input(), thorough.name, thorough.shown)
+					}
+					seen["plain"]++
+				}
+			}
+			about := m.subject(&ev)
+			events, err := g.presenter.present(about)
+			if err != nil || !quick(g, about, events) {
+				continue
+			}
+			call := &hook.Call{Event: &ev, Hook: &hook.Registration{}, Carries: agent.Builtin().CarriesFor(&ev)}
+			answered := func(kind, text string) string {
+				id, answer := g.runner.ask(kind, text, func(id int) {
+					g.mu.Lock()
+					g.asked[id] = &asked{call: call, ctx: t.Context(), cancel: func() {}}
+					g.mu.Unlock()
+				})
+				defer func() {
+					g.mu.Lock()
+					delete(g.asked, id)
+					g.mu.Unlock()
+				}()
+				o := <-answer
+				var outcomes []*said
+				if err := json.Unmarshal(o.value, &outcomes); o.err != nil || err != nil || len(outcomes) != 1 {
+					t.Fatalf("%s: %v %v %s", what, o.err, err, o.value)
+				}
+				return string(outcomes[0].Result)
+			}
+			short, long := answered("call", m.shortForm(about, &events[0])), answered("event", m.requested(g, about, events))
+			if short != long || !strings.Contains(short, `"reason"`) {
+				t.Errorf("%s:\nshort %s\nlong  %s", what, short, long)
+			}
+			seen[a.Name]++
+		}
+	}
+	if len(seen) < 8 || seen["plain"] < 8 {
+		t.Errorf("too little was compared: %v", seen)
+	}
+	t.Log(seen)
+}

@@ -1,0 +1,71 @@
+package tsmodule
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	importsHooks = regexp.MustCompile(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent/hooks["']`)
+	importsPi    = regexp.MustCompile(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent["']`)
+	importsOwn   = regexp.MustCompile(`from\s+["']hookmux["']`)
+	listens      = regexp.MustCompile(`\.on\(\s*["'\x60]([a-z_]+)["'\x60]`)
+	splitSession = regexp.MustCompile(`\.on\(\s*["'\x60]session_[a-z_]+["'\x60]`)
+	oneSession   = regexp.MustCompile(`\.on\(\s*["'\x60]session["'\x60]`)
+	oldMembers   = regexp.MustCompile(`\bctx\s*\.\s*exec\s*\(|\bpi\s*\.\s*send\s*\(`)
+)
+
+// generationOf says for which of pi's interfaces a text was written. Types are
+// gone when it runs, so it is read off the imports and the members used.
+func generationOf(text string) Generation {
+	switch {
+	case importsOwn.MatchString(text):
+		if oneSession.MatchString(text) {
+			return Hooks1
+		}
+		return Ext
+	case importsHooks.MatchString(text):
+		if splitSession.MatchString(text) {
+			return Hooks2
+		}
+		return Hooks1
+	case importsPi.MatchString(text) && strings.Contains(text, "HookAPI"):
+		return Hooks2
+	case strings.Contains(text, "ExtensionAPI"):
+		return Ext
+	case oneSession.MatchString(text) || oldMembers.MatchString(text):
+		return Hooks1
+	}
+	return Ext
+}
+
+// mentioned are the events a text seems to listen to: all that is known about
+// a file that does not load.
+func mentioned(text string) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, m := range listens.FindAllStringSubmatch(text, -1) {
+		if !seen[m[1]] {
+			seen[m[1]] = true
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
+var (
+	firstComment = regexp.MustCompile(`^(?:#![^\n]*\n)?\s*(?:/\*([\s\S]*?)\*/|((?:[ \t]*//[^\n]*(?:\n|$))+))`)
+	runtimeWord  = regexp.MustCompile(`(?m)\bruntime:\s*([a-z]+)`)
+)
+
+// runtimeOf is which runtime a file asks for in its first comment.
+func runtimeOf(text string) string {
+	m := firstComment.FindStringSubmatch(text)
+	if m == nil {
+		return "quickjs"
+	}
+	if word := runtimeWord.FindStringSubmatch(m[1] + m[2]); word != nil && word[1] == "node" {
+		return "node"
+	}
+	return "quickjs"
+}

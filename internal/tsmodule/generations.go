@@ -1,0 +1,125 @@
+package tsmodule
+
+// rename puts one of today's events into the words of the file's generation.
+// nil leaves it out.
+func (p *presenter) rename(name string, f object) object {
+	switch p.generation {
+	case Hooks1:
+		return p.first(name, f)
+	case Hooks2:
+		return second(name, f)
+	}
+	return f
+}
+
+// first is the generation with one session event and reasons.
+func (p *presenter) first(name string, f object) object {
+	fresh := "clear"
+	if p.newReasons {
+		fresh = "new"
+	}
+	reason := ""
+	switch name {
+	case "session_start":
+		reason = map[any]string{"resume": "switch", "new": fresh, "fork": "branch"}[f["reason"]]
+		if reason == "" {
+			reason = "start"
+		}
+	case "session_shutdown":
+		// pi says goodbye to a session it replaces; the first generation spoke
+		// of the end of the program only.
+		if r := f["reason"]; r != nil && r != "quit" {
+			return nil
+		}
+		reason = "shutdown"
+	case "session_before_switch":
+		if reason = "before_switch"; f["reason"] == "new" {
+			reason = "before_" + fresh
+		}
+	case "session_before_fork":
+		reason = "before_branch"
+	case "session_before_compact":
+		reason = "before_compact"
+	case "session_compact":
+		reason = "compact"
+	default:
+		return f
+	}
+	f["type"], f["reason"] = "session", reason
+	wants, _ := f["wants"].([]any)
+	wants = append(wants, "sessionFile")
+	if reason == "before_branch" {
+		wants = append(wants, "targetTurnIndex")
+	}
+	if f["entries"] == nil {
+		wants = append(wants, "entries")
+	}
+	f["wants"] = wants
+	if _, there := f["previousSessionFile"]; !there {
+		f["previousSessionFile"] = nil
+	}
+	return f
+}
+
+func second(name string, f object) object {
+	switch name {
+	case "session_start":
+		switch f["reason"] {
+		case "resume", "new":
+			f["type"] = "session_switch"
+		case "fork":
+			f["type"] = "session_branch"
+		}
+	case "session_before_fork":
+		f["type"] = "session_before_branch"
+	}
+	return f
+}
+
+// completed gives an event that pi sent what the older generations call by
+// other names.
+func (p *presenter) completed(name string, f object) object {
+	switch name {
+	case "session_before_compact":
+		f["wants"] = []any{"signal", "resolveApiKey"}
+		prep, ok := f["preparation"].(object)
+		if !ok {
+			f["absent"] = []any{"preparation", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary"}
+			f["wants"] = append(f["wants"].([]any), "entries")
+			return f
+		}
+		if p.generation != Hooks1 {
+			return f
+		}
+		entries, _ := f["branchEntries"].([]any)
+		kept := len(entries)
+		for i, e := range entries {
+			if entry, ok := e.(object); ok && entry["id"] != nil && entry["id"] == prep["firstKeptEntryId"] {
+				kept = i
+			}
+		}
+		var keep []any
+		for _, e := range entries[kept:] {
+			if entry, ok := e.(object); ok && entry["message"] != nil {
+				keep = append(keep, entry["message"])
+			}
+		}
+		f["entries"] = list(f["branchEntries"])
+		f["cutPoint"] = object{"firstKeptEntryIndex": kept, "isSplitTurn": prep["isSplitTurn"]}
+		f["messagesToSummarize"], f["messagesToKeep"] = list(prep["messagesToSummarize"]), list(keep)
+		f["tokensBefore"], f["previousSummary"] = prep["tokensBefore"], prep["previousSummary"]
+	case "session_compact":
+		f["fromHook"] = f["fromExtension"]
+		if entry, ok := f["compactionEntry"].(object); ok {
+			f["tokensBefore"] = entry["tokensBefore"]
+		}
+	}
+	return f
+}
+
+func list(v any) []any {
+	if l, ok := v.([]any); ok && l != nil {
+		return l
+	}
+	return []any{}
+}

@@ -1,0 +1,87 @@
+package tsmodule
+
+import (
+	"math/bits"
+	"os"
+	"reflect"
+	"runtime/debug"
+	"unsafe"
+
+	"modernc.org/libc"
+	"modernc.org/quickjs"
+)
+
+// Engines have two kinds of memory beside Go's: an allocator that all of them
+// share, and a stack each. Neither lets go by itself of what one bad turn made it
+// take, which is many times what a hub needs.
+
+// GiveBack gives the system back what engines used and need no more. It costs a
+// collection of Go's garbage, so it is for after a strain; see [Host.Strained].
+func GiveBack() {
+	debug.FreeOSMemory()
+	discardFreed(DefaultLimits.Memory)
+}
+
+// The allocator keeps blocks that were freed, by size, each a power of two and
+// the smallest as long as a page of its own; of the ones freed last, as many as
+// make up hotBytes and one at least stay in memory.
+const (
+	smallestBlock = 64 << 10
+	hotBytes      = 4 << 20
+)
+
+// discardFreed empties those blocks, up to the given size. The allocator has no
+// word for it, so they are taken, told to the system to be without content, and
+// freed again. What was never in memory is not brought there by it.
+func discardFreed(largest uint64) {
+	header := uint64(unsafe.Sizeof(uintptr(0))) * 16 // the allocator's own is shorter
+	for size := uint64(smallestBlock); size <= 1<<bits.Len64(largest-1); size *= 2 {
+		taken := make([]uintptr, 0, max(hotBytes/size, 1))
+		for range cap(taken) {
+			block := libc.Xmalloc(nil, libc.Tsize_t(size-header))
+			if block == 0 {
+				break // there is no room: then none is kept either
+			}
+			discard(block, block+uintptr(libc.UsableSize(block)))
+			taken = append(taken, block)
+		}
+		// The one freed last is the first to be used again.
+		for i := len(taken) - 1; i >= 0; i-- {
+			libc.Xfree(nil, taken[i])
+		}
+	}
+}
+
+// discard tells the system that nobody needs what is in the whole pages of a
+// block.
+func discard(from, to uintptr) {
+	page := uintptr(os.Getpagesize())
+	from, to = (from+page-1)&^(page-1), to&^(page-1)
+	if from < to {
+		forgetPages(from, to-from)
+	}
+}
+
+// renewStack gives an engine at rest an empty stack. Its old one keeps a block
+// for every call that was ever nested, some 20 MB after a recursion without end,
+// and neither the engine nor the package around it lets anybody at it; false
+// means that it was not found or not at rest, and stays as it is.
+func renewStack(vm *quickjs.VM) bool {
+	held := reflect.ValueOf(vm).Elem().FieldByName("runtime")
+	if held.Kind() != reflect.Pointer || held.IsNil() || held.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	field := held.Elem().FieldByName("tls")
+	if !field.IsValid() || field.Type() != reflect.TypeFor[*libc.TLS]() {
+		return false
+	}
+	place := (**libc.TLS)(unsafe.Pointer(field.UnsafeAddr()))
+	old, fresh := *place, libc.NewTLS()
+	if old == nil || old.StackSlots() != fresh.StackSlots() {
+		fresh.Close()
+		return false
+	}
+	*place = fresh
+	old.Close()
+	return true
+}

@@ -1,0 +1,77 @@
+package tsmodule
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestServersHoldLittle: requests that a hook does not answer wait for it only
+// as far as there is room; when they are gone there is room again.
+func TestServersHoldLittle(t *testing.T) {
+	s := newStage(t, nil)
+	m := s.load("server.ts", `import * as http from "node:http";
+export default (hooks: any) => {
+  let port = 0;
+  const server = http.createServer((req: any, res: any) => { if (req.url === "/quick") res.end("done"); });
+  const up = new Promise<void>((done) => server.listen(0, () => { port = server.address().port; done(); }));
+  hooks.on("tool_call", async () => { await up; return { block: true, reason: String(port) }; });
+};`)
+	address := "http://127.0.0.1:" + s.must(m, s.bash("x")).Reason
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	post := func(ctx context.Context, path string, body io.Reader) string {
+		req, err := http.NewRequestWithContext(ctx, "POST", address+path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Close = true
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return err.Error()
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return fmt.Sprint(res.StatusCode, " ", strings.TrimSpace(string(text)))
+	}
+	large := httptest.NewRequest("POST", "http://127.0.0.1/", http.NoBody)
+	large.ContentLength = maxBody + 1
+	said := httptest.NewRecorder()
+	if m.now.runner.(*machine).ops.serve(said, large, nil); said.Code != http.StatusRequestEntityTooLarge {
+		t.Error("larger than allowed:", said.Code)
+	}
+	ended := make(chan string, 2)
+	for range 2 { // of unknown length: each may become the largest
+		go func() { ended <- post(ctx, "/never", io.MultiReader(strings.NewReader("x"))) }()
+	}
+	room := func() (count int) {
+		o := m.now.runner.(*machine).ops
+		o.held.mu.Lock()
+		defer o.held.mu.Unlock()
+		return o.held.count
+	}
+	until := func(what string, n int) {
+		t.Helper()
+		for end := time.Now().Add(20 * time.Second); room() != n; time.Sleep(2 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("two wait", 2)
+	if got := post(ctx, "/quick", strings.NewReader("x")); !strings.HasPrefix(got, "503") {
+		t.Error("there is no room:", got)
+	}
+	leave()
+	<-ended
+	<-ended
+	until("none waits", 0)
+	if got := post(t.Context(), "/quick", strings.NewReader("x")); got != "200 done" {
+		t.Error("there is room again:", got)
+	}
+}

@@ -1,0 +1,218 @@
+package tsmodule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// Inner is one of pi's events that only files are shown, on its way from one
+// file to the next. Its fields stay as pi wrote them: some hold a whole
+// conversation, and most files change nothing.
+type Inner struct {
+	name     string
+	fields   map[string]json.RawMessage
+	ctx      object
+	result   map[string]json.RawMessage
+	messages []json.RawMessage // of before_agent_start: all count
+}
+
+// ReadInner takes apart what pi's extension sent.
+func ReadInner(ev *event.Event) (*Inner, error) {
+	var payload struct {
+		Event map[string]json.RawMessage
+		Ctx   json.RawMessage
+	}
+	if err := json.Unmarshal(ev.Raw, &payload); err != nil {
+		return nil, err
+	}
+	if payload.Event == nil {
+		return nil, errors.New("the payload has no event")
+	}
+	delete(payload.Event, "absent") // ours, see dressed in js/core
+	delete(payload.Event, "wants")
+	payload.Event["type"] = encoded(ev.Native)
+	return &Inner{name: ev.Native, fields: payload.Event, ctx: objectOf(payload.Ctx), result: map[string]json.RawMessage{}}, nil
+}
+
+// Answer is what pi shall hear: what a handler there may return, or what our
+// extension makes that of. It is nil when nobody had anything to say.
+func (i *Inner) Answer() json.RawMessage {
+	if len(i.messages) > 0 {
+		i.result["messages"] = encoded(i.messages)
+	}
+	if len(i.result) == 0 {
+		return nil
+	}
+	return encoded(i.result)
+}
+
+// chains are the fields of an event that each handler gets as the one before
+// left it.
+var chains = map[string][]string{
+	"context": {"messages"}, "context_with_system": {"messages"}, "message_end": {"message"}, "before_provider_request": {"payload"},
+	"before_provider_headers": {"headers"}, "before_agent_start": {"systemPrompt", "systemPromptOptions"}, "turn_end": {"continue", "entries"},
+}
+
+// take adds what one file made of the event, by the rules pi has for several
+// extensions. It reports whether the rest is not asked any more.
+func (i *Inner) take(said map[string]json.RawMessage) (over bool) {
+	for _, field := range chains[i.name] {
+		if value, ok := said[field]; ok {
+			i.fields[field], i.result[field] = value, value
+		}
+	}
+	switch i.name {
+	case "before_agent_start":
+		var list []json.RawMessage
+		if json.Unmarshal(said["messages"], &list) == nil {
+			i.messages = append(i.messages, list...)
+		}
+		if more, ok := stringOf(said["systemPromptAppend"]); ok && more != "" {
+			now, _ := stringOf(i.fields["systemPrompt"])
+			i.fields["systemPrompt"] = encoded(now + "\n\n" + more)
+			i.result["systemPrompt"] = i.fields["systemPrompt"]
+		}
+	case "resources_discover":
+		for _, field := range []string{"skillPaths", "promptPaths", "themePaths"} {
+			var before, more []json.RawMessage
+			_ = json.Unmarshal(i.result[field], &before)
+			if json.Unmarshal(said[field], &more) == nil && len(more) > 0 {
+				i.result[field] = encoded(append(before, more...))
+			}
+		}
+	case "user_bash", "project_trust", "hookmux_tool", "hookmux_command":
+		i.result = said
+		return len(said) > 0
+	case "session_before_tree":
+		if len(said) > 0 {
+			i.result = said
+		}
+		return string(said["cancel"]) == "true"
+	case "cache_warming_decision":
+		if action, ok := said["action"]; ok {
+			i.result["action"] = action
+		}
+	}
+	return false
+}
+
+func stringOf(raw json.RawMessage) (string, bool) {
+	var s string
+	return s, len(raw) > 0 && json.Unmarshal(raw, &s) == nil
+}
+
+// failClosed are the events at which, in pi, a handler that fails stops what
+// was about to happen.
+var failClosed = map[string]bool{"user_bash": true, "hookmux_tool": true, "hookmux_command": true}
+
+// often are the events that come by the hundred; what a file in Node could
+// look up while it handles one is not gathered for them.
+var often = map[string]bool{"message_update": true, "tool_execution_update": true, "provider_stream_event": true}
+
+// Pass shows an inner event to the file's handlers and adds what they make of
+// it. Beside events that wait for an answer of hookmux's these have a line of
+// their own: pi may do something inside itself while it waits for one.
+func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool, err error) {
+	began := time.Now()
+	ev := *call.Event
+	own := *call
+	own.Event = &ev
+	ev.Kind = event.Other
+	leave, err := m.enterLine(ctx, sessionKey(ev.Agent, ev.Session)+"\x00inner")
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	s := &subject{ev: &ev, pi: true, ctx: i.ctx, turn: m.remember(&ev, true)}
+	fields := object{}
+	for key, value := range i.fields {
+		fields[key] = value
+	}
+	if i.name == "session_before_tree" {
+		fields["wants"] = []any{"signal"}
+	}
+	var outcomes []*said
+	ran := false
+	for range 3 {
+		var g *generation
+		if g, err = m.ready(ctx); err != nil {
+			break
+		}
+		if ran = g.presenter.listens[i.name]; ran {
+			outcomes, err = m.run(ctx, g, &own, s, []shown{{name: i.name, fields: fields}})
+		}
+		g.busy.Done()
+		if !errors.Is(err, errNotRun) {
+			break
+		}
+	}
+	m.count(time.Since(began), ran)
+	if err != nil {
+		if failClosed[i.name] {
+			i.result = map[string]json.RawMessage{"threw": encoded(err.Error())}
+		}
+		return failClosed[i.name], err
+	}
+	if len(outcomes) == 0 || outcomes[0] == nil {
+		return false, nil
+	}
+	if threw := outcomes[0].Threw; threw != nil {
+		err = m.failed(threw)
+		i.result = map[string]json.RawMessage{"threw": encoded(err.Error())}
+		return true, err
+	}
+	var result map[string]json.RawMessage
+	if json.Unmarshal(outcomes[0].Result, &result) != nil {
+		return false, nil
+	}
+	return i.take(result), nil
+}
+
+// passes says that the plugin which sent this event also passes inner ones:
+// nothing has to be read off other events then.
+func (s *subject) passes(raw object, inner []string) {
+	plugin, _ := raw["plugin"].(object)
+	if !yes(plugin["inner"]) {
+		return
+	}
+	s.inner = inner
+	for _, name := range inner {
+		s.spoken[name] = true
+	}
+}
+
+// ownNames are the names of an event under which files see it that are shown
+// the inner ones as well.
+func (s *subject) ownNames(ofKind []string) []string {
+	var list []string
+	for _, name := range ofKind {
+		if name == s.ev.Native || !s.spoken[name] {
+			list = append(list, name)
+		}
+	}
+	if !slices.Contains(list, s.ev.Native) {
+		list = append(list, s.ev.Native)
+	}
+	return slices.DeleteFunc(list, func(name string) bool { return slices.Contains(s.inner, name) })
+}
+
+// after shows an event of pi's as the files before left it: pi's own extensions
+// see a prompt rewritten and a result changed by those before them.
+func (s *subject) after(said json.RawMessage) {
+	if said == nil || s.own == nil {
+		return
+	}
+	earlier := objectOf(said)
+	keys := map[string][]string{"input": {"text", "images"}, "tool_result": {"details", "structuredContent", "isError", "usage"}}[s.ev.Native]
+	for _, key := range keys {
+		if value, ok := earlier[key]; ok && value != nil {
+			s.own[key] = value
+		}
+	}
+}

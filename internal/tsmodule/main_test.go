@@ -1,0 +1,10 @@
+package tsmodule
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain: an engine that was closed leaves nothing running.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -1,0 +1,311 @@
+package tsmodule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/hook"
+)
+
+var _ hook.Prompt = (*Module)(nil)
+
+// Module is one loaded file. It is a [hook.Handler]; see
+// [Module.Registrations] for where it wants to be called.
+type Module struct {
+	engine *Engine
+	path   string
+
+	loading sync.Mutex // one load at a time
+
+	mu       sync.Mutex
+	src      Source
+	info     Info
+	now      *generation // what runs, nil when nothing does
+	broken   error       // why nothing runs
+	inputs   []input     // what the running content was made from
+	turns    map[string]*turn
+	lines    map[string]*line
+	reported map[string]bool // problems of this content
+	lacks    map[string]bool
+}
+
+// generation is one loading of the file.
+type generation struct {
+	runner    runner
+	presenter presenter
+	inputs    []input
+	busy      sync.WaitGroup // events under way
+	mu        sync.Mutex
+	asked     map[int]*asked
+}
+
+// runner is an engine: QuickJS in the hub or a Node beside it.
+type runner interface {
+	ask(kind, text string, note func(id int)) (int, <-chan outcome)
+	tell(kind string, id int, text string)
+	forget(id int)
+	why() error
+	close()
+}
+
+// asked is an event under way.
+type asked struct {
+	call   *hook.Call
+	ctx    context.Context // ends when open dialogs must close
+	cancel context.CancelFunc
+	until  time.Time // when that will be, if ever
+}
+
+func newModule(e *Engine, src Source) *Module {
+	return &Module{engine: e, path: src.Path, src: src, info: Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}}, turns: map[string]*turn{}, lines: map[string]*line{}, reported: map[string]bool{}, lacks: map[string]bool{}}
+}
+
+func (m *Module) source(src Source) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.src = src
+}
+
+// Path is the file's.
+func (m *Module) Path() string { return m.path }
+
+// Info is what is known now.
+func (m *Module) Info() Info {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	info := m.info
+	info.Events, info.Kinds, info.Files = slices.Clone(info.Events), slices.Clone(info.Kinds), slices.Clone(info.Files)
+	info.Errors, info.Limits = slices.Clone(info.Errors), slices.Clone(info.Limits)
+	return info
+}
+
+var asksForEntries = regexp.MustCompile(`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`)
+
+// Reload loads the file anew. Events under way finish with what they began
+// with. A file that does not load any more leaves nothing running: a guard
+// nobody can read must not go on as if it were still what its owner wrote.
+func (m *Module) Reload(ctx context.Context) error {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	return m.load(ctx)
+}
+
+func (m *Module) load(ctx context.Context) error {
+	began := time.Now()
+	m.mu.Lock()
+	src, before := m.src, m.now
+	m.mu.Unlock()
+
+	content, err := src.Read(m.path)
+	text := string(content)
+	info := Info{Path: m.path, Runtime: runtimeOf(text), Generation: generationOf(text), Files: []string{m.path}, Events: []string{}}
+	var next *generation
+	if err == nil {
+		info.Hash = hashOfContent(content)
+		next, err = m.start(ctx, src, content, &info)
+	}
+	if err != nil {
+		info.Events = mentioned(text)
+		var p *Problem
+		if !errors.As(err, &p) {
+			p = &Problem{Module: m.path, Text: oneLine(err.Error())}
+			err = p
+		}
+		info.Errors = []Problem{*p}
+	}
+	present := presenterFor(&info, text)
+	if next != nil {
+		next.presenter = present
+	}
+	info.Kinds = present.kinds(asksForEntries.MatchString(text))
+	info.LoadTime = millis(time.Since(began))
+
+	m.mu.Lock()
+	info.Runs, info.Total, info.Longest, info.Reloads = m.info.Runs, m.info.Total, m.info.Longest, m.info.Reloads
+	if !m.info.LoadedAt.IsZero() || m.broken != nil {
+		info.Reloads++
+	}
+	news := info.Hash != m.info.Hash || info.Hash == ""
+	if news {
+		m.reported, m.lacks = map[string]bool{}, map[string]bool{}
+	} else {
+		info.Errors = append(info.Errors, m.info.Errors...)
+	}
+	info.Limits = append(info.Limits, m.limits(&present)...)
+	if !news {
+		info.Limits = withNew(info.Limits, m.info.Limits) // what showed itself while running
+	}
+	if err == nil {
+		info.LoadedAt = time.Now()
+	}
+	m.info, m.now, m.broken, m.inputs = info, next, err, nil
+	if next != nil {
+		m.inputs = next.inputs
+	}
+	m.mu.Unlock()
+
+	before.retire()
+	if err != nil {
+		if p := (*Problem)(nil); errors.As(err, &p) {
+			m.report(*p)
+		}
+	}
+	if changed := m.engine.host.Changed; changed != nil {
+		changed(m)
+	}
+	return err
+}
+
+// start makes an engine run a content.
+func (m *Module) start(ctx context.Context, src Source, content []byte, info *Info) (*generation, error) {
+	host := &m.engine.host
+	b, err := makeBundle(m.path, content, src.Read, host.CacheDir, info.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	info.Cached = b.Cached
+	info.Files = info.Files[:0]
+	for _, in := range b.Inputs {
+		info.Files = append(info.Files, in.Path)
+	}
+	g := &generation{asked: map[int]*asked{}, inputs: b.Inputs}
+	who := &voice{m: m, g: g, places: sync.OnceValue(func() *sourceMap { return readMap([]byte(b.Map), dirOf(m.path)) })}
+	if info.Runtime == "node" {
+		var side *sidecar
+		if side, err = newNode(host, who, b); err == nil {
+			g.runner = side
+		}
+	} else {
+		var own *machine
+		if own, err = newMachine(host.Limits, newOps(who), inEngine, b.Code); err == nil {
+			g.runner = own
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	settings, _ := json.Marshal(map[string]any{"file": inEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
+	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
+	defer cancel()
+	_, answer := g.runner.ask("load", string(settings), nil)
+	if own, ok := g.runner.(*machine); ok {
+		own.strained = host.Strained
+		own.begin()
+	}
+	var o outcome
+	select {
+	case o = <-answer:
+	case <-ctx.Done():
+		o.err = fmt.Errorf("not loaded within %s; something at its top waits for ever", host.Limits.Load)
+	}
+	if o.err != nil {
+		g.runner.close()
+		return nil, who.problem("", o.err)
+	}
+	var loaded struct {
+		Events, Lacks   []string
+		Tools, Commands []json.RawMessage
+	}
+	if err := json.Unmarshal(o.value, &loaded); err != nil {
+		g.runner.close()
+		return nil, err
+	}
+	info.Events, info.Tools, info.Commands = loaded.Events, loaded.Tools, loaded.Commands
+	for _, what := range loaded.Lacks {
+		info.Limits = append(info.Limits, Limit{Agent: hook.Any, Event: "", Text: what})
+	}
+	return g, nil
+}
+
+func presenterFor(info *Info, text string) presenter {
+	p := presenter{generation: info.Generation, listens: map[string]bool{}, newReasons: strings.Contains(text, "before_new") && !strings.Contains(text, "before_clear")}
+	for _, name := range info.Events {
+		p.listens[name] = true
+	}
+	return p
+}
+
+// retire ends a loading once the events it began with are answered.
+func (g *generation) retire() {
+	if g == nil {
+		return
+	}
+	go func() {
+		g.busy.Wait()
+		g.runner.close()
+	}()
+}
+
+func (m *Module) retire() {
+	m.mu.Lock()
+	g := m.now
+	m.now, m.broken = nil, errClosed
+	m.mu.Unlock()
+	g.retire()
+}
+
+func (m *Module) close() {
+	m.mu.Lock()
+	g := m.now
+	m.now, m.broken = nil, errClosed
+	m.mu.Unlock()
+	if g != nil {
+		g.runner.close()
+	}
+}
+
+// ready is what shall answer an event, taken into use. An engine that had to
+// be dropped is made anew here.
+func (m *Module) ready(ctx context.Context) (*generation, error) {
+	for range 2 {
+		m.mu.Lock()
+		g, err := m.now, m.broken
+		if g != nil && g.runner.why() == nil {
+			g.busy.Add(1)
+			m.mu.Unlock()
+			return g, nil
+		}
+		m.mu.Unlock()
+		if g == nil {
+			return nil, err
+		}
+		// The next event is glad of it too, so it goes on when this one's time
+		// is over.
+		revived := make(chan error, 1)
+		go func() { revived <- m.revive(context.WithoutCancel(ctx), g) }()
+		select {
+		case err := <-revived:
+			if err != nil {
+				return nil, err
+			}
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
+		}
+	}
+	return nil, errClosed
+}
+
+// revive loads anew what had to be dropped, unless somebody else just did.
+func (m *Module) revive(ctx context.Context, dropped *generation) error {
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	m.mu.Lock()
+	current := m.now
+	m.mu.Unlock()
+	if current != dropped {
+		return nil
+	}
+	return m.load(ctx)
+}
+
+func millis(d time.Duration) Milliseconds { return Milliseconds(float64(d.Microseconds()) / 1000) }
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,259 @@
+package tsmodule
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// sidecar is a Node that is kept for one file whose first comment says
+// `runtime: node`. It speaks the engine's own protocol in lines: jobs go in on
+// stdin, questions and answers come out on a third stream, so that what the
+// file prints is only printed. Node has powers of its own; that it was started
+// is all the record has.
+type sidecar struct {
+	ops   *ops
+	voice *voice
+	cmd   *exec.Cmd
+	dir   string
+	slice time.Duration
+
+	writing sync.Mutex
+	stdin   io.WriteCloser
+
+	mu      sync.Mutex
+	pending map[int]chan<- outcome
+	next    int
+	ended   error
+	pongs   map[int]chan struct{}
+	done    chan struct{}
+}
+
+// runnerText is the program Node runs.
+func runnerText() (string, error) {
+	var text strings.Builder
+	for _, name := range []string{"sidecar/10-base.js", "packages/10-typebox.js", "packages/20-pi.js", "core/20-session.js", "core/30-events.js", "sidecar/90-loop.js"} {
+		piece, err := scripts.ReadFile("js/" + name)
+		if err != nil {
+			return "", err
+		}
+		text.Write(piece)
+		if name == "packages/20-pi.js" {
+			text.WriteString("made.packages = globalThis.__part(shared);\n")
+		}
+	}
+	return text.String(), nil
+}
+
+func newNode(host *Host, v *voice, b *bundle) (*sidecar, error) {
+	program := host.Node
+	if program == "" {
+		var err error
+		if program, err = exec.LookPath("node"); err != nil {
+			return nil, errors.New("it asks for `runtime: node`, and node is not on PATH; install Node.js or take that line out")
+		}
+	}
+	dir, err := os.MkdirTemp("", "hookmux-node-")
+	if err != nil {
+		return nil, err
+	}
+	text, err := runnerText()
+	for name, content := range map[string]string{"run.mjs": text, inEngine + ".mjs": b.Code} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
+		}
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	s := &sidecar{ops: newOps(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
+	s.ops.machine = s
+	s.cmd = exec.Command(program, filepath.Join(dir, "run.mjs"))
+	s.cmd.Dir = dirOf(v.m.path)
+	s.cmd.Env = append(os.Environ(), v.childEnv()...)
+	s.cmd.ExtraFiles = []*os.File{w}
+	s.cmd.Stdout, s.cmd.Stderr = printed{v, "log"}, printed{v, "error"}
+	s.cmd.WaitDelay = time.Second
+	ownGroup(s.cmd)
+	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
+		err = s.cmd.Start()
+	}
+	_ = w.Close()
+	v.did("", "exec", program+" (for the whole hook)", err)
+	if err != nil {
+		_ = r.Close()
+		_ = os.RemoveAll(dir)
+		return nil, fmt.Errorf("node: %w", err)
+	}
+	go s.listen(r)
+	return s, nil
+}
+
+type printed struct {
+	v     *voice
+	level string
+}
+
+func (p printed) Write(b []byte) (int, error) {
+	p.v.said(p.level, string(bytes.TrimRight(b, "\n")))
+	return len(b), nil
+}
+
+func (s *sidecar) listen(r io.ReadCloser) {
+	defer close(s.done)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 64<<10), 64<<20)
+	for lines.Scan() {
+		var said struct {
+			Op    string          `json:"op"`
+			Start int             `json:"start"`
+			Args  json.RawMessage `json:"args"`
+			Key   string          `json:"key"`
+		}
+		if json.Unmarshal(lines.Bytes(), &said) != nil {
+			continue
+		}
+		switch {
+		case said.Op == "pong":
+			id, _ := read[int](said.Args)
+			s.mu.Lock()
+			if pong := s.pongs[id]; pong != nil {
+				close(pong)
+				delete(s.pongs, id)
+			}
+			s.mu.Unlock()
+		case said.Start != 0:
+			s.ops.start(said.Start, said.Op, said.Args, said.Key)
+		default:
+			_ = s.ops.call(said.Op, said.Args) // nobody waits for the answer
+		}
+	}
+	_ = r.Close()
+	s.ops.close()
+	err := s.cmd.Wait()
+	why := "node ended"
+	if err != nil {
+		why += ": " + err.Error()
+	}
+	s.end(errors.New(why))
+	_ = os.RemoveAll(s.dir)
+}
+
+func (s *sidecar) line(kind string, id int, text string) {
+	b := encoded(object{"kind": kind, "id": id, "json": text})
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	_, _ = s.stdin.Write(append(b, '\n')) // a Node that is gone is noticed by its stream
+}
+
+func (s *sidecar) ask(kind, text string, note func(int)) (int, <-chan outcome) {
+	answer := make(chan outcome, 1)
+	s.mu.Lock()
+	if s.ended != nil {
+		s.mu.Unlock()
+		answer <- outcome{err: errNotRun}
+		return 0, answer
+	}
+	s.next++
+	id := s.next
+	s.pending[id] = answer
+	s.mu.Unlock()
+	if note != nil {
+		note(id)
+	}
+	if kind == "load" {
+		settings := objectOf([]byte(text))
+		settings["file"] = "file://" + filepath.Join(s.dir, inEngine+".mjs")
+		text = string(encoded(settings))
+	}
+	s.line(kind, id, text)
+	return id, answer
+}
+
+func (s *sidecar) tell(kind string, id int, text string) { s.line(kind, id, text) }
+
+// forget gives up on an answer. A Node that does not even say that it is there
+// is ended: one handler's loop holds up all of its events.
+func (s *sidecar) forget(id int) {
+	pong := make(chan struct{})
+	s.mu.Lock()
+	delete(s.pending, id)
+	s.pongs[id] = pong
+	s.mu.Unlock()
+	go func() {
+		s.line("abandon", id, "")
+		s.line("ping", id, "")
+		select {
+		case <-pong:
+		case <-s.done:
+		case <-time.After(s.slice):
+			s.end(errSlice{s.slice})
+			signalGroup(s.cmd, "SIGKILL")
+		}
+	}()
+}
+
+func (s *sidecar) crowded() bool { return false } // Node starts its processes itself
+
+func (s *sidecar) reply(id int, body []byte) { s.line("reply", id, string(body)) }
+
+func (s *sidecar) answered(id int, o outcome) {
+	s.mu.Lock()
+	answer := s.pending[id]
+	delete(s.pending, id)
+	s.mu.Unlock()
+	if answer != nil {
+		answer <- o
+	}
+}
+
+func (s *sidecar) end(why error) {
+	s.mu.Lock()
+	if s.ended == nil {
+		s.ended = why
+	}
+	pending := s.pending
+	s.pending = map[int]chan<- outcome{}
+	s.mu.Unlock()
+	for _, answer := range pending {
+		answer <- outcome{err: why}
+	}
+}
+
+func (s *sidecar) close() {
+	s.end(errClosed)
+	_ = s.stdin.Close()
+	select {
+	case <-s.done:
+	case <-time.After(time.Second):
+		signalGroup(s.cmd, "SIGKILL")
+		<-s.done
+	}
+}
+
+func (s *sidecar) why() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
+// A Node has no slice of ours, and takes in its parts by itself.
+func (s *sidecar) condemn(error)        {}
+func (s *sidecar) outside(f func())     { f() }
+func (s *sidecar) part(string) error    { return nil }
+func (s *sidecar) limit() time.Duration { return s.slice }

@@ -1,0 +1,74 @@
+package tsmodule
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+const inNode = `/**
+ * A hook that needs all of Node.
+ * runtime: node
+ */
+import zlib from "node:zlib";
+import { Type } from "@sinclair/typebox";
+import type { HookAPI } from "hookmux";
+type Unused = string;
+export default function (h: HookAPI) {
+  let n = 0;
+  h.on("tool_call", async (event, ctx) => {
+    const packed = zlib.gzipSync(event.input.command);
+    if (event.input.command === "loop") for (;;) {}
+    if (event.input.command === "throw") throw new Error("from " + Type.String().type);
+    if (event.input.command === "ls") event.input.command = "ls -l";
+    else if (!(await ctx.ui.confirm("ok?", zlib.gunzipSync(packed).toString()))) return { block: true, reason: "no, " + ++n + " " + (await ctx.exec("echo", ["hi"])).stdout.trim() };
+  });
+}
+`
+
+func TestNode(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node here")
+	}
+	s := newStage(t, nil)
+	m := s.load("node.ts", inNode)
+	if m.Info().Runtime != "node" {
+		t.Fatalf("%+v", m.Info())
+	}
+	s.answers = []Answer{{Confirmed: false}, {Confirmed: true}}
+	if d := s.must(m, s.bash("x")); d.Verdict != event.Deny || d.Reason != "no, 1 hi" || s.questions[0].Text != "x" {
+		t.Errorf("%+v", d)
+	}
+	if d := s.must(m, s.bash("y")); d.Verdict != event.None {
+		t.Errorf("%+v", d)
+	}
+	if d := s.must(m, s.bash("ls")); string(d.Input) != `{"command":"ls -l"}` {
+		t.Errorf("%+v", d)
+	}
+	if _, err := s.handle(m, s.bash("throw")); err == nil || err.Error() != "node.ts: from string" || !strings.Contains(s.troubles(), "node.ts:14:") {
+		t.Errorf("%v, told %q", err, s.troubles())
+	}
+	if _, err := s.within(m, s.bash("loop"), 500*time.Millisecond); err == nil {
+		t.Error("a loop came to an end")
+	}
+	deadline := time.Now().Add(15 * time.Second)
+	for m.now.runner.why() == nil && time.Now().Before(deadline) {
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.answers = []Answer{{Confirmed: true}}
+	if d := s.must(m, s.bash("z")); d.Verdict != event.None {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestNoNode(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	s := newStage(t, nil)
+	_, err := s.engine.Load(t.Context(), Source{Path: s.file("node.ts", inNode)})
+	if err == nil || !strings.Contains(err.Error(), "node is not on PATH") {
+		t.Error(err)
+	}
+}

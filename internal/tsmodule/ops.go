@@ -1,0 +1,434 @@
+package tsmodule
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"modernc.org/quickjs"
+)
+
+// ops is everything a file may ask of Go, on behalf of one engine. There is no
+// other way out of an engine.
+type ops struct {
+	owner   owner
+	machine home
+	born    time.Time
+	ctx     context.Context // ends with the engine
+	cancel  context.CancelFunc
+
+	mu        sync.Mutex
+	closed    bool
+	stoppers  map[int]func() // what lasts: timers, watches, servers, processes, dialogs
+	children  map[int]*child
+	requests  map[int]chan<- httpAnswer
+	requested int
+	held      held // of requests to its servers
+	wg        sync.WaitGroup
+}
+
+// home is the engine that ops answer.
+type home interface {
+	reply(id int, body []byte)
+	crowded() bool // more waits for it than it should
+	answered(id int, o outcome)
+	condemn(why error) // drop the engine after this turn
+	outside(f func())  // off the engine's time
+	part(name string) error
+	limit() time.Duration
+}
+
+// owner is what ops need from the module they belong to.
+type owner interface {
+	file() string
+	version() string
+	childEnv() []string // marks what runs below a hook
+	did(key, action, detail string, err error)
+	said(level, text string)
+	trouble(event string, e *jsError, dispatch int)
+	lacking(agent, what string)
+	ask(ctx context.Context, dispatch int, q Question) Answer
+	notify(dispatch int, text, level string)
+	send(key string, m Message) error
+	entries(key string) any
+	model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
+	act(key string, args json.RawMessage)
+}
+
+func newOps(o owner) *ops {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &ops{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){}, children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
+}
+
+// close ends whatever the engine started.
+func (o *ops) close() {
+	o.mu.Lock()
+	o.closed = true
+	stoppers := o.stoppers
+	o.stoppers = map[int]func(){}
+	o.mu.Unlock()
+	o.cancel()
+	for _, stop := range stoppers {
+		stop()
+	}
+}
+
+// keep notes how to end something that lasts; it is ended at once when the
+// engine is gone already.
+func (o *ops) keep(id int, stop func()) {
+	o.mu.Lock()
+	if !o.closed {
+		o.stoppers[id] = stop
+		o.mu.Unlock()
+		return
+	}
+	o.mu.Unlock()
+	stop()
+}
+
+func (o *ops) drop(id int) (stop func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	stop = o.stoppers[id]
+	delete(o.stoppers, id)
+	return stop
+}
+
+type answer struct {
+	Value any        `json:"value"`
+	Error *hostError `json:"error,omitempty"`
+}
+
+func encode(value any, err error) []byte {
+	a := answer{Value: value}
+	if err != nil {
+		a.Error = describeError(err)
+	}
+	b, err := json.Marshal(a)
+	if err != nil {
+		b, _ = json.Marshal(answer{Error: &hostError{Message: err.Error()}})
+	}
+	return b
+}
+
+func read[T any](args json.RawMessage) (v T, err error) {
+	err = json.Unmarshal(args, &v)
+	return v, err
+}
+
+// call answers at once, on the engine's goroutine.
+func (o *ops) call(op string, args json.RawMessage) string {
+	var value any
+	var err error
+	switch op {
+	case "done":
+		o.done(args)
+	case "clock":
+		value = float64(time.Since(o.born).Microseconds()) / 1000
+	default:
+		o.machine.outside(func() { value, err = o.answer(op, args) })
+	}
+	if value == nil && err == nil {
+		return `{"value":null}`
+	}
+	return string(encode(value, err))
+}
+
+func (o *ops) done(args json.RawMessage) {
+	var said struct {
+		ID    int             `json:"id"`
+		Value json.RawMessage `json:"value"`
+		Error *jsError        `json:"error"`
+	}
+	if err := json.Unmarshal(args, &said); err != nil {
+		return
+	}
+	if said.Error != nil {
+		o.judge(said.Error)
+		o.machine.answered(said.ID, outcome{err: said.Error})
+		return
+	}
+	o.machine.answered(said.ID, outcome{value: said.Value})
+}
+
+// judge looks for the two errors after which an engine is not worth keeping,
+// and says them in words.
+func (o *ops) judge(e *jsError) {
+	if e == nil || e.Name != "InternalError" {
+		return
+	}
+	switch {
+	case strings.Contains(e.Message, "out of memory"):
+		o.machine.condemn(errMemory)
+		*e = jsError{Message: strings.Replace(e.Message, "out of memory", errMemory.Error(), 1), Stack: e.Stack}
+	case e.Message == "interrupted":
+		*e = jsError{Message: errSlice{o.machine.limit()}.Error(), Stack: e.Stack}
+	}
+}
+
+func (o *ops) trouble(event string, e *jsError) { o.owner.trouble(event, e, 0) }
+
+func (o *ops) answer(op string, args json.RawMessage) (any, error) {
+	switch op {
+	case "part":
+		name, err := read[string](args)
+		if err != nil {
+			return nil, err
+		}
+		return nil, o.machine.part(name)
+	case "about":
+		return o.about(), nil
+	case "said":
+		v, err := read[struct{ Level, Text string }](args)
+		o.owner.said(v.Level, v.Text)
+		return nil, err
+	case "problem":
+		v, err := read[struct {
+			Dispatch int
+			Event    string
+			Error    jsError
+		}](args)
+		o.judge(&v.Error)
+		o.owner.trouble(v.Event, &v.Error, v.Dispatch)
+		return nil, err
+	case "lacking":
+		v, err := read[struct{ Agent, What string }](args)
+		o.owner.lacking(v.Agent, v.What)
+		return nil, err
+	case "notify":
+		v, err := read[struct {
+			Dispatch    int
+			Text, Level string
+		}](args)
+		o.owner.notify(v.Dispatch, v.Text, v.Level)
+		return nil, err
+	case "send":
+		return o.send(args)
+	case "entries":
+		v, err := read[struct{ Key string }](args)
+		return o.owner.entries(v.Key), err
+	case "stop":
+		id, err := read[int](args)
+		if stop := o.drop(id); stop != nil {
+			stop()
+		}
+		return nil, err
+	case "random":
+		n, err := read[int](args)
+		if err != nil || n < 0 || n > 1<<20 {
+			return nil, errors.New("randomBytes: between 0 and 1048576 bytes, please")
+		}
+		b := make([]byte, n)
+		_, err = rand.Read(b)
+		return b, err
+	case "bytes": // of a text
+		v, err := read[string](args)
+		return nonNil([]byte(v)), err
+	case "words": // of bytes, if they are any
+		v, err := read[[]byte](args)
+		return inWords(v, true), err
+	case "hash":
+		return hashOf(args)
+	case "zlib":
+		return squeeze(args)
+	case "url":
+		return parseURL(args)
+	case "kill":
+		v, err := read[struct {
+			ID     int
+			Signal string
+		}](args)
+		return o.kill(v.ID, v.Signal), err
+	case "input":
+		return nil, o.input(args)
+	case "respond":
+		return nil, o.respond(args)
+	case "execsync":
+		return o.execSync(args)
+	}
+	if f, ok := fileOps[op]; ok {
+		return o.onFile(op, f, args, "")
+	}
+	return nil, fmt.Errorf("%s: no such operation", op)
+}
+
+// start answers later, through the machine's queue.
+func (o *ops) start(id int, op string, args json.RawMessage, key string) {
+	finish := func(value any, err error) { o.machine.reply(id, encode(value, err)) }
+	data := func(v any) {
+		if b, err := json.Marshal(map[string]any{"data": v}); err == nil {
+			o.machine.reply(id, b)
+		}
+	}
+	switch op {
+	case "timer":
+		ms, _ := read[float64](args)
+		timer := time.AfterFunc(time.Duration(ms*float64(time.Millisecond)), func() {
+			o.drop(id)
+			finish(nil, nil)
+		})
+		o.keep(id, func() { timer.Stop() })
+	case "act":
+		o.owner.act(key, args)
+		finish(nil, nil)
+	case "ask", "model", "fetch":
+		ctx, cancel := context.WithCancel(o.ctx)
+		o.keep(id, cancel)
+		go func() {
+			defer cancel()
+			value, err := o.longer(ctx, op, args, key)
+			o.drop(id)
+			finish(value, err)
+		}()
+	case "exec":
+		o.exec(id, args, key, finish)
+	case "spawn":
+		o.spawn(id, args, key, data, finish)
+	case "watch":
+		o.watch(id, args, key, data, finish)
+	case "listen":
+		o.listen(id, args, key, data, finish)
+	default:
+		f, ok := fileOps[op]
+		if !ok {
+			finish(nil, fmt.Errorf("%s: no such operation", op))
+			return
+		}
+		go func() { finish(o.onFile(op, f, args, key)) }()
+	}
+}
+
+// longer are the questions that wait for a person or a network.
+func (o *ops) longer(ctx context.Context, op string, args json.RawMessage, key string) (any, error) {
+	switch op {
+	case "ask":
+		v, err := read[struct {
+			Dispatch                       int
+			Kind, Title, Text, Placeholder string
+			Options                        []string
+		}](args)
+		if err != nil {
+			return nil, err
+		}
+		a := o.owner.ask(ctx, v.Dispatch, Question{Kind: QuestionKind(v.Kind), Title: v.Title, Text: v.Text, Placeholder: v.Placeholder, Options: v.Options})
+		return map[string]any{"cancelled": a.Cancelled, "confirmed": a.Confirmed, "value": a.Value}, nil
+	case "model":
+		v, err := read[struct{ Dispatch int }](args)
+		if err != nil {
+			return nil, err
+		}
+		return o.owner.model(ctx, v.Dispatch, args)
+	}
+	return o.fetch(ctx, args, key)
+}
+
+// send gives its failure as a value: the hook gets it as an error with its own
+// words.
+func (o *ops) send(args json.RawMessage) (any, error) {
+	v, err := read[struct {
+		Key, Text, Deliver string
+		Turn               bool
+		Attachments        []Attachment
+	}](args)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.owner.send(v.Key, Message{Text: v.Text, Deliver: v.Deliver, Turn: v.Turn, Attachments: v.Attachments}); err != nil {
+		return err.Error(), nil
+	}
+	return nil, nil
+}
+
+func (o *ops) about() any {
+	env := map[string]string{}
+	for _, pair := range os.Environ() {
+		if name, value, ok := strings.Cut(pair, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	home, _ := os.UserHomeDir()
+	cwd, _ := os.Getwd()
+	host, _ := os.Hostname()
+	return map[string]any{
+		"env": env, "home": home, "tmp": strings.TrimRight(os.TempDir(), "/"), "cwd": cwd, "host": host, "user": env["USER"], "pid": os.Getpid(), "ppid": os.Getppid(), "uid": os.Getuid(),
+		"platform": runtime.GOOS, "arch": map[string]string{"amd64": "x64", "386": "ia32"}[runtime.GOARCH] + map[bool]string{true: runtime.GOARCH}[runtime.GOARCH != "amd64" && runtime.GOARCH != "386"],
+		"cpus": runtime.NumCPU(), "file": o.owner.file(), "engine": quickjs.Version(), "version": o.owner.version(),
+	}
+}
+
+func hashOf(args json.RawMessage) (any, error) {
+	v, err := read[struct {
+		Algorithm string
+		Data      []byte
+		Key       *[]byte
+	}](args)
+	if err != nil {
+		return nil, err
+	}
+	makers := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
+	maker := makers[v.Algorithm]
+	if maker == nil {
+		return nil, fmt.Errorf("hash %q is not known here; use sha256", v.Algorithm)
+	}
+	h := maker()
+	if v.Key != nil {
+		h = hmac.New(maker, *v.Key)
+	}
+	h.Write(v.Data)
+	return h.Sum(nil), nil
+}
+
+func parseURL(args json.RawMessage) (any, error) {
+	v, err := read[struct{ URL, Base string }](args)
+	if err != nil {
+		return nil, err
+	}
+	bad := &namedError{"TypeError", "ERR_INVALID_URL", "Invalid URL"}
+	u, err := url.Parse(strings.TrimSpace(v.URL))
+	if err != nil {
+		return nil, bad
+	}
+	if v.Base != "" {
+		base, err := url.Parse(v.Base)
+		if err != nil || base.Scheme == "" {
+			return nil, bad
+		}
+		u = base.ResolveReference(u)
+	}
+	if u.Scheme == "" {
+		return nil, bad
+	}
+	port := u.Port()
+	if (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
+		port = ""
+	}
+	path := u.EscapedPath()
+	if u.Opaque != "" {
+		path = u.Opaque
+	} else if path == "" && u.Host != "" {
+		path = "/"
+	}
+	password, _ := u.User.Password()
+	parts := map[string]any{"protocol": u.Scheme + ":", "hostname": strings.ToLower(u.Hostname()), "port": port, "pathname": path, "search": "", "hash": "", "slashes": u.Opaque == "", "username": u.User.Username(), "password": password}
+	if u.RawQuery != "" {
+		parts["search"] = "?" + u.RawQuery
+	}
+	if u.Fragment != "" {
+		parts["hash"] = "#" + u.EscapedFragment()
+	}
+	return parts, nil
+}

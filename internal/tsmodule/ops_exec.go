@@ -1,0 +1,355 @@
+package tsmodule
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// execArgs are what a process is started with.
+type execArgs struct {
+	Command  string
+	Args     []string
+	Cwd      string
+	Env      map[string]string
+	Timeout  float64 // ms
+	Input    []byte
+	Shell    string
+	Detached bool
+	Words    bool // the output is wanted as text, if it is any
+}
+
+func (a *execArgs) line() string {
+	return strings.Join(append([]string{a.Command}, a.Args...), " ")
+}
+
+// child is a process a hook started. It has a process group of its own, which
+// is ended with it.
+type child struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	feed  chan []byte // nil ends the input
+
+	mu     sync.Mutex
+	killed string // the signal we sent
+	over   bool
+}
+
+// maxOutput bounds what is kept of a process's output.
+const maxOutput = 16 << 20
+
+// command makes the process ready.
+func (o *ops) command(a *execArgs) *exec.Cmd {
+	name, args := a.Command, a.Args
+	if a.Shell != "" {
+		name, args = a.Shell, []string{"-c", strings.Join(append([]string{a.Command}, a.Args...), " ")}
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Dir = a.Cwd
+	for key, value := range a.Env {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	if a.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Env = append(cmd.Env, o.owner.childEnv()...)
+	cmd.WaitDelay = 250 * time.Millisecond // what a process leaves running does not hold us up
+	ownGroup(cmd)
+	return cmd
+}
+
+// bounded keeps the first bytes of an output. It is no buffer with another
+// Write: whoever copies into one of those goes past Write, by its ReadFrom.
+type bounded struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept = append(b.kept, p[:min(len(p), maxOutput-len(b.kept))]...)
+	return len(p), nil
+}
+
+func (b *bounded) bytes() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return nonNil(b.kept)
+}
+
+// result is how a process ended.
+type result struct {
+	Code     int    `json:"code"`
+	Signal   string `json:"signal,omitempty"`
+	Killed   bool   `json:"killed,omitempty"`
+	TimedOut bool   `json:"timedOut,omitempty"`
+}
+
+func (c *child) ended(err error) (result, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	r := result{Killed: c.killed != ""}
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		r.Code = max(c.cmd.ProcessState.ExitCode(), 0)
+	case errors.As(err, &exit):
+		if r.Code = exit.ExitCode(); r.Code < 0 {
+			r.Signal = signalOf(exit)
+			r.Code = 1
+		}
+	default:
+		return r, err
+	}
+	return r, nil
+}
+
+// end sends a signal to the whole group.
+func (c *child) end(signal string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over || c.cmd.Process == nil {
+		return false
+	}
+	c.killed = signal
+	return signalGroup(c.cmd, signal)
+}
+
+// stop ends the process for good: politely, a second later by force.
+func (c *child) stop() {
+	c.end("SIGTERM")
+	time.AfterFunc(time.Second, func() { c.end("SIGKILL") })
+}
+
+// begin starts a process and notes it; problems are the caller's to report.
+func (o *ops) begin(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
+	c := &child{cmd: cmd}
+	err := cmd.Start()
+	o.owner.did(key, "exec", a.line(), err)
+	if err != nil {
+		return nil, notStarted(a.Command, err)
+	}
+	o.mu.Lock()
+	o.children[id] = c
+	o.mu.Unlock()
+	o.keep(id, c.stop)
+	if a.Timeout > 0 {
+		timer := time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stop)
+		_ = timer // ends nothing when the process is gone
+	}
+	return c, nil
+}
+
+func notStarted(command string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return &namedError{"Error", "ENOENT", "spawn " + command + " ENOENT"}
+	}
+	return err
+}
+
+func (o *ops) gone(id int) {
+	o.mu.Lock()
+	delete(o.children, id)
+	delete(o.stoppers, id)
+	o.mu.Unlock()
+}
+
+// exec is pi's: it never fails, a process that cannot be started has code 1.
+func (o *ops) exec(id int, args json.RawMessage, key string, finish func(any, error)) {
+	a, err := read[execArgs](args)
+	if err != nil {
+		finish(nil, err)
+		return
+	}
+	var stdout, stderr bounded
+	cmd := o.command(&a)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if len(a.Input) > 0 {
+		cmd.Stdin = bytes.NewReader(a.Input)
+	}
+	c, err := o.begin(id, &a, key, cmd)
+	type said struct {
+		Stdout string `json:"stdout"`
+		Stderr string `json:"stderr"`
+		result
+	}
+	if err != nil {
+		finish(said{result: result{Code: 1}}, nil) // why is in the journal; pi says no more
+		return
+	}
+	go func() {
+		r, err := c.ended(cmd.Wait())
+		o.gone(id)
+		if err != nil {
+			finish(said{Stderr: err.Error(), result: result{Code: 1, Killed: r.Killed}}, nil)
+			return
+		}
+		finish(said{text(&stdout), text(&stderr), r}, nil)
+	}()
+}
+
+func text(b *bounded) string {
+	return strings.ToValidUTF8(string(b.bytes()), "\ufffd")
+}
+
+// syncLimit bounds a process the engine stands still for.
+const syncLimit = 30 * time.Second
+
+func (o *ops) execSync(args json.RawMessage) (any, error) {
+	a, err := read[execArgs](args)
+	if err != nil {
+		return nil, err
+	}
+	limit := time.Duration(a.Timeout * float64(time.Millisecond))
+	if limit <= 0 || limit > syncLimit {
+		limit = syncLimit
+	}
+	ctx, cancel := context.WithTimeout(o.ctx, limit)
+	defer cancel()
+	var stdout, stderr bounded
+	cmd := o.command(&a)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if len(a.Input) > 0 {
+		cmd.Stdin = bytes.NewReader(a.Input)
+	}
+	c := &child{cmd: cmd}
+	err = cmd.Start()
+	o.owner.did("", "exec", a.line(), err)
+	if err != nil {
+		return nil, notStarted(a.Command, err)
+	}
+	stop := context.AfterFunc(ctx, c.stop)
+	defer stop()
+	r, err := c.ended(cmd.Wait())
+	if err != nil {
+		return nil, err
+	}
+	r.TimedOut = ctx.Err() != nil
+	return struct {
+		Stdout any `json:"stdout"`
+		Stderr any `json:"stderr"`
+		PID    int `json:"pid"`
+		result
+	}{inWords(stdout.bytes(), a.Words), inWords(stderr.bytes(), a.Words), cmd.Process.Pid, r}, nil
+}
+
+// spawn streams: {pid}, then {stdout} and {stderr} as they come.
+func (o *ops) spawn(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+	a, err := read[execArgs](args)
+	if err != nil {
+		finish(nil, err)
+		return
+	}
+	cmd := o.command(&a)
+	cmd.Stdout = stream{o, "stdout", data}
+	cmd.Stderr = stream{o, "stderr", data}
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		finish(nil, err)
+		return
+	}
+	c, err := o.begin(id, &a, key, cmd)
+	if err != nil {
+		finish(nil, err)
+		return
+	}
+	c.stdin = stdin
+	c.feed = make(chan []byte, 1024)
+	data(map[string]any{"pid": cmd.Process.Pid})
+	fed := make(chan struct{})
+	go func() { // a process that does not read must not hold up the engine
+		for {
+			select {
+			case piece := <-c.feed:
+				if piece == nil {
+					_ = stdin.Close()
+					return
+				}
+				if _, err := stdin.Write(piece); err != nil {
+					return
+				}
+			case <-fed:
+				return
+			}
+		}
+	}()
+	if len(a.Input) > 0 {
+		c.feed <- a.Input
+	}
+	go func() {
+		r, err := c.ended(cmd.Wait())
+		close(fed)
+		o.gone(id)
+		finish(r, err)
+	}()
+}
+
+// stream gives a process's output to the engine as fast as that takes it: a
+// process that says more waits, as it would for any reader.
+type stream struct {
+	o    *ops
+	name string
+	data func(any)
+}
+
+func (s stream) Write(p []byte) (int, error) {
+	for s.o.machine.crowded() {
+		select {
+		case <-s.o.ctx.Done():
+			return 0, errClosed
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	s.data(map[string]any{s.name: append([]byte(nil), p...)})
+	return len(p), nil
+}
+
+func (o *ops) child(id int) *child {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.children[id]
+}
+
+func (o *ops) kill(id int, signal string) bool {
+	c := o.child(id)
+	if c == nil {
+		return false
+	}
+	return c.end(signal)
+}
+
+func (o *ops) input(args json.RawMessage) error {
+	v, err := read[struct {
+		ID   int
+		Data []byte
+		End  bool
+	}](args)
+	if err != nil {
+		return err
+	}
+	c := o.child(v.ID)
+	if c == nil || c.feed == nil {
+		return nil
+	}
+	piece := v.Data
+	if v.End {
+		piece = nil
+	} else if len(piece) == 0 {
+		return nil
+	}
+	select {
+	case c.feed <- piece:
+		return nil
+	default:
+		return errors.New("the process does not read its input")
+	}
+}

@@ -1,0 +1,123 @@
+package tsmodule
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/toolnames"
+)
+
+// output is a tool's result in pi's words, and the way back.
+type output struct {
+	content []any
+	keep    object // an agent that wants its own shape back: this one
+	path    []any  // where in it the text stands
+}
+
+// textKeys are where agents keep what a tool said, first come first served.
+var textKeys = [][]any{
+	{"llmContent"}, {"textResultForLlm"}, {"text_result_for_llm"}, {"output_for_prompt"}, {"output"}, {"content"}, {"result"}, {"text"}, {"message"}, {"error"},
+}
+
+// resultOf reads a result. Agents have many shapes; what cannot be taken apart
+// is shown as its JSON.
+func resultOf(native json.RawMessage) output {
+	if len(native) == 0 {
+		return output{content: []any{}}
+	}
+	if text, ok := jsonscan.String(native); ok {
+		return output{content: textContent(text)}
+	}
+	if jsonscan.IsArray(native) {
+		var parts []any
+		if json.Unmarshal(native, &parts) == nil && areParts(parts) {
+			return output{content: parts}
+		}
+		return output{content: textContent(string(native))}
+	}
+	o := objectOf(native)
+	if o == nil {
+		return output{content: textContent(string(native))}
+	}
+	// Claude Code takes a result back only in the shape it gave it.
+	if stdout, ok := o["stdout"].(string); ok {
+		text := stdout
+		if stderr, _ := o["stderr"].(string); stderr != "" {
+			text = strings.TrimRight(text, "\n") + "\n" + stderr
+		}
+		return output{content: textContent(text), keep: o, path: []any{"stdout"}}
+	}
+	if file, ok := o["file"].(object); ok {
+		if text, ok := file["content"].(string); ok {
+			return output{content: textContent(text), keep: o, path: []any{"file", "content"}}
+		}
+	}
+	for _, path := range textKeys {
+		switch v := o[path[0].(string)].(type) {
+		case string:
+			return output{content: textContent(v)}
+		case []any:
+			if areParts(v) {
+				return output{content: v}
+			}
+		}
+	}
+	return output{content: textContent(string(native))}
+}
+
+// areParts reports whether a list is made of message parts.
+func areParts(list []any) bool {
+	for _, e := range list {
+		part, ok := e.(object)
+		if !ok {
+			return false
+		}
+		if _, text := part["text"].(string); !text && part["type"] == nil {
+			return false
+		}
+		if part["type"] == nil {
+			part["type"] = "text"
+		}
+	}
+	return len(list) > 0
+}
+
+func textContent(text string) []any { return []any{object{"type": "text", "text": text}} }
+
+// back is a changed content as the agent takes it. own says that the agent
+// takes pi's parts themselves.
+func (o output) back(content []any, own bool) json.RawMessage {
+	if own {
+		return encoded(content)
+	}
+	var texts []string
+	for _, e := range content {
+		if part, ok := e.(object); ok {
+			if text, ok := part["text"].(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	text := strings.Join(texts, "\n")
+	if o.keep == nil {
+		return encoded(text)
+	}
+	whole := clone(o.keep).(object)
+	toolnames.Replace(whole, o.path, text)
+	if _, ok := whole["stderr"].(string); ok {
+		whole["stderr"] = "" // its words are in the text that was changed
+	}
+	return encoded(whole)
+}
+
+func encoded(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // agents compare raw text
+	if enc.Encode(v) != nil {
+		return json.RawMessage("null")
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}

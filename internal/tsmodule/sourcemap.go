@@ -1,0 +1,134 @@
+package tsmodule
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// sourceMap leads from a place in the text the engine runs to the file a
+// person wrote.
+type sourceMap struct {
+	sources []string
+	lines   [][]mark // by generated line
+}
+
+type mark struct {
+	column       int // generated, from 0
+	source       int
+	line, origin int // original line and column, from 0
+}
+
+// readMap reads a source map of version 3 whose sources are relative to dir.
+// A map that cannot be read is an empty one: errors then show generated lines.
+func readMap(text []byte, dir string) *sourceMap {
+	var file struct {
+		Sources  []string `json:"sources"`
+		Mappings string   `json:"mappings"`
+	}
+	m := &sourceMap{}
+	if json.Unmarshal(text, &file) != nil {
+		return m
+	}
+	for _, source := range file.Sources {
+		if !filepath.IsAbs(source) {
+			source = filepath.Join(dir, filepath.FromSlash(source))
+		}
+		m.sources = append(m.sources, source)
+	}
+	var at mark
+	for line := range strings.SplitSeq(file.Mappings, ";") {
+		at.column = 0
+		var marks []mark
+		for segment := range strings.SplitSeq(line, ",") {
+			n := numbers(segment)
+			if len(n) == 0 {
+				continue
+			}
+			at.column += n[0]
+			if len(n) >= 4 {
+				at.source += n[1]
+				at.line += n[2]
+				at.origin += n[3]
+				marks = append(marks, at)
+			}
+		}
+		m.lines = append(m.lines, marks)
+	}
+	return m
+}
+
+const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// numbers reads one segment's variable-length quantities.
+func numbers(segment string) []int {
+	var out []int
+	value, shift := 0, 0
+	for i := range len(segment) {
+		digit := strings.IndexByte(base64Digits, segment[i])
+		if digit < 0 || shift > 30 {
+			return nil
+		}
+		value |= digit & 31 << shift
+		if digit&32 != 0 {
+			shift += 5
+			continue
+		}
+		if value&1 != 0 {
+			out = append(out, -(value >> 1))
+		} else {
+			out = append(out, value>>1)
+		}
+		value, shift = 0, 0
+	}
+	return out
+}
+
+// origin finds the original place of a generated line and column, both from 1.
+func (m *sourceMap) origin(line, column int) (file string, l, c int, ok bool) {
+	if line < 1 || line > len(m.lines) {
+		return "", 0, 0, false
+	}
+	marks := m.lines[line-1]
+	if len(marks) == 0 {
+		return "", 0, 0, false
+	}
+	i := sort.Search(len(marks), func(i int) bool { return marks[i].column > column-1 }) - 1
+	at := marks[max(i, 0)]
+	if at.source < 0 || at.source >= len(m.sources) {
+		return "", 0, 0, false
+	}
+	return m.sources[at.source], at.line + 1, at.origin + 1, true
+}
+
+var framePlace = regexp.MustCompile(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
+
+// stack rewrites an engine's stack to original places. Frames of the world
+// around the file are left out; where is the first place inside a file a
+// person wrote.
+func (m *sourceMap) stack(text, name string) (rewritten, where string) {
+	var out []string
+	for frame := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		parts := framePlace.FindStringSubmatch(strings.TrimSpace(frame))
+		if parts == nil || (parts[2] != name && !strings.HasSuffix(parts[2], "/"+name+".mjs")) {
+			continue
+		}
+		line, _ := strconv.Atoi(parts[3])
+		column, _ := strconv.Atoi(parts[4])
+		place := parts[2] + ":" + parts[3]
+		if file, l, c, ok := m.origin(line, column); ok {
+			if strings.HasPrefix(filepath.Base(file), "host:") {
+				continue // where a module of ours was taken in
+			}
+			place = file + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c)
+		}
+		if where == "" {
+			where = place
+		}
+		out = append(out, "    "+strings.TrimSpace(parts[1])+" ("+place+")")
+	}
+	return strings.Join(out, "\n"), where
+}

@@ -1,0 +1,42 @@
+package tsmodule
+
+import (
+	"path/filepath"
+	"regexp"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// How files are read, whether they stand alone or are bundled.
+const compilerOptions = `{"compilerOptions":{"experimentalDecorators":true}}`
+
+var newer = map[string]bool{"top-level-await": true}
+
+var (
+	typesOnly = regexp.MustCompile(`(?m)^\s*import\s+type\s[^;'"]*\bfrom\s*["'][^"'\n]*["']`)
+	// reaches are the words without which no file gets at another one.
+	reaches = regexp.MustCompile(`\b(import|require)\b|\bexport\b[^;]*\bfrom\s*["']`)
+	// tellsPlace: somebody asks where his file lies.
+	tellsPlace = regexp.MustCompile(`\b(__dirname|__filename|import\.meta)\b`)
+)
+
+// standsAlone reports whether a file surely needs no other and does not ask
+// where it lies. Most hooks import types at the most, and those are erased.
+func standsAlone(content []byte) bool {
+	return !tellsPlace.Match(content) && !reaches.Match(typesOnly.ReplaceAll(content, nil))
+}
+
+// translate makes JavaScript of a file that stands alone. Bundling comes to the
+// same, but takes several times the memory and keeps it for a while, which fifty
+// files feel.
+func translate(path string, content []byte) (*bundle, error) {
+	result := api.Transform(string(content), api.TransformOptions{
+		Loader: loaderFor(path), Sourcefile: filepath.Base(path), Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
+		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent,
+	})
+	if len(result.Errors) > 0 {
+		return nil, messageError(path, filepath.Dir(path), result.Errors)
+	}
+	return &bundle{Code: string(result.Code), Map: string(result.Map), Inputs: []input{{path, hashOfContent(content)}}}, nil
+}

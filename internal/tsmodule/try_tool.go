@@ -1,0 +1,48 @@
+package tsmodule
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+)
+
+// sampleTool makes up a call of one of an agent's tools from pi's words.
+func sampleTool(tools []*agent.ToolSpec, in object) (*event.Tool, error) {
+	kind, key := event.OtherTool, ""
+	switch {
+	case in["command"] != nil:
+		kind, key = event.Shell, "command"
+	case in["oldText"] != nil || in["edits"] != nil:
+		kind, key = event.FileEdit, "path"
+	case in["content"] != nil:
+		kind, key = event.FileWrite, "path"
+	case in["pattern"] != nil:
+		kind, key = event.Search, "path"
+	case in["path"] != nil:
+		kind, key = event.FileRead, "path"
+	case in["toolName"] != nil:
+		name := str(in["toolName"])
+		delete(in, "toolName")
+		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: encoded(in)}, nil
+	default:
+		return nil, fmt.Errorf("the input names no command and no path; write {\"command\":…}, {\"path\":…} or {\"toolName\":…}")
+	}
+	for _, spec := range tools {
+		if spec.Kind != kind || strings.Contains(spec.Name, "*") {
+			continue
+		}
+		out := object{}
+		for k, v := range in {
+			out[k] = v
+		}
+		places := append(append(append([]string{}, spec.Commands...), spec.Writes...), spec.Reads...)
+		if len(places) > 0 && !strings.ContainsAny(places[0], ".[") && in[key] != nil {
+			delete(out, key)
+			out[places[0]] = in[key]
+		}
+		return &event.Tool{Name: spec.Name, Kind: kind, CallID: "trial", Input: encoded(out)}, nil
+	}
+	return nil, fmt.Errorf("the agent has no tool of this kind (%s)", kind)
+}

@@ -1,0 +1,273 @@
+package tsmodule
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// voice is what one loading of a file says to the world: it knows the module
+// and which events are under way.
+type voice struct {
+	m      *Module
+	g      *generation
+	places func() *sourceMap
+	acts   acts
+}
+
+var _ owner = (*voice)(nil)
+
+func dirOf(path string) string { return filepath.Dir(path) }
+
+func (v *voice) file() string    { return v.m.path }
+func (v *voice) version() string { return v.m.engine.host.Version }
+
+func (v *voice) childEnv() []string {
+	if f := v.m.engine.host.ChildEnv; f != nil {
+		return f(v.m.path)
+	}
+	return nil
+}
+
+func splitKey(key string) (agent, session string) {
+	agent, session, _ = strings.Cut(key, "\x00")
+	return agent, session
+}
+
+func (v *voice) did(key, action, detail string, err error) {
+	r := v.m.engine.host.Recorder
+	if r == nil {
+		return
+	}
+	d := Deed{Module: v.m.path, Action: action, Detail: detail}
+	d.Agent, d.Session = splitKey(key)
+	if err != nil {
+		d.Err = err.Error()
+	}
+	r.Did(d)
+}
+
+func (v *voice) said(level, text string) {
+	if r := v.m.engine.host.Recorder; r != nil {
+		r.Said(v.m.path, level, text)
+	}
+}
+
+// problem puts an exception into the words of the file a person wrote.
+func (v *voice) problem(event string, err error) *Problem {
+	p := &Problem{Module: v.m.path, Event: event, Text: oneLine(err.Error())}
+	var js *jsError
+	if errors.As(err, &js) {
+		p.Stack, p.Where = v.places().stack(js.Stack, inEngine)
+	}
+	return p
+}
+
+func (v *voice) trouble(event string, e *jsError, _ int) { v.m.trouble(v.problem(event, e)) }
+
+func (v *voice) lacking(agent, what string) {
+	if agent != "" {
+		v.m.note(agent, what)
+	}
+}
+
+// asked is the event a dialog or a notice belongs to.
+func (v *voice) asked(dispatch int) *asked {
+	v.g.mu.Lock()
+	defer v.g.mu.Unlock()
+	return v.g.asked[dispatch]
+}
+
+func (v *voice) ask(ctx context.Context, dispatch int, q Question) Answer {
+	asker, a := v.m.engine.host.Asker, v.asked(dispatch)
+	if asker == nil || a == nil || a.ctx.Err() != nil {
+		return Answer{Cancelled: true}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if !a.until.IsZero() { // whoever is asked shall see how long there is
+		var stop context.CancelFunc
+		ctx, stop = context.WithDeadline(ctx, a.until)
+		defer stop()
+	}
+	defer context.AfterFunc(a.ctx, cancel)()
+	q.Event, q.Module = a.call.Event, v.m.path
+	type reply struct {
+		answer Answer
+		err    error
+	}
+	got := make(chan reply, 1)
+	go func() {
+		answer, err := asker.Ask(ctx, q)
+		got <- reply{answer, err}
+	}()
+	select {
+	case r := <-got:
+		if r.err != nil || ctx.Err() != nil {
+			return Answer{Cancelled: true}
+		}
+		return r.answer
+	case <-ctx.Done(): // an asker that does not notice is left behind
+		return Answer{Cancelled: true}
+	}
+}
+
+func (v *voice) notify(dispatch int, text, level string) {
+	asker := v.m.engine.host.Asker
+	if asker == nil {
+		return
+	}
+	n := Notice{Module: v.m.path, Level: level, Text: text}
+	if a := v.asked(dispatch); a != nil {
+		n.Event = a.call.Event
+	}
+	asker.Notify(n)
+}
+
+// errPrint is what a hook hears that speaks into a session nobody can wake.
+var errPrint = errors.New("send: this session runs without a person (print mode); nothing can be sent into it")
+
+func (v *voice) send(key string, msg Message) error {
+	msg.Module = v.m.path
+	msg.Agent, msg.Session = splitKey(key)
+	delivered := false
+	var err error
+	if s := v.m.engine.host.Sender; s != nil {
+		delivered, err = s.Send(context.Background(), msg)
+	}
+	switch {
+	case err == nil && !delivered && v.headless(key):
+		err = errPrint
+	case err == nil && !delivered:
+		err = v.m.engine.enqueue(key, msg.Text)
+	}
+	v.did(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
+	return err
+}
+
+func (v *voice) headless(key string) bool {
+	v.m.mu.Lock()
+	defer v.m.mu.Unlock()
+	t := v.m.turns[key]
+	return t != nil && t.headless
+}
+
+// entries are a session's: pi's own record, or what hookmux heard.
+func (v *voice) entries(key string) any {
+	v.m.mu.Lock()
+	t := v.m.turns[key]
+	var list []any
+	record := ""
+	if t != nil {
+		list, record = t.entries, t.record
+	}
+	v.m.mu.Unlock()
+	if record != "" {
+		if own := readRecord(record); own != nil {
+			return own
+		}
+	}
+	if list == nil {
+		return []any{}
+	}
+	return list
+}
+
+// readRecord reads pi's session file: a header, then one entry per line.
+func readRecord(path string) []any {
+	text, err := readRegular(path)
+	if err != nil {
+		return nil
+	}
+	entries := []any{}
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if e := objectOf([]byte(line)); e != nil && e["type"] != "session" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+func (v *voice) model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error) {
+	model, a := v.m.engine.host.Model, v.asked(dispatch)
+	if model == nil || a == nil {
+		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, through hookmux's extension in pi")
+	}
+	return model.Complete(ctx, a.call.Event, args)
+}
+
+// perPlace is how many different texts are reported of one place: some have a
+// number or a path in them and are new each time.
+const perPlace = 3
+
+// trouble reports a problem once for each content of the file.
+func (m *Module) trouble(p *Problem) {
+	m.mu.Lock()
+	fresh := m.fresh(p)
+	if fresh && len(m.info.Errors) < 20 {
+		m.info.Errors = append(m.info.Errors, *p)
+	}
+	m.mu.Unlock()
+	if fresh {
+		m.report(*p)
+	}
+}
+
+// fresh remembers a problem and says whether it is worth telling.
+func (m *Module) fresh(p *Problem) bool {
+	place := p.Event + "\x00" + p.Where
+	key := place + "\x00" + p.Text
+	if m.reported[key] || len(m.reported) >= 200 {
+		return false
+	}
+	at := 0
+	for known := range m.reported {
+		if strings.HasPrefix(known, place+"\x00") {
+			at++
+		}
+		// An engine that ends of a limit is told of once more, without the place
+		// that its handler could still name.
+		if p.Where == "" && strings.HasPrefix(known, p.Event+"\x00") && strings.HasSuffix(known, "\x00"+p.Text) {
+			return false
+		}
+	}
+	if at >= perPlace {
+		return false
+	}
+	m.reported[key] = true
+	return true
+}
+
+func (m *Module) report(p Problem) {
+	if r := m.engine.host.Recorder; r != nil {
+		r.Problem(p)
+	}
+}
+
+// note keeps, once, what an agent could not carry.
+func (m *Module) note(agent, text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := agent + "\x00" + text
+	if m.lacks[key] || len(m.lacks) > 200 {
+		return
+	}
+	m.lacks[key] = true
+	m.info.Limits = withNew(m.info.Limits, []Limit{{Agent: agent, Text: text}})
+}
+
+func withNew(have, more []Limit) []Limit {
+	for _, l := range more {
+		known := false
+		for _, h := range have {
+			known = known || h == l || (h.Agent == "*" && h.Text == l.Text)
+		}
+		if !known {
+			have = append(have, l)
+		}
+	}
+	return have
+}

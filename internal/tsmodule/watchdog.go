@@ -1,0 +1,123 @@
+package tsmodule
+
+import (
+	"sync"
+	"time"
+)
+
+// watchdog interrupts an engine that computes for longer than its slice
+// without giving way. Time the engine spends waiting inside Go does not count,
+// nor does time in which the machine was busy with others: as long as the whole
+// process has not computed for half a slice since the middle of it, no engine in
+// it has. There is an end to that patience, so that a slice stays a bound. What
+// the process has computed is asked in the middle only: nearly every turn is over
+// long before.
+// After it fired it keeps on firing until the engine comes back: an engine
+// takes an interrupt back when it is entered anew.
+type watchdog struct {
+	interrupt func() // asynchronous; only called between start and stop
+	slice     time.Duration
+	computed  func() time.Duration // by the process; nil means [processTime]
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	running bool
+	paused  bool
+	fired   bool
+	hurried bool
+	until   time.Time
+	left    time.Duration
+	began   time.Time
+	half    bool          // of the slice is over
+	used    time.Duration // by the process, when half was over
+}
+
+// patience is how many slices of the clock a turn may last that computed for
+// less than one.
+const patience = 5
+
+const again = 20 * time.Millisecond
+
+func (w *watchdog) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running, w.paused, w.fired, w.hurried, w.half = true, false, false, false, false
+	w.began = time.Now()
+	w.until = w.began.Add(w.slice)
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.slice/2, w.check)
+		return
+	}
+	w.timer.Reset(w.slice / 2)
+}
+
+func (w *watchdog) spent() time.Duration {
+	if w.computed != nil {
+		return w.computed()
+	}
+	return processTime()
+}
+
+// stop reports whether the engine had to be interrupted.
+func (w *watchdog) stop() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	w.timer.Stop()
+	return w.fired
+}
+
+// outside runs f, which waits for the world, off the engine's time.
+func (w *watchdog) outside(f func()) {
+	w.mu.Lock()
+	nested := w.paused || !w.running
+	if !nested {
+		w.paused, w.left = true, time.Until(w.until)
+	}
+	w.mu.Unlock()
+	if !nested {
+		defer func() {
+			w.mu.Lock()
+			w.paused = false
+			w.until = time.Now().Add(w.left)
+			w.timer.Reset(max(w.left, 0))
+			w.mu.Unlock()
+		}()
+	}
+	f()
+}
+
+func (w *watchdog) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.running || w.paused {
+		return
+	}
+	if !w.half {
+		w.half, w.used = true, w.spent()
+	}
+	if left := time.Until(w.until); left > 0 {
+		w.timer.Reset(left)
+		return
+	}
+	if left := w.slice/2 - (w.spent() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+		w.timer.Reset(max(left, again))
+		return
+	}
+	w.fired = true
+	w.interrupt()
+	w.timer.Reset(again)
+}
+
+// hurry ends the slice under way.
+func (w *watchdog) hurry() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.running {
+		return
+	}
+	w.until, w.left, w.hurried = time.Time{}, 0, true
+	if !w.paused {
+		w.timer.Reset(0)
+	}
+}

@@ -1,0 +1,118 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Request is a whole request as a person reads it before answering: nothing of
+// it is cut.
+func (s Style) Request(item *wire.FeedItem, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.cyan(termsafe.Line(item.Agent, 0)))
+	if item.Session != "" {
+		b.WriteString(" " + s.dim("["+termsafe.Line(short(item.Session), 12)+"]"))
+	}
+	if item.Status == "pending" {
+		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)), span(item.Deadline.Sub(now)))))
+	} else {
+		b.WriteString("  " + s.Ended(item))
+	}
+	b.WriteByte('\n')
+	b.WriteString(termsafe.Text(item.Shown))
+	if item.Status == "pending" {
+		b.WriteString(s.dim("→ "+Ways(item)) + "\n")
+	}
+	return b.String()
+}
+
+// Ended says on one line how a request ended.
+func (s Style) Ended(item *wire.FeedItem) string {
+	if d := item.Decision; d != nil {
+		word := d.Choice
+		if d.Plan != "" {
+			word = "plan " + d.Plan
+		}
+		line := fmt.Sprintf("%s by %s, %s", word, d.By, d.Outcome)
+		if said := inWords(d); said != "" {
+			line += ": " + said
+		}
+		if word == "deny" || d.Plan == "reject" {
+			return s.red(termsafe.Line(line, 0))
+		}
+		return s.green(termsafe.Line(line, 0))
+	}
+	return s.yellow(termsafe.Line(item.Status+": "+item.End, 0))
+}
+
+// inWords is what a person said beside yes or no.
+func inWords(d *wire.FeedDecision) string {
+	var words []string
+	for _, a := range d.Answers {
+		words = append(words, a.Words())
+	}
+	for _, s := range []string{d.Reason, d.Feedback, d.Note} {
+		if s != "" && !slices.Contains(words, s) {
+			words = append(words, s)
+		}
+	}
+	return termsafe.Line(strings.Join(words, "; "), 200)
+}
+
+// Ways are the commands that answer a request.
+func Ways(item *wire.FeedItem) string {
+	var ways []string
+	for _, choice := range item.Choices {
+		switch choice {
+		case "once":
+			ways = append(ways, "hookmux approve "+item.ID)
+		case "always":
+			if item.Rule != "" {
+				ways = append(ways, "approve "+item.ID+" --always")
+			}
+			if len(item.Suggestions) > 0 {
+				ways = append(ways, "approve "+item.ID+" --suggestion N")
+			}
+		case "all", "bypass":
+			ways = append(ways, "approve "+item.ID+" --"+choice)
+		case "deny":
+			ways = append(ways, "hookmux deny "+item.ID)
+		case "answer":
+			ways = append(ways, "hookmux answer "+item.ID+" OPTION…")
+		default:
+			ways = append(ways, "hookmux plan "+item.ID+" "+choice)
+		}
+	}
+	return strings.Join(append(ways, "hookmux release "+item.ID), " · ")
+}
+
+// span is a duration as people say it.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "0 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	}
+	return fmt.Sprintf("%d h", int(d.Hours()))
+}
+
+// About is one line that says what a request is about; it may be cut, because
+// it is no place to decide.
+func (s Style) About(item *wire.FeedItem) string {
+	head, rest, _ := strings.Cut(item.Shown, "\n")
+	for line := range strings.SplitSeq(rest, "\n") {
+		if strings.HasPrefix(line, "  ") {
+			head += ": " + strings.TrimSpace(line)
+			break
+		}
+	}
+	return termsafe.Line(head, 100)
+}

@@ -1,0 +1,244 @@
+// Package text shows events, decisions and the hub's state as lines a person
+// reads in a terminal. Everything that came from an agent is made visible
+// first: control, bidi and zero-width characters never reach the screen as
+// such.
+package text
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Style chooses colours; the zero Style has none.
+type Style struct{ Color bool }
+
+func (s Style) paint(code, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s Style) dim(t string) string    { return s.paint("2", t) }
+func (s Style) bold(t string) string   { return s.paint("1", t) }
+func (s Style) red(t string) string    { return s.paint("31", t) }
+func (s Style) green(t string) string  { return s.paint("32", t) }
+func (s Style) yellow(t string) string { return s.paint("33", t) }
+func (s Style) cyan(t string) string   { return s.paint("36", t) }
+
+// Entry is one event on one line, with what came of it.
+func (s Style) Entry(entry *wire.Entry) string {
+	var ev event.Event
+	if err := json.Unmarshal(entry.Event, &ev); err != nil {
+		return s.red("an event that cannot be read: " + termsafe.Line(err.Error(), 120))
+	}
+	return s.Event(&ev, entry.Outcome)
+}
+
+// Event is one event on one line.
+func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
+	var b strings.Builder
+	b.WriteString(s.dim(ev.Time.Local().Format("15:04:05.000")))
+	fmt.Fprintf(&b, " %s %s", s.cyan(pad(termsafe.Line(ev.Agent, 12), 8)), pad(termsafe.Line(string(ev.Kind), 32), 24))
+	if label := Label(ev); label != "" {
+		b.WriteString(" " + termsafe.Line(label, 100))
+	}
+	if ev.Session != "" {
+		b.WriteString(" " + s.dim("["+termsafe.Line(short(ev.Session), 12)+"]"))
+	}
+	if ev.Subagent != nil {
+		b.WriteString(" " + s.dim(strings.TrimSpace("subagent "+termsafe.Line(ev.Subagent.Type, 24))))
+	}
+	for _, mark := range marks(ev) {
+		b.WriteString(" " + s.yellow(mark))
+	}
+	if outcome != nil {
+		b.WriteString(s.Outcome(outcome, false))
+	}
+	return b.String()
+}
+
+func marks(ev *event.Event) []string {
+	var list []string
+	if ev.Nested {
+		list = append(list, "(below a hook)")
+	}
+	if ev.Truncated {
+		list = append(list, "(cut)")
+	}
+	if ev.Malformed != "" {
+		list = append(list, "(malformed: "+termsafe.Line(ev.Malformed, 60)+")")
+	}
+	return list
+}
+
+// Outcome is what came of an event: appended to its line, or as a line of its
+// own that says which event is meant.
+func (s Style) Outcome(o *wire.Outcome, alone bool) string {
+	var d event.Decision
+	var parts []string
+	if len(o.Decision) > 0 {
+		if err := json.Unmarshal(o.Decision, &d); err != nil {
+			parts = append(parts, s.red("a decision that cannot be read: "+termsafe.Line(err.Error(), 120)))
+		}
+	}
+	switch d.Verdict {
+	case event.Deny:
+		parts = append(parts, s.red("deny"))
+	case event.Ask:
+		parts = append(parts, s.yellow("ask"))
+	case event.Modify:
+		what := "changed"
+		if d.Allowed {
+			what = "changed and allowed"
+		}
+		parts = append(parts, s.yellow(what))
+	case event.Allow:
+		parts = append(parts, s.green("allow"))
+	}
+	if d.By != "" && d.Verdict != event.None {
+		parts = append(parts, "by "+termsafe.Line(d.By, 40))
+	}
+	if d.Reason != "" && (d.Verdict == event.Deny || d.Verdict == event.Ask || d.KeepGoing) {
+		parts = append(parts, termsafe.Line(d.Reason, 160))
+	}
+	if d.KeepGoing {
+		parts = append(parts, "kept going")
+	}
+	if d.Context != "" {
+		parts = append(parts, "context added")
+	}
+	if d.Output != nil {
+		parts = append(parts, "result changed")
+	}
+	for _, x := range d.Degraded {
+		parts = append(parts, s.yellow("degraded: "+termsafe.Line(x.String(), 100)))
+	}
+	for _, step := range o.Steps {
+		if step.Error != "" {
+			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+termsafe.Line(step.Error, 120)))
+		}
+	}
+	if o.Twin != "" {
+		parts = append(parts, s.dim("told twice"))
+	}
+	if o.Neutral != "" {
+		parts = append(parts, s.yellow("neutral: "+termsafe.Line(o.Neutral, 60)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := strings.Join(parts, " · ")
+	if !alone {
+		return " " + s.dim("→") + " " + text
+	}
+	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
+	return s.dim(o.Time.Local().Format("15:04:05.000")) + " " + s.cyan(pad(termsafe.Line(o.Agent, 12), 8)) + " " +
+		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", took(o.TookUS)))
+}
+
+func took(us int64) string {
+	return time.Duration(us * int64(time.Microsecond)).Round(100 * time.Microsecond).String()
+}
+
+// Label says in a few words what an event is about.
+func Label(ev *event.Event) string {
+	if ev.Agent == "hookmux" && ev.Native == "refused" {
+		if label := refusedLabel(ev); label != "" {
+			return label
+		}
+	}
+	if ev.Agent == "hookmux" && ev.Native == "module" {
+		if label := deedLabel(ev); label != "" {
+			return label
+		}
+	}
+	if t := ev.Tool; t != nil {
+		switch {
+		case len(t.Commands) > 0:
+			return t.Name + ": " + strings.Join(t.Commands, " ; ")
+		case len(t.Paths()) > 0:
+			return t.Name + " " + tail(t.Paths()[0]) + more(len(t.Paths()))
+		case t.URL != "":
+			return t.Name + " " + t.URL
+		}
+		return t.Name
+	}
+	for _, text := range []string{ev.Prompt, ev.Error, ev.Message, ev.Title} {
+		if text != "" {
+			return text
+		}
+	}
+	if ev.Detail != "" {
+		return ev.Detail
+	}
+	if ev.Kind == event.Other {
+		return ev.Native
+	}
+	return ""
+}
+
+// refusedLabel says what somebody tried that is a person's to do.
+func refusedLabel(ev *event.Event) string {
+	var said struct{ Method, Reason string }
+	if json.Unmarshal(ev.Raw, &said) != nil || said.Method == "" {
+		return ""
+	}
+	return said.Method + " " + said.Reason
+}
+
+// deedLabel says what a hook in TypeScript did to files, processes and
+// addresses.
+func deedLabel(ev *event.Event) string {
+	var said struct {
+		Hook, Action, Detail, Error string
+		Times                       int
+	}
+	if json.Unmarshal(ev.Raw, &said) != nil || said.Action == "" {
+		return ""
+	}
+	label := strings.TrimSpace(said.Hook + " " + said.Action + " " + said.Detail)
+	if said.Times > 1 {
+		label += fmt.Sprintf(" (%d times)", said.Times)
+	}
+	if said.Error != "" {
+		label += ": " + said.Error
+	}
+	return label
+}
+
+// tail keeps the last two parts of a path: what people recognise a file by.
+func tail(path string) string {
+	dir, file := filepath.Split(filepath.Clean(path))
+	return filepath.Join(filepath.Base(filepath.Clean(dir)), file)
+}
+
+func more(n int) string {
+	if n > 1 {
+		return fmt.Sprintf(" and %d more", n-1)
+	}
+	return ""
+}
+
+// short keeps the end of an id: the beginning is often a date.
+func short(id string) string {
+	if n := utf8.RuneCountInString(id); n > 8 {
+		return string([]rune(id)[n-8:])
+	}
+	return id
+}
+
+func pad(s string, width int) string {
+	if n := termsafe.Width(s); n < width {
+		return s + strings.Repeat(" ", width-n)
+	}
+	return s
+}

@@ -1,0 +1,150 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Status shows the hub's state.
+func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
+	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("hub"), info.PID, termsafe.Line(info.Version, 40), ago(time.Duration(info.Uptime*float64(time.Second))))
+	fmt.Fprintf(w, "     socket %s\n", termsafe.Line(info.Socket, 200))
+	fmt.Fprintf(w, "     settings %s, state %s\n", termsafe.Line(info.Config, 200), termsafe.Line(info.State, 200))
+	c := info.Counts
+	fmt.Fprintf(w, "     %d events, %d decided, %d denied", c.Events, c.Decided, c.Denied)
+	if c.Waiting > 0 {
+		fmt.Fprintf(w, ", %d waiting", c.Waiting)
+	}
+	if c.Undrained > 0 {
+		fmt.Fprintf(w, ", %d not yet in the journal", c.Undrained)
+	}
+	fmt.Fprintf(w, ", journal %s\n", size(c.Journal))
+	if o := info.Off; o != nil {
+		until := "until `hookmux on`"
+		if o.Until != nil {
+			until = "until " + Moment(*o.Until, now)
+		}
+		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
+	}
+	if f := info.Feed; f.Waiting > 0 || f.Away {
+		line := fmt.Sprintf("feed %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
+		if f.Away {
+			line += "; you are away"
+		}
+		fmt.Fprintln(w, s.yellow(line))
+	}
+	fmt.Fprintf(w, "%s\n", s.bold("agents"))
+	for _, a := range info.Agents {
+		line := pad(termsafe.Line(a.Name, 24), 10)
+		switch {
+		case a.Last != nil:
+			line += fmt.Sprintf(" %d events, last %s ago", a.Events, ago(now.Sub(*a.Last)))
+		case a.Program != "":
+			line += " no event yet"
+		default:
+			line += " " + s.dim("not found on PATH")
+		}
+		if a.Version != "" {
+			line += ", version " + termsafe.Line(a.Version, 24)
+		}
+		if a.Program != "" {
+			line += "  " + s.dim(termsafe.Line(a.Program, 120))
+		}
+		fmt.Fprintln(w, "     "+line)
+	}
+	if len(info.Problems) == 0 {
+		fmt.Fprintln(w, s.green("nothing is wrong"))
+		return
+	}
+	fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", len(info.Problems), plural(len(info.Problems), "problem", "problems"))))
+	for i := range info.Problems {
+		fmt.Fprintln(w, "     "+s.Problem(&info.Problems[i]))
+	}
+}
+
+// Problem is one thing that is wrong, with what to do.
+func (s Style) Problem(p *wire.Problem) string {
+	line := s.red("✗") + " " + termsafe.Line(p.What, 400)
+	if p.Count > 1 {
+		line += s.dim(fmt.Sprintf(" (%d times)", p.Count))
+	}
+	if p.Fix != "" {
+		line += s.dim("\n       → " + termsafe.Line(p.Fix, 400))
+	}
+	return line
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "<1s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// Table lines up columns; the last is left as it is. Cells are shown as they
+// are: make an agent's text visible before.
+func Table(w io.Writer, rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			n := termsafe.Width(cell)
+			if i >= len(widths) {
+				widths = append(widths, n)
+			} else {
+				widths[i] = max(widths[i], n)
+			}
+		}
+	}
+	for _, row := range rows {
+		var b strings.Builder
+		for i, cell := range row {
+			if i == len(row)-1 {
+				b.WriteString(cell)
+				break
+			}
+			b.WriteString(pad(cell, widths[i]+2))
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+}
+
+// Moment is a point in time as short as it is clear: the date only when it is
+// not today.
+func Moment(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04")
+}

@@ -1,0 +1,284 @@
+package text
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestMain(m *testing.M) {
+	time.Local = time.UTC // lines show local time
+	os.Exit(m.Run())
+}
+
+var noon = time.Date(2026, 5, 4, 12, 0, 1, 234_000_000, time.UTC)
+
+const hostile = "a\x1b[2Jb\u202ec\u200bd\x07\r\ne\u0085\xff"
+const hostileShown = `a\x1b[2Jb\u202ec\u200bd\x07⏎e\u0085\xff`
+
+func outcome(d event.Decision) *wire.Outcome {
+	b, _ := json.Marshal(d)
+	return &wire.Outcome{ID: "e", Agent: "claude", Native: "PreToolUse", Tool: "Bash", Time: noon, TookUS: 12_345, Decision: b}
+}
+
+func TestEventLines(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ev   event.Event
+		out  *wire.Outcome
+		want string
+	}{
+		{"bare", event.Event{}, nil, "                                 "},
+		{"a command", event.Event{Agent: "claude", Kind: event.ToolBefore, Session: "0198-abcdefgh12345678",
+			Tool: &event.Tool{Name: "Bash", Commands: []string{"ls", "pwd"}}}, nil,
+			"claude   tool.before              Bash: ls ; pwd [12345678]"},
+		{"a path", event.Event{Agent: "grok", Kind: event.ToolAfter, Tool: &event.Tool{Name: "edit", Writes: []string{"/home/u/project/src/main.go"}}}, nil,
+			"grok     tool.after               edit src/main.go"},
+		{"paths", event.Event{Agent: "codex", Kind: event.ToolBefore, Tool: &event.Tool{Name: "apply_patch", Writes: []string{"a.go", "b.go"}, Reads: []string{"c"}}}, nil,
+			"codex    tool.before              apply_patch a.go and 2 more"},
+		{"an address", event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{Name: "WebFetch", URL: "https://example.org/x"}}, nil,
+			"claude   tool.before              WebFetch https://example.org/x"},
+		{"a prompt", event.Event{Agent: "claude", Kind: event.TurnStart, Session: "s1", Prompt: "fix\nit"}, nil,
+			"claude   turn.start               fix⏎it [s1]"},
+		{"an error before a message", event.Event{Agent: "claude", Kind: event.TurnEnd, Error: "overloaded", Message: "m"}, nil,
+			"claude   turn.end                 overloaded"},
+		{"a detail", event.Event{Agent: "claude", Kind: event.SessionStart, Detail: "resume"}, nil,
+			"claude   session.start            resume"},
+		{"another event", event.Event{Agent: "claude", Kind: event.Other, Native: "WorktreeCreate"}, nil,
+			"claude   other                    WorktreeCreate"},
+		{"a subagent", event.Event{Agent: "claude", Kind: event.SubagentEnd, Subagent: &event.Subagent{Type: "explore"}}, nil,
+			"claude   subagent.end             subagent explore"},
+		{"marks", event.Event{Agent: "claude", Kind: event.ToolBefore, Nested: true, Truncated: true, Malformed: "cut off\nat 7"}, nil,
+			"claude   tool.before              (below a hook) (cut) (malformed: cut off⏎at 7)"},
+		{"with what came of it", event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Commands: []string{"deploy prod"}}},
+			outcome(event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "not today"}),
+			"claude   tool.before              Bash: deploy prod → deny · by no-prod · not today"},
+		{"nothing came of it", event.Event{Agent: "claude", Kind: event.TurnEnd}, outcome(event.Decision{}), "claude   turn.end                "},
+		{"hostile",
+			event.Event{Agent: hostile, Kind: hostile, Session: hostile, Subagent: &event.Subagent{Type: hostile}, Malformed: hostile,
+				Tool: &event.Tool{Name: hostile, Commands: []string{hostile}}}, nil,
+			`a\x1b[2Jb… a\x1b[2Jb\u202ec\u200bd\x07⏎e… ` + hostileShown + `: ` + hostileShown +
+				` [\u200bd\x07…] subagent a\x1b[2Jb\u202ec\u200bd… (malformed: ` + hostileShown + `)`},
+		{"wide letters line up", event.Event{Agent: "助手", Kind: event.TurnEnd}, nil, "助手     turn.end                "},
+	} {
+		c.ev.Time = noon
+		got := Style{}.Event(&c.ev, c.out)
+		if got != "12:00:01.234 "+c.want {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, "12:00:01.234 "+c.want)
+		}
+	}
+}
+
+func TestOutcomeLines(t *testing.T) {
+	step := func(o *wire.Outcome, s ...wire.Step) *wire.Outcome { o.Steps = s; return o }
+	neutral := outcome(event.Decision{})
+	neutral.Neutral = "off"
+	for _, c := range []struct {
+		name string
+		out  *wire.Outcome
+		want string // "" when there is nothing to say
+	}{
+		{"nothing", outcome(event.Decision{}), ""},
+		{"nothing, with a reason", outcome(event.Decision{Reason: "r", By: "x"}), ""},
+		{"no decision", &wire.Outcome{}, ""},
+		{"deny", outcome(event.Decision{Verdict: event.Deny, By: "g", Reason: "no\nway"}), "deny · by g · no⏎way"},
+		{"ask", outcome(event.Decision{Verdict: event.Ask, By: "g", Reason: "sure?"}), "ask · by g · sure?"},
+		{"allow", outcome(event.Decision{Verdict: event.Allow, By: "g", Reason: "fine"}), "allow · by g"},
+		{"changed", outcome(event.Decision{Verdict: event.Modify, By: "g", Input: json.RawMessage(`{}`)}), "changed · by g"},
+		{"changed and allowed", outcome(event.Decision{Verdict: event.Modify, Allowed: true, By: "g"}), "changed and allowed · by g"},
+		{"kept going", outcome(event.Decision{KeepGoing: true, Reason: "tests"}), "tests · kept going"},
+		{"said to the model", outcome(event.Decision{Context: "c", Output: json.RawMessage("1")}), "context added · result changed"},
+		{"degraded", outcome(event.Decision{Verdict: event.Deny, Reason: "r", Degraded: []event.Degradation{{What: event.PartAsk, To: event.ToDeny, Why: "it cannot"}}}), "deny · r · degraded: ask → deny: it cannot"},
+		{"a hook failed", step(outcome(event.Decision{}), wire.Step{Hook: "ok"}, wire.Step{Hook: "h", Error: "exit status 3"}), "hook h failed: exit status 3"},
+		{"neutral", neutral, "neutral: off"},
+		{"not to be read", &wire.Outcome{Decision: json.RawMessage(`{"verdict":"rewrite"}`)}, `a decision that cannot be read: decision "rewrite" is none of allow, deny, ask, modify, none`},
+		{"hostile", step(outcome(event.Decision{Verdict: event.Deny, By: hostile, Reason: hostile, Degraded: []event.Degradation{{Text: hostile}}}), wire.Step{Hook: hostile, Error: hostile}),
+			"deny · by " + shown + " · " + shown + " · degraded: " + shown + " · hook " + hostileShown + " failed: " + hostileShown},
+	} {
+		want := ""
+		if c.want != "" {
+			want = " → " + c.want
+		}
+		if got := (Style{}).Outcome(c.out, false); got != want {
+			t.Errorf("%s:\n got %q\nwant %q", c.name, got, want)
+		}
+	}
+	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}), true); got != "12:00:01.234 claude   → PreToolUse Bash        deny · no (12.3ms)" {
+		t.Errorf("alone: %q", got)
+	}
+	if got := (Style{}).Outcome(outcome(event.Decision{}), true); got != "" {
+		t.Errorf("alone, nothing to say: %q", got)
+	}
+}
+
+// shown is hostile text once it went through JSON, where broken bytes become
+// U+FFFD.
+var shown = termsafe.Line(strings.ReplaceAll(hostile, "\xff", "\ufffd"), 0)
+
+func TestEntry(t *testing.T) {
+	ev := event.Event{ID: "e", Time: noon, Agent: "claude", Kind: event.TurnStart, Prompt: "hello"}
+	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}), Outcome: outcome(event.Decision{Context: "c"})})
+	if got != "12:00:01.234 claude   turn.start               hello → context added" {
+		t.Errorf("%q", got)
+	}
+	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got, "an event that cannot be read: ") || strings.Contains(got, "\x1b") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestColours(t *testing.T) {
+	ev := event.Event{Time: noon, Agent: "claude", Kind: event.ToolBefore, Session: "s", Truncated: true, Tool: &event.Tool{Name: "Bash\x1b[0m"}}
+	out := outcome(event.Decision{Verdict: event.Deny, Reason: "no"})
+	got := Style{Color: true}.Event(&ev, out)
+	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[36mclaude  \x1b[0m tool.before              Bash\\x1b[0m \x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
+	if got != want {
+		t.Errorf("\n got %q\nwant %q", got, want)
+	}
+	if plain := (Style{}).Event(&ev, out); plain != stripColours(got) {
+		t.Errorf("colours change the words: %q", plain)
+	}
+}
+
+func stripColours(s string) string {
+	for _, code := range []string{"0", "1", "2", "31", "32", "33", "36"} {
+		s = strings.ReplaceAll(s, "\x1b["+code+"m", "")
+	}
+	return s
+}
+
+// Whatever an agent sends, a line stays a line and holds nothing a terminal
+// would act upon.
+func TestNothingDangerousReachesTheScreen(t *testing.T) {
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", hostile, "\x1b]0;t\x07", "\u2066x\u2069", "\u00ad", "a\nb", "\x9b31m"}),
+		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 8), func(b []byte) string { return string(b) }))
+	rapid.Check(t, func(t *rapid.T) {
+		s := func(name string) string { return text.Draw(t, name) }
+		ev := event.Event{
+			Time: noon, Agent: s("agent"), Kind: event.Kind(s("kind")), Native: s("native"), Session: s("session"), Prompt: s("prompt"),
+			Message: s("message"), Detail: s("detail"), Malformed: s("malformed"), Subagent: &event.Subagent{Type: s("sub")},
+		}
+		if rapid.Bool().Draw(t, "tool") {
+			ev.Tool = &event.Tool{Name: s("tool"), URL: s("url")}
+			if rapid.Bool().Draw(t, "path") {
+				ev.Tool.Writes = []string{s("path")}
+			}
+		}
+		out := outcome(event.Decision{Verdict: event.Deny, Reason: s("reason"), By: s("by"), Degraded: []event.Degradation{{Text: s("degraded")}}})
+		out.Agent, out.Native, out.Tool, out.Neutral = s("o agent"), s("o native"), s("o tool"), s("neutral")
+		out.Steps = []wire.Step{{Hook: s("hook"), Error: s("step error") + "x"}}
+		info := wire.Info{
+			Socket: s("socket"), Version: s("version"), Config: s("config"), State: s("state"),
+			Agents:   []wire.AgentInfo{{Name: s("a"), Program: s("program"), Version: s("a version"), Last: &noon}},
+			Problems: []wire.Problem{{What: s("what"), Fix: s("fix"), Count: 2}},
+		}
+		var status bytes.Buffer
+		(Style{}).Status(&status, &info, noon)
+		lines := []string{(Style{}).Event(&ev, out), (Style{}).Outcome(out, true)}
+		for _, line := range lines {
+			if strings.Contains(line, "\n") {
+				t.Fatalf("two lines: %q", line)
+			}
+		}
+		for _, line := range append(lines, status.String()) {
+			if !utf8.ValidString(line) {
+				t.Fatalf("%q", line)
+			}
+			previous := rune(0)
+			for _, r := range line {
+				if termsafe.Dangerous(r) && termsafe.Text(string([]rune{previous, r})) != string([]rune{previous, r}) {
+					t.Fatalf("%U in %q", r, line)
+				}
+				previous = r
+			}
+		}
+	})
+}
+
+func TestStatus(t *testing.T) {
+	last, until := noon.Add(-90*time.Second), noon.Add(time.Hour)
+	info := wire.Info{
+		PID: 42, Version: "0.1", Uptime: 3700, Socket: "/run/hub.sock", Config: "/c", State: "/s",
+		Off:    &wire.Off{Since: noon, Until: &until},
+		Counts: wire.Counts{Events: 10, Decided: 2, Denied: 1, Waiting: 3, Undrained: 4, Journal: 5 << 20},
+		Agents: []wire.AgentInfo{
+			{Name: "claude", Program: "/bin/claude", Events: 9, Last: &last, Version: "2.1"},
+			{Name: "codex", Program: "/bin/codex"}, {Name: "grok"},
+		},
+		Problems: []wire.Problem{{What: "the disk is full", Fix: "make room", Count: 3}, {What: "two\nlines"}},
+	}
+	var b bytes.Buffer
+	(Style{}).Status(&b, &info, noon)
+	want := `hub  pid 42, version 0.1, up 1h1m
+     socket /run/hub.sock
+     settings /c, state /s
+     10 events, 2 decided, 1 denied, 3 waiting, 4 not yet in the journal, journal 5.0 MiB
+off  everything is answered neutrally, until 13:00:01
+agents
+     claude     9 events, last 1m30s ago, version 2.1  /bin/claude
+     codex      no event yet  /bin/codex
+     grok       not found on PATH
+2 problems
+     ✗ the disk is full (3 times)
+       → make room
+     ✗ two⏎lines
+`
+	if b.String() != want {
+		t.Errorf("\n%s", b.String())
+	}
+	b.Reset()
+	(Style{Color: true}).Status(&b, &info, noon)
+	if stripColours(b.String()) != want || b.String() == want {
+		t.Errorf("in colour:\n%q", b.String())
+	}
+	b.Reset()
+	(Style{}).Status(&b, &wire.Info{Off: &wire.Off{}}, noon)
+	for _, line := range []string{"until `hookmux on`", "nothing is wrong", "journal 0 B", "up <1s"} {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("no %q in\n%s", line, b.String())
+		}
+	}
+	b.Reset()
+	(Style{}).Status(&b, &wire.Info{Problems: []wire.Problem{{What: "x"}}}, noon)
+	if !strings.Contains(b.String(), "1 problem\n") {
+		t.Error(b.String())
+	}
+}
+
+func TestSpansAndSizes(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "<1s", 999 * time.Millisecond: "<1s", 12 * time.Second: "12s", 185 * time.Second: "3m5s", 26 * time.Hour: "1d2h", 23*time.Hour + 59*time.Minute: "23h59m",
+	} {
+		if got := ago(d); got != want {
+			t.Errorf("%s: %s", d, got)
+		}
+	}
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1536: "1.5 KiB", 3 << 30: "3.0 GiB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for in, want := range map[string]string{"/a": "/a", "a": "a", "./a": "a", "/x/y/z": "y/z", "x/y/": "x/y", "/": "/", "../a": "../a"} {
+		if got := tail(in); got != want {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	Table(&b, [][]string{{"id", "agent", "target"}, {"a-long-id", "*", ""}, {"助手", "codex", "x  y"}, {}, {"one"}})
+	want := "id         agent  target\na-long-id  *\n助手       codex  x  y\n\none\n"
+	if b.String() != want {
+		t.Errorf("\n%q\n%q", b.String(), want)
+	}
+}
