@@ -159,12 +159,12 @@ func TestManyChildren(t *testing.T) {
 			t.Fatalf("%d: %+v", i, c)
 		}
 	}
-	if len(b.children) != MaxSubagents || b.Len() != 1 {
-		t.Errorf("%d children, %d sessions", len(b.children), b.Len())
+	if len(b.index.children) != MaxSubagents || b.Len() != 1 {
+		t.Errorf("%d children, %d sessions", len(b.index.children), b.Len())
 	}
 	b.Forget(Key{"grok", "p"})
-	if len(b.children) != 0 {
-		t.Errorf("%d children of nobody", len(b.children))
+	if len(b.index.children) != 0 {
+		t.Errorf("%d children of nobody", len(b.index.children))
 	}
 }
 

@@ -54,7 +54,7 @@ func (b *Book) findSession(n *input) (Key, bool) {
 		// Not an id an agent would give, so that it is never resumed.
 		key.ID = "pid:" + strconv.Itoa(ev.Where.PID) + "." + strconv.FormatUint(ev.Where.Start, 10)
 	}
-	if parent, ok := b.children[key]; ok && b.store.hasSession(parent) {
+	if parent, ok := b.index.children[key]; ok && b.store.hasSession(parent) {
 		n.actor, n.child = key.ID, true
 		return parent, true
 	}
@@ -71,7 +71,7 @@ func (b *Book) findSession(n *input) (Key, bool) {
 	}
 	if sub.Parent != "" && sub.Parent != ev.Session {
 		parent := Key{ev.Agent, sub.Parent}
-		if above, ok := b.children[parent]; ok { // a helper's helper
+		if above, ok := b.index.children[parent]; ok { // a helper's helper
 			parent = above
 		}
 		n.child = true

@@ -11,25 +11,14 @@ import (
 
 // Book holds the sessions. It is safe for concurrent use.
 type Book struct {
-	mu        sync.RWMutex
-	store     compactStore
-	children  map[Key]Key                // a subagent's own session → the session it works for
-	terminals map[string]Key             // mux0's terminals
-	processes map[processID]map[Key]bool // who runs in a process
-}
-
-// processID names one process for ever.
-type processID struct {
-	pid   int
-	start uint64
+	mu    sync.RWMutex
+	store compactStore
+	index sessionIndex
 }
 
 // NewBook is a book without sessions.
 func NewBook() *Book {
-	return &Book{
-		store: newCompactStore(), children: map[Key]Key{},
-		terminals: map[string]Key{}, processes: map[processID]map[Key]bool{},
-	}
+	return &Book{store: newCompactStore(), index: newSessionIndex()}
 }
 
 // Load puts stored sessions into the book, in place of what it has under
@@ -72,60 +61,10 @@ const (
 	Gone
 )
 
-// putSession makes s the session of its key, in place of old, and keeps the indexes.
+// putSession makes s the session of its key, in place of old.
 func (b *Book) putSession(old, s *Session) {
 	b.store.putActive(s)
-	if was, is := processOf(old), processOf(s); was != is {
-		b.unlinkProcess(was, s.Key)
-		if is.pid != 0 {
-			if b.processes[is] == nil {
-				b.processes[is] = map[Key]bool{}
-			}
-			b.processes[is][s.Key] = true
-		}
-	}
-	if s.Terminal != "" {
-		b.terminals[s.Terminal] = s.Key
-	}
-	b.indexSubagents(old, s)
-}
-
-// indexSubagents keeps whose subagents are whose. Lists are only ever replaced, so the
-// same memory is the same list.
-func (b *Book) indexSubagents(old, s *Session) {
-	var was []Subagent
-	if old != nil {
-		was = old.Subagents
-	}
-	if len(was) == len(s.Subagents) && (len(was) == 0 || &was[0] == &s.Subagents[0]) {
-		return
-	}
-	for i := range was {
-		if child := (Key{s.Agent, was[i].ID}); b.children[child] == s.Key {
-			delete(b.children, child)
-		}
-	}
-	for i := range s.Subagents {
-		if id := s.Subagents[i].ID; id != "" && id != s.ID {
-			b.children[Key{s.Agent, id}] = s.Key
-		}
-	}
-}
-
-func (b *Book) unlinkProcess(p processID, key Key) {
-	if set := b.processes[p]; set != nil {
-		if delete(set, key); len(set) == 0 {
-			delete(b.processes, p)
-		}
-	}
-}
-
-// processOf is the process a living session runs in.
-func processOf(s *Session) processID {
-	if s == nil || !s.Live() {
-		return processID{}
-	}
-	return processID{s.Place.PID, s.Place.Start}
+	b.index.replaceEntry(old, s)
 }
 
 func (b *Book) dropSession(key Key) {
@@ -133,22 +72,12 @@ func (b *Book) dropSession(key Key) {
 		return
 	} else if !g.indexed {
 		if g.Live {
-			b.unlinkProcess(processID{g.PID, g.Start}, key)
+			b.index.unlinkProcess(processID{g.PID, g.Start}, key)
 		}
 		b.store.removeSession(key)
 		return
 	}
-	s := b.store.getSession(key)
-	b.unlinkProcess(processOf(s), key)
-	for i := range s.Subagents {
-		child := Key{s.Agent, s.Subagents[i].ID}
-		if b.children[child] == key {
-			delete(b.children, child)
-		}
-	}
-	if b.terminals[s.Terminal] == key {
-		delete(b.terminals, s.Terminal)
-	}
+	b.index.removeEntry(b.store.getSession(key))
 	b.store.removeSession(key)
 }
 
@@ -267,7 +196,7 @@ func (b *Book) At(pid int, start uint64) []*Session {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	var out []*Session
-	for key := range b.processes[processID{pid, start}] {
+	for key := range b.index.processes[processID{pid, start}] {
 		out = append(out, b.store.getSession(key))
 	}
 	slices.SortFunc(out, func(x, y *Session) int { return x.StartedAt.Compare(y.StartedAt) })

@@ -21,7 +21,7 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []Change
-	for key := range b.processes[processID{pid, start}] {
+	for key := range b.index.processes[processID{pid, start}] {
 		old := b.store.getSession(key)
 		next := old.copySession()
 		c := Change{Key: key}

@@ -31,7 +31,7 @@ func (b *Book) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := b.store.getSession(key)
-	if before, ok := b.terminals[r.Terminal]; ok && before != key {
+	if before, ok := b.index.terminals[r.Terminal]; ok && before != key {
 		// Another agent in the same terminal goes on with the terminal's state.
 		if s := b.store.getSession(before); s != nil {
 			moved := s.copySession()
