@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -80,7 +81,7 @@ func (h *Hub) walk(ctx context.Context, in *arrival) (neutral.Answer, event.Deci
 	p.settle()
 	answer, decision := h.encode(&p) // decision → the agent's own words
 	if p.twin == "" {
-		h.sessions.decided(&p.ev, decision)
+		h.sessions.ApplyDecision(&p.ev, decision)
 	}
 	h.conclude(in, &p, decision) // what came of it, for the journal and the streams
 	return answer, decision, p.neutral != callerLeft
@@ -129,7 +130,7 @@ func (h *Hub) decode(in *arrival) passage {
 	var signed bool
 	p.busy, signed = h.marks.below(in.env)
 	p.ev.Nested = who.nested || signed
-	p.ev.Where = h.whereOf(who, p.ev.Where, in.env)
+	p.ev.Where = h.sessions.Locate(sessions.Process{PID: who.pid, Start: who.start, TTY: who.tty}, p.ev.Where, in.env)
 	p.carries = h.deps.Catalogue.CarriesFor(&p.ev)
 	p.deadline = in.at.Add(h.patience(in.limit, &p.ev))
 	return p
@@ -168,7 +169,7 @@ func (h *Hub) take(in *arrival, p *passage) {
 func (h *Hub) apply(in *arrival, p *passage) {
 	h.rounds.apply(&p.ev)
 	h.rules.began(&p.ev)
-	h.sessions.apply(&p.ev, in.seq)
+	h.sessions.Apply(&p.ev, in.seq)
 	h.desk.see(&p.ev)
 }
 

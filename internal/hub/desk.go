@@ -286,8 +286,8 @@ func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r queue.Request
 	}
 	h.desk.guardAgent(ctx, ticket, &p.ev)
 	if p.ev.Kind == event.ToolBefore { // the others say themselves that somebody is asked
-		h.sessions.held(&p.ev, true)
-		defer h.sessions.held(&p.ev, false)
+		h.sessions.ApplyWaiting(&p.ev, true)
+		defer h.sessions.ApplyWaiting(&p.ev, false)
 	}
 	began := time.Now()
 	result := ticket.Wait(ctx)

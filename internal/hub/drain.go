@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -160,7 +161,7 @@ func (d *drain) run() {
 	d.recover()
 	d.sweepSpool()
 	close(d.caughtUp)
-	d.hub.sessions.catchUp(d.ctx)
+	d.hub.sessions.CatchUp(d.ctx, d.eventsSince)
 	var (
 		batch    []drainItem
 		idle     int // rounds without an event
@@ -246,8 +247,7 @@ func (d *drain) run() {
 // giveBack: quiet after a storm, and others may need the memory.
 func (d *drain) giveBack() {
 	d.text, d.rows, d.items = nil, nil, nil
-	d.hub.sessions.book.CompactIdle(time.Now(), keepAwake)
-	d.hub.sessions.book.ReleaseMemory()
+	d.hub.sessions.ReleaseMemory(sessions.KeepActive)
 	debug.FreeOSMemory()
 }
 
@@ -430,7 +430,7 @@ func (d *drain) decode(item *drainItem) {
 	ev := d.deps.Catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
 	item.kind, item.session = ev.Kind, ev.Session
 	ev.AgentVersion, ev.Where = r.AgentVersion, event.Place{PID: r.PID, Start: r.Start, TTY: r.TTY, Pane: r.Pane}
-	d.hub.sessions.late(&ev)
+	d.hub.sessions.ApplyLate(&ev)
 	r.Agent, r.Event, r.Cwd = ev.Agent, ev.Native, ev.Cwd
 	if ev.Tool != nil {
 		item.tool = ev.Tool.Name

@@ -1,6 +1,8 @@
 package hub
 
 import (
+	"strings"
+
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
@@ -26,4 +28,15 @@ func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
 	}
 	_, args, ok := resumeargs.FromProcess(a, shown)
 	return ok && resumeargs.Has(a, args, free.Flags)
+}
+
+func lookupList(environ []string) func(string) string {
+	return func(name string) string {
+		for _, one := range environ {
+			if key, value, ok := strings.Cut(one, "="); ok && key == name {
+				return value
+			}
+		}
+		return ""
+	}
 }

@@ -34,7 +34,7 @@ func (h *Hub) doFeedJump(params json.RawMessage, peer proc.Cred) (any, *wire.Err
 			out["why"] = "it is not known where the session runs"
 		}
 	}
-	for _, s := range h.sessions.list(true) {
+	for _, s := range h.sessions.List(true) {
 		if s.Agent != agent || s.ID != id {
 			continue
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -77,7 +78,7 @@ type Hub struct {
 	modules  *modules
 	off      atomic.Pointer[offState]
 	seen     seenAgents
-	sessions *sessions
+	sessions *sessions.Service
 	dispatch hook.Dispatcher
 
 	listener *net.UnixListener
@@ -144,7 +145,10 @@ func New(o Options) (*Hub, error) {
 	maps.Copy(h.rpc, h.moduleMethods())
 	h.desk = newDesk(h)
 	h.loadOff()
-	h.sessions = newSessions(h)
+	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
+		Settings: h.rules.config, Sender: h, SessionGone: h.modules.forget, TerminalReport: terminalReport,
+	})
+	addMethods(h.rpc, h.sessions.Methods())
 	h.drain = newDrain(h)
 	var err error
 	if h.intake, err = openIntake(h.deps.Dirs.Intake(), h.drain); err != nil {
@@ -219,7 +223,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.drain.run() }()
 	go h.conns.sweep(h.ctx)
-	go h.sessions.keep()
+	go h.sessions.Run()
 	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
 	go h.desk.sink.run(h.ctx)
 	served := make(chan struct{})
@@ -267,7 +271,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.modules.close() // what they did is written down yet
 	h.drain.end()
 	<-drained
-	h.sessions.end()
+	h.sessions.Stop()
 	h.intake.close()
 	h.desk.book.Close()
 }

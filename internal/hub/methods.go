@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"strings"
 	"time"
@@ -44,7 +43,6 @@ func (h *Hub) methods() map[string]method {
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
 		table[name] = method{authority.Decide, h.doMay}
 	}
-	maps.Copy(table, h.sessionMethods())
 	return table
 }
 

@@ -435,3 +435,15 @@ func (one *held) wait(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
+
+// wait is a pause that ends with ctx.
+func wait(ctx context.Context, span time.Duration) bool {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

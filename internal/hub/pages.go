@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -180,4 +182,24 @@ func (d *drain) rebuild(s *journal.Stored) (ev event.Event) {
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}
 	return ev
+}
+
+// eventsSince is what the journal knows since a time, oldest first.
+func (d *drain) eventsSince(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error] {
+	return func(yield func(*event.Event, error) bool) {
+		filter := d.filter(wire.Filter{Since: since})
+		book := d.book.Load()
+		if book == nil {
+			return
+		}
+		for stored, err := range book.Query(ctx, filter) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if ev := d.rebuild(&stored); !yield(&ev, nil) {
+				return
+			}
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 )
 
 // What sleeps is listed, shown, renamed and taken up by the next event as if it
@@ -33,8 +32,7 @@ func TestSleepingSessions(t *testing.T) {
 		return string(b)
 	}
 	awake := all()
-	w.h.sessions.book.CompactIdle(time.Now().Add(time.Hour), 0)
-	if n := w.h.sessions.book.ActiveCount(); n > 4 { // a look behind the corridor may wake one
+	if n := w.h.sessions.ReleaseMemory(0); n > 4 { // a look behind the corridor may wake one
 		t.Fatalf("%d are awake", n)
 	}
 	if asleep := all(); asleep != awake {
@@ -50,7 +48,7 @@ func TestSleepingSessions(t *testing.T) {
 	if d := w.session("mine"); d.ID != "s2" || d.Turn == nil || d.Turn.Summary != "Done." {
 		t.Errorf("%+v", d)
 	}
-	w.h.sessions.book.CompactIdle(time.Now().Add(time.Hour), 0)
+	w.h.sessions.ReleaseMemory(0)
 	w.Down()
 	w.Up()
 	if list := w.sessions(); len(list) != 8 {

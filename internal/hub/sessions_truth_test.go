@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -57,9 +58,9 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 	// Once more where the hub was too slow to see that it waited.
 	w.Eventually("it runs", func() bool {
 		is("waiting")
-		time.Sleep(3 * stateLook)
+		time.Sleep(3 * windowstate.PollInterval)
 		is("busy")
-		time.Sleep(stateStays + 3*stateLook)
+		time.Sleep(windowstate.SettleTime + 3*windowstate.PollInterval)
 		got := w.session("s1")
 		return got.Status == "running" && got.Tool == "Bash: sleep 99"
 	})

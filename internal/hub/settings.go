@@ -64,7 +64,7 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	if err := h.rules.setConfig(layer, root, p.Key, p.Value); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
-	h.sessions.readSwitches() // what is switched off is forgotten at once
+	h.sessions.ReadSettings() // what is switched off is forgotten at once
 	e, ok := h.rules.config.For(root, h.rules.trusted(root)).Get(p.Key)
 	if !ok {
 		return nil, wire.Errorf(wire.CodeParams, "%v", config.Unknown(p.Key))

@@ -6,6 +6,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
 
 // guardAgent ends a request whose agent goes away or is answered in its own
@@ -19,7 +20,7 @@ func (d *desk) guardAgent(ctx context.Context, ticket *queue.Ticket, ev *event.E
 	a, ok := h.deps.Catalogue.Agent(ev.Agent)
 	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
-		decided = stateDecided(ctx, a.Feed.State, ev)
+		decided = windowstate.Answered(ctx, a.Feed.State, ev)
 	}
 	if gone == nil && decided == nil {
 		return

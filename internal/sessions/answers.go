@@ -1,4 +1,4 @@
-package hub
+package sessions
 
 import (
 	"context"
@@ -7,25 +7,30 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
 
-// windows sees that a person answered in the agent's own window, where the
-// agent keeps a file that says so: no hook tells, and the command that was
-// allowed may run for long before one does.
-type windows struct {
-	s     *sessions
-	mu    sync.Mutex
-	open  map[state.Key]context.CancelFunc
-	going sync.WaitGroup
+// answerWatcher notices that a person answered in the agent's own window, where
+// the agent keeps a file that says so: no hook reports it, and the command that
+// was allowed may run for long before a hook does.
+type answerWatcher struct {
+	ctx     context.Context
+	deps    services.Deps
+	tracker *tracker
+
+	mu      sync.Mutex
+	open    map[state.Key]context.CancelFunc
+	running sync.WaitGroup
 }
 
-func newWindows(s *sessions) *windows {
-	return &windows{s: s, open: map[state.Key]context.CancelFunc{}}
+func newAnswerWatcher(ctx context.Context, deps services.Deps, t *tracker) *answerWatcher {
+	return &answerWatcher{ctx: ctx, deps: deps, tracker: t, open: map[state.Key]context.CancelFunc{}}
 }
 
-// see follows the file of a session as long as it waits.
-func (w *windows) see(one *state.Session) {
+// watchSession follows the file of a session as long as the session waits.
+func (w *answerWatcher) watchSession(one *state.Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	cancel, watched := w.open[one.Key]
@@ -39,18 +44,19 @@ func (w *windows) see(one *state.Session) {
 	if watched || one.Place.Shared {
 		return
 	}
-	a, ok := w.s.deps.Catalogue.Agent(one.Agent)
+	a, ok := w.deps.Catalogue.Agent(one.Agent)
 	if !ok || a.Feed == nil || a.Feed.Window != agent.WindowState {
 		return
 	}
-	ctx, cancel := context.WithCancel(w.s.ctx)
-	answered := stateDecided(ctx, a.Feed.State, &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place})
+	ctx, cancel := context.WithCancel(w.ctx)
+	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
+	answered := windowstate.Answered(ctx, a.Feed.State, asked)
 	if answered == nil {
 		cancel()
 		return
 	}
 	w.open[one.Key] = cancel
-	w.going.Go(func() {
+	w.running.Go(func() {
 		defer cancel()
 		select {
 		case <-ctx.Done():
@@ -60,15 +66,15 @@ func (w *windows) see(one *state.Session) {
 		w.mu.Lock()
 		delete(w.open, one.Key)
 		w.mu.Unlock()
-		// What was asked since is another question.
-		if c := w.s.book.Answered(one.Key, "", time.Now().Add(-stateStays)); c.Answered {
-			w.s.note(c)
+		// What was asked since then is another question.
+		if c := w.tracker.book.Answered(one.Key, "", time.Now().Add(-windowstate.SettleTime)); c.Answered {
+			w.tracker.noteChange(c)
 		}
 	})
 }
 
-// drop stops following a session that is gone.
-func (w *windows) drop(key state.Key) {
+// stopWatching stops following a session that is gone.
+func (w *answerWatcher) stopWatching(key state.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if cancel, ok := w.open[key]; ok {
@@ -77,4 +83,4 @@ func (w *windows) drop(key state.Key) {
 	}
 }
 
-func (w *windows) end() { w.going.Wait() }
+func (w *answerWatcher) waitStopped() { w.running.Wait() }

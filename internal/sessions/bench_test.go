@@ -1,6 +1,7 @@
-package hub
+package sessions
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -8,10 +9,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// What sessions cost the corridor, and the keeper behind it.
+// What sessions cost a hook call, and the goroutine behind it.
 func BenchmarkSessions(b *testing.B) {
 	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) + "TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
 	book := state.NewBook()
@@ -32,19 +34,17 @@ func BenchmarkSessions(b *testing.B) {
 		}
 	})
 	b.Run("where", func(b *testing.B) {
-		h := &Hub{}
-		h.sessions = &sessions{deps: h.deps, hub: h}
-		h.sessions.panes = newPanes(h.sessions)
+		panes := newPaneFinder(context.Background(), services.Deps{}, nil, nil)
 		for range b.N {
-			h.whereOf(caller{pid: 7, start: 8}, event.Place{}, env)
+			panes.locateProcess(Process{PID: 7, Start: 8}, event.Place{}, env)
 		}
 	})
 	one, _ := book.Get(state.Key{Agent: "claude", ID: "s1"})
 	b.Run("stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			stored(one)
+			storedForm(one)
 		}
 	})
-	b.Logf("a stored session has %d bytes", len(stored(one)))
+	b.Logf("a stored session has %d bytes", len(storedForm(one)))
 }

@@ -1,4 +1,4 @@
-package hub
+package sessions
 
 import (
 	"bytes"
@@ -11,20 +11,32 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/ui/tmux"
 )
 
-// panes knows in which pane an agent really sits. What its environment says is
-// hearsay: it may be inherited or stale, so tmux is asked once per process
+// Process is a process as the process table names it, with its terminal.
+type Process struct {
+	PID   int
+	Start uint64
+	TTY   string
+}
+
+// paneFinder knows in which pane an agent really runs. What the environment of a
+// process says may be inherited or stale, so tmux is asked once for each process
 // whether the pane's own processes agree.
-type panes struct {
-	s       *sessions
+type paneFinder struct {
+	ctx     context.Context
+	deps    services.Deps
+	tracker *tracker
+	records *resumestore.Store
+
 	mu      sync.RWMutex
 	checked map[processKey]checkedPane
-	going   sync.WaitGroup
-	asking  sync.Mutex // one question at a time
+	running sync.WaitGroup
+	asking  sync.Mutex // one question to tmux at a time
 }
 
 type checkedPane struct {
@@ -34,34 +46,42 @@ type checkedPane struct {
 	asking bool
 }
 
-const keepPanes = 4096
+const maxCheckedPanes = 4096
 
-func newPanes(s *sessions) *panes { return &panes{s: s, checked: map[processKey]checkedPane{}} }
+func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records *resumestore.Store) *paneFinder {
+	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
+}
 
-// whereOf is where a caller runs, as far as its process and environment tell.
-func (h *Hub) whereOf(who caller, claimed event.Place, environ []byte) event.Place {
-	at := event.Place{PID: who.pid, Start: who.start, TTY: who.tty}
+// locateProcess is where a process runs, as far as it and its environment tell.
+// claimed is what the caller says itself.
+func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []byte) event.Place {
+	at := event.Place{PID: who.PID, Start: who.Start, TTY: who.TTY}
 	if claimed.Shared {
 		at.Shared, at.TTY = true, ""
 		return at
 	}
-	found := spotVariables(environ)
-	env := func(name string) string { return found.value(name) }
+	found := findPaneVariables(environ)
+	env := func(name string) string { return found.valueOf(name) }
 	spot := tmux.Where(env)
 	at.Pane, at.Mux, at.Server = spot.Pane, spot.Kind, spot.Session
 	if at.Pane == "" {
 		at.Pane = claimed.Pane
 	}
 	if at.Mux == "tmux" {
-		at.MuxPID = serverPID(env("TMUX"))
+		at.MuxPID = tmuxServerPID(env("TMUX"))
 	}
-	h.sessions.panes.correct(&at)
+	p.correctPlace(&at)
 	return at
 }
 
-// spotVariables finds the variables that name a spot in one pass: this is done
-// at every hook call.
-func spotVariables(environ []byte) (found spots) {
+// paneVariableNames are the variables by which multiplexers name a pane.
+var paneVariableNames = [...]string{
+	"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "KITTY_WINDOW_ID",
+}
+
+// findPaneVariables finds those variables in one pass: this is done at every
+// hook call.
+func findPaneVariables(environ []byte) (found paneVariables) {
 	for rest := environ; len(rest) > 0 && found.n < len(found.names); {
 		end := bytes.IndexByte(rest, 0)
 		one := rest
@@ -73,7 +93,7 @@ func spotVariables(environ []byte) (found spots) {
 		if len(one) < 5 || one[0] != 'T' && one[0] != 'Z' && one[0] != 'W' && one[0] != 'K' {
 			continue
 		}
-		for _, name := range [...]string{"TMUX", "TMUX_PANE", "ZELLIJ_PANE_ID", "ZELLIJ_SESSION_NAME", "WEZTERM_PANE", "KITTY_WINDOW_ID"} {
+		for _, name := range paneVariableNames {
 			if len(one) > len(name) && one[len(name)] == '=' && string(one[:len(name)]) == name {
 				found.names[found.n], found.values[found.n] = name, one[len(name)+1:]
 				found.n++
@@ -84,14 +104,14 @@ func spotVariables(environ []byte) (found spots) {
 	return found
 }
 
-// spots are the variables that were found.
-type spots struct {
+// paneVariables are the variables that were found.
+type paneVariables struct {
 	n      int
 	names  [6]string
 	values [6][]byte
 }
 
-func (s *spots) value(name string) string {
+func (s *paneVariables) valueOf(name string) string {
 	for i := range s.n {
 		if s.names[i] == name {
 			return string(s.values[i])
@@ -100,8 +120,8 @@ func (s *spots) value(name string) string {
 	return ""
 }
 
-// serverPID is the server's process, the second but last field of TMUX.
-func serverPID(value string) int {
+// tmuxServerPID is the server's process, the last field but one of TMUX.
+func tmuxServerPID(value string) int {
 	fields := strings.Split(value, ",")
 	if len(fields) < 3 {
 		return 0
@@ -112,9 +132,9 @@ func serverPID(value string) int {
 
 func claimOf(at event.Place) string { return at.Mux + "\x00" + at.Server + "\x00" + at.Pane }
 
-// correct puts what tmux said in the place of what the environment says. It is
-// called by the corridor and only looks into memory.
-func (p *panes) correct(at *event.Place) {
+// correctPlace puts what tmux said in the place of what the environment says.
+// Hook calls use it; it only looks into memory.
+func (p *paneFinder) correctPlace(at *event.Place) {
 	p.mu.RLock()
 	known, ok := p.checked[processKey{at.PID, at.Start}]
 	p.mu.RUnlock()
@@ -123,34 +143,46 @@ func (p *panes) correct(at *event.Place) {
 	}
 }
 
-// check asks tmux about a session's pane, once.
-func (p *panes) check(one *state.Session) {
+// canCheck reports whether tmux can say anything about a session's pane.
+func (p *paneFinder) canCheck(one *state.Session) bool {
 	at := one.Place
-	key := processKey{at.PID, at.Start}
-	if !one.Live() || at.PID <= 0 || at.Shared || at.Mux != "" && at.Mux != "tmux" || at.Mux == "" && (at.TTY == "" || !p.s.watches.system) {
+	switch {
+	case !one.Live() || at.PID <= 0 || at.Shared:
+		return false
+	case at.Mux == "":
+		return at.TTY != "" && p.deps.Processes == proc.System()
+	}
+	return at.Mux == "tmux"
+}
+
+// checkPane asks tmux about a session's pane, once.
+func (p *paneFinder) checkPane(one *state.Session) {
+	if !p.canCheck(one) {
 		return
 	}
+	at, key := one.Place, processOf(one)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if known, ok := p.checked[key]; ok && (known.asking || known.claim == claimOf(at) || samePlace(known.place, at)) {
+	known, ok := p.checked[key]
+	if ok && (known.asking || known.claim == claimOf(at) || samePlace(known.place, at)) {
 		return
 	}
-	if len(p.checked) >= keepPanes {
+	if len(p.checked) >= maxCheckedPanes {
 		clear(p.checked)
 	}
 	p.checked[key] = checkedPane{claim: claimOf(at), asking: true}
-	p.going.Go(func() { p.ask(one.Key, at) })
+	p.running.Go(func() { p.askTmux(one.Key, at) })
 }
 
 func samePlace(a, b event.Place) bool {
 	return a.Pane == b.Pane && a.Mux == b.Mux && a.Server == b.Server
 }
 
-func (p *panes) ask(key state.Key, at event.Place) {
+func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	server := &tmux.Server{Socket: at.Server}
-	found, ok, err := server.PaneOf(p.s.ctx, p.s.deps.Processes, tmux.Hint{PID: at.PID, TTY: at.TTY, Pane: at.Pane})
+	found, ok, err := server.PaneOf(p.ctx, p.deps.Processes, tmux.Hint{PID: at.PID, TTY: at.TTY, Pane: at.Pane})
 	now := checkedPane{claim: claimOf(at), place: at, sure: true}
 	switch {
 	case errors.Is(err, tmux.ErrNoTmux):
@@ -168,60 +200,62 @@ func (p *panes) ask(key state.Key, at event.Place) {
 	if !now.sure || samePlace(now.place, at) {
 		return
 	}
-	if one, there := p.s.book.Get(key); there && one.Place.PID == at.PID && one.Place.Start == at.Start && samePlace(one.Place, at) {
+	one, there := p.tracker.book.Get(key)
+	if there && one.Place.PID == at.PID && one.Place.Start == at.Start && samePlace(one.Place, at) {
 		place := one.Place
 		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server, now.place.MuxPID
-		p.s.note(p.s.book.SetPlace(key, place))
+		p.tracker.noteChange(p.tracker.book.SetPlace(key, place))
 	}
 }
 
-// forget drops what is known about a process that ended.
-func (p *panes) forget(key processKey) {
+// forgetProcess drops what is known about a process that ended.
+func (p *paneFinder) forgetProcess(key processKey) {
 	p.mu.Lock()
 	delete(p.checked, key)
 	p.mu.Unlock()
 }
 
-// left looks, a moment after a session's process ended, whether its pane went
-// with it: then the person closed it, and does not want it back.
-func (p *panes) left(key state.Key) {
-	if _, ok := p.s.records.Get(key.Agent, key.ID); !ok {
+// checkClosed looks, a moment after a session's process ended, whether its pane
+// was closed with it: then the person does not want the session back.
+func (p *paneFinder) checkClosed(key state.Key) {
+	if _, ok := p.records.Get(key.Agent, key.ID); !ok {
 		return
 	}
-	p.going.Go(func() {
-		if wait(p.s.ctx, time.Second) {
-			p.dropClosed(p.s.ctx, func(r resumestore.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
+	p.running.Go(func() {
+		if waitFor(p.ctx, time.Second) {
+			p.dropClosed(p.ctx, func(r resumestore.Record) bool { return r.Agent == key.Agent && r.Session == key.ID })
 		}
 	})
 }
 
-// sweep forgets the records of panes that were closed meanwhile.
-func (p *panes) sweep(ctx context.Context) {
-	p.going.Go(func() { p.dropClosed(ctx, func(resumestore.Record) bool { return true }) })
+// dropAllClosed forgets the records of all panes that were closed.
+func (p *paneFinder) dropAllClosed(ctx context.Context) {
+	p.running.Go(func() { p.dropClosed(ctx, func(resumestore.Record) bool { return true }) })
 }
 
 // dropClosed deletes records whose pane is gone while its tmux server lives.
 // A server that is gone says nothing: that is what a reboot looks like.
-func (p *panes) dropClosed(ctx context.Context, about func(resumestore.Record) bool) {
+func (p *paneFinder) dropClosed(ctx context.Context, about func(resumestore.Record) bool) {
 	p.asking.Lock()
 	defer p.asking.Unlock()
-	open := map[string]map[string]bool{} // server → panes; nil: not to be known
-	for _, r := range p.s.records.List() {
+	open := map[string]map[string]bool{} // server → panes; nil: not known
+	for _, r := range p.records.List() {
 		if r.Mux != "tmux" || r.Pane == "" || r.MuxPID <= 0 || !about(r) {
 			continue
 		}
 		there, asked := open[r.Server]
 		if !asked {
-			there = panesOf(ctx, p.s.deps.Processes, r)
+			there = openPanes(ctx, p.deps.Processes, r)
 			open[r.Server] = there
 		}
 		if there != nil && !there[r.Pane] {
-			p.s.records.Forget(r.Agent, r.Session)
+			p.records.Forget(r.Agent, r.Session)
 		}
 	}
 }
 
-func panesOf(ctx context.Context, table proc.Table, r resumestore.Record) map[string]bool {
+// openPanes are the panes of a record's tmux server; nil when it is not known.
+func openPanes(ctx context.Context, table proc.Table, r resumestore.Record) map[string]bool {
 	server, err := table.Lookup(r.MuxPID)
 	if err != nil || !strings.HasPrefix(server.Name, "tmux") || server.Start != r.MuxStart {
 		return nil
@@ -237,4 +271,16 @@ func panesOf(ctx context.Context, table proc.Table, r resumestore.Record) map[st
 	return there
 }
 
-func (p *panes) end() { p.going.Wait() }
+func (p *paneFinder) waitStopped() { p.running.Wait() }
+
+// waitFor is a pause that ends with ctx; false when it did.
+func waitFor(ctx context.Context, span time.Duration) bool {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

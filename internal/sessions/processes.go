@@ -1,4 +1,4 @@
-package hub
+package sessions
 
 import (
 	"context"
@@ -7,92 +7,108 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// watches hears when an agent's process ends: no hook tells of a crash, a kill
-// or a closed terminal.
-type watches struct {
-	s      *sessions
-	system bool // the table is the machine's own, which can be waited on
-	mu     sync.Mutex
-	open   map[processKey]bool
-	polled map[processKey]bool
-	going  sync.WaitGroup
+// processKey names one process for ever: a pid alone may be used again.
+type processKey struct {
+	pid   int
+	start uint64
+}
+
+// processOf is the process a session runs in.
+func processOf(one *state.Session) processKey { return processKey{one.Place.PID, one.Place.Start} }
+
+// processWatcher notices when an agent's process ends: no hook reports a crash,
+// a kill or a closed terminal.
+type processWatcher struct {
+	ctx    context.Context
+	deps   services.Deps
+	system bool             // the table is the machine's own, which can be waited on
+	ended  func(processKey) // is told of each process that ended
+
+	mu      sync.Mutex
+	open    map[processKey]bool
+	polled  map[processKey]bool
+	running sync.WaitGroup
 }
 
 const (
-	// maxWatches bounds descriptors; what is beyond is looked at by the clock.
-	maxWatches = 1024
-	pollWatch  = 250 * time.Millisecond
+	// maxWatches bounds descriptors; processes beyond it are polled.
+	maxWatches        = 1024
+	processPollPeriod = 250 * time.Millisecond
 )
 
-func newWatches(s *sessions) *watches {
-	return &watches{s: s, system: s.deps.Processes == proc.System(), open: map[processKey]bool{}, polled: map[processKey]bool{}}
+func newProcessWatcher(ctx context.Context, deps services.Deps, ended func(processKey)) *processWatcher {
+	return &processWatcher{
+		ctx: ctx, deps: deps, system: deps.Processes == proc.System(), ended: ended,
+		open: map[processKey]bool{}, polled: map[processKey]bool{},
+	}
 }
 
-// see makes sure that a session's process is watched.
-func (w *watches) see(one *state.Session) {
-	key := processKey{one.Place.PID, one.Place.Start}
+// watchSession makes sure that a session's process is watched.
+func (w *processWatcher) watchSession(one *state.Session) {
+	key := processOf(one)
 	if key.pid <= 0 || !one.Live() || one.Place.Shared {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.open[key] || w.polled[key] || w.s.ctx.Err() != nil {
+	if w.open[key] || w.polled[key] || w.ctx.Err() != nil {
 		return
 	}
 	if !w.system || len(w.open) >= maxWatches {
-		if len(w.polled) == 0 {
-			w.going.Go(w.poll)
-		}
-		w.polled[key] = true
+		w.addPolled(key)
 		return
 	}
 	w.open[key] = true
-	w.going.Go(func() { w.await(key) })
+	w.running.Go(func() { w.awaitExit(key) })
 }
 
-// watched reports whether a session's process is known to live.
-func (w *watches) watched(one *state.Overview) bool {
+// addPolled has a process polled; the caller holds the lock.
+func (w *processWatcher) addPolled(key processKey) {
+	if len(w.polled) == 0 {
+		w.running.Go(w.pollProcesses)
+	}
+	w.polled[key] = true
+}
+
+// isWatched reports whether a session's process is known to live.
+func (w *processWatcher) isWatched(one *state.Overview) bool {
 	key := processKey{one.PID, one.Start}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return key.pid > 0 && !one.Shared && (w.open[key] || w.polled[key])
 }
 
-func (w *watches) await(key processKey) {
-	ctx := w.s.ctx
-	ended, err := proc.WatchExit(ctx, key.pid, key.start)
+func (w *processWatcher) awaitExit(key processKey) {
+	ended, err := proc.WatchExit(w.ctx, key.pid, key.start)
 	if err != nil {
-		w.s.deps.Log.Warn("a process cannot be watched", "pid", key.pid, "error", err)
+		w.deps.Log.Warn("a process cannot be watched", "pid", key.pid, "error", err)
 		w.mu.Lock()
 		delete(w.open, key)
-		if len(w.polled) == 0 {
-			w.going.Go(w.poll)
-		}
-		w.polled[key] = true
+		w.addPolled(key)
 		w.mu.Unlock()
 		return
 	}
 	select {
-	case <-ctx.Done():
+	case <-w.ctx.Done():
 	case <-ended:
 		w.mu.Lock()
 		delete(w.open, key)
 		w.mu.Unlock()
-		w.s.processGone(key)
+		w.ended(key)
 	}
 }
 
-// poll looks at processes that cannot be waited on, until there are none.
-func (w *watches) poll() {
-	ctx := w.s.ctx
-	tick := time.NewTicker(pollWatch)
+// pollProcesses looks at processes that cannot be waited on, until none is left.
+func (w *processWatcher) pollProcesses() {
+	tick := time.NewTicker(processPollPeriod)
 	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
+		case <-w.ctx.Done():
 			return
 		case <-tick.C:
 		}
@@ -103,25 +119,25 @@ func (w *watches) poll() {
 		}
 		w.mu.Unlock()
 		for _, key := range keys {
-			if lifeOf(w.s.deps.Processes, key) != state.Gone {
+			if processLife(w.deps.Processes, key) != state.Gone {
 				continue
 			}
-			w.s.processGone(key)
+			w.ended(key)
 			w.mu.Lock()
 			delete(w.polled, key)
 			last := len(w.polled) == 0
 			w.mu.Unlock()
 			if last {
-				return // under the lock: whoever comes next starts anew
+				return // decided under the lock: the next one starts a new poller
 			}
 		}
 	}
 }
 
-func (w *watches) end() { w.going.Wait() }
+func (w *processWatcher) waitStopped() { w.running.Wait() }
 
-// lifeOf is what the process table says about a process.
-func lifeOf(table proc.Table, key processKey) state.Liveness {
+// processLife is what the process table says about a process.
+func processLife(table proc.Table, key processKey) state.Liveness {
 	p, err := table.Lookup(key.pid)
 	switch {
 	case errors.Is(err, proc.ErrGone):
@@ -134,33 +150,11 @@ func lifeOf(table proc.Table, key processKey) state.Liveness {
 	return state.Alive
 }
 
-// alive is what is known about a session's process. One that serves many
-// terminals says nothing about this session.
-func (s *sessions) alive(one *state.Session) state.Liveness {
+// sessionLife is what is known about a session's process. A process that serves
+// many terminals says nothing about one session.
+func sessionLife(table proc.Table, one *state.Session) state.Liveness {
 	if one.Place.PID <= 0 || one.Place.Shared {
 		return state.Unknown
 	}
-	return lifeOf(s.deps.Processes, processKey{one.Place.PID, one.Place.Start})
-}
-
-// processGone: what ran in it is over.
-func (s *sessions) processGone(key processKey) {
-	for _, c := range s.book.ProcessGone(key.pid, key.start, time.Now()) {
-		s.note(c)
-		s.panes.left(c.Key)
-		s.hub.modules.forget(c.Key.Agent, c.Key.ID)
-	}
-	s.panes.forget(key)
-}
-
-// wait is a pause that ends with ctx.
-func wait(ctx context.Context, span time.Duration) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return processLife(table, processOf(one))
 }

@@ -1,7 +1,6 @@
-package hub
+package sessions
 
 import (
-	"context"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -9,14 +8,28 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/kvlog"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (s *sessions) logFile() string { return filepath.Join(s.deps.Dirs.State, "sessions.log") }
+// sessionStore keeps the sessions on disk, so that the next hub knows them. One
+// goroutine uses it, the service's.
+type sessionStore struct {
+	deps    services.Deps
+	tracker *tracker
+	log     *kvlog.Log // nil while it cannot be written
+	dirty   map[state.Key]bool
+	loaded  time.Time // up to when the log knew what happened
+}
 
-// load reads what an earlier hub wrote down.
-func (s *sessions) load() {
+func newSessionStore(deps services.Deps, t *tracker) *sessionStore {
+	return &sessionStore{deps: deps, tracker: t, dirty: map[state.Key]bool{}}
+}
+
+func (s *sessionStore) logFile() string { return filepath.Join(s.deps.Dirs.State, "sessions.log") }
+
+// loadSessions reads what an earlier hub wrote.
+func (s *sessionStore) loadSessions() {
 	var stored []*state.Session
 	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) {
 		var one struct {
@@ -31,32 +44,29 @@ func (s *sessions) load() {
 			s.loaded = one.Written
 		case !one.Forgot.IsZero():
 			if agent, id, ok := strings.Cut(e.Key, ":"); ok {
-				s.forgot[state.Key{Agent: agent, ID: id}] = one.Forgot
+				s.tracker.setForgotten(state.Key{Agent: agent, ID: id}, one.Forgot)
 			}
 		default:
 			stored = append(stored, &one.Session)
 		}
 	})
 	if err != nil {
-		s.deps.Problems.Raise("sessions", "what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
+		s.deps.Problems.Raise("sessions",
+			"what sessions do cannot be kept across restarts of the hub: "+err.Error(), "repair "+s.logFile())
 		return
 	}
 	if skipped > 1 { // one is cut off when a hub dies
 		s.deps.Log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
 	}
 	s.log = log
-	s.book.Load(stored, time.Now(), s.alive)
+	s.tracker.book.Load(stored, time.Now(), func(one *state.Session) state.Liveness {
+		return sessionLife(s.deps.Processes, one)
+	})
 }
 
-// repair tries again what could not be read or written, now that somebody may
-// have seen to it.
-func (s *sessions) repair() {
-	if s.unread {
-		if err := s.records.Reload(); err == nil {
-			s.unread = false
-			s.deps.Problems.Mend("resume")
-		}
-	}
+// retryOpen opens a log that could not be read or written before: somebody may
+// have repaired it.
+func (s *sessionStore) retryOpen() {
 	if s.log != nil {
 		return
 	}
@@ -65,14 +75,14 @@ func (s *sessions) repair() {
 		return
 	}
 	s.log = log
-	for _, one := range s.book.Snapshot() {
+	for _, one := range s.tracker.book.Snapshot() {
 		s.dirty[one.Key] = true
 	}
-	s.flush()
+	s.writeDirty()
 	s.deps.Problems.Mend("sessions")
 }
 
-// logMark is what the log holds besides sessions: up to when it is whole, and
+// logMark is what the log holds besides sessions: up to when it is complete, and
 // what a person does not want back.
 type logMark struct {
 	Written time.Time `json:"written,omitzero"`
@@ -81,32 +91,20 @@ type logMark struct {
 
 const writtenKey = "written"
 
-// catchUp applies what the journal heard and the log did not: events of the
-// last moments before a hub died. The drain calls it once everything on disk
-// is in the journal.
-func (s *sessions) catchUp(ctx context.Context) {
-	since := s.loaded.Add(-2 * flushEvery)
+// missingSince is the time from which the journal may know events that the log
+// does not.
+func (s *sessionStore) missingSince() time.Time {
+	since := s.loaded.Add(-2 * writePeriod)
 	if oldest := time.Now().Add(-state.LeaveAfter); since.Before(oldest) {
-		since = oldest
+		return oldest
 	}
-	filter := s.hub.drain.filter(wire.Filter{Since: since})
-	j := s.hub.drain.book.Load()
-	if j == nil {
-		return
-	}
-	for stored, err := range j.Query(ctx, filter) {
-		if err != nil {
-			s.deps.Log.Warn("the journal could not be read for sessions", "error", err)
-			return
-		}
-		if ev := s.hub.drain.rebuild(&stored); ev.Agent != "hookmux" {
-			s.late(&ev)
-		}
-	}
+	return since
 }
 
-// flush writes down what changed.
-func (s *sessions) flush() {
+func (s *sessionStore) markDirty(key state.Key) { s.dirty[key] = true }
+
+// writeDirty writes what changed.
+func (s *sessionStore) writeDirty() {
 	if len(s.dirty) == 0 {
 		return
 	}
@@ -114,67 +112,70 @@ func (s *sessions) flush() {
 		clear(s.dirty)
 		return
 	}
-	written, _ := json.Marshal(logMark{Written: time.Now()}) // before the looks: what comes meanwhile is read twice
+	// The time is taken first: what comes meanwhile is read twice.
+	written, _ := json.Marshal(logMark{Written: time.Now()})
 	entries := make([]kvlog.Entry, 0, len(s.dirty)+1)
 	for key := range s.dirty {
-		entries = append(entries, s.entry(key))
+		entries = append(entries, s.entryOf(key))
 	}
 	err := s.log.Append(append(entries, kvlog.Entry{Key: writtenKey, Value: written}))
 	if err != nil || s.log.Full() {
-		err = s.log.Rewrite(append(s.whole(), kvlog.Entry{Key: writtenKey, Value: written}))
+		err = s.log.Rewrite(append(s.allEntries(), kvlog.Entry{Key: writtenKey, Value: written}))
 	}
 	if err != nil {
-		s.deps.Problems.Raise("sessions", "what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
+		s.deps.Problems.Raise("sessions",
+			"what sessions do cannot be written down: "+err.Error(), "make room or repair "+s.logFile())
 		return // it stays dirty
 	}
 	s.deps.Problems.Mend("sessions")
 	clear(s.dirty)
 }
 
-// entry is what the log says about a session.
-func (s *sessions) entry(key state.Key) kvlog.Entry {
+// entryOf is what the log says about a session.
+func (s *sessionStore) entryOf(key state.Key) kvlog.Entry {
 	e := kvlog.Entry{Key: key.String()}
-	if one, ok := s.book.Get(key); ok {
-		e.Value = stored(one)
+	if one, ok := s.tracker.book.Get(key); ok {
+		e.Value = storedForm(one)
 		return e
 	}
-	s.mu.Lock()
-	forgot := s.forgot[key]
-	s.mu.Unlock()
-	if time.Since(forgot) < state.LeaveAfter {
+	if forgot := s.tracker.forgottenAt(key); time.Since(forgot) < state.LeaveAfter {
 		e.Value, _ = json.Marshal(logMark{Forgot: forgot})
 	}
 	return e
 }
 
-// whole is everything the log must hold.
-func (s *sessions) whole() []kvlog.Entry {
+// allEntries is everything the log must hold.
+func (s *sessionStore) allEntries() []kvlog.Entry {
 	var all []kvlog.Entry
-	s.mu.Lock()
-	var gone []state.Key
-	for key, at := range s.forgot {
-		if time.Since(at) >= state.LeaveAfter {
-			delete(s.forgot, key)
-		} else if _, back := s.book.Get(key); !back {
-			gone = append(gone, key)
-		}
+	for _, key := range s.tracker.forgottenKeys() {
+		all = append(all, s.entryOf(key))
 	}
-	s.mu.Unlock()
-	for _, key := range gone {
-		all = append(all, s.entry(key))
-	}
-	for _, one := range s.book.Snapshot() {
-		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: stored(one)})
+	for _, one := range s.tracker.book.Snapshot() {
+		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: storedForm(one)})
 	}
 	return all
 }
 
-// stored is a session fit for a disk: without secrets.
-func stored(one *state.Session) json.RawMessage {
+// closeLog writes what changed and closes the log.
+func (s *sessionStore) closeLog() {
+	s.writeDirty()
+	if s.log != nil {
+		s.log.Close()
+	}
+}
+
+var storedLimits = redact.DefaultLimits()
+
+// storedForm is a session as it may be stored: without secrets.
+func storedForm(one *state.Session) json.RawMessage {
 	b, err := json.Marshal(one)
 	if err != nil {
 		return nil
 	}
-	clean, _ := redact.AppendJSON(make([]byte, 0, len(b)+64), b, limits)
+	clean, _ := redact.AppendJSON(make([]byte, 0, len(b)+64), b, storedLimits)
 	return clean
 }
+
+// writePeriod is how long a change may wait to be written: what is lost
+// meanwhile is read from the journal again.
+const writePeriod = 250 * time.Millisecond

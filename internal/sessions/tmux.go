@@ -1,61 +1,61 @@
-package hub
+package sessions
 
 import (
 	"context"
 
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// surfaces shows changes where the person looks anyhow, inside the hub's own
-// process: nobody has to keep another program running for it.
-type surfaces struct {
-	s    *sessions
-	ctx  context.Context
-	to   chan tmux.Change
-	over chan struct{}
+// tmuxDisplay shows changes in tmux, inside the hub's own process: nobody has to
+// keep another program running for it. One goroutine uses it, the service's.
+type tmuxDisplay struct {
+	ctx     context.Context
+	deps    services.Deps
+	view    *view
+	changes chan tmux.Change
+	stopped chan struct{}
 }
 
-// keepChanges is more than a follower ever falls behind; beyond it changes are
-// left out and the next round of the clock tells all of it again.
-const keepChanges = 4096
+// maxChangesBehind is more than a display ever falls behind. Changes beyond it
+// are left out, and the next tick tells all of it again.
+const maxChangesBehind = 4096
 
-func (s *sessions) startSurfaces(ctx context.Context) *surfaces {
-	f := &surfaces{s: s, ctx: ctx}
-	f.set(s.switches.Load().follow)
-	return f
+func newTmuxDisplay(ctx context.Context, deps services.Deps, v *view) *tmuxDisplay {
+	return &tmuxDisplay{ctx: ctx, deps: deps, view: v}
 }
 
-// set switches following on or off.
-func (f *surfaces) set(on bool) {
+// setFollowing switches the display on or off.
+func (d *tmuxDisplay) setFollowing(on bool) {
 	switch {
-	case on && f.to == nil:
-		f.to, f.over = make(chan tmux.Change, keepChanges), make(chan struct{})
-		go func(to <-chan tmux.Change, over chan struct{}) {
-			defer close(over)
-			tmux.Follow(f.ctx, to, tmux.Options{Log: func(err error) { f.s.deps.Log.Warn("tmux does not show sessions", "error", err) }})
-		}(f.to, f.over)
-		f.all()
-	case !on && f.to != nil:
-		f.end()
+	case on && d.changes == nil:
+		d.changes, d.stopped = make(chan tmux.Change, maxChangesBehind), make(chan struct{})
+		options := tmux.Options{Log: func(err error) { d.deps.Log.Warn("tmux does not show sessions", "error", err) }}
+		go func(changes <-chan tmux.Change, stopped chan struct{}) {
+			defer close(stopped)
+			tmux.Follow(d.ctx, changes, options)
+		}(d.changes, d.stopped)
+		d.showAll()
+	case !on && d.changes != nil:
+		d.stopFollowing()
 	}
 }
 
-// on reports whether anybody is told.
-func (f *surfaces) on() bool { return f.to != nil }
+func (d *tmuxDisplay) isFollowing() bool { return d.changes != nil }
 
-// all tells of every session.
-func (f *surfaces) all() {
-	if f.to == nil {
+// showAll tells of every session.
+func (d *tmuxDisplay) showAll() {
+	if d.changes == nil {
 		return
 	}
-	for _, one := range f.s.book.Snapshot() {
-		f.tell(wire.SessionChange{Session: f.s.show(one), Gone: !one.Live()})
+	for _, one := range d.view.tracker.book.Snapshot() {
+		d.showChange(wire.SessionChange{Session: d.view.sessionInfo(one), Gone: !one.Live()})
 	}
 }
 
-func (f *surfaces) tell(c wire.SessionChange) {
-	if f.to == nil {
+func (d *tmuxDisplay) showChange(c wire.SessionChange) {
+	if d.changes == nil {
 		return
 	}
 	change := tmux.Change{
@@ -66,16 +66,16 @@ func (f *surfaces) tell(c wire.SessionChange) {
 		change.Pane, change.Socket = c.Session.Pane, c.Session.Server
 	}
 	select {
-	case f.to <- change:
+	case d.changes <- change:
 	default:
 	}
 }
 
-// end stops following and waits until tmux has its own names back.
-func (f *surfaces) end() {
-	if f.to != nil {
-		close(f.to)
-		<-f.over
-		f.to = nil
+// stopFollowing stops and waits until tmux has its own names back.
+func (d *tmuxDisplay) stopFollowing() {
+	if d.changes != nil {
+		close(d.changes)
+		<-d.stopped
+		d.changes = nil
 	}
 }

@@ -1,308 +1,296 @@
-package hub
+package sessions
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
-// tails follows what agents write down about sessions in which something goes
-// on: that a person pressed Esc, how a command ended, what the session is
-// called. It belongs to the keeper's goroutine.
+// transcriptFollower reads what agents write about their sessions while
+// something goes on in them: that a person pressed Esc, how a command ended,
+// what the session is called. One goroutine uses it, the service's.
 //
-// Records are looked at by the clock, a bounded number at a time: a watch on
-// every store would cost more than a look at the few records of running turns,
-// and does not exist on every file system.
-type tails struct {
-	s     *sessions
-	all   map[state.Key]*tail
-	ring  []*tail // in the order they are looked at
-	timer *time.Timer
-	set   bool
+// Transcripts are read by the clock, a bounded number at a time: a watch on
+// every store would cost more than reading the few of running turns, and not
+// every file system has watches.
+type transcriptFollower struct {
+	deps    services.Deps
+	tracker *tracker
+	all     map[state.Key]*followed
+	queue   []*followed // in the order they are read
+	timer   *time.Timer
+	armed   bool
 }
 
-type tail struct {
-	key    state.Key
-	reader *transcript.Reader
-	warned bool                       // it was logged that it must not be read
-	tried  time.Time                  // when opening it was last tried
-	until  time.Time                  // looked at until then though no turn is open
-	calls  map[string]transcript.Fact // nil while there are none
-	ended  *heldEnd
-	said   string // the agent's last words
+// followed is one transcript.
+type followed struct {
+	key         state.Key
+	reader      *transcript.Reader
+	warned      bool                       // it was logged that it must not be read
+	tried       time.Time                  // when opening it was last tried
+	until       time.Time                  // read until then though no turn is open
+	calls       map[string]transcript.Fact // nil while there are none
+	heldEnd     *heldEnd
+	lastMessage string // the agent's
 }
 
-// heldEnd is the end of a turn that a hook should report as well: it knows
-// more, so it gets a moment's start.
+// heldEnd is the end of a turn that a hook should report as well. The hook knows
+// more, so it gets a moment to be first.
 type heldEnd struct {
 	fact transcript.Fact
 	seen time.Time
 }
 
 const (
-	tailEvery = 250 * time.Millisecond
-	// tailAtOnce bounds the records of one look.
-	tailAtOnce = 64
-	// tailRetry is how long a record that could not be opened is left alone.
-	tailRetry = 5 * time.Second
-	// tailAfter is how long a record is looked at once its turn is over: its
-	// title and last words come late.
-	tailAfter = 10 * time.Second
-	hookFirst = time.Second
-	keepCalls = 64
+	readPeriod = 250 * time.Millisecond
+	// maxReads bounds the transcripts of one round.
+	maxReads = 64
+	// retryOpenAfter is how long a transcript that could not be opened is left alone.
+	retryOpenAfter = 5 * time.Second
+	// followAfter is how long a transcript is read after its turn is over: the
+	// title and the last message come late.
+	followAfter = 10 * time.Second
+	hookFirst   = time.Second
+	maxCalls    = 64
 )
 
-func newTails(s *sessions) *tails {
-	t := &tails{s: s, all: map[state.Key]*tail{}, timer: time.NewTimer(time.Hour)}
-	t.timer.Stop()
-	return t
+func newTranscriptFollower(deps services.Deps, t *tracker) *transcriptFollower {
+	f := &transcriptFollower{deps: deps, tracker: t, all: map[state.Key]*followed{}, timer: time.NewTimer(time.Hour)}
+	f.timer.Stop()
+	return f
 }
 
-// ready fires when it is time for a look.
-func (t *tails) ready() <-chan time.Time { return t.timer.C }
+// readDue fires when it is time to read.
+func (f *transcriptFollower) readDue() <-chan time.Time { return f.timer.C }
 
-// see follows a session's record while there is something to learn from it.
-func (t *tails) see(one *state.Session, moved bool) {
-	rules := t.s.rulesOf(one.Agent)
+// followSession follows a session's transcript while there is something to learn
+// from it. moved says that a turn began or ended, or the session is new.
+func (f *transcriptFollower) followSession(one *state.Session, moved bool) {
+	rules := f.tracker.rulesFor(one.Agent)
 	if rules.Spec == nil || rules.Spec.Transcript.Format == "" {
 		return
 	}
-	known := t.all[one.Key]
+	known := f.all[one.Key]
 	if known == nil {
 		if !moved && !one.Turn.Open() {
 			return
 		}
-		known = &tail{key: one.Key}
-		t.all[one.Key] = known
-		t.ring = append(t.ring, known)
+		known = &followed{key: one.Key}
+		f.all[one.Key] = known
+		f.queue = append(f.queue, known)
 	}
 	if moved || one.Turn.Open() {
-		known.until = time.Now().Add(tailAfter)
+		known.until = time.Now().Add(followAfter)
 	}
-	t.arm()
+	f.armTimer()
 }
 
-func (t *tails) arm() {
-	if !t.set && len(t.ring) > 0 {
-		t.set = true
-		t.timer.Reset(tailEvery)
+func (f *transcriptFollower) armTimer() {
+	if !f.armed && len(f.queue) > 0 {
+		f.armed = true
+		f.timer.Reset(readPeriod)
 	}
 }
 
-func (t *tails) drop(key state.Key) { delete(t.all, key) } // the ring finds out
+// stopFollowing forgets a session; its place in the queue goes with the next
+// round.
+func (f *transcriptFollower) stopFollowing(key state.Key) { delete(f.all, key) }
 
-// look reads what was added to the next few records.
-func (t *tails) look(ctx context.Context) {
-	t.set = false
+// readRound reads what was added to the next few transcripts.
+func (f *transcriptFollower) readRound(ctx context.Context) {
+	f.armed = false
 	now := time.Now()
 	// Those that are over leave at once, however many there are: only reading
-	// costs.
-	for round, reads := len(t.ring), 0; round > 0 && reads < tailAtOnce; round-- {
-		one := t.ring[0]
-		t.ring[0], t.ring = nil, t.ring[1:]
-		overview, ok := t.s.book.Overview(one.key)
-		if !ok || t.all[one.key] != one || now.After(one.until) && !overview.Open {
-			if t.all[one.key] == one {
-				delete(t.all, one.key)
+	// costs time.
+	for round, reads := len(f.queue), 0; round > 0 && reads < maxReads; round-- {
+		one := f.queue[0]
+		f.queue[0], f.queue = nil, f.queue[1:]
+		current, ok := f.tracker.book.Overview(one.key)
+		if !ok || f.all[one.key] != one || now.After(one.until) && !current.Open {
+			if f.all[one.key] == one {
+				delete(f.all, one.key)
 			}
 			continue
 		}
-		t.ring = append(t.ring, one)
+		f.queue = append(f.queue, one)
 		reads++
 		if ctx.Err() == nil {
-			t.read(one, overview, now)
+			f.readTranscript(one, current, now)
 		}
 	}
-	t.arm()
+	f.armTimer()
 }
 
-// read looks at one record. The session itself is asked for only when there is
-// something to do: most are silent, and asleep.
-func (t *tails) read(one *tail, overview state.Overview, now time.Time) {
-	rules := t.s.rulesOf(one.key.Agent)
+// openTranscript opens a transcript unless that failed a moment ago.
+func (f *transcriptFollower) openTranscript(one *followed, current *state.Overview, rules state.Rules, now time.Time) {
+	if now.Sub(one.tried) < retryOpenAfter && !one.tried.IsZero() {
+		return
+	}
+	one.tried = now
+	env := transcript.Env{Home: f.deps.Dirs.Home, Getenv: f.environOf(current)}
+	reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(current.Transcript), env)
+	if err != nil {
+		if errors.Is(err, transcript.ErrOutside) && !one.warned {
+			one.warned = true
+			f.deps.Log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
+		}
+		return
+	}
+	one.reader = reader
+}
+
+// readTranscript reads what was added to one transcript. The session itself is
+// fetched only when there is something to do: most are silent, and stored in
+// their compact form.
+func (f *transcriptFollower) readTranscript(one *followed, current state.Overview, now time.Time) {
+	rules := f.tracker.rulesFor(one.key.Agent)
 	if one.reader == nil {
-		if now.Sub(one.tried) < tailRetry && !one.tried.IsZero() {
+		if f.openTranscript(one, &current, rules, now); one.reader == nil {
 			return
 		}
-		one.tried = now
-		reader, err := transcript.Open(&rules.Spec.Transcript, one.key.ID, strings.Clone(overview.Transcript), transcript.Env{Home: t.s.deps.Dirs.Home, Getenv: t.s.environOf(&overview)})
-		if err != nil {
-			if errors.Is(err, transcript.ErrOutside) && !one.warned {
-				one.warned = true
-				t.s.deps.Log.Warn("a transcript is not read", "session", one.key.String(), "error", err)
-			}
-			return
-		}
-		one.reader = reader
 	}
 	facts, err := one.reader.Read()
 	if err != nil {
 		return // it may not be there yet
 	}
+	book := f.tracker.book
 	if len(facts) > 0 {
-		session, ok := t.s.book.Get(one.key)
+		session, ok := book.Get(one.key)
 		if !ok {
 			return
 		}
-		for _, f := range facts {
-			t.tell(one, session, rules, f, now)
+		for _, fact := range facts {
+			f.applyFact(one, session, rules, fact, now)
 		}
 	}
-	if one.ended != nil && now.Sub(one.ended.seen) >= hookFirst {
-		f := one.ended.fact
-		one.ended = nil
+	if one.heldEnd != nil && now.Sub(one.heldEnd.seen) >= hookFirst {
+		fact := one.heldEnd.fact
+		one.heldEnd = nil
 		result := state.Result("")
-		if f.Failed {
+		if fact.Failed {
 			result = state.APIError
 		}
-		t.apply(t.s.book.TurnFinished(one.key, f.Turn, result, one.said, at(f, now)))
+		f.noteUnlessStale(book.TurnFinished(one.key, fact.Turn, result, one.lastMessage, factTime(fact, now)))
 	}
-	if one.said == "" {
+	if one.lastMessage == "" {
 		return
 	}
-	if session, ok := t.s.book.Get(one.key); ok && session.Turn != nil && !session.Turn.Open() && session.Turn.Summary == "" {
-		t.apply(t.s.book.SetSummary(one.key, one.said))
+	session, ok := book.Get(one.key)
+	if ok && session.Turn != nil && !session.Turn.Open() && session.Turn.Summary == "" {
+		f.noteUnlessStale(book.SetSummary(one.key, one.lastMessage))
 	}
 }
 
-func at(f transcript.Fact, now time.Time) time.Time {
-	if f.At.IsZero() {
+// factTime is when a fact was written, or now where the transcript has no times.
+func factTime(fact transcript.Fact, now time.Time) time.Time {
+	if fact.At.IsZero() {
 		return now
 	}
-	return f.At
+	return fact.At
 }
 
-// apply notes a change, unless it was none.
-func (t *tails) apply(c state.Change) {
+func (f *transcriptFollower) noteUnlessStale(c state.Change) {
 	if c.Stale == "" {
-		t.s.note(c)
+		f.tracker.noteChange(c)
 	}
 }
 
-// tell gives one fact to the book.
-func (t *tails) tell(one *tail, session *state.Session, rules state.Rules, f transcript.Fact, now time.Time) {
-	// What stood there before anybody looked is news only with a time that
+func (f *transcriptFollower) noteTitle(c state.Change) {
+	if c.Title {
+		f.tracker.noteChange(c)
+	}
+}
+
+// applyFact gives one fact to the state machine.
+func (f *transcriptFollower) applyFact(one *followed, session *state.Session, rules state.Rules, fact transcript.Fact, now time.Time) {
+	// What stood there before anybody read it is news only with a time that
 	// says so.
-	old := f.Early || f.First && f.At.IsZero()
-	switch f.Kind {
+	old := fact.Early || fact.First && fact.At.IsZero()
+	book := f.tracker.book
+	switch fact.Kind {
 	case transcript.Title:
-		if c := t.s.book.TitleSeen(one.key, f.Source, f.Text, rules); c.Title {
-			t.s.note(c)
-		}
+		f.noteTitle(book.TitleSeen(one.key, fact.Source, fact.Text, rules))
 	case transcript.Prompt:
-		one.said = ""
-		if c := t.s.book.TitleSeen(one.key, agent.TitlePrompt, state.PromptTitle(f.Text), rules); c.Title {
-			t.s.note(c)
-		}
+		one.lastMessage = ""
+		f.noteTitle(book.TitleSeen(one.key, agent.TitlePrompt, state.PromptTitle(fact.Text), rules))
 	case transcript.Message:
-		if !f.Early {
-			one.said = f.Text
+		if !fact.Early {
+			one.lastMessage = fact.Text
 		}
 	case transcript.TurnStarted:
-		one.ended, one.said = nil, ""
+		one.heldEnd, one.lastMessage = nil, ""
 	case transcript.Interrupted:
 		if !old && !rules.Off {
-			one.ended = nil
-			t.apply(t.s.book.Interrupted(one.key, at(f, now)))
+			one.heldEnd = nil
+			f.noteUnlessStale(book.Interrupted(one.key, factTime(fact, now)))
 		}
 	case transcript.TurnEnded:
 		if !old && !rules.Off {
-			one.ended = &heldEnd{f, now}
+			one.heldEnd = &heldEnd{fact, now}
 		}
 	case transcript.CallBegan:
-		if one.calls == nil || len(one.calls) > keepCalls {
+		if one.calls == nil || len(one.calls) > maxCalls {
 			one.calls = map[string]transcript.Fact{}
 		}
-		one.calls[f.Call] = f
+		one.calls[fact.Call] = fact
 	case transcript.CallEnded:
-		if old || rules.Off {
-			return
+		if !old && !rules.Off {
+			f.applyCallEnd(one, session, fact, now)
 		}
-		if failure, failed := failureOf(f, one.calls[f.Call], session.Cwd, at(f, now)); failed {
-			t.apply(t.s.book.ToolFailed(one.key, failure))
-		}
-		if delete(one.calls, f.Call); len(one.calls) == 0 {
-			one.calls = nil
-		}
-		t.answered(one.key, f, now)
 	case transcript.Decided:
 		if !old && !rules.Off {
-			t.answered(one.key, f, now)
+			f.resolveQuestion(one.key, fact, now)
 		}
 	}
 }
 
-// answered: a call that has a result, or a decision, waits for nobody.
-func (t *tails) answered(key state.Key, f transcript.Fact, now time.Time) {
-	session, ok := t.s.book.Get(key)
-	if !ok || f.Call == "" || !slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == f.Call }) {
+func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
+	if failure, failed := failureOf(fact, one.calls[fact.Call], session.Cwd, factTime(fact, now)); failed {
+		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, failure))
+	}
+	if delete(one.calls, fact.Call); len(one.calls) == 0 {
+		one.calls = nil
+	}
+	f.resolveQuestion(one.key, fact, now)
+}
+
+// resolveQuestion: a call that has a result, or a decision, waits for nobody.
+func (f *transcriptFollower) resolveQuestion(key state.Key, fact transcript.Fact, now time.Time) {
+	session, ok := f.tracker.book.Get(key)
+	if !ok || fact.Call == "" {
 		return
 	}
-	t.apply(t.s.book.Answered(key, f.Call, at(f, now)))
+	if slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == fact.Call }) {
+		f.noteUnlessStale(f.tracker.book.Answered(key, fact.Call, factTime(fact, now)))
+	}
 }
 
-// failureOf judges a call's end as the status machine judges an event's: a
-// search that found nothing did not fail.
-func failureOf(f, began transcript.Fact, cwd string, when time.Time) (state.Failure, bool) {
-	if !f.Failed && f.Exit == 0 || f.Denied {
-		return state.Failure{}, false
-	}
-	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed}
-	if tool.Name == "" {
-		tool.Name = began.Tool
-	}
-	input := f.Input
-	if len(input) == 0 {
-		input = began.Input
-	}
-	tool.Input = input
-	tool.Commands = commandsIn(input)
-	if len(tool.Commands) == 0 {
-		tool.Kind = event.OtherTool
-	}
-	if f.Exit != 0 {
-		tool.Output, _ = json.Marshal(map[string]int{"exit_code": f.Exit})
-	}
-	failed, text, exit := state.Failing(&event.Event{Tool: tool, Error: f.Text})
-	if !failed {
-		return state.Failure{}, false
-	}
-	return state.Failure{At: when, Tool: state.Label(tool, cwd), Text: text, Exit: exit, Call: f.Call}, true
-}
-
-// commandsIn finds the command line in a call's input.
-func commandsIn(input []byte) []string {
-	for _, key := range []string{"command", "cmd"} {
-		value := jsonscan.Get(input, key)
-		if s, ok := jsonscan.String(value); ok && s != "" {
-			return []string{s}
-		}
-		var words []string
-		if json.Unmarshal(value, &words) == nil && len(words) > 0 {
-			if n := len(words); n > 2 && strings.HasSuffix(words[n-2], "c") { // sh -lc "…"
-				return words[n-1:]
-			}
-			return []string{strings.Join(words, " ")}
-		}
-	}
-	return nil
-}
-
-// environOf looks variables of a session's process up, for the place of its
+// environOf looks up variables of a session's process, for the place of its
 // store. Nothing of it is kept.
-func (s *sessions) environOf(one *state.Overview) func(string) string {
+func (f *transcriptFollower) environOf(one *state.Overview) func(string) string {
 	var environ []string
-	if key := (processKey{one.PID, one.Start}); key.pid > 0 && !one.Shared && lifeOf(s.deps.Processes, key) == state.Alive {
-		environ, _ = s.deps.Processes.Environ(key.pid)
+	key := processKey{one.PID, one.Start}
+	if key.pid > 0 && !one.Shared && processLife(f.deps.Processes, key) == state.Alive {
+		environ, _ = f.deps.Processes.Environ(key.pid)
 	}
-	return lookupList(environ)
+	return lookupVariable(environ)
+}
+
+// lookupVariable finds variables in an environment.
+func lookupVariable(environ []string) func(string) string {
+	return func(name string) string {
+		for _, one := range environ {
+			if key, value, ok := strings.Cut(one, "="); ok && key == name {
+				return value
+			}
+		}
+		return ""
+	}
 }

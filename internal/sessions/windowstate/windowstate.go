@@ -1,4 +1,7 @@
-package hub
+// Package windowstate follows the small file in which some agents say whether
+// they wait for their person. That file is the first to show that the person
+// answered in the agent's own window.
+package windowstate
 
 import (
 	"context"
@@ -13,47 +16,46 @@ import (
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
-// Some agents keep a small file that says whether they wait for their person.
-// While a request waits here, that file is the first to show that the person
-// answered in the agent's own window.
-
 const (
-	// stateLook is how often the file is looked at, and stateStays how long it
-	// must say so: between two dialogs an agent may be at work for a moment.
-	stateLook  = 50 * time.Millisecond
-	stateStays = 200 * time.Millisecond
-	maxState   = 64 << 10
+	// PollInterval is how often the file is read.
+	PollInterval = 50 * time.Millisecond
+	// SettleTime is how long the file must say that nobody is waited for:
+	// between two dialogs an agent may be at work for a moment.
+	SettleTime = 200 * time.Millisecond
+
+	maxFileSize = 64 << 10
 )
 
-// stateDecided is closed when the agent waited for its person after the event
-// and does no more. It is nil when the agent keeps no such file, or it cannot
-// be found. ctx ends the watch.
-func stateDecided(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-chan struct{} {
+// Answered is closed when the agent waited for its person after the event and
+// waits no more. It is nil when the agent keeps no such file, or the file
+// cannot be found. ctx ends the watch.
+func Answered(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-chan struct{} {
 	if spec == nil || ev.Transcript == "" || ev.Where.PID <= 0 || ev.Session == "" {
 		return nil
 	}
-	file := filepath.Join(filepath.Dir(ev.Transcript), strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(ev.Where.PID)))
+	name := strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(ev.Where.PID))
+	file := filepath.Join(filepath.Dir(ev.Transcript), name)
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(stateLook)
+		tick := time.NewTicker(PollInterval)
 		defer tick.Stop()
 		var waited bool
-		var left time.Time // since when it waits no more
+		var since time.Time // since when it waits no more
 		var last os.FileInfo
 		for {
-			if info, err := os.Stat(file); err == nil && (last == nil || !os.SameFile(info, last) || info.ModTime() != last.ModTime() || info.Size() != last.Size()) {
-				waits, ok := stateWaits(file, spec, ev.Session)
+			if info, err := os.Stat(file); err == nil && fileChanged(last, info) {
+				waits, ok := readWaiting(file, spec, ev.Session)
 				switch {
-				case !ok: // half written, or another session's: looked at again
+				case !ok: // half written, or another session's: read again
 				case waits:
-					last, waited, left = info, true, time.Time{}
+					last, waited, since = info, true, time.Time{}
 				default:
-					if last = info; waited && left.IsZero() {
-						left = time.Now()
+					if last = info; waited && since.IsZero() {
+						since = time.Now()
 					}
 				}
 			}
-			if !left.IsZero() && time.Since(left) >= stateStays {
+			if !since.IsZero() && time.Since(since) >= SettleTime {
 				close(done)
 				return
 			}
@@ -67,15 +69,19 @@ func stateDecided(ctx context.Context, spec *agent.StateFile, ev *event.Event) <
 	return done
 }
 
-// stateWaits reads the file; false at the end when it says nothing about the
+func fileChanged(last, now os.FileInfo) bool {
+	return last == nil || !os.SameFile(now, last) || now.ModTime() != last.ModTime() || now.Size() != last.Size()
+}
+
+// readWaiting reads the file. ok is false when it says nothing about the
 // session.
-func stateWaits(file string, spec *agent.StateFile, session string) (waits, ok bool) {
+func readWaiting(file string, spec *agent.StateFile, session string) (waits, ok bool) {
 	f, err := os.Open(file)
 	if err != nil {
 		return false, false
 	}
 	defer f.Close()
-	b := make([]byte, maxState)
+	b := make([]byte, maxFileSize)
 	n, _ := f.Read(b)
 	b = b[:n]
 	if !jsonscan.Valid(b) {

@@ -1,4 +1,4 @@
-package hub
+package windowstate
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/hubtest"
 )
 
 func TestStateFileTellsOfTheWindow(t *testing.T) {
@@ -37,13 +36,13 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	say("s", "busy") // as it stands when the request comes
-	done := stateDecided(ctx, spec, ev)
+	done := Answered(ctx, spec, ev)
 	open := func(why string) {
 		t.Helper()
 		select {
 		case <-done:
 			t.Fatal("decided " + why)
-		case <-time.After(stateStays + 3*stateLook):
+		case <-time.After(SettleTime + 3*PollInterval):
 		}
 	}
 	open("before it waited")
@@ -58,17 +57,17 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	say("s", "busy")
 	select {
 	case <-done:
-	case <-time.After(hubtest.Patience):
+	case <-time.After(30 * time.Second):
 		t.Fatal("an answer in the window was not seen")
 	}
 	for name, one := range map[string]event.Event{
 		"no transcript": {Session: "s", Where: event.Place{PID: 77}}, "no process": {Session: "s", Transcript: "/x/y"}, "no session": {Transcript: "/x/y", Where: event.Place{PID: 77}},
 	} {
-		if stateDecided(ctx, spec, &one) != nil {
+		if Answered(ctx, spec, &one) != nil {
 			t.Error(name)
 		}
 	}
-	if stateDecided(ctx, nil, ev) != nil {
+	if Answered(ctx, nil, ev) != nil {
 		t.Error("an agent without such a file")
 	}
 }

@@ -1,0 +1,59 @@
+package sessions
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/transcript"
+)
+
+// failureOf judges a call's end as the status machine judges an event's: a
+// search that found nothing did not fail.
+func failureOf(f, began transcript.Fact, cwd string, when time.Time) (state.Failure, bool) {
+	if !f.Failed && f.Exit == 0 || f.Denied {
+		return state.Failure{}, false
+	}
+	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed}
+	if tool.Name == "" {
+		tool.Name = began.Tool
+	}
+	input := f.Input
+	if len(input) == 0 {
+		input = began.Input
+	}
+	tool.Input = input
+	tool.Commands = findCommands(input)
+	if len(tool.Commands) == 0 {
+		tool.Kind = event.OtherTool
+	}
+	if f.Exit != 0 {
+		tool.Output, _ = json.Marshal(map[string]int{"exit_code": f.Exit})
+	}
+	failed, text, exit := state.Failing(&event.Event{Tool: tool, Error: f.Text})
+	if !failed {
+		return state.Failure{}, false
+	}
+	return state.Failure{At: when, Tool: state.Label(tool, cwd), Text: text, Exit: exit, Call: f.Call}, true
+}
+
+// findCommands finds the command line in a call's input.
+func findCommands(input []byte) []string {
+	for _, key := range []string{"command", "cmd"} {
+		value := jsonscan.Get(input, key)
+		if s, ok := jsonscan.String(value); ok && s != "" {
+			return []string{s}
+		}
+		var words []string
+		if json.Unmarshal(value, &words) == nil && len(words) > 0 {
+			if n := len(words); n > 2 && strings.HasSuffix(words[n-2], "c") { // sh -lc "…"
+				return words[n-1:]
+			}
+			return []string{strings.Join(words, " ")}
+		}
+	}
+	return nil
+}

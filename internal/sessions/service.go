@@ -1,0 +1,321 @@
+// Package sessions is the service that knows what every agent's session does.
+// Hook calls give it events, which costs a moment in memory and nothing else.
+// Whatever needs a disk, the process table or tmux is done by one goroutine
+// (Run) and the watchers it starts.
+//
+// The state machine is in package state; what follows transcripts, processes,
+// panes and answers gives it more to know than events tell.
+package sessions
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Options is what the service needs besides what every service is given.
+type Options struct {
+	Settings SettingsSource
+	Sender   Sender
+	// SessionGone is told of a session whose process ended without a word.
+	SessionGone func(agent, session string)
+	// TerminalReport reads a report about a terminal out of an event that came as
+	// one; nil for other events.
+	TerminalReport func(*event.Event) (*state.TerminalReport, error)
+}
+
+// Sender brings a text into a session through the plugin of its agent.
+type Sender interface {
+	// Send reports whether a plugin took the text; false without an error when
+	// none listens.
+	Send(agent, session, text string) (delivered bool, err error)
+}
+
+// Service knows the sessions. New makes it ready, Run works until Stop.
+type Service struct {
+	ctx         context.Context // ends when the hub does
+	deps        services.Deps
+	settings    SettingsSource
+	sender      Sender
+	sessionGone func(agent, session string)
+
+	tracker     *tracker
+	store       *sessionStore
+	resumer     *resumer
+	view        *view
+	processes   *processWatcher
+	transcripts *transcriptFollower
+	panes       *paneFinder
+	answers     *answerWatcher
+	display     *tmuxDisplay
+
+	pruneAt   int // how many sessions make pruning worthwhile
+	compactAt int // how many active ones make compacting worthwhile
+	stop      chan struct{}
+	stopped   chan struct{}
+}
+
+const (
+	// gatherChanges is how long changes come together before they are worked on.
+	gatherChanges = 5 * time.Millisecond
+	// settingsPeriod is how often the settings are read again.
+	settingsPeriod = 2 * time.Second
+	// tickPeriod is how often time itself changes something: sessions leave, turns
+	// become doubtful, panes were closed.
+	tickPeriod = time.Minute
+)
+
+// New makes the service and reads what an earlier hub knew.
+func New(ctx context.Context, deps services.Deps, o Options) *Service {
+	t := newTracker(o.TerminalReport)
+	t.setSwitches(readSwitches(deps, o.Settings.Settings()))
+	records, err := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
+	if err != nil {
+		deps.Problems.Raise("resume", "some sessions cannot be taken up again: "+err.Error(), "")
+	}
+	panes := newPaneFinder(ctx, deps, t, records)
+	s := &Service{
+		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
+		tracker: t, panes: panes, store: newSessionStore(deps, t),
+		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
+		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records, unread: err != nil},
+		stop:    make(chan struct{}), stopped: make(chan struct{}),
+	}
+	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
+	s.view = &view{deps: deps, tracker: t, resumer: s.resumer}
+	s.display = newTmuxDisplay(ctx, deps, s.view)
+	s.store.loadSessions()
+	t.unfollowAgents(nil, t.switches.Load())
+	return s
+}
+
+// ReadSettings reads the settings again. What was switched off is forgotten.
+func (s *Service) ReadSettings() {
+	s.tracker.setSwitches(readSwitches(s.deps, s.settings.Settings()))
+	s.resumer.dropSwitchedOff()
+}
+
+// Apply takes an event in. seq is its sender's number of it, 0 where the sender
+// does not number. It waits for nothing.
+func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, seq) }
+
+// ApplyDecision takes in what was answered to an event that was applied before.
+func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
+
+// ApplyWaiting takes in that a call waits for a person, or waits no more.
+func (s *Service) ApplyWaiting(ev *event.Event, waits bool) { s.tracker.applyWaiting(ev, waits) }
+
+// ApplyLate takes in an event that reached the hub through a file: one that came
+// while no hub ran, or that an earlier hub acknowledged.
+func (s *Service) ApplyLate(ev *event.Event) { s.tracker.applyLate(ev) }
+
+// Locate is where a process runs, as far as it and its environment tell. claimed
+// is what the caller says itself.
+func (s *Service) Locate(who Process, claimed event.Place, environ []byte) event.Place {
+	return s.panes.locateProcess(who, claimed, environ)
+}
+
+// List is every session, in the order a person wants; all adds those that can be
+// resumed.
+func (s *Service) List(all bool) []wire.Session { return s.view.listSessions(all) }
+
+// CatchUp applies what the journal knows and the session log does not: events of
+// the last moments before a hub died. history gives the events since a time.
+func (s *Service) CatchUp(ctx context.Context, history func(context.Context, time.Time) iter.Seq2[*event.Event, error]) {
+	for ev, err := range history(ctx, s.store.missingSince()) {
+		if err != nil {
+			s.deps.Log.Warn("the journal could not be read for sessions", "error", err)
+			return
+		}
+		if ev.Agent != "hookmux" {
+			s.tracker.applyLate(ev)
+		}
+	}
+}
+
+// ReleaseMemory stores all but the latest sessions in their compact form, keep
+// of them as they are, and gives back what nobody needs. It is for quiet
+// moments, and says how many are not in the compact form.
+func (s *Service) ReleaseMemory(keep int) (active int) {
+	s.tracker.book.CompactIdle(time.Now(), keep)
+	s.tracker.book.ReleaseMemory()
+	return s.tracker.book.ActiveCount()
+}
+
+// Run works on what changed until Stop.
+func (s *Service) Run() {
+	defer close(s.stopped)
+	s.display.setFollowing(s.tracker.switches.Load().followTmux)
+	defer s.display.stopFollowing()
+	tick := time.NewTicker(tickPeriod)
+	defer tick.Stop()
+	settings := time.NewTicker(settingsPeriod)
+	defer settings.Stop()
+	var write <-chan time.Time
+	for _, one := range s.tracker.book.Snapshot() { // loaded sessions are watched as well
+		s.processes.watchSession(one)
+		s.answers.watchSession(one)
+		s.transcripts.followSession(one, false)
+	}
+	for {
+		s.tracker.idle.Store(true)
+		if !s.tracker.hasChanges() {
+			select {
+			case <-s.tracker.wake:
+			case <-s.transcripts.readDue():
+				s.transcripts.readRound(s.ctx)
+			case <-write:
+				write = nil
+				s.store.writeDirty()
+			case <-settings.C:
+				s.resumer.retryRead()
+				s.store.retryOpen()
+				s.ReadSettings()
+				s.compactIdle()
+				s.display.setFollowing(s.tracker.switches.Load().followTmux)
+			case now := <-tick.C:
+				s.passTime(now)
+				s.display.showAll()
+			case <-s.stop:
+			}
+		}
+		s.tracker.idle.Store(false)
+		stopping := pauseUnless(gatherChanges, s.stop)
+		if s.workOn(s.tracker.takeChanges()) && write == nil {
+			write = time.After(writePeriod)
+		}
+		if stopping {
+			s.store.closeLog()
+			return
+		}
+	}
+}
+
+// pauseUnless waits; true when over was closed before the time was up.
+func pauseUnless(span time.Duration, over <-chan struct{}) bool {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return false
+	case <-over:
+		return true
+	}
+}
+
+// Stop ends Run, which writes what it knows, and waits for all watchers. The
+// service's context must have ended.
+func (s *Service) Stop() {
+	close(s.stop)
+	<-s.stopped
+	s.processes.waitStopped()
+	s.panes.waitStopped()
+	s.answers.waitStopped()
+}
+
+// workOn does with changes what takes time, and says whether there were any.
+func (s *Service) workOn(changes []*state.Change) bool {
+	for _, c := range changes {
+		s.store.markDirty(c.Key)
+		now := c.Session
+		if now == nil || c.Gone {
+			s.transcripts.stopFollowing(c.Key)
+			s.answers.stopWatching(c.Key)
+		} else {
+			s.processes.watchSession(now)
+			s.answers.watchSession(now)
+			s.transcripts.followSession(now, c.TurnStarted || c.TurnEnded || c.Created)
+			s.panes.checkPane(now)
+			if c.TurnStarted && !c.Subagent {
+				s.resumer.recordSession(now)
+			}
+		}
+		if watched := s.deps.Notes.Watched(); watched || s.display.isFollowing() {
+			change := s.view.changeInfo(c)
+			if watched {
+				s.deps.Notes.Publish(wire.NoteSession, change)
+			}
+			s.display.showChange(change)
+		}
+	}
+	if len(changes) > 0 && s.tracker.book.Len() > s.pruneAt {
+		s.pruneQuiet()
+	}
+	if len(changes) > 0 && s.tracker.book.ActiveCount() > s.compactAt {
+		s.compactIdle()
+	}
+	return len(changes) > 0
+}
+
+const (
+	// KeepActive is how many sessions are never stored in their compact form.
+	KeepActive = 64
+	// activeFor is how long any session is not: its events come close together.
+	activeFor = time.Second
+)
+
+// compactIdle lets sessions without events take little memory.
+func (s *Service) compactIdle() {
+	s.tracker.book.CompactIdle(time.Now().Add(-activeFor), KeepActive)
+	s.compactAt = s.tracker.book.ActiveCount() + 2*KeepActive
+}
+
+// keepQuiet is how many sessions are kept in which nothing goes on and whose
+// process nobody can see. Nobody reads a longer list, and programs that open a
+// session for every call would fill the memory within an hour.
+const keepQuiet = 500
+
+// pruneQuiet forgets quiet sessions beyond that number, the oldest first.
+func (s *Service) pruneQuiet() {
+	var quiet []state.Overview
+	for _, one := range s.tracker.book.Overviews() {
+		if one.Quiet() && !(one.Live && s.processes.isWatched(&one)) {
+			quiet = append(quiet, one)
+		}
+	}
+	if drop := len(quiet) - keepQuiet; drop > 0 {
+		slices.SortFunc(quiet, func(a, b state.Overview) int { return a.LastEvent.Compare(b.LastEvent) })
+		for _, one := range quiet[:drop] {
+			s.tracker.noteChange(s.tracker.book.Forget(one.Key))
+		}
+	}
+	s.pruneAt = s.tracker.book.Len() + keepQuiet/4
+}
+
+// passTime does what is due because time passed.
+func (s *Service) passTime(now time.Time) {
+	life := func(one *state.Session) state.Liveness { return sessionLife(s.deps.Processes, one) }
+	for _, c := range s.tracker.book.Tick(now, life) {
+		s.tracker.noteChange(c)
+	}
+	s.panes.dropAllClosed(s.ctx)
+	_ = resumeargs.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
+		return processLife(s.deps.Processes, processKey{pid, start}) != state.Gone
+	}) // what it could not do is tried again at the next tick
+}
+
+// processEnded takes in that a process ended: what ran in it is over.
+func (s *Service) processEnded(key processKey) {
+	for _, c := range s.tracker.book.ProcessGone(key.pid, key.start, time.Now()) {
+		s.tracker.noteChange(c)
+		s.panes.checkClosed(c.Key)
+		s.sessionGone(c.Key.Agent, c.Key.ID)
+	}
+	s.panes.forgetProcess(key)
+}
+
+// forgetSession takes a session out for good.
+func (s *Service) forgetSession(key state.Key) {
+	s.resumer.records.Forget(key.Agent, key.ID)
+	s.resumer.claims.dropClaim(key)
+	s.tracker.forgetSession(key)
+}

@@ -1,0 +1,38 @@
+package sessions
+
+import (
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+)
+
+// switches are the settings that matter for sessions. They are read a few times
+// a second at most and never while an event waits for its answer.
+type switches struct {
+	rules      map[string]state.Rules
+	otherRules state.Rules // for agents the catalogue does not know
+	resume     map[string]bool
+	followTmux bool
+}
+
+// readSwitches reads the switches out of the settings.
+func readSwitches(deps services.Deps, settings *config.Settings) *switches {
+	now := &switches{
+		rules: map[string]state.Rules{}, resume: map[string]bool{},
+		followTmux: settings.Choice(config.TmuxFollow) == "on",
+	}
+	now.otherRules.Off = settings.Choice(config.Status) == "off"
+	for _, a := range deps.Catalogue.Agents() {
+		on := settings.On(config.Status, a.Name)
+		now.rules[a.Name] = state.Rules{Spec: &a.Status, Off: !on}
+		now.resume[a.Name] = on && settings.On(config.Resume, a.Name)
+	}
+	return now
+}
+
+func (s *switches) rulesFor(agent string) state.Rules {
+	if r, ok := s.rules[agent]; ok {
+		return r
+	}
+	return s.otherRules
+}

@@ -1,0 +1,223 @@
+package sessions
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/resumestore"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// view shows sessions as clients see them, without secrets.
+type view struct {
+	deps    services.Deps
+	tracker *tracker
+	resumer *resumer
+}
+
+// unknownPlace stands where nobody can know: a daemon that serves many
+// terminals has the pane of whoever started it.
+const unknownPlace = "unknown"
+
+// sessionInfo is a session as people see it.
+func (v *view) sessionInfo(one *state.Session) wire.Session {
+	w := wire.Session{
+		ID: one.ID, Agent: one.Agent, Status: string(one.Status), Since: one.Since,
+		Title: redact.Text(one.Title.Name()), Named: one.Title.Locked(), Tool: redact.Text(one.Tool), Cwd: one.Cwd,
+		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, TTY: one.Place.TTY, PID: one.Place.PID,
+		StartedAt: one.StartedAt, LastEvent: one.LastEvent, WaitingSince: timeOrNil(one.WaitingSince),
+		Ended: timeOrNil(one.Ended), EndReason: one.EndReason, Turns: one.TurnCount,
+		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
+	}
+	if one.Place.Shared {
+		w.Pane, w.TTY, w.PID = unknownPlace, unknownPlace, 0
+	}
+	for i := range one.Asks {
+		what := one.Asks[i].What
+		if what == "" {
+			what = one.Asks[i].Tool
+		}
+		w.Asks = append(w.Asks, redact.Text(what))
+	}
+	for i := range one.Subagents {
+		if one.Subagents[i].Ended.IsZero() && one.Turn.Open() {
+			w.Subagents++
+		}
+	}
+	if one.Turn != nil {
+		t := turnInfo(one.Turn)
+		w.Turn = &t
+	}
+	_, w.Resumable = v.resumer.records.Get(one.Agent, one.ID)
+	return w
+}
+
+func turnInfo(t *state.Turn) wire.Turn {
+	return wire.Turn{
+		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended), Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
+		Result: string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary), Tools: t.Tools, Errors: t.Errors, Error: redact.Text(t.Error),
+	}
+}
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+// changeInfo is a change as streams tell it.
+func (v *view) changeInfo(c *state.Change) wire.SessionChange {
+	out := wire.SessionChange{Gone: c.Gone}
+	if c.Session != nil {
+		out.Session = v.sessionInfo(c.Session)
+	} else {
+		out.Session = wire.Session{ID: c.Key.ID, Agent: c.Key.Agent}
+	}
+	for _, w := range []struct {
+		is   bool
+		what string
+	}{
+		{c.Created, "created"}, {c.Status(), "status"}, {c.Title, "title"}, {c.Tool, "tool"}, {c.Waiting, "waiting"},
+		{c.Answered, "answered"}, {c.TurnStarted, "turnStarted"}, {c.TurnEnded, "turnEnded"}, {c.Ended, "ended"}, {c.Revived, "revived"},
+	} {
+		if w.is {
+			out.What = append(out.What, w.what)
+		}
+	}
+	return out
+}
+
+// recordOnlyInfo shows a session of which only the resume record is left.
+func recordOnlyInfo(r resumestore.Record) wire.Session {
+	at := r.At
+	return wire.Session{
+		ID: r.Session, Agent: r.Agent, Status: string(state.Idle), Since: at, Title: r.Title, Cwd: r.Dir,
+		StartedAt: at, LastEvent: at, Ended: &at, EndReason: "it can be taken up again", Resumable: true,
+	}
+}
+
+// sortSessions puts sessions in the order a person wants: those that wait for a
+// person first, the longest waiting on top; those that ended last.
+func sortSessions(list []wire.Session) {
+	slices.SortStableFunc(list, func(a, b wire.Session) int {
+		if (a.Ended == nil) != (b.Ended == nil) {
+			if a.Ended == nil {
+				return -1
+			}
+			return 1
+		}
+		if a.Ended != nil {
+			return b.Ended.Compare(*a.Ended)
+		}
+		if a.WaitingSince != nil && b.WaitingSince != nil {
+			return a.WaitingSince.Compare(*b.WaitingSince)
+		}
+		return cmp.Or(state.Status(b.Status).Rank()-state.Status(a.Status).Rank(), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// listSessions is every session, in order. Sessions without an event for an hour
+// and without a process are left out; all adds those that can be resumed.
+func (v *view) listSessions(all bool) []wire.Session {
+	now := time.Now()
+	list := []wire.Session{}
+	seen := map[state.Key]bool{}
+	for _, one := range v.tracker.book.Snapshot() {
+		if now.Sub(one.LastEvent) >= state.LeaveAfter && (!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
+			continue // the next tick takes it out
+		}
+		seen[one.Key] = true
+		list = append(list, v.sessionInfo(one))
+	}
+	if all {
+		for _, r := range v.resumer.offeredRecords() {
+			if !seen[state.Key{Agent: r.Agent, ID: r.Session}] {
+				list = append(list, recordOnlyInfo(r))
+			}
+		}
+	}
+	sortSessions(list)
+	return list
+}
+
+// findSession is the session a person means: by its id, the beginning of it, its
+// title or its pane.
+func (v *view) findSession(name string) (state.Key, *wire.Error) {
+	none := state.Key{}
+	if strings.TrimSpace(name) == "" {
+		return none, wire.Errorf(wire.CodeParams, "which session? `hookmux ps` lists them")
+	}
+	list := v.listSessions(true)
+	for _, fits := range []func(*wire.Session) bool{
+		func(w *wire.Session) bool { return w.ID == name || w.Agent+":"+w.ID == name },
+		func(w *wire.Session) bool { return w.Pane == name && w.Ended == nil && name != unknownPlace },
+		func(w *wire.Session) bool { return strings.EqualFold(w.Title, name) },
+		func(w *wire.Session) bool {
+			return strings.HasPrefix(w.ID, name) || strings.HasPrefix(w.Agent+":"+w.ID, name)
+		},
+		func(w *wire.Session) bool {
+			return len([]rune(name)) >= 3 && strings.HasPrefix(strings.ToLower(w.Title), strings.ToLower(name))
+		},
+	} {
+		var found []wire.Session
+		for i := range list {
+			if fits(&list[i]) {
+				found = append(found, list[i])
+			}
+		}
+		if len(found) > 1 { // one that lives is meant rather than one that ended
+			if live := slices.DeleteFunc(slices.Clone(found), func(w wire.Session) bool { return w.Ended != nil }); len(live) == 1 {
+				found = live
+			}
+		}
+		switch len(found) {
+		case 0:
+			continue
+		case 1:
+			return state.Key{Agent: found[0].Agent, ID: found[0].ID}, nil
+		}
+		var names []string
+		for _, w := range found[:min(4, len(found))] {
+			names = append(names, w.Agent+" "+w.ID)
+		}
+		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id", name, len(found), strings.Join(names, ", "))
+	}
+	return none, wire.Errorf(wire.CodeGone, "there is no session %q; `hookmux ps --all` lists them", name)
+}
+
+// sessionDetail is everything clients see of a session.
+func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
+	var d wire.SessionDetail
+	r, resumable := v.resumer.offeredRecord(key)
+	if resumable {
+		w := v.resumer.recordInfo(r)
+		d.Resume = &w
+	} else {
+		d.NoResume = v.resumer.whyNotResumable(key)
+	}
+	one, ok := v.tracker.book.Get(key)
+	if !ok {
+		d.Session = recordOnlyInfo(r)
+		return d
+	}
+	d.Session = v.sessionInfo(one)
+	for i := range one.Turns {
+		d.Earlier = append(d.Earlier, turnInfo(&one.Turns[i]))
+	}
+	d.Files = slices.Clone(one.Files)
+	for _, f := range one.Errors {
+		d.Errors = append(d.Errors, wire.SessionError{Time: f.At, Turn: f.Turn, Tool: redact.Text(f.Tool), Text: redact.Text(f.Text), Exit: f.Exit})
+	}
+	for _, sub := range one.Subagents {
+		d.Helpers = append(d.Helpers, wire.SessionSubagent{
+			ID: sub.ID, Type: sub.Type, Started: sub.Started, Ended: timeOrNil(sub.Ended), Tools: sub.Tools, Errors: sub.Errors, Summary: redact.Text(sub.Summary),
+		})
+	}
+	return d
+}
