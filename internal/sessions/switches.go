@@ -36,3 +36,8 @@ func (s *switches) rulesFor(agent string) state.Rules {
 	}
 	return s.otherRules
 }
+
+// SettingsSource knows the settings as they are now.
+type SettingsSource interface {
+	Settings() *config.Settings
+}
