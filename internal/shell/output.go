@@ -132,7 +132,7 @@ func (o *outputs) rememberWritten(i int) {
 }
 
 // walkKnownFile walks the text of a script file that this very command made.
-func (w *walker) walkKnownFile(file Word, c inherited, via string) bool {
+func walkKnownFile(w *walker, file Word, c inherited, via string) bool {
 	text, ok := "", false
 	switch {
 	case file.Text == "/dev/stdin" || file.Text == "-":

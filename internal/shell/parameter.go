@@ -24,7 +24,7 @@ func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, 
 		return
 	}
 	name := p.Param.Value
-	if w.addList(b, p, quoted) {
+	if addList(w, b, p, quoted) {
 		return
 	}
 	if isPlain(p) {
@@ -41,7 +41,7 @@ func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, 
 			return
 		}
 	}
-	if v, ok := w.evaluate(p); ok {
+	if v, ok := evaluateParameter(w, p); ok {
 		b.addValue(v, quoted)
 		return
 	}
@@ -133,7 +133,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 
 // addList adds the elements that "$@", "${a[@]}" or a slice of them stands for.
 // It reports false for every other expansion.
-func (w *walker) addList(b *fieldBuilder, p *syntax.ParamExp, quoted bool) bool {
+func addList(w *walker, b *fieldBuilder, p *syntax.ParamExp, quoted bool) bool {
 	name := p.Param.Value
 	all := (name == "@" || name == "*") && p.Index == nil
 	joins := name == "*"
@@ -200,9 +200,9 @@ func literalNumber(e syntax.ArithmExpr) (int, bool) {
 // maxEvaluated bounds the text that an operator such as ${x//a/b} may make.
 const maxEvaluated = 1 << 20
 
-// evaluate works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x
+// evaluateParameter works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x
 // is known in full.
-func (w *walker) evaluate(p *syntax.ParamExp) (Word, bool) {
+func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 	if p.Excl || p.Names != 0 || p.Index != nil || p.Exp == nil && p.Repl == nil && p.Slice == nil {
 		return Word{}, false
 	}

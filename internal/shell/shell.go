@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,20 +25,21 @@ import (
 )
 
 // Bounds. They are far above anything a person or an agent types, and low
-// enough that the worst input still costs milliseconds, not seconds.
+// enough that the worst input still costs a fraction of a second.
 const (
-	MaxSource  = 64 << 10 // bytes of command text that are parsed at all
-	maxRuns    = 2000     // runs reported
-	maxSteps   = 20000    // words and statements visited, nested text included
-	maxDepth   = 24       // sh -c inside eval inside ssh …, and function calls
-	maxNesting = 400      // open brackets in the text; guards the parser's stack
-	maxNested  = 192 << 10
-	maxValue   = 4096 // bytes of a variable's value worth remembering
-	maxBraces  = 64   // words one brace expansion may become
-	maxLoop    = 16   // literal items of a for loop tried one by one
-	maxVia     = 64   // wrappers remembered
-	maxRedirs  = 256  // redirections of one statement
-	maxOpen    = 8    // brace groups in one word; more would mean 2^n words
+	MaxSource  = 256 << 10     // bytes of command text that are parsed at all
+	maxRuns    = 5000          // runs reported
+	maxSteps   = 100000        // words and statements visited, nested text included
+	maxDepth   = 24            // sh -c inside eval inside ssh …, and function calls
+	maxNesting = 400           // open brackets in the text; guards the parser's stack
+	maxNested  = 3 * MaxSource // bytes of text inside the text, all levels together
+	maxValue   = 4096          // bytes of a variable's value worth remembering
+	maxBraces  = 64            // words one brace expansion may become
+	maxLoop    = 16            // literal items of a for loop tried one by one
+	maxVia     = 64            // wrappers remembered
+	maxRedirs  = 256           // redirections of one statement
+	maxOpen    = 8             // brace groups in one word; more would mean 2^n words
+	maxDirs    = 256           // directories entered one after another
 )
 
 // Word is one word of a command after quote removal.
@@ -182,11 +184,10 @@ func Parse(src string) (out Script) {
 		w.linkPipes()
 	}()
 	f, err := parseText(src)
-	if err != nil {
-		out.Err = err
-		return out
+	out.Err = err
+	if f != nil {
+		w.walkFile(f, src, inherited{})
 	}
-	w.walkFile(f, src, inherited{})
 	return out
 }
 
@@ -195,6 +196,8 @@ var (
 	zshParsers  = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangZsh)) }}
 )
 
+// parseText parses src as bash, then as zsh. With an error it still gives the
+// statements in front of it: a shell runs them before it comes to the mistake.
 func parseText(src string) (*syntax.File, error) {
 	if tooNested(src) {
 		return nil, errNesting
@@ -206,7 +209,7 @@ func parseText(src string) (*syntax.File, error) {
 	if f, zerr := parseWith(&zshParsers, src); zerr == nil {
 		return f, nil
 	}
-	return nil, err
+	return parseStart(src), err
 }
 
 func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
@@ -215,6 +218,31 @@ func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
 	// Not deferred: a parser that panicked is not worth keeping.
 	pool.Put(p)
 	return f, err
+}
+
+// parseStart gives the statements of src in front of the line with the first
+// mistake: a shell reads and runs line by line.
+func parseStart(src string) *syntax.File {
+	file := &syntax.File{}
+	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	for stmt, err := range p.StmtsSeq(strings.NewReader(src)) {
+		if err == nil {
+			file.Stmts = append(file.Stmts, stmt)
+			continue
+		}
+		mistake := uint(0)
+		var parse syntax.ParseError
+		var lang syntax.LangError
+		switch {
+		case errors.As(err, &parse):
+			mistake = parse.Pos.Line()
+		case errors.As(err, &lang):
+			mistake = lang.Pos.Line()
+		}
+		file.Stmts = slices.DeleteFunc(file.Stmts, func(s *syntax.Stmt) bool { return s.End().Line() >= mistake })
+		break
+	}
+	return file
 }
 
 // tooNested counts brackets without regard to quotes. Quoted brackets make it

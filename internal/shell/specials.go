@@ -30,12 +30,17 @@ func specialTable() map[string]special {
 		"command": commandBuiltin, "eval": evalText, "xargs": runXargs, "gxargs": runXargs,
 		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
 		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
-		"su": dashC, "runuser": dashC, "script": dashC, "vagrant": dashC, "nix-shell": nixShell,
-		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": stdinText, "batch": stdinText,
+		"su": dashC, "runuser": dashC, "script": scriptText, "vagrant": dashC, "nix-shell": nixShell,
+		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": atText, "batch": atText, "crontab": crontabText,
 		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
-		"tmux": tmuxText, "vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText,
-		"set": setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable, "source": sourceText, ".": sourceText, "tar": tarExec,
-		"make": makeText, "gmake": makeText, "gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
+		"tmux": tmuxText, "tmate": tmuxText, "byobu": tmuxText, "screen": screenText,
+		"vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText, "view": vimText, "ed": vimText, "gvim": vimText,
+		"emacs": emacsText, "emacsclient": emacsText, "less": pagerText, "more": pagerText, "most": pagerText,
+		"psql": databaseText, "sqlite3": databaseText, "mysql": databaseText, "mariadb": databaseText, "duckdb": databaseText,
+		"set": setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable,
+		"source": sourceText, ".": sourceText, "make": makeText, "gmake": makeText,
+		"gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
+		"concurrently": phraseText, "socat": socatText,
 	}
 }
 
@@ -144,7 +149,7 @@ func sourceText(w *walker, name string, run Run, c inherited, _ int) bool {
 	if len(run.Argv) < 2 {
 		return true
 	}
-	w.walkKnownFile(run.Argv[1], c, name)
+	walkKnownFile(w, run.Argv[1], c, name)
 	return true
 }
 
@@ -268,15 +273,6 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-func stdinText(w *walker, name string, run Run, c inherited, _ int) bool {
-	w.recordRun(run, c)
-	if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
-		c.from, c.input, c.hasInput = Span{}, Word{}, false
-		w.walkText(text, c.withVia(name))
-	}
-	return true
-}
-
 // parallelText: the command ends at ":::"; what follows are its arguments.
 func parallelText(w *walker, name string, run Run, c inherited, _ int) bool {
 	args := run.Argv[1:]
@@ -323,57 +319,13 @@ func changeDir(w *walker, name string, run Run, c inherited, _ int) bool {
 		to = a
 		break
 	}
-	w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], to)
-	return true
-}
-
-// gitNested looks for commands git itself will run.
-func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
-	w.recordRun(run, c)
-	args := run.Argv[1:]
-	for i, a := range args {
-		next := Word{}
-		if i+1 < len(args) {
-			next = args[i+1]
-		}
-		switch {
-		case a.Text == "-c" && strings.HasPrefix(next.Text, "alias."):
-			if _, v, ok := strings.Cut(next.Text, "=!"); ok {
-				w.walkText(v, c.withVia("git alias"))
-			}
-		case a.Text == "foreach" && i > 0 && args[i-1].Text == "submodule":
-			w.walkText(strings.TrimPrefix(joinText(args[i+1:]), "--recursive "), c.withVia("git submodule foreach"))
-			return true
-		case a.Text == "run" && i > 0 && args[i-1].Text == "bisect" && i+1 < len(args):
-			nested := run
-			nested.Argv = args[i+1:]
-			w.resolveRun(nested, c.withVia("git bisect run"), hops+1)
-			return true
-		case (a.Text == "--exec" || a.Text == "-x") && len(args) > 0 && args[0].Text == "rebase" && next.Text != "":
-			w.walkText(next.Text, c.withVia("git rebase --exec"))
-		}
-	}
-	return true
-}
-
-// tmuxText: any tmux word with a blank in it may be typed into a shell.
-func tmuxText(w *walker, name string, run Run, c inherited, _ int) bool {
-	w.recordRun(run, c)
-	for _, a := range run.Argv[1:] {
-		if strings.Contains(strings.TrimSpace(a.Text), " ") && !strings.Contains(a.Text, "#{") {
-			w.tryText(a.Text, c.withVia(name))
-		}
-	}
-	return true
-}
-
-func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
-	w.recordRun(run, c)
-	for _, a := range run.Argv[1:] {
-		t := strings.TrimLeft(strings.TrimPrefix(a.Text, "+"), ": ")
-		if strings.HasPrefix(t, "!") || strings.HasPrefix(t, "silent !") {
-			w.walkText(t[strings.IndexByte(t, '!')+1:], c.withVia(name))
-		}
+	switch {
+	case strings.HasPrefix(to.Text, "/") || to.Tilde:
+		w.dirs = []Word{to}
+	case len(w.dirs) >= maxDirs:
+		w.out.Truncated = true
+	default:
+		w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], to)
 	}
 	return true
 }

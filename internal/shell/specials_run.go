@@ -110,19 +110,6 @@ func markFound(args []Word) []Word {
 	return out
 }
 
-// tarExec: --checkpoint-action=exec=text, --to-command=text, -I text.
-func tarExec(w *walker, name string, run Run, c inherited, _ int) bool {
-	w.recordRun(run, c)
-	for _, a := range run.Argv[1:] {
-		for _, p := range [...]string{"--checkpoint-action=exec=", "--to-command=", "--use-compress-program="} {
-			if text, ok := strings.CutPrefix(a.Text, p); ok {
-				w.walkText(text, c.withVia(name))
-			}
-		}
-	}
-	return true
-}
-
 func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	self := len(w.out.Runs) - 1
@@ -165,4 +152,42 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 	}
 	return w.stripPrefix(name, programs.Prefixes[name], run, run.Argv[1:], c, hops)
+}
+
+// scriptText: script -c 'text' file, and script file command on BSD and macOS.
+func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
+	args := run.Argv[1:]
+	for _, a := range args {
+		if a.Text == "-c" || a.Text == "-qc" || a.Text == "--command" || strings.HasPrefix(a.Text, "--command=") {
+			return dashC(w, name, run, c, hops)
+		}
+	}
+	w.recordRun(run, c)
+	if at := skipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
+		in := c.startedBy(name)
+		walkWords(w, run, args[at:], in, hops)
+	}
+	return true
+}
+
+// phraseText: every operand is a command line.
+func phraseText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	tryPhrases(w, run.Argv[1:], c.withVia(name))
+	return true
+}
+
+// socatText: socat x EXEC:'text', SYSTEM:'text'.
+func socatText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	for _, a := range run.Argv[1:] {
+		kind, text, ok := strings.Cut(a.Text, ":")
+		switch strings.ToUpper(kind) {
+		case "EXEC", "SYSTEM", "SHELL":
+			if ok {
+				w.tryText(strings.Trim(text, `'"`), c.withVia(name))
+			}
+		}
+	}
+	return true
 }

@@ -14,11 +14,10 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 		return true
 	}
 	self := len(w.out.Runs) - 1
-	in := c.withVia(name)
-	in.from, in.input, in.hasInput = Span{}, Word{}, false
+	in := c.startedBy(name)
 	args := run.Argv[1:]
 	for i, a := range args {
-		w.walkMakeCalls(a.Text, in)
+		walkMakeCalls(w, a.Text, in)
 		file, ok := strings.CutPrefix(a.Text, "--file=")
 		if !ok {
 			file, ok = strings.CutPrefix(a.Text, "--makefile=")
@@ -37,14 +36,14 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 			text, known = w.known.stdinOf(&w.out.Runs[self], 0)
 		}
 		if known {
-			w.walkMakefile(text, in)
+			walkMakefile(w, text, in)
 		}
 	}
 	return true
 }
 
 // walkMakeCalls: $(shell text) runs while make reads.
-func (w *walker) walkMakeCalls(text string, c inherited) {
+func walkMakeCalls(w *walker, text string, c inherited) {
 	for n := 0; n < maxLoop; n++ {
 		i := strings.Index(text, "$(shell ")
 		if i < 0 {
@@ -71,12 +70,12 @@ var makeAssign = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*[:?]?:?=\s*(.*)
 
 // walkMakefile reads the recipes of a makefile. Variables the text itself sets are
 // put in; others stay as shell variables, unknown.
-func (w *walker) walkMakefile(text string, c inherited) {
+func walkMakefile(w *walker, text string, c inherited) {
 	if len(text) > MaxSource {
 		w.out.Truncated = true
 		return
 	}
-	w.walkMakeCalls(text, c)
+	walkMakeCalls(w, text, c)
 	pairs := []string{"$$", "$"}
 	var recipes []string
 	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
@@ -113,8 +112,7 @@ var makeVariable = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
-	in := c.withVia(name)
-	in.from, in.input, in.hasInput = Span{}, Word{}, false
+	in := c.startedBy(name)
 	for i, a := range args {
 		text := ""
 		flag, value, glued := strings.Cut(a.Text, "=")
@@ -154,8 +152,7 @@ var (
 // sedText: the e command and the e flag of s run text.
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
-	in := c.withVia(name)
-	in.from, in.input, in.hasInput = Span{}, Word{}, false
+	in := c.startedBy(name)
 	for _, script := range sedScripts(run.Argv[1:]) {
 		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
 			continue

@@ -288,5 +288,5 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 		}
 	}
 	w.recordRun(run, c)
-	w.walkCommandVariables(run.Assigns, c)
+	walkCommandVariables(w, run.Assigns, c)
 }

@@ -8,8 +8,8 @@ import (
 
 // walkCommandVariables reads the values of variables that some program will run
 // as a command, such as GIT_SSH_COMMAND.
-func (w *walker) walkCommandVariables(assigns []Assign, c inherited) {
-	c.from, c.input, c.hasInput, c.redirs = Span{}, Word{}, false, nil
+func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
+	c = c.startedBy("")
 	for _, a := range assigns {
 		text := strings.TrimSpace(a.Value.Text)
 		if text == "" || !programs.RunsCommand(a.Name) {

@@ -28,6 +28,21 @@ func (c inherited) withVia(via string) inherited {
 	return c
 }
 
+// startedBy is what a command inherits that another program starts on its own:
+// neither its input nor its redirections.
+func (c inherited) startedBy(via string) inherited {
+	if via != "" {
+		c = c.withVia(via)
+	}
+	c.from, c.input, c.hasInput, c.redirs = Span{}, Word{}, false, nil
+	return c
+}
+
+// reader stands for a program that reads the input c describes.
+func (c inherited) reader() *Run {
+	return &Run{From: c.from, Input: c.input, HasInput: c.hasInput, Redirects: c.redirs}
+}
+
 // walker turns syntax into runs. Variables, functions and the directory are
 // followed in the order of the text, which is right for straight scripts and a
 // fair guess for branches.
@@ -80,13 +95,12 @@ func (w *walker) walkText(text string, c inherited) {
 	w.nested += len(text)
 	c.depth++
 	f, err := parseText(text)
-	if err != nil {
-		if w.out.Err == nil {
-			w.out.Err = err
-		}
-		return
+	if err != nil && w.out.Err == nil {
+		w.out.Err = err
 	}
-	w.walkFile(f, text, c)
+	if f != nil {
+		w.walkFile(f, text, c)
+	}
 }
 
 func (w *walker) walkStmts(list []*syntax.Stmt, c inherited) Span {
@@ -370,7 +384,7 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 			w.vars.setValue(as.Name, v)
 		}
 	}
-	w.walkCommandVariables(run.Assigns, c)
+	walkCommandVariables(w, run.Assigns, c)
 }
 
 // recordRun records a run with everything it inherits.

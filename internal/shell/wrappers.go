@@ -24,9 +24,10 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	}
 	if _, ok := w.known.files[run.Argv[0].Text]; ok {
 		w.recordRun(run, c)
-		w.walkKnownFile(run.Argv[0], c, run.Argv[0].Text)
+		walkKnownFile(w, run.Argv[0], c, run.Argv[0].Text)
 		return
 	}
+	walkOptionCommands(w, name, run, c)
 	if special, ok := specialFor(name); ok {
 		if special(w, name, run, c, hops) {
 			return
@@ -36,9 +37,12 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 			return
 		}
 	} else if verbs, ok := programs.Subcommands[name]; ok {
-		if w.stripVerb(name, verbs, run, c, hops) {
+		if stripVerb(w, name, verbs, run, c, hops) {
 			return
 		}
+	} else if l, ok := programs.Launchers[name]; ok {
+		walkLauncher(w, name, l, run, c, hops)
+		return
 	} else if programs.IsShell(name) {
 		w.walkShell(name, run, c)
 		return
@@ -69,6 +73,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 		if i < len(args) && args[i].Text == "--" {
 			i++
 		}
+	}
+	if p.Assigns {
+		walkCommandVariables(w, run.Assigns, c)
 	}
 	i += skip
 	if i < len(args) && args[i].Text == "--" && skip > 0 {
@@ -110,7 +117,7 @@ func indexOf(args []Word, text string) int {
 	return -1
 }
 
-func (w *walker) stripVerb(name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {
+func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	for i, a := range args {
 		if (name == "docker" || name == "podman" || name == "nerdctl") && a.Text == "compose" {
@@ -215,7 +222,7 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 	}
 	for _, a := range args {
 		if !strings.HasPrefix(a.Text, "-") && a.Text != "/dev/stdin" {
-			w.walkKnownFile(a, c, name)
+			walkKnownFile(w, a, c, name)
 			return
 		}
 	}

@@ -31,11 +31,11 @@ var Prefixes = map[string]Prefix{
 	"watch": {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
 	"chroot": {Long: []string{"--userspec", "--groups"}, Skip: 1, Contain: true}, "unshare": {Values: "SGRw"},
 	"nsenter": {Values: "tSGTr", Long: []string{"--target"}}, "flock": {Values: "wE", Skip: 1},
-	"systemd-run": {Values: "pHMEtu", Long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid", "--on-active"}},
+	"systemd-run": {Values: "pHMEtu", Long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid", "--on-active", "--on-calendar", "--on-boot", "--on-startup", "--on-unit-active", "--working-directory", "--description", "--timer-property", "--machine", "--host", "--nice", "--service-type"}},
 	"torsocks":    {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
 	"taskset": {Skip: 1}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"}, "faketime": {Values: "f", Skip: 1},
 	"setarch": {Skip: 1}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {},
-	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {}, "screen": {Values: "ScehpstT"},
+	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
 	"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
 	"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid", "--regid", "--groups"}},
 	"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}}, "rtk": {}, "sg": {Skip: 1, Joins: true},
@@ -59,7 +59,7 @@ var Subcommands = map[string]map[string]Prefix{
 	"rye": {"run": {Keep: true}}, "bundle": {"exec": {Keep: true}}, "mise": {"exec": {Need: "--", Keep: true}, "x": {Need: "--", Keep: true}},
 	"asdf": {"exec": {Keep: true}}, "direnv": {"exec": {Skip: 1, Keep: true}}, "nix": {"develop": {Need: "-c", Keep: true}, "shell": {Need: "-c", Keep: true}},
 	"conda": {"run": {Values: "np", Keep: true}}, "devcontainer": {"exec": {Long: []string{"--workspace-folder", "--container-id"}, Contain: true, Keep: true}},
-	"flatpak-spawn": {"--host": {}}, "adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
+	"adb": {"shell": {Joins: true, Contain: true, Keep: true}}, "wsl": {"-e": {}, "--exec": {}, "--": {}},
 	"doppler": {"run": {Need: "--", Keep: true}}, "op": {"run": {Need: "--", Keep: true}}, "aws-vault": {"exec": {Need: "--", Keep: true}},
 }
 

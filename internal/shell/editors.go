@@ -1,0 +1,117 @@
+package shell
+
+import "strings"
+
+// Editors and database clients have a way out to the shell.
+
+// vimText: vim -c '!text', vim -c 'call system("text")', vim +'w !text'.
+func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	for i, a := range args {
+		text, ok := strings.CutPrefix(a.Text, "+")
+		if !ok && i > 0 && (args[i-1].Text == "-c" || args[i-1].Text == "--cmd") {
+			text, ok = a.Text, true
+		}
+		if ok {
+			walkVimCommand(w, text, in)
+		}
+	}
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		for _, line := range strings.Split(text, "\n") {
+			if strings.Contains(line, "!") && w.takeStep() {
+				walkVimCommand(w, line, in)
+			}
+		}
+	}
+	return true
+}
+
+var vimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess", "exec "}
+
+// walkVimCommand follows one command line of vim or ed.
+func walkVimCommand(w *walker, text string, c inherited) {
+	text = strings.TrimLeft(text, ": ")
+	for _, call := range vimCalls {
+		if strings.Contains(text, call) {
+			tryLiterals(w, text, c)
+			break
+		}
+	}
+	for _, verb := range [...]string{"term ", "terminal "} {
+		if rest, ok := strings.CutPrefix(text, verb); ok {
+			w.tryText(rest, c)
+		}
+	}
+	if _, rest, ok := strings.Cut(text, "!"); ok && strings.TrimSpace(rest) != "" {
+		w.tryText(rest, c)
+	}
+}
+
+// tryLiterals reads every string literal of program text as shell text.
+func tryLiterals(w *walker, text string, c inherited) {
+	for _, s := range stringLiterals(text) {
+		w.tryText(s, c)
+	}
+}
+
+var lispCalls = []string{"shell-command", "call-process", "start-process", "make-process", "process-lines", "async-shell"}
+
+// emacsText: emacs --eval '(shell-command "text")'.
+func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	for _, a := range run.Argv[1:] {
+		for _, call := range lispCalls {
+			if strings.Contains(a.Text, call) {
+				tryLiterals(w, a.Text, in)
+				break
+			}
+		}
+	}
+	return true
+}
+
+// pagerText: less '+!text'.
+func pagerText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	for _, a := range run.Argv[1:] {
+		if text, ok := strings.CutPrefix(a.Text, "+"); ok {
+			if _, rest, found := strings.Cut(text, "!"); found {
+				w.tryText(rest, c.withVia(name))
+			}
+		}
+	}
+	return true
+}
+
+// databaseText: psql -c '\! text', sqlite3 x '.shell text', mysql -e 'system text'.
+func databaseText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	texts := []string{}
+	for _, a := range run.Argv[1:] {
+		texts = append(texts, a.Text)
+	}
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		texts = append(texts, text)
+	}
+	for _, text := range texts {
+		for _, line := range strings.Split(text, "\n") {
+			if !w.takeStep() {
+				return true
+			}
+			line = strings.TrimSpace(line)
+			for _, escape := range [...]string{`\!`, ".shell ", ".system ", "system ", "! "} {
+				if i := strings.Index(line, escape); i == 0 || i > 0 && escape == `\!` {
+					w.tryText(line[i+len(escape):], in)
+				}
+			}
+			if i := strings.Index(strings.ToLower(line), "program '"); i >= 0 { // copy … to program 'text'
+				tryLiterals(w, line[i:], in)
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,92 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
+
+// gitNested looks for commands that git itself will run.
+func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	for i, a := range args {
+		next := Word{}
+		if i+1 < len(args) {
+			next = args[i+1]
+		}
+		before := ""
+		if i > 0 {
+			before = args[i-1].Text
+		}
+		switch {
+		case a.Text == "-c":
+			key, value, _ := strings.Cut(next.Text, "=")
+			walkGitSetting(w, run, key, value, args[min(i+2, len(args)):], in, hops)
+		case strings.HasPrefix(a.Text, "ext::"):
+			walkWords(w, run, transportWords(a.Text[len("ext::"):]), in, hops)
+		case a.Text == "config":
+			walkGitConfig(w, run, args[i+1:], in, hops)
+		case a.Text == "foreach" && before == "submodule":
+			w.tryText(strings.TrimPrefix(joinText(args[i+1:]), "--recursive "), in.withVia("submodule foreach"))
+			return true
+		case a.Text == "run" && before == "bisect" && i+1 < len(args):
+			nested := run
+			nested.Argv = args[i+1:]
+			w.resolveRun(nested, in.withVia("bisect run"), hops+1)
+			return true
+		case (a.Text == "--exec" || a.Text == "-x") && next.Text != "":
+			w.tryText(next.Text, in.withVia(a.Text))
+		case strings.HasPrefix(a.Text, "--exec="), strings.HasPrefix(a.Text, "-x") && len(a.Text) > 2:
+			w.tryText(strings.TrimPrefix(strings.TrimPrefix(a.Text, "--exec="), "-x"), in.withVia("--exec"))
+		case strings.HasPrefix(a.Text, "--open-files-in-pager="):
+			w.tryText(a.Text[len("--open-files-in-pager="):], in)
+		}
+	}
+	return true
+}
+
+// walkGitConfig: git config core.pager text, git config set alias.x '!text'.
+func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
+	at := skipOptions(args, "f", []string{"--file", "--type", "--blob", "--comment", "--value"})
+	rest := args[min(at, len(args)):]
+	if len(rest) > 0 && (rest[0].Text == "set" || rest[0].Text == "add") {
+		rest = rest[1:]
+		rest = rest[min(skipOptions(rest, "f", []string{"--file", "--type", "--comment", "--value"}), len(rest)):]
+	}
+	if len(rest) > 1 {
+		walkGitSetting(w, run, rest[0].Text, rest[1].Text, nil, c, hops)
+	}
+}
+
+// walkGitSetting follows a setting whose value git runs. An alias without "!" is
+// a git command, to which args are added.
+func walkGitSetting(w *walker, run Run, key, value string, args []Word, c inherited, hops int) {
+	if value == "" || !programs.GitRunsSetting(key) {
+		return
+	}
+	text, isShell := strings.CutPrefix(strings.TrimSpace(value), "!")
+	if isShell || !strings.HasPrefix(strings.ToLower(key), "alias.") {
+		w.tryText(text, c.withVia(key))
+		return
+	}
+	nested := run
+	nested.Argv = append([]Word{{Text: "git", Bare: "git"}}, wordsOf(text)...)
+	if len(args) > 0 && args[0].Text == key[len("alias."):] {
+		nested.Argv = append(nested.Argv, args[1:]...)
+	}
+	w.resolveRun(nested, c.withVia(key), hops+1)
+}
+
+// transportWords splits the command of an ext:: address, in which "% " is a blank
+// inside a word.
+func transportWords(text string) []Word {
+	const blank = "\x00"
+	var out []Word
+	for _, f := range strings.Fields(strings.ReplaceAll(text, "% ", blank)) {
+		f = strings.ReplaceAll(f, blank, " ")
+		out = append(out, Word{Text: f, Bare: f})
+	}
+	return out
+}

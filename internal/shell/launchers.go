@@ -1,0 +1,132 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
+
+// walkLauncher follows the command that a terminal, a session or a service is
+// started with.
+func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inherited, hops int) {
+	w.recordRun(run, c)
+	args := run.Argv[1:]
+	in := c.startedBy(name)
+	for i, a := range args {
+		for _, option := range l.Text {
+			if text, ok := optionValue(args, i, option); ok {
+				w.tryText(text, in)
+			}
+		}
+		for _, option := range l.Rest {
+			if a.Text == option {
+				walkWords(w, run, args[i+1:], in, hops)
+				return
+			}
+		}
+	}
+	for _, verb := range l.Types {
+		if rest, ok := behindVerb(args, verb, l); ok {
+			typeText(w, joinText(rest), in)
+			return
+		}
+	}
+	if len(l.Verbs) > 0 {
+		found := false
+		for _, verb := range l.Verbs {
+			if rest, ok := behindVerb(args, verb, l); ok {
+				args, found = rest, true
+				break
+			}
+		}
+		if !found {
+			return
+		}
+	}
+	if i := skipOptions(args, l.Values, l.Long) + l.Skip; l.Operands && i < len(args) {
+		walkWords(w, run, args[i:], in, hops)
+	}
+}
+
+// walkWords follows words that are a command: several are its arguments, a
+// single one with blanks in it is given to a shell.
+func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
+	if len(words) > 0 && words[0].Text == "--" {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return
+	}
+	if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t\n;|&<>$`(") {
+		w.tryText(words[0].Text, c)
+		return
+	}
+	nested := run
+	nested.Argv = words
+	w.resolveRun(nested, c, hops+1)
+}
+
+// behindVerb returns the words behind a verb of one or two words, which stands
+// behind the options. The empty verb is always there.
+func behindVerb(args []Word, verb string, l programs.Launcher) ([]Word, bool) {
+	rest := args
+	for _, part := range strings.Fields(verb) {
+		i := skipOptions(rest, l.Values, l.Long)
+		if i >= len(rest) || rest[i].Text != part {
+			return nil, false
+		}
+		rest = rest[i+1:]
+	}
+	return rest, true
+}
+
+// optionValue is the value of an option at args[i]: the next word, or what is
+// glued on with "=". Letters are found at the end of a cluster, too.
+func optionValue(args []Word, i int, option string) (string, bool) {
+	t := args[i].Text
+	if text, ok := strings.CutPrefix(t, option+"="); ok {
+		return text, true
+	}
+	if i+1 >= len(args) {
+		return "", false
+	}
+	cluster := len(option) == 2 && len(t) > 2 && t[0] == '-' && t[1] != '-' && t[len(t)-1] == option[1] && len(t) < 8
+	if t == option || cluster {
+		return args[i+1].Text, true
+	}
+	return "", false
+}
+
+// walkOptionCommands follows options whose value is a command line.
+func walkOptionCommands(w *walker, name string, run Run, c inherited) {
+	options := programs.OptionCommands[name]
+	if len(options) == 0 {
+		return
+	}
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	for i := range args {
+		for _, option := range options {
+			if text, ok := optionValue(args, i, option); ok && strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
+				w.tryText(text, in)
+			}
+		}
+	}
+}
+
+// typeText follows text that is typed into a terminal. What several calls type
+// one after another makes one line.
+func typeText(w *walker, text string, c inherited) {
+	if len(w.typed)+len(text) > maxValue {
+		w.typed = ""
+	}
+	w.typed += text
+	lines := strings.Split(w.typed, "\n")
+	last := lines[len(lines)-1]
+	for _, line := range lines {
+		if strings.TrimSpace(line) != "" {
+			w.tryText(line, c)
+		}
+	}
+	w.typed = last
+}

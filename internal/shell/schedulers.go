@@ -1,0 +1,66 @@
+package shell
+
+import "strings"
+
+// Programs that run something later.
+
+// atText: at now <<< text, at -f file now.
+func atText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	for i, a := range args {
+		if a.Text == "-f" && i+1 < len(args) {
+			if text, ok := w.known.files[args[i+1].Text]; ok {
+				w.walkText(text, in)
+			}
+			return true
+		}
+	}
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		w.walkText(text, in)
+	}
+	return true
+}
+
+// crontabText: the commands of a table that stands in a file of this script or
+// on standard input.
+func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	if at := skipOptions(args, "u", nil); at < len(args) && args[at].Text != "-" {
+		walkTable(w, w.known.files[args[at].Text], in)
+		return true
+	}
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		walkTable(w, text, in)
+	}
+	return true
+}
+
+// walkTable follows the lines of a crontab: five fields or @daily, then a
+// command.
+func walkTable(w *walker, text string, c inherited) {
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || !w.takeStep() {
+			continue
+		}
+		fields := 5
+		if line[0] == '@' {
+			fields = 1
+		}
+		for ; fields > 0 && line != ""; fields-- {
+			i := strings.IndexAny(line, " \t")
+			if i < 0 {
+				line = ""
+				break
+			}
+			line = strings.TrimLeft(line[i:], " \t")
+		}
+		if line != "" {
+			w.tryText(line, c)
+		}
+	}
+}
