@@ -38,7 +38,7 @@ type arrival struct {
 // finish does what waits for the answer: the journal and the observers come
 // behind it.
 func (h *Hub) finish(in *arrival) {
-	h.drain.nudge()
+	h.recorder.Wake()
 	if in.after != nil {
 		in.after()
 	}
@@ -101,7 +101,7 @@ func (h *Hub) weigh(ctx context.Context, in *arrival, p *passage) {
 // note takes in what hookmux itself has to tell: its way ends at the intake.
 func (h *Hub) note(in *arrival) {
 	p := h.decode(in)
-	_ = h.intake.take(in, &p) // the next event's own write reports a broken disk
+	_ = h.recorder.RecordEvent(in.id, in.at, &p.ev, in.payload) // the next event's own write reports a broken disk
 	h.finish(in)
 }
 
@@ -154,10 +154,10 @@ func (h *Hub) read(in agent.Input) (ev event.Event) {
 
 // take writes the event down. From here on it survives the death of the hub.
 func (h *Hub) take(in *arrival, p *passage) {
-	if err := h.intake.take(in, p); err != nil {
+	if err := h.recorder.RecordEvent(in.id, in.at, &p.ev, in.payload); err != nil {
 		h.deps.Problems.Raise("intake", "events cannot be written down before they are answered: "+err.Error(),
 			"make room on the disk of "+h.deps.Dirs.Intake()+"; decisions go on meanwhile")
-	} else if h.deps.Problems.Any() && h.intake.written() {
+	} else if h.deps.Problems.Any() && h.recorder.Writable() {
 		h.deps.Problems.Mend("intake")
 	}
 	if p.twin == "" {

@@ -28,7 +28,7 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)
 	}
-	h.drain.nudge() // this may take long, and who watches wants to see what is being decided
+	h.recorder.Wake() // this may take long, and who watches wants to see what is being decided
 	ctx, cancel := context.WithDeadline(ctx, p.deadline)
 	defer cancel()
 	if in.gone == nil {
@@ -121,7 +121,7 @@ func (h *Hub) tell(call hook.Call, entries []*hook.Entry) {
 func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
 	for i := range steps {
 		s := &steps[i]
-		h.stats.add(s)
+		h.stats.Add(s)
 		if s.Err == nil {
 			if h.deps.Problems.Any() {
 				h.deps.Problems.Mend("hook:" + s.Hook) // it works again
@@ -148,7 +148,7 @@ func firstLine(s string) string {
 func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 	h.judgeSteps(&p.ev, p.outcome.Steps)
 	if p.twin != "" { // counted when it was told first
-		h.intake.conclude(in, p, d)
+		h.recordOutcome(in, p, d)
 		return
 	}
 	if d.KeepGoing || d.Verdict == event.Deny && p.ev.Kind.TakesKeepGoing() {
@@ -163,7 +163,7 @@ func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && p.asked == nil && quiet(p) {
 		return
 	}
-	h.intake.conclude(in, p, d)
+	h.recordOutcome(in, p, d)
 }
 
 // quiet: nobody but built-ins was asked, and none had anything to say.
@@ -179,6 +179,11 @@ func quiet(p *passage) bool {
 		}
 	}
 	return true
+}
+
+func (h *Hub) recordOutcome(in *arrival, p *passage, d event.Decision) {
+	o := outcomeOf(in, p, d)
+	h.recorder.RecordOutcome(&o)
 }
 
 // outcomeOf is an outcome as it is stored and streamed.

@@ -262,7 +262,7 @@ func (h *Hub) request(p *passage, seen *event.Event, need policy.Need, project s
 
 // wait opens a request and takes what comes of it into the decision.
 func (h *Hub) wait(ctx context.Context, in *arrival, p *passage, r queue.Request, seen *event.Event) {
-	h.drain.nudge() // who watches wants to see what is being asked
+	h.recorder.Wake() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.Pushed = in.pushed

@@ -61,15 +61,11 @@ func (h *Hub) happened(away *awayState, digest *wire.Digest) {
 // recollect reads what the journal knows of requests and grants since a moment.
 func (h *Hub) recollect(ctx context.Context, since time.Time, each func(*journal.Stored, *wire.Outcome)) error {
 	select {
-	case <-h.drain.caughtUp:
+	case <-h.recorder.CaughtUp():
 	case <-ctx.Done():
 		return errors.New("the journal is still being filled")
 	}
-	book := h.drain.book.Load()
-	if book == nil {
-		return errNoJournal
-	}
-	for s, err := range book.Query(ctx, journal.Filter{Since: since.Add(-longestAsked), Feed: true, Newest: true, Limit: digestReads}) {
+	for s, err := range h.recorder.Stored(ctx, journal.Filter{Since: since.Add(-longestAsked), Feed: true, Newest: true, Limit: digestReads}) {
 		if err != nil {
 			return err
 		}
@@ -84,7 +80,7 @@ func (h *Hub) recollect(ctx context.Context, since time.Time, each func(*journal
 // pastItem is a request of an earlier hub as the journal knows it, without
 // secrets. What exactly was shown is in the record of decisions alone.
 func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire.FeedItem {
-	ev := h.drain.rebuild(s)
+	ev := h.recorder.Rebuild(s)
 	r := queue.Request{Event: &ev}
 	r.Need.Kind = policy.Permission
 	if kind, ok := policy.KindOf(&ev); ok {

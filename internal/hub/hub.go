@@ -28,6 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -64,10 +65,9 @@ type Hub struct {
 	callers  *callers
 	rules    *rules
 	marks    *marks
-	intake   *intake
-	drain    *drain
+	recorder *recorder.Recorder
 	rounds   *rounds
-	stats    *stats
+	stats    *recorder.HookStats
 	streams  *streams
 	open     *openCalls
 	twins    *twins
@@ -107,7 +107,7 @@ func New(o Options) (*Hub, error) {
 	h := &Hub{
 		person: o.Person, version: o.Version, program: o.Program,
 		started: time.Now(), stop: make(chan string, 1),
-		rounds: newRounds(), stats: newStats(),
+		rounds: newRounds(), stats: recorder.NewHookStats(),
 		streams: newStreams(), open: newOpenCalls(), twins: newTwins(), outbox: newOutbox(), conns: newConnections(),
 		slots: make(chan struct{}, maxTellers),
 	}
@@ -149,13 +149,10 @@ func New(o Options) (*Hub, error) {
 		Settings: h.rules.config, Sender: h, SessionGone: h.modules.forget, TerminalReport: terminalReport,
 	})
 	addMethods(h.rpc, h.sessions.Methods())
-	h.drain = newDrain(h)
-	var err error
-	if h.intake, err = openIntake(h.deps.Dirs.Intake(), h.drain); err != nil {
-		h.deps.Problems.Raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
-			"make room or repair "+h.deps.Dirs.Intake()+"; decisions go on meanwhile")
-		h.intake = noIntake(h.drain)
-	}
+	h.recorder = recorder.New(recorder.Options{
+		Deps: h.deps, Listener: journalListener{h}, Stored: h.streams.stored, Late: h.sessions.ApplyLate,
+		Retention: h.rules.retention,
+	})
 	h.modules.runs.open(h)
 	return h, nil
 }
@@ -221,7 +218,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	h.life.Ready()
 	go h.recall()
 	drained := make(chan struct{})
-	go func() { defer close(drained); h.drain.run() }()
+	go func() { defer close(drained); h.recorder.Run(h.ctx) }()
 	go h.conns.sweep(h.ctx)
 	go h.sessions.Run()
 	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
@@ -269,10 +266,10 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 		h.deps.Log.Warn("handlers still running were left behind", "error", err)
 	}
 	h.modules.close() // what they did is written down yet
-	h.drain.end()
+	h.recorder.Stop()
 	<-drained
 	h.sessions.Stop()
-	h.intake.close()
+	h.recorder.Close()
 	h.desk.book.Close()
 }
 
@@ -287,3 +284,12 @@ func (h *Hub) Stop(why string) {
 	default:
 	}
 }
+
+// journalListener tells the sessions what the recorder does.
+type journalListener struct{ h *Hub }
+
+func (l journalListener) CaughtUp(ctx context.Context) {
+	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
+}
+
+func (l journalListener) FreeMemory() { l.h.sessions.ReleaseMemory(sessions.KeepActive) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -72,13 +73,11 @@ func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 		Off: h.offInfo(), Agents: h.agentInfos(), Problems: h.rules.withProblems(),
 		Counts: wire.Counts{
 			Events: h.seen.total.Load(), Decided: h.seen.decided.Load(), Denied: h.seen.denied.Load(),
-			Waiting: h.open.waiting(), Undrained: h.intake.undrained(),
+			Waiting: h.open.waiting(), Undrained: h.recorder.Undrained(),
 		},
 	}
 	info.Feed = wire.FeedInfo{Waiting: h.desk.table.Waiting(), Someone: h.desk.someone(), Away: h.desk.away.Load() != nil}
-	if j := h.drain.book.Load(); j != nil {
-		info.Counts.Journal = j.Health().Bytes
-	}
+	info.Counts.Journal = h.recorder.Size()
 	return info, nil
 }
 
@@ -165,8 +164,8 @@ func (h *Hub) doQuery(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, 30*time.Second)
 	defer cancel()
-	result, err := h.drain.query(ctx, q)
-	if errors.Is(err, errCursor) {
+	result, err := h.recorder.Query(ctx, q)
+	if errors.Is(err, recorder.ErrCursor) {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	if err != nil {
@@ -176,5 +175,5 @@ func (h *Hub) doQuery(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 }
 
 func (h *Hub) doStats(json.RawMessage, proc.Cred) (any, *wire.Error) {
-	return h.stats.list(), nil
+	return h.stats.List(), nil
 }

@@ -99,7 +99,7 @@ func (ms *modules) running(timeout time.Duration) *tsmodule.Engine {
 	h := ms.hub
 	ms.timeout = timeout
 	ms.engine = tsmodule.New(tsmodule.Host{
-		Asker: asker{h}, Sender: sender{h}, Recorder: recorder{h}, Model: models{h},
+		Asker: asker{h}, Sender: sender{h}, Recorder: moduleRecorder{h}, Model: models{h},
 		ChildEnv: func(path string) []string {
 			return []string{handlerVariable + "=" + h.marks.mark(markOf(ms.idOf(path)))}
 		},

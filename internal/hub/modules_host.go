@@ -112,15 +112,15 @@ func (ms *modules) queuedEntry(p *passage) *hook.Entry {
 	return e
 }
 
-// recorder writes down what files do.
-type recorder struct{ h *Hub }
+// moduleRecorder writes down what files do.
+type moduleRecorder struct{ h *Hub }
 
 func problemKey(path string) string { return "module:" + path + ":" }
 
-func (r recorder) Did(d tsmodule.Deed) { r.h.modules.deeds.add(d) }
+func (r moduleRecorder) Did(d tsmodule.Deed) { r.h.modules.deeds.add(d) }
 
 // Problem shows a file's failure, until the file changes.
-func (r recorder) Problem(p tsmodule.Problem) {
+func (r moduleRecorder) Problem(p tsmodule.Problem) {
 	text := r.h.modules.shown(p.Module, p.Error())
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"
@@ -128,7 +128,7 @@ func (r recorder) Problem(p tsmodule.Problem) {
 	r.h.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text, "correct the file; it is loaded anew when it changes (`hookmux module list`)")
 }
 
-func (r recorder) Said(path, level, text string) {
+func (r moduleRecorder) Said(path, level, text string) {
 	if level != "log" && level != "info" && level != "" {
 		text = level + ": " + text
 	}

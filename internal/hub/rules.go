@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -460,18 +461,15 @@ func (r *rules) withProblems() []wire.Problem {
 	return r.deps.Problems.All()
 }
 
-type retention struct {
-	keep     time.Duration
-	perAgent map[string]time.Duration
-	maxBytes int64
-}
-
-func (r *rules) retention() retention {
+// retention is how much of the journal the settings keep.
+func (r *rules) retention() recorder.Retention {
 	s := r.config.Settings()
-	keep := retention{keep: s.Span(config.JournalKeep), maxBytes: s.Size(config.JournalMaxSize), perAgent: map[string]time.Duration{}}
+	keep := recorder.Retention{
+		Age: s.Span(config.JournalKeep), MaxBytes: s.Size(config.JournalMaxSize), AgentAge: map[string]time.Duration{},
+	}
 	for _, a := range r.deps.Catalogue.Agents() {
-		if own := s.Keep(a.Name); own != keep.keep {
-			keep.perAgent[a.Name] = own
+		if own := s.Keep(a.Name); own != keep.Age {
+			keep.AgentAge[a.Name] = own
 		}
 	}
 	return keep

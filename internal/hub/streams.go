@@ -139,7 +139,7 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 		}{"2.0", method, params})
 		return err == nil && send(line)
 	}
-	at, err := h.drain.position(params.After)
+	at, err := h.recorder.Position(params.After)
 	if err != nil {
 		line, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: id, Error: wire.Errorf(wire.CodeParams, "%v", err)})
 		send(line)
@@ -168,7 +168,7 @@ func (h *Hub) serveStream(conn *net.UnixConn, id json.RawMessage, params wire.St
 			if params.Sessions == wire.SessionsOnly {
 				break
 			}
-			page, next, err := h.drain.page(ctx, at, params.Filter, 200)
+			page, next, err := h.recorder.Page(ctx, at, params.Filter, 200)
 			if err != nil {
 				if ctx.Err() == nil {
 					sendNote(wire.NoteProblem, wire.Problem{Key: "journal", What: "the journal cannot be read: " + err.Error(), Since: time.Now()})

@@ -172,7 +172,7 @@ func TestASlowReaderLosesNothingAndHoldsNobodyUp(t *testing.T) {
 func TestLargePagesHaveNoGaps(t *testing.T) {
 	w := newHouse(t)
 	w.Make()
-	w.h.drain.maxPage = 4 << 10
+	w.h.recorder.LimitPages(4 << 10)
 	w.Start()
 	ids := numbered("n", 32)
 	for _, id := range ids {

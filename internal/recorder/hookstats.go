@@ -1,7 +1,8 @@
-package hub
+package recorder
 
 import (
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// stats is what each hook cost since the hub began.
-type stats struct {
+// HookStats is what each hook cost since the hub began.
+type HookStats struct {
 	mu    sync.Mutex
 	hooks map[string]*hookStat
 }
@@ -24,9 +25,11 @@ type hookStat struct {
 	at                      int
 }
 
-func newStats() *stats { return &stats{hooks: map[string]*hookStat{}} }
+// NewHookStats begins with no hook.
+func NewHookStats() *HookStats { return &HookStats{hooks: map[string]*hookStat{}} }
 
-func (s *stats) add(step *hook.Step) {
+// Add counts one run of a hook.
+func (s *HookStats) Add(step *hook.Step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := s.hooks[step.Hook]
@@ -41,14 +44,15 @@ func (s *stats) add(step *hook.Step) {
 	one.at++
 	if step.Err != nil {
 		one.failures++
-		one.lastErr = firstLine(step.Err.Error())
+		one.lastErr, _, _ = strings.Cut(step.Err.Error(), "\n")
 	}
 	if step.Verdict == event.Deny {
 		one.denied++
 	}
 }
 
-func (s *stats) list() []wire.HookStat {
+// List gives the figures of every hook, the most expensive first.
+func (s *HookStats) List() []wire.HookStat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := make([]wire.HookStat, 0, len(s.hooks))

@@ -1,20 +1,17 @@
-package hub
+package recorder
 
 import (
-	"encoding/json"
 	"sync"
 
-	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// intake writes every event down before it is answered, with one write(2),
-// and hands it to the drain in memory, so that nothing is read back from disk
-// unless a hub died or the drain fell behind.
+// intake is the log on disk: every event is written to it with one write(2)
+// before it is answered. Nothing is read back from it unless a hub died or the
+// drain fell behind.
 type intake struct {
-	log   *spool.Log // nil when the place cannot be written
-	drain *drain
+	dir string
+	log *spool.Log // nil when the folder cannot be written
 
 	// writing is held by everybody between writing a record and counting it,
 	// so that no file goes while a record in it is not counted yet.
@@ -30,104 +27,67 @@ type segment struct {
 	reread          bool // some records were not handed over: read the file
 }
 
-func openIntake(dir string, d *drain) (*intake, error) {
-	log, err := spool.OpenLog(dir)
-	if err != nil {
-		return nil, err
-	}
-	i := &intake{log: log, drain: d, segs: map[uint64]*segment{}}
-	d.intake = i
-	return i, nil
+// openIntake opens the log. With an error the intake works without one: events
+// go to the journal through memory alone.
+func openIntake(dir string) (*intake, error) {
+	i := &intake{dir: dir, segs: map[uint64]*segment{}}
+	var err error
+	i.log, err = spool.OpenLog(dir)
+	return i, err
 }
 
-// reopen tries again to have a log, once its place may be repaired. Only the
+// reopen tries again to have a log, once its folder may be repaired. Only the
 // drain calls it.
 func (i *intake) reopen() bool {
-	log, err := spool.OpenLog(i.drain.deps.Dirs.Intake())
+	log, err := spool.OpenLog(i.dir)
 	if err != nil {
 		return false
 	}
 	i.writing.Lock()
 	i.log = log
 	i.writing.Unlock()
-	i.drain.deps.Problems.Mend("intake")
 	return true
 }
 
-// noIntake serves while the log's place is broken: events go to the journal
-// through memory alone.
-func noIntake(d *drain) *intake {
-	i := &intake{drain: d, segs: map[uint64]*segment{}}
-	d.intake = i
-	return i
-}
-
-// take writes an event down and hands it on.
-func (i *intake) take(in *arrival, p *passage) error {
-	rec := spool.Record{
-		Type: spool.TypeEvent, ID: in.id, Time: in.at, Agent: p.ev.Agent, Event: p.ev.Native, Cwd: p.ev.Cwd,
-		AgentVersion: p.ev.AgentVersion, PID: p.ev.Where.PID, Start: p.ev.Where.Start, TTY: p.ev.Where.TTY,
-		Pane: p.ev.Where.Pane, Nested: p.ev.Nested, Truncated: p.ev.Truncated, Payload: in.payload,
-	}
-	item := drainItem{record: rec, kind: p.ev.Kind, session: p.ev.Session}
-	if p.ev.Tool != nil {
-		item.tool = p.ev.Tool.Name
-	}
-	return i.put(item)
-}
-
-// conclude writes down what came of an event.
-func (i *intake) conclude(in *arrival, p *passage, d event.Decision) {
-	outcome := outcomeOf(in, p, d)
-	body, err := json.Marshal(outcome)
-	if err != nil {
-		return
-	}
-	item := drainItem{record: spool.Record{Type: spool.TypeDecision, ID: in.id, Time: in.at, Agent: p.ev.Agent, Event: p.ev.Native, Payload: body}}
-	_ = i.put(item) // the event's own write reports a broken disk
-}
-
-// put writes a record down and lines it up for the drain, which is woken once
-// the caller has its answer: sooner would only slow that down.
-func (i *intake) put(item drainItem) error {
-	var err error
+// append writes a record and counts it. onDisk is false when there is no log.
+func (i *intake) append(record *spool.Record) (number uint64, onDisk bool, err error) {
 	i.writing.RLock()
-	if i.log != nil {
-		item.segment, err = i.log.Append(&item.record)
+	defer i.writing.RUnlock()
+	if i.log == nil {
+		return 0, false, nil
 	}
-	onDisk := i.log != nil && err == nil
-	if onDisk {
-		i.mu.Lock()
-		seg := i.segs[item.segment]
-		if seg == nil {
-			seg = &segment{}
-			i.segs[item.segment] = seg
-		}
-		seg.written++
-		i.mu.Unlock()
-	} else {
-		item.segment = 0
+	if number, err = i.log.Append(record); err != nil {
+		return 0, false, err
 	}
-	i.writing.RUnlock()
-	if !i.drain.hand(item) && onDisk {
-		i.mu.Lock()
-		if seg := i.segs[item.segment]; seg != nil { // else it was read back just now
-			seg.reread = true
-		}
-		i.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	seg := i.segs[number]
+	if seg == nil {
+		seg = &segment{}
+		i.segs[number] = seg
 	}
-	return err
+	seg.written++
+	return number, true, nil
 }
 
-// written reports whether there is a log to write to.
-func (i *intake) written() bool {
+// markReread says that a record of a file did not fit into memory.
+func (i *intake) markReread(number uint64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if seg := i.segs[number]; seg != nil { // else it was read back just now
+		seg.reread = true
+	}
+}
+
+// hasLog reports whether there is a log to write to.
+func (i *intake) hasLog() bool {
 	i.writing.RLock()
 	defer i.writing.RUnlock()
 	return i.log != nil
 }
 
-// stored counts records that are in the journal now.
-func (i *intake) stored(items []drainItem) {
+// countStored counts records that are in the journal now.
+func (i *intake) countStored(items []item) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for k := range items {
@@ -137,9 +97,9 @@ func (i *intake) stored(items []drainItem) {
 	}
 }
 
-// finished lists closed segments: those that may go, and those that must be
+// listClosed lists closed segments: those that may go, and those that must be
 // read back.
-func (i *intake) finished() (gone, reread []spool.Segment) {
+func (i *intake) listClosed() (gone, reread []spool.Segment) {
 	if i.log == nil {
 		return nil, nil
 	}
@@ -166,7 +126,7 @@ func (i *intake) finished() (gone, reread []spool.Segment) {
 	return gone, reread
 }
 
-func (i *intake) remove(s spool.Segment) {
+func (i *intake) removeSegment(s spool.Segment) {
 	if err := i.log.Remove(s.N); err != nil {
 		return
 	}
@@ -175,13 +135,14 @@ func (i *intake) remove(s spool.Segment) {
 	i.mu.Unlock()
 }
 
-// rest closes the current segment so that it can go when all is stored.
-func (i *intake) rest() {
+// rotate closes the current segment so that it can go when all is stored.
+func (i *intake) rotate() {
 	if i.log != nil {
 		_ = i.log.Rotate()
 	}
 }
 
+// undrained counts records that are not in the journal yet.
 func (i *intake) undrained() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -198,15 +159,8 @@ func (i *intake) close() {
 	}
 }
 
-// readOutcome reads back what conclude wrote.
-func readOutcome(payload []byte) (wire.Outcome, error) {
-	var o wire.Outcome
-	err := json.Unmarshal(payload, &o)
-	return o, err
-}
-
-// readBack has everything that is still on disk stored again.
-func (i *intake) readBack() {
+// rereadAll has everything that is still on disk stored again.
+func (i *intake) rereadAll() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, seg := range i.segs {

@@ -1,4 +1,4 @@
-package hub
+package recorder
 
 import (
 	"fmt"
@@ -8,14 +8,24 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
-// recover stores what an earlier hub acknowledged and did not get into the
-// journal.
-func (d *drain) recover() {
-	_, left := d.intake.finished()
+// leftovers stores files of records: what an earlier hub acknowledged and did
+// not get into the journal, and what hooks left while no hub answered.
+type leftovers struct {
+	deps   services.Deps
+	intake *intake
+	// store writes a batch, again and again until it is in; false means that
+	// the hub ends. The note stands on disk only while the batch is worked on.
+	store func(batch []item, note *attempt) bool
+}
+
+// storeOldSegments stores what an earlier hub left in the intake.
+func (l *leftovers) storeOldSegments() {
+	_, left := l.intake.listClosed()
 	for _, s := range left {
-		if !d.storeSegment(s) {
+		if !l.storeSegment(s) {
 			return
 		}
 	}
@@ -23,51 +33,29 @@ func (d *drain) recover() {
 
 // storeSegment stores a file of the intake and removes it. False means that
 // the hub ends.
-func (d *drain) storeSegment(s spool.Segment) bool {
-	switch d.storeFile(s.Path) {
+func (l *leftovers) storeSegment(s spool.Segment) bool {
+	switch l.storeFile(s.Path) {
 	case fileEnding:
 		return false
 	case fileStored:
-		d.intake.remove(s)
+		l.intake.removeSegment(s)
 	}
 	return true
 }
 
-// tidy deletes files whose records are all stored, and reads back those that
-// were not handed over.
-func (d *drain) tidy() {
-	if d.intake.log == nil && !d.intake.reopen() {
-		return
-	}
-	d.lookAtBook()
-	d.intake.rest()
-	gone, reread := d.intake.finished()
-	for _, s := range gone {
-		d.intake.remove(s)
-	}
-	if d.waiting() > 0 {
-		return // memory first: what is read back comes after it
-	}
-	for _, s := range reread {
-		if !d.storeSegment(s) {
-			return
-		}
-	}
-}
-
 // sweepSpool stores what hooks left while no hub answered.
-func (d *drain) sweepSpool() {
-	for _, dir := range d.deps.Dirs.Spools() {
+func (l *leftovers) sweepSpool() {
+	for _, dir := range l.deps.Dirs.Spools() {
 		files, err := spool.Sweep(dir)
 		if err != nil {
-			d.deps.Problems.Raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
+			l.deps.Problems.Raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
 			continue
 		}
-		if d.deps.Problems.Any() {
-			d.deps.Problems.Mend("spool:" + dir)
+		if l.deps.Problems.Any() {
+			l.deps.Problems.Mend("spool:" + dir)
 		}
 		for _, f := range files {
-			switch d.storeFile(f.Path) {
+			switch l.storeFile(f.Path) {
 			case fileEnding:
 				return
 			case fileStored:
@@ -77,37 +65,37 @@ func (d *drain) sweepSpool() {
 	}
 }
 
-// fate is what became of a file that was to be stored.
-type fate int
+// fileResult is what became of a file that was to be stored.
+type fileResult int
 
 const (
-	fileStored fate = iota
-	fileKept        // it could not be read, so it must not go: another look may do better
-	fileEnding      // the hub ends before it could be stored
+	fileStored fileResult = iota
+	fileKept              // it could not be read, so it must not go: another look may do better
+	fileEnding            // the hub ends before it could be stored
 )
 
 // storeFile stores all records of a file. The first try goes in batches; if a
 // hub died over that, the next goes record by record and notes which one it
 // is at, so that a record over which the hub dies twice can be set aside.
-func (d *drain) storeFile(path string) fate {
+func (l *leftovers) storeFile(path string) fileResult {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
 	if err != nil {
-		d.deps.Problems.Raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
+		l.deps.Problems.Raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
 		return fileKept
 	}
-	if d.deps.Problems.Any() {
-		d.deps.Problems.Mend(unread)
+	if l.deps.Problems.Any() {
+		l.deps.Problems.Mend(unread)
 	}
 	if skipped > 0 {
-		d.deps.Problems.Raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
+		l.deps.Problems.Raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
 	}
-	note := attempt{file: filepath.Join(d.deps.Dirs.Runtime, "attempt")}
+	note := attempt{file: filepath.Join(l.deps.Dirs.Runtime, "attempt")}
 	before := note.read()
 	if before.path != path {
 		for len(records) > 0 {
 			n := min(len(records), batchItems)
-			if !d.storeRecords(records[:n], note.with(path, "", 0)) {
+			if !l.storeRecords(records[:n], note.with(path, "", 0)) {
 				return fileEnding
 			}
 			records = records[n:]
@@ -120,10 +108,10 @@ func (d *drain) storeFile(path string) fate {
 			tries = before.tries + 1
 		}
 		if tries > maxTries {
-			d.setAside(&records[i])
+			l.setAside(&records[i])
 			continue
 		}
-		if !d.storeRecords(records[i:i+1], note.with(path, records[i].ID, tries)) {
+		if !l.storeRecords(records[i:i+1], note.with(path, records[i].ID, tries)) {
 			return fileEnding
 		}
 	}
@@ -134,23 +122,23 @@ func (d *drain) storeFile(path string) fate {
 // storeRecords stores records from a file. The note stands on disk only while
 // they are worked on: waiting for a broken journal is no reason to suspect
 // them if the hub ends meanwhile.
-func (d *drain) storeRecords(records []spool.Record, note attempt) bool {
-	batch := make([]drainItem, len(records))
+func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
+	batch := make([]item, len(records))
 	for i := range records {
-		batch[i] = drainItem{record: records[i]}
+		batch[i] = item{record: records[i]}
 	}
-	return d.store(batch, &note)
+	return l.store(batch, &note)
 }
 
 // setAside keeps a record that must not be tried again.
-func (d *drain) setAside(rec *spool.Record) {
-	dir := filepath.Join(d.deps.Dirs.State, "aside")
+func (l *leftovers) setAside(rec *spool.Record) {
+	dir := filepath.Join(l.deps.Dirs.State, "aside")
 	err := spool.Leave(dir, rec)
 	what := fmt.Sprintf("event %s of %s was set aside: the hub died over it twice", rec.ID, rec.Agent)
 	if err != nil {
 		what += ", and it could not be kept: " + err.Error()
 	}
-	d.deps.Problems.Raise("aside:"+rec.ID, what, "please report it with the file in "+dir)
+	l.deps.Problems.Raise("aside:"+rec.ID, what, "please report it with the file in "+dir)
 }
 
 // maxTries is how often a hub may die over one record.
@@ -186,25 +174,3 @@ func (a attempt) write() {
 }
 
 func (a attempt) clear() { _ = os.Remove(a.file) }
-
-// lookAtBook makes sure that the journal is still where it was: what was
-// stored in a file somebody deleted is stored again, as far as it is still
-// written down.
-func (d *drain) lookAtBook() {
-	j := d.book.Load()
-	if j == nil {
-		return
-	}
-	for _, p := range j.Problems() {
-		d.deps.Problems.Raise("journal-broken", p.Text, "")
-	}
-	if j.Intact() {
-		return
-	}
-	d.deps.Problems.Raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
-		"what was in the old one is gone with it")
-	d.book.Store(nil)
-	j.Close()
-	d.intake.readBack()
-	d.openJournal()
-}

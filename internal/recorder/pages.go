@@ -1,4 +1,4 @@
-package hub
+package recorder
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -16,46 +17,98 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// cursor is a place in the journal; it only ever grows.
-type cursor int64
+// Reader reads the journal. All its methods may be called at once.
+type Reader struct {
+	book      *atomic.Pointer[journal.Journal] // nil inside while it cannot be opened
+	catalogue *agent.Catalogue
+	caughtUp  <-chan struct{}
+	maxPage   int // bytes of events in one page
+}
 
-func (c cursor) String() string { return strconv.FormatInt(int64(c), 10) }
+// CaughtUp is closed once what earlier hubs and hooks left is in the journal.
+func (r *Reader) CaughtUp() <-chan struct{} { return r.caughtUp }
 
-var errNoJournal = errors.New("the journal cannot be opened; `hookmux status` says why")
+// IsOpen reports whether there is a journal.
+func (r *Reader) IsOpen() bool { return r.book.Load() != nil }
 
-var errCursor = errors.New("no cursor")
+// Size is how many bytes the journal has.
+func (r *Reader) Size() int64 {
+	if j := r.book.Load(); j != nil {
+		return j.Health().Bytes
+	}
+	return 0
+}
 
-// position reads a cursor; an empty one is the end of what is stored.
-func (d *drain) position(text string) (cursor, error) {
+// LimitPages makes pages smaller than they are.
+func (r *Reader) LimitPages(bytes int) { r.maxPage = bytes }
+
+// Stored goes through what fits a filter.
+func (r *Reader) Stored(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error] {
+	j := r.book.Load()
+	if j == nil {
+		return func(yield func(journal.Stored, error) bool) { yield(journal.Stored{}, ErrNoJournal) }
+	}
+	return j.Query(ctx, f)
+}
+
+// EventsSince goes through the events since a moment, oldest first.
+func (r *Reader) EventsSince(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error] {
+	return func(yield func(*event.Event, error) bool) {
+		for stored, err := range r.Stored(ctx, journal.Filter{Since: since}) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			ev := r.Rebuild(&stored)
+			if !yield(&ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Cursor is a place in the journal; it only ever grows.
+type Cursor int64
+
+func (c Cursor) String() string { return strconv.FormatInt(int64(c), 10) }
+
+// ErrNoJournal means that there is no journal to read.
+var ErrNoJournal = errors.New("the journal cannot be opened; `hookmux status` says why")
+
+// ErrCursor means that a cursor cannot be read.
+var ErrCursor = errors.New("no cursor")
+
+// Position reads a cursor; an empty one is the end of what is stored.
+func (r *Reader) Position(text string) (Cursor, error) {
 	if text == "" {
-		j := d.book.Load()
+		j := r.book.Load()
 		if j == nil {
 			return 0, nil
 		}
-		return cursor(j.Newest()), nil
+		return Cursor(j.Newest()), nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%q is %w; take it from an event, or 0 for the beginning", text, errCursor)
+		return 0, fmt.Errorf("%q is %w; take it from an event, or 0 for the beginning", text, ErrCursor)
 	}
-	return cursor(n), nil
+	return Cursor(n), nil
 }
 
-// page reads stored events after a cursor and says where the next page
+// Page reads stored events after a cursor and says where the next page
 // begins. The end is fixed first, so that a filter nothing fits still moves
 // on.
-func (d *drain) page(ctx context.Context, at cursor, f wire.Filter, limit int) ([]wire.Entry, cursor, error) {
-	j := d.book.Load()
+func (r *Reader) Page(ctx context.Context, at Cursor, f wire.Filter, limit int) ([]wire.Entry, Cursor, error) {
+	j := r.book.Load()
 	if j == nil {
-		return nil, at, errNoJournal
+		return nil, at, ErrNoJournal
 	}
-	end := cursor(j.Newest())
+	end := Cursor(j.Newest())
 	if end <= at {
 		return nil, at, nil
 	}
-	filter := d.filter(f)
+	filter := r.journalFilter(f)
 	filter.After, filter.Before, filter.Limit = int64(at), int64(end)+1, limit
-	entries, last, cut, err := d.entries(ctx, filter)
+	entries, last, cut, err := r.readEntries(ctx, filter)
 	if err != nil {
 		return nil, at, err
 	}
@@ -65,25 +118,25 @@ func (d *drain) page(ctx context.Context, at cursor, f wire.Filter, limit int) (
 	return entries, end, nil
 }
 
-// query serves journal.query.
-func (d *drain) query(ctx context.Context, q wire.QueryParams) (wire.QueryResult, error) {
-	if d.book.Load() == nil {
-		return wire.QueryResult{}, errNoJournal
+// Query serves journal.query.
+func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResult, error) {
+	if r.book.Load() == nil {
+		return wire.QueryResult{}, ErrNoJournal
 	}
 	limit := q.Limit
 	if limit <= 0 || limit > 1000 {
 		limit = 1000
 	}
-	filter := d.filter(q.Filter)
+	filter := r.journalFilter(q.Filter)
 	filter.Limit, filter.Newest = limit, q.Newest
 	if q.After != "" {
-		at, err := d.position(q.After)
+		at, err := r.Position(q.After)
 		if err != nil {
 			return wire.QueryResult{}, err
 		}
 		filter.After = int64(at)
 	}
-	entries, last, cut, err := d.entries(ctx, filter)
+	entries, last, cut, err := r.readEntries(ctx, filter)
 	if err != nil {
 		return wire.QueryResult{}, err
 	}
@@ -101,11 +154,11 @@ func (d *drain) query(ctx context.Context, q wire.QueryParams) (wire.QueryResult
 	return result, nil
 }
 
-// filter translates; a kind may be a unified or a native name.
-func (d *drain) filter(f wire.Filter) journal.Filter {
+// journalFilter translates; a kind may be a unified or a native name.
+func (r *Reader) journalFilter(f wire.Filter) journal.Filter {
 	out := journal.Filter{Since: f.Since, Until: f.Until, Session: f.Session, Verdict: f.Verdict}
 	for _, name := range f.Agents {
-		if a, ok := d.deps.Catalogue.Agent(name); ok {
+		if a, ok := r.catalogue.Agent(name); ok {
 			name = a.Name
 		}
 		out.Agents = append(out.Agents, name)
@@ -122,7 +175,7 @@ func (d *drain) filter(f wire.Filter) journal.Filter {
 	}
 	if len(out.Kinds) > 0 && len(out.Natives) > 0 {
 		// Both lists would have to fit; a person who names both means either.
-		for _, a := range d.deps.Catalogue.Agents() {
+		for _, a := range r.catalogue.Agents() {
 			for _, e := range a.Events {
 				if slices.Contains(out.Kinds, string(e.Kind)) {
 					out.Natives = append(out.Natives, e.Name)
@@ -138,29 +191,29 @@ func (d *drain) filter(f wire.Filter) journal.Filter {
 // huge answer.
 const maxPage = 8 << 20
 
-// entries reads a page. cut says that it broke off because of its size, with
+// readEntries reads a page. cut says that it broke off because of its size, with
 // more to come behind last.
-func (d *drain) entries(ctx context.Context, f journal.Filter) (entries []wire.Entry, last cursor, cut bool, err error) {
+func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (entries []wire.Entry, last Cursor, cut bool, err error) {
 	size := 0
-	for s, err := range d.book.Load().Query(ctx, f) {
+	for s, err := range r.book.Load().Query(ctx, f) {
 		if err != nil {
 			return nil, 0, false, err
 		}
-		e := d.entry(&s)
+		e := r.storedEntry(&s)
 		entries = append(entries, e)
-		last = cursor(s.Cursor)
-		if size += len(e.Event); size > d.maxPage {
+		last = Cursor(s.Cursor)
+		if size += len(e.Event); size > r.maxPage {
 			return entries, last, true, nil
 		}
 	}
 	return entries, last, false, nil
 }
 
-// entry rebuilds an event from what was stored: the agent's own payload,
+// storedEntry rebuilds an event from what was stored: the agent's own payload,
 // redacted, read again by the catalogue.
-func (d *drain) entry(s *journal.Stored) wire.Entry {
-	ev := d.rebuild(s)
-	e := wire.Entry{Cursor: cursor(s.Cursor).String(), Event: ev.AppendJSON(nil, event.Form{Raw: s.Body, NoBodies: true})}
+func (r *Reader) storedEntry(s *journal.Stored) wire.Entry {
+	ev := r.Rebuild(s)
+	e := wire.Entry{Cursor: Cursor(s.Cursor).String(), Event: ev.AppendJSON(nil, event.Form{Raw: s.Body, NoBodies: true})}
 	if s.Outcome != nil {
 		var o wire.Outcome
 		if json.Unmarshal(s.Outcome.Decision, &o) == nil {
@@ -171,35 +224,16 @@ func (d *drain) entry(s *journal.Stored) wire.Entry {
 	return e
 }
 
-func (d *drain) rebuild(s *journal.Stored) (ev event.Event) {
+// Rebuild reads a stored event again, by the catalogue as it is now.
+func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 	defer func() {
 		if recover() != nil {
 			ev = event.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Native: s.Native, Kind: event.Kind(s.Kind), Malformed: "the stored payload cannot be read"}
 		}
 	}()
-	ev = d.deps.Catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body, Cwd: s.Cwd, Truncated: s.Truncated})
+	ev = r.catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body, Cwd: s.Cwd, Truncated: s.Truncated})
 	ev.Agent, ev.Native, ev.Kind = s.Agent, s.Native, event.Kind(s.Kind)
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}
 	return ev
-}
-
-// eventsSince is what the journal knows since a time, oldest first.
-func (d *drain) eventsSince(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error] {
-	return func(yield func(*event.Event, error) bool) {
-		filter := d.filter(wire.Filter{Since: since})
-		book := d.book.Load()
-		if book == nil {
-			return
-		}
-		for stored, err := range book.Query(ctx, filter) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if ev := d.rebuild(&stored); !yield(&ev, nil) {
-				return
-			}
-		}
-	}
 }

@@ -74,3 +74,15 @@ func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struc
 	}()
 	return done
 }
+
+// Pause waits, and reports whether over was closed meanwhile.
+func Pause(span time.Duration, over <-chan struct{}) bool {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return false
+	case <-over:
+		return true
+	}
+}

@@ -78,7 +78,7 @@ func TestABrokenDatabaseNeverStopsDeciding(t *testing.T) {
 				t.Errorf("shown as %+v", p)
 			}
 			broken.repair(w)
-			w.Eventually("the journal is opened", func() bool { return w.h.drain.book.Load() != nil })
+			w.Eventually("the journal is opened", func() bool { return w.h.recorder.IsOpen() })
 			w.mustStoreOnce(ids...)
 			w.Eventually("nothing is wrong any more", func() bool {
 				info, err := w.Client.Info(t.Context())
@@ -219,7 +219,7 @@ func TestAPoisonedRecordIsSetAside(t *testing.T) {
 	w.Write(file, string(spool.Append(spool.Append(spool.Append(nil, left("good-1")), left("poison")), left("good-2"))))
 	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
 	// As a hub leaves it that died over this record a second time.
-	attempt{file: filepath.Join(w.Dirs.Runtime, "attempt")}.with(file, "poison", maxTries).write()
+	w.Write(filepath.Join(w.Dirs.Runtime, "attempt"), file+"\npoison\n2\n")
 	w.Up()
 	w.mustStoreOnce("good-1", "good-2")
 	if n := w.stored()["poison"]; n != 0 {
@@ -243,7 +243,7 @@ func TestASuspectedRecordGetsItsTries(t *testing.T) {
 	file := w.Dirs.Intake() + "/intake-1.log"
 	w.Write(file, string(spool.Append(spool.Append(nil, left("one")), left("two"))))
 	must(t, os.MkdirAll(w.Dirs.Runtime, 0o700))
-	attempt{file: filepath.Join(w.Dirs.Runtime, "attempt")}.with(file, "two", maxTries-1).write()
+	w.Write(filepath.Join(w.Dirs.Runtime, "attempt"), file+"\ntwo\n1\n")
 	w.Up()
 	w.mustStoreOnce("one", "two")
 }
@@ -264,28 +264,6 @@ func TestOldEventsAreForgotten(t *testing.T) {
 		seen := w.stored()
 		return seen["new"] == 1 && seen["old-codex"] == 1 && seen["old"] == 0
 	})
-}
-
-// More than memory holds is read back from disk.
-func TestAFloodIsReadBackFromDisk(t *testing.T) {
-	w := newHouse(t)
-	w.Make()
-	// As if the drain were far behind.
-	w.h.drain.queued = queueBytes
-	w.Start()
-	ids := numbered("flood", 50)
-	w.report(ids...)
-	w.h.drain.queueMu.Lock()
-	w.h.drain.queued = 0
-	w.h.drain.queueMu.Unlock()
-	w.report("after")
-	w.mustStoreOnce(append(ids, "after")...)
-	w.Eventually("the intake is empty", func() bool { return w.intakeFiles() == 0 })
-	var info wire.Info
-	w.MustCall(wire.MethodInfo, nil, &info)
-	if info.Counts.Undrained != 0 {
-		t.Errorf("%d are said to be undrained", info.Counts.Undrained)
-	}
 }
 
 func TestSecretsStayOutOfTheJournal(t *testing.T) {

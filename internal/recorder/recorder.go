@@ -1,0 +1,101 @@
+// Package recorder writes every event down and fills the journal. An event is
+// appended to a log on disk before it is answered (intake.go), handed on in
+// memory (queue.go) and stored, redacted, by one goroutine behind the answer
+// (drain.go, store.go). What a dead hub or a hook without a hub left is stored
+// at the start and now and then (leftovers.go). Reader reads the journal
+// (pages.go).
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Recorder is the service.
+type Recorder struct {
+	*Reader
+	deps   services.Deps
+	intake *intake
+	queue  *queue
+	drain  *drain
+}
+
+// Options is what a recorder is made of.
+type Options struct {
+	Deps      services.Deps
+	Listener  Listener
+	Late      func(*event.Event) // hears of each event that is read back from disk
+	Stored    func()             // called after each batch
+	Retention func() Retention
+}
+
+// New opens journal and intake. A recorder that can open neither works, and
+// raises problems until they are repaired.
+func New(o Options) *Recorder {
+	s := &store{deps: o.Deps, late: o.Late, stored: o.Stored}
+	if err := s.openJournal(); err != nil {
+		s.reportTrouble(err)
+	}
+	r := &Recorder{deps: o.Deps, queue: &queue{}}
+	var err error
+	if r.intake, err = openIntake(o.Deps.Dirs.Intake()); err != nil {
+		o.Deps.Problems.Raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
+			"make room or repair "+o.Deps.Dirs.Intake()+"; decisions go on meanwhile")
+	}
+	r.drain = &drain{
+		deps: o.Deps, intake: r.intake, queue: r.queue, store: s, listener: o.Listener, retention: o.Retention,
+		wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{}),
+	}
+	r.drain.leftovers = leftovers{deps: o.Deps, intake: r.intake, store: r.drain.storeBatch}
+	r.Reader = &Reader{book: &s.book, catalogue: o.Deps.Catalogue, caughtUp: r.drain.caughtUp, maxPage: maxPage}
+	return r
+}
+
+// Run fills the journal until Stop is called and everything is stored, or the
+// journal is broken then. ctx is given to the listener.
+func (r *Recorder) Run(ctx context.Context) { r.drain.run(ctx) }
+
+// Stop lets Run end.
+func (r *Recorder) Stop() { close(r.drain.over) }
+
+// Close closes the log on disk.
+func (r *Recorder) Close() { r.intake.close() }
+
+// RecordEvent writes an event down: from here on it survives the death of the
+// hub. The drain is not woken; see Wake.
+func (r *Recorder) RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error {
+	return r.put(eventItem(id, at, ev, payload))
+}
+
+// RecordOutcome writes down what came of an event.
+func (r *Recorder) RecordOutcome(o *wire.Outcome) {
+	one, err := outcomeItem(o)
+	if err != nil {
+		return
+	}
+	_ = r.put(one) // the event's own write reports a broken disk
+}
+
+func (r *Recorder) put(one item) error {
+	number, onDisk, err := r.intake.append(&one.record)
+	one.segment = number
+	if !r.queue.put(one) && onDisk {
+		r.intake.markReread(number)
+	}
+	return err
+}
+
+// Wake lets the drain store what was recorded. It is called once the caller has
+// its answer: sooner would only slow that down.
+func (r *Recorder) Wake() { r.drain.wakeUp() }
+
+// Writable reports whether events are written down before they are answered.
+func (r *Recorder) Writable() bool { return r.intake.hasLog() }
+
+// Undrained is how many records are not in the journal yet.
+func (r *Recorder) Undrained() int { return r.intake.undrained() }

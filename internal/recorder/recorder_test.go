@@ -1,0 +1,191 @@
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+type nobodyWatches struct{}
+
+func (nobodyWatches) Publish(string, any) {}
+func (nobodyWatches) Watched() bool       { return false }
+
+type noListener struct{}
+
+func (noListener) CaughtUp(context.Context) {}
+func (noListener) FreeMemory()              {}
+
+func testDeps(t *testing.T) services.Deps {
+	t.Helper()
+	base := t.TempDir()
+	env := map[string]string{
+		"HOME": base, "XDG_STATE_HOME": base + "/state", "XDG_CONFIG_HOME": base + "/config",
+		"XDG_DATA_HOME": base + "/data", "HOOKMUX_RUNTIME_DIR": base + "/run",
+	}
+	dirs, err := paths.Find(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{dirs.State, dirs.Runtime} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	catalogue, _ := agent.Load()
+	return services.Deps{
+		Dirs: dirs, Catalogue: catalogue, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(nil),
+		Notes: nobodyWatches{}, Background: new(sync.WaitGroup),
+	}
+}
+
+// openRecorder makes a recorder; start runs it until the test ends or stop is
+// called.
+func openRecorder(t *testing.T, deps services.Deps) (r *Recorder, start func() (stop func())) {
+	t.Helper()
+	r = New(Options{
+		Deps: deps, Listener: noListener{}, Late: func(*event.Event) {}, Stored: func() {},
+		Retention: func() Retention { return Retention{} },
+	})
+	return r, func() func() {
+		done := make(chan struct{})
+		go func() { defer close(done); r.Run(t.Context()) }()
+		stop := sync.OnceFunc(func() { r.Stop(); <-done; r.Close() })
+		t.Cleanup(stop)
+		return stop
+	}
+}
+
+func record(t *testing.T, r *Recorder, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		ev := event.Event{ID: id, Agent: "claude", Native: "Notification", Kind: event.UserAttention, Session: "s1"}
+		if err := r.RecordEvent(id, time.Now(), &ev, []byte(`{"session_id":"s1"}`)); err != nil {
+			t.Fatalf("recording %s: %v", id, err)
+		}
+	}
+	r.Wake()
+}
+
+func waitUntil(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("never: %s", what)
+}
+
+// countStored is how often each id is in the journal.
+func countStored(t *testing.T, r *Recorder) map[string]int {
+	t.Helper()
+	seen := map[string]int{}
+	for ev, err := range r.EventsSince(t.Context(), time.Time{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[ev.ID]++
+	}
+	return seen
+}
+
+func numbered(prefix string, n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("%s-%02d", prefix, i)
+	}
+	return ids
+}
+
+func wantOnce(t *testing.T, r *Recorder, ids []string) {
+	t.Helper()
+	var seen map[string]int
+	waitUntil(t, "everything is stored", func() bool {
+		seen = countStored(t, r)
+		return len(seen) == len(ids)
+	})
+	for _, id := range ids {
+		if seen[id] != 1 {
+			t.Errorf("%s is stored %d times, expected once", id, seen[id])
+		}
+	}
+}
+
+// What does not fit into memory is read back from disk.
+func TestAFloodIsReadBackFromDisk(t *testing.T) {
+	deps := testDeps(t)
+	r, start := openRecorder(t, deps)
+	r.queue.bytes = queueBytes // as if the drain were far behind
+	ids := numbered("flood", 50)
+	record(t, r, ids...)
+	r.queue.bytes = 0
+	start()
+	record(t, r, "after")
+	wantOnce(t, r, append(ids, "after"))
+	waitUntil(t, "nothing is undrained", func() bool { return r.Undrained() == 0 })
+	waitUntil(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
+}
+
+// What was recorded and never stored is stored by the next recorder, once.
+func TestTheNextRecorderStoresWhatIsLeft(t *testing.T) {
+	deps := testDeps(t)
+	first, _ := openRecorder(t, deps)
+	ids := numbered("left", 20)
+	record(t, first, ids...)
+	first.Close() // it never ran, as if it was killed
+	first.drain.store.close()
+	second, start := openRecorder(t, deps)
+	start()
+	wantOnce(t, second, ids)
+	waitUntil(t, "the intake is empty", func() bool { return filesWithText(t, deps.Dirs.Intake()) == 0 })
+}
+
+// Outcomes come back with their events.
+func TestAnOutcomeIsStoredWithItsEvent(t *testing.T) {
+	r, start := openRecorder(t, testDeps(t))
+	start()
+	record(t, r, "one")
+	r.RecordOutcome(&wire.Outcome{
+		ID: "one", Agent: "claude", Native: "Notification", Time: time.Now(), Decision: []byte(`{"verdict":"deny","reason":"no"}`),
+	})
+	r.Wake()
+	waitUntil(t, "the outcome is stored", func() bool {
+		result, err := r.Query(t.Context(), wire.QueryParams{Filter: wire.Filter{Verdict: "deny"}})
+		return err == nil && len(result.Entries) == 1 && result.Entries[0].Outcome != nil
+	})
+}
+
+func filesWithText(t *testing.T, dir string) int {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
+			n++
+		}
+	}
+	return n
+}

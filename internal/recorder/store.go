@@ -1,0 +1,238 @@
+package recorder
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// keepText is how much room for redacted bodies is kept between batches.
+const keepText = 1 << 20
+
+// store writes items into the journal, redacted. Only the drain calls it,
+// except for book, which readers load.
+type store struct {
+	deps   services.Deps
+	late   func(*event.Event) // hears of each event that was read from disk
+	stored func()             // called after each batch
+
+	book atomic.Pointer[journal.Journal] // nil while it cannot be opened
+
+	text  []byte // redacted bodies of one batch
+	items []journal.Item
+	rows  []journal.Row
+}
+
+func (s *store) openJournal() error {
+	if s.book.Load() != nil {
+		return nil
+	}
+	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, "journal.db"), journal.Options{})
+	if err != nil {
+		return err
+	}
+	for _, p := range j.Problems() {
+		s.deps.Problems.Raise("journal-broken", p.Text, "")
+	}
+	s.book.Store(j)
+	return nil
+}
+
+func (s *store) reportTrouble(err error) {
+	s.deps.Problems.Raise("journal", "events are not reaching the journal: "+err.Error(),
+		"make room or repair "+s.deps.Dirs.State+"; hooks go on deciding, and what is waiting is kept in "+s.deps.Dirs.Intake())
+}
+
+// writeBatch redacts a batch and puts it into the journal in one transaction.
+func (s *store) writeBatch(batch []item) error {
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	s.items, s.text = s.items[:0], s.text[:0]
+	if cap(s.rows) < len(batch) {
+		s.rows = make([]journal.Row, len(batch), max(len(batch), batchItems))
+	}
+	s.rows = s.rows[:len(batch)]
+	events := map[string]bool{}
+	watched := s.deps.Notes.Watched()
+	var outcomes []wire.Outcome
+	for i := range batch {
+		one := &batch[i]
+		if one.record.Type == spool.TypeDecision {
+			if o, ok := s.outcomeRow(one); ok {
+				s.items = append(s.items, o)
+				if watched && !events[one.record.ID] {
+					outcomes = append(outcomes, s.cleanOutcome(one))
+				}
+			}
+			continue
+		}
+		if watched {
+			events[one.record.ID] = true
+		}
+		s.fillRow(one, &s.rows[i])
+		s.items = append(s.items, journal.Item{Row: &s.rows[i]})
+	}
+	_, _, err := s.book.Load().Write(s.items)
+	clear(s.rows) // no payload is held on to
+	clear(s.items)
+	if cap(s.text) > keepText {
+		s.text = nil // seldom is so much said at once
+	}
+	if err != nil {
+		return err
+	}
+	s.stored()
+	for _, o := range outcomes {
+		s.deps.Notes.Publish(wire.NoteOutcome, o)
+	}
+	return nil
+}
+
+// limits is how much of an event is kept: tool results are long and seldom
+// read again.
+var limits = redact.DefaultLimits()
+
+// fillRow makes a record fit for the journal. Its body lives in s.text until the
+// batch is written.
+func (s *store) fillRow(i *item, row *journal.Row) {
+	r := &i.record
+	if !i.known {
+		s.decodeRecord(i)
+	}
+	*row = journal.Row{
+		ID: r.ID, Time: r.Time, Agent: shortColumn(r.Agent), Kind: string(i.kind), Native: shortColumn(r.Event), Tool: shortColumn(i.tool),
+		Session: shortColumn(i.session), Cwd: longColumn(r.Cwd), AgentVersion: shortColumn(r.AgentVersion), Caller: shortColumn(r.Caller),
+		Pane: shortColumn(r.Pane), TTY: shortColumn(r.TTY), PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
+	}
+	if len(r.Payload) == 0 {
+		return
+	}
+	from := len(s.text)
+	s.text, _ = redact.AppendJSON(s.text, r.Payload, limits)
+	row.Body = s.text[from:len(s.text):len(s.text)]
+}
+
+// shortColumn makes a short value fit to be stored beside the body: names and ids
+// come from outside and may be anything.
+func shortColumn(s string) string { return redact.Text(cutText(s, 256)) }
+
+// longestCwd is what Linux takes for a path.
+const longestCwd = 4096
+
+func longColumn(s string) string { return redact.Text(cutText(s, longestCwd)) }
+
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// decodeRecord reads a record that came from disk. A decoder that panics over it
+// costs the reading, not the record.
+func (s *store) decodeRecord(i *item) {
+	r := &i.record
+	i.kind, i.known = event.Other, true
+	defer func() {
+		if p := recover(); p != nil {
+			s.deps.Problems.Raise("decode", "a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
+		}
+	}()
+	ev := s.deps.Catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
+	i.kind, i.session = ev.Kind, ev.Session
+	ev.AgentVersion, ev.Where = r.AgentVersion, event.Place{PID: r.PID, Start: r.Start, TTY: r.TTY, Pane: r.Pane}
+	s.late(&ev)
+	r.Agent, r.Event, r.Cwd = ev.Agent, ev.Native, ev.Cwd
+	if ev.Tool != nil {
+		i.tool = ev.Tool.Name
+	}
+}
+
+func (s *store) outcomeRow(i *item) (journal.Item, bool) {
+	o, err := readOutcome(i.record.Payload)
+	if err != nil {
+		return journal.Item{}, false
+	}
+	var decision event.Decision
+	_ = decision.UnmarshalJSON(o.Decision)
+	clean, _ := redact.AppendJSON(nil, i.record.Payload, limits)
+	return journal.Item{Outcome: &journal.Outcome{
+		ID: o.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: decision.Verdict.Word(),
+		By: decision.By, Degraded: len(decision.Degraded) > 0, Decision: clean,
+	}}, true
+}
+
+// cleanOutcome is an outcome as it is announced: without secrets.
+func (s *store) cleanOutcome(i *item) wire.Outcome {
+	clean, _ := redact.AppendJSON(nil, i.record.Payload, limits)
+	o, _ := readOutcome(clean)
+	return o
+}
+
+// Retention is how much of the journal is kept.
+type Retention struct {
+	Age      time.Duration
+	AgentAge map[string]time.Duration // where it differs, by agent
+	MaxBytes int64
+}
+
+// retain forgets what is older or larger than the settings keep.
+func (s *store) retain(keep Retention) {
+	if err := s.openJournal(); err != nil {
+		s.reportTrouble(err)
+		return
+	}
+	if _, err := s.book.Load().Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
+		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
+	} else {
+		s.deps.Problems.Mend("retention")
+	}
+}
+
+// checkJournal makes sure that the journal is still where it was. It is false
+// when somebody deleted the file: what was stored in it has to be stored again,
+// as far as it is still written down.
+func (s *store) checkJournal() bool {
+	j := s.book.Load()
+	if j == nil {
+		return true
+	}
+	for _, p := range j.Problems() {
+		s.deps.Problems.Raise("journal-broken", p.Text, "")
+	}
+	if j.Intact() {
+		return true
+	}
+	s.deps.Problems.Raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
+		"what was in the old one is gone with it")
+	s.book.Store(nil)
+	j.Close()
+	if err := s.openJournal(); err != nil {
+		s.reportTrouble(err)
+	}
+	return false
+}
+
+// close closes the journal.
+func (s *store) close() {
+	if j := s.book.Load(); j != nil {
+		j.Close()
+	}
+}
+
+// freeBuffers gives back the memory kept between batches.
+func (s *store) freeBuffers() { s.text, s.rows, s.items = nil, nil, nil }
