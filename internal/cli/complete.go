@@ -10,44 +10,47 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// complete gives every command below root the words it takes, for shells that
+// addCompletions gives every command below root the words it takes, for shells that
 // complete. What a word means stands in the command's own usage line (AGENT,
 // KEY, …), so a new command gets them by being written like the others.
-func (w *world) complete(root *cobra.Command) {
+func addCompletions(app *cmdutil.App, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
-		w.complete(cmd)
+		addCompletions(app, cmd)
 		if cmd.Name() == "hooks" {
-			cmd.ValidArgsFunction = w.hooksWords
+			cmd.ValidArgsFunction = func(p0 *cobra.Command, args []string, p2 string) ([]string, cobra.ShellCompDirective) {
+				return hooksWords(app, p0, args, p2)
+			}
 		} else if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
-			cmd.ValidArgsFunction = w.wordsOf(cmd)
+			cmd.ValidArgsFunction = wordsOf(app, cmd)
 		}
-		for flag, words := range map[string]func() []string{"agent": w.agentNames, "kind": kindNames, "events": kindNames} {
+		for flag, words := range map[string]func() []string{"agent": func() []string { return agentNames(app) }, "kind": kindNames, "events": kindNames} {
 			if cmd.Flags().Lookup(flag) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(flag, fixed(words)) // fails only when it is there already
+				_ = cmd.RegisterFlagCompletionFunc(flag, fixedWords(words)) // fails only when it is there already
 			}
 		}
 		if cmd.Flags().Lookup("on-unavailable") != nil {
-			_ = cmd.RegisterFlagCompletionFunc("on-unavailable", fixed(func() []string { return []string{"neutral", "deny"} }))
+			_ = cmd.RegisterFlagCompletionFunc("on-unavailable", fixedWords(func() []string { return []string{"neutral", "deny"} }))
 		}
 	}
 }
 
 type completer = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
 
-func fixed(words func() []string) completer {
+func fixedWords(words func() []string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return words(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // wordsOf completes the arguments by the names in the usage line.
-func (w *world) wordsOf(cmd *cobra.Command) completer {
+func wordsOf(app *cmdutil.App, cmd *cobra.Command) completer {
 	_, line, _ := strings.Cut(cmd.Use, " ")
 	var places []string
 	for _, word := range strings.Fields(line) {
@@ -66,7 +69,7 @@ func (w *world) wordsOf(cmd *cobra.Command) completer {
 		if len(args) >= len(places) && !strings.HasSuffix(place, "…") {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		words, known := w.wordsFor(cmd, strings.TrimSuffix(place, "…"), args)
+		words, known := wordsFor(app, cmd, strings.TrimSuffix(place, "…"), args)
 		if !known {
 			return nil, cobra.ShellCompDirectiveDefault // perhaps a file
 		}
@@ -76,24 +79,24 @@ func (w *world) wordsOf(cmd *cobra.Command) completer {
 	}
 }
 
-func (w *world) wordsFor(cmd *cobra.Command, place string, args []string) (words []string, known bool) {
+func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string) (words []string, known bool) {
 	switch place {
 	case "AGENT":
 		switch cmd.Name() {
 		case "run":
-			if c, err := w.catalogue(); err == nil {
+			if c, err := app.Catalogue(); err == nil {
 				words = launch.Can(c.Agents())
 			}
 		case "install", "uninstall", "doctor":
-			words = w.agentsWhere(func(a *agent.Agent) bool { return a.Install != nil })
+			words = agentsWhere(app, func(a *agent.Agent) bool { return a.Install != nil })
 		default:
-			words = w.agentNames()
+			words = agentNames(app)
 		}
 		return words, true
 	case "EVENT":
-		return w.eventNames(args[0]), true
+		return eventNames(app, args[0]), true
 	case "SESSION":
-		return w.sessionWords(), true
+		return sessionWords(app), true
 	case "SHELL":
 		return []string{"bash", "zsh", "fish"}, true
 	case "KEY":
@@ -119,12 +122,12 @@ func (w *world) wordsFor(cmd *cobra.Command, place string, args []string) (words
 	return nil, false
 }
 
-func (w *world) agentNames() []string {
-	return w.agentsWhere(func(*agent.Agent) bool { return true })
+func agentNames(app *cmdutil.App) []string {
+	return agentsWhere(app, func(*agent.Agent) bool { return true })
 }
 
-func (w *world) agentsWhere(fits func(*agent.Agent) bool) (names []string) {
-	c, err := w.catalogue()
+func agentsWhere(app *cmdutil.App, fits func(*agent.Agent) bool) (names []string) {
+	c, err := app.Catalogue()
 	if err != nil {
 		return nil // completing is no place for complaints
 	}
@@ -136,8 +139,8 @@ func (w *world) agentsWhere(fits func(*agent.Agent) bool) (names []string) {
 	return names
 }
 
-func (w *world) eventNames(of string) (names []string) {
-	c, err := w.catalogue()
+func eventNames(app *cmdutil.App, of string) (names []string) {
+	c, err := app.Catalogue()
 	if err != nil {
 		return nil
 	}
@@ -150,8 +153,8 @@ func (w *world) eventNames(of string) (names []string) {
 }
 
 // sessionWords are the sessions of a running hub, their titles beside them.
-func (w *world) sessionWords() (words []string) {
-	c, err := w.running()
+func sessionWords(app *cmdutil.App) (words []string) {
+	c, err := app.RunningHub()
 	if err != nil {
 		return nil
 	}
@@ -162,7 +165,7 @@ func (w *world) sessionWords() (words []string) {
 		return nil
 	}
 	for _, s := range list {
-		if plainName(s.ID) { // it is typed into a shell
+		if cmdutil.PlainName(s.ID) { // it is typed into a shell
 			words = append(words, s.ID+"\t"+termsafe.Line(strings.TrimSpace(s.Agent+" "+s.Title), 60))
 		}
 	}
@@ -170,16 +173,16 @@ func (w *world) sessionWords() (words []string) {
 }
 
 // hooksWords completes `hooks AGENT VERB …`, whose verbs come second.
-func (w *world) hooksWords(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return append(w.agentNames(), "import"), cobra.ShellCompDirectiveNoFileComp
+		return append(agentNames(app), "import"), cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "import":
 		return []string{"claude"}, cobra.ShellCompDirectiveDefault
 	case len(args) == 1:
 		return []string{"discover", "list", "add", "remove", "set", "handle"}, cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):
-		return append(w.eventNames(args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
+		return append(eventNames(app, args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
 	}
 	return nil, cobra.ShellCompDirectiveDefault
 }

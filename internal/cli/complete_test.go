@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/gen/man"
 )
 
@@ -76,7 +77,7 @@ func TestShellsTakeTheCompletions(t *testing.T) {
 // TestManPages: there is one for each command that is no secret, and groff,
 // where it is here, has nothing to say about any.
 func TestManPages(t *testing.T) {
-	root := newRoot(&world{})
+	root := newRoot(&cmdutil.App{})
 	pages := man.Pages(root, "1.2.3")
 	var names []string
 	for _, p := range pages {

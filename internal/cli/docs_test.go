@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/pflag"
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
 // Every command that the pages show is one the program takes: it exists, has
@@ -126,7 +128,7 @@ func calls(line string) [][]string {
 
 // takes says what is wrong with arguments; named says that some may be missing.
 func takes(args []string, named bool) error {
-	root := newRoot(&world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	root := newRoot(&cmdutil.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 	root.InitDefaultCompletionCmd(args...)
 	cmd, rest, err := root.Find(args)
 	if err != nil {

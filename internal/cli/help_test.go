@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
 // everyCommand calls do for every command a person can run.
@@ -24,13 +26,13 @@ func everyCommand(t *testing.T, do func(t *testing.T, cmd *cobra.Command)) {
 			}
 		}
 	}
-	walk(newRoot(&world{}))
+	walk(newRoot(&cmdutil.App{}))
 }
 
 // call runs the program in this process.
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	code = run(&world{args: args, stdin: strings.NewReader(""), stdout: &out, stderr: &err})
+	code = runCommandLine(&cmdutil.App{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &err})
 	return code, out.String(), err.String()
 }
 
@@ -65,7 +67,7 @@ func TestExamples(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, cmd.Example)
 		}
-		root := newRoot(&world{})
+		root := newRoot(&cmdutil.App{})
 		seen := 0
 		syntax.Walk(file, func(node syntax.Node) bool {
 			c, ok := node.(*syntax.CallExpr)
@@ -115,7 +117,7 @@ func TestUnknownFlags(t *testing.T) {
 		}
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--no-such-flag")
 		code, out, errs := call(args...)
-		if code != exitUsage || out != "" {
+		if code != cmdutil.ExitUsage || out != "" {
 			t.Errorf("exit code %d, stdout %q", code, out)
 		}
 		if !strings.HasPrefix(errs, "hookmux: unknown flag: --no-such-flag; see `") || strings.Count(errs, "\n") != 1 {
@@ -125,7 +127,7 @@ func TestUnknownFlags(t *testing.T) {
 }
 
 func TestExitCodesAreNeverBlock(t *testing.T) {
-	if slices.Contains([]int{exitOK, exitError, exitUsage, exitNoHub, exitDenied}, 2) {
+	if slices.Contains([]int{cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitUsage, cmdutil.ExitNoHub, cmdutil.ExitDenied}, 2) {
 		t.Error("2 is what agents read as \"block\"")
 	}
 }

@@ -1,17 +1,19 @@
-// Package cli is the program people run: one file per verb with its flags and
-// words; behaviour is in the packages below.
+// Package cli is the program people run. It composes the tree of commands; the
+// packages below it have one file per verb, with its flags and words. Behaviour
+// is in the packages that the verbs call.
 package cli
 
 import (
 	"os"
 
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Main runs the verb that the process was started with and returns its exit code.
 func Main() int {
-	return run(&world{
-		args: os.Args[1:], environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		table: proc.System(),
+	return runCommandLine(&cmdutil.App{
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Table: proc.System(),
 	})
 }

@@ -6,17 +6,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/gen/man"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
 // manCommand writes the manual pages; for those who make packages.
-func (w *world) manCommand() *cobra.Command {
+func manCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "man-pages FOLDER",
 		Short:  "Write the manual pages into a folder",
 		Long:   "Writes a manual page for each command into a folder, for packages.",
-		Hidden: true, Example: "  hookmux man-pages /usr/local/share/man/man1", Args: exactly("FOLDER"),
+		Hidden: true, Example: "  hookmux man-pages /usr/local/share/man/man1", Args: cmdutil.ExactArgs("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

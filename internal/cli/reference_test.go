@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
 const referenceFile = "../../docs/commands.md"
@@ -20,7 +22,7 @@ func TestReference(t *testing.T) {
 	b.WriteString("# Commands\n\nWritten from the program's own help (`HOOKMUX_UPDATE=1 go test ./internal/cli -run TestReference`).\n\n" +
 		"Exit codes: 0 fine, 1 it failed or (`status`) something is wrong, 64 wrong arguments, 69 no hub, 77 refused because of who asked. " +
 		"Never 2: agents read it as \"block\". `hookmux run` and `hooks … handle` exit as the agent or the answer does.\n")
-	root := newRoot(&world{stdin: strings.NewReader(""), stdout: &b, stderr: &b})
+	root := newRoot(&cmdutil.App{Stdin: strings.NewReader(""), Stdout: &b, Stderr: &b})
 	describe(&b, root)
 	if os.Getenv("HOOKMUX_UPDATE") != "" {
 		if err := os.WriteFile(referenceFile, b.Bytes(), 0o644); err != nil {

@@ -2,104 +2,60 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
-	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/cli/agents"
+	"github.com/hookmux/hookmux/internal/cli/answer"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/hubcmd"
+	"github.com/hookmux/hookmux/internal/cli/see"
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// world is everything a run of the program touches besides the hub.
-type world struct {
-	args    []string
-	environ []string
-	stdin   io.Reader
-	stdout  io.Writer
-	stderr  io.Writer
-	table   proc.Table // who is who, for the hub's authority
-}
-
-func (w *world) getenv(name string) string {
-	for i := len(w.environ) - 1; i >= 0; i-- {
-		if key, value, ok := strings.Cut(w.environ[i], "="); ok && key == name {
-			return value
-		}
-	}
-	return ""
-}
-
-// Exit codes. 2 is never used: agents read it as "block".
-const (
-	exitOK     = 0
-	exitError  = 1
-	exitUsage  = 64 // wrong arguments
-	exitNoHub  = 69
-	exitDenied = 77 // refused because of who asked
-)
-
-// codeError ends the program with a code of its own; an empty message was
-// said already.
-type codeError struct {
-	code int
-	msg  string
-}
-
-func (e *codeError) Error() string { return e.msg }
-
-func usage(format string, args ...any) error {
-	return &codeError{exitUsage, fmt.Sprintf(format, args...)}
-}
-
-func run(w *world) int {
+func runCommandLine(app *cmdutil.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	w.refreshShim()
-	root := newRoot(w)
-	root.SetArgs(w.args)
-	root.SetIn(w.stdin)
-	root.SetOut(w.stdout)
-	root.SetErr(w.stderr)
+	agents.RefreshShim(app)
+	root := newRoot(app)
+	root.SetArgs(app.Args)
+	root.SetIn(app.Stdin)
+	root.SetOut(app.Stdout)
+	root.SetErr(app.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitOK
+		return cmdutil.ExitOK
 	}
-	code := exitError
-	var own *codeError
+	code := cmdutil.ExitFailed
+	var own *cmdutil.CodeError
 	var refused *client.RefusedError
 	var answer *wire.Error
 	switch {
 	case errors.As(err, &own):
-		code = own.code
+		code = own.Code
 	case errors.As(err, &refused):
-		code = exitDenied
+		code = cmdutil.ExitDenied
 	case errors.As(err, &answer) && answer.Code == wire.CodeParams:
-		code = exitUsage
+		code = cmdutil.ExitUsage
 	case errors.Is(err, client.ErrNoHub):
-		code = exitNoHub
+		code = cmdutil.ExitNoHub
 	}
 	if msg := err.Error(); msg != "" {
-		fmt.Fprintln(w.stderr, "hookmux: "+termsafe.Text(msg))
+		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(msg))
 	}
 	return code
 }
 
-func newRoot(w *world) *cobra.Command {
+func newRoot(app *cmdutil.App) *cobra.Command {
 	var root *cobra.Command
 	root = &cobra.Command{
 		Use:   "hookmux",
@@ -115,7 +71,7 @@ the agent's own words.`,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return noCommand(root, args[0])
+				return cmdutil.UnknownCommand(root, args[0])
 			}
 			return nil
 		},
@@ -123,24 +79,24 @@ the agent's own words.`,
 	}
 	root.SetVersionTemplate("hookmux {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%v; see `%s --help`", err, cmd.CommandPath())
+		return cmdutil.UsageError("%v; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		w.runCommand(), w.watchCommand(), w.logCommand(), w.explainCommand(), w.statusCommand(),
-		w.offCommand(), w.onCommand(), w.configCommand(), w.hooksCommand(), w.guardCommand(),
-		w.trustCommand(), w.untrustCommand(), w.statsCommand(), w.verifyCommand(), w.hubCommand(),
-		w.installCommand(), w.uninstallCommand(), w.doctorCommand(), w.shellInitCommand(), w.manCommand(), w.tmuxCommand(),
-		w.psCommand(), w.showCommand(), w.jumpCommand(), w.renameCommand(), w.resumeCommand(), w.forgetCommand(), w.sendCommand(),
-		w.feedCommand(), w.approveCommand(), w.denyCommand(), w.answerCommand(), w.planCommand(), w.releaseCommand(),
-		w.allowCommand(), w.awayCommand(), w.backCommand(), w.moduleCommand(),
+		agents.RunCommand(app), see.WatchCommand(app), see.LogCommand(app), guardcmd.ExplainCommand(app), see.StatusCommand(app),
+		guardcmd.OffCommand(app), guardcmd.OnCommand(app), guardcmd.ConfigCommand(app), guardcmd.HooksCommand(app), guardcmd.GuardCommand(app),
+		guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), see.StatsCommand(app), agents.VerifyCommand(app), hubcmd.HubCommand(app),
+		agents.InstallCommand(app), agents.UninstallCommand(app), agents.DoctorCommand(app), agents.ShellInitCommand(app), manCommand(app), agents.TmuxCommand(app),
+		see.PsCommand(app), see.ShowCommand(app), see.JumpCommand(app), see.RenameCommand(app), agents.ResumeCommand(app), see.ForgetCommand(app), see.SendCommand(app),
+		answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app), answer.PlanCommand(app), answer.ReleaseCommand(app),
+		answer.AllowCommand(app), answer.AwayCommand(app), answer.BackCommand(app), guardcmd.ModuleCommand(app),
 	)
-	w.complete(root)
+	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
 		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
-				return noCommand(cmd, rest[0])
+				return cmdutil.UnknownCommand(cmd, rest[0])
 			}
 			cmd.InitDefaultHelpFlag()
 			cmd.InitDefaultVersionFlag()
@@ -148,107 +104,4 @@ the agent's own words.`,
 		},
 	})
 	return root
-}
-
-// noCommand names what was probably meant.
-func noCommand(parent *cobra.Command, name string) error {
-	parent.SuggestionsMinimumDistance = 2
-	if near := parent.SuggestionsFor(name); len(near) > 0 {
-		return usage("there is no command %q; did you mean %q?", name, near[0])
-	}
-	return usage("there is no command %q; `%s --help` lists them", name, parent.CommandPath())
-}
-
-// group is for a command whose first argument must be a subcommand.
-func group(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return noCommand(cmd, args[0])
-	}
-	return nil
-}
-
-// exactly makes a wrong number of arguments a usage error that names them.
-func exactly(names ...string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < len(names) {
-			return usage("%s is missing; see `%s --help`", strings.Join(names[len(args):], " and "), cmd.CommandPath())
-		}
-		if len(args) > len(names) {
-			return usage("%q is too much; see `%s --help`", args[len(names)], cmd.CommandPath())
-		}
-		return nil
-	}
-}
-
-func (w *world) dirs() (paths.Dirs, error) { return paths.Find(w.getenv) }
-
-// hub gives a client of a running hub, starting one when there is none.
-func (w *world) hub(ctx context.Context) (*client.Client, error) {
-	dirs, err := w.dirs()
-	if err != nil {
-		return nil, err
-	}
-	c := &client.Client{Socket: dirs.Socket()}
-	if _, err := c.Info(ctx); err == nil {
-		return c, nil
-	} else if !errors.Is(err, client.ErrNoHub) && !hungUp(err) {
-		return nil, err
-	}
-	if err := w.startHub(ctx, dirs, c); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// hungUp: the hub that took the call died or stopped over it; the next one is
-// asked.
-func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
-}
-
-func (w *world) startHub(ctx context.Context, dirs paths.Dirs, c *client.Client) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	until := time.Now().Add(10 * time.Second)
-	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: w.environ}, until, func() error {
-		_, err := c.Info(ctx)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("the hub does not start: %w; its log is %s", err, dirs.Log())
-	}
-	return nil
-}
-
-// running gives a client only if a hub runs already.
-func (w *world) running() (*client.Client, error) {
-	dirs, err := w.dirs()
-	if err != nil {
-		return nil, err
-	}
-	return &client.Client{Socket: dirs.Socket()}, nil
-}
-
-// style has colours only on a terminal that wants them.
-func (w *world) style() text.Style {
-	f, ok := w.stdout.(*os.File)
-	return text.Style{Color: ok && term.IsTerminal(int(f.Fd())) && w.getenv("NO_COLOR") == "" && w.getenv("TERM") != "dumb"}
-}
-
-func (w *world) printJSON(v any) error {
-	enc := json.NewEncoder(w.stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
-func (w *world) say(format string, args ...any) { fmt.Fprintf(w.stdout, format+"\n", args...) }
-func (w *world) cwd() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
 }

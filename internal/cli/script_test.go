@@ -23,6 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -133,7 +134,7 @@ func (h home) env() []string {
 }
 
 func (h home) dirs() (paths.Dirs, error) {
-	return paths.Find((&world{environ: h.env()}).getenv)
+	return paths.Find((&cmdutil.App{Environ: h.env()}).Getenv)
 }
 
 // end stops the hub as a system would and leaves nothing behind.

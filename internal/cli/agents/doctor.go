@@ -1,0 +1,155 @@
+package agents
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// DoctorCommand is `hookmux doctor`.
+func DoctorCommand(app *cmdutil.App) *cobra.Command {
+	var fix, yes, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [AGENT…]",
+		Short: "Find out what is wrong, and how to mend it",
+		Long: `Proves for each agent that its hooks are there, whole, in the file that counts,
+trusted and not switched off, runs its hook with nearly no environment and watches
+it arrive at the hub, and says which events ever came. Every finding names the
+command that mends it; --fix runs those that only touch what hookmux wrote, shows
+what it changes, and asks before an agent is told to trust hooks. Exit code 0 when
+nothing is wrong, 1 otherwise.`,
+		Example: "  hookmux doctor\n  hookmux doctor codex --fix",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return examineAgents(cmd.Context(), app, args, fix, yes, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&fix, "fix", false, "mend what hookmux wrote itself")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: do not ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, yes, asJSON bool) error {
+	c, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	agents, err := findAgents(app, c, args)
+	if err != nil {
+		return err
+	}
+	h, err := installHost(app)
+	if err != nil {
+		return err
+	}
+	h.Known = c.Agents()
+	if len(args) == 0 {
+		for _, found := range h.Find(c.Agents()) {
+			agents = append(agents, found.Agent)
+		}
+	}
+	d := &install.Doctor{Host: h, All: c.Agents(), Hooks: func(a *agent.Agent, cwd string) ([]install.ListedHook, error) {
+		return appServer(app, a, cwd).Hooks(cwd)
+	}}
+	if hub, err := app.ConnectHub(ctx); err == nil {
+		d.Hub = hub
+	} else {
+		d.HubError = err
+	}
+	findings := d.Examine(ctx, agents, len(args) > 0)
+	if fix {
+		if err := personOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
+			return err
+		}
+		disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+		if !asJSON {
+			disk.Show = &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home}
+		}
+		mended, err := d.Mend(findings, mayTrust(app, d.Trusts(findings), yes, asJSON), disk)
+		if err != nil {
+			return err
+		}
+		if mended {
+			app.Tell(d.Said)
+			findings = d.Examine(ctx, agents, len(args) > 0)
+		}
+	}
+	return sayFindings(app, findings, asJSON)
+}
+
+// mayTrust asks for each agent whether it may be told to trust our hooks.
+// Without a yes, or anybody to give it, the rest is mended and this is left.
+func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) func(string) bool {
+	may := map[string]bool{}
+	in, ok := app.Stdin.(*os.File)
+	ask := !asJSON && ok && term.IsTerminal(int(in.Fd()))
+	for _, a := range agents {
+		switch {
+		case yes:
+			may[a.Name] = true
+		case ask:
+			fmt.Fprintf(app.Stdout, "%s is told to trust hookmux's own hooks, and only those. Do it? [y/N] ", a.Title)
+			answer, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+			word := strings.ToLower(strings.TrimSpace(answer))
+			may[a.Name] = word == "y" || word == "yes"
+		default:
+			app.Tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in a terminal, or add --yes", a.Title)})
+		}
+	}
+	return func(name string) bool { return may[name] }
+}
+
+func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) error {
+	bad := 0
+	for _, f := range findings {
+		if f.Level == install.Bad {
+			bad++
+		}
+	}
+	if asJSON {
+		if err := app.PrintJSON(map[string]any{"ok": bad == 0, "findings": findings}); err != nil {
+			return err
+		}
+	} else {
+		style, last := app.Style(), ""
+		for _, f := range findings {
+			if f.Agent != last {
+				app.Say("%s", f.Agent)
+				last = f.Agent
+			}
+			mark, colour := "✓", "32"
+			switch f.Level {
+			case install.Bad:
+				mark, colour = "✗", "31"
+			case install.Note:
+				mark, colour = "–", "33"
+			}
+			if style.Color {
+				mark = "\x1b[" + colour + "m" + mark + "\x1b[0m"
+			}
+			app.Say("  %s %s", mark, termsafe.Text(f.What))
+			if f.Fix != "" {
+				app.Say("    %s", termsafe.Text(f.Fix))
+			}
+		}
+	}
+	switch {
+	case bad > 0:
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	case len(findings) == 0 && !asJSON:
+		return errors.New("no agent was found on PATH or by its config; name one")
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package agents
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/launch"
+)
+
+// planOverlay is the config folder for an agent that passes over hooks on its
+// command line; nil for those that do not, and where that cannot be found out.
+func planOverlay(app *cmdutil.App, a *agent.Agent, program string) *launch.Overlay {
+	spec := a.Launch.Overlay
+	dirs, err := app.Dirs()
+	if spec == nil || err != nil {
+		return nil
+	}
+	state := filepath.Join(dirs.State, "overlay")
+	user := agent.HookFile{Path: spec.Dir + "/" + spec.File, Env: spec.Env}.Resolve(dirs.Home, "", app.Getenv)
+	over := &launch.Overlay{User: filepath.Dir(user), Dir: filepath.Join(state, a.Name), File: spec.File}
+	if over.User == over.Dir || !passesOver(app, a, program, filepath.Join(state, a.Name+".json")) {
+		return nil // a session inside of one has it already
+	}
+	over.Merge = func(own []byte) ([]byte, error) {
+		h, err := installHost(app)
+		if err != nil {
+			return nil, err
+		}
+		return h.WithHooks(a, own)
+	}
+	return over
+}
+
+// probed is what was found out about a program; another file, or another date,
+// is another program.
+type probed struct {
+	Program    string    `json:"program"`
+	Size       int64     `json:"size"`
+	Time       time.Time `json:"time"`
+	PassesOver bool      `json:"passesOver"`
+}
+
+// passesOver asks an agent, once for each version, whether it sees a hook that
+// is given on its command line.
+func passesOver(app *cmdutil.App, a *agent.Agent, program, file string) bool {
+	info, err := os.Stat(program)
+	if err != nil {
+		return false
+	}
+	is := probed{Program: program, Size: info.Size(), Time: info.ModTime().UTC()}
+	if data, err := os.ReadFile(file); err == nil {
+		var was probed
+		if json.Unmarshal(data, &was) == nil && was.Program == is.Program && was.Size == is.Size && was.Time.Equal(is.Time) {
+			return was.PassesOver
+		}
+	}
+	server := install.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"}, Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
+	hooks, err := server.Hooks(app.Cwd())
+	if err != nil {
+		return false // it cannot be asked: what it takes today is believed
+	}
+	is.PassesOver = !slices.ContainsFunc(hooks, func(h install.ListedHook) bool { return strings.Contains(h.Command, "hookmux-probe") })
+	if data, err := json.Marshal(is); err == nil {
+		_ = edit.Store(file, append(data, '\n')) // else it is asked again
+	}
+	return is.PassesOver
+}
+
+// launchOver runs an agent with an overlay and ends as it ended.
+func launchOver(app *cmdutil.App, l *launchPlan) error {
+	told, err := l.overlay.Prepare()
+	app.Tell(told)
+	if err != nil {
+		return cmdutil.UsageError("%v; correct it, or start %s without hookmux", err, l.agent.Title)
+	}
+	env := slices.DeleteFunc(launch.Environ(app.Environ, l.active), func(v string) bool { return strings.HasPrefix(v, l.env+"=") })
+	code, told, err := l.overlay.RunOver(l.program, l.argv, append(env, l.env+"="+l.overlay.Dir))
+	app.Tell(told)
+	if err != nil {
+		return cmdutil.FailWith(cmdutil.ExitNotRunnable, fmt.Sprintf("%s: %v", l.program, err))
+	}
+	if code != 0 {
+		return cmdutil.Exit(code)
+	}
+	return nil
+}

@@ -1,0 +1,58 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// shellInitMux0 exports what mux0's clients look for. They never start a hub,
+// so it is started here.
+func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
+	shell := strings.TrimPrefix(filepath.Base(app.Getenv("SHELL")), "-")
+	if len(args) > 0 {
+		shell = args[0]
+		if _, err := shellInit(shell, nil); err != nil {
+			return err
+		}
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	if _, err := app.ConnectHub(ctx); err != nil {
+		// The shell must come up all the same.
+		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Line(err.Error(), 300))
+	}
+	tty := ""
+	if app.Table != nil {
+		if p, err := app.Table.Lookup(os.Getpid()); err == nil {
+			tty = p.TTY
+		}
+	}
+	id, err := launch.TerminalID(filepath.Join(dirs.State, "terminals.json"), tty)
+	if err != nil {
+		return err
+	}
+	form := "export %s=%s\n"
+	if shell == "fish" {
+		form = "set -gx %s %s\n"
+	}
+	fmt.Fprintf(app.Stdout, form, "MUX0_HOOK_SOCK", shellQuote(dirs.Socket(), shell == "fish"))
+	fmt.Fprintf(app.Stdout, form, "MUX0_TERMINAL_ID", id)
+	return nil
+}
+
+// shellQuote is one word for a shell, whatever is in it.
+func shellQuote(s string, fish bool) string {
+	if fish {
+		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

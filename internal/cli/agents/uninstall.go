@@ -1,0 +1,98 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// UninstallCommand is `hookmux uninstall`.
+func UninstallCommand(app *cmdutil.App) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall [AGENT…]",
+		Short: "Take hookmux's hooks out of agents' config",
+		Long: `Takes out exactly what install put in, of all agents or of those that are named,
+in your files and in every project. A file that nobody else changed gets back its
+old bytes; from others only hookmux's own entries go. They are recognised by their
+command, also where no record of the installation is left.`,
+		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
+		RunE:    func(cmd *cobra.Command, args []string) error { return uninstallHooks(cmd.Context(), app, &f, args) },
+	}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
+	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args []string) error {
+	c, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	agents, err := findAgents(app, c, args)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		agents = c.Agents()
+	}
+	if !f.dryRun {
+		if err := personOnly(ctx, app, c, wire.MethodUninstall, true); err != nil {
+			return err
+		}
+	}
+	h, err := uninstallHost(app)
+	if err != nil {
+		return err
+	}
+	h.Known = c.Agents()
+	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f, "Take this out?")
+	if err != nil || !done {
+		return err
+	}
+	if f.asJSON {
+		err = app.PrintJSON(map[string]any{"agents": emptyNotNil(plan.Agents), "notes": emptyNotNil(plan.Notes), "left": emptyNotNil(plan.Left), "files": plan.Files()})
+	} else {
+		sayTakenOut(app, h, plan)
+	}
+	if err == nil && len(plan.Left) > 0 {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return err
+}
+
+func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
+	if len(plan.Agents) == 0 && len(plan.Left) == 0 {
+		app.Say("there was nothing of hookmux to take out")
+	}
+	for _, a := range plan.Agents {
+		path := termsafe.Text(install.Short(h.Dirs.Home, a.Path))
+		if a.Changed {
+			app.Say("%s: taken out of %s", a.Name, path)
+		} else {
+			app.Say("%s: %s held nothing of hookmux any more; its record is gone too", a.Name, path)
+		}
+	}
+	for _, path := range plan.Left {
+		app.Say("%s: hookmux is still in it", termsafe.Text(install.Short(h.Dirs.Home, path)))
+	}
+}
+
+// uninstallHost does without hookmux-hook: it may be gone already.
+func uninstallHost(app *cmdutil.App) (*install.Host, error) {
+	if h, err := installHost(app); err == nil {
+		return h, nil
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	return &install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv}, nil
+}

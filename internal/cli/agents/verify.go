@@ -1,0 +1,216 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/verify"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+)
+
+type verifyFlags struct {
+	json, mine, keep, list bool
+	record                 string
+	checks                 []string
+}
+
+// VerifyCommand is `hookmux verify`.
+func VerifyCommand(app *cmdutil.App) *cobra.Command {
+	var f verifyFlags
+	cmd := &cobra.Command{
+		Use:   "verify [AGENT…]",
+		Short: "Ask your own agents whether hooks really work with them",
+		Long: `Runs your own agent programs against a scripted model in a throw-away home and
+watches what really happens: does a refusal stop the tool, does the model read
+the reason, does a changed command run, do events arrive? No account, no tokens,
+none of your files touched.
+
+✓ holds, ✗ does not hold, – could not be proven (the report says why). Below each
+✗ stands what was seen, what it is likely about, and the command to go on with.
+Exit code 1 when something that hookmux claims about an agent does not hold.
+
+AGENT is a name, or the path of the agent's program; without one every agent on
+PATH is asked.`,
+		Example: `  hookmux verify                       # every agent found here
+  hookmux verify claude codex --json   # for programs
+  hookmux verify claude --mine         # with a copy of your own config of it, without credentials; your own hooks run
+  hookmux verify claude --keep         # keep payloads, answers, screens for a bug report
+  hookmux verify codex --check PreToolUse.deny`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				return listChecks(app, f.json)
+			}
+			return verifyAgents(cmd.Context(), app, args, &f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, launches, headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
+	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for credentials; hooks in it run")
+	flags.BoolVar(&f.keep, "keep", false, "keep everything that was seen, and say where")
+	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
+	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both (PreToolUse.deny); may be repeated")
+	flags.BoolVar(&f.list, "list", false, "list the checks and what each proves")
+	return cmd
+}
+
+func listChecks(app *cmdutil.App, asJSON bool) error {
+	if asJSON {
+		type row struct {
+			ID       string `json:"id"`
+			Proves   string `json:"proves"`
+			Saboteur string `json:"saboteur"`
+		}
+		var rows []row
+		for _, c := range verify.Checks() {
+			rows = append(rows, row{c.ID, c.Proves, c.Saboteur.What})
+		}
+		return app.PrintJSON(rows)
+	}
+	for _, c := range verify.Checks() {
+		app.Say("%-18s %s", c.ID, c.Proves)
+	}
+	return nil
+}
+
+func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *verifyFlags) error {
+	if err := verify.KnowsChecks(f.checks); err != nil {
+		return cmdutil.UsageError("%v", err)
+	}
+	if f.record != "" && len(f.checks) > 0 {
+		return cmdutil.UsageError("--record: a record of some checks would pass for one of all; leave --check out")
+	}
+	isolation := verify.InNamespace
+	if verify.Inside(app.Getenv) {
+		if err := verify.Enter(); err != nil {
+			return err
+		}
+	} else {
+		// Unknown names are told before anything is started.
+		if _, err := verifyTargets(app, names); err != nil {
+			return err
+		}
+		second := verify.Isolate(app.Args, app.Environ)
+		if second.Ran {
+			if second.Code != cmdutil.ExitOK {
+				return cmdutil.Exit(second.Code)
+			}
+			return nil
+		}
+		isolation = verify.BehindProxies + " (" + second.Why + ")"
+	}
+	targets, err := verifyTargets(app, names)
+	if err != nil {
+		return err
+	}
+	_, hook, err := ownPrograms()
+	if err != nil {
+		return err
+	}
+	o := verify.Options{
+		Targets: targets, Bin: filepath.Dir(hook), Checks: f.checks, Keep: f.keep, Record: f.record, Isolation: isolation,
+		Progress: func(line string) { fmt.Fprintln(app.Stderr, termsafe.Text(line)) },
+	}
+	if f.mine {
+		dirs, err := app.Dirs()
+		if err != nil {
+			return err
+		}
+		o.Mine = &verify.Mine{Home: dirs.Home, Project: app.Cwd(), Getenv: app.Getenv}
+	}
+	report, err := verify.Run(ctx, o)
+	if ctx.Err() != nil {
+		said := "interrupted; what was started has been ended, what was laid out removed"
+		if report != nil && report.Kept != "" {
+			said = "interrupted; what was started has been ended; what was seen so far is in " + report.Kept
+		}
+		return cmdutil.FailWith(cmdutil.ExitFailed, said)
+	}
+	if err != nil {
+		return err
+	}
+	if f.json {
+		err = app.PrintJSON(report)
+	} else {
+		report.Text(app.Stdout, app.Style().Color)
+	}
+	if err == nil && report.Failed() {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return err
+}
+
+// verifyTargets finds the programs. Without names every agent that is there.
+func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
+	var out []verify.Target
+	if len(names) == 0 {
+		for _, name := range verify.Drivers() {
+			t, err := verifyTarget(app, name)
+			if errors.Is(err, launch.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, t)
+		}
+		if len(out) == 0 {
+			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+strings.Join(verify.Drivers(), ", ")+"); give the path of one")
+		}
+		return out, nil
+	}
+	for _, name := range names {
+		t, err := verifyTarget(app, name)
+		if errors.Is(err, launch.ErrNotFound) {
+			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, err.Error())
+		}
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(out, func(had verify.Target) bool { return had.Name == t.Name && slices.Equal(had.In.Argv, t.In.Argv) }) {
+			continue // named twice
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
+	program := ""
+	if strings.ContainsRune(name, filepath.Separator) {
+		program, name = name, filepath.Base(name)
+	}
+	if a, ok := agent.Builtin().Agent(name); ok {
+		name = a.Name
+	}
+	driver, ok := verify.Drive(name)
+	if !ok {
+		return verify.Target{}, cmdutil.UsageError("%s: no such agent; hookmux verify knows %s", name, strings.Join(verify.Drivers(), ", "))
+	}
+	if program == "" {
+		program = driver.Program
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return verify.Target{}, err
+	}
+	found, err := launch.Find(launch.Search{Agent: name, Program: program, Path: app.Getenv("PATH"), Self: self})
+	if err != nil {
+		return verify.Target{}, err
+	}
+	real, err := filepath.EvalSymlinks(found.Program)
+	if err != nil {
+		return verify.Target{}, err
+	}
+	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(real), Argv: []string{found.Program}}}, nil
+}

@@ -1,0 +1,123 @@
+package answer
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// AnswerCommand is `hookmux answer`.
+func AnswerCommand(app *cmdutil.App) *cobra.Command {
+	var text string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "answer ID OPTION…|--text TEXT",
+		Short: "Answer a question of an agent",
+		Long: `Answers with options, by label or by number, or in your own words. Where the
+agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=b.`,
+		Example: "  hookmux answer kw4m Postgres\n  hookmux answer kw4m 1=2 2='own words'\n  hookmux answer kw4m --text 'neither, use files'",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.UsageError("ID is missing; see `%s --help`", cmd.CommandPath())
+			}
+			if len(args) == 1 && text == "" {
+				return cmdutil.UsageError("an answer is missing; see `%s --help`", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, item, err := findRequest(cmd.Context(), app, args[0])
+			if err != nil {
+				return err
+			}
+			if item.Status == "pending" && item.Kind != "question" {
+				return cmdutil.UsageError("%s is no question; `hookmux feed` shows how to answer it", item.ID)
+			}
+			answers, err := answersOf(item.Questions, args[1:], text)
+			if err != nil {
+				return err
+			}
+			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "answer", Answers: answers, SHA256: item.SHA256}, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&text, "text", "", "your own words, for a single question")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by}")
+	return cmd
+}
+
+// answersOf puts words beside questions: all of them beside a single one, else
+// each beside the question it names, or one for each in their order.
+func answersOf(questions []event.Inquiry, words []string, text string) ([]event.QuestionAnswer, error) {
+	if len(questions) <= 1 {
+		if err := areOptions(questions, words); err != nil {
+			return nil, err
+		}
+		return []event.QuestionAnswer{{Options: words, Text: text}}, nil
+	}
+	if text != "" {
+		return nil, cmdutil.UsageError("there are %d questions; say 1='own words' and so on", len(questions))
+	}
+	answers := make([]event.QuestionAnswer, len(questions))
+	for i, q := range questions {
+		answers[i] = event.QuestionAnswer{ID: q.ID, Question: q.Text}
+	}
+	named := 0
+	for _, word := range words {
+		number, option, ok := strings.Cut(word, "=")
+		n, err := strconv.Atoi(number)
+		if ok && err == nil && n >= 1 && n <= len(questions) {
+			answers[n-1].Options = append(answers[n-1].Options, option)
+			named++
+		}
+	}
+	switch {
+	case named == len(words):
+	case named > 0:
+		return nil, cmdutil.UsageError("say for each answer which question it is for: 1=… 2=…")
+	case len(words) != len(questions):
+		return nil, cmdutil.UsageError("%d answers do not fit %d questions; say 1=… 2=…", len(words), len(questions))
+	default:
+		for i, word := range words {
+			answers[i].Options = []string{word}
+		}
+	}
+	var given []event.QuestionAnswer
+	for i := range answers {
+		if len(answers[i].Options) > 0 {
+			given = append(given, answers[i])
+		}
+	}
+	return given, nil
+}
+
+// areOptions: a word that is none of the options is a slip, not an answer;
+// own words have a flag.
+func areOptions(questions []event.Inquiry, words []string) error {
+	if len(questions) == 0 || len(questions[0].Options) == 0 {
+		return nil
+	}
+	q := questions[0]
+	var labels []string
+	for _, o := range q.Options {
+		labels = append(labels, termsafe.Line(o.Label, 60))
+	}
+	for _, word := range words {
+		_, number := strconv.Atoi(word)
+		fits := func(o event.Option) bool { return strings.EqualFold(o.Label, word) || o.Value != "" && o.Value == word }
+		if number == nil || slices.ContainsFunc(q.Options, fits) {
+			continue
+		}
+		if q.Free {
+			return cmdutil.UsageError("%q is none of %s; own words go with --text", word, strings.Join(labels, ", "))
+		}
+		return cmdutil.UsageError("%q is none of %s", word, strings.Join(labels, ", "))
+	}
+	return nil
+}

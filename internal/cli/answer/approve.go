@@ -1,0 +1,118 @@
+package answer
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// ApproveCommand is `hookmux approve`.
+func ApproveCommand(app *cmdutil.App) *cobra.Command {
+	var once, always, all, bypass, yes, asJSON bool
+	var note, scope, lasts string
+	var suggestion int
+	cmd := &cobra.Command{
+		Use:   "approve ID",
+		Short: "Say yes to a request of an agent",
+		Long: `Says yes to the request with this id (any unique beginning of it). --always also
+saves a standing grant: the rule is shown first and names exactly what it allows.
+--all allows everything of the session. --bypass would switch the agent's own mode;
+no agent known today lets a hook do that, so that it is refused unless an agent file
+of yours offers it. A grant never beats a guard that denies.`,
+		Example: "  hookmux approve kw4m\n  hookmux approve kw4m --always --scope project --for 8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
+		Args:    cmdutil.ExactArgs("ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, n := "once", 0
+			for word, on := range map[string]bool{"once": once, "always": always || suggestion > 0, "all": all, "bypass": bypass} {
+				if on {
+					chosen, n = word, n+1
+				}
+			}
+			if n > 1 {
+				return cmdutil.UsageError("say one of --once, --always, --all, --bypass")
+			}
+			c, item, err := findRequest(cmd.Context(), app, args[0])
+			if err != nil {
+				return err
+			}
+			reply := client.FeedReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion, SHA256: item.SHA256}
+			if lasts != "" {
+				span, err := config.ParseSpan(lasts)
+				if err != nil || span <= 0 {
+					return cmdutil.UsageError("--for %q is no time span; write 30m, 8h or 7d", lasts)
+				}
+				reply.Seconds = span.Seconds()
+			}
+			if item.Status == "pending" {
+				if !asJSON {
+					fmt.Fprint(app.Stdout, app.Style().Request(&item, time.Now()))
+				}
+				if err := confirmLasting(app, &item, &reply, yes); err != nil {
+					return err
+				}
+			}
+			return sendReply(cmd.Context(), app, c, reply, asJSON)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&once, "once", false, "this call only (the default)")
+	f.BoolVar(&always, "always", false, "and save a grant for calls exactly like it")
+	f.BoolVar(&all, "all", false, "and every further call of this session")
+	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it asks no more")
+	f.IntVar(&suggestion, "suggestion", 0, "take up the agent's own rule of this number instead of a grant")
+	f.StringVar(&scope, "scope", "", "where a grant counts: session, project, everywhere (default: the project, else the session)")
+	f.StringVar(&lasts, "for", "", "how long a grant counts, e.g. 8h (default: until revoked; with --all 12h)")
+	f.StringVar(&note, "note", "", "something to tell the agent with the yes")
+	f.BoolVar(&yes, "yes", false, "save the rule that is shown without asking")
+	f.BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by, grant?}")
+	return cmd
+}
+
+// confirmLasting has a person confirm what goes beyond this call.
+func confirmLasting(app *cmdutil.App, item *client.Request, reply *client.FeedReply, yes bool) error {
+	switch {
+	case reply.Choice == "always" && reply.Suggestion > 0:
+		if reply.Suggestion <= len(item.Suggestions) {
+			return app.Confirm("take up the agent's own rule: "+termsafe.Line(string(item.Suggestions[reply.Suggestion-1]), 0)+"?", yes)
+		}
+	case reply.Choice == "always" && item.Rule != "":
+		reply.Rule = item.Rule
+		return app.Confirm("always allow "+describeReach(item, reply)+": "+termsafe.Line(item.Rule, 0)+"?", yes)
+	case reply.Choice == "all":
+		return app.Confirm("allow every further call of this session"+describeDuration(reply, ", for 12 hours")+"?", yes)
+	case reply.Choice == "bypass":
+		return app.Confirm("switch "+termsafe.Line(item.Agent, 0)+" so that it asks no more?", yes)
+	}
+	return nil
+}
+
+// describeReach says where and how long a grant will count, as the hub will save it.
+func describeReach(item *client.Request, reply *client.FeedReply) string {
+	agent, scope := termsafe.Line(item.Agent, 0), reply.Scope
+	if scope == "" && item.Project != "" {
+		scope = "project"
+	}
+	var where string
+	switch scope {
+	case "project":
+		where = agent + " in " + termsafe.Line(item.Project, 0)
+	case "everywhere":
+		where = agent + " everywhere"
+	default:
+		where = agent + " in this session"
+	}
+	return where + describeDuration(reply, ", until revoked")
+}
+
+func describeDuration(reply *client.FeedReply, otherwise string) string {
+	if reply.Seconds > 0 {
+		return ", for " + (time.Duration(reply.Seconds) * time.Second).String()
+	}
+	return otherwise
+}

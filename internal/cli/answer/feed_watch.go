@@ -1,0 +1,98 @@
+package answer
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// feedWatch is what somebody who follows the feed has been shown.
+type feedWatch struct {
+	app    *cmdutil.App
+	asJSON bool
+	style  text.Style
+	open   map[string]*client.Request // shown, and not known to have ended
+	fresh  map[string]bool            // told of on this connection
+	ready  *client.FeedReady          // as said last
+}
+
+// watchFeed shows requests as they come and go, over restarts of the hub.
+func watchFeed(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	f := &feedWatch{app: app, asJSON: asJSON, style: app.Style(), open: map[string]*client.Request{}}
+	return cmdutil.FollowStream(ctx, func() error {
+		f.fresh = map[string]bool{}
+		return c.Feed(ctx, f.handleNote)
+	})
+}
+
+func (f *feedWatch) handleNote(n client.FeedNote) error {
+	switch {
+	case n.Ready != nil:
+		f.showReady(n.Ready)
+	case n.Item == nil:
+	case n.Method == wire.NoteFeedReceived:
+		_, shown := f.open[n.Item.ID]
+		f.open[n.Item.ID], f.fresh[n.Item.ID] = n.Item, true
+		if f.asJSON {
+			f.printChange(n.Method, n.Item)
+		} else if !shown {
+			fmt.Fprint(f.app.Stdout, f.style.Request(n.Item, time.Now())+"\n")
+		}
+	default:
+		f.showEnded(n.Method, n.Item)
+	}
+	return nil
+}
+
+// showReady is told once the hub has sent what waits. What was shown before and is
+// not among it went with an earlier hub.
+func (f *feedWatch) showReady(now *client.FeedReady) {
+	ids := []string{}
+	for id := range f.open {
+		if !f.fresh[id] {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		gone := *f.open[id]
+		gone.Status, gone.End = "withdrawn", "the hub stopped"
+		f.showEnded(wire.NoteFeedWithdrawn, &gone)
+	}
+	before := f.ready
+	f.ready = now
+	switch {
+	case f.asJSON:
+		f.app.PrintJSONLine(map[string]any{"change": "ready", "attached": now.Attached, "away": now.Away})
+	case before != nil && before.Attached == now.Attached:
+	case now.Attached:
+		fmt.Fprintln(f.app.Stderr, "watching the feed; agents wait for you now (Ctrl-C ends)")
+	default:
+		fmt.Fprintln(f.app.Stderr, "watching the feed, but agents do not wait for it: "+termsafe.Line(now.Why, 0))
+	}
+}
+
+func (f *feedWatch) showEnded(method string, item *client.Request) {
+	delete(f.open, item.ID)
+	if f.asJSON {
+		f.printChange(method, item)
+		return
+	}
+	f.app.Say("%s  %s", item.ID, f.style.Ended(item))
+}
+
+func (f *feedWatch) printChange(method string, item *client.Request) {
+	f.app.PrintJSONLine(map[string]any{"change": strings.TrimPrefix(method, "feed."), "item": item})
+}

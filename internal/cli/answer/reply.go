@@ -1,0 +1,110 @@
+package answer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// What approve, deny, answer, plan and release have in common.
+
+// findRequest is the request a person means, which must still wait.
+func findRequest(ctx context.Context, app *cmdutil.App, id string) (*client.Client, client.Request, error) {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return nil, client.Request{}, err
+	}
+	item, err := c.Request(ctx, id)
+	if err != nil {
+		var gone *wire.Error
+		if errors.As(err, &gone) && gone.Code == wire.CodeGone {
+			return nil, client.Request{}, cmdutil.FailWith(cmdutil.ExitFailed, gone.Message)
+		}
+		return nil, client.Request{}, err
+	}
+	return c, item, nil
+}
+
+// sendReply answers a request; where approvals ask for a PIN, it is asked for.
+func sendReply(ctx context.Context, app *cmdutil.App, c *client.Client, reply client.FeedReply, asJSON bool) error {
+	result, err := c.Reply(ctx, reply)
+	if client.NeedsPIN(err) && reply.PIN == "" {
+		if reply.PIN, err = app.AskPIN("PIN: ", err); err != nil {
+			return err
+		}
+		result, err = c.Reply(ctx, reply)
+	}
+	if err != nil {
+		return err
+	}
+	return sayOutcome(app, result, asJSON)
+}
+
+func sayOutcome(app *cmdutil.App, result client.FeedResult, asJSON bool) error {
+	if asJSON {
+		if err := app.PrintJSON(result); err != nil {
+			return err
+		}
+	}
+	late := func(format string, args ...any) error {
+		if asJSON {
+			return cmdutil.Exit(cmdutil.ExitFailed)
+		}
+		return cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf(format, args...))
+	}
+	switch result.Outcome {
+	case "delivered":
+	case "already":
+		if result.By == "" {
+			return late("%s: too late: %s", result.ID, result.Why)
+		}
+		return late("%s: too late, decided by %s", result.ID, result.By)
+	case "expired":
+		return late("%s: nobody waits for the answer any more: %s", result.ID, result.Why)
+	default:
+		return late("%s", result.Why)
+	}
+	if asJSON {
+		return nil
+	}
+	item := result.Item
+	switch {
+	case result.Decided != nil:
+		app.Say("%s: %s", result.ID, app.Style().Ended(item))
+	default:
+		app.Say("%s: %s", result.ID, result.Why)
+	}
+	for _, less := range result.Degraded {
+		app.Say("the agent does not hear all of it: %s", termsafe.Line(less, 0))
+	}
+	if g := result.Grant; g != nil {
+		app.Say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", termsafe.Line(g.Rule, 0), termsafe.Line(g.Reach, 0), g.ID)
+	}
+	return nil
+}
+
+// eventNameOf is the event's name as a payload says it.
+func eventNameOf(payload []byte) string {
+	for _, key := range []string{"hook_event_name", "event"} {
+		if s, ok := jsonscan.String(jsonscan.Get(payload, key)); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// validJSON is a payload as one JSON value.
+func validJSON(payload []byte) json.RawMessage {
+	if len(payload) == 0 {
+		return nil
+	}
+	return event.RawJSON(payload)
+}

@@ -1,0 +1,47 @@
+package cmdutil
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// UnknownCommand names what was probably meant.
+func UnknownCommand(parent *cobra.Command, name string) error {
+	parent.SuggestionsMinimumDistance = 2
+	if near := parent.SuggestionsFor(name); len(near) > 0 {
+		return UsageError("there is no command %q; did you mean %q?", name, near[0])
+	}
+	return UsageError("there is no command %q; `%s --help` lists them", name, parent.CommandPath())
+}
+
+// SubcommandArgs is for a command whose first argument must be a subcommand.
+func SubcommandArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UnknownCommand(cmd, args[0])
+	}
+	return nil
+}
+
+// ExactArgs makes a wrong number of arguments a usage error that names them.
+func ExactArgs(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return UsageError("%s is missing; see `%s --help`", strings.Join(names[len(args):], " and "), cmd.CommandPath())
+		}
+		if len(args) > len(names) {
+			return UsageError("%q is too much; see `%s --help`", args[len(names)], cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// PlainName tells what can be the name of a function in every shell.
+func PlainName(s string) bool {
+	for _, c := range s {
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {
+			return false
+		}
+	}
+	return s != "" && s[0] != '-'
+}

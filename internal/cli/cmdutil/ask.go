@@ -1,0 +1,62 @@
+package cmdutil
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ReadPayload reads what an agent would send; a person who forgot it is told
+// instead of being left to wait.
+func (app *App) ReadPayload(command string) ([]byte, error) {
+	if f, ok := app.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return nil, UsageError("no payload: give it on stdin, as in `hookmux %s < payload.json`", command)
+	}
+	return io.ReadAll(io.LimitReader(app.Stdin, 16<<20))
+}
+
+// IsTerminal reports whether a person types into stdin.
+func (app *App) IsTerminal() bool {
+	f, ok := app.Stdin.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// AskPIN reads a PIN: from the terminal without showing it, else a line of
+// stdin.
+func (app *App) AskPIN(prompt string, why error) (string, error) {
+	if app.IsTerminal() {
+		fmt.Fprint(app.Stderr, prompt)
+		b, err := term.ReadPassword(int(app.Stdin.(*os.File).Fd()))
+		fmt.Fprintln(app.Stderr)
+		return string(b), err
+	}
+	reader, ok := app.Stdin.(*bufio.Reader)
+	if !ok {
+		reader = bufio.NewReader(app.Stdin)
+	}
+	line, err := reader.ReadString('\n')
+	if line = strings.TrimRight(line, "\r\n"); line == "" && err != nil {
+		return "", FailWith(ExitDenied, why.Error()+"; run it in your terminal, or write the PIN to its stdin")
+	}
+	return line, nil
+}
+
+// Confirm asks a person to say yes; without a terminal --yes must.
+func (app *App) Confirm(question string, yes bool) error {
+	if yes {
+		return nil
+	}
+	if !app.IsTerminal() {
+		return UsageError("say --yes to confirm: %s", question)
+	}
+	fmt.Fprint(app.Stderr, question+" [y/N] ")
+	line, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(line)); word != "y" && word != "yes" {
+		return FailWith(ExitFailed, "nothing was changed")
+	}
+	return nil
+}

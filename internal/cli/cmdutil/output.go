@@ -1,0 +1,68 @@
+package cmdutil
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// PlainValue shows a value as a person would type it.
+func PlainValue(v json.RawMessage) string {
+	var s string
+	if json.Unmarshal(v, &s) == nil {
+		return termsafe.Line(s, 120)
+	}
+	var list []string
+	if json.Unmarshal(v, &list) == nil {
+		if len(list) == 0 {
+			return "(none)"
+		}
+		return termsafe.Line(strings.Join(list, ","), 200)
+	}
+	return termsafe.Line(fmt.Sprintf("%s", v), 120)
+}
+
+// Columns is how wide the terminal is; 0 when it is none.
+func (app *App) Columns() int {
+	width, _ := app.screenSize()
+	return width
+}
+
+// Rows is how high the terminal is; 0 when it is none.
+func (app *App) Rows() int {
+	_, height := app.screenSize()
+	return height
+}
+
+func (app *App) screenSize() (width, height int) {
+	f, ok := app.Stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, 0
+	}
+	width, height, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0, 0
+	}
+	return width, height
+}
+
+// Tell writes notes to stderr.
+func (app *App) Tell(notes []string) {
+	for _, note := range notes {
+		fmt.Fprintln(app.Stderr, "hookmux: "+termsafe.Text(note))
+	}
+}
+
+// PrintJSONLine writes a value on one line.
+func (app *App) PrintJSONLine(v any) {
+	b, err := wire.Line(nil, v)
+	if err == nil {
+		_, _ = app.Stdout.Write(b)
+	}
+}

@@ -1,0 +1,25 @@
+package cmdutil
+
+import (
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// SessionNames is said by every command that takes a session.
+const SessionNames = `SESSION is an id, the beginning of one, a title or a tmux pane (%3).`
+
+// QuotedResume is a record as a line that can be pasted into a shell.
+func QuotedResume(r *wire.ResumeRecord) string {
+	words := r.Argv
+	if r.Run {
+		words = append([]string{"hookmux", "run"}, words...)
+	}
+	if len(r.Env) > 0 {
+		words = append(append([]string{"env"}, r.Env...), words...)
+	}
+	line := launch.ShellWords(words)
+	if r.Dir != "" {
+		line = "cd " + launch.ShellWords([]string{r.Dir}) + " && " + line
+	}
+	return line
+}

@@ -1,0 +1,133 @@
+package guardcmd
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// ConfigCommand is `hookmux config`.
+func ConfigCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Read and change settings",
+		Long: `Settings come in layers: default, system (/etc/hookmux/config.json), user
+(~/.config/hookmux/config.json), HOOKMUX_* variables of a hub you start yourself,
+and a project's .hookmux/config.json, which may only tighten.`,
+		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
+		Args:    cmdutil.SubcommandArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var asJSON, project bool
+	list := &cobra.Command{
+		Use: "list", Short: "All settings, with where they come from", Example: "  hookmux config list --json", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := readSettings(app, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(settings)
+			}
+			var rows [][]string
+			for _, s := range settings {
+				origin := s.Origin
+				if s.File != "" {
+					origin += " " + s.File
+				}
+				rows = append(rows, []string{s.Key, cmdutil.PlainValue(s.Value), termsafe.Line(origin, 120), s.Doc})
+			}
+			text.Table(app.Stdout, rows)
+			return nil
+		},
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	get := &cobra.Command{
+		Use: "get KEY", Short: "One setting", Example: "  hookmux config get journal.keep", Args: cmdutil.ExactArgs("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			settings, err := readSettings(app, cmd)
+			if err != nil {
+				return err
+			}
+			for _, s := range settings {
+				if s.Key == args[0] {
+					if asJSON {
+						return app.PrintJSON(s)
+					}
+					app.Say("%s", cmdutil.PlainValue(s.Value))
+					return nil
+				}
+			}
+			return cmdutil.UsageError("%v", config.Unknown(args[0]))
+		},
+	}
+	get.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	set := &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting", Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d",
+		Args: cmdutil.ExactArgs("KEY", "VALUE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := config.Find(args[0])
+			if !ok {
+				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			value, err := key.FromText(args[1])
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			if key.Name == config.ApprovalsPIN {
+				return setPIN(app, cmd, args[1] == "on")
+			}
+			return setSetting(app, cmd, args[0], value, project)
+		},
+	}
+	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (may only tighten)")
+	unset := &cobra.Command{
+		Use: "unset KEY", Short: "Take a setting out again", Example: "  hookmux config unset journal.keep", Args: cmdutil.ExactArgs("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, ok := config.Find(args[0]); !ok {
+				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			if args[0] == config.ApprovalsPIN {
+				return setPIN(app, cmd, false)
+			}
+			return setSetting(app, cmd, args[0], nil, project)
+		},
+	}
+	unset.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json")
+	cmd.AddCommand(list, get, set, unset)
+	return cmd
+}
+
+func readSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
+	c, err := app.ConnectHub(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	var settings []wire.Setting
+	err = c.Call(cmd.Context(), wire.MethodConfigGet, wire.ConfigListParams{Cwd: app.Cwd()}, &settings)
+	return settings, err
+}
+
+func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.RawMessage, project bool) error {
+	c, err := app.ConnectHub(cmd.Context())
+	if err != nil {
+		return err
+	}
+	p := wire.ConfigSetParams{Key: key, Value: value}
+	if project {
+		p.Project = app.Cwd()
+	}
+	var s wire.Setting
+	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
+		return err
+	}
+	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(strings.TrimSpace(s.Origin+" "+s.File), 200))
+	return nil
+}

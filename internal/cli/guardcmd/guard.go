@@ -1,0 +1,215 @@
+// Package guardcmd has the verbs for what decides: guards, hooks, TypeScript
+// modules, trust and settings.
+package guardcmd
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/see"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// GuardCommand is `hookmux guard`.
+func GuardCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "guard",
+		Short: "Built-in guards: what they stop, on every agent",
+		Long: `Built-in guards read what a command line really runs (wrappers, pipes,
+substitutions) and stop what you do not want. own-files is on from the start.`,
+		Example: `  hookmux guard list
+  hookmux guard on destructive
+  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
+		Args: cmdutil.SubcommandArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(guardList(app), guardSwitch(app, "on"), guardSwitch(app, "off"), guardExplain(app), guardAllow(app))
+	return cmd
+}
+
+// guardStates reads how the guards are switched.
+func guardStates(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []string, error) {
+	settings, err := readSettings(app, cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	states := map[string]string{}
+	var allowed []string
+	for _, s := range settings {
+		if name, ok := strings.CutPrefix(s.Key, "guard."); ok {
+			if name == "allow" {
+				_ = json.Unmarshal(s.Value, &allowed)
+				continue
+			}
+			states[name] = cmdutil.PlainValue(s.Value)
+		}
+	}
+	return states, allowed, nil
+}
+
+func guardList(app *cmdutil.App) *cobra.Command {
+	var asJSON, rules bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "Guards and how they are switched", Example: "  hookmux guard list --rules", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			states, allowed, err := guardStates(app, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				type row struct {
+					guard.Info
+					State string `json:"state"`
+				}
+				list := []row{}
+				for _, g := range guard.List() {
+					list = append(list, row{g, states[g.Name]})
+				}
+				return app.PrintJSON(map[string]any{"guards": list, "allowed": append([]string{}, allowed...)})
+			}
+			var rows [][]string
+			for _, g := range guard.List() {
+				rows = append(rows, []string{g.Name, states[g.Name], g.What})
+				if rules {
+					for _, r := range g.Rules {
+						rows = append(rows, []string{"  " + r.ID, "", r.What})
+					}
+				}
+			}
+			text.Table(app.Stdout, rows)
+			if len(allowed) > 0 {
+				app.Say("allowed always: %s", termsafe.Line(strings.Join(allowed, ", "), 300))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&rules, "rules", false, "with every rule")
+	return cmd
+}
+
+func guardNames() []string {
+	var names []string
+	for _, g := range guard.List() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
+	var ask, project bool
+	cmd := &cobra.Command{
+		Use: to + " NAME", Short: "Switch a guard " + to, Example: "  hookmux guard " + to + " destructive", Args: cmdutil.ExactArgs("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := strings.TrimPrefix(args[0], "guard.")
+			if !see.Contains(guardNames(), name) {
+				return cmdutil.UsageError("there is no guard %q; there are %s", args[0], strings.Join(guardNames(), ", "))
+			}
+			value := to
+			if ask {
+				value = "ask"
+			}
+			b, _ := json.Marshal(value)
+			return setSetting(app, cmd, "guard."+name, b, project)
+		},
+	}
+	if to == "on" {
+		cmd.Flags().BoolVar(&ask, "ask", false, "ask a person instead of denying")
+		cmd.Flags().BoolVar(&project, "project", false, "only in this project (.hookmux/config.json)")
+	}
+	return cmd
+}
+
+func guardAllow(app *cmdutil.App) *cobra.Command {
+	var once, drop bool
+	cmd := &cobra.Command{
+		Use:   "allow RULE",
+		Short: "Let one rule pass, once or always",
+		Long: `Lets what a rule objects to pass: with --once the next time only, within ten
+minutes; else always, until taken back with --drop.`,
+		Example: "  hookmux guard allow destructive.git-force-push --once\n  hookmux guard allow destructive.git-force-push --drop",
+		Args:    cmdutil.ExactArgs("RULE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if once && drop {
+				return cmdutil.UsageError("--once and --drop exclude each other")
+			}
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var said struct{ Text string }
+			if err := c.Call(cmd.Context(), wire.MethodAllow, wire.AllowParams{Rule: args[0], Once: once, Drop: drop}, &said); err != nil {
+				return err
+			}
+			app.Say("%s", termsafe.Line(said.Text, 300))
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&once, "once", false, "the next time only")
+	cmd.Flags().BoolVar(&drop, "drop", false, "take an allowance back")
+	return cmd
+}
+
+func guardExplain(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "explain COMMAND",
+		Short:   "What a command line really runs, and what the guards say",
+		Long:    "Shows the commands behind wrappers and pipes and what each guard would say,\nwhether it is switched on or not. Nothing is run.",
+		Example: `  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
+		Args:    cmdutil.ExactArgs("COMMAND"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dirs, err := app.Dirs()
+			if err != nil {
+				return err
+			}
+			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System}, Resolve: registry.RealPath}
+			set := guard.Set{guard.NewDestructive(opt), guard.NewSecrets(opt), guard.NewOwnFiles(opt)}
+			e := guard.Explain(args[0], guard.Call{ToolKind: "shell", Cwd: app.Cwd(), Project: app.Cwd(), Home: dirs.Home}, set)
+			if asJSON {
+				return app.PrintJSON(e)
+			}
+			if e.Error != "" {
+				app.Say("not valid shell: %s", termsafe.Line(e.Error, 200))
+			}
+			for _, r := range e.Runs {
+				line := "runs  " + strings.Join(r.Argv, " ")
+				if len(r.Via) > 0 {
+					line += "   (through " + strings.Join(r.Via, ", ") + ")"
+				}
+				if len(r.PipedFrom) > 0 {
+					line += "   (fed by " + strings.Join(r.PipedFrom, ", ") + ")"
+				}
+				app.Say("%s", termsafe.Line(line, 300))
+			}
+			if len(e.Findings) == 0 {
+				app.Say("no guard objects")
+				return nil
+			}
+			states, _, err := guardStates(app, cmd)
+			if err != nil {
+				states = map[string]string{}
+			}
+			for i, f := range e.Findings {
+				app.Say("guard %s (%s): %s", f.Guard, orUnknown(states[f.Guard]), termsafe.Line(e.Messages[i], 400))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "in an unknown state"
+	}
+	return s
+}

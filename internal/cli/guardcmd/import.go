@@ -1,0 +1,168 @@
+package guardcmd
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/importer"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// hooksImport takes hooks over from agent-mux's file or from Claude Code's
+// settings. Importing again updates what was imported before.
+func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []string) error {
+	if len(args) != 1 {
+		return cmdutil.UsageError("import takes one thing: a hooks.json of agent-mux, or `claude`")
+	}
+	if f.global && f.project {
+		return cmdutil.UsageError("--global and --project exclude each other")
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	type batch struct {
+		scope  string
+		result importer.Result
+	}
+	var batches []batch
+	if args[0] == "claude" {
+		user, project := claudeSettings(app, dirs.Home)
+		for _, from := range []struct {
+			scope string
+			files []string
+		}{{"global", user}, {"project", project}} {
+			global := !f.project && (f.global || from.scope == "global")
+			result, err := importer.ImportClaudeFiles(from.files, importer.ClaudeOptions{Global: global, Agents: agent.Builtin().Agents()}, checkRegistration)
+			if err != nil {
+				return err
+			}
+			batches = append(batches, batch{from.scope, result})
+		}
+	} else {
+		file, err := filepath.Abs(args[0])
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(file); err != nil {
+			return cmdutil.UsageError("%s cannot be read: %v", args[0], err)
+		}
+		result, err := importer.ImportAmux(file, checkRegistration)
+		if err != nil {
+			return err
+		}
+		scope := "project"
+		if file == filepath.Join(dirs.Home, ".amux", "hooks.json") {
+			scope = "global"
+		}
+		batches = append(batches, batch{scope, result})
+	}
+	c, err := app.ConnectHub(cmd.Context())
+	if err != nil {
+		return err
+	}
+	added := []wire.HooksEditResult{}
+	var notes []string
+	for _, b := range batches {
+		scope := b.scope
+		if f.global {
+			scope = "global"
+		} else if f.project {
+			scope = "project"
+		}
+		for _, n := range b.result.Notes {
+			notes = append(notes, n.String())
+		}
+		for _, h := range b.result.Hooks {
+			reg, _ := json.Marshal(h.Registration)
+			var done wire.HooksEditResult
+			p := wire.HooksEditParams{Scope: scope, Cwd: app.Cwd(), Registration: reg, Replace: true}
+			if err := c.Call(cmd.Context(), wire.MethodHooksAdd, p, &done); err != nil {
+				return err
+			}
+			added = append(added, done)
+		}
+		if args[0] == "claude" && scope == b.scope {
+			gone, err := dropOrphans(app, cmd, c, scope, b.result)
+			if err != nil {
+				return err
+			}
+			for _, id := range gone {
+				notes = append(notes, "removed "+id+": it is no longer in Claude's settings")
+			}
+		}
+	}
+	if f.asJSON {
+		return app.PrintJSON(map[string]any{"imported": added, "notes": append([]string{}, notes...)})
+	}
+	for _, a := range added {
+		var r hook.Registration
+		_ = json.Unmarshal(a.Registration, &r)
+		app.Say("imported %s (%s): %s", termsafe.Line(r.ID, 60), a.Scope, termsafe.Line(r.HookType+" → "+r.Target, 160))
+		for _, n := range a.Notes {
+			app.Say("  %s", termsafe.Line(n, 300))
+		}
+	}
+	for _, n := range notes {
+		app.Say("%s", termsafe.Line(n, 300))
+	}
+	if len(added) == 0 {
+		app.Say("nothing was imported")
+	}
+	return nil
+}
+
+func checkRegistration(r *hook.Registration) error {
+	catalogue := agent.Builtin()
+	return r.Check(func(name string) bool {
+		_, ok := catalogue.Agent(name)
+		return ok
+	}, nil)
+}
+
+// claudeSettings are the files in which Claude Code keeps hooks: the person's
+// own, and those of the project here.
+func claudeSettings(app *cmdutil.App, home string) (user, project []string) {
+	dir := app.Getenv("CLAUDE_CONFIG_DIR")
+	if dir == "" {
+		dir = filepath.Join(home, ".claude")
+	}
+	user = []string{filepath.Join(dir, "settings.json")}
+	here := filepath.Join(app.Cwd(), ".claude")
+	if here != dir {
+		project = []string{filepath.Join(here, "settings.json"), filepath.Join(here, "settings.local.json")}
+	}
+	return user, project
+}
+
+// dropOrphans takes out what an earlier import brought and Claude's settings no
+// longer have.
+func dropOrphans(app *cmdutil.App, cmd *cobra.Command, c *client.Client, scope string, result importer.Result) ([]string, error) {
+	var list []wire.ListedHook
+	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()}, &list); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, l := range list {
+		var r hook.Registration
+		if l.Scope == scope && json.Unmarshal(l.Registration, &r) == nil {
+			ids = append(ids, r.ID)
+		}
+	}
+	gone := importer.Orphans(ids, result)
+	for _, id := range gone {
+		p := wire.HooksEditParams{Scope: scope, Cwd: app.Cwd(), ID: id}
+		if err := c.Call(cmd.Context(), wire.MethodHooksDrop, p, nil); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}

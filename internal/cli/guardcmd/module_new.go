@@ -1,0 +1,102 @@
+package guardcmd
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/tsmodule"
+)
+
+// moduleName keeps a name a file name on every system.
+var moduleName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+
+// editorConfig makes an editor know the types without any npm package.
+const editorConfig = `{
+  // For editors only: hookmux needs no build.
+  "compilerOptions": {
+    "target": "ES2023",
+    "module": "ESNext",
+    "moduleResolution": "Bundler",
+    "lib": ["ES2023", "DOM"],
+    "allowJs": true,
+    "strict": true,
+    "noEmit": true,
+    "skipLibCheck": true
+  },
+  "include": ["*.ts", "*.js", "hookmux.d.ts"]
+}
+`
+
+func moduleNewCommand(app *cmdutil.App) *cobra.Command {
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "A typed hook to start from, with completion in editors",
+		Long: `Writes NAME.ts, and beside it hookmux.d.ts (types) and tsconfig.json for editors.
+In the default folder, ~/.config/hookmux/hooks, the hook counts at once on every
+agent. Nothing that is there is overwritten, except an older hookmux.d.ts.`,
+		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, after `hookmux trust`",
+		Args:    cmdutil.ExactArgs("NAME"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := args[0]
+			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
+				name = name[:len(name)-len(ext)]
+			}
+			if !moduleName.MatchString(name) {
+				return cmdutil.UsageError("%q is no name for a file; use letters, digits, - and _", args[0])
+			}
+			if dir == "" {
+				dirs, err := app.Dirs()
+				if err != nil {
+					return err
+				}
+				dir = filepath.Join(dirs.Config, "hooks")
+			}
+			return moduleNew(app, dir, name)
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default ~/.config/hookmux/hooks)")
+	return cmd
+}
+
+func moduleNew(app *cmdutil.App, dir, name string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, name+".ts")
+	if err := writeNew(file, tsmodule.Starter(name)); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%s: is there already; choose another name", file)
+		}
+		return err
+	}
+	if err := writeNew(filepath.Join(dir, "tsconfig.json"), editorConfig); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tsmodule.Types()), 0o644); err != nil {
+		return err
+	}
+	app.Say("wrote %s", termsafe.Line(file, 300))
+	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", termsafe.Line(file, 300))
+	return nil
+}
+
+func writeNew(path, content string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}

@@ -1,0 +1,252 @@
+package guardcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+type moduleTrial struct {
+	event, agent, input, payload string
+	answers                      []string
+	timeout                      time.Duration
+	asJSON                       bool
+}
+
+func moduleTestCommand(app *cmdutil.App) *cobra.Command {
+	t := &moduleTrial{}
+	cmd := &cobra.Command{
+		Use:   "test FILE",
+		Short: "Run a hook on one event, as the hub would, and show what came of it",
+		Long: `Loads FILE in an engine of its own and shows it one event of an agent, made up
+from --input or read from a native payload. No hub is needed and nothing is
+remembered; but files it writes and programs it starts are real.
+
+--event is one of pi's names: tool_call, tool_result, input, session_start,
+agent_end, session_before_compact … --input is the tool's input in pi's words
+({"command":…}, {"path":…, "content":…}), or {"prompt":…}, {"output":…} and the
+like for other events. --answer answers its dialogs, in order: yes, no, an
+option or a text; without one nobody is there to ask.`,
+		Example: `  hookmux module test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
+  hookmux module test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
+  hookmux module test gate.ts --agent gemini --payload payload.json --event BeforeTool`,
+		Args: cmdutil.ExactArgs("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return moduleTest(app, cmd, t, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&t.event, "event", "tool_call", "pi's name of the event; with --payload the agent's own")
+	f.StringVar(&t.agent, "agent", "claude", "the agent it happens in")
+	f.StringVar(&t.input, "input", "", "what the event is about, as JSON")
+	f.StringVar(&t.payload, "payload", "", "a file with a native payload of the agent, - for stdin")
+	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be given several times")
+	f.DurationVar(&t.timeout, "timeout", time.Minute, "how long the agent would wait")
+	f.BoolVar(&t.asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string) error {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return cmdutil.UsageError("%s: there is no such file", file)
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	settings := config.New(config.Options{System: dirs.System, User: dirs.Config}).Settings()
+	host := tsmodule.Host{Catalogue: catalogue, Version: version.String, HookTimeout: settings.Millis(config.HookTimeout)}
+	ev, err := trialEvent(app, t, catalogue, host)
+	if err != nil {
+		return err
+	}
+	tried := tsmodule.Try(cmd.Context(), host, tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers), Timeout: t.timeout})
+	decision := tried.Decision
+	if tried.Err != nil && ev.Kind.Guarded() {
+		decision = event.Decision{Verdict: event.Deny, Reason: tried.Err.Error()} // a guard fails closed
+	}
+	answer, carried := catalogue.Encode(ev, decision)
+	if t.asJSON {
+		return trialJSON(app, &tried, ev, carried, wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit})
+	}
+	showTrial(app, &tried, ev, carried, answer.Stdout, answer.Exit)
+	if tried.Err != nil {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return nil
+}
+
+// trialEvent makes the event up, or reads it.
+func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tsmodule.Host) (*event.Event, error) {
+	a, ok := catalogue.Agent(t.agent)
+	if !ok {
+		return nil, cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents", t.agent)
+	}
+	if t.payload == "" {
+		engine := tsmodule.New(host)
+		defer engine.Close()
+		ev, err := engine.Sample(a.Name, t.event, app.Cwd(), json.RawMessage(t.input))
+		if err != nil {
+			return nil, cmdutil.UsageError("%v", err)
+		}
+		return ev, nil
+	}
+	if t.input != "" {
+		return nil, cmdutil.UsageError("--input and --payload exclude each other")
+	}
+	var payload []byte
+	var err error
+	if t.payload == "-" {
+		payload, err = app.ReadPayload("module test")
+	} else {
+		payload, err = os.ReadFile(t.payload)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if _, known := a.Event(t.event); !known {
+		return nil, cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", a.Name, t.event, a.Name)
+	}
+	ev := catalogue.Decode(agent.Input{ID: "trial", Time: time.Now(), Agent: a.Name, Event: t.event, Payload: payload, Cwd: app.Cwd(), Env: func(string) string { return "" }})
+	if ev.Malformed != "" {
+		return nil, cmdutil.UsageError("the payload cannot be read: %s", ev.Malformed)
+	}
+	return &ev, nil
+}
+
+func scriptedAnswers(words []string) []tsmodule.Answer {
+	var list []tsmodule.Answer
+	for _, word := range words {
+		list = append(list, tsmodule.Answer{Confirmed: word == "yes", Value: word, Cancelled: word == "cancel", By: "--answer"})
+	}
+	return list
+}
+
+func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Decision, answer wire.Answer) error {
+	type question struct {
+		Kind    tsmodule.QuestionKind `json:"kind"`
+		Title   string                `json:"title"`
+		Text    string                `json:"text,omitempty"`
+		Options []string              `json:"options,omitempty"`
+	}
+	out := struct {
+		Event    *event.Event       `json:"event"`
+		Decision event.Decision     `json:"decision"`
+		Answer   wire.Answer        `json:"answer"`
+		Error    string             `json:"error,omitempty"`
+		TookMS   float64            `json:"tookMs"`
+		Console  []string           `json:"console"`
+		Notices  []string           `json:"notices"`
+		Asked    []question         `json:"asked"`
+		Did      []string           `json:"did"`
+		Sent     []string           `json:"sent"`
+		Problems []tsmodule.Problem `json:"problems"`
+		Module   tsmodule.Info      `json:"module"`
+	}{Event: ev, Decision: d, Answer: answer, TookMS: float64(t.Took.Microseconds()) / 1000, Console: nonNil(t.Console), Notices: nonNil(t.Notices),
+		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), Module: t.Info}
+	if t.Err != nil {
+		out.Error = t.Err.Error()
+	}
+	for _, q := range t.Asked {
+		out.Asked = append(out.Asked, question{q.Kind, q.Title, q.Text, q.Options})
+	}
+	for _, d := range t.Deeds {
+		out.Did = append(out.Did, strings.TrimSpace(d.Action+" "+d.Detail))
+	}
+	for _, m := range t.Sent {
+		out.Sent = append(out.Sent, m.Text)
+	}
+	if err := app.PrintJSON(out); err != nil {
+		return err
+	}
+	if t.Err != nil {
+		return cmdutil.Exit(cmdutil.ExitFailed)
+	}
+	return nil
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Decision, stdout string, exit int) {
+	show := func(what, value string) { app.Say("%-9s %s", what, termsafe.Line(value, 2000)) }
+	show("event", ev.Agent+" "+ev.Native+" ("+string(ev.Kind)+")")
+	show("listens", strings.Join(t.Info.Events, ", "))
+	if t.Err != nil {
+		show("failed", t.Err.Error())
+	}
+	for i := range t.Problems {
+		show("error", t.Problems[i].Error())
+	}
+	result := d.Verdict.Word()
+	if d.Reason != "" {
+		result += ": " + d.Reason
+	}
+	show("result", result)
+	if d.Input != nil {
+		show("input", string(d.Input))
+	}
+	if d.Output != nil {
+		show("output", string(d.Output))
+	}
+	if d.Context != "" {
+		show("context", d.Context)
+	}
+	for _, lost := range d.Degraded {
+		show("degraded", lost.String())
+	}
+	show("answer", fmt.Sprintf("exit %d, %s", exit, orNothing(stdout)))
+	show("took", fmt.Sprintf("%.2f ms, loaded in %.2f ms", float64(t.Took.Microseconds())/1000, float64(t.Info.LoadTime)))
+	for _, q := range t.Asked {
+		show("asked", strings.TrimSpace(q.Title+" "+q.Text+" "+strings.Join(q.Options, " | ")))
+	}
+	for _, n := range t.Notices {
+		show("notice", n)
+	}
+	for _, c := range t.Console {
+		show("console", c)
+	}
+	for _, one := range t.Deeds {
+		show("did", strings.TrimSpace(one.Action+" "+one.Detail+" "+one.Err))
+	}
+	for _, m := range t.Sent {
+		show("sent", m.Text)
+	}
+	for _, l := range t.Info.Limits {
+		if l.Agent == ev.Agent || l.Agent == hook.Any {
+			show("lacks", l.Text)
+		}
+	}
+}
+
+func orNothing(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "nothing on stdout"
+	}
+	return s
+}

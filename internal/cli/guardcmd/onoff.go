@@ -1,0 +1,79 @@
+package guardcmd
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// OffCommand is `hookmux off`.
+func OffCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "off [duration]",
+		Short: "Answer everything neutrally, at once; events are still recorded",
+		Long: `Switches every hook and guard to neutral: agents behave as if hookmux had no
+opinion. Events are still recorded. Ends with ` + "`hookmux on`" + ` or after the given time.`,
+		Example: "  hookmux off\n  hookmux off 1h",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cmdutil.UsageError("%q is too much; see `%s --help`", args[1], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var p wire.OffParams
+			if len(args) == 1 {
+				span, err := config.ParseSpan(args[0])
+				if err != nil || span <= 0 {
+					return cmdutil.UsageError("%q is no time span; write 30m, 1h or 2d", args[0])
+				}
+				p.Seconds = span.Seconds()
+			}
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var off wire.Off
+			if err := c.Call(cmd.Context(), wire.MethodOff, p, &off); err != nil {
+				return err
+			}
+			if off.Until != nil {
+				app.Say("hookmux is off until %s; events are still recorded", text.Moment(*off.Until, time.Now()))
+			} else {
+				app.Say("hookmux is off until `hookmux on`; events are still recorded")
+			}
+			return nil
+		},
+	}
+}
+
+// OnCommand is `hookmux on`.
+func OnCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "on",
+		Short:   "Let hooks and guards decide again",
+		Example: "  hookmux on",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var result struct{ WasOff bool }
+			if err := c.Call(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
+				return err
+			}
+			if result.WasOff {
+				app.Say("hookmux is on again")
+			} else {
+				app.Say("hookmux was on already")
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,128 @@
+package guardcmd
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// TrustCommand is `hookmux trust`.
+func TrustCommand(app *cmdutil.App) *cobra.Command {
+	var yes, asJSON, look bool
+	cmd := &cobra.Command{
+		Use:   "trust",
+		Short: "Let this project's own hooks run",
+		Long: `Shows what the project's .hookmux would run and asks. What you trust is exactly
+this content: when a file changes, the last trusted copy stays in force until
+you decide again. Worktrees of the same repository do not ask again.`,
+		Example: "  hookmux trust\n  hookmux trust --look   # only show",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return trustProject(cmd.Context(), app, yes, look, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.Flags().BoolVar(&look, "look", false, "only show what would run")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	var view wire.TrustView
+	if err := c.Call(ctx, wire.MethodTrustLook, wire.TrustParams{Cwd: app.Cwd()}, &view); err != nil {
+		return err
+	}
+	if asJSON && look {
+		return app.PrintJSON(view)
+	}
+	if !asJSON {
+		showTrust(app, &view)
+	}
+	if look || view.Status == "none" || view.Status == "trusted" {
+		if asJSON {
+			return app.PrintJSON(view)
+		}
+		return nil
+	}
+	if !yes {
+		f, ok := app.Stdin.(*os.File)
+		if !ok || !term.IsTerminal(int(f.Fd())) {
+			return cmdutil.UsageError("this needs a person's yes: run `hookmux trust` in a terminal, or add --yes")
+		}
+		fmt.Fprint(app.Stdout, "Trust exactly this? [y/N] ")
+		answer, _ := bufio.NewReader(app.Stdin).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			return errors.New("nothing was trusted")
+		}
+	}
+	return trustCall(ctx, app, c, wire.MethodTrust, wire.TrustParams{Cwd: app.Cwd(), Hash: view.Hash}, asJSON, "trusted")
+}
+
+func showTrust(app *cmdutil.App, v *wire.TrustView) {
+	if v.Status == "none" {
+		app.Say("there is no .hookmux with hooks here; nothing to trust")
+		return
+	}
+	app.Say("project %s: %s", termsafe.Line(v.Project, 200), map[string]string{
+		"trusted": "trusted as it is", "changed": "changed since you trusted it; the trusted copy is in force", "untrusted": "not trusted; its hooks do not run",
+	}[v.Status])
+	if v.Problem != "" {
+		app.Say("  problem   %s", termsafe.Line(v.Problem, 300))
+	}
+	for _, r := range v.Runs {
+		app.Say("  runs      %s", termsafe.Line(r, 300))
+	}
+	for _, f := range v.Files {
+		app.Say("  covers    %s", termsafe.Line(f, 200))
+	}
+	for _, id := range v.Replaces {
+		app.Say("  replaces  your global hook %s", termsafe.Line(id, 80))
+	}
+	for _, ch := range v.Changes {
+		app.Say("  changed   %s", termsafe.Line(ch, 300))
+	}
+}
+
+func trustCall(ctx context.Context, app *cmdutil.App, c *client.Client, method string, p wire.TrustParams, asJSON bool, done string) error {
+	var view wire.TrustView
+	if err := c.Call(ctx, method, p, &view); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(view)
+	}
+	app.Say("%s %s", done, termsafe.Line(view.Project, 200))
+	return nil
+}
+
+// UntrustCommand is `hookmux untrust`.
+func UntrustCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "untrust", Short: "Stop this project's own hooks", Example: "  hookmux untrust", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return trustCall(cmd.Context(), app, c, wire.MethodUntrust, wire.TrustParams{Cwd: app.Cwd()}, asJSON, "no longer trusted:")
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}

@@ -1,0 +1,112 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+)
+
+// belowVariable makes a command look like an agent's child to the hub of the
+// tests: HOOKMUX_TEST_BELOW=claude.
+const belowVariable = "HOOKMUX_TEST_BELOW"
+
+// TestMain makes the test binary the program itself when it is called by its
+// name, also for the hub that commands and hooks start. It differs from the
+// real one only in who the hub believes its callers to be.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"hookmux": func() {
+			if _, err := os.Stat(os.Getenv("HOME")); err != nil && slices.Equal(os.Args[1:], []string{"hub"}) {
+				os.Exit(1) // the test it was started for is over: it would live on for nobody
+			}
+			os.Exit(runCommandLine(&cmdutil.App{
+				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+				Table: newPeople(),
+			}))
+		},
+	})
+}
+
+// people is a table in which everybody sits at a terminal of their own: tests
+// run below agents, in CI and without a tty, where deciding is rightly
+// refused. Two things stay true, because tests are about them: what runs below
+// the hub is a handler, and what says so is an agent's child.
+type people struct {
+	real   proc.Table
+	hub    int
+	agents proc.Table
+}
+
+// agentPIDs are the agents that are said to be above a command; far beyond
+// what a kernel gives out.
+var agentPIDs = map[string]int{"claude": 1<<29 + 1, "codex": 1<<29 + 2, "grok": 1<<29 + 3}
+
+const seat = "/dev/pts/7"
+
+func newPeople() people {
+	var agents []proctest.Node
+	for name, pid := range agentPIDs {
+		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true, Start: 1, Args: []string{name, "--model", "M", "old prompt"}})
+	}
+	return people{real: proc.System(), hub: os.Getpid(), agents: proctest.New(agents...)}
+}
+
+func (t people) Lookup(pid int) (proc.Process, error) {
+	if p, err := t.agents.Lookup(pid); err == nil {
+		return p, nil
+	}
+	p, err := t.real.Lookup(pid)
+	if err != nil || t.belowHub(pid) {
+		return p, err
+	}
+	p.PPID, p.SID, p.PGID, p.Foreground, p.TTY = 0, pid, pid, pid, seat
+	env, _ := t.real.Environ(pid)
+	for _, one := range env {
+		if name, ok := strings.CutPrefix(one, belowVariable+"="); ok {
+			p.PPID, p.SID = agentPIDs[name], agentPIDs[name]
+		}
+	}
+	return p, nil
+}
+
+func (t people) belowHub(pid int) bool {
+	for i, p := range proc.Ancestry(t.real, pid, 64) {
+		if i > 0 && p.PID == t.hub {
+			return true
+		}
+	}
+	return false
+}
+
+func (t people) Program(pid int) (string, error) {
+	if _, err := t.agents.Lookup(pid); err == nil {
+		return t.agents.Program(pid)
+	}
+	if t.belowHub(pid) {
+		return t.real.Program(pid)
+	}
+	return "/usr/bin/hookmux", nil
+}
+
+func (t people) Args(pid int) ([]string, error) {
+	if _, err := t.agents.Lookup(pid); err == nil {
+		return t.agents.Args(pid)
+	}
+	return t.real.Args(pid)
+}
+
+func (t people) Environ(pid int) ([]string, error) {
+	if t.belowHub(pid) {
+		return t.real.Environ(pid)
+	}
+	return nil, nil
+}

@@ -1,0 +1,34 @@
+package see
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// ForgetCommand is `hookmux forget`.
+func ForgetCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "forget SESSION",
+		Short: "Take a session out of the list and forget how to resume it",
+		Long: `Takes a session out of ps and deletes how it is taken up again. The agent's own
+files stay as they are, and so does the journal; if the session reports again, it
+is listed again.
+` + cmdutil.SessionNames,
+		Example: "  hookmux forget 0199a1",
+		Args:    cmdutil.ExactArgs("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := app.ConnectHub(cmd.Context())
+			if err != nil {
+				return err
+			}
+			s, err := c.ForgetSession(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			app.Say("forgot %s %s", s.Agent, termsafe.Line(s.ID, 80))
+			return nil
+		},
+	}
+}

@@ -1,0 +1,122 @@
+package see
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// JumpCommand is `hookmux jump`.
+func JumpCommand(app *cmdutil.App) *cobra.Command {
+	var next bool
+	cmd := &cobra.Command{
+		Use:   "jump SESSION | --next",
+		Short: "Go to a session's tmux pane; --next: to the one that has waited longest",
+		Long: "Brings the tmux pane a session sits in before you.\n" + cmdutil.SessionNames + `
+With --next it is the session that has waited for you longest; when none waits,
+exit code 1.`,
+		Example: "  hookmux jump --next\n  hookmux jump \"fix the tests\"",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if next && len(args) == 0 {
+				return nil
+			}
+			if next {
+				return cmdutil.UsageError("name a session or say --next, not both")
+			}
+			return cmdutil.ExactArgs("SESSION")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if next {
+				return jumpToNext(cmd.Context(), app)
+			}
+			return jumpToSession(cmd.Context(), app, args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&next, "next", false, "the session that has waited longest")
+	return cmd
+}
+
+func jumpToNext(ctx context.Context, app *cmdutil.App) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := c.Sessions(ctx, wire.SessionsParams{})
+	if err != nil {
+		return err
+	}
+	var missed error
+	for i := range list {
+		if list[i].WaitingSince == nil || list[i].Ended != nil {
+			continue
+		}
+		err := focusPane(ctx, app, &list[i])
+		if err == nil {
+			return nil
+		}
+		if missed == nil {
+			missed = err // the next one may be reachable
+		}
+	}
+	if missed != nil {
+		return missed
+	}
+	return cmdutil.FailWith(cmdutil.ExitFailed, "nobody waits for you")
+}
+
+func jumpToSession(ctx context.Context, app *cmdutil.App, name string) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := c.Session(ctx, name)
+	if err != nil {
+		return err
+	}
+	return focusPane(ctx, app, &d.Session)
+}
+
+// focusPane goes to the pane of a session, or says why that cannot be.
+func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) error {
+	called := s.Title
+	if called == "" {
+		called = s.ID
+	}
+	switch {
+	case s.Ended != nil:
+		return fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, s.ID)
+	case s.Pane == "unknown":
+		return fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux run %s` and hookmux will", called, s.Agent, s.Agent)
+	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
+		return fmt.Errorf("%s: it sits in %s pane %s; hookmux can go to tmux panes only", called, s.Mux, s.Pane)
+	case s.Mux != "tmux":
+		place := "in no terminal hookmux knows of"
+		if s.TTY != "" {
+			place = "at " + s.TTY
+		}
+		return fmt.Errorf("%s: it runs %s, not in tmux", called, place)
+	}
+	server := &tmux.Server{Socket: s.Server}
+	from := ""
+	if tmux.FromEnv(app.Getenv).Socket == s.Server || s.Server == "" {
+		from = app.Getenv("TMUX_PANE")
+	}
+	done, err := server.Focus(ctx, s.Pane, from)
+	switch {
+	case errors.Is(err, tmux.ErrNoServer):
+		return fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` takes it up again", called, s.ID)
+	case err != nil:
+		return fmt.Errorf("%s: %w", called, err)
+	}
+	if done.Client == "" {
+		app.Say("nobody looks at that tmux; %s", launch.ShellWords(done.Attach))
+	}
+	return nil
+}

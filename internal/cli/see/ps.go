@@ -1,0 +1,221 @@
+// Package see has the verbs that show what agents do and did, and those that
+// act on a session.
+package see
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// PsCommand is `hookmux ps`.
+func PsCommand(app *cmdutil.App) *cobra.Command {
+	var follow, asJSON, all bool
+	var agents []string
+	cmd := &cobra.Command{
+		Use:   "ps",
+		Short: "What every agent is doing: a line a session, who waits for you first",
+		Long: `Lists sessions: status, agent, title, how long, where, and what it does now or how
+its last turn went. Those that wait for you stand on top, the longest waiting
+first. A session nobody heard of for an hour, and whose process is gone, leaves
+the list; --all shows those of them that can be taken up again.
+
+Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
+where it cannot be known.`,
+		Example: "  hookmux ps\n  hookmux ps --watch\n  hookmux ps --json | jq '.[] | select(.status == \"needsInput\")'",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			params := wire.SessionsParams{All: all, Agents: agents}
+			if follow {
+				return watchSessions(cmd.Context(), app, params, asJSON)
+			}
+			return listSessions(cmd.Context(), app, params, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&follow, "watch", false, "stay and follow changes")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; with --watch a line a change: {session, what, gone}")
+	cmd.Flags().BoolVar(&all, "all", false, "also sessions that are over and can be taken up again")
+	cmd.Flags().StringSliceVar(&agents, "agent", nil, "only this agent (repeatable)")
+	return cmd
+}
+
+func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := c.Sessions(ctx, params)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(app.Stderr, emptyListMessage(app, params))
+		return nil
+	}
+	app.Style().Sessions(app.Stdout, list, time.Now(), app.Columns())
+	return nil
+}
+
+// emptyListMessage says why a list is empty and what to do.
+func emptyListMessage(app *cmdutil.App, params wire.SessionsParams) string {
+	if len(params.Agents) > 0 {
+		return "no such session; `hookmux ps` lists those of all agents"
+	}
+	if params.All {
+		return "no session, and none that can be taken up again"
+	}
+	return "no session; start an agent with `hookmux run`, or install its hooks with `hookmux install`"
+}
+
+// leaveOnKey calls leave when the person presses q, Esc or Ctrl-C: in a popup
+// that is how one gets out. The result puts the terminal back.
+func leaveOnKey(app *cmdutil.App, leave func()) func() {
+	in, ok := app.Stdin.(*os.File)
+	if !ok || !term.IsTerminal(int(in.Fd())) {
+		return func() {}
+	}
+	old, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return func() {}
+	}
+	go func() { // ends with the program: a read cannot be called back
+		keys := make([]byte, 16)
+		for {
+			n, err := in.Read(keys)
+			if err != nil {
+				return
+			}
+			for _, key := range keys[:n] {
+				if key == 'q' || key == 'Q' || key == 3 || key == 4 || key == 27 && n == 1 {
+					leave()
+					return
+				}
+			}
+		}
+	}()
+	return func() { _ = term.Restore(int(in.Fd()), old) }
+}
+
+// fitToScreen is a page cut to a screen: who waits stands on top and must not
+// scroll away. The last row stays free for the cursor.
+func fitToScreen(page []byte, rows int) []byte {
+	lines := bytes.SplitAfter(page, []byte("\n"))
+	if n := len(lines); n > 0 && len(lines[n-1]) == 0 {
+		lines = lines[:n-1]
+	}
+	if rows < 3 || len(lines) < rows {
+		return page
+	}
+	kept := bytes.Join(lines[:rows-2], nil)
+	return fmt.Appendf(kept, "… and %d more; `hookmux ps` shows all\n", len(lines)-(rows-2))
+}
+
+// watchSessions follows sessions: on a terminal the list is drawn anew, elsewhere a
+// line is written for each change.
+func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	if asJSON || app.Columns() == 0 {
+		return streamSessions(ctx, app, c, params, asJSON)
+	}
+	changed := make(chan struct{}, 1)
+	poke := func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	defer leaveOnKey(app, leave)()
+	go func() {
+		_ = cmdutil.FollowStream(ctx, func() error { // a hub that says no says so to the list as well
+			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error { poke(); return nil })
+		})
+	}()
+	fmt.Fprint(app.Stdout, "\x1b[?1049h\x1b[?25l") // another screen, no cursor
+	defer fmt.Fprint(app.Stdout, "\x1b[?25h\x1b[?1049l")
+	second := time.NewTicker(time.Second) // durations go on by themselves
+	defer second.Stop()
+	for {
+		var page bytes.Buffer
+		list, err := c.Sessions(ctx, params)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !errors.Is(err, client.ErrNoHub):
+			return err
+		case err != nil:
+			fmt.Fprintln(&page, "no hub; waiting for the next")
+		case len(list) == 0:
+			fmt.Fprintln(&page, emptyListMessage(app, params))
+		default:
+			app.Style().Sessions(&page, list, time.Now(), app.Columns())
+		}
+		lines := bytes.ReplaceAll(fitToScreen(page.Bytes(), app.Rows()), []byte("\n"), []byte("\x1b[K\r\n"))
+		fmt.Fprintf(app.Stdout, "\x1b[H%s\x1b[J", lines)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-second.C:
+		}
+	}
+}
+
+func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wire.SessionsParams, asJSON bool) error {
+	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || Contains(params.Agents, s.Agent) }
+	return cmdutil.FollowStream(ctx, func() error {
+		ready := false
+		return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
+			switch {
+			case n.Ready != nil && !ready:
+				ready = true
+				list, err := c.Sessions(ctx, params)
+				if err != nil {
+					return err
+				}
+				for i := range list {
+					printSessionChange(app, &wire.SessionChange{Session: list[i]}, asJSON)
+				}
+				if !asJSON {
+					fmt.Fprintln(app.Stderr, "watching; sessions appear as they change (Ctrl-C ends)")
+				}
+			case n.Session != nil && wanted(&n.Session.Session):
+				printSessionChange(app, n.Session, asJSON)
+			}
+			return nil
+		})
+	})
+}
+
+func printSessionChange(app *cmdutil.App, c *wire.SessionChange, asJSON bool) {
+	if asJSON {
+		app.PrintJSONLine(c)
+		return
+	}
+	if c.Gone {
+		app.Say("%s %s left the list", c.Session.Agent, c.Session.ID)
+		return
+	}
+	var line bytes.Buffer
+	app.Style().Sessions(&line, []wire.Session{c.Session}, time.Now(), 0)
+	if _, row, ok := bytes.Cut(line.Bytes(), []byte("\n")); ok {
+		_, _ = app.Stdout.Write(row)
+	}
+}

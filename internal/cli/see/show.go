@@ -1,0 +1,47 @@
+package see
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+)
+
+// ShowCommand is `hookmux show`.
+func ShowCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show SESSION",
+		Short:   "One session: turns, failed calls, files, last words, how to resume it",
+		Long:    "Shows everything hookmux knows about a session.\n" + cmdutil.SessionNames,
+		Example: "  hookmux show %3\n  hookmux show 0199a1 --json",
+		Args:    cmdutil.ExactArgs("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return showSession(cmd.Context(), app, args[0], asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what ps --json says, and {earlier, files, errors, helpers, resume}")
+	return cmd
+}
+
+func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := c.Session(ctx, name)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(d)
+	}
+	quoted := ""
+	if d.Resume != nil {
+		quoted = cmdutil.QuotedResume(d.Resume)
+	}
+	app.Style().Session(app.Stdout, d, time.Now(), quoted)
+	return nil
+}
