@@ -21,8 +21,14 @@ build:
 	@mkdir -p $(BIN)
 	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook
 
+# RETRY=1 runs a failed test once more, alone, and names it: what fails twice
+# fails, and a data race is never tried again.
+GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-hide-empty-pkg --rerun-fails=1 \
+	--rerun-fails-max-failures=6 --rerun-fails-abort-on-data-race
+run_tests = $(if $(RETRY),$(GOTESTSUM) --packages='$(1)' -- $(2) $(FLAGS),$(GO) test $(2) $(FLAGS) $(1))
+
 test: check
-	$(GO) test $(FLAGS) ./...
+	$(call run_tests,./...,)
 
 # gofmt and vet, and that what is generated is up to date (tests hold the latter).
 check:
@@ -30,11 +36,15 @@ check:
 	$(GO) vet $(FLAGS) ./...
 
 # The race detector needs cgo; the packages where goroutines meet.
+RACED = ./internal/hub/... ./internal/server/... ./internal/pipeline/... ./internal/sessions/... ./internal/approvals/... \
+	./internal/recorder/... ./internal/handler ./internal/selection/registry ./hook ./client
+
 race:
-	CGO_ENABLED=1 $(GO) test -race $(FLAGS) ./internal/hub ./internal/sessions/state ./internal/approvals/queue ./internal/approvals/ledger ./internal/recorder/journal ./internal/handler ./internal/selection/registry ./internal/recorder/spool ./hook ./client
+	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
 	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./internal/cli
 
 lint: check
+	$(GO) run $(FLAGS) ./internal/gen/shape
 	GOOS=darwin $(GO) vet $(FLAGS) ./...
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 

@@ -1,0 +1,231 @@
+// Shape measures the tree and fails where it has outgrown its limits: package
+// and function lengths, methods per type, wide lines, one-word function names.
+//
+//	go run ./internal/gen/shape
+//
+// Where a limit is not met yet, limits.txt says how far the tree is from it. A
+// row there is a ceiling: it may fall, never rise, and a row that is no longer
+// needed is an error.
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The limits that hold where limits.txt says nothing else.
+const (
+	maxPackageLines  = 4000
+	maxMethods       = 40
+	maxFunctionLines = 100
+	maxParameters    = 6
+	maxColumns       = 120
+	maxOneWordShare  = 20 // percent of the unexported functions below internal/
+)
+
+//go:embed limits.txt
+var limitsText string
+
+// measure is one figure of the tree: what it is of, and how large it may be by default.
+type measure struct {
+	kind, subject string
+	value, limit  int
+}
+
+func (m measure) key() string { return m.kind + " " + m.subject }
+
+func main() {
+	root := "."
+	if len(os.Args) > 1 {
+		root = os.Args[1]
+	}
+	measures, err := measureTree(root)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shape:", err)
+		os.Exit(1)
+	}
+	ceilings, err := parseLimits(limitsText)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shape:", err)
+		os.Exit(1)
+	}
+	faults := compareWithLimits(measures, ceilings)
+	for _, fault := range faults {
+		fmt.Println(fault)
+	}
+	if len(faults) > 0 {
+		os.Exit(1)
+	}
+	fmt.Printf("shape: %d figures, %d of them with a ceiling of their own in limits.txt\n", len(measures), len(ceilings))
+}
+
+// parseLimits reads rows of the form "kind subject ceiling".
+func parseLimits(text string) (map[string]int, error) {
+	ceilings := map[string]int{}
+	for i, line := range strings.Split(text, "\n") {
+		line, _, _ = strings.Cut(line, "#")
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("limits.txt:%d: want \"kind subject ceiling\", got %q", i+1, line)
+		}
+		n, err := strconv.Atoi(fields[2])
+		if err != nil {
+			return nil, fmt.Errorf("limits.txt:%d: %q is no number", i+1, fields[2])
+		}
+		ceilings[fields[0]+" "+fields[1]] = n
+	}
+	return ceilings, nil
+}
+
+// compareWithLimits says which figures are too large and which ceilings are not needed any more.
+func compareWithLimits(measures []measure, ceilings map[string]int) []string {
+	var faults []string
+	needed := map[string]bool{}
+	for _, m := range measures {
+		ceiling, own := ceilings[m.key()]
+		if !own {
+			ceiling = m.limit
+		}
+		if m.value > ceiling {
+			faults = append(faults, fmt.Sprintf("%s: %d, at most %d allowed", m.key(), m.value, ceiling))
+		}
+		if own && m.value > m.limit {
+			needed[m.key()] = true
+		}
+	}
+	for key, ceiling := range ceilings {
+		if !needed[key] {
+			faults = append(faults, fmt.Sprintf("limits.txt: the row %q with %d is not needed any more: remove it", key, ceiling))
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// tree collects what one walk over the source finds.
+type tree struct {
+	lines, methods, wide map[string]int
+	functions            []measure
+	oneWord, unexported  int
+}
+
+func measureTree(root string) ([]measure, error) {
+	t := &tree{lines: map[string]int{}, methods: map[string]int{}, wide: map[string]int{}}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == ".git" || name == "testdata" || name == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		return t.readFile(filepath.ToSlash(rel), path)
+	})
+	if err != nil {
+		return nil, err
+	}
+	measures := t.functions
+	for dir, n := range t.lines {
+		limit := maxPackageLines
+		if dir == "internal/hub" {
+			limit = 800 // it only builds, starts and stops the services
+		}
+		measures = append(measures, measure{"package-lines", dir, n, limit})
+	}
+	for name, n := range t.methods {
+		measures = append(measures, measure{"methods", name, n, maxMethods})
+	}
+	for file, n := range t.wide {
+		measures = append(measures, measure{"wide-lines", file, n, 0})
+	}
+	if t.unexported > 0 {
+		measures = append(measures, measure{"one-word-percent", "internal", 100 * t.oneWord / t.unexported, maxOneWordShare})
+	}
+	return measures, nil
+}
+
+func (t *tree) readFile(rel, path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, text, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	if ast.IsGenerated(file) {
+		return nil
+	}
+	dir := filepath.ToSlash(filepath.Dir(rel))
+	for line := range strings.Lines(string(text)) {
+		t.lines[dir]++
+		if columnsOf(line) > maxColumns {
+			t.wide[rel]++
+		}
+	}
+	for _, decl := range file.Decls {
+		if fn, ok := decl.(*ast.FuncDecl); ok {
+			t.readFunction(dir, rel, set, fn)
+		}
+	}
+	return nil
+}
+
+func (t *tree) readFunction(dir, rel string, set *token.FileSet, fn *ast.FuncDecl) {
+	name := fn.Name.Name
+	lines := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1
+	t.functions = append(t.functions,
+		measure{"function-lines", rel + ":" + name, lines, maxFunctionLines},
+		measure{"parameters", rel + ":" + name, fn.Type.Params.NumFields(), maxParameters})
+	if fn.Recv != nil && len(fn.Recv.List) == 1 {
+		t.methods[dir+"."+receiverName(fn.Recv.List[0].Type)]++
+	}
+	if strings.HasPrefix(rel, "internal/") && name != "init" && name != "main" && !ast.IsExported(name) {
+		t.unexported++
+		if isOneWord(name) {
+			t.oneWord++
+		}
+	}
+}
+
+func columnsOf(line string) int {
+	return len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
+}
+
+func receiverName(e ast.Expr) string {
+	switch t := e.(type) {
+	case *ast.StarExpr:
+		return receiverName(t.X)
+	case *ast.IndexExpr:
+		return receiverName(t.X)
+	case *ast.IndexListExpr:
+		return receiverName(t.X)
+	case *ast.Ident:
+		return t.Name
+	}
+	return "?"
+}
+
+func isOneWord(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' })
+}
