@@ -20,9 +20,9 @@ var ErrCancelled = errors.New("the person gave no answer")
 // Someone reports whether a person could answer a question now.
 func (h *Hub) Someone() bool { return h.desk.someone() }
 
-// askPerson puts a question of a hook to a person and gives their answer: the
+// AskPerson puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.
-func (h *Hub) askPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+func (h *Hub) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
 	if !h.desk.someone() {
 		h.desk.watchers.await(ctx, returnsWithin)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -205,7 +206,9 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 // summon finds the hooks that are meant for the event.
 func (h *Hub) summon(in *arrival, p *passage) {
 	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
-	p.entries = h.modules.withRuns(in, p)
+	p.entries = h.modules.WithLaunches(host.Call{
+		Event: &p.ev, Carries: p.carries, Agent: host.Process{PID: p.caller.pid, Start: p.caller.start}, PeerPID: in.peer.PID,
+	}, p.entries)
 }
 
 // maxNested bounds the events from below handlers that are being decided at

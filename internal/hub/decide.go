@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -129,7 +130,7 @@ func (h *Hub) judgeSteps(ev *event.Event, steps []hook.Step) {
 			continue
 		}
 		text := firstLine(s.Err.Error())
-		if own := (*moduleError)(nil); errors.As(s.Err, &own) {
+		if own := (*host.FileError)(nil); errors.As(s.Err, &own) {
 			h.deps.Log.Warn("hook failed", "hook", s.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
 			continue // the file's own report names the line, once
 		}

@@ -454,14 +454,14 @@ func TestHookAsksThePerson(t *testing.T) {
 	w := open(t)
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := feedQuestion("confirm", "Deploy?", "to production")
-	if _, err := w.h.askPerson(context.Background(), &ev, q); err != ErrNobody || w.h.Someone() {
+	if _, err := w.h.AskPerson(context.Background(), &ev, q); err != ErrNobody || w.h.Someone() {
 		t.Error(err)
 	}
 	w.h.Sink(true)
 	defer w.h.Sink(false)
 	answer := make(chan string, 1)
 	go func() {
-		got, err := w.h.askPerson(context.Background(), &ev, q)
+		got, err := w.h.AskPerson(context.Background(), &ev, q)
 		answer <- fmt.Sprint(got, err)
 	}()
 	item := w.waiting()
@@ -473,7 +473,7 @@ func TestHookAsksThePerson(t *testing.T) {
 		t.Error(got)
 	}
 	go func() {
-		_, err := w.h.askPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
+		_, err := w.h.AskPerson(context.Background(), &ev, feedQuestion("input", "Which host?", ""))
 		answer <- fmt.Sprint(err)
 	}()
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny"})

@@ -116,7 +116,7 @@ func brokenGuard(why error) func(context.Context, *hook.Call) (event.Decision, e
 // places and every agent's hook config.
 func (r *rules) ownPaths(at places) []string {
 	d := r.deps.Dirs
-	list := append([]string{d.Config, d.State, d.Runtime, d.Data, d.System}, r.hub.modules.files()...)
+	list := append([]string{d.Config, d.State, d.Runtime, d.Data, d.System}, r.hub.modules.Files()...)
 	roots := []string{at.here, at.start}
 	for _, root := range roots {
 		if root != "" {

@@ -31,6 +31,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -75,7 +76,7 @@ type Hub struct {
 	rpc      map[string]method
 	long     map[string]longMethod
 	desk     *desk
-	modules  *modules
+	modules  *host.Service
 	off      atomic.Pointer[offState]
 	seen     seenAgents
 	sessions *sessions.Service
@@ -137,23 +138,23 @@ func New(o Options) (*Hub, error) {
 	h.judge = NewJudge(h.deps.Catalogue, h.deps.Processes, o.PID)
 	h.callers = newCallers(h.judge)
 	h.marks = newMarks(h.deps.Dirs.State)
-	h.modules = newModules(h)
+	h.modules = h.newModules()
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.deps.Catalogue.WithInput}
 	h.rpc, h.long = h.methods(), h.longMethods()
 	maps.Copy(h.rpc, h.feedMethods())
-	maps.Copy(h.rpc, h.moduleMethods())
+	addMethods(h.rpc, h.modules.Methods())
 	h.desk = newDesk(h)
 	h.loadOff()
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Settings: h.rules.config, Sender: h, SessionGone: h.modules.forget, TerminalReport: terminalReport,
+		Settings: h.rules.config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: terminalReport,
 	})
 	addMethods(h.rpc, h.sessions.Methods())
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.streams.stored, Late: h.sessions.ApplyLate,
 		Retention: h.rules.retention,
 	})
-	h.modules.runs.open(h)
+	h.modules.OpenLaunches()
 	return h, nil
 }
 
@@ -187,7 +188,7 @@ func (h *Hub) prepare() error {
 func (h *Hub) Close() {
 	h.cancel()
 	if h.modules != nil {
-		h.modules.close()
+		h.modules.Close()
 	}
 	if h.listener != nil {
 		h.listener.Close()
@@ -265,7 +266,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	if err := h.rules.handlers.Processes.Wait(ending); err != nil {
 		h.deps.Log.Warn("handlers still running were left behind", "error", err)
 	}
-	h.modules.close() // what they did is written down yet
+	h.modules.Close() // what they did is written down yet
 	h.recorder.Stop()
 	<-drained
 	h.sessions.Stop()

@@ -50,7 +50,7 @@ func (h *Hub) switchOff(span time.Duration) *wire.Off {
 		s.Until = s.Since.Add(span)
 	}
 	h.off.Store(s) // at once, whatever the disk says
-	h.modules.news.tell()
+	h.modules.NoteChange()
 	b, _ := json.Marshal(s)
 	if err := os.WriteFile(h.offFile(), b, 0o600); err != nil {
 		h.deps.Problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
@@ -60,7 +60,7 @@ func (h *Hub) switchOff(span time.Duration) *wire.Off {
 
 func (h *Hub) switchOn() error {
 	h.off.Store(nil)
-	h.modules.news.tell()
+	h.modules.NoteChange()
 	h.deps.Problems.Mend("off")
 	if err := os.Remove(h.offFile()); err != nil && !os.IsNotExist(err) {
 		return err

@@ -155,7 +155,7 @@ func (h *Hub) serveRPC(conn *net.UnixConn, reader *bufio.Reader, line []byte, pe
 			} else if request.Method == wire.MethodOutbox {
 				response.Result, response.Error = h.servePoll(conn, request.Params, peer, h.pollOutbox)
 			} else if request.Method == wire.MethodWanted {
-				response.Result, response.Error = h.servePoll(conn, request.Params, peer, h.awaitWanted)
+				response.Result, response.Error = h.servePoll(conn, request.Params, peer, h.modules.AwaitWanted)
 			} else {
 				result, err := h.callOn(conn, reader, entry, request.Method, request.Params, peer)
 				response.Result, response.Error = result, err

@@ -273,8 +273,8 @@ func (r *rules) look(at places, old *view) {
 	if at.start != "" {
 		settings[1] = r.config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
 	}
-	r.hub.modules.look()
-	modules := r.hub.modules.version.Load()
+	r.hub.modules.ReadFolder()
+	modules := r.hub.modules.Version()
 	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
@@ -284,7 +284,7 @@ func (r *rules) look(at places, old *view) {
 	}
 	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
-	r.hub.modules.patient(old != nil)
+	r.hub.modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
 	if len(r.views) > keepViews {
@@ -318,7 +318,11 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 			}
 			seen[reg.ID] = true
 			if reg.Handler == "module" {
-				entries = append(entries, r.registered(reg, forces[i], settings[0])...)
+				own, err := r.hub.modules.Registered(reg, forces[i], settings[0])
+				if err != nil {
+					own = r.brokenEntry(reg, err)
+				}
+				entries = append(entries, own...)
 				continue
 			}
 			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
@@ -326,7 +330,7 @@ func (r *rules) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set,
 			}
 		}
 	}
-	entries = append(entries, r.moduleEntries(settings, forces)...)
+	entries = append(entries, r.hub.modules.Entries(settings[0], forces)...)
 	// Guards last, because they keep agents from the files of the others;
 	// first in order.
 	entries = slices.Concat(r.guards(settings, at), r.extra, entries)

@@ -53,7 +53,7 @@ func (h *Hub) doConfigSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`", p.Key, p.Key)
 	}
 	if p.Key == config.Modules && p.Value != nil {
-		if err := h.moduleSetting(p.Value); err != nil {
+		if err := h.modules.CheckSetting(textOf(p.Value)); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "%v", err)
 		}
 	}
@@ -174,7 +174,7 @@ func (h *Hub) doHooksAdd(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	if err := json.Unmarshal(p.Registration, &reg); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "the registration cannot be read: %v", err)
 	}
-	if err := h.moduleTarget(&reg, p.Scope, p.Cwd); err != nil {
+	if err := h.modules.ResolveTarget(&reg, p.Scope, p.Cwd, h.rules.registry.RootFor); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	check := reg
@@ -224,7 +224,7 @@ func (h *Hub) doHooksSet(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 			// What stays stands in the file as it should; read anew it would be
 			// taken from where the person is now.
 			if reg.Handler != handler || reg.Target != target {
-				if err := h.moduleTarget(reg, p.Scope, p.Cwd); err != nil {
+				if err := h.modules.ResolveTarget(reg, p.Scope, p.Cwd, h.rules.registry.RootFor); err != nil {
 					return wire.Errorf(wire.CodeParams, "%v", err)
 				}
 			}

@@ -1,11 +1,9 @@
-package hub
+package host
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -17,16 +15,17 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// asker lets files ask a person through the feed.
-type asker struct{ h *Hub }
+// asker lets files ask a person.
+type asker struct{ s *Service }
 
 var kindOfQuestion = map[tsmodule.QuestionKind]queue.QuestionKind{
 	tsmodule.Select: queue.Select, tsmodule.Confirm: queue.Confirm, tsmodule.Input: queue.Input, tsmodule.Editor: queue.Input,
 }
 
 func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
-	words, err := a.h.askPerson(ctx, q.Event, queue.Question{
-		By: a.h.modules.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: q.Text, Options: q.Options, Placeholder: q.Placeholder,
+	words, err := a.s.options.People.AskPerson(ctx, q.Event, queue.Question{
+		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: q.Text,
+		Options: q.Options, Placeholder: q.Placeholder,
 	})
 	if err != nil {
 		return tsmodule.Answer{Cancelled: true}, err
@@ -34,46 +33,47 @@ func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, e
 	return tsmodule.Answer{Confirmed: words == "yes", Value: words, By: "person"}, nil
 }
 
-func (a asker) Someone(*event.Event) bool { return a.h.Someone() }
+func (a asker) Someone(*event.Event) bool { return a.s.options.People.Someone() }
 
-func (a asker) Notify(n tsmodule.Notice) {
-	a.h.sayOf(n.Module, n.Text)
+func (a asker) Notify(n tsmodule.Notice) { a.s.publishText(n.Module, n.Text) }
+
+// publishText shows people who watch what a file says.
+func (s *Service) publishText(path, text string) {
+	text = redact.Text(s.files.showPaths(path, text))
+	id := s.files.idOf(path)
+	s.deps.Log.Info("trace", "hook", id, "text", text)
+	s.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
 }
 
-// sayOf shows people who watch what a file says.
-func (h *Hub) sayOf(path, text string) {
-	text = redact.Text(h.modules.shown(path, text))
-	id := h.modules.idOf(path)
-	h.deps.Log.Info("trace", "hook", id, "text", text)
-	h.streams.Publish(wire.NoteTrace, wire.Trace{Hook: id, Text: text})
-}
-
-// sender brings a file's words into a session: through the agent's plugin, or
+// sender brings a file's messages into a session: through the agent's plugin, or
 // with the session's next event.
-type sender struct{ h *Hub }
+type sender struct{ s *Service }
 
-func (s sender) Send(_ context.Context, m tsmodule.Message) (bool, error) {
+func (a sender) Send(_ context.Context, m tsmodule.Message) (bool, error) {
 	delivered := false
 	var err error
 	// What shall start no turn must not come as if the person had typed it.
 	if m.Turn || m.Deliver != "" && m.Deliver != "nextTurn" {
-		delivered, err = s.h.sendTo(m.Agent, m.Session, m.Text)
+		delivered, err = a.s.options.Plugins.Send(m.Agent, m.Session, m.Text)
 	}
 	if err == nil && !delivered {
-		s.h.modules.queued.Store(sessionKey{m.Agent, m.Session}, true)
+		a.s.queued.Store(sessionKey{m.Agent, m.Session}, true)
 	}
 	return delivered, err
 }
 
-// models lets a file use the models of the agent it looks at, inside that
-// agent: no provider's key enters the hub.
-type models struct{ h *Hub }
+// models lets a file use the models of the agent it looks at, inside that agent:
+// no provider's key enters the hub.
+type models struct{ s *Service }
 
-func (m models) Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error) {
-	done, heard, err := m.h.outbox.put(ctx, ev.Agent, wire.OutboxText{ID: frame.NewID(), Session: ev.Session, Call: call})
+var errNoPlugin = errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used " +
+	"(pi in a terminal or RPC mode, hookmux's extension of this version)")
+
+func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error) {
+	done, heard, err := a.s.options.Plugins.Call(ctx, ev.Agent, ev.Session, call)
 	switch {
 	case !heard:
-		return nil, tsmodule.Unheard(errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used (pi in a terminal or RPC mode, hookmux's extension of this version)"))
+		return nil, tsmodule.Unheard(errNoPlugin)
 	case err != nil:
 		return nil, errors.New("complete: the model gave no answer in time")
 	case done.Error != "":
@@ -84,27 +84,27 @@ func (m models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	return done.Result, nil
 }
 
-// queuedEntry is the hook that gives a session the words waiting for it; nil
+// queuedEntry is the hook that gives a session the messages waiting for it; nil
 // when there are none, which is nearly always.
-func (ms *modules) queuedEntry(p *passage) *hook.Entry {
-	key := sessionKey{p.ev.Agent, p.ev.Session}
-	if !p.carries.Context {
+func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entry {
+	key := sessionKey{ev.Agent, ev.Session}
+	if !carries.Context {
 		return nil
 	}
-	if _, waits := ms.queued.Load(key); !waits {
+	if _, waits := s.queued.Load(key); !waits {
 		return nil
 	}
-	ms.mu.Lock()
-	engine := ms.engine
-	ms.mu.Unlock()
+	engine := s.files.currentEngine()
 	if engine == nil {
 		return nil
 	}
-	e, err := hook.NewEntry(hook.Registration{ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Mode: hook.Advise},
-		hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-			ms.queued.Delete(key)
-			return engine.Queued().Handle(ctx, call)
-		}), "builtin")
+	reg := hook.Registration{
+		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Mode: hook.Advise,
+	}
+	e, err := hook.NewEntry(reg, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+		s.queued.Delete(key)
+		return engine.Queued().Handle(ctx, call)
+	}), "builtin")
 	if err != nil {
 		return nil
 	}
@@ -112,138 +112,42 @@ func (ms *modules) queuedEntry(p *passage) *hook.Entry {
 	return e
 }
 
-// moduleRecorder writes down what files do.
-type moduleRecorder struct{ h *Hub }
+// recorder is told what files do.
+type recorder struct{ s *Service }
 
-func problemKey(path string) string { return "module:" + path + ":" }
-
-func (r moduleRecorder) Did(d tsmodule.Deed) { r.h.modules.deeds.add(d) }
+func (r recorder) Did(d tsmodule.Deed) { r.s.actions.addAction(d) }
 
 // Problem shows a file's failure, until the file changes.
-func (r moduleRecorder) Problem(p tsmodule.Problem) {
-	text := r.h.modules.shown(p.Module, p.Error())
+func (r recorder) Problem(p tsmodule.Problem) {
+	text := r.s.files.showPaths(p.Module, p.Error())
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"
 	}
-	r.h.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text, "correct the file; it is loaded anew when it changes (`hookmux module list`)")
+	r.s.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text,
+		"correct the file; it is loaded anew when it changes (`hookmux module list`)")
 }
 
-func (r moduleRecorder) Said(path, level, text string) {
+func (r recorder) Said(path, level, text string) {
 	if level != "log" && level != "info" && level != "" {
 		text = level + ": " + text
 	}
-	r.h.sayOf(path, text)
+	r.s.publishText(path, text)
 }
 
-// deeds writes down what files did, behind their backs: a file must not wait
-// for a disk, and one that does the same a thousand times a second is written
-// down as one that did it a thousand times.
-type deeds struct {
-	hub  *Hub
-	in   chan tsmodule.Deed
-	end  chan struct{}
-	over chan struct{}
-	once sync.Once
-
-	mu   sync.Mutex
-	lost int
-}
-
-const (
-	maxDeeds = 1024
-	// gatherDeeds is how long equal deeds are counted before they are written.
-	gatherDeeds = 500 * time.Millisecond
-)
-
-func newDeeds(h *Hub) *deeds {
-	return &deeds{hub: h, in: make(chan tsmodule.Deed, maxDeeds), end: make(chan struct{}), over: make(chan struct{})}
-}
-
-func (d *deeds) add(one tsmodule.Deed) {
-	d.once.Do(func() { go d.run() })
-	select {
-	case d.in <- one:
-	default:
-		d.mu.Lock()
-		d.lost++
-		d.mu.Unlock()
+// writeAction puts what a file did into the journal, as an event of hookmux's
+// own.
+func (s *Service) writeAction(one tsmodule.Deed, times int) {
+	payload := map[string]any{
+		"hook": s.files.idOf(one.Module), "module": s.files.showPaths(one.Module, one.Module),
+		"action": one.Action, "detail": s.files.showPaths(one.Module, one.Detail),
 	}
-}
-
-func (d *deeds) close() {
-	started := true
-	d.once.Do(func() { started = false })
-	close(d.end)
-	if started {
-		<-d.over
-	}
-}
-
-func (d *deeds) run() {
-	defer close(d.over)
-	count := map[tsmodule.Deed]int{}
-	var order []tsmodule.Deed
-	write := func() {
-		for _, one := range order {
-			d.write(one, count[one])
-		}
-		clear(count)
-		order = order[:0]
-		d.mu.Lock()
-		lost := d.lost
-		d.lost = 0
-		d.mu.Unlock()
-		if lost > 0 {
-			d.write(tsmodule.Deed{Action: "more", Detail: fmt.Sprintf("%d actions came too fast to be written down one by one", lost)}, lost)
-		}
-	}
-	take := func(one tsmodule.Deed) {
-		if count[one] == 0 {
-			order = append(order, one)
-		}
-		count[one]++
-	}
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		select {
-		case one := <-d.in:
-			if len(order) == 0 {
-				timer.Reset(gatherDeeds)
-			}
-			take(one)
-			if len(order) >= maxDeeds {
-				write()
-			}
-		case <-timer.C:
-			write()
-		case <-d.end:
-			for {
-				select {
-				case one := <-d.in:
-					take(one)
-					continue
-				default:
-				}
-				break
-			}
-			write()
-			return
-		}
-	}
-}
-
-// write puts a deed into the journal, as an event of hookmux's own.
-func (d *deeds) write(one tsmodule.Deed, times int) {
-	h := d.hub
-	said := map[string]any{"hook": h.modules.idOf(one.Module), "module": h.modules.shown(one.Module, one.Module), "action": one.Action, "detail": h.modules.shown(one.Module, one.Detail)}
 	for key, value := range map[string]string{"agent": one.Agent, "session": one.Session, "error": one.Err} {
 		if value != "" {
-			said[key] = value
+			payload[key] = value
 		}
 	}
 	if times > 1 {
-		said["times"] = times
+		payload["times"] = times
 	}
-	h.journal("module", frame.NewID(), time.Now(), said)
+	s.options.Journal("module", frame.NewID(), time.Now(), payload)
 }

@@ -1,232 +1,219 @@
-package hub
+package host
 
 import (
 	"context"
-	"errors"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule"
 )
 
-// modules are the TypeScript and JavaScript files that are hooks. They come
-// from the user's folder, from projects the person trusts, from settings, from
-// registrations and from `hookmux run --hook`. Each owner says which files it
-// wants; a file that nobody wants any more ends.
-type modules struct {
-	deps    services.Deps
-	ctx     context.Context // ends when the hub does
-	hub     *Hub
-	version atomic.Uint64 // moves whenever entries may have to be made anew
-	runs    runs
-	deeds   *deeds
-	closing sync.Once
-	tidying atomic.Bool
-	untidy  atomic.Bool  // since it was last tidied
-	queued  sync.Map     // sessions that words wait for, by agent and session
-	news    news         // tells of a new version
-	waits   atomic.Int64 // until when a look waits for new files, in Unix ns
+// fileTable is the files that are loaded. They come from the user's folder, from
+// projects the person trusts, from settings, from registrations and from
+// `hookmux run --hook`. Each of these owners says which files it wants; a file
+// that nobody wants any more ends.
+type fileTable struct {
+	ctx       context.Context
+	deps      services.Deps
+	newEngine func(timeout time.Duration) *tsmodule.Engine
+
+	version   atomic.Uint64 // changes whenever entries may have to be made again
+	changes   changeSignal  // announces a new version
+	waitUntil atomic.Int64  // until when a refresh waits for new files, in Unix ns
+	releasing atomic.Bool
+	unclean   atomic.Bool // files were loaded since memory was last released
 
 	mu      sync.Mutex
 	engine  *tsmodule.Engine
 	timeout time.Duration
-	held    map[string]*held    // by path
-	owners  map[string][]string // owner → paths, in order
-	leaving map[string]*held    // by path: nobody wants them, and they end soon
-	folder  []string            // names in the user's folder, as last seen
+	loaded  map[string]*loadedFile // by path
+	owners  map[string][]string    // owner → paths, in order
+	leaving map[string]*loadedFile // by path: nobody wants them, and they end soon
 }
 
-// held is a file that is loaded or being loaded.
-type held struct {
+// loadedFile is a file that is loaded or being loaded.
+type loadedFile struct {
 	id     string // its name as a hook
 	path   string
 	scope  string
 	force  *trust.Force // of a trusted copy
 	owners map[string]bool
-	loaded chan struct{} // closed after the first loading, for better or worse
+	ready  chan struct{} // closed after the first loading, successful or not
 	module *tsmodule.Module
 }
 
-// wanted is a file an owner wants.
-type wanted struct {
+// wantedFile is a file an owner wants.
+type wantedFile struct {
 	id, path, scope string
 	force           *trust.Force
 }
 
-// A look at what counts waits for files that are loaded for the first time:
-// loadPatience where nothing was seen before, and freshPatience where events
-// would otherwise go by what was seen last, without the new files. What is not
-// loaded by then is waited for by the events themselves and refuses until it
-// is, see [modules.registrations].
+// A refresh of what applies waits for files that are loaded for the first time:
+// loadPatience where nothing was known before, and freshPatience where events
+// would otherwise go by what was known last, without the new files. What is not
+// loaded by then is waited for by the events themselves and refuses until it is,
+// see [Service.registrationsOf].
 const (
 	loadPatience  = 1200 * time.Millisecond
-	freshPatience = patienceKnown / 2
+	freshPatience = 125 * time.Millisecond
 )
 
-// unloadAfter is how long a file that nobody wants any more still answers
-// events that go by what was seen last.
+// unloadAfter is how long a file that nobody wants any more still answers events
+// that go by what was known last.
 const unloadAfter = 2 * time.Second
 
-func newModules(h *Hub) *modules {
-	ms := &modules{deps: h.deps, ctx: h.ctx, hub: h, held: map[string]*held{}, owners: map[string][]string{}, leaving: map[string]*held{}}
-	ms.deeds = newDeeds(h)
-	return ms
+func newFileTable(ctx context.Context, deps services.Deps, newEngine func(time.Duration) *tsmodule.Engine) *fileTable {
+	return &fileTable{
+		ctx: ctx, deps: deps, newEngine: newEngine,
+		loaded: map[string]*loadedFile{}, owners: map[string][]string{}, leaving: map[string]*loadedFile{},
+	}
 }
 
-// running is the engine, made when the first file needs it, and anew when the
-// time limit of handlers was changed.
-func (ms *modules) running(timeout time.Duration) *tsmodule.Engine {
-	if ms.engine != nil && (timeout == 0 || timeout == ms.timeout) {
-		return ms.engine
+// noteChange says that hooks may have to be made again.
+func (t *fileTable) noteChange() {
+	t.version.Add(1)
+	t.changes.announce()
+}
+
+// engineFor is the engine, made when the first file needs it, and again when the
+// time limit of handlers was changed. The caller holds the lock.
+func (t *fileTable) engineFor(timeout time.Duration) *tsmodule.Engine {
+	if t.engine != nil && (timeout == 0 || timeout == t.timeout) {
+		return t.engine
 	}
-	if old := ms.engine; old != nil {
+	if old := t.engine; old != nil {
 		go old.Close()
-		clear(ms.held) // every owner asks again
-		clear(ms.leaving)
-		clear(ms.owners)
-		ms.moved()
+		clear(t.loaded) // every owner asks again
+		clear(t.leaving)
+		clear(t.owners)
+		t.noteChange()
 	}
-	h := ms.hub
-	ms.timeout = timeout
-	ms.engine = tsmodule.New(tsmodule.Host{
-		Asker: asker{h}, Sender: sender{h}, Recorder: moduleRecorder{h}, Model: models{h},
-		ChildEnv: func(path string) []string {
-			return []string{handlerVariable + "=" + h.marks.mark(markOf(ms.idOf(path)))}
-		},
-		Changed:   ms.changed,
-		Strained:  ms.tidySoon,
-		Catalogue: h.deps.Catalogue, CacheDir: filepath.Join(h.deps.Dirs.State, "modules"), HookTimeout: timeout, Version: h.version,
-	})
-	return ms.engine
+	t.timeout = timeout
+	t.engine = t.newEngine(timeout)
+	return t.engine
 }
 
-// markOf is a hook's id as one word: the variable separates ids by blanks.
-func markOf(id string) string { return strings.Join(strings.Fields(id), "_") }
-
-// changed hears that a file was loaded, for the first time or anew.
-func (ms *modules) changed(m *tsmodule.Module) {
-	ms.moved()
-	info := m.Info()
-	if len(info.Errors) == 0 && ms.deps.Problems.Any() {
-		ms.deps.Problems.MendExcept(problemKey(m.Path()), nil)
-		if id := ms.idOf(m.Path()); id != "" {
-			ms.hub.rules.dropProblemsOf(id)
-		}
-	}
+// currentEngine is the engine, nil while there is none.
+func (t *fileTable) currentEngine() *tsmodule.Engine {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.engine
 }
 
-func (ms *modules) idOf(path string) string {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	if one := ms.held[path]; one != nil {
-		return one.id
-	}
-	return ""
-}
-
-// want says which files an owner wants now. It waits a moment for new ones and
-// ends those that nobody wants any more.
-func (ms *modules) want(owner string, list []wanted, timeout time.Duration) []*held {
-	ms.mu.Lock()
-	if len(list) == 0 && len(ms.owners[owner]) == 0 {
-		ms.mu.Unlock()
+// setWanted says which files an owner wants now. It waits a moment for new ones
+// and ends those that nobody wants any more.
+func (t *fileTable) setWanted(owner string, list []wantedFile, timeout time.Duration) []*loadedFile {
+	t.mu.Lock()
+	if len(list) == 0 && len(t.owners[owner]) == 0 {
+		t.mu.Unlock()
 		return nil
 	}
-	var out, fresh []*held
-	var paths []string
-	engine := ms.running(timeout)
+	engine := t.engineFor(timeout)
+	all, fresh, paths := t.addWanted(owner, list)
+	over := t.dropUnwanted(owner, paths)
+	t.owners[owner] = paths
+	if len(paths) == 0 {
+		delete(t.owners, owner)
+	}
+	t.mu.Unlock()
+
+	for _, one := range over {
+		t.deps.Problems.MendExcept(problemKey(one.path), nil)
+		time.AfterFunc(unloadAfter, func() { t.unloadFile(engine, one) })
+	}
+	t.loadFiles(engine, fresh)
+	return all
+}
+
+// addWanted notes the files an owner wants, all of them and the new ones; the
+// caller holds the lock.
+func (t *fileTable) addWanted(owner string, list []wantedFile) (all, fresh []*loadedFile, paths []string) {
 	for _, w := range list {
 		if slices.Contains(paths, w.path) {
 			continue
 		}
 		paths = append(paths, w.path)
-		one := ms.held[w.path]
+		one := t.loaded[w.path]
 		if one == nil {
-			one = &held{id: w.id, path: w.path, scope: w.scope, force: w.force, owners: map[string]bool{}, loaded: make(chan struct{})}
-			ms.held[w.path] = one
-			delete(ms.leaving, w.path)
+			one = &loadedFile{
+				id: w.id, path: w.path, scope: w.scope, force: w.force, owners: map[string]bool{}, ready: make(chan struct{}),
+			}
+			t.loaded[w.path] = one
+			delete(t.leaving, w.path)
 			fresh = append(fresh, one)
 		}
 		one.owners[owner] = true
-		out = append(out, one)
+		all = append(all, one)
 	}
-	var over []*held
-	for _, path := range ms.owners[owner] {
-		one := ms.held[path]
+	return all, fresh, paths
+}
+
+// dropUnwanted takes out the files that nobody wants now that owner wants paths
+// only; the caller holds the lock.
+func (t *fileTable) dropUnwanted(owner string, paths []string) []*loadedFile {
+	var over []*loadedFile
+	for _, path := range t.owners[owner] {
+		one := t.loaded[path]
 		if one == nil || slices.Contains(paths, path) {
 			continue
 		}
 		if delete(one.owners, owner); len(one.owners) == 0 {
-			delete(ms.held, path)
-			ms.leaving[path] = one
+			delete(t.loaded, path)
+			t.leaving[path] = one
 			over = append(over, one)
 		}
 	}
-	ms.owners[owner] = paths
-	if len(paths) == 0 {
-		delete(ms.owners, owner)
-	}
-	ms.mu.Unlock()
-
-	for _, one := range over {
-		ms.deps.Problems.MendExcept(problemKey(one.path), nil)
-		time.AfterFunc(unloadAfter, func() { ms.leave(engine, one) })
-	}
-	ms.load(engine, fresh)
-	return out
+	return over
 }
 
-// leave ends a file, unless somebody wants it again.
-func (ms *modules) leave(engine *tsmodule.Engine, one *held) {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	if ms.leaving[one.path] == one {
-		delete(ms.leaving, one.path)
+// unloadFile ends a file, unless somebody wants it again.
+func (t *fileTable) unloadFile(engine *tsmodule.Engine, one *loadedFile) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.leaving[one.path] == one {
+		delete(t.leaving, one.path)
 		engine.Unload(one.path)
 	}
 }
 
-// patient says that a look begins, and whether something was seen before.
-func (ms *modules) patient(known bool) {
+// beginRefresh says that a refresh begins, and whether something was known
+// before.
+func (t *fileTable) beginRefresh(known bool) {
 	span := loadPatience
 	if known {
 		span = freshPatience
 	}
-	ms.waits.Store(time.Now().Add(span).UnixNano())
+	t.waitUntil.Store(time.Now().Add(span).UnixNano())
 }
 
-// settle waits a moment for all files that are being loaded, and reports
+// awaitLoading waits a moment for all files that are being loaded, and reports
 // whether there were any.
-func (ms *modules) settle(ctx context.Context) (waited bool) {
+func (t *fileTable) awaitLoading(ctx context.Context) (waited bool) {
 	ctx, cancel := context.WithTimeout(ctx, loadPatience)
 	defer cancel()
-	for _, one := range ms.all() {
+	for _, one := range t.allFiles() {
 		select {
-		case <-one.loaded:
+		case <-one.ready:
 		default:
 			waited = true
-			_ = one.wait(ctx) // what is not loaded by then is told later
+			_ = one.awaitReady(ctx) // what is not loaded by then is told later
 		}
 	}
 	return waited
 }
 
-// load begins to load files, two at a time, and waits a moment for them.
-func (ms *modules) load(engine *tsmodule.Engine, fresh []*held) {
+// loadFiles begins to load files, two at a time, and waits a moment for them.
+func (t *fileTable) loadFiles(engine *tsmodule.Engine, fresh []*loadedFile) {
 	if len(fresh) == 0 {
 		return
 	}
-	next := make(chan *held, len(fresh))
+	next := make(chan *loadedFile, len(fresh))
 	for _, one := range fresh {
 		next <- one
 	}
@@ -234,21 +221,12 @@ func (ms *modules) load(engine *tsmodule.Engine, fresh []*held) {
 	var busy sync.WaitGroup
 	for range min(2, len(fresh)) {
 		busy.Add(1)
-		ms.deps.Background.Add(1)
+		t.deps.Background.Add(1)
 		go func() {
-			defer ms.deps.Background.Done()
+			defer t.deps.Background.Done()
 			defer busy.Done()
 			for one := range next {
-				src := tsmodule.Source{Path: one.path, Watch: one.force == nil}
-				if one.force != nil {
-					src.Read = one.force.ReadCopy
-				}
-				m, _ := engine.Load(ms.ctx, src) // what is wrong was reported
-				ms.mu.Lock()
-				one.module = m
-				ms.mu.Unlock()
-				close(one.loaded)
-				ms.moved()
+				t.loadFile(engine, one)
 			}
 		}()
 	}
@@ -256,9 +234,9 @@ func (ms *modules) load(engine *tsmodule.Engine, fresh []*held) {
 	go func() {
 		busy.Wait()
 		close(all)
-		ms.tidy()
+		t.releaseMemory()
 	}()
-	timer := time.NewTimer(time.Until(time.Unix(0, ms.waits.Load())))
+	timer := time.NewTimer(time.Until(time.Unix(0, t.waitUntil.Load())))
 	defer timer.Stop()
 	select {
 	case <-all:
@@ -266,184 +244,108 @@ func (ms *modules) load(engine *tsmodule.Engine, fresh []*held) {
 	}
 }
 
-// tidy gives back what loading left behind, which takes many times the memory
-// that a file keeps, or a file that used all it could get.
-func (ms *modules) tidy() {
-	ms.untidy.Store(true)
-	if !ms.tidying.CompareAndSwap(false, true) {
+func (t *fileTable) loadFile(engine *tsmodule.Engine, one *loadedFile) {
+	src := tsmodule.Source{Path: one.path, Watch: one.force == nil}
+	if one.force != nil {
+		src.Read = one.force.ReadCopy
+	}
+	m, _ := engine.Load(t.ctx, src) // what is wrong was reported
+	t.mu.Lock()
+	one.module = m
+	t.mu.Unlock()
+	close(one.ready)
+	t.noteChange()
+}
+
+// releaseMemory gives back what loading left behind, which takes many times the
+// memory that a file keeps, or a file that used all it could get.
+func (t *fileTable) releaseMemory() {
+	t.unclean.Store(true)
+	if !t.releasing.CompareAndSwap(false, true) {
 		return
 	}
-	defer ms.tidying.Store(false)
-	for ms.untidy.Load() && wait(ms.ctx, tidyAfter) {
-		ms.untidy.Store(false)
+	defer t.releasing.Store(false)
+	for t.unclean.Load() && waitFor(t.ctx, releaseAfter) {
+		t.unclean.Store(false)
 		tsmodule.GiveBack()
 	}
 }
 
-func (ms *modules) tidySoon() { go ms.tidy() }
+// releaseAfter lets the events go first that made the files be loaded.
+const releaseAfter = time.Second
 
-// tidyAfter leaves the way to the events that made the files be loaded.
-const tidyAfter = time.Second
-
-// of gives the loaded module of a file, nil while it is still loading.
-func (ms *modules) of(one *held) *tsmodule.Module {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
+// moduleOf is the loaded module of a file, nil while it is still loading.
+func (t *fileTable) moduleOf(one *loadedFile) *tsmodule.Module {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return one.module
 }
 
-// look sees whether the user's folder has other files than last time.
-func (ms *modules) look() {
-	entries, err := os.ReadDir(ms.dir())
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		// A folder nobody can read is no reason to leave guards out.
-		ms.deps.Problems.Raise("modules-folder", "hooks in TypeScript are as they were last seen: "+err.Error(), "make "+ms.dir()+" readable")
-		return
+func (t *fileTable) idOf(path string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if one := t.loaded[path]; one != nil {
+		return one.id
 	}
-	if ms.deps.Problems.Any() {
-		ms.deps.Problems.Mend("modules-folder")
-	}
-	var names []string
-	for _, e := range entries {
-		if trust.IsModuleName(e.Name()) && !e.IsDir() {
-			names = append(names, e.Name())
-		}
-	}
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	if !slices.Equal(names, ms.folder) {
-		ms.folder = names
-		ms.moved()
-	}
+	return ""
 }
 
-func (ms *modules) dir() string { return filepath.Join(ms.deps.Dirs.Config, "hooks") }
-
-// inFolder are the files of the user's folder.
-func (ms *modules) inFolder() []wanted {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	var list []wanted
-	for _, name := range ms.folder {
-		list = append(list, wanted{id: "module:" + name, path: filepath.Join(ms.dir(), name), scope: registry.Global})
-	}
-	return list
-}
-
-// inProject are the files of a project's folder, as they were trusted.
-func (ms *modules) inProject(f *trust.Force) []wanted {
-	if f == nil {
-		return nil
-	}
-	var list []wanted
-	for _, path := range f.Modules() {
-		list = append(list, wanted{id: "module:" + trust.ModuleDir + "/" + filepath.Base(path), path: path, scope: registry.Project, force: f})
-	}
-	return list
-}
-
-// inSettings are the files the setting modules names.
-func (ms *modules) inSettings(s *config.Settings) []wanted {
-	var list []wanted
-	for _, written := range s.Strings(config.Modules) {
-		path := ms.expand(written)
-		if !filepath.IsAbs(path) {
-			key := "place:modules:" + written
-			ms.deps.Problems.Raise(key, "modules: "+written+" is relative, and nobody knows to what", "write it with an absolute path or ~/: `hookmux config set modules …`")
-			continue
-		}
-		list = append(list, wanted{id: "module:" + written, path: path, scope: registry.Global})
-	}
-	return list
-}
-
-func (ms *modules) expand(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(ms.deps.Dirs.Home, rest)
-	}
-	return filepath.Clean(path)
-}
-
-// shown is a text with the project's paths instead of its trusted copy's.
-func (ms *modules) shown(path, text string) string {
-	ms.mu.Lock()
-	one := ms.held[path]
-	ms.mu.Unlock()
+// showPaths is a text with the project's paths instead of its trusted copy's.
+func (t *fileTable) showPaths(path, text string) string {
+	t.mu.Lock()
+	one := t.loaded[path]
+	t.mu.Unlock()
 	if one == nil {
 		return text
 	}
 	return one.force.Shown(text)
 }
 
-// all are the files that are loaded, by path.
-func (ms *modules) all() []*held {
-	ms.mu.Lock()
-	defer ms.mu.Unlock()
-	return slices.SortedFunc(maps.Values(ms.held), func(a, b *held) int { return strings.Compare(a.path, b.path) })
+// allFiles are the files that are loaded, by path.
+func (t *fileTable) allFiles() []*loadedFile {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.SortedFunc(maps.Values(t.loaded), func(a, b *loadedFile) int { return strings.Compare(a.path, b.path) })
 }
 
-// files are every file that hooks are made of and that counts as soon as it
-// changes. An agent that writes to one rewrites its own guard.
-func (ms *modules) files() []string {
+// sourceFiles are the paths of everything the files are made of, but for trusted
+// copies, which are out of reach.
+func (t *fileTable) sourceFiles() []string {
 	var list []string
-	for _, one := range ms.all() {
+	for _, one := range t.allFiles() {
 		if one.force != nil {
-			continue // a copy out of reach
+			continue
 		}
 		list = append(list, one.path)
-		if m := ms.of(one); m != nil {
+		if m := t.moduleOf(one); m != nil {
 			list = append(list, m.Info().Files...)
 		}
 	}
 	return list
 }
 
-// forget drops what is kept about a session that ended without saying so.
-func (ms *modules) forget(agent, session string) {
-	ms.queued.Delete(sessionKey{agent, session})
-	ms.mu.Lock()
-	engine := ms.engine
-	ms.mu.Unlock()
-	if engine != nil {
-		engine.Forget(agent, session)
-	}
-}
-
-func (ms *modules) close() { ms.closing.Do(ms.end) }
-
-func (ms *modules) end() {
-	ms.runs.close()
-	ms.mu.Lock()
-	engine := ms.engine
-	ms.engine = nil
-	clear(ms.held)
-	clear(ms.owners)
-	clear(ms.leaving)
-	ms.mu.Unlock()
+func (t *fileTable) closeAll() {
+	t.mu.Lock()
+	engine := t.engine
+	t.engine = nil
+	clear(t.loaded)
+	clear(t.owners)
+	clear(t.leaving)
+	t.mu.Unlock()
 	if engine != nil {
 		engine.Close()
 	}
-	ms.deeds.close()
 }
 
-// wait waits until a file was loaded for the first time.
-func (one *held) wait(ctx context.Context) error {
+// awaitReady waits until a file was loaded for the first time.
+func (one *loadedFile) awaitReady(ctx context.Context) error {
 	select {
-	case <-one.loaded:
+	case <-one.ready:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// wait is a pause that ends with ctx.
-func wait(ctx context.Context, span time.Duration) bool {
-	t := time.NewTimer(span)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}
+// problemKey begins the keys of a file's problems.
+func problemKey(path string) string { return "module:" + path + ":" }

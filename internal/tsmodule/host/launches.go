@@ -1,4 +1,4 @@
-package hub
+package host
 
 import (
 	"context"
@@ -10,119 +10,120 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// runs are the files that `hookmux run --hook` loads for one launch. They
-// count for what comes from below the process that asked, which then becomes
-// the agent, and end with it. They are written down, because a hub may end
-// before the agent does, and the next must not leave its guards out.
-type runs struct {
+// launchList is the files that `hookmux run --hook` loads for one launch. They
+// count for what comes from below the process that asked, which then becomes the
+// agent, and end with it. They are written down, because a hub may end before
+// the agent does, and the next must not leave its guards out.
+type launchList struct {
+	deps  services.Deps
+	ended func(*launched)
 	count atomic.Int32 // to pass by without the lock
 
 	mu     sync.Mutex
-	deps   services.Deps
-	hub    *Hub
-	list   []*oneRun
+	list   []*launched
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-type oneRun struct {
+// launched is one launch.
+type launched struct {
 	PID   int      `json:"pid"`
 	Start uint64   `json:"start"`
 	Files []string `json:"files"`
 }
 
-func (one *oneRun) owner() string {
+func (one *launched) owner() string {
 	return "run:" + strconv.Itoa(one.PID) + ":" + strconv.FormatUint(one.Start, 10)
 }
 
-func (r *runs) file() string { return filepath.Join(r.deps.Dirs.State, "runs.json") }
+func (one *launched) sameProcess(other *launched) bool {
+	return one.PID == other.PID && one.Start == other.Start
+}
 
-// open takes up what an earlier hub knew.
-func (r *runs) open(h *Hub) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hub, r.deps = h, h.deps
-	r.ctx, r.cancel = context.WithCancel(h.ctx)
-	b, err := os.ReadFile(r.file())
+func newLaunchList(ctx context.Context, deps services.Deps, ended func(*launched)) *launchList {
+	l := &launchList{deps: deps, ended: ended}
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	return l
+}
+
+func (l *launchList) file() string { return filepath.Join(l.deps.Dirs.State, "runs.json") }
+
+// loadLaunches takes over what an earlier hub knew.
+func (l *launchList) loadLaunches() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, err := os.ReadFile(l.file())
 	if err != nil {
 		return
 	}
-	var list []*oneRun
+	var list []*launched
 	if err := json.Unmarshal(b, &list); err != nil {
-		h.deps.Problems.Raise("runs", r.file()+": cannot be read, so hooks given to `hookmux run --hook` do not count for sessions that are open", "start those sessions anew")
+		l.deps.Problems.Raise("runs", l.file()+": cannot be read, so hooks given to `hookmux run --hook` do not count "+
+			"for sessions that are open", "start those sessions anew")
 		return
 	}
 	for _, one := range list {
-		if p, err := h.deps.Processes.Lookup(one.PID); err == nil && p.Start == one.Start {
-			r.watch(one)
+		if p, err := l.deps.Processes.Lookup(one.PID); err == nil && p.Start == one.Start {
+			l.watchLaunch(one)
 		}
 	}
-	r.save()
+	_ = l.saveLaunches() // an entry too many is dropped by the next hub
 }
 
-func (r *runs) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cancel != nil {
-		r.cancel()
-	}
+func (l *launchList) stopWatching() { l.cancel() }
+
+// addLaunch remembers a launch before it begins.
+func (l *launchList) addLaunch(p proc.Process, files []string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watchLaunch(&launched{PID: p.PID, Start: p.Start, Files: files})
+	return l.saveLaunches()
 }
 
-// add remembers a launch before it begins.
-func (r *runs) add(p proc.Process, files []string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.watch(&oneRun{PID: p.PID, Start: p.Start, Files: files})
-	return r.save()
-}
-
-// watch keeps a launch until its process ends.
-func (r *runs) watch(one *oneRun) {
-	for i, old := range r.list {
-		if old.PID == one.PID && old.Start == one.Start {
-			r.list[i] = one
+// watchLaunch keeps a launch until its process ends.
+func (l *launchList) watchLaunch(one *launched) {
+	for i, old := range l.list {
+		if old.sameProcess(one) {
+			l.list[i] = one
 			return
 		}
 	}
-	r.list = append(r.list, one)
-	r.count.Store(int32(len(r.list)))
-	gone := r.deps.WatchExit(r.ctx, one.PID, one.Start)
-	ctx := r.ctx
-	r.deps.Background.Add(1)
+	l.list = append(l.list, one)
+	l.count.Store(int32(len(l.list)))
+	gone := l.deps.WatchExit(l.ctx, one.PID, one.Start)
+	l.deps.Background.Add(1)
 	go func() {
-		defer r.deps.Background.Done()
+		defer l.deps.Background.Done()
 		if gone == nil {
-			gone = r.poll(ctx, one)
+			gone = l.pollExit(one)
 		}
 		select {
 		case <-gone:
-			r.drop(one)
-		case <-ctx.Done():
+			l.dropLaunch(one)
+		case <-l.ctx.Done():
 		}
 	}()
 }
 
-// poll is for systems that do not tell of a process's end.
-func (r *runs) poll(ctx context.Context, one *oneRun) <-chan struct{} {
+// pollExit is for systems that do not tell of a process's end.
+func (l *launchList) pollExit(one *launched) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			if p, err := r.deps.Processes.Lookup(one.PID); err != nil || p.Start != one.Start {
+			if p, err := l.deps.Processes.Lookup(one.PID); err != nil || p.Start != one.Start {
 				return
 			}
 			select {
 			case <-tick.C:
-			case <-ctx.Done():
+			case <-l.ctx.Done():
 				return
 			}
 		}
@@ -130,44 +131,48 @@ func (r *runs) poll(ctx context.Context, one *oneRun) <-chan struct{} {
 	return done
 }
 
-func (r *runs) drop(one *oneRun) {
-	if r.ctx.Err() != nil {
+func (l *launchList) dropLaunch(one *launched) {
+	if l.ctx.Err() != nil {
 		return // the hub ends; the next one looks itself
 	}
-	r.mu.Lock()
-	for i, old := range r.list {
-		if old.PID == one.PID && old.Start == one.Start {
-			r.list = append(r.list[:i], r.list[i+1:]...)
+	l.mu.Lock()
+	for i, old := range l.list {
+		if old.sameProcess(one) {
+			l.list = append(l.list[:i], l.list[i+1:]...)
 			break
 		}
 	}
-	r.count.Store(int32(len(r.list)))
-	_ = r.save() // an entry too many is dropped by the next hub
-	r.mu.Unlock()
-	r.hub.modules.want(one.owner(), nil, 0)
+	l.count.Store(int32(len(l.list)))
+	_ = l.saveLaunches() // an entry too many is dropped by the next hub
+	l.mu.Unlock()
+	l.ended(one)
 }
 
-func (r *runs) save() error {
-	if len(r.list) == 0 {
-		_ = os.Remove(r.file())
+func (l *launchList) saveLaunches() error {
+	if len(l.list) == 0 {
+		_ = os.Remove(l.file())
 		return nil
 	}
-	b, err := json.Marshal(r.list)
+	b, err := json.Marshal(l.list)
 	if err != nil {
 		return err
 	}
-	return edit.Store(r.file(), b)
+	return edit.Store(l.file(), b)
 }
 
-// above are the launches whose process is an agent's, or stands above it.
-func (r *runs) above(p *passage, pid int) []*oneRun {
-	r.mu.Lock()
-	list := append([]*oneRun(nil), r.list...)
-	r.mu.Unlock()
-	chain := proc.Ancestry(r.deps.Processes, pid, deepest)
-	var out []*oneRun
+// maxDepth is more processes than ever stand above a hook that is not called in
+// a circle.
+const maxDepth = 128
+
+// above are the launches whose process is the agent's, or stands above pid.
+func (l *launchList) above(agent Process, pid int) []*launched {
+	l.mu.Lock()
+	list := append([]*launched(nil), l.list...)
+	l.mu.Unlock()
+	chain := proc.Ancestry(l.deps.Processes, pid, maxDepth)
+	var out []*launched
 	for _, one := range list {
-		found := p.caller.pid == one.PID && p.caller.start == one.Start
+		found := agent.PID == one.PID && agent.Start == one.Start
 		for _, above := range chain {
 			found = found || above.PID == one.PID && above.Start == one.Start
 		}
@@ -178,36 +183,8 @@ func (r *runs) above(p *passage, pid int) []*oneRun {
 	return out
 }
 
-// withRuns adds what counts for this event alone: the files of its launch, and
-// words that wait for its session.
-func (ms *modules) withRuns(in *arrival, p *passage) []*hook.Entry {
-	var more []*hook.Entry
-	if ms.runs.count.Load() > 0 && !p.ev.Nested {
-		for _, one := range ms.runs.above(p, in.peer.PID) {
-			more = append(more, hook.Select(ms.ofRun(one), &p.ev, nil)...)
-		}
-	}
-	if e := ms.queuedEntry(p); e != nil {
-		more = append(more, e)
-	}
-	if len(more) == 0 {
-		return p.entries
-	}
-	all := append(append([]*hook.Entry{}, p.entries...), more...)
-	hook.Sort(all)
-	return all
-}
-
-// ofRun are the hooks of a launch.
-func (ms *modules) ofRun(one *oneRun) []*hook.Entry {
-	var list []wanted
-	for _, path := range one.Files {
-		list = append(list, wanted{id: "module:" + filepath.Base(path), path: path, scope: "run"})
-	}
-	timeout := ms.hub.rules.config.Settings().Millis(config.HookTimeout)
-	var entries []*hook.Entry
-	for _, file := range ms.want(one.owner(), list, timeout) {
-		entries = append(entries, ms.entriesOf(file, "module:"+filepath.Base(file.path))...)
-	}
-	return entries
+// Process names a process for ever.
+type Process struct {
+	PID   int
+	Start uint64
 }

@@ -1,4 +1,4 @@
-package hub
+package host
 
 import (
 	"encoding/json"
@@ -17,10 +17,10 @@ import (
 )
 
 // A file that is named and is not there refuses every tool call until it is:
-// whoever mistypes its name hears of it at once instead.
+// whoever mistypes its name is told at once instead.
 
-// isModule says what keeps a path from being a hook's.
-func isModule(path string) error {
+// checkFile says what keeps a path from being a hook's.
+func checkFile(path string) error {
 	if !trust.IsModuleName(filepath.Base(path)) {
 		return errors.New("is no TypeScript or JavaScript file (.ts, .js)")
 	}
@@ -36,11 +36,12 @@ func isModule(path string) error {
 	return nil
 }
 
-// moduleSetting checks a new value of the setting modules. What it named before
-// may stay, so that one missing file does not stand in the way of the others.
-func (h *Hub) moduleSetting(value json.RawMessage) error {
+// CheckSetting checks a new value of the setting modules, as text. What it named
+// before may stay, so that one missing file does not stand in the way of the
+// others.
+func (s *Service) CheckSetting(text string) error {
 	key, _ := config.Find(config.Modules)
-	raw, err := key.FromText(textOf(value))
+	raw, err := key.FromText(text)
 	if err != nil {
 		return err
 	}
@@ -48,37 +49,38 @@ func (h *Hub) moduleSetting(value json.RawMessage) error {
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return err
 	}
-	before := h.rules.config.Settings().Strings(config.Modules)
+	before := s.options.Selection.Settings().Strings(config.Modules)
 	for _, written := range list {
-		path := h.modules.expand(written)
+		path := s.expandPath(written)
 		if !filepath.IsAbs(path) {
-			return fmt.Errorf("modules: %q is relative, and hookmux runs in no folder of yours; write it with an absolute path or ~/", written)
+			return fmt.Errorf("modules: %q is relative, and hookmux runs in no folder of yours; "+
+				"write it with an absolute path or ~/", written)
 		}
 		if slices.Contains(before, written) {
 			continue
 		}
-		if err := isModule(path); err != nil {
+		if err := checkFile(path); err != nil {
 			return fmt.Errorf("modules: %q %w", written, err)
 		}
 	}
 	return nil
 }
 
-// moduleTarget makes what a person wrote behind --target into what stands in
+// ResolveTarget makes what a person wrote behind --target into what stands in
 // the file of hooks: absolute in the user's, from the project's root in a
-// project's.
-func (h *Hub) moduleTarget(reg *hook.Registration, scope, cwd string) error {
+// project's. rootFor finds the root of the project a folder is in.
+func (s *Service) ResolveTarget(reg *hook.Registration, scope, cwd string, rootFor func(cwd string) string) error {
 	if reg.Handler != "module" {
 		return nil
 	}
-	path := h.modules.expand(reg.Target)
+	path := s.expandPath(reg.Target)
 	if !filepath.IsAbs(path) {
 		if !filepath.IsAbs(cwd) {
 			return fmt.Errorf("target %q is relative to an unknown folder", reg.Target)
 		}
 		path = filepath.Join(cwd, path)
 	}
-	if err := isModule(path); err != nil {
+	if err := checkFile(path); err != nil {
 		return fmt.Errorf("target %q %w", reg.Target, err)
 	}
 	if strings.HasPrefix(reg.Target, "~/") {
@@ -88,7 +90,7 @@ func (h *Hub) moduleTarget(reg *hook.Registration, scope, cwd string) error {
 		reg.Target = path
 		return nil
 	}
-	if rel, err := filepath.Rel(h.rules.registry.RootFor(cwd), registry.RealPath(path)); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(rootFor(cwd), registry.RealPath(path)); err == nil && filepath.IsLocal(rel) {
 		reg.Target = "./" + rel
 	} else {
 		reg.Target = path

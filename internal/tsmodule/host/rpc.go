@@ -1,4 +1,4 @@
-package hub
+package host
 
 import (
 	"encoding/json"
@@ -7,59 +7,73 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func (h *Hub) moduleMethods() map[string]method {
-	return map[string]method{
-		wire.MethodModules:   {authority.Read, h.doModules},
-		wire.MethodModuleRun: {authority.Decide, h.doModuleRun},
-		wire.MethodWanted:    {authority.Report, h.doWanted},
+// Methods is what the hub can be asked about files.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodModules:   services.Read(s.listMethod),
+		wire.MethodModuleRun: services.Decide(s.launchMethod),
+		wire.MethodWanted: services.Report(func(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+			return s.AwaitWanted(s.ctx, params, peer)
+		}),
 	}
 }
 
-// doModules lists every file that is loaded, and those of the project that are
+// listMethod lists every file that is loaded, and those of the project that are
 // not trusted.
-func (h *Hub) doModules(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.ModulesParams
-	if err := read(params, &p); err != nil {
+	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
+	selection := s.options.Selection
 	root := ""
 	if p.Cwd != "" {
-		root = h.rules.registry.FindProject(p.Cwd)
+		root = selection.FindProject(p.Cwd)
 	}
-	h.rules.view(places{here: root}) // as it is now
-	h.modules.settle(h.ctx)
+	selection.Refresh(root)
+	s.files.awaitLoading(s.ctx)
 	list := []wire.ModuleInfo{}
-	for _, one := range h.modules.all() {
-		info := h.modules.infoOf(one)
+	for _, one := range s.files.allFiles() {
+		info := s.fileInfo(one)
 		if one.force == nil || one.force.Root == root {
 			list = append(list, info)
 		}
 	}
-	if root != "" {
-		f := h.rules.trust.InForce(root)
-		live, _ := os.ReadDir(filepath.Join(root, trust.ModuleDir))
-		for _, e := range live {
-			path := filepath.Join(root, trust.ModuleDir, e.Name())
-			known := slices.ContainsFunc(list, func(m wire.ModuleInfo) bool { return m.Path == path })
-			if !known && !e.IsDir() && trust.IsModuleName(e.Name()) && f.Status != trust.Trusted {
-				list = append(list, wire.ModuleInfo{ID: "module:" + trust.ModuleDir + "/" + e.Name(), Path: path, Scope: registry.Project, Why: "not trusted: `hookmux trust`"})
-			}
-		}
+	if root != "" && !selection.Trusted(root) {
+		list = append(list, untrustedFiles(root, list)...)
 	}
 	return list, nil
 }
 
-func (ms *modules) infoOf(one *held) wire.ModuleInfo {
+// untrustedFiles are the files of a project's folder that are not in known.
+func untrustedFiles(root string, known []wire.ModuleInfo) []wire.ModuleInfo {
+	var list []wire.ModuleInfo
+	entries, _ := os.ReadDir(filepath.Join(root, trust.ModuleDir))
+	for _, e := range entries {
+		path := filepath.Join(root, trust.ModuleDir, e.Name())
+		listed := slices.ContainsFunc(known, func(m wire.ModuleInfo) bool { return m.Path == path })
+		if !listed && !e.IsDir() && trust.IsModuleName(e.Name()) {
+			list = append(list, wire.ModuleInfo{
+				ID: "module:" + trust.ModuleDir + "/" + e.Name(), Path: path, Scope: registry.Project,
+				Why: "not trusted: `hookmux trust`",
+			})
+		}
+	}
+	return list
+}
+
+// fileInfo is a file as clients see it.
+func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 	out := wire.ModuleInfo{ID: one.id, Path: one.force.Shown(one.path), Scope: one.scope}
-	m := ms.of(one)
+	m := s.files.moduleOf(one)
 	if m == nil {
 		out.Why = "still being loaded"
 		return out
@@ -77,32 +91,32 @@ func (ms *modules) infoOf(one *held) wire.ModuleInfo {
 	return out
 }
 
-// doModuleRun loads files for the launch of an agent by the process that asks.
-func (h *Hub) doModuleRun(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+// launchMethod loads files for the launch of an agent by the process that asks.
+func (s *Service) launchMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.ModuleRunParams
-	if err := read(params, &p); err != nil {
+	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	if len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(f string) bool { return !filepath.IsAbs(f) }) {
 		return nil, wire.Errorf(wire.CodeParams, "modules.run needs the absolute paths of files")
 	}
-	who, err := h.deps.Processes.Lookup(peer.PID)
+	who, err := s.deps.Processes.Lookup(peer.PID)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the process that asks cannot be seen: %v", err)
 	}
-	one := &oneRun{PID: who.PID, Start: who.Start, Files: p.Files}
-	h.modules.ofRun(one)
+	one := &launched{PID: who.PID, Start: who.Start, Files: p.Files}
+	s.launchEntries(one)
 	list := []wire.ModuleInfo{}
 	var broken []string
-	for _, held := range h.modules.all() {
-		if !slices.Contains(p.Files, held.path) {
+	for _, file := range s.files.allFiles() {
+		if !slices.Contains(p.Files, file.path) {
 			continue
 		}
-		if err := held.wait(h.ctx); err != nil {
+		if err := file.awaitReady(s.ctx); err != nil {
 			return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping")
 		}
-		info := h.modules.infoOf(held)
-		if m := h.modules.of(held); m != nil {
+		info := s.fileInfo(file)
+		if m := s.files.moduleOf(file); m != nil {
 			if known := m.Info(); !known.OK() && len(known.Errors) > 0 {
 				broken = append(broken, known.Errors[0].Error())
 			}
@@ -110,10 +124,10 @@ func (h *Hub) doModuleRun(params json.RawMessage, peer proc.Cred) (any, *wire.Er
 		list = append(list, info)
 	}
 	if len(broken) > 0 {
-		h.modules.want(one.owner(), nil, 0)
+		s.launchEnded(one)
 		return nil, wire.Errorf(wire.CodeParams, "%s", strings.Join(broken, "; "))
 	}
-	if err := h.modules.runs.add(who, p.Files); err != nil {
+	if err := s.launches.addLaunch(who, p.Files); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the launch could not be noted: %v", err)
 	}
 	return list, nil

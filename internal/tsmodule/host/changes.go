@@ -1,0 +1,45 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// changeSignal lets callers wait for the next change.
+type changeSignal struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+// nextChange is closed at the next change.
+func (c *changeSignal) nextChange() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next == nil {
+		c.next = make(chan struct{})
+	}
+	return c.next
+}
+
+// announce tells everybody who waits.
+func (c *changeSignal) announce() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.next != nil {
+		close(c.next)
+		c.next = nil
+	}
+}
+
+// waitFor is a pause that ends with ctx; false when it did.
+func waitFor(ctx context.Context, span time.Duration) bool {
+	t := time.NewTimer(span)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
