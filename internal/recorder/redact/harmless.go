@@ -13,7 +13,11 @@ func harmlessHead(s string) bool {
 	case '$':
 		return len(s) > 1 && (s[1] == '{' || s[1] == '(')
 	case '{':
-		return strings.HasPrefix(s, "{{")
+		return strings.HasPrefix(s, "{{") || len(s) > 1 && isLetter(s[1]) && templateEnd(s) > 0
+	case '#':
+		return isColour(s)
+	case '?':
+		return len(s) == 1 || endsValue(s[1])
 	case '<':
 		return true
 	case '/':
@@ -39,6 +43,26 @@ func harmlessHead(s string) bool {
 	return false
 }
 
+func isLetter(c byte) bool { return isAlnum(c) && !isDigit(c) }
+
+// templateEnd returns the end of a {name} that is filled in later, 0 if none.
+func templateEnd(s string) int {
+	end := run(s, 1, setName)
+	if end < len(s) && s[end] == '}' && (end+1 == len(s) || endsValue(s[end+1])) {
+		return end + 1
+	}
+	return 0
+}
+
+// isColour tells #fff and #a0b1c2 of a style.
+func isColour(s string) bool {
+	end := 1
+	for end < len(s) && end < 10 && isHex(s[end]|0x20) {
+		end++
+	}
+	return (end == 4 || end == 7 || end == 9) && (end == len(s) || endsValue(s[end]))
+}
+
 // endsValue: after a mark of ours, only what ends a value may follow; else
 // somebody put a secret behind it.
 func endsValue(c byte) bool {
@@ -57,8 +81,11 @@ func harmless(s string) bool {
 	if s[0] == '$' && len(s) > 1 && !isDigit(s[1]) && run(s, 1, setAlnum|setURL) == len(s) && strings.IndexByte(s, '-') < 0 {
 		return true // $NAME
 	}
-	if s[0] == '%' && len(s) > 2 && s[len(s)-1] == '%' {
-		return true
+	if s[0] == '%' && (len(s) == 2 || s[len(s)-1] == '%') {
+		return true // %s, %NAME%
+	}
+	if strings.Contains(s[:min(len(s), judged)], "${") {
+		return true // text with a part that is filled in later
 	}
 	if len(s) > 16 {
 		return strings.Trim(s, "*") == ""
@@ -78,7 +105,8 @@ func harmless(s string) bool {
 func proseWord(s string) bool {
 	switch lowerASCII(s) {
 	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value", "argument",
-		"as", "must", "can", "if", "not", "on", "the", "via", "be", "was", "are", "instead", "here", "when", "by":
+		"as", "must", "can", "if", "not", "on", "the", "via", "be", "was", "are", "instead", "here", "when", "by",
+		"but", "you", "your", "used", "it", "that", "this", "a", "an", "may", "will", "should", "at", "of":
 		return true
 	}
 	return false

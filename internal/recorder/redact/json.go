@@ -74,6 +74,8 @@ type walker struct {
 	outLimit   int
 	outKeys    map[string]struct{}
 	rep        Report
+	mem        *memory
+	weak       bool   // the name we stand under is a weak one
 	decoded    []byte // scratch: a string without escapes
 	rebuilt    []byte // scratch: a string with replacements
 	spare      []byte // scratch: the same, one pass earlier
@@ -91,13 +93,16 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 // numbers, booleans and objects under such a name stay. Input that is not valid
 // JSON is appended as one JSON string, treated as text. A byte order mark in
 // front is dropped; broken UTF-8 becomes U+FFFD.
-func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
+func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) { return appendJSON(dst, src, opt, nil) }
+
+func appendJSON(dst, src []byte, opt Limits, mem *memory) ([]byte, Report) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	w := walkers.Get().(*walker)
 	w.src, w.dst, w.base, w.pos, w.rep = view(src), dst, 0, 0, Report{}
 	w.limit = limit(opt.String, DefaultString)
 	w.outLimit = limit(opt.Output, DefaultOutput)
 	w.outKeys = opt.OutputKeys
+	w.mem = mem
 	start := len(dst)
 
 	w.space()
@@ -114,7 +119,7 @@ func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
 		w.text(w.src, w.src, false)
 	}
 	dst, rep := w.dst, w.rep
-	w.src, w.dst, w.outKeys = "", nil, nil
+	w.src, w.dst, w.outKeys, w.mem = "", nil, nil, nil
 	// A rare giant must not stay in the pool.
 	if cap(w.decoded) > 1<<20 {
 		w.decoded = nil
@@ -177,6 +182,7 @@ func (w *walker) object(depth int) bool {
 		return true
 	}
 	outer := w.limit
+	named := "" // the kind of secret that a member "name" of this object names
 	for {
 		if w.pos >= len(w.src) || w.src[w.pos] != '"' || !w.str("") {
 			return false
@@ -185,7 +191,11 @@ func (w *walker) object(depth int) bool {
 		if w.lastEscape {
 			name = view(w.decoded)
 		}
-		secret := nameKind(name)
+		secret, weak := nameKindOf(name)
+		isName := isNameMember(name)
+		if named != "" && len(name) == 5 && hasPrefixFold(name, "value") {
+			secret, weak = named, false
+		}
 		if depth == 1 {
 			if _, ok := w.outKeys[name]; ok {
 				w.limit = w.outLimit
@@ -196,8 +206,14 @@ func (w *walker) object(depth int) bool {
 			return false
 		}
 		w.space()
+		isString := w.pos < len(w.src) && w.src[w.pos] == '"'
+		w.weak = weak
 		if !w.value(depth, secret) {
 			return false
+		}
+		w.weak = false
+		if isName && isString {
+			named = nameKind(w.src[w.lastString.start:w.lastString.end])
 		}
 		w.limit = outer
 		w.space()
@@ -211,6 +227,12 @@ func (w *walker) object(depth int) bool {
 	}
 }
 
+// isNameMember tells the member that names what the member "value" beside it
+// holds: {"name": "DB_PASSWORD", "value": "…"}.
+func isNameMember(name string) bool {
+	return len(name) == 4 && hasPrefixFold(name, "name") || len(name) == 3 && hasPrefixFold(name, "key")
+}
+
 func (w *walker) array(depth int, secret string) bool {
 	w.pos++
 	w.space()
@@ -218,18 +240,17 @@ func (w *walker) array(depth int, secret string) bool {
 		return true
 	}
 	kind := secret
+	weak := w.weak
+	var args argumentList
 	for {
+		w.weak = weak
 		isString := w.pos < len(w.src) && w.src[w.pos] == '"'
 		if !w.value(depth, kind) {
 			return false
 		}
 		kind = secret
 		if isString && kind == "" {
-			// An argument list: the word after "--password" is one.
-			raw := w.src[w.lastString.start:w.lastString.end]
-			if len(raw) > 2 && raw[0] == '-' && raw[1] == '-' && len(raw) <= maxName && run(raw, 0, setName) == len(raw) {
-				kind = nameKind(raw)
-			}
+			kind = args.after(w.src[w.lastString.start:w.lastString.end])
 		}
 		w.space()
 		if w.at(']') {

@@ -37,7 +37,10 @@ scan:
 			}
 			escaped = true
 			switch src[i+1] {
-			case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			case '"', '\\', 'b', 'f', 'n', 'r', 't':
+				i += 2
+			case '/': // part of a URL or of base64
+				unsure = true
 				i += 2
 			case 'u':
 				if jsonstring.Hex4(src[i+2:]) < 0 {
@@ -58,6 +61,9 @@ scan:
 	}
 	w.lastString, w.lastEscape = span{start: start, end: i}, false
 	w.pos = i + 1
+	if !unsure && i-start >= wordMin {
+		_, unsure = nextInWords(src[start:i], 0, w.mem, true)
+	}
 	if !unsure && !broken && i-start <= w.limit {
 		return true
 	}
@@ -67,7 +73,10 @@ scan:
 		w.decoded = jsonstring.AppendUnescaped(slices.Grow(w.decoded[:0], len(text)), text)
 		text = view(w.decoded)
 	}
-	if secret != "" && text != "" && !isMark(text) && !isReference(text) {
+	if secret != "" && text != "" && !isMark(text) && !isReference(text) && (!w.weak || looksSecret(text)) {
+		if w.mem != nil {
+			w.mem.note(text)
+		}
 		w.flush(start)
 		w.dst = appendMark(w.dst, secret)
 		w.base = i
@@ -97,7 +106,8 @@ func (w *walker) rewrite(text string, start, end int, broken bool) {
 	if broken {
 		clean = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
 	} else if len(text) <= w.limit {
-		if _, found := next(text, 0); !found {
+		f := finder{s: text, mem: w.mem}
+		if _, found := f.next(0); !found {
 			return
 		}
 	}
@@ -135,8 +145,11 @@ func (w *walker) text(s, orig string, checked bool) {
 // pass appends s with its secrets replaced, up to a little more than the limit.
 func (w *walker) pass(out []byte, s string) []byte {
 	at := 0
+	reach := &finder{s: s, mem: w.mem}
 	for len(out) <= w.limit {
-		sp, found := w.nextInReach(s, at, len(out))
+		var sp span
+		var found bool
+		sp, found, reach = w.nextInReach(reach, s, at, len(out))
 		if !found {
 			// One byte more than allowed is enough to know.
 			return append(out, s[at:min(len(s), at+min(len(s), w.limit-len(out)+1))]...)
@@ -144,6 +157,9 @@ func (w *walker) pass(out []byte, s string) []byte {
 		out = append(out, s[at:sp.start]...)
 		if len(out) <= w.limit {
 			w.rep.Redacted++
+		}
+		if w.mem != nil {
+			w.mem.note(s[sp.start:sp.end])
 		}
 		out = appendMark(out, sp.kind)
 		at = sp.end
@@ -167,18 +183,24 @@ func cutIndex(s []byte, at int) int {
 }
 
 // nextInReach is next for a string that may be cut: of a giant, only what can
-// still come before the cut is searched.
-func (w *walker) nextInReach(s string, at, have int) (span, bool) {
+// still come before the cut is searched. It returns the finder to go on with.
+func (w *walker) nextInReach(f *finder, s string, at, have int) (span, bool, *finder) {
 	const slack = 64 << 10 // what a secret that begins before the cut may need
-	if len(s)-at <= slack || w.limit-have >= len(s)-at-slack {
-		return next(s, at)
+	need := at + w.limit - have + slack
+	switch {
+	case need+slack >= len(s):
+		if len(f.s) < len(s) {
+			f = &finder{s: s, mem: w.mem}
+		}
+	case len(f.s) == len(s) || len(f.s) < need:
+		f = &finder{s: s[:need+slack], mem: w.mem}
 	}
-	part := s[:at+w.limit-have+slack]
-	sp, found := next(part, at)
-	if found && sp.end == len(part) {
-		return next(s, at) // it may go on behind the part
+	sp, ok := f.next(at)
+	if ok && sp.end == len(f.s) && len(f.s) < len(s) {
+		f = &finder{s: s, mem: w.mem} // it may go on behind the part
+		sp, ok = f.next(at)
 	}
-	return sp, found
+	return sp, ok, f
 }
 
 const (

@@ -3,28 +3,63 @@ package redact
 // maxName bounds how long a name can be that we look at.
 const maxName = 64
 
+// tails has a bit for the last three letters of every name in nameEnds, capital
+// or small. It is made from that list, so that the cheap look misses none.
+var tails = func() (t [1 << 15 / 64]uint64) {
+	set := func(a, b, c byte) {
+		n := tailIndex(a, b, c)
+		t[n/64] |= 1 << (n % 64)
+	}
+	add := func(name string) {
+		b, c := name[len(name)-2], name[len(name)-1]
+		if len(name) > 2 {
+			set(name[len(name)-3], b, c)
+			return
+		}
+		for a := range byte(32) {
+			set(a, b, c)
+		}
+	}
+	for _, e := range nameEnds {
+		add(e.end)
+	}
+	for _, q := range queryNames {
+		add(q)
+	}
+	for _, name := range []string{"value", "str", "string", "property", "entry", "param", "setting"} {
+		add(name)
+	}
+	return t
+}()
+
+func tailIndex(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
+
 // tailIsSecret is the cheap look at a name s[lo:end]: do its last letters fit
 // any secret name? Everything nameKind accepts must pass here.
 func tailIsSecret(s string, lo, end int) bool {
-	if end-lo < 3 {
+	if end-lo > 3 && isDigit(s[end-1]) {
+		end = trimNumber(s, lo, end)
+	}
+	if end-lo < 2 {
 		return false
 	}
-	a, b := s[end-3]|0x20, s[end-2]|0x20
-	switch s[end-1] | 0x20 {
-	case 'y':
-		return a == 'k' && b == 'e' // key
-	case 'n':
-		return a == 'k' && b == 'e' || a == 'i' && b == 'o' // token, authorization
-	case 't':
-		return a == 'r' && b == 'e' // secret
-	case 'd':
-		return a == 'o' && b == 'r' || b == 'w' && (a == 's' || a == 'p') // password, passwd, pwd
-	case 'e':
-		return a == 'k' && b == 'i' || a == 'a' && b == 's' // cookie, passphrase
-	case 's':
-		return a == 'a' && b == 's' || a == 'i' && b == 'e' || a == 'e' && b == 't' || a == 'r' && b == 'd' || a == 'e' && b == 'y'
+	a := byte(0)
+	if end-lo >= 3 {
+		a = s[end-3]
 	}
-	return false
+	n := tailIndex(a, s[end-2], s[end-1])
+	return tails[n/64]&(1<<(n%64)) != 0
+}
+
+// trimNumber leaves the number off that tells several secrets apart: TOKEN_2.
+func trimNumber(s string, lo, end int) int {
+	for n := 0; end > lo && isDigit(s[end-1]) && n < 3; n++ {
+		end--
+	}
+	if end > lo && (s[end-1] == '_' || s[end-1] == '-') {
+		end--
+	}
+	return end
 }
 
 // nameTail is the cheap look before an '=' or ':' at i. Quotes, blanks and
@@ -33,7 +68,7 @@ func nameTail(s string, lo, i int) bool {
 	end := i
 	for n := 0; end > lo && n < 10; n++ {
 		c := s[end-1]
-		if c != ' ' && c != '"' && c != '\'' && c != '`' && c != '\\' && c != ':' {
+		if c != ' ' && c != '"' && c != '\'' && c != '`' && c != '\\' && c != ':' && c != ']' {
 			break
 		}
 		end--
@@ -44,8 +79,18 @@ func nameTail(s string, lo, i int) bool {
 // nameKind says what kind of secret stands under a name, "" for none. Spelling
 // does not matter: apiKey, API_KEY, api-key and "api key" are one.
 func nameKind(name string) string {
+	kind, _ := nameKindOf(name)
+	return kind
+}
+
+// nameKindOf also tells whether the name is weak: then the value must look like
+// a secret too.
+func nameKindOf(name string) (kind string, weak bool) {
 	if len(name) > maxName || !tailIsSecret(name, 0, len(name)) {
-		return ""
+		return "", false
+	}
+	if isDigit(name[len(name)-1]) {
+		name = name[:trimNumber(name, 0, len(name))]
 	}
 	var buf [maxName]byte
 	n := 0
@@ -76,33 +121,76 @@ func nameKind(name string) string {
 		if stem < 0 || folded[stem:] != e.end || e.env && !env {
 			continue
 		}
-		if e.whole && stem > 0 || e.part && stem == 0 {
+		if e.whole && stem > 0 || e.part && stem == 0 || e.apart && stem > 0 && !endsApart(name, len(e.end)) {
 			continue
 		}
 		if harmlessStem(e.end, folded[:stem]) {
-			return ""
+			return "", false
 		}
-		return e.kind
+		return e.kind, e.weak
 	}
-	return ""
+	return "", false
+}
+
+// endsApart tells whether the last n letters of a name are a word of their own:
+// db_pass and dbPass, but not bypass.
+func endsApart(name string, n int) bool {
+	at := len(name) - n
+	if at <= 0 {
+		return true
+	}
+	before := name[at-1]
+	return !isAlnum(before) || name[at] >= 'A' && name[at] <= 'Z' && !(before >= 'A' && before <= 'Z')
 }
 
 var nameEnds = []struct {
 	end, kind        string
 	env, whole, part bool
+	apart            bool // a word of its own
+	weak             bool // the value must look like a secret too
 }{
 	{end: "password", kind: "password"},
 	{end: "passwords", kind: "password", whole: true},
 	{end: "passwd", kind: "password"},
 	{end: "passphrase", kind: "password"},
+	{end: "passcode", kind: "password"},
+	{end: "passwort", kind: "password"},
+	{end: "kennwort", kind: "password"},
+	{end: "motdepasse", kind: "password"},
+	{end: "contrasena", kind: "password"},
+	{end: "wachtwoord", kind: "password"},
+	{end: "senha", kind: "password", apart: true},
 	{end: "pwd", kind: "password", part: true}, // "pwd" alone is a directory
 	{end: "pass", kind: "password", env: true},
+	{end: "pass", kind: "password", part: true, apart: true},
+	{end: "pass", kind: "password", whole: true, weak: true},
+	{end: "storepass", kind: "password", whole: true},
+	{end: "keypass", kind: "password", whole: true},
+	{end: "userpass", kind: "password"},
+	{end: "sshpass", kind: "password", whole: true},
+	{end: "passin", kind: "password", whole: true, weak: true},
+	{end: "pw", kind: "password", part: true, apart: true},
+	{end: "bindpw", kind: "password"},
+	{end: "rootpw", kind: "password"},
+	{end: "pw", kind: "password", whole: true, weak: true},
 	{end: "token", kind: "token"},
 	{end: "secret", kind: "secret"},
 	{end: "secrets", kind: "secret", whole: true},
+	{end: "secretstring", kind: "secret"},
+	{end: "secretkeybase", kind: "secret"},
+	{end: "mnemonic", kind: "secret"},
+	{end: "seedphrase", kind: "secret"},
+	{end: "recoveryphrase", kind: "secret"},
 	{end: "authorization", kind: "authorization"},
 	{end: "cookie", kind: "cookie"},
 	{end: "cookies", kind: "cookie", whole: true},
+	{end: "auth", kind: "auth", weak: true, apart: true},
+	{end: "pat", kind: "token", env: true, apart: true, weak: true},
+	{end: "bearer", kind: "bearer", weak: true, apart: true},
+	{end: "jwt", kind: "jwt", weak: true, apart: true},
+	{end: "credential", kind: "credential", weak: true, apart: true},
+	{end: "credentials", kind: "credential", weak: true, apart: true},
+	{end: "creds", kind: "credential", weak: true, apart: true},
 	{end: "apikey", kind: "key"},
 	{end: "apikeys", kind: "key", whole: true},
 	{end: "accesskey", kind: "key"},
@@ -111,12 +199,40 @@ var nameEnds = []struct {
 	{end: "accountkey", kind: "key"},
 	{end: "signingkey", kind: "key"},
 	{end: "encryptionkey", kind: "key"},
+	{end: "encryptkey", kind: "key"},
+	{end: "decryptionkey", kind: "key"},
 	{end: "masterkey", kind: "key"},
 	{end: "authkey", kind: "key"},
 	{end: "sharedkey", kind: "key"},
 	{end: "subscriptionkey", kind: "key"},
 	{end: "licensekey", kind: "key"},
+	{end: "servicekey", kind: "key"},
+	{end: "rolekey", kind: "key"},
+	{end: "consumerkey", kind: "key", weak: true},
+	{end: "deploykey", kind: "key", weak: true},
+	{end: "appkey", kind: "key", weak: true},
+	{end: "hmackey", kind: "key"},
+	{end: "jwtkey", kind: "key"},
+	{end: "webhookkey", kind: "key"},
+	{end: "clientkeydata", kind: "key"},
+	{end: "writekey", kind: "key", weak: true},
 	{end: "key", kind: "key", env: true},
+}
+
+// queryNames are the parameters of a URL that carry a secret or a signature
+// which is as good as one. Elsewhere the names mean other things.
+var queryNames = []string{
+	"sig", "signature", "x-amz-signature", "x-goog-signature", "x-amz-security-token", "x-amz-credential", "key", "code", "auth",
+	"pass", "pw", "pwd", "sas", "jwt", "otp", "hmac", "ticket", "assertion",
+}
+
+func isQueryName(name string) bool {
+	for _, q := range queryNames {
+		if len(q) == len(name) && hasPrefixFold(name, q) {
+			return true
+		}
+	}
+	return false
 }
 
 // harmlessStem knows names that end like a secret and hold none.
@@ -132,6 +248,13 @@ func harmlessStem(end, stem string) bool {
 		}
 	case "pwd":
 		return stem == "old"
+	case "pass":
+		switch stem {
+		case "by", "com", "encom", "sur", "tres", "over", "under", "multi", "single", "first", "second", "last", "one", "two", "render", "test", "gitask", "ask", "sshask":
+			return true
+		}
+	case "auth":
+		return stem == "o" || stem == "no" || stem == "requires" || stem == "pre"
 	case "key":
 		switch stem {
 		case "public", "primary", "foreign", "sort", "partition", "cache", "hot", "shortcut", "sshpublic", "index",

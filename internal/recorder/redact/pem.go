@@ -13,7 +13,7 @@ const (
 
 // dashRun is the cheap look at the first of two or more dashes: a flag, or the
 // frame of a PEM block.
-func dashRun(s string, i int) bool {
+func dashRun(s string, lo, i int) bool {
 	j := i + 2
 	for j < len(s) && s[j] == '-' {
 		j++
@@ -23,7 +23,7 @@ func dashRun(s string, i int) bool {
 	}
 	if j-i == 2 {
 		end := run(s, j, setName)
-		return end > j && end-j <= maxName && tailIsSecret(s, j, end)
+		return end > j && end-j <= maxName && (tailIsSecret(s, j, end) || optionCandidate(s, lo, i))
 	}
 	return strings.HasPrefix(s[j:], "BEGIN ") || strings.HasPrefix(s[j:], "END ")
 }

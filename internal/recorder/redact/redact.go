@@ -22,12 +22,15 @@ import (
 )
 
 // Text returns s with its secrets replaced. A clean s is returned itself.
-func Text(s string) string {
-	first, found := next(s, 0)
-	if !found {
+func Text(s string) string { return redactText(s, nil) }
+
+func redactText(s string, mem *memory) string {
+	f := finder{s: s, mem: mem}
+	first, ok := f.next(0)
+	if !ok {
 		return s
 	}
-	return string(appendFrom(make([]byte, 0, len(s)+32), s, first))
+	return string(appendRedacted(make([]byte, 0, len(s)+32), &f, first))
 }
 
 // maxPasses bounds how often text is looked at again. A replacement can uncover
@@ -35,21 +38,26 @@ func Text(s string) string {
 // looked at until nothing is found.
 const maxPasses = 8
 
-func appendFrom(dst []byte, s string, sp span) []byte {
+func appendRedacted(dst []byte, f *finder, sp span) []byte {
 	start := len(dst)
 	for pass := 1; ; pass++ {
 		at := 0
-		for found := true; found; sp, found = next(s, at) {
-			dst = append(dst, s[at:sp.start]...)
+		for ok := true; ok; sp, ok = f.next(at) {
+			dst = append(dst, f.s[at:sp.start]...)
 			dst = appendMark(dst, sp.kind)
+			if f.mem != nil {
+				f.mem.note(f.s[sp.start:sp.end])
+			}
 			at = sp.end
 		}
-		dst = append(dst, s[at:]...)
-		var again bool
-		if sp, again = next(view(dst[start:]), 0); !again || pass == maxPasses {
+		dst = append(dst, f.s[at:]...)
+		again := finder{s: view(dst[start:]), mem: f.mem}
+		var ok bool
+		if sp, ok = again.next(0); !ok || pass == maxPasses {
 			return dst
 		}
-		s = string(dst[start:])
+		again.s = string(dst[start:])
+		f = &again
 		dst = dst[:start]
 	}
 }

@@ -28,7 +28,7 @@ var class = func() (t [256]uint8) {
 		t[c] = classHigh
 	}
 	t['"'], t['\\'] = classQuote, classEscape
-	for _, c := range "-_:=I9GJKCB" {
+	for _, c := range "-_:=B<wW" {
 		t[c] = classAnchor
 	}
 	return t
@@ -50,10 +50,10 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
-// next finds the first secret that begins at from or later. What lies before
-// from is out of sight: there stands a replacement by then, and a second look at
-// the result must find what the first found.
-func next(s string, from int) (span, bool) {
+// nextAnchored finds the first secret that hangs on an anchor and begins at from
+// or later. What lies before from is out of sight: there stands a replacement by
+// then, and a second look at the result must find what the first found.
+func nextAnchored(s string, from int) (span, bool) {
 	s = s[from:]
 	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i+1) {
 		if class[s[i]] != classAnchor || !candidate(s, 0, i) {
@@ -73,13 +73,13 @@ func candidate(s string, lo, i int) bool {
 	switch s[i] {
 	case '-':
 		if i+1 < len(s) && s[i+1] == '-' {
-			return (i == lo || s[i-1] != '-') && dashRun(s, i)
+			return (i == lo || s[i-1] != '-') && dashRun(s, lo, i)
 		}
-		return i > lo && knownPrefix(&dashShapes, s, lo, i)
+		return i > lo && (knownPrefix(&dashShapes, s, lo, i) || dashWord(s, lo, i)) || optionCandidate(s, lo, i)
 	case '_':
-		return i > lo && knownPrefix(&underShapes, s, lo, i)
+		return i > lo && knownPrefix(&underShapes, s, lo, i) || nameCandidate(s, i)
 	case ':':
-		if i+2 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && urlCandidate(s, i) {
+		if i+2 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && urlCandidate(s, lo, i) {
 			return true
 		}
 		if i+2 < len(s) && s[i+1] == 'A' && s[i+2] == 'A' {
@@ -88,24 +88,12 @@ func candidate(s string, lo, i int) bool {
 		return nameTail(s, lo, i)
 	case '=':
 		return nameTail(s, lo, i)
-	case 'I':
-		if i <= lo || i+2 >= len(s) {
-			return false
-		}
-		return s[i-1] == 'A' && s[i+1] == 'z' ||
-			s[i+1] == 'A' && (s[i-1] == 'K' || s[i-1] == 'S')
-	case '9':
-		return i-lo >= 3 && s[i-3:i] == "ya2"
-	case 'G':
-		return i > lo && s[i-1] == 'S' && i+1 < len(s) && s[i+1] == '.'
-	case 'J':
-		return i-lo >= 2 && s[i-1] == 'y' && s[i-2] == 'e'
-	case 'K':
-		return i > lo && s[i-1] == 'S' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
-	case 'C':
-		return i > lo && s[i-1] == 'A' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2])
 	case 'B':
-		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r'
+		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r' || i+3 < len(s) && (s[i+1] == 'Y' && s[i+2] == ' ' || s[i+1] == 'a' && s[i+2] == 's' && s[i+3] == 'i')
+	case 'w', 'W':
+		return i-lo >= 4 && i+1 < len(s) && s[i-1]|0x20 == 's' && s[i-3]|0x20 == 'a' && s[i-4]|0x20 == 'p'
+	case '<':
+		return i+5 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && closingTag(s, i)
 	}
 	return false
 }
@@ -114,17 +102,12 @@ func candidate(s string, lo, i int) bool {
 func match(s string, i int) (span, bool) {
 	switch s[i] {
 	case '-':
-		if sp, ok := matchPrefix(&dashShapes, s, 0, i); ok {
+		return matchDash(s, i)
+	case '_':
+		if sp, ok := matchPrefix(&underShapes, s, 0, i); ok {
 			return sp, true
 		}
-		if i+1 < len(s) && s[i+1] == '-' && (i == 0 || s[i-1] != '-') {
-			if sp, ok := matchPEM(s, i); ok {
-				return sp, true
-			}
-			return matchFlag(s, i)
-		}
-	case '_':
-		return matchPrefix(&underShapes, s, 0, i)
+		return matchNameThenValue(s, i)
 	case ':':
 		if sp, ok := matchURL(s, i); ok {
 			return sp, true
@@ -136,11 +119,41 @@ func match(s string, i int) (span, bool) {
 	case '=':
 		return matchAssignment(s, i)
 	case 'B':
-		return matchBearer(s, i)
-	default:
-		return matchCapital(s, 0, i)
+		if sp, ok := matchBearer(s, i); ok {
+			return sp, true
+		}
+		if sp, ok := matchBasicAuth(s, i); ok {
+			return sp, true
+		}
+		return matchIdentifiedBy(s, i)
+	case 'w', 'W':
+		return matchPasswordWord(s, i)
+	case '<':
+		return matchElement(s, i)
 	}
 	return span{}, false
+}
+
+func matchDash(s string, i int) (span, bool) {
+	if sp, ok := matchPrefix(&dashShapes, s, 0, i); ok {
+		return sp, true
+	}
+	if i+1 < len(s) && s[i+1] == '-' {
+		if i > 0 && s[i-1] == '-' {
+			return span{}, false
+		}
+		if sp, ok := matchPEM(s, i); ok {
+			return sp, true
+		}
+		if sp, ok := matchOption(s, i); ok {
+			return sp, true
+		}
+		return matchFlag(s, i)
+	}
+	if sp, ok := matchOption(s, i); ok {
+		return sp, true
+	}
+	return matchDashWord(s, i)
 }
 
 // Character sets of token bodies.
@@ -151,10 +164,14 @@ const (
 	setHex   // 0-9, a-f
 	setName  // what an identifier, flag or header name is made of
 	setBase64
+	setDark // what a word without blanks, quotes and backslashes is made of
 )
 
 var sets = func() (t [256]uint8) {
 	for c := 0; c < 128; c++ {
+		if c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '`' && c != '\\' {
+			t[c] |= setDark
+		}
 		digit := c >= '0' && c <= '9'
 		upper := c >= 'A' && c <= 'Z'
 		lower := c >= 'a' && c <= 'z'

@@ -11,6 +11,8 @@ type shape struct {
 	strict bool // for short prefixes: not inside a dashed word
 	mix    bool // letters and digits both needed
 	exact  bool // min is the whole length
+	dense  bool // needs an unbroken run that looks random
+	uuid   bool // a UUID follows
 }
 
 type shapeTable [256][]shape
@@ -23,63 +25,6 @@ func byLastByte(list []shape) (t shapeTable) {
 	}
 	return t
 }
-
-var dashShapes = byLastByte(append([]shape{
-	{prefix: "sk-", kind: "sk-key", set: setURL, min: 16, strict: true}, // see skBody
-	{prefix: "glpat-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glptt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "gldt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glrt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glcbt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "xapp-", kind: "slack-token", set: setURL, min: 16, strict: true, mix: true},
-	{prefix: "xai-", kind: "xai-key", set: setURL, min: 20, strict: true, mix: true},
-	{prefix: "pypi-", kind: "pypi-token", set: setURL, min: 32, strict: true, mix: true},
-	{prefix: "pplx-", kind: "perplexity-key", set: setAlnum, min: 24, strict: true},
-	{prefix: "nvapi-", kind: "nvidia-key", set: setURL, min: 32, strict: true, mix: true},
-	{prefix: "tvly-", kind: "tavily-key", set: setURL, min: 20, strict: true, mix: true},
-	{prefix: "key-", kind: "mailgun-key", set: setHex, min: 32, strict: true, exact: true},
-	{prefix: "sq0atp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "sq0csp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "sq0idp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "AGE-SECRET-KEY-", kind: "age-key", set: setUpper, min: 20},
-}, slackShapes()...))
-
-func slackShapes() (list []shape) {
-	for _, c := range "abcdeoprs" {
-		list = append(list, shape{prefix: "xox" + string(c) + "-", kind: "slack-token", set: setURL, min: 10})
-	}
-	return list
-}
-
-var underShapes = byLastByte([]shape{
-	{prefix: "ghp_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "gho_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghu_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghs_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghr_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "github_pat_", kind: "github-token", set: setURL, min: 20},
-	{prefix: "gsk_", kind: "groq-key", set: setAlnum, min: 20, strict: true},
-	{prefix: "hf_", kind: "huggingface-token", set: setAlnum, min: 24, strict: true},
-	{prefix: "npm_", kind: "npm-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "r8_", kind: "replicate-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "sk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "rk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "pk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "sk_test_", kind: "stripe-key", set: setAlnum, min: 16, mix: true},
-	{prefix: "rk_test_", kind: "stripe-key", set: setAlnum, min: 16, mix: true},
-	{prefix: "whsec_", kind: "stripe-secret", set: setBase64, min: 20, strict: true},
-	{prefix: "dop_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "doo_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "dor_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "shpat_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shpca_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shppa_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shpss_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "dckr_pat_", kind: "docker-token", set: setURL, min: 20},
-	{prefix: "lin_api_", kind: "linear-key", set: setAlnum, min: 24},
-	{prefix: "sbp_", kind: "supabase-token", set: setHex, min: 32, strict: true},
-	{prefix: "lsv2_pt_", kind: "langsmith-key", set: setURL, min: 24},
-})
 
 // knownPrefix tells whether some prefix of the table ends at the anchor s[i].
 func knownPrefix(t *shapeTable, s string, lo, i int) bool {
@@ -103,7 +48,10 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 			continue
 		}
 		if sh.prefix == "sk-" {
-			return matchSK(s, at)
+			if sp, ok := matchSK(s, at); ok {
+				return sp, true
+			}
+			continue
 		}
 		glued := !startsWord(s, at, sh.strict)
 		if glued && sh.strict {
@@ -111,6 +59,9 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 		}
 		end := run(s, i+1, sh.set)
 		body := s[i+1 : end]
+		if sh.uuid && !isUUID(s[i+1:min(len(s), i+1+36)]) || sh.dense && !isDense(body) {
+			continue
+		}
 		if glued && !unmistakable(body) {
 			continue
 		}
@@ -180,81 +131,6 @@ func unmistakable(body string) bool {
 	return false
 }
 
-// matchCapital handles the shapes that hang on a capital letter or the 9.
-func matchCapital(s string, from, i int) (span, bool) {
-	switch s[i] {
-	case 'I':
-		if at := i - 1; at >= from && strings.HasPrefix(s[at:], "AIza") && startsWord(s, at, true) {
-			if end := run(s, at+4, setURL); end-at-4 >= 30 {
-				return span{at, end, "google-key"}, true
-			}
-		}
-		at := i - 2
-		if at < from || s[at] != 'A' || i+1 >= len(s) || s[i+1] != 'A' || s[i-1] != 'K' && s[i-1] != 'S' {
-			break
-		}
-		if !startsWord(s, at, false) {
-			break
-		}
-		if end := run(s, i+2, setUpper); end-i-2 == 16 && endsWord(s, end) {
-			return span{at, end, "aws-key-id"}, true
-		}
-	case '9':
-		at := i - 3
-		if at < from || !strings.HasPrefix(s[at:], "ya29.") || !startsWord(s, at, true) {
-			break
-		}
-		if end := run(s, i+2, setURL); end-i-2 >= 20 {
-			return span{at, end, "google-token"}, true
-		}
-	case 'G':
-		at := i - 1
-		if at < from || !strings.HasPrefix(s[at:], "SG.") || !startsWord(s, at, true) {
-			break
-		}
-		mid := run(s, i+2, setURL)
-		if mid-i-2 < 16 || mid >= len(s) || s[mid] != '.' {
-			break
-		}
-		if end := run(s, mid+1, setURL); end-mid-1 >= 16 {
-			return span{at, end, "sendgrid-key"}, true
-		}
-	case 'J':
-		return matchJWT(s, from, i-2)
-	case 'K', 'C':
-		at := i - 1
-		if at < from || !(s[i] == 'K' && s[at] == 'S' || s[i] == 'C' && s[at] == 'A') || !startsWord(s, at, true) {
-			break
-		}
-		if end := run(s, i+1, setHex); end-i-1 == 32 && endsWord(s, end) {
-			return span{at, end, "twilio-key"}, true
-		}
-	}
-	return span{}, false
-}
-
-// matchJWT wants two parts that begin like base64 of `{"`; the signature may be
-// missing (cut off, or "none").
-func matchJWT(s string, from, at int) (span, bool) {
-	if at < from || !startsWord(s, at, true) {
-		return span{}, false
-	}
-	head := run(s, at, setURL)
-	if head-at < 10 || !strings.HasPrefix(s[head:], ".eyJ") {
-		return span{}, false
-	}
-	end := run(s, head+1, setURL)
-	if end-head < 8 {
-		return span{}, false
-	}
-	if end < len(s) && s[end] == '.' {
-		if sig := run(s, end+1, setURL); sig-end-1 >= 8 {
-			end = sig
-		}
-	}
-	return span{at, end, "jwt"}, true
-}
-
 func matchTelegram(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], ":AA") {
 		return span{}, false
@@ -269,4 +145,18 @@ func matchTelegram(s string, i int) (span, bool) {
 	}
 	end := run(s, i+1, setURL)
 	return span{at, end, "telegram-token"}, end-i-1 >= 33
+}
+
+// isUUID tells the form 8-4-4-4-12 of hexadecimal digits.
+func isUUID(s string) bool {
+	if len(s) != 36 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (s[i] == '-') || !dash && !isHex(s[i]|0x20) {
+			return false
+		}
+	}
+	return true
 }

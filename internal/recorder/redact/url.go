@@ -13,16 +13,21 @@ var webhooks = []struct{ head, kind string }{
 	{"discordapp.com/api/webhooks/", "discord-webhook"},
 	{"canary.discord.com/api/webhooks/", "discord-webhook"},
 	{"ptb.discord.com/api/webhooks/", "discord-webhook"},
+	{"hooks.zapier.com/hooks/catch/", "zapier-webhook"},
+	{"outlook.office.com/webhook/", "teams-webhook"},
 }
 
 // urlCandidate: s[i] is the colon before slashes.
-func urlCandidate(s string, i int) bool {
+func urlCandidate(s string, lo, i int) bool {
+	if i-lo >= 20 && strings.Contains(s[max(lo, i-64):i], " alias set ") {
+		return true
+	}
 	part := s[i:min(len(s), i+urlReach+8)]
 	if strings.IndexByte(part, '@') >= 0 {
 		return true
 	}
 	part = part[:min(len(part), 40)]
-	return strings.Contains(part, "hooks.slack") || strings.Contains(part, "discord")
+	return strings.Contains(part, "hook") || strings.Contains(part, "discord") || strings.Contains(part, "logic.azure")
 }
 
 // matchURL finds the password of scheme://user:password@host and the secret
@@ -43,7 +48,7 @@ func matchURL(s string, i int) (span, bool) {
 		}
 	}
 	colon, at := -1, -1
-	inPath := false
+	inPath, pathAt := false, len(s)
 scan:
 	for k := p; k < len(s) && k-p < urlReach; k++ {
 		switch c := s[k]; {
@@ -57,7 +62,7 @@ scan:
 			if inPath {
 				continue
 			}
-			inPath = true
+			inPath, pathAt = true, k
 			// Only a password written without escaping lets us read on: not
 			// when we have the @ already, and not behind a port.
 			if at >= 0 || colon < 0 || allDigits(s[colon+1:k]) || s[p] == '[' {
@@ -70,8 +75,12 @@ scan:
 			}
 		}
 	}
+	if at > p && colon < 0 && at < pathAt {
+		// A token as the only name: https://TOKEN@host.
+		return span{p, at, "url-user"}, at-p >= 20 && isDense(s[p:at]) && !harmless(s[p:at])
+	}
 	if at < 0 || colon < 0 || colon > at {
-		return span{}, false
+		return matchAlias(s, i, p)
 	}
 	user, pass := s[p:colon], s[colon+1:at]
 	if pass == "" || pass == "x-oauth-basic" {
@@ -79,6 +88,14 @@ scan:
 		return span{p, colon, "url-user"}, len(user) >= 16 && !harmless(user)
 	}
 	return span{colon + 1, at, "url-password"}, !harmless(pass)
+}
+
+// matchAlias: "mc alias set NAME URL ACCESS SECRET" hands a secret over by place.
+func matchAlias(s string, i, p int) (span, bool) {
+	if i < 20 || !strings.Contains(s[max(0, i-64):i], " alias set ") {
+		return span{}, false
+	}
+	return nthWord(s, bareEnd(s, p, true), 2, "secret")
 }
 
 // afterSlashes returns the index behind "//" at i, also written as `\/\/`.
