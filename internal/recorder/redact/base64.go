@@ -53,7 +53,10 @@ func holdsSecret(text string) bool {
 	if _, found := nextAnchored(text, 0); found {
 		return true
 	}
-	_, found := nextInWords(text, 0, nil, false)
+	if _, found := nextInWords(text, 0, nil, false); found {
+		return true
+	}
+	_, found := nextPasswordWord(text, 0)
 	return found
 }
 

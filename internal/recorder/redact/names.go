@@ -89,6 +89,10 @@ func nameKindOf(name string) (kind string, weak bool) {
 	if len(name) > maxName || !tailIsSecret(name, 0, len(name)) {
 		return "", false
 	}
+	return readNameKind(name)
+}
+
+func readNameKind(name string) (kind string, weak bool) {
 	if isDigit(name[len(name)-1]) {
 		name = name[:trimNumber(name, 0, len(name))]
 	}

@@ -140,6 +140,8 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 func matchPasswordWord(s string, i int) (span, bool) {
 	end := i + 1
 	switch {
+	case i < 4 || s[i-4]|0x20 != 'p':
+		return span{}, false
 	case hasPrefixFold(s[i:], "word"):
 		end = i + 4
 	case hasPrefixFold(s[i:], "wd"):
@@ -419,7 +421,7 @@ func dashWord(s string, lo, i int) bool {
 	}
 	for k := range dashWords {
 		d := &dashWords[k]
-		if i-len(d.head) >= lo && s[i-1] == d.head[len(d.head)-1] && strings.HasPrefix(s[i:], d.tail) && strings.HasSuffix(s[lo:i], d.head) {
+		if i+2 < len(s) && s[i+1] == d.tail[1] && i-len(d.head) >= lo && s[i-1] == d.head[len(d.head)-1] && strings.HasPrefix(s[i:], d.tail) && strings.HasSuffix(s[lo:i], d.head) {
 			return true
 		}
 	}

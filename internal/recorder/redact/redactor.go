@@ -20,14 +20,13 @@ func (r *Redactor) AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
 // finder returns the secrets of one text in order. It keeps what it found
 // beyond the last answer, so that no part is searched twice.
 type finder struct {
-	s        string
-	mem      *memory
-	anchored found
-	inWords  found
+	s     string
+	mem   *memory
+	found [3]foundSpan
 }
 
-type found struct {
-	state int // not searched yet, nothing more, or sp
+type foundSpan struct {
+	state int
 	sp    span
 }
 
@@ -37,30 +36,35 @@ const (
 	pending
 )
 
-func (f *finder) next(from int) (span, bool) {
-	if f.anchored.state == unsearched || f.anchored.state == pending && f.anchored.sp.start < from {
-		f.anchored = foundAs(nextAnchored(f.s, from))
+// next returns the first secret at or behind from.
+func (f *finder) next(from int) (first span, ok bool) {
+	for i := range f.found {
+		one := &f.found[i]
+		if one.state == unsearched || one.state == pending && one.sp.start < from {
+			one.search(f, i, from)
+		}
+		if one.state != pending {
+			continue
+		}
+		if !ok || one.sp.start < first.start || one.sp.start == first.start && one.sp.end > first.end {
+			first, ok = one.sp, true
+		}
 	}
-	if f.inWords.state == unsearched || f.inWords.state == pending && f.inWords.sp.start < from {
-		f.inWords = foundAs(nextInWords(f.s, from, f.mem, true))
-	}
-	a, w := f.anchored, f.inWords
-	switch {
-	case a.state != pending && w.state != pending:
-		return span{}, false
-	case w.state != pending:
-		return a.sp, true
-	case a.state != pending:
-		return w.sp, true
-	case w.sp.start < a.sp.start || w.sp.start == a.sp.start && w.sp.end > a.sp.end:
-		return w.sp, true
-	}
-	return a.sp, true
+	return first, ok
 }
 
-func foundAs(sp span, ok bool) found {
-	if !ok {
-		return found{state: exhausted}
+func (one *foundSpan) search(f *finder, way, from int) {
+	var ok bool
+	switch way {
+	case 0:
+		one.sp, ok = nextAnchored(f.s, from)
+	case 1:
+		one.sp, ok = nextInWords(f.s, from, f.mem, true)
+	case 2:
+		one.sp, ok = nextPasswordWord(f.s, from)
 	}
-	return found{state: pending, sp: sp}
+	one.state = exhausted
+	if ok {
+		one.state = pending
+	}
 }

@@ -1,5 +1,7 @@
 package redact
 
+import "strings"
+
 // span is one secret: s[start:end] is replaced, kind says by what.
 type span struct {
 	start, end int
@@ -28,7 +30,7 @@ var class = func() (t [256]uint8) {
 		t[c] = classHigh
 	}
 	t['"'], t['\\'] = classQuote, classEscape
-	for _, c := range "-_:=B<wW" {
+	for _, c := range "-_:=B<" {
 		t[c] = classAnchor
 	}
 	return t
@@ -90,8 +92,6 @@ func candidate(s string, lo, i int) bool {
 		return nameTail(s, lo, i)
 	case 'B':
 		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r' || i+3 < len(s) && (s[i+1] == 'Y' && s[i+2] == ' ' || s[i+1] == 'a' && s[i+2] == 's' && s[i+3] == 'i')
-	case 'w', 'W':
-		return i-lo >= 4 && i+1 < len(s) && s[i-1]|0x20 == 's' && s[i-3]|0x20 == 'a' && s[i-4]|0x20 == 'p'
 	case '<':
 		return i+5 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && closingTag(s, i)
 	}
@@ -126,8 +126,6 @@ func match(s string, i int) (span, bool) {
 			return sp, true
 		}
 		return matchIdentifiedBy(s, i)
-	case 'w', 'W':
-		return matchPasswordWord(s, i)
 	case '<':
 		return matchElement(s, i)
 	}
@@ -164,8 +162,50 @@ const (
 	setHex   // 0-9, a-f
 	setName  // what an identifier, flag or header name is made of
 	setBase64
-	setDark // what a word without blanks, quotes and backslashes is made of
+	setDark  // what a word without blanks, quotes and backslashes is made of
+	setToken // what providers' tokens and base64 are made of
 )
+
+// nextPasswordWord finds the first secret that follows the word "password".
+func nextPasswordWord(s string, from int) (span, bool) {
+	s = s[from:]
+	for at := 0; ; at++ {
+		i := indexPasswordWord(s[at:])
+		if i < 0 {
+			return span{}, false
+		}
+		at += i
+		if sp, ok := matchPasswordWord(s, at); ok && sp.end > sp.start {
+			return span{sp.start + from, sp.end + from, sp.kind}, true
+		}
+	}
+}
+
+// indexPasswordWord returns the place of the first w of a word "password", in
+// small or capital letters, -1 if there is none. The w is its rarest letter.
+func indexPasswordWord(s string) int {
+	lower := indexAfterSS(s, 'w', "ss")
+	if lower >= 0 {
+		s = s[:lower] // so that the whole stays linear
+	}
+	if upper := indexAfterSS(s, 'W', "SS"); upper >= 0 {
+		return upper
+	}
+	return lower
+}
+
+func indexAfterSS(s string, letter byte, before string) int {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(s[at:], letter)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if at >= 4 && s[at-2:at] == before {
+			return at
+		}
+	}
+}
 
 var sets = func() (t [256]uint8) {
 	for c := 0; c < 128; c++ {
@@ -175,6 +215,9 @@ var sets = func() (t [256]uint8) {
 		digit := c >= '0' && c <= '9'
 		upper := c >= 'A' && c <= 'Z'
 		lower := c >= 'a' && c <= 'z'
+		if digit || upper || lower || strings.IndexByte("-_.~+/=|", byte(c)) >= 0 {
+			t[c] |= setToken
+		}
 		if digit || upper || lower {
 			t[c] |= setAlnum | setURL | setName | setBase64
 		}

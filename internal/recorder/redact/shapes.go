@@ -28,8 +28,16 @@ func byLastByte(list []shape) (t shapeTable) {
 
 // knownPrefix tells whether some prefix of the table ends at the anchor s[i].
 func knownPrefix(t *shapeTable, s string, lo, i int) bool {
-	for k := range t[s[i-1]] {
-		p := t[s[i-1]][k].prefix
+	list := t[s[i-1]]
+	if len(list) == 0 || i-2 < lo {
+		return false
+	}
+	before := s[i-2]
+	for k := range list {
+		p := list[k].prefix
+		if len(p) > 2 && p[len(p)-3] != before {
+			continue
+		}
 		if at := i + 1 - len(p); at >= lo && s[at:i+1] == p {
 			return true
 		}

@@ -2,8 +2,9 @@ package redact
 
 import "strings"
 
-// wordMin is the shortest unbroken word that is looked at as a whole.
-const wordMin = 12
+// The shortest unbroken words that are looked at as a whole: tokenMin for what
+// shows in the word itself, wordMin when values seen before are looked for too.
+const wordMin, tokenMin = 12, 16
 
 // nextInWords finds the first secret at or behind from that shows in a long
 // word itself: a shape without an anchor, base64 of a secret, or a value that
@@ -11,16 +12,20 @@ const wordMin = 12
 // window to the next instead of reading every byte.
 func nextInWords(s string, from int, mem *memory, deep bool) (span, bool) {
 	s = s[from:]
-	for i := 0; i+wordMin <= len(s); {
-		k := i + wordMin - 1
-		for k >= i && sets[s[k]]&setDark != 0 {
+	least, set := tokenMin, uint8(setToken)
+	if mem != nil && mem.size.Load() > 0 {
+		least, set = wordMin, setDark
+	}
+	for i := 0; i+least <= len(s); {
+		k := i + least - 1
+		for k >= i && sets[s[k]]&set != 0 {
 			k--
 		}
 		if k >= i {
 			i = k + 1
 			continue
 		}
-		end := run(s, i+wordMin, setDark)
+		end := run(s, i+least, set)
 		if sp, ok := matchLongWord(s, i, end, mem, deep); ok {
 			return span{sp.start + from, sp.end + from, sp.kind}, true
 		}

@@ -1,0 +1,40 @@
+package redact
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// FuzzText: whatever comes, nothing breaks, a second look changes nothing, and
+// the text does not grow beyond what the replacements need.
+func FuzzText(f *testing.F) {
+	for _, c := range allSecrets() {
+		f.Add(c.text)
+	}
+	for _, s := range cleanSamples() {
+		f.Add(s)
+	}
+	r := rand.New(rand.NewPCG(5, 8))
+	for _, line := range readShapes(f) {
+		text, _ := fillShape(r, line)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		once := Text(in)
+		if twice := Text(once); twice != once {
+			t.Fatalf("not stable: %q\n-> %q\n-> %q", in, once, twice)
+		}
+		if len(once) > len(in)*maxMark {
+			t.Fatalf("%d bytes became %d", len(in), len(once))
+		}
+		redactor := New()
+		seen := redactor.Text(in)
+		if again := redactor.Text(seen); again != seen {
+			t.Fatalf("not stable with a memory: %q\n-> %q\n-> %q", in, seen, again)
+		}
+		if strings.Count(seen, markHead) < strings.Count(once, markHead)-strings.Count(in, markHead) && len(seen) > len(once) {
+			t.Fatalf("a memory hides secrets: %q\n-> %q\n-> %q", in, once, seen)
+		}
+	})
+}
