@@ -1,6 +1,7 @@
 // Package neutral is what the hook client must know without asking anybody:
-// for each agent and event, the answer that changes nothing, the answer that
-// refuses, whether the agent waits for a decision, and how long it waits. The
+// for each agent and event, the kind of the event, the answer that changes
+// nothing, the answer that refuses, the answer for a call that nobody could
+// check, whether the agent waits for a decision, and how long it waits. The
 // table is generated from the catalogue (go generate ./agent/...); it is
 // standard library only, because the client links it.
 package neutral
@@ -17,9 +18,14 @@ type Answer struct {
 // Row is one event of one agent.
 type Row struct {
 	Neutral Answer
-	Deny    Answer        // spoken when the user chose --on-unavailable deny
-	Decides bool          // the agent does something with the answer
-	Timeout time.Duration // how long the agent waits when its config says nothing
+	Deny    Answer // spoken when the user chose --on-unavailable deny
+	// Unchecked is spoken where guards cover the event and neither the hub nor
+	// the check without it answered: the agent's own prompt where it can be
+	// forced, else a refusal. Where nothing can be stopped it is Neutral.
+	Unchecked Answer
+	Kind      string        // the event's kind, such as tool.before
+	Decides   bool          // the agent does something with the answer
+	Timeout   time.Duration // how long the agent waits when its config says nothing
 	// DeafAfterExit says that the agent reads nothing more of a hook that has
 	// exited: an answer must have been read before.
 	DeafAfterExit bool

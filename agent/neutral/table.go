@@ -34,331 +34,446 @@ func lookup(agent, event string) (Row, bool) {
 
 func rowsClaude(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"UserPromptExpansion",
-		"PostToolUse",
-		"PostToolUseFailure",
-		"PostToolBatch",
-		"Stop",
-		"SubagentStart",
-		"SubagentStop",
-		"PreCompact",
-		"Elicitation":
-		return Row{Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "Setup",
 		"InstructionsLoaded",
-		"PermissionDenied",
-		"StopFailure",
-		"PostCompact",
-		"Notification",
 		"TaskCreated",
 		"TaskCompleted",
 		"TeammateIdle",
 		"ElicitationResult",
 		"ConfigChange",
 		"CwdChanged",
-		"FileChanged",
 		"DirectoryAdded",
 		"WorktreeCreate",
 		"WorktreeRemove":
-		return Row{Timeout: 600000 * time.Millisecond}, true
-	case "UserPromptSubmit",
-		"PreModelSwitch":
-		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Kind: "other", Timeout: 600000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptExpansion",
+		"PostToolBatch":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "other", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PermissionDenied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 600000 * time.Millisecond}, true
+	case "PostToolUse",
+		"PostToolUseFailure":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "StopFailure":
+		return Row{Kind: "turn.end", Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 600000 * time.Millisecond}, true
+	case "PreModelSwitch":
+		return Row{Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreModelSwitch","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "other", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostModelSwitch":
-		return Row{Timeout: 30000 * time.Millisecond}, true
+		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 600000 * time.Millisecond}, true
+	case "Elicitation":
+		return Row{Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"decline"}}`}, Kind: "user.question", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "FileChanged":
+		return Row{Kind: "file.changed", Timeout: 600000 * time.Millisecond}, true
 	case "MessageDisplay":
-		return Row{Timeout: 10000 * time.Millisecond}, true
+		return Row{Kind: "other", Timeout: 10000 * time.Millisecond}, true
 	case "SessionEnd":
-		return Row{Timeout: 1500 * time.Millisecond}, true
+		return Row{Kind: "session.end", Timeout: 1500 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsCodebuddy(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"Setup",
-		"PermissionDenied",
-		"PostToolUseFailure",
-		"StopFailure",
-		"SubagentStart",
-		"SubagentStop",
-		"PreCompact",
-		"PostCompact",
-		"Notification",
-		"TaskCreated",
-		"SessionEnd":
-		return Row{Timeout: 60000 * time.Millisecond}, true
-	case "UserPromptSubmit",
-		"PostToolUse",
-		"Stop":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
+	case "Setup",
+		"TaskCreated":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`, Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`, Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+	case "PermissionDenied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+	case "PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+	case "StopFailure":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsCodex(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"UserPromptSubmit",
-		"PostToolUse",
-		"SubagentStart",
-		"SubagentStop",
-		"PreCompact",
-		"Stop":
-		return Row{Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 600000 * time.Millisecond}, true
-	case "PreModelRequest",
-		"PostModelRequest",
-		"PostCompact":
-		return Row{Timeout: 600000 * time.Millisecond}, true
-	case "Interrupt",
-		"SessionEnd":
-		return Row{Timeout: 1000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PreModelRequest":
+		return Row{Kind: "model.request.before", Timeout: 600000 * time.Millisecond}, true
+	case "PostModelRequest":
+		return Row{Kind: "model.response.after", Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Unchecked: Answer{Stdout: `{"continue":false,"stopReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 600000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "Interrupt":
+		return Row{Kind: "turn.end", Timeout: 1000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 1000 * time.Millisecond}, true
 	case "agent-turn-complete":
-		return Row{Timeout: 10000 * time.Millisecond}, true
+		return Row{Kind: "turn.end", Timeout: 10000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsCopilot(event string) (Row, bool) {
 	switch event {
-	case "sessionStart",
-		"userPromptSubmitted",
-		"postToolUse",
-		"agentStop",
-		"subagentStop",
-		"Stop":
-		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "sessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "userPromptSubmitted":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "userPromptTransformed",
 		"preMcpToolCall",
-		"postToolUseFailure",
-		"errorOccurred",
-		"subagentStart",
-		"preCompact",
-		"notification",
-		"sessionEnd",
-		"SessionStart",
-		"UserPromptSubmit",
-		"PostToolUse",
-		"SessionEnd":
-		return Row{Timeout: 30000 * time.Millisecond}, true
+		"errorOccurred":
+		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "preToolUse":
-		return Row{Deny: Answer{Stdout: `{"permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "permissionRequest",
 		"PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "postToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "postToolUseFailure",
+		"PostToolUse":
+		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "agentStop",
+		"Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "subagentStart":
+		return Row{Kind: "subagent.start", Timeout: 30000 * time.Millisecond}, true
+	case "subagentStop":
+		return Row{Kind: "subagent.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "preCompact":
+		return Row{Kind: "context.compact.before", Timeout: 30000 * time.Millisecond}, true
+	case "notification":
+		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
+	case "sessionEnd",
+		"SessionEnd":
+		return Row{Kind: "session.end", Timeout: 30000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsDroid(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"UserPromptSubmit",
-		"PostToolUse",
-		"Stop":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
-	case "Notification",
-		"SubagentStop",
-		"PreCompact",
-		"SessionEnd":
-		return Row{Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsGemini(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"BeforeAgent",
-		"AfterTool",
-		"AfterAgent",
-		"BeforeModel":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "BeforeAgent":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "BeforeTool":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
-	case "Notification",
-		"PreCompress",
-		"AfterModel",
-		"BeforeToolSelection",
-		"SessionEnd":
-		return Row{Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "AfterTool":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "AfterAgent":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "PreCompress":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "BeforeModel":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "model.request.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "AfterModel":
+		return Row{Kind: "model.response.after", Timeout: 60000 * time.Millisecond}, true
+	case "BeforeToolSelection":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsGrok(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"PostToolUseFailure",
-		"PermissionDenied",
-		"StopFailure",
-		"StopCancelled",
-		"Notification",
-		"SubagentStart",
-		"PreCompact",
-		"PostCompact",
-		"SessionEnd":
-		return Row{Timeout: 5000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 5000 * time.Millisecond}, true
-	case "PostToolUse",
-		"Stop",
-		"SubagentStop":
-		return Row{Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"ask","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 5000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "PermissionDenied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "StopFailure",
+		"StopCancelled":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 5000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Timeout: 5000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 5000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 5000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsKimi(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"UserPromptQueued",
+	case "SessionStart":
+		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "UserPromptQueued",
 		"TurnStarted",
-		"PermissionRequest",
-		"PermissionResult",
-		"PostToolUse",
-		"PostToolUseFailure",
-		"StopFailure",
-		"Interrupt",
-		"SubagentStart",
-		"SubagentStop",
 		"TaskStarted",
-		"PreCompact",
-		"PostCompact",
-		"Notification",
-		"SessionHeartbeat",
-		"SessionEnd":
-		return Row{Timeout: 30000 * time.Millisecond}, true
-	case "UserPromptSubmit",
-		"Stop":
-		return Row{Decides: true, Timeout: 30000 * time.Millisecond}, true
+		"SessionHeartbeat":
+		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "PermissionRequest":
+		return Row{Kind: "tool.permission.request", Timeout: 30000 * time.Millisecond}, true
+	case "PermissionResult":
+		return Row{Kind: "tool.permission.resolved", Timeout: 30000 * time.Millisecond}, true
+	case "PostToolUse",
+		"PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 30000 * time.Millisecond}, true
+	case "StopFailure",
+		"Interrupt":
+		return Row{Kind: "turn.end", Timeout: 30000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Timeout: 30000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 30000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 30000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 30000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 30000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsOpencode(event string) (Row, bool) {
 	switch event {
-	case "session.created",
-		"permission.replied",
-		"permission.ask",
-		"message.part.updated",
+	case "session.created":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "chat.message":
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "command.execute.before":
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "other", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "tool.execute.before":
+		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "permission.asked":
+		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "permission.replied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
+	case "permission.ask",
 		"question.replied",
 		"question.rejected",
 		"session.status",
-		"session.error",
-		"session.updated",
-		"session.compacted",
-		"file.edited",
 		"command.executed",
 		"todo.updated",
 		"session.deleted",
 		"shell.env",
 		"experimental.text.complete":
-		return Row{Timeout: 5000 * time.Millisecond}, true
-	case "chat.message",
-		"command.execute.before",
-		"tool.execute.after",
-		"session.idle",
-		"experimental.session.compacting":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
-	case "tool.execute.before":
-		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
-	case "permission.asked":
-		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
+	case "tool.execute.after":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "message.part.updated":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
 	case "question.asked":
-		return Row{Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"reject":true}`}, Kind: "user.question", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "session.idle":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "session.error":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "session.updated":
+		return Row{Kind: "session.title", Timeout: 5000 * time.Millisecond}, true
+	case "experimental.session.compacting":
+		return Row{Kind: "context.compact.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "session.compacted":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "file.edited":
+		return Row{Kind: "file.changed", Timeout: 5000 * time.Millisecond}, true
 	case "dispose":
-		return Row{Timeout: 2000 * time.Millisecond}, true
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsPi(event string) (Row, bool) {
 	switch event {
-	case "session_start",
-		"session_info_changed",
-		"before_agent_start",
+	case "session_start":
+		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
+	case "session_info_changed":
+		return Row{Kind: "session.title", Timeout: 5000 * time.Millisecond}, true
+	case "input":
+		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "before_agent_start",
 		"agent_start",
-		"tool_execution_end",
 		"tool_execution_start",
-		"agent_settled",
-		"agent_end",
-		"session_compact",
 		"session_compact_failed",
-		"ui_prompt_start",
 		"ui_prompt_end",
-		"hookmux_answered",
 		"user_bash",
 		"session_tree",
 		"project_trust",
 		"message_update",
 		"turn_end":
-		return Row{Timeout: 5000 * time.Millisecond}, true
-	case "input",
-		"tool_result",
-		"agent_before_settle",
-		"session_before_compact",
-		"session_before_switch",
-		"session_before_fork":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
 	case "tool_call":
-		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+	case "tool_result":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "tool_execution_end":
+		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
+	case "agent_before_settle":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "agent_settled",
+		"agent_end":
+		return Row{Kind: "turn.end", Timeout: 5000 * time.Millisecond}, true
+	case "session_before_compact":
+		return Row{Unchecked: Answer{Stdout: `{"cancel":true}`}, Kind: "context.compact.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "session_compact":
+		return Row{Kind: "context.compact.after", Timeout: 5000 * time.Millisecond}, true
+	case "ui_prompt_start":
+		return Row{Kind: "user.attention", Timeout: 5000 * time.Millisecond}, true
+	case "hookmux_answered":
+		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
+	case "session_before_switch",
+		"session_before_fork":
+		return Row{Unchecked: Answer{Stdout: `{"cancel":true}`}, Kind: "other", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "session_shutdown":
-		return Row{Timeout: 2000 * time.Millisecond}, true
+		return Row{Kind: "session.end", Timeout: 2000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
 
 func rowsQwen(event string) (Row, bool) {
 	switch event {
-	case "SessionStart",
-		"UserPromptSubmit",
-		"PostToolUse",
-		"Stop":
-		return Row{Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "SessionStart":
+		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "UserPromptSubmit":
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptExpansion",
-		"PermissionDenied",
-		"PostToolUseFailure",
 		"PostToolBatch",
-		"StopFailure",
-		"SubagentStart",
-		"SubagentStop",
-		"PreCompact",
-		"PostCompact",
-		"Notification",
 		"InstructionsLoaded",
 		"TodoCreated",
 		"TodoCompleted",
 		"MessageDisplay",
-		"SessionDelete",
-		"SessionEnd":
-		return Row{Timeout: 60000 * time.Millisecond}, true
+		"SessionDelete":
+		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PermissionDenied":
+		return Row{Kind: "tool.permission.resolved", Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUse":
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "PostToolUseFailure":
+		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
+	case "Stop":
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond}, true
+	case "StopFailure":
+		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStart":
+		return Row{Kind: "subagent.start", Timeout: 60000 * time.Millisecond}, true
+	case "SubagentStop":
+		return Row{Kind: "subagent.end", Timeout: 60000 * time.Millisecond}, true
+	case "PreCompact":
+		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
+	case "PostCompact":
+		return Row{Kind: "context.compact.after", Timeout: 60000 * time.Millisecond}, true
+	case "Notification":
+		return Row{Kind: "user.attention", Timeout: 60000 * time.Millisecond}, true
+	case "SessionEnd":
+		return Row{Kind: "session.end", Timeout: 60000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }

@@ -22,6 +22,10 @@ import (
 // the hub cannot be reached.
 const unreachable = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
 
+// unchecked is what a person or a model reads when guards are on and neither
+// the hub nor the check without it answered.
+const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart"
+
 func main() {
 	out := flag.String("out", "", "file to write; standard output when empty")
 	flag.Parse()
@@ -78,11 +82,16 @@ func function(a *agent.Agent) string {
 // rowOf asks the encoder itself, so that client and hub can never disagree.
 func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 	ev := event.Event{Agent: a.Name, Native: e.Name, Kind: e.Kind}
-	row := neutral.Row{Decides: e.Decides(), Timeout: time.Duration(e.Timeout), DeafAfterExit: a.DeafAfterExit && e.Decides()}
+	row := neutral.Row{Kind: string(e.Kind), Decides: e.Decides(), Timeout: time.Duration(e.Timeout), DeafAfterExit: a.DeafAfterExit && e.Decides()}
 	row.Neutral, _ = c.Encode(&ev, event.Decision{})
 	row.Deny = row.Neutral
 	if e.Kind.Guarded() {
 		row.Deny, _ = c.Encode(&ev, event.Decision{Verdict: event.Deny, Reason: unreachable})
+	}
+	row.Unchecked = row.Neutral
+	// At an end a refusal would mean "go on", and after a call it comes too late.
+	if e.Decides() && !e.Kind.TakesKeepGoing() && e.Kind != event.ToolAfter {
+		row.Unchecked, _ = c.Encode(&ev, event.Decision{Verdict: event.Ask, Reason: unchecked})
 	}
 	return row
 }
@@ -107,6 +116,8 @@ func literal(r neutral.Row) string {
 	}
 	add("Neutral", r.Neutral)
 	add("Deny", r.Deny)
+	add("Unchecked", r.Unchecked)
+	parts = append(parts, "Kind: "+strconv.Quote(r.Kind))
 	if r.Decides {
 		parts = append(parts, "Decides: true")
 	}

@@ -1,20 +1,24 @@
 package paths
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // passwdFile is read by hand: os/user would bring its lookups of names and
 // groups into the hook client. On macOS it lists only system users, so that a
-// hook there needs HOME, which launchd always sets.
-const passwdFile = "/etc/passwd"
+// hook there needs HOME, which launchd always sets. A variable so that tests
+// can link programs that look elsewhere.
+var passwdFile = "/etc/passwd"
+
+const maxPasswd = 16 << 20
 
 // passwdHome finds the home directory of a user id.
 func passwdHome(file string, uid int) (string, bool) {
-	text, err := os.ReadFile(file)
+	text, err := smallfile.ReadLinked(file, maxPasswd)
 	if err != nil {
 		return "", false
 	}

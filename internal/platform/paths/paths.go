@@ -3,9 +3,11 @@
 // environment, and from the hub. Standard library only: the hook client links
 // it.
 //
-// Contract: Find reads the environment only through the function it is given,
-// and creates nothing. Only absolute values of variables count, as the XDG
-// specification has it.
+// Contract: the places of an installation are those that `hookmux install` wrote
+// down (see [Installation]); only where none is written down, and for programs
+// that are not part of it, the environment has a say. Find reads the environment
+// only through the function it is given, and creates nothing. Only absolute
+// values of variables count, as the XDG specification has it.
 package paths
 
 import (
@@ -30,7 +32,11 @@ type Dirs struct {
 	chosen bool
 	// stripped: the environment could not say where things are.
 	stripped bool
+	// installation: where the places were taken from, if not from the environment.
+	installation *Installation
 }
+
+const systemDir = "/etc/hookmux"
 
 // RuntimeVariable names the runtime dir, above every other rule.
 const RuntimeVariable = "HOOKMUX_RUNTIME_DIR"
@@ -38,7 +44,10 @@ const RuntimeVariable = "HOOKMUX_RUNTIME_DIR"
 // Find works out the places. It fails only when there is no home directory to
 // be found at all.
 func Find(getenv func(string) string) (Dirs, error) {
-	d := Dirs{System: "/etc/hookmux"}
+	if d, ok := installed(getenv); ok {
+		return d, nil
+	}
+	d := Dirs{System: systemDir}
 	var err error
 	if d.Home, err = home(getenv); err != nil {
 		return Dirs{}, err
@@ -61,9 +70,12 @@ func Find(getenv func(string) string) (Dirs, error) {
 }
 
 // RuntimeOnly finds just the runtime dir, with as few system calls as can be:
-// it is all that a hook needs while the hub answers. The other fields stay
+// it is all that a hook needs while the hub answers. The other fields may stay
 // empty.
 func RuntimeOnly(getenv func(string) string) (Dirs, error) {
+	if d, ok := installed(getenv); ok {
+		return d, nil
+	}
 	if dir := getenv(RuntimeVariable); filepath.IsAbs(dir) {
 		return Dirs{Runtime: filepath.Clean(dir), chosen: true}, nil
 	}
@@ -163,11 +175,20 @@ func (d Dirs) shortDir() (string, bool) {
 	return shortBase + "/hookmux-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(h.Sum64(), 36), true
 }
 
-// CheckSocket refuses a socket that somebody else may have laid out: only a
-// short directory under /tmp can be that. Whoever connects calls it first.
+// CheckSocket refuses a socket that somebody else may have laid out: its folder
+// must be this user's own and closed to others for writing. Whoever connects
+// calls it first.
 func (d Dirs) CheckSocket() error {
-	if dir, ok := d.shortDir(); ok {
-		return checkPrivate(dir)
+	dir, ok := d.shortDir()
+	if !ok {
+		dir = d.Runtime
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || !ours(info) || info.Mode().Perm()&0o022 != 0 {
+		return errors.New(dir + ": is not a private folder of this user, so that the socket in it is not believed; run: hookmux hub restart")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // A login shell may set XDG_STATE_HOME and its kin; a hook that an agent runs
@@ -57,15 +59,19 @@ func writeNote(file string, d Dirs) error {
 			return errors.New(file + ": a directory name with a line break can't be noted; choose another")
 		}
 	}
+	return replaceFile(file, "state="+d.State+"\nconfig="+d.Config+"\ndata="+d.Data+"\n")
+}
+
+// replaceFile writes a file as a whole: a hook may be reading it right now.
+func replaceFile(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	// A note is replaced as a whole: a hook may be reading it right now.
-	temp, err := os.CreateTemp(filepath.Dir(file), ".places-*")
+	temp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+"-*")
 	if err != nil {
 		return err
 	}
-	_, err = temp.WriteString("state=" + d.State + "\nconfig=" + d.Config + "\ndata=" + d.Data + "\n")
+	_, err = temp.WriteString(text)
 	err = errors.Join(err, temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), file)
@@ -98,10 +104,10 @@ func Remembered(home, runtime string) (Dirs, bool) {
 
 func readNote(file string) (d Dirs, ok bool) {
 	info, err := os.Lstat(file)
-	if err != nil || !info.Mode().IsRegular() || !ours(info) || info.Mode().Perm()&0o022 != 0 || info.Size() > 64<<10 {
+	if err != nil || !ours(info) || info.Mode().Perm()&0o022 != 0 {
 		return Dirs{}, false
 	}
-	text, err := os.ReadFile(file)
+	text, err := smallfile.Read(file, 64<<10)
 	if err != nil {
 		return Dirs{}, false
 	}

@@ -1,0 +1,200 @@
+//go:build unix
+
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// person makes a password file in which this user has a home, and gives it.
+func person(t *testing.T) (home string) {
+	t.Helper()
+	base := t.TempDir()
+	home = filepath.Join(base, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(base, "passwd")
+	line := "me:x:" + strconv.Itoa(os.Getuid()) + ":1::" + home + ":/bin/sh\n"
+	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := passwdFile
+	passwdFile = file
+	t.Cleanup(func() { passwdFile = old })
+	return home
+}
+
+// ownFile is the path of the running test program.
+func ownFile(t *testing.T) string {
+	t.Helper()
+	file, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// other is a program that is not the running one.
+func other(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(file, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func install(t *testing.T, getenv func(string) string, hook, program string) Dirs {
+	t.Helper()
+	d, err := Find(getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written, err := d.WriteInstallation(getenv, hook, program); err != nil || !written {
+		t.Fatalf("the installation was not written: %v, %v", written, err)
+	}
+	return d
+}
+
+func TestInstalledProgramTakesNothingFromTheEnvironment(t *testing.T) {
+	noRunUser(t)
+	home := person(t)
+	want := install(t, env("HOME", home, "XDG_CONFIG_HOME", home+"/settings"), ownFile(t), other(t))
+	if want.Config != home+"/settings/hookmux" {
+		t.Fatalf("the person's choice was not taken: %+v", want)
+	}
+	for _, getenv := range []func(string) string{
+		env(), env("HOME", "/elsewhere"), env("HOME", home),
+		env(RuntimeVariable, "/r", "HOME", "/elsewhere", "XDG_STATE_HOME", "/s", "XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d"),
+		env(RuntimeVariable, want.Runtime, "HOME", "/elsewhere"),
+	} {
+		got := find(t, getenv)
+		if got.Home != home || got.Runtime != want.Runtime || got.State != want.State || got.Config != want.Config || got.Data != want.Data {
+			t.Errorf("got %+v, want the places of the installation %+v", got, want)
+		}
+	}
+	if err := RemoveInstallation(env()); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, env("HOME", home, RuntimeVariable, "/r")); got.Runtime != "/r" || got.Installation() != nil {
+		t.Errorf("an installation that was removed still counts: %+v", got)
+	}
+}
+
+func TestProgramOfNoInstallationTakesTheEnvironment(t *testing.T) {
+	noRunUser(t)
+	home := person(t)
+	program := other(t)
+	d := install(t, env("HOME", home), program, program)
+	visitor := env("HOME", "/elsewhere", RuntimeVariable, "/r")
+	if got := find(t, visitor); got.Runtime != "/r" || got.Home != "/elsewhere" {
+		t.Errorf("a build in a source tree is bound to the installation: %+v", got)
+	}
+	// It may not serve the installation's socket, under whichever name.
+	for _, dir := range []string{d.Runtime, d.Runtime + "/", linkTo(t, d.Runtime)} {
+		served := find(t, env("HOME", "/elsewhere", RuntimeVariable, dir))
+		if err := served.CheckServing(visitor); err == nil || !strings.Contains(err.Error(), program) {
+			t.Errorf("serving %s: %v; want a refusal that names %s", dir, err, program)
+		}
+	}
+	if err := find(t, visitor).CheckServing(visitor); err != nil {
+		t.Errorf("a folder of its own is refused: %v", err)
+	}
+	// When the installed programs are gone, whoever asks belongs to it.
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	if got := find(t, visitor); got.Home != home {
+		t.Errorf("got %+v; want the places of the installation, whose programs were moved", got)
+	}
+}
+
+func linkTo(t *testing.T, dir string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+func TestInstalledHubMayServe(t *testing.T) {
+	noRunUser(t)
+	home := person(t)
+	install(t, env("HOME", home), ownFile(t), ownFile(t))
+	d := find(t, env(RuntimeVariable, "/r"))
+	if err := d.CheckServing(env()); err != nil {
+		t.Error(err)
+	}
+	if !IsDefaultRuntime(home+"/.local/state/hookmux/run", env("HOME", "/elsewhere")) || IsDefaultRuntime("/r", env()) {
+		t.Error("the default folder is not known")
+	}
+}
+
+func TestVisitorLeavesNoInstallation(t *testing.T) {
+	noRunUser(t)
+	home := person(t)
+	elsewhere := env("HOME", t.TempDir())
+	d := find(t, elsewhere)
+	if written, err := d.WriteInstallation(elsewhere, "/h", "/p"); written || err != nil {
+		t.Errorf("written %v, %v; want nothing below a home that is not the user's own", written, err)
+	}
+	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
+		t.Errorf("%s holds %v, %v; want nothing", home, entries, err)
+	}
+	own := env("HOME", home)
+	for _, hook := range []string{"relative", "", "/with\nbreak"} {
+		if written, err := find(t, own).WriteInstallation(own, hook, "/p"); written || err == nil {
+			t.Errorf("hook %q was written down", hook)
+		}
+	}
+}
+
+func TestDamagedInstallationDoesNotCount(t *testing.T) {
+	whole := installationFirst + "\nhome=/h\nruntime=/r\nstate=/s\nconfig=/c\ndata=/d\nhook=/k\nprogram=/p\n" + installationLast + "\n"
+	got, ok := parseInstallation(whole)
+	if want := (Installation{"/h", "/r", "/s", "/c", "/d", "/k", "/p"}); !ok || *got != want {
+		t.Fatalf("got %+v, %v; want %+v", got, ok, want)
+	}
+	for _, text := range []string{
+		"", whole[:len(whole)-1], whole[1:], strings.Replace(whole, "state=/s\n", "", 1), strings.Replace(whole, "=/r", "=r", 1), whole + "x",
+	} {
+		if got, ok := parseInstallation(text); ok {
+			t.Errorf("%q was read as %+v", text, got)
+		}
+	}
+}
+
+func TestSocketInAFolderOpenToOthersIsNotBelieved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	d := Dirs{Runtime: dir}
+	if err := d.CheckSocket(); err == nil {
+		t.Error("a folder that is not there passes")
+	}
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckSocket(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckSocket(); err == nil {
+		t.Error("a folder that others may write to passes")
+	}
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.CheckSocket(); err != nil {
+		t.Errorf("after a hub closed the folder: %v", err)
+	}
+}

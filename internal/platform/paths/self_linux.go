@@ -1,0 +1,6 @@
+package paths
+
+import "os"
+
+// ownProgram is the file of the running program, also after it was replaced.
+func ownProgram() (os.FileInfo, error) { return os.Stat("/proc/self/exe") }
