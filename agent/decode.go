@@ -250,7 +250,9 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 	if t.mcp != nil {
 		tool.MCP = t.mcp.split(name, r.text(fMCPServer))
 	}
-	t.read(tool.Input, tool)
+	if why := t.read(tool.Input, tool); why != "" && ev.Malformed == "" {
+		ev.Malformed = why
+	}
 	switch tool.Kind {
 	case event.Question:
 		if ev.Questions == nil {

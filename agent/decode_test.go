@@ -16,6 +16,39 @@ func decodeText(agent, native, payload string) event.Event {
 	return Builtin().Decode(Input{Agent: agent, Event: native, Payload: []byte(payload)})
 }
 
+// What a guard must object to because nobody can know what it would do.
+func TestUnreadableCallsAreKnown(t *testing.T) {
+	wide := func(s string) string { // as UTF-16 with a byte order mark
+		out := "\xff\xfe"
+		for _, r := range s {
+			out += string([]byte{byte(r), 0})
+		}
+		return out
+	}
+	const call = `{"tool_name":"Bash","tool_input":{"command":"ls"}}`
+	deep := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
+	for name, payload := range map[string]string{
+		"deep": `{"tool_name":"Bash","tool_input":{"command":"ls"},"x":` + deep + `}`, "deeper": strings.Repeat("[", 1_000_000),
+		"utf-16": wide(call), "leading zero": "\x00" + call, "object": `{"tool_name":"Bash","tool_input":{"command":{"a":"ls"}}}`,
+		"cut": call[:len(call)-3], "empty": "", "no tool": `{"session_id":"s"}`, "list": "[" + call + "]",
+	} {
+		for _, native := range []string{"PreToolUse", "PermissionRequest"} {
+			if ev := decodeText("claude", native, payload); ev.Unreadable() == "" {
+				t.Errorf("%s %s passes for readable: %+v", native, name, ev)
+			}
+		}
+		if ev := decodeText("claude", "PostToolUse", payload); ev.Unreadable() != "" {
+			t.Errorf("%s: %q, but there is nothing to guard after a call", name, ev.Unreadable())
+		}
+	}
+	for _, f := range fixtures(t) {
+		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
+		if why := ev.Unreadable(); why != "" {
+			t.Errorf("%s: what a real %s sent is unreadable: %s", f.file, f.agent, why)
+		}
+	}
+}
+
 func TestDecodeTakesOddPayloads(t *testing.T) {
 	const call = `"session_id":"s","cwd":"/p","tool_name":"Bash","tool_input":{"command":"ls\n-l"}`
 	for name, c := range map[string]struct {
@@ -33,8 +66,13 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		"cut off":      {`{` + call + `,"x`, "the payload is not JSON: cut off at byte 84", []string{"ls\n-l"}},
 		"two values":   {`{` + call + `}{}`, "the payload is not JSON: something follows the value at byte 82", []string{"ls\n-l"}},
 		"twice":        {`{"tool_input":{"command":"first"},` + call + `}`, "", []string{"ls\n-l"}},
-		"no text":      {`{"tool_name":7,"tool_input":{"command":7}}`, "", nil},
-		"input a list": {`{"tool_name":"Bash","tool_input":["ls"]}`, "", nil},
+		"no text":      {`{"tool_name":7,"tool_input":{"command":7}}`, noText, nil},
+		"no input":     {`{"tool_name":"Bash","tool_input":null}`, "", nil},
+		"an object":    {`{"tool_name":"Bash","tool_input":{"command":{"run":"ls"}}}`, noText, nil},
+		"odd words":    {`{"tool_name":"Bash","tool_input":{"command":["ls",{"x":"-l"}]}}`, noText, []string{"ls"}},
+		"null command": {`{"tool_name":"Bash","tool_input":{"command":null}}`, "", nil},
+		"input a list": {`{"tool_name":"Bash","tool_input":["ls"]}`, noText, nil},
+		"input text":   {`{"tool_name":"Bash","tool_input":"ls"}`, noText, nil},
 		"word list":    {`{"tool_name":"Bash","tool_input":{"command":["bash","-lc","ls -l"]}}`, "", []string{"ls -l"}},
 	} {
 		ev := decodeText("claude", "PreToolUse", c.payload)

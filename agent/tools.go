@@ -115,64 +115,79 @@ func (c *compiled) tool(name string) *toolTable {
 // described it is the agent's catch-all.
 func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
 
-// read fills what the input says about commands, paths and addresses.
-func (t *toolTable) read(input []byte, tool *event.Tool) {
+// noText is why a call whose command is neither a text nor a list of texts
+// cannot be read: nobody can know what the agent would make of it.
+const noText = "the command is neither a text nor a list of texts"
+
+// read fills what the input says about commands, paths and addresses. It gives
+// the reason when a command cannot be read.
+func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 	if len(t.places) == 0 || len(input) == 0 {
-		return
+		return ""
 	}
-	// An input that is no object has no places; it stays in Input.
+	if !jsonscan.IsObject(input) {
+		// It has no places and stays in Input. What a shell would make of it
+		// nobody can know.
+		if t.spec.Kind == event.Shell && !blank(input) {
+			return noText
+		}
+		return ""
+	}
 	_ = jsonscan.Object(input, func(key, value []byte) bool {
 		for i := range t.places {
-			if p := &t.places[i]; p.steps[0].key == string(key) {
-				p.collect(value, 0, tool)
+			if p := &t.places[i]; p.steps[0].key == string(key) && !p.collect(value, 0, tool) {
+				unreadable = noText
 			}
 		}
 		return true
 	})
+	return unreadable
 }
 
-func (p *place) collect(value []byte, at int, tool *event.Tool) {
+// collect takes what stands at a place. It is false when a command there is
+// something that cannot be read.
+func (p *place) collect(value []byte, at int, tool *event.Tool) bool {
 	if p.steps[at].each {
+		good := true
 		_ = jsonscan.Array(value, func(element []byte) bool {
-			p.descend(element, at, tool)
+			good = p.descend(element, at, tool) && good
 			return true
 		})
-		return
+		return good
 	}
-	p.descend(value, at, tool)
+	return p.descend(value, at, tool)
 }
 
-func (p *place) descend(value []byte, at int, tool *event.Tool) {
+func (p *place) descend(value []byte, at int, tool *event.Tool) bool {
 	if at+1 == len(p.steps) {
-		p.put(value, tool)
-		return
+		return p.put(value, tool)
 	}
 	if jsonscan.IsObject(value) {
 		if next := jsonscan.Get(value, p.steps[at+1].key); next != nil {
-			p.collect(next, at+1, tool)
+			return p.collect(next, at+1, tool)
 		}
 	}
+	return true
 }
 
-func (p *place) put(value []byte, tool *event.Tool) {
-	text, ok := jsonscan.String(value)
-	if !ok {
-		if !jsonscan.IsArray(value) {
-			return
-		}
-		if p.into == intoCommands {
-			// A command as a list of words is one command.
-			if text = dialect.CommandLine(words(value)); text == "" {
-				return
-			}
-		} else {
-			for _, word := range words(value) {
-				p.add(word, tool)
-			}
-			return
-		}
+func (p *place) put(value []byte, tool *event.Tool) bool {
+	if text, ok := jsonscan.String(value); ok {
+		p.add(text, tool)
+		return true
 	}
-	p.add(text, tool)
+	if !jsonscan.IsArray(value) {
+		return p.into != intoCommands || blank(value)
+	}
+	list, whole := onlyWords(value)
+	if p.into == intoCommands {
+		// A command as a list of words is one command.
+		p.add(dialect.CommandLine(list), tool)
+		return whole
+	}
+	for _, word := range list {
+		p.add(word, tool)
+	}
+	return true
 }
 
 func (p *place) add(text string, tool *event.Tool) {
@@ -195,15 +210,24 @@ func (p *place) add(text string, tool *event.Tool) {
 	}
 }
 
+// words are the texts in a list.
 func words(list []byte) []string {
-	var out []string
+	out, _ := onlyWords(list)
+	return out
+}
+
+// onlyWords is words; whole says that there is nothing else in the list.
+func onlyWords(list []byte) (out []string, whole bool) {
+	whole = true
 	_ = jsonscan.Array(list, func(element []byte) bool {
-		if s, ok := jsonscan.String(element); ok {
+		s, ok := jsonscan.String(element)
+		if ok {
 			out = append(out, s)
 		}
+		whole = whole && ok
 		return true
 	})
-	return out
+	return out, whole
 }
 
 // WithInput notes that a handler changed the call's input, and reads commands,
@@ -216,6 +240,8 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	tool := *ev.Tool
 	tool.Changed = input
 	tool.Commands, tool.Reads, tool.Writes, tool.URL = nil, nil, nil, ""
-	c.entry(ev.Agent).compiled.tool(tool.Name).read(input, &tool)
+	if why := c.entry(ev.Agent).compiled.tool(tool.Name).read(input, &tool); why != "" {
+		ev.Malformed = why
+	}
 	ev.Tool = &tool
 }

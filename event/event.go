@@ -63,7 +63,7 @@ type Event struct {
 	Projects []string
 
 	Truncated bool   // the payload was cut by the agent or was too large to carry
-	Malformed string // why the payload could not be read; the event is then Other
+	Malformed string // why the payload could not be read, in whole or in what it would run
 	Nested    bool   // it came from below a running handler
 
 	Raw []byte
@@ -145,4 +145,21 @@ func (t *Tool) Paths() []string {
 		return t.Reads
 	}
 	return append(append(make([]string, 0, len(t.Writes)+len(t.Reads)), t.Writes...), t.Reads...)
+}
+
+// Unreadable says why nobody can know what a call would do that guards look at;
+// "" when it can be known, and for events that are no such call. A guard must
+// take it for something it objects to.
+func (e *Event) Unreadable() string {
+	switch {
+	case !e.Kind.Guarded():
+		return ""
+	case e.Malformed != "":
+		return e.Malformed
+	case e.Tool == nil && !e.Truncated:
+		return "the payload names no tool"
+	case e.Tool == nil || e.Truncated && len(e.Tool.Input) == 0:
+		return "the payload was too large and is cut"
+	}
+	return ""
 }
