@@ -21,6 +21,7 @@ type call struct {
 	env      []string
 	getenv   func(string) string
 	row      neutral.Row
+	known    bool // the table has a row for it
 	observes bool // the agent does nothing with the answer
 	time     timing
 	started  time.Time
@@ -33,12 +34,11 @@ type call struct {
 
 func newCall(opt options, env []string, start time.Time) *call {
 	c := &call{opt: opt, env: env, getenv: lookup(env), started: start, sent: noConn}
-	var known bool
-	c.row, known = neutral.Lookup(opt.agent, opt.event)
+	c.row, c.known = neutral.Lookup(opt.agent, opt.event)
 	// What the table doesn't know may be a user's own agent that waits for a
 	// decision: only what is known to observe is treated as observing.
-	c.observes = known && !c.row.Decides
-	if !known && opt.deny {
+	c.observes = c.known && !c.row.Decides
+	if !c.known && opt.deny {
 		c.row.Deny = neutral.Answer{Exit: 2, Stderr: unreachable}
 	}
 	limit := opt.limit
@@ -51,14 +51,6 @@ func newCall(opt options, env []string, start time.Time) *call {
 
 const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux status\n"
 
-// unavailable is the answer while no hub can be reached.
-func (c *call) unavailable() neutral.Answer {
-	if c.opt.deny && !c.observes && c.row.Deny != (neutral.Answer{}) {
-		return c.row.Deny
-	}
-	return c.row.Neutral
-}
-
 // do makes the call. It runs beside supervise, which reads nothing of what do
 // writes.
 func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
@@ -67,7 +59,10 @@ func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
 		if truncated {
 			drain(stdin)
 		} else {
-			payload, truncated = readPayload(c.read, stdin)
+			payload, truncated = readPayload(c.read, untilIdle(stdin))
+			if _, ok := stdin.(fd); ok {
+				go drain(stdin) // what an agent that never closes it may still write
+			}
 		}
 		if c.opt.disabled {
 			return c.row.Neutral
@@ -81,7 +76,7 @@ func (c *call) do(stdin io.Reader, stderr io.Writer) neutral.Answer {
 	if c.opt.debug {
 		say(stderr, "hookmux-hook: "+err.Error()+"\n")
 	}
-	return c.unavailable()
+	return c.withoutHub(stderr)
 }
 
 func (c *call) prepare(payload []byte, truncated bool) {
@@ -124,7 +119,10 @@ const maxSends = 4
 // many come and go.
 const heldLong = 250 * time.Millisecond
 
-var errSilent = errors.New("the hub didn't answer in time")
+var (
+	errSilent = errors.New("the hub didn't answer in time")
+	errStuck  = errors.New("the hub shows no sign of life; it may have been stopped")
+)
 
 // exchange gets the hub's reply, or makes sure that the event isn't lost.
 func (c *call) exchange() (frame.Reply, error) {
@@ -152,6 +150,9 @@ func (c *call) exchange() (frame.Reply, error) {
 		}
 		if errors.Is(err, io.EOF) && time.Since(sent) > heldLong {
 			sends = 1
+		}
+		if err == errStuck {
+			sends = max(sends, maxSends-1) // once more on a new connection
 		}
 		if c.lost(sends, err) {
 			// Whether the hub has it we can't know. Left twice it still counts
@@ -184,7 +185,15 @@ func (c *call) connect(d paths.Dirs, until time.Time) (conn, error) {
 	if err := d.CheckSocket(); err != nil {
 		return noConn, err
 	}
-	return dial(d.Socket(), until)
+	conn, err := dial(d.Socket(), until)
+	if err != nil {
+		return noConn, err
+	}
+	if err := checkPeer(conn, d); err != nil {
+		conn.close()
+		return noConn, err
+	}
+	return conn, nil
 }
 
 // bringUp deals with a hub that can't be reached. An observing event is left
@@ -234,8 +243,20 @@ func (c *call) transmit(conn conn) (conn, error) {
 	return conn, c.send(conn)
 }
 
-// receive reads the reply.
+// receive waits for the reply and reads it.
 func (c *call) receive(conn conn) (frame.Reply, error) {
+	dirs, err := paths.RuntimeOnly(c.getenv)
+	if err != nil {
+		return frame.Reply{}, err
+	}
+	if err := c.await(conn, dirs); err != nil {
+		return frame.Reply{}, err
+	}
+	return c.readReply(conn)
+}
+
+// readReply reads the reply.
+func (c *call) readReply(conn conn) (frame.Reply, error) {
 	conn.startReading()
 	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
 	switch {

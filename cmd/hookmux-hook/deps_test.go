@@ -18,9 +18,11 @@ var allowed = []string{
 
 	"github.com/hookmux/hookmux/agent/neutral",
 	"github.com/hookmux/hookmux/cmd/hookmux-hook",
-	"github.com/hookmux/hookmux/internal/platform/hubstart",
 	"github.com/hookmux/hookmux/internal/jsonstring",
+	"github.com/hookmux/hookmux/internal/platform/guardnote",
+	"github.com/hookmux/hookmux/internal/platform/hubstart",
 	"github.com/hookmux/hookmux/internal/platform/paths",
+	"github.com/hookmux/hookmux/internal/platform/smallfile",
 	"github.com/hookmux/hookmux/internal/recorder/spool",
 	"github.com/hookmux/hookmux/internal/version",
 	"github.com/hookmux/hookmux/internal/wire/frame",

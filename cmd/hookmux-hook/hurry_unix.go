@@ -31,6 +31,29 @@ func (h *hasty) Read(p []byte) (int, error) {
 	return h.fd.Read(p)
 }
 
+// idleWait is after how long without a byte a payload that is whole counts as
+// ended.
+const idleWait = 300 * time.Millisecond
+
+// idle reads from a descriptor and says when nothing comes.
+type idle struct{ fd fd }
+
+func (i idle) Read(p []byte) (int, error) {
+	if int(i.fd) < maxSelect && !readable(int(i.fd), idleWait) {
+		return 0, errIdle
+	}
+	return i.fd.Read(p)
+}
+
+// untilIdle makes reading a stream that may never be closed notice when nothing
+// comes any more.
+func untilIdle(stdin io.Reader) io.Reader {
+	if in, ok := stdin.(fd); ok {
+		return idle{in}
+	}
+	return stdin
+}
+
 // hurry makes the whole call on this one thread, with nothing standing by: the
 // ordinary case, in which the agent has written its payload already and the
 // hub answers at once. False means that it takes longer; what was done so far
@@ -66,7 +89,7 @@ func (c *call) hurry(stdin io.Reader) (neutral.Answer, bool) {
 		c.sent = conn
 		return neutral.Answer{}, false
 	}
-	reply, err := c.receive(conn)
+	reply, err := c.readReply(conn)
 	conn.close()
 	if err != nil {
 		return neutral.Answer{}, false // asked again, under the same id

@@ -28,6 +28,12 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 			drain(r)
 			return append([]byte(nil), buf[:cutPayload]...), true
 		}
+		if err == errIdle {
+			if isWhole(buf) {
+				return buf, false
+			}
+			continue
+		}
 		if err != nil {
 			return buf, err != io.EOF && err != errSlow
 		}
@@ -37,6 +43,39 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 			buf = larger
 		}
 	}
+}
+
+// errIdle says that nothing came for a while.
+var errIdle = errors.New("nothing came for a while")
+
+// isWhole reports whether a text is one JSON object or list from beginning to
+// end, as far as brackets and strings tell: an agent that wrote that much and
+// does not close the stream has said everything.
+func isWhole(text []byte) bool {
+	depth, quoted, closed := 0, false, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"' && depth > 0:
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if closed {
+				return false
+			}
+			depth++
+		case c == '}' || c == ']':
+			depth--
+			closed = depth == 0
+			if depth < 0 {
+				return false
+			}
+		case closed && c != ' ' && c != '\n' && c != '\r' && c != '\t':
+			return false
+		}
+	}
+	return closed
 }
 
 // errSlow ends a reading that would keep us waiting; it goes on elsewhere.

@@ -182,8 +182,8 @@ func TestHubThatDiesIsGivenUp(t *testing.T) {
 			t.Errorf("%q, %v", out, err)
 		}
 	}
-	if got := w.note("starts"); len(got) != 3 {
-		t.Errorf("%d starts", len(got))
+	if got := w.note("starts"); len(got) < 3 {
+		t.Errorf("%d starts, want at least those of the first call", len(got))
 	}
 	if len(w.spooled()) != 3 {
 		t.Errorf("%+v", w.spooled())

@@ -32,7 +32,7 @@ func newTiming(start time.Time, limit time.Duration) timing {
 	margin := frame.Margin(limit)
 	return timing{
 		answerBy: start.Add(limit - margin),
-		giveUp:   start.Add(limit - margin/2),
+		giveUp:   start.Add(limit - 3*margin/4), // the rest is for deciding without the hub
 		last:     start.Add(limit - margin/4),
 	}
 }

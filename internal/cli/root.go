@@ -25,7 +25,9 @@ import (
 func runCommandLine(app *cmdutil.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	agents.RefreshShim(app)
+	if len(app.Args) == 0 || app.Args[0] != "judge" { // an agent waits for that
+		agents.RefreshShim(app)
+	}
 	root := newRoot(app)
 	root.SetArgs(app.Args)
 	root.SetIn(app.Stdin)
@@ -88,7 +90,7 @@ the agent's own words.`,
 		agents.InstallCommand(app), agents.UninstallCommand(app), agents.DoctorCommand(app), agents.ShellInitCommand(app), manCommand(app), agents.TmuxCommand(app),
 		see.PsCommand(app), see.ShowCommand(app), see.JumpCommand(app), see.RenameCommand(app), agents.ResumeCommand(app), see.ForgetCommand(app), see.SendCommand(app),
 		answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app), answer.PlanCommand(app), answer.ReleaseCommand(app),
-		answer.AllowCommand(app), answer.AwayCommand(app), answer.BackCommand(app), guardcmd.ModuleCommand(app),
+		answer.AllowCommand(app), answer.AwayCommand(app), answer.BackCommand(app), guardcmd.ModuleCommand(app), hubcmd.JudgeCommand(app),
 	)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{

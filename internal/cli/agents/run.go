@@ -297,7 +297,7 @@ func spawnHub(app *cmdutil.App) error {
 		return err
 	}
 	if outcome == hubstart.Held {
-		return fmt.Errorf("it died three times within a minute and waits before the next start; its log is %s", dirs.Log())
+		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s", dirs.Log())
 	}
 	return nil
 }

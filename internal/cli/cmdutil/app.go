@@ -77,7 +77,7 @@ func (app *App) StartHub(ctx context.Context, dirs paths.Dirs, c *client.Client)
 		return err
 	}
 	until := time.Now().Add(10 * time.Second)
-	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: app.Environ}, until, func() error {
+	err = hubstart.Ensure(dirs, program, hubstart.Options{Env: app.Environ, Patient: true}, until, func() error {
 		_, err := c.Info(ctx)
 		return err
 	})

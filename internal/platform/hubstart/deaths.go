@@ -9,47 +9,55 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
-	tooMany = 3
-	within  = time.Minute
-	pause   = time.Minute
+	// freeDeaths is how many deaths within a minute cost nothing.
+	freeDeaths = 2
+	within     = time.Minute
+	// firstWait is how long the next start waits after one death more; each
+	// further death doubles it.
+	firstWait   = 250 * time.Millisecond
+	longestWait = 4 * time.Second
+	// keepDeaths is how many are remembered: with so many the wait is the
+	// longest one.
+	keepDeaths = 8
+	// longestPause bounds what Pause asks for.
+	longestPause = time.Minute
+	maxDeaths    = 4 << 10
 )
 
-// Paused tells until when starting rests, if it does.
+// Paused tells until when the next start waits, if it does.
 func Paused(d paths.Dirs) (until time.Time, paused bool) {
 	return pausedAt(d, time.Now())
 }
 
 func pausedAt(d paths.Dirs, now time.Time) (time.Time, bool) {
-	deaths := readDeaths(d, now)
-	if len(deaths) < tooMany {
-		return time.Time{}, false
+	deaths, until := readDeaths(d, now)
+	if n := len(deaths) - freeDeaths; n > 0 {
+		wait := min(longestWait, firstWait<<(n-1))
+		if next := deaths[len(deaths)-1].Add(wait); next.After(until) {
+			until = next
+		}
 	}
-	last := deaths[len(deaths)-1]
-	if last.Sub(deaths[len(deaths)-tooMany]) > within {
-		return time.Time{}, false
-	}
-	until := last.Add(pause)
 	return until, now.Before(until)
 }
 
-// Pause makes starting rest for a minute, as after too many deaths: for places
-// in which no hub shall come up.
+// pauseMark begins the line of the file that holds every start up.
+const pauseMark = "until="
+
+// Pause makes starting rest for a minute: for places in which no hub shall come
+// up.
 func Pause(d paths.Dirs) error {
 	if err := os.MkdirAll(filepath.Dir(d.DeathsFile()), 0o700); err != nil {
 		return err
 	}
-	for range tooMany {
-		if err := noteDeath(d, time.Now()); err != nil {
-			return err
-		}
-	}
-	return nil
+	until := time.Now().Add(longestPause).UnixMilli()
+	return os.WriteFile(d.DeathsFile(), []byte(pauseMark+strconv.FormatInt(until, 10)+"\n"), 0o600)
 }
 
-// Forget wipes out the memory of deaths: the next start isn't paused.
+// Forget wipes out the memory of deaths: the next start doesn't wait.
 func Forget(d paths.Dirs) error {
 	if err := os.Remove(d.DeathsFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -57,31 +65,37 @@ func Forget(d paths.Dirs) error {
 	return nil
 }
 
-// readDeaths gives the recent deaths in order. A time that lies ahead comes
-// from a clock that was set back since, and doesn't count.
-func readDeaths(d paths.Dirs, now time.Time) []time.Time {
-	text, err := os.ReadFile(d.DeathsFile())
+// readDeaths gives the recent deaths in order, and until when a pause was asked
+// for. A death that lies ahead comes from a clock that was set back since, and
+// doesn't count; neither does a longer pause than can be asked for.
+func readDeaths(d paths.Dirs, now time.Time) (deaths []time.Time, pause time.Time) {
+	text, err := smallfile.Read(d.DeathsFile(), maxDeaths)
 	if err != nil {
-		return nil
+		return nil, time.Time{}
 	}
-	var deaths []time.Time
 	for word := range strings.FieldsSeq(string(text)) {
-		ms, err := strconv.ParseInt(word, 10, 64)
+		number, isPause := strings.CutPrefix(word, pauseMark)
+		ms, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
 			continue
 		}
-		if t := time.UnixMilli(ms); !t.After(now) && now.Sub(t) <= within+pause {
+		t := time.UnixMilli(ms)
+		switch {
+		case isPause && t.Sub(now) <= longestPause:
+			pause = t
+		case !isPause && !t.After(now) && now.Sub(t) <= within && len(deaths) < keepDeaths:
 			deaths = append(deaths, t)
 		}
 	}
-	return deaths
+	return deaths, pause
 }
 
 // noteDeath adds one. The caller holds the start lock.
 func noteDeath(d paths.Dirs, now time.Time) error {
-	deaths := append(readDeaths(d, now), now)
-	if len(deaths) > tooMany {
-		deaths = deaths[len(deaths)-tooMany:]
+	deaths, _ := readDeaths(d, now)
+	deaths = append(deaths, now)
+	if len(deaths) > keepDeaths {
+		deaths = deaths[len(deaths)-keepDeaths:]
 	}
 	var text []byte
 	for _, t := range deaths {

@@ -9,9 +9,13 @@
 // lives, so that nobody has to guess from a pid or a socket file.
 //
 // hub.alive is written before a hub is spawned and taken away at its clean
-// stop. Found while hub.lock is free, it tells of a death; three deaths within
-// a minute pause starting for a minute, so that a broken hub doesn't cost
-// every tool call of every agent.
+// stop. Found while hub.lock is free, it tells of a death. After the third
+// death within a minute the next start waits, and longer after each further
+// one, so that a broken hub doesn't cost every tool call of every agent.
+//
+// A lock that is held by a process which is no hub is put aside, where the
+// system tells who holds it: else one process that holds a file open could keep
+// every hub from starting.
 package hubstart
 
 import (
@@ -36,7 +40,7 @@ const (
 	Started Outcome = iota + 1 // a hub was spawned; its socket will answer soon
 	Busy                       // somebody else is starting one
 	Running                    // one lives; if it doesn't answer it is on its way up or down
-	Held                       // starting is paused after too many deaths
+	Held                       // the next start waits after too many deaths
 )
 
 // Options of Start.
@@ -44,8 +48,11 @@ type Options struct {
 	// Env is the environment to take the hub's from; nil stands for this
 	// process's own.
 	Env []string
-	// Force starts although starting is paused: a person asked for it.
+	// Force starts at once after whatever number of deaths: a person asked for it.
 	Force bool
+	// Patient makes Ensure wait where the next start waits, as long as its own
+	// time allows.
+	Patient bool
 }
 
 // LockVariable tells a hub which file descriptor is the start lock.
@@ -55,7 +62,8 @@ const LockVariable = "HOOKMUX_START_LOCK_FD"
 var ErrRunning = errors.New("another hub is running; hookmux status shows it")
 
 // FindProgram finds the hookmux program: beside the running one, beside the
-// file which that is a link to, else on PATH.
+// file which that is a link to, else the one of the installation. Only where
+// none is written down, PATH counts: whoever starts an agent chooses its PATH.
 func FindProgram(getenv func(string) string) (string, error) {
 	var dirs []string
 	if self, err := os.Executable(); err == nil {
@@ -64,8 +72,18 @@ func FindProgram(getenv func(string) string) (string, error) {
 			dirs = append(dirs, filepath.Dir(real))
 		}
 	}
+	found := func() string { return paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))) }
+	if file := found(); file != "" {
+		return file, nil
+	}
+	if d, err := paths.Find(getenv); err == nil && d.Installation() != nil {
+		if file := d.Installation().Program; paths.Runnable(file) {
+			return file, nil
+		}
+		return "", errors.New("hookmux: the installed program " + d.Installation().Program + " is gone; run hookmux install again")
+	}
 	dirs = append(dirs, getenv("PATH"))
-	if file := paths.OnPath("hookmux", strings.Join(dirs, string(filepath.ListSeparator))); file != "" {
+	if file := found(); file != "" {
 		return file, nil
 	}
 	return "", errors.New("hookmux: program not found beside hookmux-hook or on PATH; install both in one directory")
@@ -73,20 +91,28 @@ func FindProgram(getenv func(string) string) (string, error) {
 
 // Ensure starts a hub and waits until reach, which tries the socket, says nil
 // or the time is over. It may be called by any number of processes at once,
-// and gives up early only when nothing can be started or starting is paused.
+// and gives up early only when nothing can be started or the next start waits.
 func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach func() error) error {
 	pause := 2 * time.Millisecond
+	var strangers strangers
 	for {
 		outcome, startErr := Start(d, program, opt)
 		err := reach()
 		if err == nil {
 			return nil
 		}
-		if outcome == Held {
-			return errors.New("the hub died three times within a minute and is not started again yet; see " + d.Log())
-		}
-		if startErr != nil {
+		switch {
+		case startErr != nil:
 			return startErr
+		case outcome == Held:
+			if next, held := Paused(d); held && (!opt.Patient || next.After(until)) {
+				return errors.New("the hub died several times within a minute and is not started again before " +
+					next.Local().Format("15:04:05") + "; see " + d.Log())
+			}
+		case outcome == Running:
+			strangers.putAside(d.LifeLock(), d)
+		case outcome == Busy:
+			strangers.putAside(d.StartLock(), d)
 		}
 		left := time.Until(until)
 		if left <= 0 {

@@ -5,8 +5,10 @@ package hubstart
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,7 +31,25 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) == 3 && os.Args[1] == "hold" {
+		actAsStranger(os.Args[2])
+	}
 	os.Exit(m.Run())
+}
+
+// actAsStranger holds a lock until stdin ends.
+func actAsStranger(file string) {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		err = flock(f)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Print("!")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
 }
 
 func actAsHub() error {
@@ -221,7 +241,7 @@ func TestHubIsCutOff(t *testing.T) {
 	}
 }
 
-func TestDeathsPause(t *testing.T) {
+func TestDeathsMakeTheNextStartWait(t *testing.T) {
 	d, program := place(t), self(t)
 	if err := d.MakeRuntime(); err != nil {
 		t.Fatal(err)
@@ -230,18 +250,11 @@ func TestDeathsPause(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Ensure(d, program, options(d), soon(), reach(d))
-	if err == nil || !strings.Contains(err.Error(), "died three times") {
+	if err == nil || !strings.Contains(err.Error(), "died several times") {
 		t.Fatalf("%v", err)
 	}
-	if n := len(lines(d, "starts")); n != tooMany {
-		t.Errorf("%d starts", n)
-	}
-	until, paused := Paused(d)
-	if left := time.Until(until); !paused || left <= 0 || left > pause {
-		t.Errorf("paused %v, until %v", paused, until)
-	}
-	if outcome, err := Start(d, program, options(d)); err != nil || outcome != Held {
-		t.Errorf("outcome %v, %v", outcome, err)
+	if n := len(lines(d, "starts")); n != freeDeaths+1 {
+		t.Errorf("%d starts, want %d", n, freeDeaths+1)
 	}
 	// A person may insist, and what they start counts as alive.
 	if err := os.Remove(filepath.Join(d.Runtime, "die")); err != nil {
@@ -263,6 +276,24 @@ func TestDeathsPause(t *testing.T) {
 	}
 }
 
+// Once the fault is over a hub comes up without anybody's doing.
+func TestHubComesBackAfterDeaths(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	for range keepDeaths {
+		if err := noteDeath(d, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patient := options(d)
+	patient.Patient = true
+	if err := Ensure(d, program, patient, soon(), reach(d)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	d, program := place(t), self(t)
 	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
@@ -275,7 +306,7 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
 		t.Fatal(err)
 	}
-	if got := readDeaths(d, time.Now()); len(got) != 0 {
+	if got, _ := readDeaths(d, time.Now()); len(got) != 0 {
 		t.Errorf("a clean stop counts as death: %v", got)
 	}
 	if err := addLine(d, "crash", ""); err != nil {
@@ -288,47 +319,51 @@ func TestCrashIsADeathAndCleanStopIsNone(t *testing.T) {
 	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
 		t.Fatal(err)
 	}
-	if got := readDeaths(d, time.Now()); len(got) != 1 {
+	if got, _ := readDeaths(d, time.Now()); len(got) != 1 {
 		t.Errorf("deaths: %v", got)
 	}
 }
 
-func TestPauseByTheClock(t *testing.T) {
+func TestWaitByTheClock(t *testing.T) {
 	d := place(t)
 	if err := d.MakeRuntime(); err != nil {
 		t.Fatal(err)
 	}
 	now := time.UnixMilli(1_790_000_000_000)
-	for _, ago := range []time.Duration{70 * time.Second, 30 * time.Second, 20 * time.Second} {
-		if err := noteDeath(d, now.Add(-ago)); err != nil {
+	for n, want := range []time.Duration{0, 0, 0, 250, 500, 1000, 2000, 4000, 4000, 4000} {
+		want *= time.Millisecond
+		if until, paused := pausedAt(d, now); paused != (want > 0) || paused && !until.Equal(now.Add(want)) {
+			t.Errorf("after %d deaths the next start waits until %v, %v; want %v more", n, until, paused, want)
+		}
+		if err := noteDeath(d, now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if until, paused := pausedAt(d, now); !paused || !until.Equal(now.Add(40*time.Second)) {
-		t.Errorf("%v %v", until, paused)
+	if _, paused := pausedAt(d, now.Add(longestWait)); paused {
+		t.Error("the longest wait takes longer")
 	}
-	if _, paused := pausedAt(d, now.Add(41*time.Second)); paused {
-		t.Error("paused for more than a minute")
-	}
-	if _, paused := pausedAt(d, now.Add(-25*time.Second)); paused {
+	if _, paused := pausedAt(d, now.Add(-time.Second)); paused {
 		t.Error("deaths in the future count")
+	}
+	if deaths, _ := readDeaths(d, now.Add(within+time.Millisecond)); len(deaths) > 0 {
+		t.Errorf("deaths of more than a minute ago count: %v", deaths)
+	}
+	for _, junk := range []string{"junk\n-5 \x00\n", "until=", "until=99999999999999", strings.Repeat("1 ", maxDeaths)} {
+		if err := os.WriteFile(d.DeathsFile(), []byte(junk), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, paused := pausedAt(d, now); paused {
+			t.Errorf("%.20q pauses", junk)
+		}
 	}
 	if err := Forget(d); err != nil {
 		t.Fatal(err)
 	}
-	for _, ago := range []time.Duration{90 * time.Second, 40 * time.Second, 10 * time.Second} {
-		if err := noteDeath(d, now.Add(-ago)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, paused := pausedAt(d, now); paused {
-		t.Error("three deaths in 80 seconds pause")
-	}
-	if err := os.WriteFile(d.DeathsFile(), []byte("junk\n-5 \x00\n"), 0o600); err != nil {
+	if err := os.Symlink("/dev/zero", d.DeathsFile()); err != nil {
 		t.Fatal(err)
 	}
 	if _, paused := pausedAt(d, now); paused {
-		t.Error("junk pauses")
+		t.Error("a link pauses")
 	}
 }
 
@@ -397,5 +432,90 @@ func TestPauseKeepsHubsAway(t *testing.T) {
 	}
 	if got := strings.Join(lines(d, "starts"), ""); got != "" {
 		t.Errorf("started %q", got)
+	}
+}
+
+// Whoever holds a lock without being a hub keeps no hub from starting.
+func TestLockOfAStrangerIsBypassed(t *testing.T) {
+	if _, err := os.Stat("/proc/locks"); err != nil {
+		t.Skip("the system does not tell who holds a lock")
+	}
+	for _, name := range []string{"hub.lock", "start.lock"} {
+		d, program := place(t), self(t)
+		if err := d.MakeRuntime(); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(d.Runtime, name)
+		holder := exec.Command(program, "hold", file)
+		ready, err := holder.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, err := holder.StdinPipe() // it ends with us, whatever happens
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := holder.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = end.Close(); _ = holder.Wait() })
+		if _, err := io.ReadFull(ready, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if pid, _ := lockHolder(file); pid == 0 {
+			t.Skip("the kernel does not list this file system's locks by the numbers of stat(2)")
+		}
+		if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		who := strings.Join(Bypassed(d), "; ")
+		if !strings.Contains(who, strconv.Itoa(holder.Process.Pid)) || !strings.Contains(who, name) {
+			t.Errorf("bypassed %q; want process %d, which holds %s, to be named", who, holder.Process.Pid, name)
+		}
+		if again := Bypassed(d); len(again) > 0 {
+			t.Errorf("said again: %q", again)
+		}
+	}
+}
+
+// A hub of ours is never bypassed, however long it does not answer.
+func TestLockOfAHubStays(t *testing.T) {
+	d := place(t)
+	life, err := Hold(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer life.Stop()
+	var s strangers
+	for range 3 {
+		s.since = time.Time{}
+		s.putAside(d.LifeLock(), d)
+	}
+	if life.Lost() || len(Bypassed(d)) > 0 {
+		t.Error("the lock of a hub was put aside")
+	}
+	if err := os.RemoveAll(d.Runtime); err != nil {
+		t.Fatal(err)
+	}
+	if !life.Lost() {
+		t.Error("a hub does not notice that its folder is gone")
+	}
+}
+
+// A disk on which nothing can be written keeps no hub from starting.
+func TestFullDisk(t *testing.T) {
+	d, program := place(t), self(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	// Folders stand where files should be written, as nothing else fails for
+	// every user alike.
+	for _, file := range []string{d.AliveFile(), d.DeathsFile(), d.Log()} {
+		if err := os.MkdirAll(filepath.Join(file, "folder"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err != nil {
+		t.Error(err)
 	}
 }

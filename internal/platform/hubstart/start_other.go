@@ -27,3 +27,6 @@ func (l *Life) Stop() error { return nil }
 
 // Lives says that there is no hub on this system.
 func Lives(paths.Dirs) bool { return false }
+
+// Lost is never so on this system.
+func (l *Life) Lost() bool { return false }

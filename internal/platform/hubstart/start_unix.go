@@ -39,19 +39,16 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 		return Running, nil
 	}
 	now := time.Now()
-	if err := lookForDeath(d, now); err != nil {
-		return 0, err
-	}
+	lookForDeath(d, now)
 	if _, paused := pausedAt(d, now); paused && !opt.Force {
 		return Held, nil
 	}
 	if opt.Env == nil {
 		opt.Env = os.Environ()
 	}
-	// From here on only a clean stop makes it no death.
-	if err := os.WriteFile(d.AliveFile(), []byte("starting\n"), 0o600); err != nil {
-		return 0, err
-	}
+	// From here on only a clean stop makes it no death. On a full disk a death
+	// goes unnoticed, which is better than no hub.
+	_ = os.WriteFile(d.AliveFile(), []byte("starting\n"), 0o600)
 	if err := spawn(d, hubProgram, opt.Env, lock); err != nil {
 		_ = os.Remove(d.AliveFile()) // nothing was started, so nothing can die
 		return 0, err
@@ -85,16 +82,12 @@ func lives(d paths.Dirs) (bool, error) {
 	}
 }
 
-// lookForDeath notes the death of a hub that left its mark behind.
-func lookForDeath(d paths.Dirs, now time.Time) error {
-	err := os.Remove(d.AliveFile())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+// lookForDeath notes the death of a hub that left its mark behind. What cannot
+// be written down makes the next start wait less.
+func lookForDeath(d paths.Dirs, now time.Time) {
+	if os.Remove(d.AliveFile()) == nil {
+		_ = noteDeath(d, now)
 	}
-	if err != nil {
-		return err
-	}
-	return noteDeath(d, now)
 }
 
 // spawn runs the hub cut off from everything of ours: an agent waits for
@@ -103,7 +96,7 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
 		_ = os.Rename(d.Log(), d.Log()+".1") // a log too long is better than no hub
 	}
-	log, err := os.OpenFile(d.Log(), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	log, err := openLog(d.Log())
 	if err != nil {
 		return err
 	}
@@ -130,6 +123,19 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	}
 	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
 	return nil
+}
+
+// openLog opens the hub's log. Something else in its place, or a full disk, must
+// not keep a hub from starting.
+func openLog(file string) (*os.File, error) {
+	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	if log, err := os.OpenFile(file, flags, 0o600); err == nil {
+		if info, err := log.Stat(); err == nil && info.Mode().IsRegular() {
+			return log, nil
+		}
+		_ = log.Close() // nothing of ours
+	}
+	return os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 }
 
 // Life is a hub's hold on being the only one.
@@ -164,10 +170,8 @@ func Hold(d paths.Dirs) (*Life, error) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	syscall.Umask(0o077)
-	if err := os.WriteFile(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
-		_ = f.Close()
-		return nil, err
-	}
+	// Tells who holds the lock; on a full disk the name of the program does.
+	_ = os.WriteFile(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return &Life{dirs: d, lock: f}, nil
 }
 
@@ -207,4 +211,16 @@ func Lives(d paths.Dirs) bool {
 	}
 	alive, err := lives(d)
 	return err == nil && alive
+}
+
+// Lost reports that this hub's lock is no longer the one that hubs go by: its
+// folder was removed, or the lock was put aside. Another hub may be running
+// then, and this one must end.
+func (l *Life) Lost() bool {
+	mine, err := l.lock.Stat()
+	if err != nil {
+		return true
+	}
+	there, err := os.Stat(l.dirs.LifeLock())
+	return err != nil || !os.SameFile(mine, there)
 }

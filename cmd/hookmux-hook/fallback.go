@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// unchecked is what an agent that only its user's files describe gets to read
+// when nobody could check its call.
+const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart\n"
+
+// withoutHub answers a call that no hub answered: where guards have a say, as
+// `hookmux judge` decides.
+func (c *call) withoutHub(stderr io.Writer) neutral.Answer {
+	if c.observes || c.deniesUnavailable() || !c.guarded() {
+		return c.unavailable()
+	}
+	answer, err := c.judge()
+	if err == nil {
+		return answer
+	}
+	if c.opt.debug {
+		say(stderr, "hookmux-hook: hookmux judge: "+err.Error()+"\n")
+	}
+	return c.unavailable()
+}
+
+// unavailable is the answer while nobody can be asked about the call. Its time
+// may be over, so it does nothing that could take long.
+func (c *call) unavailable() neutral.Answer {
+	switch {
+	case c.observes:
+		return c.row.Neutral
+	case c.deniesUnavailable():
+		return c.row.Deny
+	case !c.guarded():
+		return c.row.Neutral
+	case !c.known:
+		return neutral.Answer{Exit: 2, Stderr: unchecked}
+	}
+	return c.row.Unchecked
+}
+
+// deniesUnavailable: the user chose that calls are refused then.
+func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
+
+// guarded reports whether a guard, a rule or a hook that guards has a say in
+// this event. Where hookmux was in use once, a note that is missing or damaged
+// counts as guards on.
+func (c *call) guarded() bool {
+	dirs, err := paths.Find(c.getenv)
+	if err != nil {
+		return false
+	}
+	covers, err := guardnote.Read(dirs.State)
+	if err == nil {
+		return guardnote.Covers(covers, c.opt.agent, c.opt.event, c.row.Kind)
+	}
+	if errors.Is(err, os.ErrNotExist) && !wasUsed(dirs) {
+		return false
+	}
+	return !c.known || guardnote.Covers(guardnote.Builtin(), c.opt.agent, c.opt.event, c.row.Kind)
+}
+
+// wasUsed reports whether hookmux was installed, or its hub ran, in these
+// places.
+func wasUsed(d paths.Dirs) bool {
+	if d.Installation() != nil {
+		return true
+	}
+	_, err := os.Lstat(filepath.Join(d.State, "journal.db"))
+	return err == nil
+}
+
+// judgeWait bounds how long `hookmux judge` may take. It takes a fraction of a
+// second on an idle machine.
+const judgeWait = 5 * time.Second
+
+// maxAnswer bounds what is read of its answer.
+const maxAnswer = 32 << 20
+
+// judge runs `hookmux judge`, which decides without a hub.
+func (c *call) judge() (neutral.Answer, error) {
+	program, err := hubstart.FindProgram(c.getenv)
+	if err != nil {
+		return neutral.Answer{}, err
+	}
+	args := []string{program, "judge", "--frame=" + c.request.ID}
+	if c.request.Truncated {
+		args = append(args, "--truncated")
+	}
+	args = append(args, c.opt.agent, c.opt.event)
+	until := earlier(time.Now().Add(judgeWait), c.time.last)
+	out, err := runProgram(args, c.env, c.request.Payload, until)
+	if err != nil {
+		return neutral.Answer{}, err
+	}
+	reply, err := frame.ReadReply(bufio.NewReader(bytes.NewReader(out)), frame.Standard)
+	switch {
+	case err != nil:
+		return neutral.Answer{}, err
+	case reply.ID != c.request.ID:
+		return neutral.Answer{}, errors.New("it answered another call")
+	}
+	return answerOf(reply), nil
+}
+
+// runProgram runs a program with a text on its stdin and gives what it printed.
+// A program that is not done in time is killed.
+func runProgram(args, env []string, stdin []byte, until time.Time) ([]byte, error) {
+	inRead, inWrite, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	outRead, outWrite, err := os.Pipe()
+	if err != nil {
+		_ = inRead.Close()
+		_ = inWrite.Close()
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err == nil {
+		defer func() { _ = null.Close() }()
+	}
+	var proc *os.Process
+	if err == nil {
+		proc, err = os.StartProcess(args[0], args, &os.ProcAttr{Env: env, Files: []*os.File{inRead, outWrite, null}})
+	}
+	_ = inRead.Close() // the program has its own ends
+	_ = outWrite.Close()
+	if err != nil {
+		_ = inWrite.Close()
+		_ = outRead.Close()
+		return nil, err
+	}
+	end := time.AfterFunc(time.Until(until), func() {
+		_ = proc.Kill()
+		_ = outRead.Close() // whoever else holds the other end keeps nobody waiting
+	})
+	defer end.Stop()
+	go func() {
+		_, _ = inWrite.Write(stdin) // a program that does not read everything may still answer
+		_ = inWrite.Close()
+	}()
+	out, err := io.ReadAll(io.LimitReader(outRead, maxAnswer))
+	_ = outRead.Close()
+	state, errWait := proc.Wait()
+	switch {
+	case err != nil || errWait != nil:
+		return nil, errors.Join(err, errWait)
+	case !state.Success():
+		return nil, errors.New(state.String())
+	}
+	return out, nil
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "github.com/hookmux/hookmux/internal/platform/paths"
+
+func checkPeer(conn, paths.Dirs) error       { return nil }
+func (c *call) await(conn, paths.Dirs) error { return nil }

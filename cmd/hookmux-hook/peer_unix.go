@@ -1,0 +1,116 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+var errOtherUser = errors.New("whoever listens on the hub's socket is another user")
+
+// checkPeer refuses to believe somebody else on the hub's socket: another user,
+// and a process whose program can be read and is not the installed hookmux. A
+// hub keeps its program from being read, so that one which cannot be read is
+// believed: that much is not proven.
+func checkPeer(c conn, d paths.Dirs) error {
+	pid, uid, err := c.peer()
+	if err != nil {
+		return nil // the system does not say
+	}
+	if uid != os.Getuid() {
+		return errOtherUser
+	}
+	if i := d.Installation(); i != nil && pid > 0 {
+		return checkProgram("/proc/"+strconv.Itoa(pid)+"/exe", i.Program)
+	}
+	return nil
+}
+
+// checkProgram compares the program of a process, as the kernel shows it, with
+// the installed one.
+func checkProgram(link, program string) error {
+	file, err := os.Readlink(link)
+	if err != nil {
+		return nil
+	}
+	running, err := os.Stat(link)
+	installed, errInstalled := os.Stat(program)
+	if err != nil || errInstalled != nil || os.SameFile(running, installed) {
+		return nil
+	}
+	// A hub goes on running its old file for a moment after an upgrade.
+	if real, err := filepath.EvalSymlinks(program); err == nil && strings.TrimSuffix(file, " (deleted)") == real {
+		return nil
+	}
+	return errors.New("the process on the hub's socket runs " + file + ", which is not the installed hookmux")
+}
+
+const (
+	// lookEvery is how often a hub that does not answer yet is looked at: it may
+	// be waiting for a person, and it may have been stopped.
+	lookEvery = 250 * time.Millisecond
+	// pingEvery is how often it is asked for a sign of life, and pingWait how
+	// long that is waited for.
+	pingEvery = 5 * time.Second
+	pingWait  = 10 * time.Second
+)
+
+// await waits until the reply begins, the time is over or the hub shows no sign
+// of life.
+func (c *call) await(conn conn, d paths.Dirs) error {
+	if conn.fd >= maxSelect {
+		return nil // the read itself waits
+	}
+	nextPing := time.Now().Add(pingEvery)
+	stopped := 0
+	for !readable(conn.fd, min(lookEvery, max(time.Millisecond, time.Until(conn.until)))) {
+		switch {
+		case conn.over():
+			return errSilent
+		case c.observes:
+		case conn.peerStopped():
+			if stopped++; stopped == 2 {
+				return errStuck
+			}
+		case time.Now().After(nextPing):
+			stopped = 0
+			if !ping(d.Socket(), earlier(time.Now().Add(pingWait), conn.until)) {
+				return errStuck
+			}
+			nextPing = time.Now().Add(pingEvery)
+		default:
+			stopped = 0
+		}
+	}
+	return nil
+}
+
+// pingLine is a question that every hub answers at once.
+const pingLine = `{"id":1,"method":"system.ping"}` + "\n"
+
+// ping reports whether a hub says anything on a new connection; hanging up is a
+// sign of life, too.
+func ping(socket string, until time.Time) bool {
+	c, err := dial(socket, until)
+	if err != nil {
+		return !isTimeout(err)
+	}
+	defer c.close()
+	if _, err := c.Write([]byte(pingLine)); err != nil {
+		return !isTimeout(err)
+	}
+	return c.fd >= maxSelect || readable(c.fd, time.Until(until))
+}
+
+// maxSelect is the first descriptor that select(2) has no place for.
+const maxSelect = 8 * int(unsafeSetSize)
+
+const unsafeSetSize = uintptr(len(syscall.FdSet{}.Bits)) * setWord

@@ -1,0 +1,90 @@
+package judge
+
+import (
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/selection/config"
+)
+
+// Covers lists the events in which guards and hooks that guard have a say
+// outside of any project: what the client must know when nobody answers it.
+func (j *Judge) Covers() []guardnote.Cover {
+	at := place{settings: j.settings.Settings()}
+	var regs []hook.Registration
+	for _, e := range j.absentHooks(at) {
+		regs = append(regs, e.Registration)
+	}
+	return CoversOf(j.catalogue, at.settings, regs)
+}
+
+// CoversOf lists the events in which the built-in guards of some settings, the
+// person whom they want to be asked, and some hooks have a say.
+func CoversOf(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
+	var covers []guardnote.Cover
+	for _, info := range guard.List() {
+		if settings.Choice("guard."+info.Name) != "off" {
+			covers = append(covers, guardnote.Builtin()...)
+			covers = append(covers, ownAgents(c)...)
+			break
+		}
+	}
+	for _, a := range c.Agents() {
+		if e, ok := settings.Get(config.Gate + "." + a.Name); ok && !e.Default && (e.Value == "side-effects" || e.Value == "all") {
+			covers = append(covers, named(a, string(event.ToolBefore))...)
+		}
+	}
+	for i := range regs {
+		covers = append(covers, coversOfHook(c, &regs[i])...)
+	}
+	return covers
+}
+
+// ownAgents lists the guarded events of agents that the client's table does not
+// know: those of the user's own files.
+func ownAgents(c *agent.Catalogue) []guardnote.Cover {
+	var covers []guardnote.Cover
+	for _, a := range c.Agents() {
+		if _, builtin := agent.Builtin().Agent(a.Name); builtin {
+			continue
+		}
+		for _, e := range a.Events {
+			if e.Kind.Guarded() {
+				covers = append(covers, named(a, e.Name)...)
+			}
+		}
+	}
+	return covers
+}
+
+// named is one event of an agent under all the names an installed command may
+// call the agent by.
+func named(a *agent.Agent, what string) []guardnote.Cover {
+	covers := []guardnote.Cover{{Agent: a.Name, Event: what}}
+	for _, alias := range a.Aliases {
+		covers = append(covers, guardnote.Cover{Agent: alias, Event: what})
+	}
+	return covers
+}
+
+// coversOfHook lists the events at which a hook guards.
+func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover {
+	if !reg.IsEnabled() || reg.FailureMeans() == hook.FailIgnore {
+		return nil
+	}
+	var covers []guardnote.Cover
+	for _, a := range c.Agents() {
+		if own, ok := c.Agent(reg.Agent); reg.Agent != hook.Any && (!ok || own != a) {
+			continue
+		}
+		for _, e := range a.Events {
+			fits := reg.HookType == hook.Any || reg.HookType == string(e.Kind) || reg.HookType == e.Name
+			if fits && reg.ModeFor(e.Kind) == hook.Guard {
+				covers = append(covers, named(a, e.Name)...)
+			}
+		}
+	}
+	return covers
+}

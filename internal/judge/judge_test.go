@@ -1,0 +1,156 @@
+package judge
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// home makes the places of a user, with files by their path below the config
+// folder.
+func home(t *testing.T, files map[string]string) paths.Dirs {
+	t.Helper()
+	base := t.TempDir()
+	vars := map[string]string{"HOME": base, "XDG_CONFIG_HOME": base + "/config", paths.RuntimeVariable: base + "/run"}
+	dirs, err := paths.Find(func(name string) string { return vars[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs.System = base + "/etc"
+	for name, text := range files {
+		file := filepath.Join(dirs.Config, name)
+		if strings.HasPrefix(name, "state/") {
+			file = filepath.Join(dirs.State, strings.TrimPrefix(name, "state/"))
+		}
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dirs
+}
+
+// asked is what came of a Bash call of an agent.
+func asked(dirs paths.Dirs, agent, native, payload string) Verdict {
+	return New(dirs).Decide(context.Background(), Call{
+		ID: "1", Time: time.Now(), Agent: agent, Event: native, Cwd: dirs.Home, Payload: []byte(payload), Env: func(string) string { return "" },
+	})
+}
+
+func bash(command string) string {
+	return `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"` + command + `"}}`
+}
+
+const guardHook = `{"hooks":[{"id":"mine","agent":"*","hookType":"tool.before","handler":"command","target":"true"}]}`
+
+func TestDecisions(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		files           map[string]string
+		agent, native   string
+		payload         string
+		want            event.Verdict
+		reason, exactly string
+	}{
+		{name: "harmless", payload: bash("ls"), want: event.None},
+		{name: "own files", payload: bash("hookmux guard off own-files"), want: event.Deny, reason: "own-files.control"},
+		{name: "guard that asks", files: map[string]string{"config.json": `{"guard.own-files":"ask"}`},
+			payload: bash("hookmux off"), want: event.Ask, reason: "own-files.control"},
+		{name: "guard off", files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, payload: bash("hookmux off"), want: event.None},
+		{name: "cut", payload: `{"tool_name":"Bash"`, want: event.Ask, reason: "cannot see what this call does"},
+		{name: "an object", payload: `{"tool_name":"Bash","tool_input":{"command":{}}}`, want: event.Ask, reason: "neither a text"},
+		{name: "agent that cannot ask", agent: "codex", payload: "", want: event.Deny, reason: "the payload is empty"},
+		{name: "unreadable without guards", files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, payload: "{", want: event.None},
+		{name: "observed", native: "PostToolUse", payload: "{", want: event.None},
+		{name: "off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z"}`}, payload: bash("hookmux off"), want: event.None},
+		{name: "no longer off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z","until":"2020-01-01T00:00:01Z"}`},
+			payload: bash("hookmux off"), want: event.Deny},
+		{name: "damaged off", files: map[string]string{"state/off.json": `{}`}, payload: bash("hookmux off"), want: event.Deny},
+		{name: "hook that guards", files: map[string]string{"hooks.json": guardHook}, payload: bash("ls"), want: event.Ask, reason: "hook mine failed"},
+		{name: "guard before hook", files: map[string]string{"hooks.json": guardHook}, payload: bash("hookmux off"), want: event.Deny},
+		{name: "hook that observes", files: map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"mode":"observe","handler"`, 1)},
+			payload: bash("ls"), want: event.None},
+		{name: "hook whose failure is ignored",
+			files:   map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"onFailure":"ignore","handler"`, 1)},
+			payload: bash("ls"), want: event.None},
+		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "module:mine.ts"},
+		{name: "a person for side effects", files: map[string]string{"config.json": `{"gate":"side-effects"}`},
+			payload: bash("touch x"), want: event.Ask, reason: "a person"},
+		{name: "a person for permissions only", files: map[string]string{"config.json": `{"gate":"permission"}`}, payload: bash("touch x"), want: event.None},
+	} {
+		if c.agent == "" {
+			c.agent = "claude"
+		}
+		if c.native == "" {
+			c.native = "PreToolUse"
+		}
+		v := asked(home(t, c.files), c.agent, c.native, c.payload)
+		if v.Decision.Verdict != c.want || !strings.Contains(v.Decision.Reason, c.reason) {
+			t.Errorf("%s: %s, %q; want %s with a reason that contains %q", c.name, v.Decision.Verdict.Word(), v.Decision.Reason, c.want.Word(), c.reason)
+		}
+		if c.want != event.None && v.Answer.Stdout == "" && v.Answer.Exit == 0 {
+			t.Errorf("%s: nothing is said to the agent", c.name)
+		}
+	}
+}
+
+// A file of settings that is damaged leaves the last good ones in force.
+func TestDamagedSettingsDoNotSwitchGuardsOff(t *testing.T) {
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on"}`})
+	wipe := bash("git push --force origin main")
+	if v := asked(dirs, "claude", "PreToolUse", wipe); v.Decision.Verdict != event.Deny {
+		t.Fatalf("guard.destructive said %s", v.Decision.Verdict.Word())
+	}
+	if err := os.WriteFile(filepath.Join(dirs.Config, "config.json"), []byte(`{"guard.des`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := asked(dirs, "claude", "PreToolUse", wipe); v.Decision.Verdict != event.Deny {
+		t.Errorf("with damaged settings guard.destructive said %s", v.Decision.Verdict.Word())
+	}
+}
+
+func TestCovers(t *testing.T) {
+	builtin := guardnote.Builtin()
+	for name, c := range map[string]struct {
+		files    map[string]string
+		has, not []guardnote.Cover
+	}{
+		"as it comes": {has: builtin, not: []guardnote.Cover{{Agent: "claude", Event: "UserPromptSubmit"}}},
+		"all off":     {files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, not: builtin},
+		"a hook": {
+			files: map[string]string{"config.json": `{"guard.own-files":"off"}`, "hooks.json": strings.Replace(guardHook, `"*"`, `"codex"`, 1)},
+			has:   []guardnote.Cover{{Agent: "codex", Event: "PreToolUse"}, {Agent: "codex-cli", Event: "PreToolUse"}},
+			not:   append(builtin, guardnote.Cover{Agent: "claude", Event: "PreToolUse"}),
+		},
+		"a person": {
+			files: map[string]string{"config.json": `{"guard.own-files":"off","gate.claude":"all"}`},
+			has:   []guardnote.Cover{{Agent: "claude", Event: "tool.before"}, {Agent: "claude-code", Event: "tool.before"}},
+		},
+		"an agent of the user's": {
+			files: map[string]string{"agents/mine.yaml": "name: mine\ndialect: claude\nevents:\n  - {name: Thing, kind: tool.before, install: optional, why: test}\n"},
+			has:   []guardnote.Cover{{Agent: "mine", Event: "Thing"}},
+		},
+	} {
+		got := New(home(t, c.files)).Covers()
+		for _, want := range c.has {
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: %v is missing in %v", name, want, got)
+			}
+		}
+		for _, wrong := range c.not {
+			if slices.Contains(got, wrong) {
+				t.Errorf("%s: %v is in %v", name, wrong, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package hubstart
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
+)
+
+// strangerWait is how long a process must be seen to hold a lock before the
+// lock is put aside: a hub that just came up has not said yet who it is.
+const strangerWait = 300 * time.Millisecond
+
+// strangers remembers which process was first seen to hold a lock without being
+// a hub, and when.
+type strangers struct {
+	pid   int
+	since time.Time
+}
+
+// putAside renames a lock that a process holds which is no hub and starts none,
+// so that the next look finds it free. It does nothing where the system does
+// not tell who holds a lock.
+func (s *strangers) putAside(lock string, d paths.Dirs) {
+	pid, inode := lockHolder(lock)
+	if pid == 0 || pid == os.Getpid() || belongsToHub(pid, d) {
+		s.pid = 0
+		return
+	}
+	if s.pid != pid {
+		s.pid, s.since = pid, time.Now()
+		return
+	}
+	if time.Since(s.since) < strangerWait {
+		return
+	}
+	s.pid = 0
+	aside := lock + asideMark + strconv.Itoa(pid) + "-" + programName(pid)
+	if err := os.Rename(lock, aside); err != nil {
+		return // somebody else was faster
+	}
+	// Whoever replaced the lock between the look and the renaming gets it back.
+	if fileNumber(aside) != inode {
+		_ = os.Link(aside, lock) // fails where a new one was made meanwhile
+		_ = os.Remove(aside)
+	}
+}
+
+// asideMark stands between the name of a lock that was put aside and who held
+// it.
+const asideMark = ".held-by-"
+
+// Bypassed tells which processes held a lock without being a hub, and forgets
+// them. The hub calls it to report them.
+func Bypassed(d paths.Dirs) []string {
+	files, err := filepath.Glob(filepath.Join(d.Runtime, "*.lock"+asideMark+"*"))
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, file := range files {
+		lock, who, _ := strings.Cut(filepath.Base(file), asideMark)
+		pid, name, _ := strings.Cut(who, "-")
+		list = append(list, "process "+pid+" ("+name+") held "+lock+" without being a hub; it was bypassed")
+		_ = os.Remove(file) // said again at the next start otherwise
+	}
+	return list
+}
+
+// belongsToHub reports whether a process is a hub, or a program of ours that is
+// starting one: the hub wrote its number down, or the name tells.
+func belongsToHub(pid int, d paths.Dirs) bool {
+	if text, err := smallfile.Read(d.AliveFile(), 64); err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(pid) {
+		return true
+	}
+	return strings.HasPrefix(programName(pid), "hookmux")
+}
