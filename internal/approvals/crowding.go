@@ -1,10 +1,12 @@
-package hub
+package approvals
 
 import (
-	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // crowd is of whom too many requests wait: a session's hooks, programs that
@@ -14,55 +16,64 @@ type crowd struct {
 	pushed         bool
 }
 
-// Pushed requests hold conversations with the hub; half of those stay free for
-// people.
-const _ = uint(maxTalks - 2*queue.MaxPushed)
-
-func (c crowd) key() string {
+func (c crowd) problemKey() string {
 	if c.pushed {
 		return "crowd-pushed:" + c.agent + ":" + c.session
 	}
 	return "crowd:" + c.agent + ":" + c.session
 }
 
-// crowd says once that more is asked than anybody reads.
-func (d *desk) crowd(r *queue.Request, why error) {
+// maxCrowds bounds how many crowds are remembered.
+const maxCrowds = 256
+
+// crowding says once of whom more is asked than anybody reads.
+type crowding struct {
+	problems *problems.List
+	queue    *queue.Table
+
+	mu       sync.Mutex
+	reported map[crowd]bool
+}
+
+// report says that a request could not be opened because of a limit.
+func (c *crowding) report(r *queue.Request, limit services.Skip) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
 	what := fmt.Sprintf("more than %d requests of one session of %s wait", queue.MaxPending, who.agent)
-	if errors.Is(why, queue.ErrFlooded) {
+	if limit == services.PushesCrowded {
 		who = crowd{pushed: true}
 		what = fmt.Sprintf("more than %d requests wait that programs pushed", queue.MaxPushed)
 	}
-	d.mu.Lock()
-	said := d.crowded[who]
-	if len(d.crowded) > 256 {
-		clear(d.crowded)
+	c.mu.Lock()
+	said := c.reported[who]
+	if len(c.reported) > maxCrowds {
+		clear(c.reported)
 	}
-	d.crowded[who] = true
-	d.mu.Unlock()
+	c.reported[who] = true
+	c.mu.Unlock()
 	if !said {
-		d.deps.Problems.Raise(who.key(), what+"; further ones are left to the agent's own prompt", "answer or release some: `hookmux feed`")
+		c.problems.Raise(who.problemKey(), what+"; further ones are left to the agent's own prompt",
+			"answer or release some: `hookmux feed`")
 	}
 }
 
-// thinned takes that back once none of them waits, and of all that programs
+// relax takes that back once none of them waits, and of all that programs
 // pushed fewer than half of what may.
-func (d *desk) thinned(r *queue.Request) {
+func (c *crowding) relax(r *queue.Request) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
-	if d.table.Of(who.agent, who.session, who.pushed) == 0 {
-		d.uncrowd(who)
+	if c.queue.Of(who.agent, who.session, who.pushed) == 0 {
+		c.takeBack(who)
 	}
-	if who.pushed && d.table.Pushed() < queue.MaxPushed/2 {
-		d.uncrowd(crowd{pushed: true})
+	if who.pushed && c.queue.Pushed() < queue.MaxPushed/2 {
+		c.takeBack(crowd{pushed: true})
 	}
 }
 
-func (d *desk) uncrowd(who crowd) {
-	d.mu.Lock()
-	said := d.crowded[who]
-	delete(d.crowded, who)
-	d.mu.Unlock()
+func (c *crowding) takeBack(who crowd) {
+	c.mu.Lock()
+	said := c.reported[who]
+	delete(c.reported, who)
+	c.mu.Unlock()
 	if said {
-		d.deps.Problems.Mend(who.key())
+		c.problems.Mend(who.problemKey())
 	}
 }

@@ -1,9 +1,8 @@
-package hub
+package approvals
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -26,76 +24,53 @@ const (
 	longestAsked = 24 * time.Hour
 )
 
-// happened fills in what ended while the person was away: of this hub from
+// addEnded fills in what ended while the person was away: of this hub from
 // memory, which also knows what came of each answer, of earlier ones from the
 // journal.
-func (h *Hub) happened(away *awayState, digest *wire.Digest) {
-	d := h.desk
-	digest.Granted = d.grants.Hits() - away.Hits
+func (s methods) addEnded(away *awayState, digest *wire.Digest) {
+	digest.Granted = s.grants.Hits() - away.Hits
 	known := map[string]bool{}
-	for _, item := range d.table.Items(true) {
+	for _, item := range s.queue.Items(true) {
 		known[item.EventID] = true
 		if item.EndedAt != nil && !item.EndedAt.Before(away.Since) {
 			digest.Ended = append(digest.Ended, item)
 		}
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, digestWaits)
+	ctx, cancel := context.WithTimeout(s.Context, digestWaits)
 	defer cancel()
-	err := h.recollect(ctx, away.Since, func(s *journal.Stored, o *wire.Outcome) {
+	err := s.Recorder.PastRequests(ctx, away.Since.Add(-longestAsked), digestReads, func(past PastRequest) {
+		o := &past.Outcome
 		ended := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
 		switch {
 		case ended.Before(away.Since) || o.Twin != "":
-		case o.Feed != nil && o.Feed.Request != "" && !known[s.ID]:
-			digest.Ended = append(digest.Ended, h.pastItem(s, o, ended))
-		case o.Feed == nil && s.Outcome.By != "" && ended.Before(h.started):
+		case o.Feed != nil && o.Feed.Request != "" && !known[past.ID]:
+			digest.Ended = append(digest.Ended, s.pastItem(&past, ended))
+		case o.Feed == nil && past.By != "" && ended.Before(s.Started):
 			digest.Granted++ // what this hub's own grants did is counted above
 		}
 	})
 	if err != nil {
-		digest.Note = "what happened before the hub began anew is not all here: " + firstLine(err.Error())
+		digest.Note = "what happened before the hub began anew is not all here: " + firstLine([]byte(err.Error()))
 	}
-	d.withRecords(away.Since, digest.Ended, known)
+	s.addRecords(away.Since, digest.Ended, known)
 	slices.SortStableFunc(digest.Ended, func(a, b wire.FeedItem) int { return a.EndedAt.Compare(*b.EndedAt) })
-}
-
-// recollect reads what the journal knows of requests and grants since a moment.
-func (h *Hub) recollect(ctx context.Context, since time.Time, each func(*journal.Stored, *wire.Outcome)) error {
-	select {
-	case <-h.recorder.CaughtUp():
-	case <-ctx.Done():
-		return errors.New("the journal is still being filled")
-	}
-	for s, err := range h.recorder.Stored(ctx, journal.Filter{Since: since.Add(-longestAsked), Feed: true, Newest: true, Limit: digestReads}) {
-		if err != nil {
-			return err
-		}
-		var o wire.Outcome
-		if s.Outcome != nil && json.Unmarshal(s.Outcome.Decision, &o) == nil {
-			each(&s, &o)
-		}
-	}
-	return nil
 }
 
 // pastItem is a request of an earlier hub as the journal knows it, without
 // secrets. What exactly was shown is in the record of decisions alone.
-func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire.FeedItem {
-	ev := h.recorder.Rebuild(s)
+func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
+	ev, o := past.Event(), &past.Outcome
 	r := queue.Request{Event: &ev}
 	r.Need.Kind = policy.Permission
 	if kind, ok := policy.KindOf(&ev); ok {
 		r.Need.Kind = kind
 	}
-	title := ev.Agent
-	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
-		title = a.Title
-	}
-	queue.Show(&r, title, nil)
+	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
 	end := queue.End(o.Feed.End)
 	item := wire.FeedItem{
 		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: string(end), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
-		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: s.Time, Deadline: ended, EndedAt: &ended,
+		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: past.Time, Deadline: ended, EndedAt: &ended,
 	}
 	if t := ev.Tool; t != nil {
 		item.Tool, item.ToolKind, item.Input = t.Name, string(t.Kind), event.RawJSON(t.Input)
@@ -112,13 +87,13 @@ func (h *Hub) pastItem(s *journal.Stored, o *wire.Outcome, ended time.Time) wire
 	return item
 }
 
-// withRecords adds to past requests who answered them, and what was shown.
-func (d *desk) withRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
+// addRecords adds to past requests who answered them, and what was shown.
+func (s methods) addRecords(since time.Time, items []wire.FeedItem, known map[string]bool) {
 	past := slices.ContainsFunc(items, func(i wire.FeedItem) bool { return !known[i.EventID] })
 	if !past {
 		return
 	}
-	list, err := d.book.Last(digestReads)
+	list, err := s.decisions.Last(digestReads)
 	if err != nil {
 		return
 	}

@@ -1,45 +1,36 @@
-package hub
+package approvals
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// jumpTime is how long a tmux may take to bring a pane forward.
+// jumpTime is how long a terminal may take to bring a pane forward.
 const jumpTime = 3 * time.Second
 
-// doFeedJump says where a session runs and brings its tmux pane before the
-// person. For whoever may not decide it only says where: an agent that moved
-// the person's windows could have them type into another one.
-func (h *Hub) doFeedJump(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p struct {
-		ID string `json:"workstream_id"`
-	}
-	if err := read(params, &p); err != nil {
-		return nil, err
-	}
-	agent, id := h.splitWorkstream(p.ID, "")
+// Jump says where a session runs and brings its pane before the person. For
+// whoever may not decide it only says where: an agent that moved the person's
+// windows could have them type into another one.
+func (s *Service) Jump(agent, session string, peer proc.Cred) map[string]any {
 	out := map[string]any{"matched": false, "focused": false}
 	matched := func(cwd, pane string) {
-		out["matched"], out["agent"], out["session"], out["cwd"], out["pane"] = true, agent, id, cwd, pane
+		out["matched"], out["agent"], out["session"], out["cwd"], out["pane"] = true, agent, session, cwd, pane
 	}
-	for _, item := range h.desk.table.Items(true) {
-		if item.Agent == agent && item.Session == id {
+	for _, item := range s.queue.Items(true) {
+		if item.Agent == agent && item.Session == session {
 			matched(item.Cwd, item.Pane)
 			out["why"] = "it is not known where the session runs"
 		}
 	}
-	for _, s := range h.sessions.List(true) {
-		if s.Agent != agent || s.ID != id {
+	for _, one := range s.Sessions.List(true) {
+		if one.Agent != agent || one.ID != session {
 			continue
 		}
-		matched(s.Cwd, s.Pane)
-		if why := h.bringForward(&s, peer); why != "" {
+		matched(one.Cwd, one.Pane)
+		if why := s.bringForward(&one, peer); why != "" {
 			out["why"] = why
 		} else {
 			out["focused"] = true
@@ -47,26 +38,26 @@ func (h *Hub) doFeedJump(params json.RawMessage, peer proc.Cred) (any, *wire.Err
 		}
 		break
 	}
-	return out, nil
+	return out
 }
 
 // bringForward says why a session's pane could not be shown, "" when it is.
-func (h *Hub) bringForward(s *wire.Session, peer proc.Cred) string {
+func (s *Service) bringForward(one *wire.Session, peer proc.Cred) string {
 	switch {
-	case s.Ended != nil:
+	case one.Ended != nil:
 		return "the session has ended"
-	case s.Mux != "tmux" || s.Pane == "" || s.Pane == "unknown":
+	case one.Mux != "tmux" || one.Pane == "" || one.Pane == "unknown":
 		return "the session sits in no tmux pane that is known"
-	case !h.mayAnswer(peer):
+	case !s.mayAnswer(peer):
 		return "only a person's program may move windows"
 	}
-	ctx, cancel := context.WithTimeout(h.ctx, jumpTime)
+	ctx, cancel := context.WithTimeout(s.Context, jumpTime)
 	defer cancel()
-	done, err := (&tmux.Server{Socket: s.Server}).Focus(ctx, s.Pane, "")
+	attached, err := s.FocusPane(ctx, one)
 	switch {
 	case err != nil:
 		return err.Error()
-	case done.Client == "":
+	case !attached:
 		return "nobody looks at that tmux; its pane is chosen for who attaches next"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package hub
+package approvals
 
 import (
 	"time"
@@ -8,26 +8,26 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
-// left: somebody follows the feed no more. When nobody is there a moment later,
-// what keeps an agent from its own prompt is let go.
-func (d *desk) left() {
-	if d.surfaces.Add(-1) > 0 || d.someone() || d.table.Waiting() == 0 {
+// surfaceLeft notes that somebody follows the requests no more. When nobody is
+// there a moment later, what keeps an agent from its own prompt is let go.
+func (s *Service) surfaceLeft() {
+	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.someone() || s.queue.Waiting() == 0 {
 		return
 	}
-	time.AfterFunc(d.grace, func() {
-		if !d.someone() && !d.hub.stopping.Load() {
-			d.table.Drop(d.keepsWaiting, queue.Abandoned)
+	time.AfterFunc(s.attendance.watchers.graceTime(), func() {
+		if !s.attendance.someone() && !s.Stopping() {
+			s.queue.Drop(s.onlyWaits, queue.Abandoned)
 		}
 	})
 }
 
-// keepsWaiting reports whether an agent can do nothing but wait for a request.
+// onlyWaits reports whether an agent can do nothing but wait for a request.
 // Where its own dialog is up, whoever sits there answers, and who comes back to
-// the feed still finds it. What waits before its call where nobody is asked
+// the requests still finds it. What waits before its call where nobody is asked
 // afterwards would run: leaving is no yes. What a program pushed waits as long
 // as the program said.
-func (d *desk) keepsWaiting(r *queue.Request) bool {
-	a, ok := d.deps.Catalogue.Agent(r.Event.Agent)
+func (s *Service) onlyWaits(r *queue.Request) bool {
+	a, ok := s.Catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false
 	}

@@ -1,28 +1,58 @@
-package hub
+package approvals
 
 import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
-// free reports whether an agent that puts a permission event was started so
-// that it asks nobody: holding it would ask what the person has answered for
+// mustAsk is what a person must be asked about an event, with the event as
+// hooks changed it. The last result is nil when nobody must be asked.
+func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Feed) {
+	a, ok := s.Catalogue.Agent(c.Event.Agent)
+	if !ok || a.Feed == nil {
+		return nil, policy.Need{}, nil
+	}
+	spec, ok := a.Event(c.Event.Native)
+	if !ok {
+		return nil, policy.Need{}, nil
+	}
+	seen := c.Event
+	if change := c.Decision.Input; change != nil && c.Event.Tool != nil {
+		changed := *c.Event
+		s.Catalogue.WithInput(&changed, event.MergeObjects(c.Event.Tool.Input, change))
+		seen = &changed
+	}
+	level, chosen := s.Settings.ApprovalLevel(c.Event)
+	need, ok := policy.Look(policy.Case{
+		Event: seen, Spec: spec, Feed: a.Feed, Carries: c.Carries, Level: level, Chosen: chosen,
+		Free: asksNobody(s.Processes, a, c.Event), So: *c.Decision,
+	})
+	if !ok {
+		return nil, policy.Need{}, nil
+	}
+	return seen, need, a.Feed
+}
+
+// asksNobody reports whether an agent that puts a permission event was started
+// so that it asks nobody: holding it would ask what the person has answered for
 // good. What its process does not show stays a request.
-func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
+func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	free := a.Feed.Free
 	if free == nil || ev.Kind != event.PermissionRequest || ev.Where.PID <= 0 {
 		return false
 	}
 	if free.Env != "" {
-		environ, _ := h.deps.Processes.Environ(ev.Where.PID)
-		if free.Said(lookupList(environ)(free.Env)) {
+		environ, _ := processes.Environ(ev.Where.PID)
+		if free.Said(findVariable(environ, free.Env)) {
 			return true
 		}
 	}
-	shown, err := h.deps.Processes.Args(ev.Where.PID)
+	shown, err := processes.Args(ev.Where.PID)
 	if err != nil {
 		return false
 	}
@@ -30,13 +60,12 @@ func (h *Hub) free(a *agent.Agent, ev *event.Event) bool {
 	return ok && resumeargs.Has(a, args, free.Flags)
 }
 
-func lookupList(environ []string) func(string) string {
-	return func(name string) string {
-		for _, one := range environ {
-			if key, value, ok := strings.Cut(one, "="); ok && key == name {
-				return value
-			}
+// findVariable is the value of a variable in an environment; "" for none.
+func findVariable(environ []string, name string) string {
+	for _, one := range environ {
+		if key, value, ok := strings.Cut(one, "="); ok && key == name {
+			return value
 		}
-		return ""
 	}
+	return ""
 }

@@ -1,61 +1,61 @@
-package hub
+package approvals
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
-	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// sink tells a person elsewhere of each request, with the command of the
+// pushCommand tells a person elsewhere of each request, with the command of the
 // setting feed.push. While there is one that works, agents are held: somebody
 // could answer, through ssh or a program of theirs.
-type sink struct {
-	deps      services.Deps
-	hub       *Hub
+type pushCommand struct {
+	problems  *problems.List
+	queue     *queue.Table
+	command   func() string // the setting; "" for none
+	someone   func() bool   // anybody else could answer
 	processes handler.Processes
 	failed    atomic.Int64 // when the command failed last, in Unix nanoseconds; 0 when it works
 }
 
 const (
-	// sinkTime is how long the command may take; sinkRests how long one that
+	// pushTime is how long the command may take; pushRests how long one that
 	// failed is not counted on.
-	sinkTime  = 30 * time.Second
-	sinkRests = time.Minute
-	// maxSinks bounds the commands under way.
-	maxSinks = 8
+	pushTime  = 30 * time.Second
+	pushRests = time.Minute
+	// maxPushes bounds the commands under way.
+	maxPushes = 8
 )
 
-func (s *sink) command() string { return s.hub.rules.config.Settings().Choice(config.FeedPush) }
-
 // works reports whether a person hears of requests this way.
-func (s *sink) works() bool {
-	return s.command() != "" && time.Since(time.Unix(0, s.failed.Load())) > sinkRests
+func (p *pushCommand) works() bool {
+	return p.command() != "" && time.Since(time.Unix(0, p.failed.Load())) > pushRests
 }
 
-// run follows the feed until ctx ends.
-func (s *sink) run(ctx context.Context) {
-	places := make(chan struct{}, maxSinks)
-	_, next := s.hub.desk.table.Watch()
+// follow tells of requests the feed until ctx ends.
+func (p *pushCommand) follow(ctx context.Context) {
+	places := make(chan struct{}, maxPushes)
+	_, next := p.queue.Watch()
 	for {
-		changes, after, wake, ok := s.hub.desk.table.Next(next)
+		changes, after, wake, ok := p.queue.Next(next)
 		if next = after; ok && len(changes) > 0 {
 			for _, c := range changes {
-				if c.Note != wire.NoteFeedReceived || s.command() == "" {
+				if c.Note != wire.NoteFeedReceived || p.command() == "" {
 					continue
 				}
 				select {
 				case places <- struct{}{}:
-					go func() { defer func() { <-places }(); s.push(ctx, c.Item) }()
+					go func() { defer func() { <-places }(); p.tellPerson(ctx, c.Item) }()
 				case <-ctx.Done():
 					return
 				}
@@ -70,31 +70,36 @@ func (s *sink) run(ctx context.Context) {
 	}
 }
 
-// push tells of one request. One of which nobody heard, and nobody else could
-// have, is left to the agent's own prompt.
-func (s *sink) push(hubEnds context.Context, item wire.FeedItem) {
+// tellPerson tells of one request. One that nobody heard of, and nobody else
+// could have, is left to the agent's own prompt.
+func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	text, err := json.Marshal(withoutSecrets(item))
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(hubEnds, sinkTime)
+	ctx, cancel := context.WithTimeout(hubEnds, pushTime)
 	defer cancel()
-	out, err := s.processes.Shell(ctx, s.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID), append(text, '\n'))
+	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID), append(text, '\n'))
 	if err == nil && out.Exit != 0 {
-		err = fmt.Errorf("exit code %d: %s", out.Exit, firstLine(string(out.Stderr)))
+		err = fmt.Errorf("exit code %d: %s", out.Exit, firstLine(out.Stderr))
 	}
-	d := s.hub.desk
 	if err == nil {
-		s.failed.Store(0)
-		s.deps.Problems.Mend("feed.push")
+		p.failed.Store(0)
+		p.problems.Mend("feed.push")
 		return
 	}
 	if hubEnds.Err() != nil {
 		return
 	}
-	s.failed.Store(time.Now().UnixNano())
-	s.deps.Problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()), "try the command of `hookmux config get feed.push` by hand")
-	if !d.someone() {
-		d.table.End(item.ID, queue.Released)
+	p.failed.Store(time.Now().UnixNano())
+	p.problems.Raise("feed.push", "you are not told of requests: "+redact.Text(err.Error()),
+		"try the command of `hookmux config get feed.push` by hand")
+	if !p.someone() {
+		p.queue.End(item.ID, queue.Released)
 	}
+}
+
+func firstLine(b []byte) string {
+	line, _, _ := strings.Cut(string(b), "\n")
+	return line
 }

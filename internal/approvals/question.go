@@ -1,4 +1,4 @@
-package hub
+package approvals
 
 import (
 	"context"
@@ -17,20 +17,14 @@ var ErrNobody = errors.New("nobody is there to answer; `hookmux feed --watch` in
 // or time was over.
 var ErrCancelled = errors.New("the person gave no answer")
 
-// Someone reports whether a person could answer a question now.
-func (h *Hub) Someone() bool { return h.desk.someone() }
-
 // AskPerson puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.
-func (h *Hub) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
-	if !h.desk.someone() {
-		h.desk.watchers.await(ctx, returnsWithin)
-	}
-	if !h.desk.someone() {
+func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+	if !s.attendance.expect(ctx, returnsWithin) {
 		return "", ErrNobody
 	}
-	until := time.Now().Add(h.rules.wait(ev))
-	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) || h.desk.away.Load() != nil && ok {
+	until := time.Now().Add(s.Settings.HoldTime(ev))
+	if deadline, ok := ctx.Deadline(); ok && (deadline.Before(until) || s.attendance.isAway()) {
 		until = deadline
 	}
 	about := *ev
@@ -39,20 +33,16 @@ func (h *Hub) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) 
 		Need: policy.Need{
 			Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}, Asked: q.By, Why: q.Title,
 		},
-		Event: &about, Project: h.rules.projectOf(ev.Cwd), Opened: time.Now(), Until: until,
+		Event: &about, Project: s.Settings.ProjectOf(ev.Cwd), Opened: time.Now(), Until: until,
 	}
-	title := ev.Agent
-	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok {
-		title = a.Title
-	}
-	queue.Show(&r, title, nil)
-	ticket, err := h.desk.table.Open(r)
+	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
+	ticket, err := s.queue.Open(r)
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	h.desk.guardAgent(ctx, ticket, &about)
+	s.watchAgent(ctx, ticket, &about)
 	result := ticket.Wait(ctx)
 	if result.End == queue.Answered {
 		ticket.Passed()

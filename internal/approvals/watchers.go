@@ -1,4 +1,4 @@
-package hub
+package approvals
 
 import (
 	"context"
@@ -10,18 +10,19 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/services"
 )
 
-// watchers remembers who follows the feed, beyond the end of this hub. Programs
+// watchers remembers who follows the requests, beyond the end of this hub. Programs
 // that do come back to the next hub a moment later; whatever an agent asks in
 // that moment must not be left to it as if nobody were there.
 type watchers struct {
-	deps services.Deps
-	hub  *Hub
-	file string
+	processes proc.Table
+	mayAnswer func(peer proc.Cred) (ok bool, why string)
+	stopping  func() bool
+	file      string
 
 	mu    sync.Mutex
+	grace time.Duration   // how long they may be gone
 	here  map[watcher]int // who follows, with how many streams
 	due   []watcher       // followed an earlier hub and is not back yet
 	until time.Time       // how long those are waited for
@@ -38,27 +39,55 @@ type watcher struct {
 // Ours try five times a second.
 const returnsWithin = 3 * time.Second
 
+// maxWatchers bounds how many of those are believed to have been there.
+const maxWatchers = 512
+
 // newWatchers reads who followed the hub before.
-func newWatchers(h *Hub) *watchers {
-	w := &watchers{deps: h.deps, hub: h, file: filepath.Join(h.deps.Dirs.Runtime, "watchers.json"), here: map[watcher]int{}, came: make(chan struct{})}
+func newWatchers(o *Options) *watchers {
+	w := &watchers{
+		processes: o.Processes, mayAnswer: o.MayAnswer, stopping: o.Stopping,
+		file: filepath.Join(o.Dirs.Runtime, "watchers.json"), here: map[watcher]int{}, came: make(chan struct{}),
+		grace: returnsWithin,
+	}
 	if b, err := os.ReadFile(w.file); err == nil && json.Unmarshal(b, &w.due) == nil {
-		w.due = w.due[:min(len(w.due), maxTalks)]
+		w.due = w.due[:min(len(w.due), maxWatchers)]
 		w.until = time.Now().Add(returnsWithin)
 	}
 	return w
 }
 
-// returns reports whether somebody who followed the feed can be expected back:
+// comesBack reports whether somebody who followed the requests can be expected back:
 // the process is still the same and could answer. The file alone proves nothing.
-func (w *watchers) returns(one watcher) bool {
-	p, err := w.deps.Processes.Lookup(one.PID)
-	return err == nil && p.Start == one.Start && w.hub.mayAnswer(proc.Cred{UID: selfUID(), PID: one.PID})
+func (w *watchers) comesBack(one watcher) bool {
+	p, err := w.processes.Lookup(one.PID)
+	if err != nil || p.Start != one.Start {
+		return false
+	}
+	ok, _ := w.mayAnswer(proc.Cred{UID: os.Getuid(), PID: one.PID})
+	return ok
 }
 
-// begin notes that somebody follows the feed. end says that they left, or, with
+// setGrace changes how long those who follow may be gone, also for those who are
+// waited for now.
+func (w *watchers) setGrace(span time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.grace = span
+	if len(w.due) > 0 {
+		w.until = time.Now().Add(span)
+	}
+}
+
+func (w *watchers) graceTime() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.grace
+}
+
+// arrived notes that somebody follows the requests. end says that they left, or, with
 // hungUp, that the hub let them go and they come back.
-func (w *watchers) begin(peer proc.Cred) (end func(hungUp bool)) {
-	p, err := w.deps.Processes.Lookup(peer.PID)
+func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
+	p, err := w.processes.Lookup(peer.PID)
 	if err != nil {
 		return func(bool) {}
 	}
@@ -69,9 +98,9 @@ func (w *watchers) begin(peer proc.Cred) (end func(hungUp bool)) {
 	w.due = slices.DeleteFunc(w.due, func(due watcher) bool { return due == one })
 	close(w.came)
 	w.came = make(chan struct{})
-	w.write()
+	w.writeFile()
 	return func(hungUp bool) {
-		if w.hub.stopping.Load() {
+		if w.stopping() {
 			return // the next hub finds them in the file
 		}
 		w.mu.Lock()
@@ -80,9 +109,9 @@ func (w *watchers) begin(peer proc.Cred) (end func(hungUp bool)) {
 			delete(w.here, one)
 		}
 		if hungUp {
-			w.due, w.until = append(w.due, one), time.Now().Add(returnsWithin)
+			w.due, w.until = append(w.due, one), time.Now().Add(w.grace)
 		}
-		w.write()
+		w.writeFile()
 	}
 }
 
@@ -94,7 +123,7 @@ func (w *watchers) await(ctx context.Context, limit time.Duration) {
 		if time.Now().After(w.until) {
 			w.due = nil
 		}
-		for len(w.due) > 0 && !w.returns(w.due[0]) {
+		for len(w.due) > 0 && !w.comesBack(w.due[0]) {
 			w.due = w.due[1:]
 		}
 		waits, came := len(w.due) > 0 && len(w.here) == 0, w.came
@@ -111,9 +140,9 @@ func (w *watchers) await(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// write keeps the list on disk. One that cannot be written is not worth a word:
+// writeFile keeps the list on disk. One that cannot be written is not worth a word:
 // the next hub may take its people for absent, for a moment.
-func (w *watchers) write() {
+func (w *watchers) writeFile() {
 	list := []watcher{}
 	if time.Now().Before(w.until) {
 		list = append(list, w.due...) // this hub may end before they are back

@@ -1,4 +1,4 @@
-package hub
+package approvals
 
 import (
 	"context"
@@ -9,15 +9,14 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
 
-// guardAgent ends a request whose agent goes away or is answered in its own
+// watchAgent ends a request whose agent goes away or is answered in its own
 // window, as long as ctx lasts.
-func (d *desk) guardAgent(ctx context.Context, ticket *queue.Ticket, ev *event.Event) {
-	h := d.hub
+func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *event.Event) {
 	var gone, decided <-chan struct{}
 	if ev.Where.PID > 0 {
-		gone = h.deps.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
+		gone = s.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
-	a, ok := h.deps.Catalogue.Agent(ev.Agent)
+	a, ok := s.Catalogue.Agent(ev.Agent)
 	if ok && a.Feed.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
 		decided = windowstate.Answered(ctx, a.Feed.State, ev)
@@ -29,22 +28,22 @@ func (d *desk) guardAgent(ctx context.Context, ticket *queue.Ticket, ev *event.E
 		select {
 		case <-ctx.Done():
 		case <-gone:
-			d.table.End(ticket.ID(), queue.AgentGone)
+			s.queue.End(ticket.ID(), queue.AgentGone)
 		case <-decided:
 			// Of several requests of one session nobody knows which it was; the
 			// next event about each tells.
-			if d.alone(ev, a.Feed) {
-				d.table.End(ticket.ID(), queue.InWindow)
+			if onlyDialog(s.queue, ev, a.Feed) {
+				s.queue.End(ticket.ID(), queue.InWindow)
 			}
 		}
 	}()
 }
 
-// alone reports whether no more than one request of the session waits that has
-// a dialog in the agent's window.
-func (d *desk) alone(ev *event.Event, spec *agent.Feed) bool {
+// onlyDialog reports whether no more than one request of the session waits that
+// has a dialog in the agent's window.
+func onlyDialog(requests *queue.Table, ev *event.Event, spec *agent.Feed) bool {
 	n := 0
-	for _, item := range d.table.Items(false) {
+	for _, item := range requests.Items(false) {
 		if item.Agent == ev.Agent && item.Session == ev.Session && spec.WindowAt(item.Event) != agent.WindowHidden {
 			n++
 		}

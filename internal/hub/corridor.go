@@ -9,7 +9,9 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -55,8 +57,8 @@ type passage struct {
 	project  string
 	deadline time.Time
 	outcome  hook.Outcome
-	asked    *asked // a person, in the feed
-	neutral  string // why nobody was asked
+	asked    *approvals.Asked // a person, in the feed
+	neutral  services.Skip    // why nobody was asked
 	meets    *happening
 	twin     string // the arrival that told of the same happening before
 }
@@ -95,8 +97,8 @@ func (h *Hub) weigh(ctx context.Context, in *arrival, p *passage) {
 	if ctx.Err() != nil {
 		return // half a decision is none
 	}
-	h.gate(p)             // what would go on for ever ends
-	h.consult(ctx, in, p) // must a person decide? then wait
+	h.gate(p)               // what would go on for ever ends
+	h.askPerson(ctx, in, p) // must a person decide? then wait
 }
 
 // note takes in what hookmux itself has to tell: its way ends at the intake.
@@ -171,7 +173,7 @@ func (h *Hub) apply(in *arrival, p *passage) {
 	h.rounds.apply(&p.ev)
 	h.rules.began(&p.ev)
 	h.sessions.Apply(&p.ev, in.seq)
-	h.desk.see(&p.ev)
+	h.approvals.Observe(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.

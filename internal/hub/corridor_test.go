@@ -306,7 +306,7 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 		t.Fatal("the handler runs on")
 	}
 	row := w.Row(r.ID, true)
-	if row.Verdict() != "none" || row.Outcome.Neutral != callerLeft {
+	if row.Verdict() != "none" || row.Outcome.Neutral != callerLeft.String() {
 		t.Errorf("recorded as %s, %+v", row.Verdict(), row.Outcome)
 	}
 	if p, shown := w.Problem("hook:"); shown {

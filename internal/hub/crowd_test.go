@@ -34,7 +34,7 @@ func TestPushedFlood(t *testing.T) {
 		}
 		conns = append(conns, push(session))
 	}
-	w.Eventually("all wait", func() bool { return w.h.desk.table.Pushed() == queue.MaxPushed })
+	w.Eventually("all wait", func() bool { return w.h.approvals.Pushed() == queue.MaxPushed })
 	for range 3 {
 		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash", map[string]any{"command": "make"}, ""))
 		if !strings.Contains(string(got), `"timed_out"`) || !strings.Contains(string(got), "too many pushed requests wait") {

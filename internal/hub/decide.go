@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -46,13 +47,6 @@ func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Cal
 	}
 	return outcome
 }
-
-// callerLeft says that nobody waited for the answer any more: a person
-// interrupted the agent, or the agent gave up.
-const callerLeft = "caller left"
-
-// switchedOff says that the user wants no hooks for now.
-const switchedOff = "off"
 
 // ownGuards are hookmux's own among the entries: pure, so that asking them
 // leaves no trace.
@@ -161,7 +155,7 @@ func (h *Hub) conclude(in *arrival, p *passage, d event.Decision) {
 			h.seen.denied.Add(1)
 		}
 	}
-	if d.Empty() && len(d.Degraded) == 0 && p.neutral == "" && p.asked == nil && quiet(p) {
+	if d.Empty() && len(d.Degraded) == 0 && p.neutral == services.NotSkipped && p.asked == nil && quiet(p) {
 		return
 	}
 	h.recordOutcome(in, p, d)
@@ -189,12 +183,12 @@ func (h *Hub) recordOutcome(in *arrival, p *passage, d event.Decision) {
 
 // outcomeOf is an outcome as it is stored and streamed.
 func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
-	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral, Twin: p.twin}
+	o := wire.Outcome{ID: in.id, Agent: p.ev.Agent, Native: p.ev.Native, Time: in.at, TookUS: time.Since(in.at).Microseconds(), Neutral: p.neutral.String(), Twin: p.twin}
 	if p.ev.Tool != nil {
 		o.Tool = p.ev.Tool.Name
 	}
 	if p.asked != nil {
-		o.Feed = &wire.FeedOutcome{Request: p.asked.request, End: string(p.asked.end), TookUS: p.asked.took.Microseconds()}
+		o.Feed = &wire.FeedOutcome{Request: p.asked.Request, End: string(p.asked.End), TookUS: p.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
 	for _, s := range p.outcome.Steps {

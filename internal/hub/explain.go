@@ -7,8 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
-	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -109,12 +107,6 @@ func matched(p *passage) []wire.Matched {
 		list = append(list, m)
 	}
 	return list
-}
-
-// wordsOf is what a person could say.
-func wordsOf(need policy.Need) string {
-	r := queue.Request{Need: need}
-	return strings.Join(append(r.Words(), "release"), ", ")
 }
 
 func carriesMap(c event.Carries) map[string]bool {

@@ -124,7 +124,7 @@ func (w *house) grantAll(all []frame.Request) {
 			continue
 		}
 		if rule, err := policy.RuleFor(&p.ev); err == nil {
-			if _, err := w.h.desk.grants.Add(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
+			if _, err := w.h.approvals.AddGrant(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
 				w.T.Fatal(err)
 			}
 			given++

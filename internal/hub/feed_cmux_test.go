@@ -208,20 +208,3 @@ func TestPushedCallThatAHookChanges(t *testing.T) {
 		})
 	}
 }
-
-// Names of agents may hold dashes: the longest that fits counts.
-func TestWorkstreams(t *testing.T) {
-	w := open(t)
-	for id, want := range map[string][3]string{
-		"claude-abc-def":      {"", "claude", "abc-def"},
-		"claude-code-xyz":     {"", "claude", "xyz"}, // an alias, longer than the name
-		"hermes-agent-1":      {"hermes-agent", "hermes-agent", "1"},
-		"s1":                  {"codex", "codex", "s1"},
-		"nobody-1":            {"", "unknown", "nobody-1"},
-		"opencode-ses_1-more": {"opencode", "opencode", "ses_1-more"},
-	} {
-		if agent, session := w.h.splitWorkstream(id, want[0]); agent != want[1] || session != want[2] {
-			t.Errorf("%s: %s, %s", id, agent, session)
-		}
-	}
-}

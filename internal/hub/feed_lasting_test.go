@@ -53,7 +53,7 @@ func TestGrants(t *testing.T) {
 	// It lasts, and it can be taken back.
 	w.Down()
 	w.Up()
-	w.returnsFor(0)
+	w.h.approvals.SetGrace(0)
 	if !allowed(permission("another", "npm test")) {
 		t.Error("forgotten")
 	}

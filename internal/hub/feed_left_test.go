@@ -18,7 +18,7 @@ func (w *house) follows() (leave func()) {
 	if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"feed.stream"}` + "\n")); err != nil {
 		w.T.Fatal(err)
 	}
-	w.Eventually("somebody follows", func() bool { return w.h.desk.surfaces.Load() > 0 })
+	w.Eventually("somebody follows", func() bool { return w.h.approvals.Following() > 0 })
 	return func() { conn.Close() }
 }
 
@@ -30,7 +30,7 @@ func qwenAsks() frame.Request {
 // request hides are let go; a dialog that is up stays answerable from both.
 func TestTheLastOneLeaves(t *testing.T) {
 	w := open(t)
-	w.h.desk.grace = 20 * time.Millisecond
+	w.h.approvals.SetGrace(20 * time.Millisecond)
 	leave := w.follows()
 	hidden := w.hold(qwenAsks())
 	w.waiting()
@@ -56,12 +56,12 @@ func TestTheLastOneLeaves(t *testing.T) {
 // Who left a moment ago still decides.
 func TestOneLeavesAndAnswers(t *testing.T) {
 	w := open(t)
-	w.h.desk.grace = time.Hour
+	w.h.approvals.SetGrace(time.Hour)
 	leave := w.follows()
 	hidden := w.hold(qwenAsks())
 	item := w.waiting()
 	leave()
-	w.Eventually("nobody follows", func() bool { return w.h.desk.surfaces.Load() == 0 })
+	w.Eventually("nobody follows", func() bool { return w.h.approvals.Following() == 0 })
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	if got, _ := hidden.answer(); !strings.Contains(got, "allow") {
 		t.Errorf("the answer was lost: %q", got)
@@ -71,7 +71,7 @@ func TestOneLeavesAndAnswers(t *testing.T) {
 // Leaving is no yes: what would run without anybody being asked waits on.
 func TestLeavingIsNoYes(t *testing.T) {
 	w := open(t)
-	w.h.desk.grace = 20 * time.Millisecond
+	w.h.approvals.SetGrace(20 * time.Millisecond)
 	w.set("gate.pi", "side-effects")
 	leave := w.follows()
 	call := w.hold(piCall(false))

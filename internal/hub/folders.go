@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"path/filepath"
 	"time"
 )
@@ -21,7 +22,7 @@ func (r *rules) projectOf(cwd string) string { return r.folderOf(cwd).root }
 // with hooks of its own, else the repository.
 func (r *rules) repositoryOf(cwd string) string {
 	f := r.folderOf(cwd)
-	return orElse(f.root, f.repository)
+	return cmp.Or(f.root, f.repository)
 }
 
 func (r *rules) folderOf(cwd string) folder {

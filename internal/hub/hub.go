@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"sync"
@@ -23,7 +22,10 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/compat/cmux"
+	"github.com/hookmux/hookmux/internal/compat/mux0"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -57,30 +59,30 @@ type Options struct {
 
 // Hub is a running hub.
 type Hub struct {
-	deps     services.Deps
-	version  string
-	program  string
-	started  time.Time
-	person   bool
-	judge    *authority.Judge
-	callers  *callers
-	rules    *rules
-	marks    *marks
-	recorder *recorder.Recorder
-	rounds   *rounds
-	stats    *recorder.HookStats
-	streams  *streams
-	open     *openCalls
-	twins    *twins
-	outbox   *outbox
-	rpc      map[string]method
-	long     map[string]longMethod
-	desk     *desk
-	modules  *host.Service
-	off      atomic.Pointer[offState]
-	seen     seenAgents
-	sessions *sessions.Service
-	dispatch hook.Dispatcher
+	deps      services.Deps
+	version   string
+	program   string
+	started   time.Time
+	person    bool
+	judge     *authority.Judge
+	callers   *callers
+	rules     *rules
+	marks     *marks
+	recorder  *recorder.Recorder
+	rounds    *rounds
+	stats     *recorder.HookStats
+	streams   *streams
+	open      *openCalls
+	twins     *twins
+	outbox    *outbox
+	rpc       map[string]method
+	long      map[string]longMethod
+	approvals *approvals.Service
+	modules   *host.Service
+	off       atomic.Pointer[offState]
+	seen      seenAgents
+	sessions  *sessions.Service
+	dispatch  hook.Dispatcher
 
 	listener *net.UnixListener
 	conns    *connections
@@ -142,18 +144,23 @@ func New(o Options) (*Hub, error) {
 	h.rules = newRules(h, o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.deps.Catalogue.WithInput}
 	h.rpc, h.long = h.methods(), h.longMethods()
-	maps.Copy(h.rpc, h.feedMethods())
 	addMethods(h.rpc, h.modules.Methods())
-	h.desk = newDesk(h)
 	h.loadOff()
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Settings: h.rules.config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: terminalReport,
+		Settings: h.rules.config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: mux0.TerminalReport,
 	})
 	addMethods(h.rpc, h.sessions.Methods())
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.streams.stored, Late: h.sessions.ApplyLate,
 		Retention: h.rules.retention,
 	})
+	h.approvals = h.newApprovals()
+	addMethods(h.rpc, h.approvals.Methods())
+	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h}
+	addMethods(h.rpc, foreign.Methods())
+	for name, m := range foreign.LongMethods() {
+		h.long[name] = longMethod{m.Class, m.Run}
+	}
 	h.modules.OpenLaunches()
 	return h, nil
 }
@@ -217,13 +224,13 @@ func (h *Hub) Run(ctx context.Context) error {
 		}
 	}
 	h.life.Ready()
-	go h.recall()
+	go h.approvals.RecallDecisions()
 	drained := make(chan struct{})
 	go func() { defer close(drained); h.recorder.Run(h.ctx) }()
 	go h.conns.sweep(h.ctx)
 	go h.sessions.Run()
 	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
-	go h.desk.sink.run(h.ctx)
+	go h.approvals.Run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
 	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
@@ -246,7 +253,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	h.stopping.Store(true)
 	h.listener.Close()
 	_ = os.Remove(h.deps.Dirs.Socket())
-	h.desk.close() // whoever waits for a person asks the next hub
+	h.approvals.EndRequests() // whoever waits for a person asks the next hub
 	h.conns.finish(2 * time.Second)
 	h.cancel()
 	h.conns.closeAll()
@@ -271,7 +278,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 	<-drained
 	h.sessions.Stop()
 	h.recorder.Close()
-	h.desk.book.Close()
+	h.approvals.Close()
 }
 
 // endWithin bounds the end of everything but the drain. A handler that ignores

@@ -76,7 +76,7 @@ func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 			Waiting: h.open.waiting(), Undrained: h.recorder.Undrained(),
 		},
 	}
-	info.Feed = wire.FeedInfo{Waiting: h.desk.table.Waiting(), Someone: h.desk.someone(), Away: h.desk.away.Load() != nil}
+	info.Feed = h.approvals.Info()
 	info.Counts.Journal = h.recorder.Size()
 	return info, nil
 }

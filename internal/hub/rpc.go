@@ -30,8 +30,7 @@ type longMethod struct {
 // longMethods are those that may wait. Their ctx ends when the caller hangs up.
 func (h *Hub) longMethods() map[string]longMethod {
 	return map[string]longMethod{
-		wire.MethodPush:     {authority.Report, h.doPush},
-		wire.MethodFeedPush: {authority.Report, h.doFeedPush},
+		wire.MethodPush: {authority.Report, h.doPush},
 	}
 }
 

@@ -37,7 +37,7 @@ func (h *Hub) doConfigList(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	for _, e := range h.rules.config.For(root, h.rules.trusted(root)).List() {
 		s := settingOf(e)
 		if s.Key == config.ApprovalsPIN {
-			s = h.pinSetting(s) // not a matter of files that anybody may edit
+			s = h.approvals.PINSetting(s) // not a matter of files that anybody may edit
 		}
 		list = append(list, s)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // Some agents read other agents' files: with hookmux installed in both, one
@@ -67,7 +68,7 @@ type happening struct {
 	until   time.Time     // when it is forgotten; zero while undecided
 	decided bool
 	outcome hook.Outcome // without the steps: those were the first one's
-	neutral string
+	neutral services.Skip
 }
 
 func newTwins() *twins { return &twins{open: map[twinKey][]*happening{}, now: time.Now} }
@@ -244,7 +245,3 @@ func (h *Hub) share(ctx context.Context, in *arrival, p *passage) bool {
 	p.outcome, p.neutral = with.outcome, with.neutral
 	return true
 }
-
-// twinUndecided says that the same question was still open when this one's time
-// was over.
-const twinUndecided = "its twin is still being decided"

@@ -206,7 +206,7 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
 		t.Errorf("answered %q", got.Stdout)
 	}
-	if r := w.Row("two", true); r.Outcome.Neutral != twinUndecided || r.Outcome.Twin != "one" {
+	if r := w.Row("two", true); r.Outcome.Neutral != twinUndecided.String() || r.Outcome.Twin != "one" {
 		t.Errorf("%+v", r.Outcome)
 	}
 	w.Down()

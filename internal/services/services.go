@@ -46,6 +46,14 @@ func (d Deps) AgentName(name string) string {
 	return name
 }
 
+// AgentTitle is an agent's name as people write it.
+func (d Deps) AgentTitle(name string) string {
+	if a, ok := d.Catalogue.Agent(name); ok {
+		return a.Title
+	}
+	return name
+}
+
 // WatchExit is closed when a process ends. A process table other than the system's is
 // asked again and again. It is nil where the system does not tell.
 func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struct{} {

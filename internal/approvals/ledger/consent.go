@@ -1,4 +1,4 @@
-// Package consent keeps what a person decided and what must last: the record
+// Package ledger keeps what a person decided and what must last: the record
 // of each decision, standing grants, and the PIN that approvals may ask for.
 //
 // Contract: what a function here returns without an error is on disk, also

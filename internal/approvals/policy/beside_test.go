@@ -52,20 +52,3 @@ func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 		t.Error("a rule nobody reads")
 	}
 }
-
-func TestAnAnswerServesOnlyTheSameWay(t *testing.T) {
-	before := func(input string) *event.Event {
-		ev := shellCall(input)
-		ev.Kind = event.ToolBefore
-		return ev
-	}
-	var s Served
-	s.Keep(before(`{"command":"npm test","description":"x"}`), event.Decision{Verdict: event.Allow})
-	if _, ok := s.Take(shellCall(`{"command":"npm test","dangerouslyDisableSandbox":true}`)); ok {
-		t.Error("served outside of the sandbox")
-	}
-	s.Keep(before(`{"command":"npm test"}`), event.Decision{Verdict: event.Allow})
-	if _, ok := s.Take(shellCall(`{"command":"npm test","description":"x"}`)); !ok {
-		t.Error("not served")
-	}
-}

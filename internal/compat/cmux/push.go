@@ -1,6 +1,9 @@
-package hub
+// Package cmux takes and gives what cmux's methods do, so that programs written
+// for cmux work here. Where cmux says less than is known, members are added.
+package cmux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,24 +14,20 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
-	"github.com/hookmux/hookmux/internal/wire/frame"
 )
-
-// The methods below take and give what cmux's do, so that programs written for
-// it work here. Where cmux says less than is known, members are added.
 
 // maxPushWait is how long a pushed request may wait, as with cmux.
 const maxPushWait = 120 * time.Second
 
-type cmuxPush struct {
+type pushParams struct {
 	Event  json.RawMessage   `json:"event"`
 	Events []json.RawMessage `json:"events"`
 	Wait   *float64          `json:"wait_timeout_seconds"`
 }
 
-// cmuxEvent is what of a pushed event matters here; everything else stays in
+// pushedEvent is what of a pushed event matters here; everything else stays in
 // the payload.
-type cmuxEvent struct {
+type pushedEvent struct {
 	Session   string          `json:"session_id"`
 	Name      string          `json:"hook_event_name"`
 	Source    string          `json:"_source"`
@@ -40,7 +39,7 @@ type cmuxEvent struct {
 	PID       int             `json:"_ppid"`
 }
 
-type cmuxPushResult struct {
+type pushResult struct {
 	Status   string         `json:"status"` // acknowledged, resolved, timed_out
 	ItemID   string         `json:"item_id,omitempty"`
 	ItemIDs  []string       `json:"item_ids,omitempty"`
@@ -48,9 +47,9 @@ type cmuxPushResult struct {
 	Why      string         `json:"why,omitempty"` // how a request ended that nobody answered
 }
 
-// doFeedPush takes an event from a program that speaks to cmux's feed.
-func (h *Hub) doFeedPush(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p cmuxPush
+// pushEvent takes an event from a program that speaks to cmux's feed.
+func (s *Server) pushEvent(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p pushParams
 	if err := json.Unmarshal(params, &p); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "the parameters cannot be read: %v", err)
 	}
@@ -75,7 +74,7 @@ func (h *Hub) doFeedPush(ctx context.Context, params json.RawMessage, peer proc.
 	}
 	var ids []string
 	for _, one := range events {
-		result, err := h.pushOne(ctx, one, time.Duration(wait*float64(time.Second)), peer)
+		result, err := s.pushOne(ctx, one, time.Duration(wait*float64(time.Second)), peer)
 		if err != nil {
 			return nil, err
 		}
@@ -84,76 +83,63 @@ func (h *Hub) doFeedPush(ctx context.Context, params json.RawMessage, peer proc.
 		}
 		ids = append(ids, result.ItemID)
 	}
-	return cmuxPushResult{Status: "acknowledged", ItemIDs: ids}, nil
+	return pushResult{Status: "acknowledged", ItemIDs: ids}, nil
 }
 
-func (h *Hub) pushOne(ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred) (*cmuxPushResult, *wire.Error) {
-	var e cmuxEvent
+func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred) (*pushResult, *wire.Error) {
+	var e pushedEvent
 	if err := json.Unmarshal(raw, &e); err != nil || e.Name == "" || e.Session == "" {
 		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")
 	}
-	agent, session := h.splitWorkstream(e.Session, e.Source)
-	in := arrival{id: frame.NewID(), agent: agent, event: e.Name, cwd: e.Cwd, payload: unwrapped(raw, session), at: time.Now(), peer: peer, limit: wait, pushed: true}
-	in.gone = func(cancel func()) func() { return goneWith(ctx, cancel) }
-	p := h.decode(&in)
-	p.ev.Agent, p.ev.Session = agent, session // it says so itself, whoever pushes for it
-	if p.ev.Cwd == "" {
-		p.ev.Cwd = e.Cwd
-	}
-	h.pushedKind(&p.ev, &e)
-	h.take(&in, &p)
-	h.apply(&in, &p)
-	defer h.finish(&in)
-	need, asks := h.pushedNeed(&p.ev)
-	if wait <= 0 || !asks {
-		return &cmuxPushResult{Status: "acknowledged", ItemID: in.id}, nil
-	}
-	p.carries = event.Carries{Allow: true, Deny: true}
-	h.ask(ctx, &in, &p) // guards first
-	d := &p.outcome.Decision
-	if d.Input != nil && d.Verdict != event.Deny {
-		// cmux's answers hold no input: a yes would be one to the call as it came.
-		*d = event.Decision{Verdict: event.Deny, By: d.By, Reason: "a hook wants this call changed, which cannot be said here; change it and try again"}
-	}
-	if d.Verdict == event.None || d.Verdict == event.Ask {
-		h.consultPushed(ctx, &in, &p, need, wait, orElse(e.RequestID, e.OtherID))
-	}
-	if p.withdrawn(h.ctx) {
+	agent, session := s.splitWorkstream(e.Session, e.Source)
+	var need policy.Need
+	done := s.Pipeline.Push(ctx, Pushed{
+		Agent: agent, Session: session, Name: e.Name, Cwd: e.Cwd, Payload: unwrapEvent(raw, session), Peer: peer,
+		Wait: wait, Key: cmp.Or(e.RequestID, e.OtherID),
+		Prepare: func(ev *event.Event) (policy.Need, bool) {
+			s.setKind(ev, &e)
+			var asks bool
+			need, asks = s.needOf(ev)
+			return need, asks
+		},
+		AfterHooks: afterHooks,
+	})
+	switch {
+	case done.Withdrawn:
 		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
+	case !done.Decided:
+		return &pushResult{Status: "acknowledged", ItemID: done.ID}, nil
 	}
-	h.conclude(&in, &p, *d)
-	result := &cmuxPushResult{Status: "timed_out", ItemID: in.id, Why: orElse(p.neutral, "nobody is there to answer")}
-	if p.asked != nil {
-		result.ItemID, result.Why = p.asked.request, string(p.asked.end)
+	why := cmp.Or(done.Outcome.Skipped.String(), "nobody is there to answer")
+	result := &pushResult{Status: "timed_out", ItemID: done.ID, Why: why}
+	if asked := done.Outcome.Asked; asked != nil {
+		result.ItemID, result.Why = asked.Request, string(asked.End)
 	}
-	if decision := cmuxDecision(need.Kind, d); decision != nil {
+	if decision := decisionWords(need.Kind, &done.Decision); decision != nil {
 		result.Status, result.Decision, result.Why = "resolved", decision, ""
 	}
 	return result, nil
 }
 
-// consultPushed lets a grant or a person decide about a pushed request, as
-// consult does about one of a hook.
-func (h *Hub) consultPushed(ctx context.Context, in *arrival, p *passage, need policy.Need, wait time.Duration, key string) {
-	d := &p.outcome.Decision
-	if d.Verdict == event.Ask {
-		// A hook asks about this call; a blanket yes would answer what it did not ask.
-		need.Asked, need.Why = d.By, d.Reason
-		need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAll || c == event.ChooseBypass })
+// afterHooks refuses what cmux's answers cannot hold and reports whether a
+// person must be asked.
+func afterHooks(d *event.Decision) bool {
+	if d.Input != nil && d.Verdict != event.Deny {
+		// cmux's answers hold no input: a yes would be one to the call as it came.
+		*d = event.Decision{
+			Verdict: event.Deny, By: d.By,
+			Reason: "a hook wants this call changed, which cannot be said here; change it and try again",
+		}
 	}
-	level, _ := h.rules.gateLevel(&p.ev)
-	if p.neutral != "" || level == policy.Off {
-		return
-	}
-	h.put(ctx, in, p, question{seen: &p.ev, need: need, hold: func() time.Duration { return wait }, key: key})
+	return d.Verdict == event.None || d.Verdict == event.Ask
 }
 
 // splitWorkstream takes <agent>-<session> apart. Names of agents may hold
 // dashes themselves, so the longest name of the catalogue that fits counts.
-func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
-	agent = h.deps.AgentName(source)
+func (s *Server) splitWorkstream(id, source string) (agent, session string) {
+	agent = s.AgentName(source)
 	names := []string{}
-	for _, a := range h.deps.Catalogue.Agents() {
+	for _, a := range s.Catalogue.Agents() {
 		names = append(names, a.Name)
 		names = append(names, a.Aliases...)
 	}
@@ -164,9 +150,9 @@ func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
 	for _, name := range names {
 		if rest, ok := strings.CutPrefix(id, name+"-"); ok && rest != "" {
 			if agent == "" {
-				agent = h.deps.AgentName(name)
+				agent = s.AgentName(name)
 			}
-			if h.deps.AgentName(name) == agent {
+			if s.AgentName(name) == agent {
 				return agent, rest
 			}
 		}
@@ -177,20 +163,20 @@ func (h *Hub) splitWorkstream(id, source string) (agent, session string) {
 	return agent, id
 }
 
-// unwrapped is a pushed event as the agent would have sent it.
-func unwrapped(raw json.RawMessage, session string) []byte {
+// unwrapEvent is a pushed event as the agent would have sent it.
+func unwrapEvent(raw json.RawMessage, session string) []byte {
 	id, _ := json.Marshal(session)
 	return event.MergeObjects(raw, append(append([]byte(`{"session_id":`), id...), '}'))
 }
 
-// pushedKind: cmux names what is asked after the tool that asks.
-func (h *Hub) pushedKind(ev *event.Event, e *cmuxEvent) {
+// setKind: cmux names what is asked after the tool that asks.
+func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	switch e.Name {
 	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
 		if ev.Tool == nil {
-			ev.Tool = &event.Tool{Name: orElse(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
-			h.deps.Catalogue.WithInput(ev, e.Input)
+			ev.Tool = &event.Tool{Name: cmp.Or(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
+			s.Catalogue.WithInput(ev, e.Input)
 			ev.Tool.Changed = nil
 		}
 	}
@@ -205,7 +191,7 @@ func (h *Hub) pushedKind(ev *event.Event, e *cmuxEvent) {
 			ev.Tool.Kind = event.Question
 		}
 		if ev.Questions == nil {
-			ev.Questions = h.deps.Catalogue.QuestionsIn(e.Input)
+			ev.Questions = s.Catalogue.QuestionsIn(e.Input)
 		}
 	}
 }
@@ -220,9 +206,9 @@ func planIn(input json.RawMessage) string {
 	return string(input)
 }
 
-// pushedNeed is what a pushed request asks for: what the agent's own
+// needOf is what a pushed request asks for: what the agent's own
 // permission requests offer, else a plain yes and no.
-func (h *Hub) pushedNeed(ev *event.Event) (policy.Need, bool) {
+func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 	if ev.Kind != event.PermissionRequest || ev.Tool == nil {
 		return policy.Need{}, false
 	}
@@ -233,7 +219,7 @@ func (h *Hub) pushedNeed(ev *event.Event) (policy.Need, bool) {
 		return policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}, true
 	}
 	need := policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if a, ok := h.deps.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
+	if a, ok := s.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
 		for name, point := range a.Feed.Points {
 			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest && slices.Contains(point.Permission, event.ChooseOnce) {
 				need.Choices = slices.Clone(point.Permission)
@@ -241,51 +227,4 @@ func (h *Hub) pushedNeed(ev *event.Event) (policy.Need, bool) {
 		}
 	}
 	return need, true
-}
-
-// cmuxDecision is an answer in cmux's words; nil when there is none.
-func cmuxDecision(kind policy.Kind, d *event.Decision) map[string]any {
-	if d.Verdict != event.Allow && d.Verdict != event.Deny && !d.Allowed {
-		return nil
-	}
-	out := map[string]any{}
-	switch kind {
-	case policy.Plan:
-		out["kind"] = "exit_plan"
-		mode := "manual"
-		if d.Verdict == event.Deny {
-			mode = "deny"
-		} else if d.Answer != nil && d.Answer.Plan == event.PlanAuto {
-			mode = "autoAccept"
-		}
-		out["mode"] = mode
-		if d.Answer != nil && d.Answer.Feedback != "" {
-			out["feedback"] = d.Answer.Feedback
-		}
-	case policy.Question:
-		if d.Verdict == event.Deny || d.Answer == nil {
-			return nil // the agent's own dialog takes over
-		}
-		out["kind"] = "question"
-		selections, keyed := []string{}, map[string]string{}
-		for _, a := range d.Answer.Answers {
-			selections = append(selections, a.Words())
-			keyed[orElse(a.ID, a.Question)] = a.Words()
-		}
-		out["selections"], out["answers"] = selections, keyed
-	default:
-		out["kind"] = "permission"
-		mode := string(event.ChooseOnce)
-		if d.Verdict == event.Deny {
-			mode = string(event.ChooseDeny)
-			out["reason"] = d.Reason
-		} else if d.Answer != nil && d.Answer.Choice != "" {
-			mode = string(d.Answer.Choice)
-		}
-		out["mode"] = mode
-	}
-	if d.By != "" {
-		out["by"] = d.By
-	}
-	return out
 }

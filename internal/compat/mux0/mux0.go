@@ -1,62 +1,48 @@
-package hub
+// Package mux0 takes the lines of mux0's clients: reports about a terminal, to
+// which no answer is expected.
+package mux0
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"net"
 	"strings"
-	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
-	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// serveMux0 takes the lines of one of mux0's clients, which expect no answer.
-// Most send one and leave; a line that cannot be read is left out, as mux0's
-// own app does, and what follows counts.
-func (h *Hub) serveMux0(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
-	for {
-		if len(bytes.TrimSpace(line)) > 0 {
-			h.takeMux0(line, peer)
-		}
-		entry.heard()
-		var err error
-		if line, err = h.nextLine(conn, reader); err != nil && len(line) == 0 {
-			return
-		}
-	}
+// eventPrefix begins the native name of what came as a mux0 line: it is a
+// report about a terminal, not one of the agent's own events.
+const eventPrefix = "mux0."
+
+// Event is a line as an event of an agent.
+type Event struct {
+	Agent   string
+	Name    string // the native name
+	Payload []byte
 }
 
-// takeMux0 takes one line in.
-func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
+// ReadLine reads one line. It is false for a line that is left out, as mux0's
+// own app does; the problem list says why.
+func ReadLine(line []byte, agents *agent.Catalogue, list *problems.List) (Event, bool) {
 	m, err := wire.ParseMux0(line)
 	if err != nil {
-		h.deps.Problems.Raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
-		return
+		list.Raise("mux0", "a mux0 client sent a line that was not taken: "+err.Error(), "")
+		return Event{}, false
 	}
-	if _, known := h.deps.Catalogue.Agent(m.Agent); !known { // older scripts report every shell command as an agent
-		h.deps.Problems.Raise("mux0", "a mux0 client spoke for "+termsafe.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
-		return
+	if _, known := agents.Agent(m.Agent); !known { // older scripts report every shell command as an agent
+		list.Raise("mux0", "a mux0 client spoke for "+termsafe.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
+		return Event{}, false
 	}
-	at := time.Now()
-	in := arrival{id: frame.NewID(), agent: m.Agent, event: mux0Event + m.Event, payload: append([]byte(nil), line...), at: at, peer: peer}
-	h.walk(h.ctx, &in)
-	h.finish(&in)
+	return Event{Agent: m.Agent, Name: eventPrefix + m.Event, Payload: append([]byte(nil), line...)}, true
 }
 
-// mux0Event begins the native name of what came as a mux0 line: it is a
-// report about a terminal, not one of the agent's own events.
-const mux0Event = "mux0."
-
-// terminalReport reads a mux0 line out of an event that came as one; nil for
+// TerminalReport reads a mux0 line out of an event that came as one; nil for
 // other events.
-func terminalReport(ev *event.Event) (*state.TerminalReport, error) {
-	if !strings.HasPrefix(ev.Native, mux0Event) {
+func TerminalReport(ev *event.Event) (*state.TerminalReport, error) {
+	if !strings.HasPrefix(ev.Native, eventPrefix) {
 		return nil, nil
 	}
 	m, err := wire.ParseMux0(ev.Raw)
@@ -71,49 +57,4 @@ func terminalReport(ev *event.Event) (*state.TerminalReport, error) {
 		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: at, Title: m.SessionTitle, Source: "mux0",
 		Activity: m.ToolDetail, Summary: m.Summary, ExitCode: m.ExitCode,
 	}, nil
-}
-
-// serveCmux answers cmux's envelopes: the hub's own methods under their names,
-// one request after the other.
-func (h *Hub) serveCmux(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
-	entry.heard()
-	for {
-		var request wire.CmuxRequest
-		reply := wire.CmuxReply{}
-		if err := json.Unmarshal(line, &request); err != nil {
-			reply.Error = &wire.CmuxError{Code: "invalid_request", Message: "this line is no JSON object: " + err.Error()}
-		} else {
-			reply.ID = request.ID
-			entry.short.Store(true)
-			if request.Method == "system.ping" || request.Method == "ping" {
-				reply.OK, reply.Result = true, json.RawMessage(`{"pong":true}`)
-			} else if result, err := h.callOn(conn, reader, entry, request.Method, oneWay(&request), peer); err != nil {
-				reply.Error = &wire.CmuxError{Code: wire.CmuxCode(err.Code), Message: err.Message}
-			} else {
-				reply.OK, reply.Result = true, result
-			}
-		}
-		var err error
-		if request.ID != nil || request.Method == "" { // cmux answers nothing that has no id
-			var out []byte
-			out, err = wire.Line(nil, reply)
-			_ = conn.SetWriteDeadline(time.Now().Add(streamWrite)) // many answers fill a socket that nobody reads
-			if err != nil || !h.write(conn, out) {
-				return
-			}
-		}
-		entry.short.Store(false)
-		if line, err = h.nextLine(conn, reader); err != nil {
-			return
-		}
-	}
-}
-
-// oneWay are the parameters of a request. One without an id is told and not
-// asked: it must not wait for a person, whose answer nobody would hear.
-func oneWay(request *wire.CmuxRequest) json.RawMessage {
-	if request.ID != nil || request.Method != wire.MethodFeedPush {
-		return request.Params
-	}
-	return event.MergeObjects(request.Params, []byte(`{"wait_timeout_seconds":0}`))
 }

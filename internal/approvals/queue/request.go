@@ -1,4 +1,4 @@
-// Package feed holds the requests that wait for a person: ask, wait, reply,
+// Package queue holds the requests that wait for a person: ask, wait, reply,
 // close.
 //
 // Contract: a request is registered before anybody is told of it; any number

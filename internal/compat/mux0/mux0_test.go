@@ -1,4 +1,4 @@
-package hub
+package mux0
 
 import (
 	"testing"
@@ -14,7 +14,7 @@ func TestTerminalReportRefusesBadLines(t *testing.T) {
 		`{"terminalId":"` + terminal + `","event":"finished","agent":"claude","at":1}`,
 		`{"terminalId":"` + terminal + `","event":"dancing","agent":"claude","at":1}`,
 	} {
-		report, err := terminalReport(&event.Event{Agent: "claude", Native: "mux0.running", Raw: []byte(raw)})
+		report, err := TerminalReport(&event.Event{Agent: "claude", Native: "mux0.running", Raw: []byte(raw)})
 		if err == nil || report != nil {
 			t.Errorf("%s was read as %+v, error %v; it should be refused", raw, report, err)
 		}
@@ -24,11 +24,11 @@ func TestTerminalReportRefusesBadLines(t *testing.T) {
 func TestTerminalReportTakesTheTimeOfReceiptWhereTheLineHasNone(t *testing.T) {
 	at := time.Unix(1700000000, 0)
 	raw := `{"terminalId":"0a1b2c3d-0000-4000-8000-000000000001","event":"idle","agent":"claude"}`
-	report, err := terminalReport(&event.Event{Agent: "claude", Native: "mux0.idle", Raw: []byte(raw), Time: at})
+	report, err := TerminalReport(&event.Event{Agent: "claude", Native: "mux0.idle", Raw: []byte(raw), Time: at})
 	if err != nil || report == nil || !report.At.Equal(at) {
 		t.Errorf("read as %+v, error %v; expected the time %s", report, err, at)
 	}
-	if report, err = terminalReport(&event.Event{Native: "PreToolUse", Raw: []byte(raw)}); report != nil || err != nil {
+	if report, err = TerminalReport(&event.Event{Native: "PreToolUse", Raw: []byte(raw)}); report != nil || err != nil {
 		t.Errorf("an agent's own event was read as %+v, error %v", report, err)
 	}
 }

@@ -162,61 +162,6 @@ func TestUnprovenPoints(t *testing.T) {
 	}
 }
 
-func TestServed(t *testing.T) {
-	pre := &event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1", Commands: []string{"ls"}}}
-	ask := func(session, sub, command string) *event.Event {
-		ev := &event.Event{Agent: "claude", Session: session, Kind: event.PermissionRequest, Tool: &event.Tool{
-			Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: []byte(`{"command":"` + command + `","description":"a comment"}`)}}
-		if sub != "" {
-			ev.Subagent = &event.Subagent{ID: sub}
-		}
-		return ev
-	}
-	yes := event.Decision{Verdict: event.Allow, By: "person"}
-	var s Served
-	s.Keep(pre, yes)
-	for _, other := range []*event.Event{ask("s", "", "pwd"), ask("t", "", "ls"), ask("s", "sub", "ls")} {
-		if _, ok := s.Take(other); ok {
-			t.Errorf("served another call: %+v", other)
-		}
-	}
-	if d, ok := s.Take(ask("s", "", "ls")); !ok || d.Verdict != event.Allow {
-		t.Error("not served")
-	}
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
-		t.Error("served twice")
-	}
-	// The same call begins anew: what was said about the first is over.
-	s.Keep(pre, yes)
-	if _, ok := s.Take(pre); ok {
-		t.Error("an answer for the next call")
-	}
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
-		t.Error("an answer for the next call")
-	}
-	// Also when nobody is asked at its beginning.
-	s.Keep(pre, yes)
-	s.See(pre)
-	if _, ok := s.Take(ask("s", "", "ls")); ok {
-		t.Error("an answer for the call after the next")
-	}
-	for _, kind := range []event.Kind{event.ToolAfter, event.TurnEnd, event.SessionEnd} {
-		s.Keep(pre, yes)
-		over := *pre
-		over.Kind = kind
-		s.See(&over)
-		if _, ok := s.Take(ask("s", "", "ls")); ok {
-			t.Error("still served after", kind)
-		}
-	}
-	for i := range 3 * keepServed {
-		s.Keep(ask("s", "", fmt.Sprint(i)), yes)
-	}
-	if len(s.known) > keepServed || len(s.order) > keepServed {
-		t.Error(len(s.known), len(s.order))
-	}
-}
-
 func TestCanonical(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"b":1, "a":[1.50,{"z":null,"y":"<"}]}`: `{"a":[1.50,{"y":"<","z":null}],"b":1}`,
@@ -230,7 +175,7 @@ func TestCanonical(t *testing.T) {
 	if len(Keys(&event.Event{})) != 0 {
 		t.Error("a call from nothing")
 	}
-	if !strings.HasPrefix(string(what(&event.Tool{Name: "X", Input: []byte(`{"a":1}`)})), "X") {
+	if !strings.HasPrefix(string(callText(&event.Tool{Name: "X", Input: []byte(`{"a":1}`)})), "X") {
 		t.Error("what")
 	}
 }

@@ -36,14 +36,25 @@ func Keys(ev *event.Event) []Key {
 		return nil
 	}
 	w := WorkerOf(ev)
-	keys := []Key{digest(w, "does", what(t))}
+	keys := []Key{digestKey(w, "does", callText(t))}
 	if t.CallID != "" {
-		keys = append(keys, digest(w, "call", t.CallID))
+		keys = append(keys, digestKey(w, "call", t.CallID))
 	}
 	return keys
 }
 
-func digest(w Worker, parts ...string) Key {
+// RepeatKey names a call together with the kind of event that tells of it, for
+// agents that tell of one call twice. It is "" for a call without a number:
+// such calls cannot be told apart.
+func RepeatKey(ev *event.Event) Key {
+	t := ev.Tool
+	if t == nil || t.CallID == "" {
+		return ""
+	}
+	return digestKey(WorkerOf(ev), "once", string(ev.Kind), t.CallID, callText(t), Beside(t))
+}
+
+func digestKey(w Worker, parts ...string) Key {
 	h := sha256.New()
 	for _, s := range append([]string{w.Agent, w.Session, w.Sub}, parts...) {
 		h.Write([]byte(s))
@@ -52,9 +63,9 @@ func digest(w Worker, parts ...string) Key {
 	return Key(hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// what a call does. Of a shell's input only the commands count: the same call
+// callText is what a call does. Of a shell's input only the commands count: the same call
 // comes with a comment at one event and without at another.
-func what(t *event.Tool) string {
+func callText(t *event.Tool) string {
 	if t.Kind == event.Shell && len(t.Commands) > 0 {
 		return "shell\x00" + strings.Join(t.Commands, "\x00")
 	}

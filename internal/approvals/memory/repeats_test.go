@@ -1,4 +1,4 @@
-package policy
+package memory
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-func TestOnceTellsCallsApart(t *testing.T) {
+func TestRepeatsTellCallsApart(t *testing.T) {
 	call := func(kind event.Kind, session, id, command string) *event.Event {
 		return &event.Event{Agent: "a", Session: session, Kind: kind, Tool: &event.Tool{
 			Name: "Bash", Kind: event.Shell, CallID: id, Commands: []string{command}, Input: []byte(`{"command":"` + command + `"}`)}}
 	}
-	var once Once
+	var once Repeats
 	for _, c := range []struct {
 		ev   *event.Event
 		want bool
@@ -30,14 +30,14 @@ func TestOnceTellsCallsApart(t *testing.T) {
 		if got := once.Knows(c.ev); got != c.want {
 			t.Errorf("looked at: %+v: %v", c.ev.Tool, got)
 		}
-		if got := once.Again(c.ev); got != c.want {
+		if got := once.Remember(c.ev); got != c.want {
 			t.Errorf("%+v: %v", c.ev.Tool, got)
 		}
 	}
-	for i := range 3 * keepServed {
-		once.Again(call(event.ToolBefore, "s", fmt.Sprint(i), "x"))
+	for i := range 3 * keepAnswers {
+		once.Remember(call(event.ToolBefore, "s", fmt.Sprint(i), "x"))
 	}
-	if len(once.known) > keepServed || len(once.order) > keepServed {
+	if len(once.known) > keepAnswers || len(once.order) > keepAnswers {
 		t.Errorf("%d calls are kept", len(once.known))
 	}
 }

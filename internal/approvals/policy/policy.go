@@ -1,4 +1,4 @@
-// Package gate says whether a person must decide about an event, what they may
+// Package policy says whether a person must decide about an event, what they may
 // choose, and whether a standing grant answers in their place.
 //
 // Contract: everything here is pure. What an agent can be answered with is the
@@ -76,24 +76,24 @@ func Look(c Case) (Need, bool) {
 		return Need{}, false // nothing could be shown
 	}
 	if c.So.Verdict == event.Ask {
-		return asked(c)
+		return hookAsks(c)
 	}
 	if c.So.Verdict == event.Allow || c.So.Allowed {
 		return Need{}, false // a hook approved it already
 	}
-	need, ok := native(c)
+	need, ok := agentAsks(c)
 	if !ok || !c.Chosen && !c.Spec.Proven() {
 		return Need{}, false
 	}
 	if ev.Truncated {
-		need.unseen()
+		need.refuseOnly()
 	}
 	return need, len(need.Choices)+len(need.Plans) > 0
 }
 
-// native is what the agent itself asks for, or what the user chose to be asked
+// agentAsks is what the agent itself asks for, or what the user chose to be asked
 // about before it runs.
-func native(c Case) (Need, bool) {
+func agentAsks(c Case) (Need, bool) {
 	point := c.Feed.At(c.Event.Native).For(c.Event)
 	if point == nil {
 		return Need{}, false
@@ -106,7 +106,7 @@ func native(c Case) (Need, bool) {
 	switch kind {
 	case Question:
 		need.Choices = slices.Clone(point.Question)
-		if !answerable(c.Event.Questions) {
+		if !canAnswer(c.Event.Questions) {
 			need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAnswer })
 		}
 	case Plan:
@@ -128,35 +128,44 @@ func native(c Case) (Need, bool) {
 	case kind != Permission && point.Sole:
 		want = Permissions
 	}
-	return need, rank(c.Level) >= rank(want)
+	return need, levelRank(c.Level) >= levelRank(want)
 }
 
-// answerable: every question that must be answered can be.
-func answerable(list []event.Inquiry) bool {
+// canAnswer reports whether every question that must be answered can be.
+func canAnswer(list []event.Inquiry) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
-// asked is what a hook or guard wants a person to look at. It can be put to one
+// hookAsks is what a hook or guard wants a person to look at. It can be put to one
 // wherever the agent takes a refusal: a yes is then an approval where the agent
 // carries one, else no objection.
-func asked(c Case) (Need, bool) {
+func hookAsks(c Case) (Need, bool) {
 	if !c.Event.Kind.Guarded() || !c.Carries.Deny {
 		return Need{}, false
 	}
-	need := Need{Kind: Permission, Asked: c.So.By, Why: c.So.Reason, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
+	need := Need{Kind: Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
 	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil && slices.Contains(point.Permission, event.ChooseOnce) {
-		need.Choices = slices.Clone(point.Permission)
+		need.Choices = point.Permission
 	}
-	// A hook asks about this call; a blanket yes would answer what it did not ask.
-	need.Choices = slices.DeleteFunc(need.Choices, func(c event.Choice) bool { return c == event.ChooseAll || c == event.ChooseBypass })
+	need = need.AskedBy(c.So.By, c.So.Reason)
 	if c.Event.Truncated {
-		need.unseen()
+		need.refuseOnly()
 	}
 	return need, true
 }
 
-// unseen leaves only the refusal.
-func (n *Need) unseen() {
+// AskedBy is the need when a hook asks about the call. A blanket yes would
+// answer what the hook did not ask.
+func (n Need) AskedBy(hook, why string) Need {
+	n.Asked, n.Why = hook, why
+	n.Choices = slices.DeleteFunc(slices.Clone(n.Choices), func(c event.Choice) bool {
+		return c == event.ChooseAll || c == event.ChooseBypass
+	})
+	return n
+}
+
+// refuseOnly leaves only the refusal: nobody can know what a yes would mean.
+func (n *Need) refuseOnly() {
 	n.Unseen = true
 	n.Plans = slices.DeleteFunc(n.Plans, func(m event.PlanMode) bool { return m != event.PlanReject })
 	n.Choices = slices.DeleteFunc(n.Choices, func(c event.Choice) bool { return c != event.ChooseDeny })
@@ -200,10 +209,10 @@ func SideEffecting(t *event.Tool) bool {
 	return true
 }
 
-func rank(l Level) int { return slices.Index(Levels(), l) }
+func levelRank(l Level) int { return slices.Index(Levels(), l) }
 
 // Offers reports whether a choice is among those a person has.
 func (n *Need) Offers(choice event.Choice) bool { return slices.Contains(n.Choices, choice) }
 
 // Tighter reports whether a makes more of an agent's doing a request than b.
-func Tighter(a, b Level) bool { return rank(a) > rank(b) }
+func Tighter(a, b Level) bool { return levelRank(a) > levelRank(b) }

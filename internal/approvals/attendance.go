@@ -1,0 +1,34 @@
+package approvals
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// attendance knows whether anybody could answer.
+type attendance struct {
+	surfaces  atomic.Int32 // streams of requests that somebody looks at
+	sinks     atomic.Int32 // ways by which a program tells a person elsewhere
+	away      *awayFlag
+	watchers  *watchers
+	pushWorks func() bool // the user's own command tells them of requests
+}
+
+// someone reports whether anybody could answer: somebody looks at the requests,
+// is told of them where they are, or said that they went away and want them
+// kept.
+func (a *attendance) someone() bool {
+	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks()
+}
+
+func (a *attendance) isAway() bool { return a.away.now.Load() != nil }
+
+// expect is someone, and waits for those who followed the hub before this one
+// and are not back yet, no longer than limit.
+func (a *attendance) expect(ctx context.Context, limit time.Duration) bool {
+	if !a.someone() {
+		a.watchers.await(ctx, limit)
+	}
+	return a.someone()
+}

@@ -1,0 +1,44 @@
+package approvals
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Info is what status says about requests.
+func (s *Service) Info() wire.FeedInfo {
+	return wire.FeedInfo{Waiting: s.queue.Waiting(), Someone: s.attendance.someone(), Away: s.attendance.isAway()}
+}
+
+// Someone reports whether a person could answer now.
+func (s *Service) Someone() bool { return s.attendance.someone() }
+
+// SetGrace changes how long those who follow requests may be gone before they
+// count as gone.
+func (s *Service) SetGrace(span time.Duration) { s.attendance.watchers.setGrace(span) }
+
+// AddSink counts one more or one less way by which a person hears of requests
+// who runs the hub inside their own program. The setting feed.push is another.
+func (s *Service) AddSink(change int32) { s.attendance.sinks.Add(change) }
+
+// Following is how many streams of requests somebody looks at who may answer.
+func (s *Service) Following() int { return int(s.attendance.surfaces.Load()) }
+
+// Pushed is how many requests wait that programs pushed.
+func (s *Service) Pushed() int { return s.queue.Pushed() }
+
+// Request gives what a pending request was opened with.
+func (s *Service) Request(id string) (queue.Request, bool) { return s.queue.Request(id) }
+
+// RequestByKey is the id of the request that a program knows by a key of its
+// own; none when several wait under it.
+func (s *Service) RequestByKey(key string) (string, bool) { return s.queue.ByKey(key) }
+
+// RequestKey is the key that a program knows a request by; "" for none.
+func (s *Service) RequestKey(id string) string { return s.queue.KeyOf(id) }
+
+// AddGrant adds a standing yes.
+func (s *Service) AddGrant(g policy.Grant) (policy.Grant, error) { return s.grants.Add(g) }

@@ -1,0 +1,45 @@
+package approvals
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+)
+
+// New opens what lasts and begins with no requests.
+func New(o Options) *Service {
+	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewBook(o.Dirs.State)}
+	s.crowding = &crowding{problems: o.Problems, queue: s.queue, reported: map[crowd]bool{}}
+	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
+	s.attendance = &attendance{
+		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o), pushWorks: s.push.works,
+	}
+	s.push.someone = s.attendance.someone
+	var err error
+	if s.grants, err = ledger.OpenGrants(o.Dirs.State); err != nil {
+		o.Problems.Raise("grants", "standing grants do not count: "+err.Error(),
+			"`hookmux allow list` shows what counts; grant it again where you want it")
+	}
+	if s.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
+		o.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
+	}
+	return s
+}
+
+// Run tells a person elsewhere of requests until ctx ends.
+func (s *Service) Run(ctx context.Context) { s.push.follow(ctx) }
+
+// EndRequests lets everybody go who waits, once those who were answered have
+// passed it on.
+func (s *Service) EndRequests() {
+	s.queue.Close()
+	for end := time.Now().Add(time.Second); s.queue.Handing() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// Close ends the record of decisions.
+func (s *Service) Close() { s.decisions.Close() }

@@ -1,0 +1,111 @@
+// Package approvals lets a grant or a person decide where one must.
+//
+// The pipeline calls [Service.Decide] after guards and hooks: the policy says
+// whether a person must be asked, a standing grant may answer in their place,
+// else a request is put into the queue and the agent is held while somebody
+// could answer. A person's reply comes in through [Service.Reply]; it is on
+// record in the ledger before the agent hears it.
+//
+// decide.go is the agent's side, reply.go the person's. The parts below them:
+// policy (pure: must a person decide?), queue (requests that wait), ledger
+// (grants, PIN, decisions on disk), memory (which calls were asked about).
+package approvals
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/memory"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Settings is what the user chose, for the place an event comes from.
+type Settings interface {
+	// ApprovalLevel is how much of an agent's doing becomes a request, and
+	// whether the user said so.
+	ApprovalLevel(ev *event.Event) (level policy.Level, chosen bool)
+	// HoldTime is how long an agent is held whose own prompt cannot be used
+	// meanwhile.
+	HoldTime(ev *event.Event) time.Duration
+	// ProjectOf is the project with hooks of its own that a folder is in.
+	ProjectOf(folder string) string
+	// RepositoryOf is ProjectOf, else the repository the folder is in.
+	RepositoryOf(folder string) string
+	// PushCommand tells a person elsewhere of each request; "" for none.
+	PushCommand() string
+	// KeepOwnEvents is how long the journal keeps events of hookmux itself.
+	KeepOwnEvents() time.Duration
+}
+
+// Recorder writes events down and knows those of earlier hubs.
+type Recorder interface {
+	// WakeJournal has what was recorded stored soon: somebody wants to see it.
+	WakeJournal()
+	// RecordOwn records an event of hookmux itself.
+	RecordOwn(name, id string, at time.Time, payload any)
+	// PastRequests reads requests and grants since a moment, the newest first.
+	PastRequests(ctx context.Context, since time.Time, limit int, each func(PastRequest)) error
+}
+
+// PastRequest is an event that a grant or a person decided about, as the
+// journal knows it.
+type PastRequest struct {
+	ID      string // of the event
+	Time    time.Time
+	By      string // who decided
+	Outcome wire.Outcome
+	Event   func() event.Event // reads the event
+}
+
+// Sessions knows what the agents are doing.
+type Sessions interface {
+	// ApplyWaiting takes in that a call waits for a person, or waits no more.
+	ApplyWaiting(ev *event.Event, waits bool)
+	// List gives the sessions; with all, also those that ended.
+	List(all bool) []wire.Session
+}
+
+// Options is what a service is made of.
+type Options struct {
+	services.Deps
+	Settings Settings
+	Recorder Recorder
+	Sessions Sessions
+	// MayAnswer reports whether a process may answer requests, and why not.
+	MayAnswer func(peer proc.Cred) (ok bool, why string)
+	// FocusPane brings the pane of a session forward, and reports whether
+	// anybody looks at that terminal.
+	FocusPane func(ctx context.Context, one *wire.Session) (attached bool, err error)
+	// Stopping reports whether the hub stops: those who hang up then come back.
+	Stopping func() bool
+	// Context ends when the hub does.
+	Context context.Context
+	// Started is when the hub began.
+	Started time.Time
+}
+
+// Service holds the requests for a person, with everything a person decided
+// that lasts.
+type Service struct {
+	Options
+	queue     *queue.Table
+	answered  memory.Answers
+	repeats   memory.Repeats
+	notes     memory.Notes
+	grants    *ledger.Grants
+	decisions *ledger.Book
+	pin       *ledger.PIN
+
+	attendance *attendance
+	crowding   *crowding
+	push       *pushCommand
+}
+
+// methods are what programs can ask approvals for.
+type methods struct{ *Service }

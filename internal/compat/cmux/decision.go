@@ -1,0 +1,55 @@
+package cmux
+
+import (
+	"cmp"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+)
+
+// decisionWords is an answer in cmux's words; nil when there is none.
+func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
+	if d.Verdict != event.Allow && d.Verdict != event.Deny && !d.Allowed {
+		return nil
+	}
+	out := map[string]any{}
+	switch kind {
+	case policy.Plan:
+		out["kind"] = "exit_plan"
+		mode := "manual"
+		if d.Verdict == event.Deny {
+			mode = "deny"
+		} else if d.Answer != nil && d.Answer.Plan == event.PlanAuto {
+			mode = "autoAccept"
+		}
+		out["mode"] = mode
+		if d.Answer != nil && d.Answer.Feedback != "" {
+			out["feedback"] = d.Answer.Feedback
+		}
+	case policy.Question:
+		if d.Verdict == event.Deny || d.Answer == nil {
+			return nil // the agent's own dialog takes over
+		}
+		out["kind"] = "question"
+		selections, keyed := []string{}, map[string]string{}
+		for _, a := range d.Answer.Answers {
+			selections = append(selections, a.Words())
+			keyed[cmp.Or(a.ID, a.Question)] = a.Words()
+		}
+		out["selections"], out["answers"] = selections, keyed
+	default:
+		out["kind"] = "permission"
+		mode := string(event.ChooseOnce)
+		if d.Verdict == event.Deny {
+			mode = string(event.ChooseDeny)
+			out["reason"] = d.Reason
+		} else if d.Answer != nil && d.Answer.Choice != "" {
+			mode = string(d.Answer.Choice)
+		}
+		out["mode"] = mode
+	}
+	if d.By != "" {
+		out["by"] = d.By
+	}
+	return out
+}
