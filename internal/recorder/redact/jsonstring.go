@@ -63,7 +63,7 @@ scan:
 	w.pos = i + 1
 	if !unsure && i-start >= wordMin {
 		_, unsure = nextInWords(src[start:i], 0, w.mem, true)
-		unsure = unsure || indexPasswordWord(src[start:i]) >= 0
+		unsure = unsure || hasPasswordWord(src[start:i])
 	}
 	if !unsure && !broken && i-start <= w.limit {
 		return true

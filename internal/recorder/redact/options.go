@@ -27,7 +27,7 @@ type option struct {
 }
 
 // commandReach bounds how far before an option its program is looked for.
-const commandReach = 400
+const commandReach = 300
 
 // optionCandidate is the cheap look at the dash s[i]: is it the beginning of an
 // option that some program before it takes a secret with?

@@ -82,6 +82,9 @@ func TestHostileInputStaysLinear(t *testing.T) {
 		"token=", "TOKEN=$", "A_KEY=${", "token:'", `token:"x y`, "http://a", "http://a:b", "sk-a-", "eyJ", "eyJa.", "-", "--token ",
 		"-----BEGIN " + "PRIVATE KEY-----\"", "-----END " + "PRIVATE KEY-----", "AKIA", "Bearer ", "password: ", "\\", "\\\"", "A_KEY=\\",
 		"Authorization: ", "Authorization:", "Cookie: ", "Cookie:", "--token=", "[redacted:", "xoxb-", "ghp_", ":AA", "1", "SG.", "token: a", "password=\"",
+		"curl -u ", "mysql -p", " -p", "password ", "password is a1 ", "x</password>", "| chpasswd ", "setenv A_TOKEN ", "A_TOKEN\", \"",
+		"name: A_TOKEN value: ", "value=", "cGFzc3dvcmQ9aHVudGVyMmhvcnNl ", "token a1B2c3D4e5F6g7H8 ", "atlasv1.", "BasicAuth(", "?sig=",
+		"password: |\n ", "token: str = ", "-token ", "PASSW", "login password ", "Authorization: Digest a=\"",
 	} {
 		s := strings.Repeat(unit, (128<<10)/len(unit))
 		Text(s)

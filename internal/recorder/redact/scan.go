@@ -169,36 +169,34 @@ const (
 // nextPasswordWord finds the first secret that follows the word "password".
 func nextPasswordWord(s string, from int) (span, bool) {
 	s = s[from:]
-	for at := 0; ; at++ {
-		i := indexPasswordWord(s[at:])
-		if i < 0 {
-			return span{}, false
-		}
-		at += i
+	lower, upper := indexAfter(s, 0, 'w', "ss"), indexAfter(s, 0, 'W', "SS")
+	for lower < len(s) || upper < len(s) {
+		at := min(lower, upper)
 		if sp, ok := matchPasswordWord(s, at); ok && sp.end > sp.start {
 			return span{sp.start + from, sp.end + from, sp.kind}, true
 		}
+		if at == lower {
+			lower = indexAfter(s, at+1, 'w', "ss")
+		} else {
+			upper = indexAfter(s, at+1, 'W', "SS")
+		}
 	}
+	return span{}, false
 }
 
-// indexPasswordWord returns the place of the first w of a word "password", in
-// small or capital letters, -1 if there is none. The w is its rarest letter.
-func indexPasswordWord(s string) int {
-	lower := indexAfterSS(s, 'w', "ss")
-	if lower >= 0 {
-		s = s[:lower] // so that the whole stays linear
-	}
-	if upper := indexAfterSS(s, 'W', "SS"); upper >= 0 {
-		return upper
-	}
-	return lower
+// hasPasswordWord tells whether nextPasswordWord has anything to look at. The w
+// is the rarest letter of the word.
+func hasPasswordWord(s string) bool {
+	return indexAfter(s, 0, 'w', "ss") < len(s) || indexAfter(s, 0, 'W', "SS") < len(s)
 }
 
-func indexAfterSS(s string, letter byte, before string) int {
-	for at := 0; ; at++ {
+// indexAfter returns the first place at or behind at where letter follows before,
+// len(s) if there is none.
+func indexAfter(s string, at int, letter byte, before string) int {
+	for ; ; at++ {
 		i := strings.IndexByte(s[at:], letter)
 		if i < 0 {
-			return -1
+			return len(s)
 		}
 		at += i
 		if at >= 4 && s[at-2:at] == before {
