@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -158,17 +159,30 @@ func (c *Client) Info(ctx context.Context) (*Info, error) {
 }
 
 // Query reads stored events, oldest first, a page at a time, until the filter
-// is exhausted or each returns false. Limit 0 means all; with Newest it is one
-// page of the last ones, which the hub bounds at 1000.
+// is exhausted or each returns false. Limit 0 means all. With Newest it is the
+// last Limit events, also oldest first.
 func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(Entry) bool) error {
+	if params.Newest {
+		page, start, err := c.findNewest(ctx, params)
+		if err != nil {
+			return err
+		}
+		if start == "" {
+			for _, entry := range page {
+				if !each(entry) {
+					return nil
+				}
+			}
+			return nil
+		}
+		params.Newest, params.After = false, start
+	}
 	left := params.Limit
 	for {
 		page := params
-		if !params.Newest {
-			page.Limit = pageSize
-			if left > 0 {
-				page.Limit = min(left, pageSize)
-			}
+		page.Limit = pageSize
+		if left > 0 {
+			page.Limit = min(left, pageSize)
 		}
 		var result wire.QueryResult
 		if err := c.Call(ctx, wire.MethodQuery, page, &result); err != nil {
@@ -184,10 +198,46 @@ func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(E
 				return nil
 			}
 		}
-		if result.Next == "" || result.Next == params.After || params.Newest {
+		if result.Next == "" || result.Next == params.After {
 			return nil
 		}
 		params.After = result.Next
+	}
+}
+
+// findNewest reads the last events. When they are one page, it returns them.
+// When they are more, it goes back page by page, keeps none of them, and returns
+// the cursor behind which they begin: a journal does not fit into memory.
+func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page []Entry, start string, err error) {
+	left := params.Limit
+	for {
+		if params.Limit = left; left > wire.MaxQueryPage {
+			params.Limit = wire.MaxQueryPage
+		}
+		var result wire.QueryResult
+		if err := c.Call(ctx, wire.MethodQuery, params, &result); err != nil {
+			return nil, "", err
+		}
+		if len(result.Entries) > 0 {
+			first, err := strconv.ParseInt(result.Entries[0].Cursor, 10, 64)
+			if err != nil {
+				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is no number", result.Entries[0].Cursor)
+			}
+			start = strconv.FormatInt(first-1, 10)
+		}
+		if params.Before == "" {
+			page = result.Entries
+		} else {
+			page = nil
+		}
+		left -= len(result.Entries)
+		if result.Next == "" || left <= 0 || result.Next == params.Before {
+			if params.Before == "" {
+				return page, "", nil
+			}
+			return nil, start, nil
+		}
+		params.Before = result.Next
 	}
 }
 

@@ -235,6 +235,20 @@ func pages(n int) func(wire.Request, net.Conn) {
 		from := 0
 		fmt.Sscan(q.After, &from)
 		var page wire.QueryResult
+		if q.Newest {
+			end := n + 1
+			fmt.Sscan(q.Before, &end)
+			first := max(1, end-min(3, q.Limit))
+			for i := first; i < end; i++ {
+				page.Entries = append(page.Entries, wire.Entry{Cursor: fmt.Sprint(i), Event: json.RawMessage(`{}`)})
+			}
+			if first > 1 {
+				page.Next = fmt.Sprint(first)
+			}
+			b, _ := json.Marshal(page)
+			result(string(b))(r, conn)
+			return
+		}
 		for i := from + 1; i <= n && len(page.Entries) < 3 && len(page.Entries) < q.Limit; i++ {
 			page.Entries = append(page.Entries, wire.Entry{Cursor: fmt.Sprint(i), Event: json.RawMessage(`{}`)})
 			if i < n {
@@ -273,7 +287,12 @@ func TestQuery(t *testing.T) {
 		{QueryParams{Limit: 5}, "", "1 2 3 4 5"},
 		{QueryParams{Limit: 50}, "", "1 2 3 4 5 6 7 8"},
 		{QueryParams{}, "4", "1 2 3 4"},
-		{QueryParams{Newest: true, Limit: 50}, "", "1 2 3"},
+		{QueryParams{Newest: true, Limit: 2}, "", "7 8"},
+		{QueryParams{Newest: true, Limit: 3}, "", "6 7 8"},
+		{QueryParams{Newest: true, Limit: 7}, "", "2 3 4 5 6 7 8"},
+		{QueryParams{Newest: true, Limit: 50}, "", "1 2 3 4 5 6 7 8"},
+		{QueryParams{Newest: true, Limit: 1000000}, "", "1 2 3 4 5 6 7 8"},
+		{QueryParams{Newest: true, Limit: 7}, "3", "2 3"},
 	} {
 		if got := read(c.q, c.stop); got != c.want {
 			t.Errorf("%+v: %s", c.q, got)
@@ -285,9 +304,9 @@ func TestQuery(t *testing.T) {
 		t.Errorf("%s", h.asked)
 	}
 	h.asked = nil
-	read(QueryParams{Limit: 900, Newest: true}, "")
-	if len(h.asked) != 1 || string(h.asked[0].Params) != `{"limit":900,"newest":true}` {
-		t.Errorf("the last 900 are one page: %s", h.asked)
+	read(QueryParams{Limit: 3, Newest: true}, "")
+	if len(h.asked) != 1 || string(h.asked[0].Params) != `{"limit":3,"newest":true}` {
+		t.Errorf("the last 3 are one page: %s", h.asked)
 	}
 }
 

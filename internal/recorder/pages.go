@@ -124,8 +124,8 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 		return wire.QueryResult{}, ErrNoJournal
 	}
 	limit := q.Limit
-	if limit <= 0 || limit > 1000 {
-		limit = 1000
+	if limit <= 0 || limit > wire.MaxQueryPage {
+		limit = wire.MaxQueryPage
 	}
 	filter := r.journalFilter(q.Filter)
 	filter.Limit, filter.Newest = limit, q.Newest
@@ -136,17 +136,25 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 		}
 		filter.After = int64(at)
 	}
+	if q.Before != "" {
+		at, err := r.Position(q.Before)
+		if err != nil {
+			return wire.QueryResult{}, err
+		}
+		filter.Before = int64(at)
+	}
 	entries, last, cut, err := r.readEntries(ctx, filter)
 	if err != nil {
 		return wire.QueryResult{}, err
 	}
 	result := wire.QueryResult{Entries: entries}
+	if len(entries) == limit || cut {
+		result.Next = last.String()
+	}
 	if q.Newest { // asked for the last ones, told in the order they happened
 		for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
 			entries[i], entries[j] = entries[j], entries[i]
 		}
-	} else if len(entries) == limit || cut {
-		result.Next = last.String()
 	}
 	if result.Entries == nil {
 		result.Entries = []wire.Entry{}

@@ -2,11 +2,13 @@ package recorder
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -173,6 +175,38 @@ func TestAnOutcomeIsStoredWithItsEvent(t *testing.T) {
 		result, err := r.Query(t.Context(), wire.QueryParams{Filter: wire.Filter{Verdict: "deny"}})
 		return err == nil && len(result.Entries) == 1 && result.Entries[0].Outcome != nil
 	})
+}
+
+// The last events come in pages too, however many are asked for.
+func TestTheLastEventsComeInPages(t *testing.T) {
+	r, start := openRecorder(t, testDeps(t))
+	start()
+	ids := numbered("page", 7)
+	record(t, r, ids...)
+	wantOnce(t, r, ids)
+	var got []string
+	q := wire.QueryParams{Limit: 3, Newest: true}
+	for range len(ids) {
+		page, err := r.Query(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cursors []string
+		for _, e := range page.Entries {
+			cursors = append(cursors, e.Cursor)
+		}
+		got = append(cursors, got...)
+		if page.Next == "" {
+			break
+		}
+		q.Before = page.Next
+	}
+	if want := []string{"1", "2", "3", "4", "5", "6", "7"}; !slices.Equal(got, want) {
+		t.Errorf("the pages hold %v, expected %v", got, want)
+	}
+	if _, err := r.Query(t.Context(), wire.QueryParams{Newest: true, Before: "x"}); !errors.Is(err, ErrCursor) {
+		t.Errorf("a bad cursor gives %v, expected %v", err, ErrCursor)
+	}
 }
 
 func filesWithText(t *testing.T, dir string) int {

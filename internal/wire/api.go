@@ -108,15 +108,20 @@ type Filter struct {
 	Until   time.Time `json:"until,omitzero"`
 }
 
+// MaxQueryPage is how many events one answer to journal.query holds at most.
+const MaxQueryPage = 1000
+
 // QueryParams asks for stored events.
 type QueryParams struct {
 	Filter
 	After  string `json:"after,omitempty"` // cursor
 	Limit  int    `json:"limit,omitempty"`
 	Newest bool   `json:"newest,omitempty"` // the last Limit instead of the first
+	Before string `json:"before,omitempty"` // cursor; with Newest, the page before the one that began there
 }
 
-// QueryResult is a page of stored events; an empty Next ends the book.
+// QueryResult is a page of stored events; an empty Next ends the book. Next is
+// the After of the following page, with Newest the Before of the earlier one.
 type QueryResult struct {
 	Entries []Entry `json:"entries"`
 	Next    string  `json:"next,omitempty"`

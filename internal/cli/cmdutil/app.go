@@ -5,7 +5,6 @@ package cmdutil
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -103,12 +103,7 @@ func (app *App) Style() text.Style {
 }
 
 // PrintJSON writes a value, indented.
-func (app *App) PrintJSON(v any) error {
-	enc := json.NewEncoder(app.Stdout)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
+func (app *App) PrintJSON(v any) error { return termsafe.WriteJSON(app.Stdout, v, true) }
 
 // Say writes a line to stdout.
 func (app *App) Say(format string, args ...any) { fmt.Fprintf(app.Stdout, format+"\n", args...) }

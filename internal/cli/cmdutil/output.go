@@ -9,7 +9,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/internal/termsafe"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // PlainValue shows a value as a person would type it.
@@ -61,8 +60,5 @@ func (app *App) Tell(notes []string) {
 
 // PrintJSONLine writes a value on one line.
 func (app *App) PrintJSONLine(v any) {
-	b, err := wire.Line(nil, v)
-	if err == nil {
-		_, _ = app.Stdout.Write(b)
-	}
+	_ = termsafe.WriteJSON(app.Stdout, v, false)
 }
