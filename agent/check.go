@@ -2,8 +2,9 @@ package agent
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
@@ -12,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-var agentName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+var agentName = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
 
 // checker collects what is wrong in one file.
 type checker struct {

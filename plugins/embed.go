@@ -14,11 +14,12 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 //go:embed line/line.js opencode/hookmux.js pi/hookmux.js pi/inner.js
@@ -115,14 +116,14 @@ func quote(s string) string {
 }
 
 var (
-	plainVersion = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
-	marker       = regexp.MustCompile(`^// hookmux plugin ([0-9A-Za-z][0-9A-Za-z.+-]*) for ([a-z0-9-]+)\r?\n`)
+	plainVersion = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]*$`)
+	marker       = lazyregexp.New(`^// hookmux plugin ([0-9A-Za-z][0-9A-Za-z.+-]*) for ([a-z0-9-]+)\r?\n`)
 )
 
 // Recognise reads the first line of a file: which agent's plugin of ours it
 // is, and of which version. It is false for everybody else's file.
 func Recognise(content []byte) (agent, version string, ours bool) {
-	m := marker.FindSubmatch(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
+	m := marker.Compiled().FindSubmatch(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")))
 	if m == nil {
 		return "", "", false
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,7 +23,12 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// runCommandLine runs the verb that the arguments name and returns the exit code.
 func runCommandLine(app *cmdutil.App) int {
+	if slices.Equal(app.Args, []string{"--version"}) || slices.Equal(app.Args, []string{"version"}) {
+		see.PrintVersion(app) // scripts ask often: no need to build all the commands
+		return cmdutil.ExitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	if len(app.Args) == 0 || app.Args[0] != "judge" { // an agent waits for that
@@ -79,12 +85,12 @@ the agent's own words.`,
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetVersionTemplate("hookmux {{.Version}}\n")
+	root.SetVersionTemplate(see.VersionLine)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cmdutil.UsageError("%v; see `%s --help`", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		agents.RunCommand(app), see.WatchCommand(app), see.LogCommand(app), guardcmd.ExplainCommand(app), see.StatusCommand(app),
+		agents.RunCommand(app), see.WatchCommand(app), see.LogCommand(app), guardcmd.ExplainCommand(app), see.StatusCommand(app), see.VersionCommand(app),
 		guardcmd.OffCommand(app), guardcmd.OnCommand(app), guardcmd.ConfigCommand(app), guardcmd.HooksCommand(app), guardcmd.GuardCommand(app),
 		guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), see.StatsCommand(app), agents.VerifyCommand(app), hubcmd.HubCommand(app),
 		agents.InstallCommand(app), agents.UninstallCommand(app), agents.DoctorCommand(app), agents.ShellInitCommand(app), manCommand(app), agents.TmuxCommand(app),

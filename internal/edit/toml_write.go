@@ -2,13 +2,14 @@ package edit
 
 import (
 	"errors"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/tailscale/hujson"
 )
 
-var bareTOML = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareTOML = lazyregexp.New(`^[A-Za-z0-9_-]+$`)
 
 func tomlKey(s string) string {
 	if bareTOML.MatchString(s) {

@@ -3,9 +3,10 @@ package edit
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/tailscale/hujson"
 )
@@ -152,7 +153,7 @@ func yamlNumber(s string) string {
 // plainYAML are strings that every reader takes for strings without quotes, but
 // for the words below. Nothing that begins with a digit is: numbers, dates and
 // base 60 differ between versions of YAML.
-var plainYAML = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+var plainYAML = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 
 var yamlWords = map[string]bool{
 	"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,

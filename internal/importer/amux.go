@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -50,7 +51,7 @@ var amuxBuiltins = map[string]string{
 	"claude.session-capture": "session-capture",
 }
 
-var amuxItself = regexp.MustCompile(`(^|[\s/;&|"'])(amux|agent-mux)\s+hooks\b`)
+var amuxItself = lazyregexp.New(`(^|[\s/;&|"'])(amux|agent-mux)\s+hooks\b`)
 
 // ImportAmux reads a hooks.json of agent-mux.
 func ImportAmux(file string, check Check) (Result, error) {

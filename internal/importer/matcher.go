@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 )
@@ -62,11 +64,11 @@ func wider(matches []*hook.Match, names func(tool string) bool) string {
 const otherNames = "other agents may name their tools differently; it matches by name only"
 
 var (
-	plainMatcher = regexp.MustCompile(`^[A-Za-z0-9_\- ,|]*$`)
+	plainMatcher = lazyregexp.New(`^[A-Za-z0-9_\- ,|]*$`)
 	// mcpPattern is the usual way to name a server's tools by expression.
-	mcpPattern = regexp.MustCompile(`^\^?mcp__[A-Za-z0-9_\-]*(\.\*|\.\+)?[A-Za-z0-9_\-]*(\.\*|\.\+)?\$?$`)
+	mcpPattern = lazyregexp.New(`^\^?mcp__[A-Za-z0-9_\-]*(\.\*|\.\+)?[A-Za-z0-9_\-]*(\.\*|\.\+)?\$?$`)
 	// globPattern is an expression that a glob can say as well.
-	globPattern = regexp.MustCompile(`^\^?([A-Za-z0-9_\- ]|\.\*|\.\+)+\$?$`)
+	globPattern = lazyregexp.New(`^\^?([A-Za-z0-9_\- ]|\.\*|\.\+)+\$?$`)
 )
 
 // translate turns a matcher of Claude Code into matches; a nil match is every
@@ -214,7 +216,7 @@ func with(list []*hook.Match, more ...*hook.Match) []*hook.Match {
 	return list
 }
 
-var ruleForm = regexp.MustCompile(`^([A-Za-z0-9_\-]+)(?:\((.*)\))?$`)
+var ruleForm = lazyregexp.New(`^([A-Za-z0-9_\-]+)(?:\((.*)\))?$`)
 
 // translateIf turns a permission rule such as Bash(git push:*) into matches, of
 // which one must hold.

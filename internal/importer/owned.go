@@ -1,10 +1,10 @@
 package importer
 
-import "regexp"
+import "github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 // claudeID is what id makes: the event, a sum of the hook, and for one of
 // several matches its label.
-var claudeID = regexp.MustCompile(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
+var claudeID = lazyregexp.New(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
 
 // Owned reports whether a registration with this id, found where this result is
 // to be stored, stems from an import like this one. False for everything when

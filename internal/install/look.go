@@ -3,10 +3,11 @@ package install
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
@@ -139,14 +140,14 @@ func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte, r *Record) {
 }
 
 var (
-	pluginEvents = regexp.MustCompile(`(?m)^const EVENTS = "([^"]*)"`)
-	pluginDenies = regexp.MustCompile(`(?m)^const UNAVAILABLE = "deny"`)
+	pluginEvents = lazyregexp.New(`(?m)^const EVENTS = "([^"]*)"`)
+	pluginDenies = lazyregexp.New(`(?m)^const UNAVAILABLE = "deny"`)
 )
 
 // chosenOf reads back what a person chose when a plugin was written.
 func chosenOf(src []byte, o plugins.Options) plugins.Options {
 	o.Deny = pluginDenies.Match(src)
-	if m := pluginEvents.FindSubmatch(src); m != nil && len(m[1]) > 0 {
+	if m := pluginEvents.Compiled().FindSubmatch(src); m != nil && len(m[1]) > 0 {
 		o.Events = strings.Split(string(m[1]), ",")
 	}
 	return o

@@ -3,7 +3,8 @@ package install
 import (
 	"os"
 	"path/filepath"
-	"regexp"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/edit"
 )
@@ -31,7 +32,7 @@ func (h *Host) written() []string {
 	return out
 }
 
-var newLink = regexp.MustCompile(`^[0-9a-f]{16}\.new$`)
+var newLink = lazyregexp.New(`^[0-9a-f]{16}\.new$`)
 
 // unfinished are files that were begun and never put in place.
 func (h *Host) unfinished() []string {

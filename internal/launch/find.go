@@ -9,10 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -193,4 +194,4 @@ func callsBack(file string) bool {
 	return runsUs.Match(head)
 }
 
-var runsUs = regexp.MustCompile(`hookmux["'}]*[ \t]+run\b`)
+var runsUs = lazyregexp.New(`hookmux["'}]*[ \t]+run\b`)

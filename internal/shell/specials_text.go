@@ -1,8 +1,9 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // Programs that have a language of their own with a way out to the shell.
@@ -66,7 +67,7 @@ func walkMakeCalls(w *walker, text string, c inherited) {
 	}
 }
 
-var makeAssign = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)\s*[:?]?:?=\s*(.*)$`)
+var makeAssign = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)\s*[:?]?:?=\s*(.*)$`)
 
 // walkMakefile reads the recipes of a makefile. Variables the text itself sets are
 // put in; others stay as shell variables, unknown.
@@ -106,7 +107,7 @@ func walkMakefile(w *walker, text string, c inherited) {
 }
 
 // $(NAME) is make's variable, not a command.
-var makeVariable = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
+var makeVariable = lazyregexp.New(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
 // debuggerText: gdb -ex 'shell text', lldb -o 'platform shell text'.
 func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
@@ -144,9 +145,9 @@ const sedAddress = `(?:\d+(?:~\d+)?|\$|/(?:[^/\\]|\\.)*/I?)`
 
 var (
 	// e text: GNU sed runs the rest of the line.
-	sedRun = regexp.MustCompile(`(?m)(?:^|[;{}])\s*` + sedAddress + `?(?:\s*,\s*[+~]?` + sedAddress + `)?\s*!?\s*e\s+(\S.*)$`)
+	sedRun = lazyregexp.New(`(?m)(?:^|[;{}])\s*` + sedAddress + `?(?:\s*,\s*[+~]?` + sedAddress + `)?\s*!?\s*e\s+(\S.*)$`)
 	// where an s command can start.
-	sedSubst = regexp.MustCompile(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
+	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
 )
 
 // sedText: the e command and the e flag of s run text.
@@ -160,7 +161,7 @@ func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 		for _, m := range sedRun.FindAllStringSubmatch(script, maxLoop) {
 			w.tryText(m[1], in)
 		}
-		for _, at := range sedSubst.FindAllStringSubmatchIndex(script, maxLoop) {
+		for _, at := range sedSubst.Compiled().FindAllStringSubmatchIndex(script, maxLoop) {
 			if text, ok := sedReplacement(script[at[2]:]); ok {
 				w.tryText(text, in)
 			}

@@ -7,11 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -113,7 +114,7 @@ func toCache(dir, key string, b *bundle) {
 }
 
 // ours are the names an engine answers itself.
-var ours = regexp.MustCompile(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
+var ours = lazyregexp.New(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
 
 // nodeModules are Node's own that may be written without node:.
 var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")

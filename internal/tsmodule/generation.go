@@ -1,18 +1,19 @@
 package tsmodule
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 var (
-	importsHooks = regexp.MustCompile(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent/hooks["']`)
-	importsPi    = regexp.MustCompile(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent["']`)
-	importsOwn   = regexp.MustCompile(`from\s+["']hookmux["']`)
-	listens      = regexp.MustCompile(`\.on\(\s*["'\x60]([a-z_]+)["'\x60]`)
-	splitSession = regexp.MustCompile(`\.on\(\s*["'\x60]session_[a-z_]+["'\x60]`)
-	oneSession   = regexp.MustCompile(`\.on\(\s*["'\x60]session["'\x60]`)
-	oldMembers   = regexp.MustCompile(`\bctx\s*\.\s*exec\s*\(|\bpi\s*\.\s*send\s*\(`)
+	importsHooks = lazyregexp.New(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent/hooks["']`)
+	importsPi    = lazyregexp.New(`from\s+["']@(mariozechner|earendil-works)/pi-coding-agent["']`)
+	importsOwn   = lazyregexp.New(`from\s+["']hookmux["']`)
+	listens      = lazyregexp.New(`\.on\(\s*["'\x60]([a-z_]+)["'\x60]`)
+	splitSession = lazyregexp.New(`\.on\(\s*["'\x60]session_[a-z_]+["'\x60]`)
+	oneSession   = lazyregexp.New(`\.on\(\s*["'\x60]session["'\x60]`)
+	oldMembers   = lazyregexp.New(`\bctx\s*\.\s*exec\s*\(|\bpi\s*\.\s*send\s*\(`)
 )
 
 // generationOf says for which of pi's interfaces a text was written. Types are
@@ -54,8 +55,8 @@ func mentioned(text string) []string {
 }
 
 var (
-	firstComment = regexp.MustCompile(`^(?:#![^\n]*\n)?\s*(?:/\*([\s\S]*?)\*/|((?:[ \t]*//[^\n]*(?:\n|$))+))`)
-	runtimeWord  = regexp.MustCompile(`(?m)\bruntime:\s*([a-z]+)`)
+	firstComment = lazyregexp.New(`^(?:#![^\n]*\n)?\s*(?:/\*([\s\S]*?)\*/|((?:[ \t]*//[^\n]*(?:\n|$))+))`)
+	runtimeWord  = lazyregexp.New(`(?m)\bruntime:\s*([a-z]+)`)
 )
 
 // runtimeOf is which runtime a file asks for in its first comment.

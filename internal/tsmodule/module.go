@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/hook"
 )
@@ -87,7 +88,7 @@ func (m *Module) Info() Info {
 	return info
 }
 
-var asksForEntries = regexp.MustCompile(`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`)
+var asksForEntries = lazyregexp.New(`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`)
 
 // Reload loads the file anew. Events under way finish with what they began
 // with. A file that does not load any more leaves nothing running: a guard

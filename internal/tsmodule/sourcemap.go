@@ -3,10 +3,11 @@ package tsmodule
 import (
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // sourceMap leads from a place in the text the engine runs to the file a
@@ -104,7 +105,7 @@ func (m *sourceMap) origin(line, column int) (file string, l, c int, ok bool) {
 	return m.sources[at.source], at.line + 1, at.origin + 1, true
 }
 
-var framePlace = regexp.MustCompile(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
+var framePlace = lazyregexp.New(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
 
 // stack rewrites an engine's stack to original places. Frames of the world
 // around the file are left out; where is the first place inside a file a

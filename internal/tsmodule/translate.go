@@ -2,7 +2,8 @@ package tsmodule
 
 import (
 	"path/filepath"
-	"regexp"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -13,17 +14,17 @@ const compilerOptions = `{"compilerOptions":{"experimentalDecorators":true}}`
 var newer = map[string]bool{"top-level-await": true}
 
 var (
-	typesOnly = regexp.MustCompile(`(?m)^\s*import\s+type\s[^;'"]*\bfrom\s*["'][^"'\n]*["']`)
+	typesOnly = lazyregexp.New(`(?m)^\s*import\s+type\s[^;'"]*\bfrom\s*["'][^"'\n]*["']`)
 	// reaches are the words without which no file gets at another one.
-	reaches = regexp.MustCompile(`\b(import|require)\b|\bexport\b[^;]*\bfrom\s*["']`)
+	reaches = lazyregexp.New(`\b(import|require)\b|\bexport\b[^;]*\bfrom\s*["']`)
 	// tellsPlace: somebody asks where his file lies.
-	tellsPlace = regexp.MustCompile(`\b(__dirname|__filename|import\.meta)\b`)
+	tellsPlace = lazyregexp.New(`\b(__dirname|__filename|import\.meta)\b`)
 )
 
 // standsAlone reports whether a file surely needs no other and does not ask
 // where it lies. Most hooks import types at the most, and those are erased.
 func standsAlone(content []byte) bool {
-	return !tellsPlace.Match(content) && !reaches.Match(typesOnly.ReplaceAll(content, nil))
+	return !tellsPlace.Match(content) && !reaches.Match(typesOnly.Compiled().ReplaceAll(content, nil))
 }
 
 // translate makes JavaScript of a file that stands alone. Bundling comes to the

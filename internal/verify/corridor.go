@@ -3,9 +3,10 @@ package verify
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -119,7 +120,7 @@ func (w *watcher) waitFor(ctx context.Context, times int, ok func(*event.Event) 
 	}
 }
 
-var tagPattern = regexp.MustCompile(`\bran-([a-z0-9][a-z0-9-]*[a-z0-9])\b`)
+var tagPattern = lazyregexp.New(`\bran-([a-z0-9][a-z0-9-]*[a-z0-9])\b`)
 
 // tagOf is the tag of the scripted command that an event is about.
 func tagOf(ev *event.Event) string {

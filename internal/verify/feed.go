@@ -241,7 +241,7 @@ func (p *elsewhere) listen() {
 // itemTag is what a request is about: the tag of a command or a form, else its
 // kind.
 func itemTag(item *wire.FeedItem) string {
-	if m := tagPattern.FindSubmatch(item.Input); m != nil {
+	if m := tagPattern.Compiled().FindSubmatch(item.Input); m != nil {
 		return string(m[1])
 	}
 	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {

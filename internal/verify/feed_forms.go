@@ -3,9 +3,10 @@ package verify
 import (
 	"context"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -37,7 +38,7 @@ const (
 	formNobody  = "form-nobody"
 )
 
-var formPattern = regexp.MustCompile(mcp.Message("((?:form|bare|link)-[a-z]+)"))
+var formPattern = lazyregexp.New(mcp.Message("((?:form|bare|link)-[a-z]+)"))
 
 func noForms(a *agent.Agent, d Driver) string {
 	switch {

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
@@ -27,7 +28,7 @@ type Mine struct {
 }
 
 // accountFile names files that hold an account more than config.
-var accountFile = regexp.MustCompile(`(?i)(auth|credential|token|oauth|secret)|^\.claude\.json$`)
+var accountFile = lazyregexp.New(`(?i)(auth|credential|token|oauth|secret)|^\.claude\.json$`)
 
 // stay is a file that is not copied.
 type stay struct{ file, why string }

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
@@ -18,13 +19,13 @@ import (
 // text: everything else stays as it is.
 
 // secretName names settings whose value stays behind.
-var secretName = regexp.MustCompile(`(?i)(api_?key|token|secret|password|passwd|credential|oauth|auth_?header|bearer|private_?key)|^key$`)
+var secretName = lazyregexp.New(`(?i)(api_?key|token|secret|password|passwd|credential|oauth|auth_?header|bearer|private_?key)|^key$`)
 
 // private names tables whose values are anything, at whatever depth.
 var private = map[string]bool{"env": true, "set": true, "headers": true}
 
 // secretFlag is an argument that is followed by a secret.
-var secretFlag = regexp.MustCompile(`(?i)^(-H|-u|--(header|user|proxy-user|pass)|--?[a-z_-]*(key|token|secret|password|passwd|credential|oauth|bearer)[a-z_-]*)$`)
+var secretFlag = lazyregexp.New(`(?i)^(-H|-u|--(header|user|proxy-user|pass)|--?[a-z_-]*(key|token|secret|password|passwd|credential|oauth|bearer)[a-z_-]*)$`)
 
 // taken names the top-level settings that come along although there is text in
 // them: those that decide whether and how hooks run.
@@ -152,12 +153,12 @@ func (c *cutting) hide(path []string, with string) {
 
 // shellSecret is what a line for a shell assigns to the name of a secret, or
 // gives to a flag for one; -u is a person's only with a colon behind the name.
-var shellSecret = regexp.MustCompile(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
+var shellSecret = lazyregexp.New(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
 
 // withoutShellSecrets leaves out what has no shape of its own and is known by
 // what stands before it. What only refers to a variable is none.
 func withoutShellSecrets(line string) string {
-	return shellSecret.ReplaceAllStringFunc(line, func(found string) string {
+	return shellSecret.Compiled().ReplaceAllStringFunc(line, func(found string) string {
 		m := shellSecret.FindStringSubmatch(found)
 		if name := strings.ToLower(m[1]); strings.Contains(name, "bypass") || strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], "[redacted:") {
 			return found

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -91,9 +93,9 @@ func told(e *Evidence) []string {
 }
 
 var (
-	hexPattern    = regexp.MustCompile(`\b[0-9a-f]{6,}\b`)
-	numberPattern = regexp.MustCompile(`[0-9]+([.,:][0-9]+)*`)
-	wordPattern   = regexp.MustCompile(`\b[A-Za-z0-9_-]*#[A-Za-z0-9_#-]*\b`)
+	hexPattern    = lazyregexp.New(`\b[0-9a-f]{6,}\b`)
+	numberPattern = lazyregexp.New(`[0-9]+([.,:][0-9]+)*`)
+	wordPattern   = lazyregexp.New(`\b[A-Za-z0-9_-]*#[A-Za-z0-9_#-]*\b`)
 )
 
 func alike(text string, e *Evidence, varies []string) string {

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -156,13 +157,13 @@ type scrubber struct {
 func newScrubber(base string) *scrubber { return &scrubber{base: base, ids: map[string]string{}} }
 
 var (
-	uuidPattern  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	timePattern  = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
-	dayPattern   = regexp.MustCompile(`20\d\d/\d\d/\d\d`)
-	callPattern  = regexp.MustCompile(`call_hmx\d+x(\d+)`)
-	millPattern  = regexp.MustCompile(`"(duration_ms|durationMs|timestamp|elapsed_time|session_duration_ms|duration|pid)":\s*[\d.]+`)
-	longPattern  = regexp.MustCompile(`\b[0-9a-f]{16,64}\b`)
-	stampPattern = regexp.MustCompile(`\b1[789]\d{11}\b`)
+	uuidPattern  = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern  = lazyregexp.New(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+	dayPattern   = lazyregexp.New(`20\d\d/\d\d/\d\d`)
+	callPattern  = lazyregexp.New(`call_hmx\d+x(\d+)`)
+	millPattern  = lazyregexp.New(`"(duration_ms|durationMs|timestamp|elapsed_time|session_duration_ms|duration|pid)":\s*[\d.]+`)
+	longPattern  = lazyregexp.New(`\b[0-9a-f]{16,64}\b`)
+	stampPattern = lazyregexp.New(`\b1[789]\d{11}\b`)
 )
 
 // json scrubs a payload; nil when it is too large or no JSON.
@@ -204,7 +205,7 @@ func (s *scrubber) text(t string) string {
 	if host, err := os.Hostname(); err == nil && len(host) > 3 {
 		t = strings.ReplaceAll(t, host, "host")
 	}
-	t = uuidPattern.ReplaceAllStringFunc(t, s.id)
+	t = uuidPattern.Compiled().ReplaceAllStringFunc(t, s.id)
 	t = timePattern.ReplaceAllString(t, "2026-01-01T00:00:00Z")
 	t = dayPattern.ReplaceAllString(t, "2026/01/01")
 	t = callPattern.ReplaceAllString(t, "call_hmx0000x$1")

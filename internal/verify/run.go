@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -303,7 +304,7 @@ func sortActs(acts []*Evidence) {
 	slices.SortStableFunc(acts, func(a, b *Evidence) int { return rank[a.Act] - rank[b.Act] })
 }
 
-var versionPattern = regexp.MustCompile(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
+var versionPattern = lazyregexp.New(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
 
 // askVersion starts the agent once, in a home of its own.
 func askVersion(ctx context.Context, s *setting) (string, error) {

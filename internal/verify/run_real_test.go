@@ -266,7 +266,7 @@ func outcomesOf(t *testing.T, st *Stage) map[string]string {
 	c := &client.Client{Socket: st.Dirs.Socket()}
 	for range 40 { // the journal is filled behind the corridor
 		err := c.Query(context.Background(), client.QueryParams{}, func(e client.Entry) bool {
-			if m := tagPattern.FindSubmatch(e.Event); m != nil && e.Outcome != nil {
+			if m := tagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
 				out[string(m[1])] += string(e.Outcome.Decision)
 			}
 			return true

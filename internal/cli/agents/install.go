@@ -8,10 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -108,7 +109,7 @@ func askOncePerAgent(ask func(*agent.Agent) string) func(*agent.Agent) string {
 	}
 }
 
-var versionNumber = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
+var versionNumber = lazyregexp.New(`\d+\.\d+(\.\d+)*`)
 
 // agentVersion asks an agent for its version; empty when it does not say.
 func agentVersion(app *cmdutil.App, a *agent.Agent) string {

@@ -2,8 +2,9 @@ package destructive
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -255,10 +256,10 @@ func containerRule(x *scope, r *shell.Run) {
 }
 
 var (
-	sqlDrop     = regexp.MustCompile(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
-	sqlDelete   = regexp.MustCompile(`(?i)\bdelete\s+from\s+["\w.` + "`" + `\[\]]+\s*(;|$)`)
-	sqlUpdate   = regexp.MustCompile(`(?i)\balter\s+table\s+\S+\s+drop\b`)
-	mongoDrop   = regexp.MustCompile(`(?i)(dropDatabase\s*\(|\.drop\s*\(|deleteMany\s*\(\s*(\{\s*\})?\s*\)|\.remove\s*\(\s*\{\s*\}\s*\))`)
+	sqlDrop     = lazyregexp.New(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
+	sqlDelete   = lazyregexp.New(`(?i)\bdelete\s+from\s+["\w.` + "`" + `\[\]]+\s*(;|$)`)
+	sqlUpdate   = lazyregexp.New(`(?i)\balter\s+table\s+\S+\s+drop\b`)
+	mongoDrop   = lazyregexp.New(`(?i)(dropDatabase\s*\(|\.drop\s*\(|deleteMany\s*\(\s*(\{\s*\})?\s*\)|\.remove\s*\(\s*\{\s*\}\s*\))`)
 	manageTasks = []string{"db:drop", "db:reset", "db:wipe", "migrate:fresh", "migrate:reset", "db:schema:load", "ecto.drop", "ecto.reset", "db:drop:all", "schema:drop", "db:purge", "db:migrate:reset", "db:truncate_all"}
 )
 

@@ -3,8 +3,9 @@ package ownfiles
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -244,7 +245,7 @@ func downloadTargets(r *shell.Run) []shell.Word {
 	return out
 }
 
-var databaseChange = regexp.MustCompile(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
+var databaseChange = lazyregexp.New(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
 
 func changesDatabase(text string) bool { return databaseChange.MatchString(text) }
 

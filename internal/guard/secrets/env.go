@@ -2,8 +2,9 @@ package secrets
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -63,7 +64,7 @@ func (x *scope) envDump(r *shell.Run) {
 
 // secretLookup are patterns that find secrets in an environment; a pattern that
 // matches everything finds them, too.
-var secretLookup = regexp.MustCompile(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|[^a-z])|auth|private|aws|openai|anthropic`)
+var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|[^a-z])|auth|private|aws|openai|anthropic`)
 
 // isFiltered: the pipe behind a dump lets only names through, or only variables
 // that were asked for by a harmless name.
@@ -106,7 +107,7 @@ func (x *scope) isFiltered(r *shell.Run, depth int) bool {
 	return false
 }
 
-var codeDumps = regexp.MustCompile(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
+var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
 
 // envInCode: python3 -c 'print(os.environ)'.
 func (x *scope) envInCode(r *shell.Run) {
@@ -165,7 +166,7 @@ func (x *scope) variableSent(r *shell.Run) {
 }
 
 // bareHost: curl takes a host without a scheme, too.
-var bareHost = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
+var bareHost = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
 
 // hostOf is the host in a word that is an address, "" for other words and for
 // hosts that only the shell knows.

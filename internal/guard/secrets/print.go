@@ -2,8 +2,9 @@ package secrets
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -82,7 +83,7 @@ func (x *scope) printsSecret(r *shell.Run) {
 	x.Report.Add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
 }
 
-var secretVariable = regexp.MustCompile(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
+var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
 
 // printsVariable: echo $TOKEN to a place where it can be read.
 func (x *scope) printsVariable(r *shell.Run) {
@@ -154,4 +155,4 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 }
 
-var secretPattern = regexp.MustCompile(`(?i)token|secret|passw|api_?key|credential`)
+var secretPattern = lazyregexp.New(`(?i)token|secret|passw|api_?key|credential`)

@@ -3,9 +3,10 @@ package trust
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/shell"
@@ -162,7 +163,7 @@ func (f *Force) scriptFirst(args []shell.Word, flags string, named bool) bool {
 }
 
 // riskyName are variables that decide which code is loaded.
-var riskyName = regexp.MustCompile(`(?:^|[^$\w{])(PATH|\w+PATH|BASH_ENV|ENV|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|(?:LD|DYLD|PYTHON|NODE|PERL5?|RUBY|GIT|JQ|CURL|RIPGREP|GREP|JAVA|npm_config)_?[A-Z0-9_a-z]*(?:OPT|OPTIONS|LIB|PRELOAD|HOME|STARTUP|DIR|PAGER|EDITOR|COMMAND|OPTS|CONFIG))(?:\+?=|\b)`)
+var riskyName = lazyregexp.New(`(?:^|[^$\w{])(PATH|\w+PATH|BASH_ENV|ENV|IFS|PS4|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|(?:LD|DYLD|PYTHON|NODE|PERL5?|RUBY|GIT|JQ|CURL|RIPGREP|GREP|JAVA|npm_config)_?[A-Z0-9_a-z]*(?:OPT|OPTIONS|LIB|PRELOAD|HOME|STARTUP|DIR|PAGER|EDITOR|COMMAND|OPTS|CONFIG))(?:\+?=|\b)`)
 
 // plainVia are wrappers that run the command behind them and load nothing.
 func plainVia(via string) bool {

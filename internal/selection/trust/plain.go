@@ -1,8 +1,9 @@
 package trust
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/internal/shell"
 )
@@ -113,7 +114,7 @@ const (
 )
 
 // sedForm are scripts without the commands that run or write anything.
-var sedForm = regexp.MustCompile(`^\s*(?:(?:` + sedAddress + `(?:,` + sedAddress + `)?\s*!?\s*)?(?:[pdqQ=hHgGxnND]|` +
+var sedForm = lazyregexp.New(`^\s*(?:(?:` + sedAddress + `(?:,` + sedAddress + `)?\s*!?\s*)?(?:[pdqQ=hHgGxnND]|` +
 	`s/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/` + sedFlags + `|` +
 	`s\|(?:[^|\\\n]|\\.)*\|(?:[^|\\\n]|\\.)*\|` + sedFlags + `|` +
 	`s#(?:[^#\\\n]|\\.)*#(?:[^#\\\n]|\\.)*#` + sedFlags + `|` +

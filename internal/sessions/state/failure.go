@@ -1,9 +1,10 @@
 package state
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -114,7 +115,7 @@ func (r *resultFacts) readError(value []byte) {
 }
 
 // exitTrailers are the lines with which agents close a command's output.
-var exitTrailers = regexp.MustCompile(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
+var exitTrailers = lazyregexp.New(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
 
 // readTrailer reads the exit code from the last lines of a command's output.
 func (r *resultFacts) readTrailer(output []byte) {
@@ -150,7 +151,7 @@ func (r *resultFacts) readTrailer(output []byte) {
 	}
 }
 
-var exitPhrase = regexp.MustCompile(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
+var exitPhrase = lazyregexp.New(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
 
 // exitCodeIn is the exit code an error names in words.
 func exitCodeIn(text string) int {

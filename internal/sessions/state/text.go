@@ -1,10 +1,11 @@
 package state
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 // everything that steers a terminal.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-var thinking = regexp.MustCompile(`(?is)<think(?:ing)?>.*?</think(?:ing)?>`)
+var thinking = lazyregexp.New(`(?is)<think(?:ing)?>.*?</think(?:ing)?>`)
 
 // Summary is an agent's last message in one line of at most 200 characters,
 // without what it thought.

@@ -23,10 +23,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
 )
@@ -81,7 +82,7 @@ var ErrOutside = errors.New("lies outside the agent's own store")
 // ErrUnknown says that nothing is known about the agent's records.
 var ErrUnknown = errors.New("no readable record is known")
 
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,200}$`)
+var sessionID = lazyregexp.New(`^[A-Za-z0-9_-]{1,200}$`)
 
 // Reader follows the records of one session.
 type Reader struct {

@@ -3,8 +3,9 @@ package model
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // geminiAPI is Gemini generateContent and streamGenerateContent.
@@ -25,7 +26,7 @@ var geminiAPI = api{
 	},
 }
 
-var geminiPath = regexp.MustCompile(`/models/([^/:]+):(streamGenerateContent|generateContent)$`)
+var geminiPath = lazyregexp.New(`/models/([^/:]+):(streamGenerateContent|generateContent)$`)
 
 type geminiContent struct {
 	Role  string       `json:"role"`

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // conversation is a request of any API, reduced to what planning needs.
@@ -65,7 +67,7 @@ func (r *reply) number(turn int) {
 	}
 }
 
-var turnInID = regexp.MustCompile(`hmx(\d{4,})x\d+`)
+var turnInID = lazyregexp.New(`hmx(\d{4,})x\d+`)
 
 type planned struct {
 	kind       string
@@ -87,11 +89,11 @@ const (
 
 // sideTask recognises requests that agents make for themselves although they
 // carry tools and the conversation: they ask for words only.
-var sideTask = regexp.MustCompile(`(?i)do not call any tools|respond with (plain )?text only|generate a (short |concise |brief )*title|context checkpoint compaction|handoff summary|create a detailed summary|write an ultra-short dashboard line|^\s*\[suggestion mode`)
+var sideTask = lazyregexp.New(`(?i)do not call any tools|respond with (plain )?text only|generate a (short |concise |brief )*title|context checkpoint compaction|handoff summary|create a detailed summary|write an ultra-short dashboard line|^\s*\[suggestion mode`)
 
 // sideSystem recognises the opening of a system prompt that makes the whole
 // request one.
-var sideSystem = regexp.MustCompile(`(?i)^.{0,60}generat(e|ing) (a|the) (short |concise |brief )*(session |conversation |thread )?title`)
+var sideSystem = lazyregexp.New(`(?i)^.{0,60}generat(e|ing) (a|the) (short |concise |brief )*(session |conversation |thread )?title`)
 
 // side reports whether a request is the agent's own business.
 func (c *conversation) side() bool {

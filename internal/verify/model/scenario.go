@@ -16,6 +16,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 // Scenario says what the model does in one run.
@@ -82,7 +84,7 @@ func Mark(name string) string {
 	return "[[play:" + name + "]]"
 }
 
-var markPattern = regexp.MustCompile(`\[\[play(?::([A-Za-z0-9_.-]+))?\]\]`)
+var markPattern = lazyregexp.New(`\[\[play(?::([A-Za-z0-9_.-]+))?\]\]`)
 
 // Call builds a ToolCall from a Go value.
 func Call(name string, input any) ToolCall {

@@ -1,0 +1,27 @@
+package see
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/version"
+)
+
+// VersionLine is what --version and version print.
+var VersionLine = "hookmux " + version.String + "\n"
+
+// PrintVersion writes the version.
+func PrintVersion(app *cmdutil.App) { fmt.Fprint(app.Stdout, VersionLine) }
+
+// VersionCommand is `hookmux version`.
+func VersionCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "The version of hookmux", Example: "  hookmux version", Args: cmdutil.ExactArgs(),
+		RunE: func(*cobra.Command, []string) error {
+			PrintVersion(app)
+			return nil
+		},
+	}
+}
