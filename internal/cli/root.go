@@ -63,7 +63,9 @@ func runCommandLine(app *cmdutil.App) int {
 	return code
 }
 
+// newRoot builds the tree of commands.
 func newRoot(app *cmdutil.App) *cobra.Command {
+	cobra.EnableCommandSorting = false // the groups have an order of their own
 	var root *cobra.Command
 	root = &cobra.Command{
 		Use:   "hookmux",
@@ -89,18 +91,18 @@ the agent's own words.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return cmdutil.UsageError("%v; see `%s --help`", err, cmd.CommandPath())
 	})
-	root.AddCommand(
-		agents.RunCommand(app), see.WatchCommand(app), see.LogCommand(app), guardcmd.ExplainCommand(app), see.StatusCommand(app), see.VersionCommand(app),
-		guardcmd.OffCommand(app), guardcmd.OnCommand(app), guardcmd.ConfigCommand(app), guardcmd.HooksCommand(app), guardcmd.GuardCommand(app),
-		guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), see.StatsCommand(app), agents.VerifyCommand(app), hubcmd.HubCommand(app),
-		agents.InstallCommand(app), agents.UninstallCommand(app), agents.DoctorCommand(app), agents.ShellInitCommand(app), manCommand(app), agents.TmuxCommand(app),
-		see.PsCommand(app), see.ShowCommand(app), see.JumpCommand(app), see.RenameCommand(app), agents.ResumeCommand(app), see.ForgetCommand(app), see.SendCommand(app),
-		answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app), answer.PlanCommand(app), answer.ReleaseCommand(app),
-		answer.AllowCommand(app), answer.AwayCommand(app), answer.BackCommand(app), guardcmd.ModuleCommand(app), hubcmd.JudgeCommand(app),
-	)
+	for _, g := range commandGroups(app) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(manCommand(app))
+	root.SetCompletionCommandGroupID(groupStart)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", Short: "Help about a command", Example: "  hookmux help guard allow",
+		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard allow",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
@@ -112,4 +114,45 @@ the agent's own words.`,
 		},
 	})
 	return root
+}
+
+// The groups of help.
+const (
+	groupStart  = "start"
+	groupSee    = "see"
+	groupAnswer = "answer"
+	groupGuard  = "guard"
+	groupFix    = "fix"
+)
+
+// commandGroup is one section of help. A command is in exactly one of them.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+func commandGroups(app *cmdutil.App) []commandGroup {
+	return []commandGroup{
+		{groupStart, "Start:", []*cobra.Command{
+			agents.RunCommand(app), agents.InstallCommand(app), agents.UninstallCommand(app),
+			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
+		}},
+		{groupSee, "See what agents do:", []*cobra.Command{
+			see.PsCommand(app), see.ShowCommand(app), see.WatchCommand(app), see.LogCommand(app), see.JumpCommand(app),
+			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app), see.StatsCommand(app),
+		}},
+		{groupAnswer, "Answer agents:", []*cobra.Command{
+			answer.FeedCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.AnswerCommand(app),
+			answer.PlanCommand(app), answer.ReleaseCommand(app), answer.AllowCommand(app), answer.AwayCommand(app),
+			answer.BackCommand(app),
+		}},
+		{groupGuard, "Guard and decide:", []*cobra.Command{
+			guardcmd.GuardCommand(app), guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
+			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
+		}},
+		{groupFix, "Find out and fix:", []*cobra.Command{
+			see.StatusCommand(app), agents.DoctorCommand(app), agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
+			hubcmd.HubCommand(app), see.VersionCommand(app), hubcmd.JudgeCommand(app),
+		}},
+	}
 }
