@@ -9,13 +9,11 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/compat/cmux"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -29,7 +27,7 @@ const _ = uint(maxTalks - 2*queue.MaxPushed)
 // newApprovals makes the service of approvals and gives it what it needs.
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
-		Deps: h.deps, Settings: h.rules, Recorder: ownEvents{h}, Sessions: h.sessions, FocusPane: focusPane,
+		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h}, Sessions: h.sessions, FocusPane: focusPane,
 		MayAnswer: h.mayAnswer, Stopping: h.stopping.Load, Context: h.ctx, Started: h.started,
 	})
 }
@@ -89,63 +87,6 @@ func (h *Hub) journal(what, id string, at time.Time, payload any) {
 	}
 	h.note(&arrival{id: id, agent: "hookmux", event: what, payload: b, at: at})
 }
-
-// The settings of approvals, as the rules know them.
-
-// ApprovalLevel is what of an agent's doing becomes a request, and whether the
-// user said so. Where two projects have a say the tighter one counts.
-func (r *rules) ApprovalLevel(ev *event.Event) (policy.Level, bool) {
-	key := r.gateKey(ev.Agent)
-	level, chosen := policy.Off, false
-	for i, s := range r.view(r.placesOf(ev)).settings {
-		if s == nil {
-			continue
-		}
-		e, _ := s.Get(key)
-		word, _ := e.Value.(string)
-		if one := policy.Level(word); i == 0 || policy.Tighter(one, level) {
-			level, chosen = one, !e.Default
-		}
-	}
-	return level, chosen
-}
-
-// gateKey is the setting that counts for an agent. There are as many as the
-// catalogue has agents, and each is asked for at every call.
-func (r *rules) gateKey(agent string) string {
-	if key, ok := r.gateKeys.Load(agent); ok {
-		return key.(string)
-	}
-	key := config.Gate
-	if _, ok := config.Find(config.Gate + "." + agent); ok {
-		key += "." + agent
-	}
-	if _, known := r.deps.Catalogue.Agent(agent); known {
-		r.gateKeys.Store(agent, key)
-	}
-	return key
-}
-
-// HoldTime is how long an agent is held whose own prompt cannot be used
-// meanwhile.
-func (r *rules) HoldTime(ev *event.Event) time.Duration {
-	if s := r.view(r.placesOf(ev)).settings[0]; s != nil {
-		return s.Span(config.FeedWait)
-	}
-	return 2 * time.Minute
-}
-
-// ProjectOf is the project with hooks of its own that a folder is in.
-func (r *rules) ProjectOf(folder string) string { return r.projectOf(folder) }
-
-// RepositoryOf is ProjectOf, else the repository the folder is in.
-func (r *rules) RepositoryOf(folder string) string { return r.repositoryOf(folder) }
-
-// PushCommand tells a person elsewhere of each request.
-func (r *rules) PushCommand() string { return r.config.Settings().Choice(config.FeedPush) }
-
-// KeepOwnEvents is how long the journal keeps events of hookmux itself.
-func (r *rules) KeepOwnEvents() time.Duration { return r.config.Settings().Keep("hookmux") }
 
 // askPerson lets a grant or a person decide where one must.
 func (h *Hub) askPerson(ctx context.Context, in *arrival, p *passage) {

@@ -171,14 +171,14 @@ func (h *Hub) take(in *arrival, p *passage) {
 // apply is where the status of the session follows the event.
 func (h *Hub) apply(in *arrival, p *passage) {
 	h.rounds.apply(&p.ev)
-	h.rules.began(&p.ev)
+	h.selection.NoteSession(&p.ev)
 	h.sessions.Apply(&p.ev, in.seq)
 	h.approvals.Observe(&p.ev)
 }
 
 // ask runs the hooks that are meant for the event.
 func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
-	if h.isOff() {
+	if h.selection.Off.IsOff() {
 		p.neutral = switchedOff
 		return
 	}
@@ -207,7 +207,7 @@ func (h *Hub) ask(ctx context.Context, in *arrival, p *passage) {
 
 // summon finds the hooks that are meant for the event.
 func (h *Hub) summon(in *arrival, p *passage) {
-	p.entries, p.project, p.ev.Projects = h.rules.forEvent(&p.ev, p.busy)
+	p.entries, p.project, p.ev.Projects = h.selection.ForEvent(&p.ev, p.busy)
 	p.entries = h.modules.WithLaunches(host.Call{
 		Event: &p.ev, Carries: p.carries, Agent: host.Process{PID: p.caller.pid, Start: p.caller.start}, PeerPID: in.peer.PID,
 	}, p.entries)

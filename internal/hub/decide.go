@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -25,7 +26,7 @@ import (
 // deadline end it.
 func (h *Hub) decide(ctx context.Context, in *arrival, p *passage, call hook.Call) hook.Outcome {
 	if in.dry != nil {
-		return h.dispatch.Decide(context.WithValue(ctx, dryRun{}, true), call, ownGuards(p.entries))
+		return h.dispatch.Decide(selection.DryRun(ctx), call, ownGuards(p.entries))
 	}
 	if onlyBuiltin(p.entries, p.ev.Kind) {
 		return h.dispatch.Decide(ctx, call, p.entries)

@@ -84,7 +84,7 @@ func (h *Hub) remark(p *passage, said string, dry *rehearsal) {
 	if p.ev.Native != said && p.ev.Malformed == "" {
 		dry.says("the payload says that it is " + p.ev.Native + ", and that counts")
 	}
-	if h.isOff() {
+	if h.selection.Off.IsOff() {
 		dry.says("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
 	}
 }

@@ -89,11 +89,8 @@ func TestExplainDoesNotBeginASession(t *testing.T) {
 	w := open(t)
 	r := hubtest.ToolBefore("claude", "new", w.Base, "ls")
 	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, nil)
-	key := sessionKey{"claude", "new"}
 	began := func() bool {
-		w.h.rules.mu.Lock()
-		defer w.h.rules.mu.Unlock()
-		_, ok := w.h.rules.sessions[key]
+		_, ok := w.h.selection.StartProject("claude", "new")
 		return ok
 	}
 	if began() {

@@ -31,6 +31,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
@@ -66,7 +67,7 @@ type Hub struct {
 	person    bool
 	judge     *authority.Judge
 	callers   *callers
-	rules     *rules
+	selection *selection.Service
 	marks     *marks
 	recorder  *recorder.Recorder
 	rounds    *rounds
@@ -79,7 +80,6 @@ type Hub struct {
 	long      map[string]longMethod
 	approvals *approvals.Service
 	modules   *host.Service
-	off       atomic.Pointer[offState]
 	seen      seenAgents
 	sessions  *sessions.Service
 	dispatch  hook.Dispatcher
@@ -141,18 +141,18 @@ func New(o Options) (*Hub, error) {
 	h.callers = newCallers(h.judge)
 	h.marks = newMarks(h.deps.Dirs.State)
 	h.modules = h.newModules()
-	h.rules = newRules(h, o.Extra, o.Environment)
+	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.dispatch = hook.Dispatcher{Change: h.deps.Catalogue.WithInput}
 	h.rpc, h.long = h.methods(), h.longMethods()
+	addMethods(h.rpc, h.selection.Methods())
 	addMethods(h.rpc, h.modules.Methods())
-	h.loadOff()
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Settings: h.rules.config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: mux0.TerminalReport,
+		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: mux0.TerminalReport,
 	})
 	addMethods(h.rpc, h.sessions.Methods())
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.streams.stored, Late: h.sessions.ApplyLate,
-		Retention: h.rules.retention,
+		Retention: h.retention,
 	})
 	h.approvals = h.newApprovals()
 	addMethods(h.rpc, h.approvals.Methods())
@@ -229,7 +229,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	go func() { defer close(drained); h.recorder.Run(h.ctx) }()
 	go h.conns.sweep(h.ctx)
 	go h.sessions.Run()
-	go h.rules.view(places{}) // TypeScript hooks are warm before the first event
+	go h.selection.Refresh("") // TypeScript hooks are warm before the first event
 	go h.approvals.Run(h.ctx)
 	served := make(chan struct{})
 	go func() { defer close(served); h.serve() }()
@@ -270,7 +270,7 @@ func (h *Hub) shutDown(served, drained chan struct{}) {
 			h.deps.Log.Warn(what + " that do not end were left behind")
 		}
 	}
-	if err := h.rules.handlers.Processes.Wait(ending); err != nil {
+	if err := h.selection.WaitForHandlers(ending); err != nil {
 		h.deps.Log.Warn("handlers still running were left behind", "error", err)
 	}
 	h.modules.Close() // what they did is written down yet

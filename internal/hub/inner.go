@@ -18,11 +18,11 @@ import (
 
 // innerHooks are the hooks that count for an inner event, and its project.
 func (h *Hub) innerHooks(ev *event.Event, who caller, busy map[string]bool, peer proc.Cred) ([]*hook.Entry, string) {
-	if h.isOff() || ev.Nested {
+	if h.selection.Off.IsOff() || ev.Nested {
 		return nil, ""
 	}
 	ev.Kind = event.Other // the same name may be a kind's elsewhere
-	entries, project, roots := h.rules.forEvent(ev, busy)
+	entries, project, roots := h.selection.ForEvent(ev, busy)
 	ev.Projects = roots
 	call := host.Call{Event: ev, Agent: host.Process{PID: who.pid, Start: who.start}, PeerPID: peer.PID}
 	return h.modules.WithLaunches(call, entries), project
@@ -74,14 +74,16 @@ func (h *Hub) forged(in *arrival, p *passage) string {
 // moduleSelection tells files what applies where.
 type moduleSelection struct{ h *Hub }
 
-func (s moduleSelection) Settings() *config.Settings { return s.h.rules.config.Settings() }
+func (s moduleSelection) Settings() *config.Settings { return s.h.selection.Config.Settings() }
 
-func (s moduleSelection) Refresh(root string) { s.h.rules.view(places{here: root}) }
+func (s moduleSelection) Refresh(root string) { s.h.selection.Refresh(root) }
 
-func (s moduleSelection) FindProject(cwd string) string { return s.h.rules.registry.FindProject(cwd) }
+func (s moduleSelection) FindProject(cwd string) string {
+	return s.h.selection.Registry.FindProject(cwd)
+}
 
 func (s moduleSelection) Trusted(root string) bool {
-	return s.h.rules.trust.InForce(root).Status == trust.Trusted
+	return s.h.selection.Trust.InForce(root).Status == trust.Trusted
 }
 
 func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
@@ -106,6 +108,6 @@ func (h *Hub) newModules() *host.Service {
 	return host.New(h.ctx, h.deps, host.Options{
 		Version: h.version, Selection: moduleSelection{h}, People: h, Plugins: pluginCalls{h}, Journal: h.journal,
 		Environment:  func(id string) []string { return []string{handlerVariable + "=" + h.marks.mark(id)} },
-		HookReloaded: func(id string) { h.rules.dropProblemsOf(id) },
+		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
 	})
 }

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -44,7 +45,7 @@ func (m *marks) mark(id string) string { return id + "=" + m.sign(id) }
 // below says which hooks an environment names, and whether one of them is
 // signed.
 func (m *marks) below(env []byte) (busy map[string]bool, signed bool) {
-	if !containsName(env, handlerVariable) {
+	if !bytes.Contains(env, []byte(handlerVariable)) {
 		return nil, false
 	}
 	for _, word := range strings.Fields(lookupIn(env)(handlerVariable)) {

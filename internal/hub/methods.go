@@ -19,25 +19,15 @@ import (
 // events.stream is not in it: it takes the connection over (serveRPC).
 func (h *Hub) methods() map[string]method {
 	table := map[string]method{
-		wire.MethodInfo:      {authority.Read, h.doInfo},
-		wire.MethodStop:      {authority.Decide, h.doStop},
-		wire.MethodRenew:     {authority.Report, h.doRenew},
-		wire.MethodOff:       {authority.Decide, h.doOff},
-		wire.MethodOn:        {authority.Decide, h.doOn},
-		wire.MethodQuery:     {authority.Read, h.doQuery},
-		wire.MethodExplain:   {authority.Read, h.doExplain},
-		wire.MethodConfigGet: {authority.Read, h.doConfigList},
-		wire.MethodConfigSet: {authority.Decide, h.doConfigSet},
-		wire.MethodHooksList: {authority.Read, h.doHooksList},
-		wire.MethodHooksAdd:  {authority.Decide, h.doHooksAdd},
-		wire.MethodHooksSet:  {authority.Decide, h.doHooksSet},
-		wire.MethodHooksDrop: {authority.Decide, h.doHooksRemove},
-		wire.MethodTrustLook: {authority.Read, h.doTrustLook},
-		wire.MethodTrust:     {authority.Decide, h.doTrust},
-		wire.MethodUntrust:   {authority.Decide, h.doUntrust},
-		wire.MethodAllow:     {authority.Decide, h.doAllow},
-		wire.MethodStats:     {authority.Read, h.doStats},
-		wire.MethodOutbox:    {authority.Report, h.doOutbox},
+		wire.MethodInfo:    {authority.Read, h.doInfo},
+		wire.MethodStop:    {authority.Decide, h.doStop},
+		wire.MethodRenew:   {authority.Report, h.doRenew},
+		wire.MethodOff:     {authority.Decide, h.doOff},
+		wire.MethodOn:      {authority.Decide, h.doOn},
+		wire.MethodQuery:   {authority.Read, h.doQuery},
+		wire.MethodExplain: {authority.Read, h.doExplain},
+		wire.MethodStats:   {authority.Read, h.doStats},
+		wire.MethodOutbox:  {authority.Report, h.doOutbox},
 	}
 	// What commands do to files without the hub: an agent that tries is refused
 	// by the command itself; here it is journalled.
@@ -70,7 +60,7 @@ func (h *Hub) doInfo(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	info := wire.Info{
 		PID: os.Getpid(), Socket: h.deps.Dirs.Socket(), Version: h.version, Started: h.started,
 		Uptime: time.Since(h.started).Seconds(), Runtime: h.deps.Dirs.Runtime, State: h.deps.Dirs.State, Config: h.deps.Dirs.Config,
-		Off: h.offInfo(), Agents: h.agentInfos(), Problems: h.rules.withProblems(),
+		Off: h.selection.Off.Info(), Agents: h.agentInfos(), Problems: h.selection.AllProblems(),
 		Counts: wire.Counts{
 			Events: h.seen.total.Load(), Decided: h.seen.decided.Load(), Denied: h.seen.denied.Load(),
 			Waiting: h.open.waiting(), Undrained: h.recorder.Undrained(),
@@ -117,12 +107,12 @@ func (h *Hub) doOff(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if p.Seconds < 0 || p.Seconds > (366*24*time.Hour).Seconds() {
 		return nil, wire.Errorf(wire.CodeParams, "%.0f days are too long to be off for; a year is the most", p.Seconds/86400)
 	}
-	return h.switchOff(time.Duration(p.Seconds * float64(time.Second))), nil
+	return h.selection.Off.SwitchOff(time.Duration(p.Seconds * float64(time.Second))), nil
 }
 
 func (h *Hub) doOn(json.RawMessage, proc.Cred) (any, *wire.Error) {
-	was := h.isOff()
-	if err := h.switchOn(); err != nil {
+	was := h.selection.Off.IsOff()
+	if err := h.selection.Off.SwitchOn(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
 	return map[string]bool{"wasOff": was}, nil

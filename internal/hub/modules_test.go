@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -356,7 +358,8 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 	w.module("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
 	w.Up()
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ls"))
-	for _, e := range w.h.rules.view(places{}).entries {
+	entries, _, _ := w.h.selection.ForEvent(&event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore}, nil)
+	for _, e := range entries {
 		if e.Handler == "module" && e.HookType == "tool.before" {
 			t.Errorf("the file is asked about calls it does not listen to: %+v", e.Registration)
 		}
@@ -376,7 +379,7 @@ func TestSlowFilesCountAtOnce(t *testing.T) {
 	}
 	w.module("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
 export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "slow" }));`)
-	time.Sleep(2 * lookAgain)
+	time.Sleep(2 * selection.LoadAgain)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "slow")
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -327,7 +328,7 @@ func TestAgentsMayNotDecide(t *testing.T) {
 		}
 		return n == 3*deciding
 	})
-	if _, err := os.Stat(w.h.offFile()); err == nil {
+	if _, err := os.Stat(filepath.Join(w.Dirs.State, "off.json")); err == nil {
 		t.Error("a refused method had an effect")
 	}
 	w.SetProcesses(hubtest.AtTerminal())

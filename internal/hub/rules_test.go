@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -98,7 +99,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 	f.ready()
 	for range 3 {
 		w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship prod"))
-		w.h.rules.forget()
+		w.h.selection.Forget()
 	}
 	var notices []string
 	grok := hubtest.ToolBefore("grok", "end", w.Base, "end")
@@ -133,7 +134,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 
 	// Changed: what was trusted stays in force.
 	w.Write(registry.ProjectFile(root), hooksFile(refusing("no-test", "test", "")))
-	time.Sleep(2 * lookAgain)
+	time.Sleep(2 * selection.LoadAgain)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship prod"), "refused by no-prod")
 	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
 	if p, shown := w.Problem("place:"); !shown || !strings.Contains(p.What, "changed") {
@@ -144,7 +145,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 
 	// Deleted: still.
 	must(t, os.RemoveAll(filepath.Join(root, ".hookmux")))
-	time.Sleep(2 * lookAgain)
+	time.Sleep(2 * selection.LoadAgain)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship test"), "refused by no-test")
 	w.MustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
 	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
@@ -160,7 +161,7 @@ func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
 	w.trust(root)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
 	w.Write(script, "#!/bin/sh\nexit 0\n")
-	time.Sleep(2 * lookAgain)
+	time.Sleep(2 * selection.LoadAgain)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
 }
 

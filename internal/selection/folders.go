@@ -1,4 +1,4 @@
-package hub
+package selection
 
 import (
 	"cmp"
@@ -16,16 +16,17 @@ type folder struct {
 // longestPath is what Linux takes for a path; no folder is further away.
 const longestPath = 4096
 
-func (r *rules) projectOf(cwd string) string { return r.folderOf(cwd).root }
+// ProjectOf is the project with hooks of its own that a folder is in.
+func (r *Service) ProjectOf(cwd string) string { return r.folderOf(cwd).root }
 
-// repositoryOf is the project a folder belongs to as people say it: the one
+// RepositoryOf is the project a folder belongs to as people say it: the one
 // with hooks of its own, else the repository.
-func (r *rules) repositoryOf(cwd string) string {
+func (r *Service) RepositoryOf(cwd string) string {
 	f := r.folderOf(cwd)
 	return cmp.Or(f.root, f.repository)
 }
 
-func (r *rules) folderOf(cwd string) folder {
+func (r *Service) folderOf(cwd string) folder {
 	if cwd == "" || len(cwd) > longestPath || !filepath.IsAbs(cwd) {
 		return folder{}
 	}
@@ -35,13 +36,13 @@ func (r *rules) folderOf(cwd string) folder {
 	if ok && time.Now().Before(f.until) {
 		return f
 	}
-	r.looks.do("folder:"+cwd, ok, func() {
-		root, repository := r.registry.FindProject(cwd), r.registry.Repository(cwd)
+	r.loads.run("folder:"+cwd, ok, func() {
+		root, repository := r.Registry.FindProject(cwd), r.Registry.Repository(cwd)
 		r.mu.Lock()
 		if len(r.folders) > keepFolders {
 			clear(r.folders)
 		}
-		r.folders[cwd] = folder{root, repository, time.Now().Add(5 * lookAgain)}
+		r.folders[cwd] = folder{root, repository, time.Now().Add(5 * LoadAgain)}
 		r.mu.Unlock()
 	})
 	r.mu.Lock()

@@ -1,11 +1,12 @@
-package hub
+package selection
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
+	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -17,62 +18,73 @@ type offState struct {
 	Until time.Time `json:"until,omitzero"` // zero: until switched on
 }
 
-func (h *Hub) offFile() string { return filepath.Join(h.deps.Dirs.State, "off.json") }
+// OffSwitch switches hookmux off and on.
+type OffSwitch struct {
+	file     string
+	problems *problems.List
+	changed  func() // other hooks may count now
+	state    atomic.Pointer[offState]
+}
 
-func (h *Hub) loadOff() {
-	b, err := os.ReadFile(h.offFile())
+func (o *OffSwitch) readFile() {
+	b, err := os.ReadFile(o.file)
 	if err != nil {
 		return
 	}
 	var s offState
 	if json.Unmarshal(b, &s) == nil {
-		h.off.Store(&s)
+		o.state.Store(&s)
 	}
 }
 
-func (h *Hub) isOff() bool {
-	s := h.off.Load()
+// IsOff reports whether everything is answered neutrally now.
+func (o *OffSwitch) IsOff() bool {
+	s := o.state.Load()
 	if s == nil {
 		return false
 	}
 	if !s.Until.IsZero() && time.Now().After(s.Until) {
-		if h.off.CompareAndSwap(s, nil) {
-			_ = os.Remove(h.offFile())
+		if o.state.CompareAndSwap(s, nil) {
+			_ = os.Remove(o.file)
 		}
 		return false
 	}
 	return true
 }
 
-func (h *Hub) switchOff(span time.Duration) *wire.Off {
+// SwitchOff has everything answered neutrally, for a while or (0) until it is
+// switched on.
+func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 	s := &offState{Since: time.Now()}
 	if span > 0 {
 		s.Until = s.Since.Add(span)
 	}
-	h.off.Store(s) // at once, whatever the disk says
-	h.modules.NoteChange()
+	o.state.Store(s) // at once, whatever the disk says
+	o.changed()
 	b, _ := json.Marshal(s)
-	if err := os.WriteFile(h.offFile(), b, 0o600); err != nil {
-		h.deps.Problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
+	if err := os.WriteFile(o.file, b, 0o600); err != nil {
+		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
 	}
-	return h.offInfo()
+	return o.Info()
 }
 
-func (h *Hub) switchOn() error {
-	h.off.Store(nil)
-	h.modules.NoteChange()
-	h.deps.Problems.Mend("off")
-	if err := os.Remove(h.offFile()); err != nil && !os.IsNotExist(err) {
+// SwitchOn lets hooks count again.
+func (o *OffSwitch) SwitchOn() error {
+	o.state.Store(nil)
+	o.changed()
+	o.problems.Mend("off")
+	if err := os.Remove(o.file); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	return nil
 }
 
-func (h *Hub) offInfo() *wire.Off {
-	if !h.isOff() {
+// Info says since when and until when; nil when it is on.
+func (o *OffSwitch) Info() *wire.Off {
+	if !o.IsOff() {
 		return nil
 	}
-	s := h.off.Load()
+	s := o.state.Load()
 	if s == nil {
 		return nil
 	}

@@ -1,19 +1,19 @@
-package hub
+package selection
 
 import (
 	"sync"
 	"time"
 )
 
-// looks runs what reads other people's folders: one at a time per key, and
+// timedLoads runs what reads other people's folders: one at a time per key, and
 // never longer than a moment in the way of an event. A folder on a dead
 // network disk would otherwise hold up every agent.
-type looks struct {
+type timedLoads struct {
 	mu   sync.Mutex
-	open map[string]*looking
+	open map[string]*timedLoad
 }
 
-type looking struct {
+type timedLoad struct {
 	done  chan struct{}
 	since time.Time
 }
@@ -25,20 +25,20 @@ const (
 	patienceNew   = 2 * time.Second
 )
 
-// do runs fn unless it is running already, and waits for it as long as
+// run calls fn unless it is running already, and waits for it as long as
 // patience allows. False means that it goes on behind.
-func (l *looks) do(key string, known bool, fn func()) bool {
+func (l *timedLoads) run(key string, known bool, fn func()) bool {
 	patience := patienceNew
 	if known {
 		patience = patienceKnown
 	}
 	l.mu.Lock()
 	if l.open == nil {
-		l.open = map[string]*looking{}
+		l.open = map[string]*timedLoad{}
 	}
 	one, running := l.open[key]
 	if !running {
-		one = &looking{done: make(chan struct{}), since: time.Now()}
+		one = &timedLoad{done: make(chan struct{}), since: time.Now()}
 		l.open[key] = one
 		go func() {
 			defer func() {

@@ -1,4 +1,4 @@
-package hub
+package selection
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,37 +25,37 @@ func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
 	return list, nil
 }
 
-// hooksOf gives the hooks that count in a project: the user's own, and of the
+// hooksIn gives the hooks that count in a project: the user's own, and of the
 // project's what is trusted.
-func (r *rules) hooksOf(root string) (*registry.Set, *trust.Force) {
+func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) {
 	if root == "" {
-		return r.registry.Load("", ""), nil
+		return r.Registry.Load("", ""), nil
 	}
-	f := r.trust.InForce(root)
-	return r.registry.Load(f.Hooks, f.ShownAs), f
+	f := r.Trust.InForce(root)
+	return r.Registry.Load(f.Hooks, f.ShownAs), f
 }
 
-func (r *rules) trusted(root string) bool {
-	return root != "" && r.trust.InForce(root).Status == trust.Trusted
+func (r *Service) trusted(root string) bool {
+	return root != "" && r.Trust.InForce(root).Status == trust.Trusted
 }
 
-// followEdit lets trust follow the person's own edit through hookmux, and says
+// trustEdit lets trust follow the person's own edit through hookmux, and says
 // what stands in the way when it cannot.
-func (r *rules) followEdit(root string, done registry.Change) string {
-	if err := r.trust.Retrust(root, done.File, done.Before, done.After); err != nil {
+func (r *Service) trustEdit(root string, done registry.Change) string {
+	if err := r.Trust.Retrust(root, done.File, done.Before, done.After); err != nil {
 		return fmt.Sprintf("it does not run yet: %v", err)
 	}
 	return ""
 }
 
-// list shows every registration that could count in a folder, and whether it
+// listHooksIn shows every registration that could count in a folder, and whether it
 // does.
-func (r *rules) list(cwd, agent string) []wire.ListedHook {
+func (r *Service) listHooksIn(cwd, agent string) []wire.ListedHook {
 	root := ""
 	if cwd != "" {
-		root = r.registry.FindProject(cwd)
+		root = r.Registry.FindProject(cwd)
 	}
-	set, force := r.hooksOf(root)
+	set, force := r.hooksIn(root)
 	listed := []wire.ListedHook{}
 	add := func(reg hook.Registration, scope, file string, inForce bool, why string) {
 		if agent != "" && reg.Agent != hook.Any && reg.Agent != agent {
@@ -71,13 +72,13 @@ func (r *rules) list(cwd, agent string) []wire.ListedHook {
 		inForce[e.Scope+":"+e.ID] = true
 		add(e.Registration, e.Scope, e.File, true, "")
 	}
-	for _, g := range r.registry.Load("", "").Hooks {
+	for _, g := range r.Registry.Load("", "").Hooks {
 		if !inForce[registry.Global+":"+g.ID] {
 			add(g.Registration, registry.Global, g.File, false, "replaced by the project's hook of the same id")
 		}
 	}
 	if root != "" && force != nil && force.Status != trust.Trusted {
-		live, _ := r.registry.List(registry.ProjectFile(root))
+		live, _ := r.Registry.List(registry.ProjectFile(root))
 		for _, p := range live {
 			if !inForce[registry.Project+":"+p.ID] {
 				add(p.Registration, registry.Project, registry.ProjectFile(root), false, "not trusted: `hookmux trust`")
@@ -87,7 +88,7 @@ func (r *rules) list(cwd, agent string) []wire.ListedHook {
 	return listed
 }
 
-func viewOf(v trust.View) wire.TrustView {
+func trustView(v trust.View) wire.TrustView {
 	out := wire.TrustView{Project: v.Root, Status: string(v.Status), Hash: v.Hash, Replaces: v.Replaces}
 	if v.Status == trust.Absent {
 		out.Status = "none"
@@ -117,59 +118,59 @@ func viewOf(v trust.View) wire.TrustView {
 	return out
 }
 
-func (h *Hub) trustParams(params json.RawMessage) (string, wire.TrustParams, *wire.Error) {
+func (r methods) trustParams(params json.RawMessage) (string, wire.TrustParams, *wire.Error) {
 	var p wire.TrustParams
-	if err := read(params, &p); err != nil {
+	if err := services.ReadParams(params, &p); err != nil {
 		return "", p, err
 	}
-	root := h.rules.registry.FindProject(p.Cwd)
+	root := r.Registry.FindProject(p.Cwd)
 	if root == "" {
-		root = h.rules.registry.RootFor(p.Cwd)
+		root = r.Registry.RootFor(p.Cwd)
 	}
 	return root, p, nil
 }
 
-func (h *Hub) lookAt(root string) (any, *wire.Error) {
-	view, err := h.rules.trust.Look(root, h.rules.registry.Load("", "").Registrations())
+func (r methods) showTrust(root string) (any, *wire.Error) {
+	view, err := r.Trust.Look(root, r.Registry.Load("", "").Registrations())
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	return viewOf(view), nil
+	return trustView(view), nil
 }
 
-func (h *Hub) doTrustLook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	root, _, bad := h.trustParams(params)
+func (r methods) lookAtTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, _, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
 	}
-	return h.lookAt(root)
+	return r.showTrust(root)
 }
 
-func (h *Hub) doTrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	root, p, bad := h.trustParams(params)
+func (r methods) trustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, p, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
 	}
 	if p.Hash == "" {
 		return nil, wire.Errorf(wire.CodeParams, "trust needs the hash of what the person saw (trust.look)")
 	}
-	if _, err := h.rules.trust.Trust(root, p.Hash); err != nil {
+	if _, err := r.Trust.Trust(root, p.Hash); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	h.rules.forget()
-	h.rules.view(places{here: root}) // what was taken back ends now
-	return h.lookAt(root)
+	r.Forget()
+	r.viewOf(places{here: root}) // what was taken back ends now
+	return r.showTrust(root)
 }
 
-func (h *Hub) doUntrust(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	root, _, bad := h.trustParams(params)
+func (r methods) untrustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	root, _, bad := r.trustParams(params)
 	if bad != nil {
 		return nil, bad
 	}
-	if err := h.rules.trust.Untrust(root); err != nil {
+	if err := r.Trust.Untrust(root); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	h.rules.forget()
-	h.rules.view(places{here: root}) // what was taken back ends now
-	return h.lookAt(root)
+	r.Forget()
+	r.viewOf(places{here: root}) // what was taken back ends now
+	return r.showTrust(root)
 }

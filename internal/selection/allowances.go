@@ -1,0 +1,92 @@
+package selection
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// allowances are rules a person let pass once. One lasts ten minutes and is
+// used up by one call: its second look and its permission request count as the
+// same.
+type allowances struct {
+	mu   *sync.Mutex
+	open map[string]time.Time
+	used map[string]usedAllowance // by rule
+}
+
+// usedAllowance is the call that used an allowance.
+type usedAllowance struct {
+	event  string // for its second look
+	call   string // for its permission request, which is another event
+	number string // the agent's own, for agents that report one call twice
+	until  time.Time
+}
+
+const allowanceLasts = 10 * time.Minute
+
+func newAllowances() allowances {
+	return allowances{mu: new(sync.Mutex), open: map[string]time.Time{}, used: map[string]usedAllowance{}}
+}
+
+func (a allowances) allowOnce(rule string) {
+	a.mu.Lock()
+	a.open[rule] = time.Now().Add(allowanceLasts)
+	a.mu.Unlock()
+}
+
+// copyForDryRun is a copy, of which nothing is missed when it is used up.
+func (a allowances) copyForDryRun() allowances {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return allowances{mu: new(sync.Mutex), open: maps.Clone(a.open), used: maps.Clone(a.used)}
+}
+
+func (a allowances) takeBack(rule string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, had := a.open[rule]
+	delete(a.open, rule)
+	delete(a.used, rule)
+	return had
+}
+
+// useUp reports whether a rule was let pass for a call, and uses that up.
+func (a allowances) useUp(rule string, ev *event.Event, repeats bool) bool {
+	call := ev.Agent + "\x00" + ev.Session + "\x00" + ev.Tool.Name + "\x00" + string(ev.Tool.CurrentInput())
+	number := ""
+	if repeats && ev.Tool.CallID != "" {
+		number = call + "\x00" + ev.Tool.CallID
+	}
+	now := time.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if u, ok := a.used[rule]; ok && now.Before(u.until) {
+		if number != "" && u.number == number {
+			return true
+		}
+		if u.event == ev.ID {
+			u.call = call // as a hook may have changed it
+			a.used[rule] = u
+			return true
+		}
+		if ev.Kind == event.PermissionRequest && u.call == call {
+			u.event, u.call = ev.ID, "" // asked for once
+			a.used[rule] = u
+			return true
+		}
+	}
+	until, ok := a.open[rule]
+	delete(a.open, rule)
+	if !ok || now.After(until) {
+		return false
+	}
+	u := usedAllowance{event: ev.ID, number: number, until: now.Add(allowanceLasts)}
+	if ev.Kind == event.ToolBefore {
+		u.call = call
+	}
+	a.used[rule] = u
+	return true
+}

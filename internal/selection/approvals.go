@@ -1,0 +1,58 @@
+package selection
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/selection/config"
+)
+
+// ApprovalLevel is what of an agent's doing becomes a request, and whether the
+// user said so. Where two projects have a say the tighter one counts.
+func (r *Service) ApprovalLevel(ev *event.Event) (policy.Level, bool) {
+	key := r.levelKey(ev.Agent)
+	level, chosen := policy.Off, false
+	for i, s := range r.viewOf(r.placesOf(ev)).settings {
+		if s == nil {
+			continue
+		}
+		e, _ := s.Get(key)
+		word, _ := e.Value.(string)
+		if one := policy.Level(word); i == 0 || policy.Tighter(one, level) {
+			level, chosen = one, !e.Default
+		}
+	}
+	return level, chosen
+}
+
+// levelKey is the setting that counts for an agent. There are as many as the
+// catalogue has agents, and each is asked for at every call.
+func (r *Service) levelKey(agent string) string {
+	if key, ok := r.levelKeys.Load(agent); ok {
+		return key.(string)
+	}
+	key := config.Gate
+	if _, ok := config.Find(config.Gate + "." + agent); ok {
+		key += "." + agent
+	}
+	if _, known := r.Catalogue.Agent(agent); known {
+		r.levelKeys.Store(agent, key)
+	}
+	return key
+}
+
+// HoldTime is how long an agent is held whose own prompt cannot be used
+// meanwhile.
+func (r *Service) HoldTime(ev *event.Event) time.Duration {
+	if s := r.viewOf(r.placesOf(ev)).settings[0]; s != nil {
+		return s.Span(config.FeedWait)
+	}
+	return 2 * time.Minute
+}
+
+// PushCommand tells a person elsewhere of each request.
+func (r *Service) PushCommand() string { return r.Config.Settings().Choice(config.FeedPush) }
+
+// KeepOwnEvents is how long the journal keeps events of hookmux itself.
+func (r *Service) KeepOwnEvents() time.Duration { return r.Config.Settings().Keep("hookmux") }

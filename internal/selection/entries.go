@@ -1,0 +1,133 @@
+package selection
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+)
+
+// makeEntries makes guards and registrations ready. Where two projects have a
+// hook of the same id, the one the event happens in counts.
+func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
+	var entries []*hook.Entry
+	seen := map[string]bool{}
+	for i, set := range sets {
+		if set == nil {
+			continue
+		}
+		for _, reg := range set.Hooks {
+			if seen[reg.ID] || i == 1 && reg.Scope == registry.Global {
+				continue
+			}
+			seen[reg.ID] = true
+			if reg.Handler == "module" {
+				own, err := r.Modules.Registered(reg, forces[i], settings[0])
+				if err != nil {
+					own = r.brokenEntry(reg, err)
+				}
+				entries = append(entries, own...)
+				continue
+			}
+			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
+				entries = append(entries, e)
+			}
+		}
+	}
+	entries = append(entries, r.Modules.Entries(settings[0], forces)...)
+	// Guards last, because they keep agents from the files of the others;
+	// first in order.
+	entries = slices.Concat(r.guardEntries(settings, at), r.Extra, entries)
+	hook.Sort(entries)
+	return entries
+}
+
+// DropProblemsOf forgets what was wrong with a hook that is changed or gone;
+// if it still is, the next event says so.
+func (r *Service) DropProblemsOf(id string) {
+	r.Problems.Mend("hook:" + id)
+	r.Problems.Mend("hook-load:" + id)
+}
+
+func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *config.Settings) *hook.Entry {
+	if reg.Timeout == 0 {
+		if span := settings.Span(config.HooksTimeout); span > 0 {
+			reg.Timeout = hook.Duration(span)
+		}
+	}
+	ready := reg.Registration
+	ready.Agent = r.AgentName(ready.Agent)
+	for i, name := range ready.SkipAgents {
+		ready.SkipAgents = slices.Clone(ready.SkipAgents)
+		ready.SkipAgents[i] = r.AgentName(name)
+	}
+	var err error
+	if reg.Scope == registry.Project && force != nil {
+		ready, err = force.Rewrite(ready) // runs the trusted copy, never the project's file
+	}
+	var run hook.Handler
+	if err == nil && reg.Scope == registry.Global {
+		err = checkTarget(ready)
+	}
+	if err == nil {
+		run, err = handler.New(ready, r.handlers)
+	}
+	if err == nil {
+		var e *hook.Entry
+		if e, err = hook.NewEntry(ready, run, reg.Scope); err == nil {
+			r.Problems.Mend("hook-load:" + reg.ID)
+			e.Inline = handler.Shipped(ready)
+			return e
+		}
+	}
+	for _, e := range r.brokenEntry(reg, err) {
+		return e
+	}
+	return nil
+}
+
+// brokenEntry reports a registration that cannot be made ready. A guard that
+// cannot is a guard that fails.
+func (r *Service) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
+	r.Problems.Raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+		"correct it; until then it does not run")
+	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
+		return nil
+	}
+	if e, err := hook.NewEntry(reg.Registration, hook.HandlerFunc(failingGuard(err)), reg.Scope); err == nil {
+		return []*hook.Entry{e}
+	}
+	return nil
+}
+
+// checkTarget refuses a user's own script or command that begins with a
+// relative path: it would run whatever file of that name an untrusted project
+// has.
+func checkTarget(reg hook.Registration) error {
+	if reg.Handler != "script" && reg.Handler != "command" {
+		return nil
+	}
+	words, err := handler.Split(reg.Target)
+	if err != nil || len(words) == 0 {
+		if reg.Handler == "command" {
+			return nil // the shell knows better
+		}
+		return err
+	}
+	program := words[0].In("/home")
+	if reg.Handler == "command" && strings.ContainsAny(program, "=$`({") {
+		return nil // an assignment, a variable: not a plain path
+	}
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		return fmt.Errorf("target %q is relative, so it would run a file of whatever project an agent is in; write it with an absolute path or ~/", program)
+	}
+	return nil
+}

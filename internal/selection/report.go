@@ -1,0 +1,52 @@
+package selection
+
+import (
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// reportProblems shows what is wrong with settings, registrations and trust, and takes
+// back what is mended. Problems of a project stand under its folder, so that
+// an event elsewhere does not make them look mended.
+func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set, at places) {
+	stay := map[string]bool{}
+	prefix := "place:" + at.here + ":" + at.start + ":"
+	say := func(list []edit.Problem) {
+		for _, p := range list {
+			key := prefix + p.String()
+			stay[key] = true
+			r.Problems.Raise(key, p.String(), "")
+		}
+	}
+	for _, s := range settings {
+		if s != nil {
+			say(s.Problems())
+		}
+	}
+	for i, root := range []string{at.here, at.start} {
+		if sets[i] != nil {
+			say(sets[i].Problems)
+		}
+		if root == "" {
+			continue
+		}
+		if text, first := r.Trust.Notice(root); first {
+			r.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "trust", Text: text})
+		}
+		if f := r.Trust.InForce(root); f.Problem != "" {
+			key := prefix + "trust:" + root
+			stay[key] = true
+			r.Problems.Raise(key, f.Problem, "")
+		}
+	}
+	r.Problems.MendExcept(prefix, stay)
+}
+
+// AllProblems is what is wrong, having looked at the user's own files just
+// now.
+func (r *Service) AllProblems() []wire.Problem {
+	r.viewOf(places{})
+	return r.Problems.All()
+}

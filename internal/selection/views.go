@@ -1,0 +1,97 @@
+package selection
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+)
+
+// viewOf gives what counts in some places, read again when files changed. A
+// folder that does not answer (a dead network disk) costs its own events a
+// moment and nobody else's anything: what counted last goes on counting, and a
+// place never seen gets what counts everywhere.
+func (r *Service) viewOf(at places) *view {
+	r.mu.Lock()
+	v := r.views[at]
+	r.mu.Unlock()
+	if v != nil && time.Since(v.lookedAt()) < LoadAgain {
+		return v
+	}
+	return r.refreshView(at, v)
+}
+
+// refreshView is view where it is time to look again; v is what was seen last.
+func (r *Service) refreshView(at places, v *view) *view {
+	old := v // the look may go on behind, when v is another one
+	done := r.loads.run("view:"+at.here+"\x00"+at.start, v != nil, func() { r.readView(at, old) })
+	r.mu.Lock()
+	now := r.views[at]
+	r.mu.Unlock()
+	switch {
+	case now != nil:
+		v = now
+	case v == nil && at != (places{}):
+		v = r.viewOf(places{})
+	case v == nil:
+		// Not even the user's own settings can be read: guards as they come.
+		plain := [2]*config.Settings{config.New(config.Options{}).Settings()}
+		v = &view{settings: plain, entries: r.guardEntries(plain, at), byType: map[typeKey][]*hook.Entry{}}
+	}
+	key := "slow:" + at.here + ":" + at.start
+	if !done {
+		r.Problems.Raise(key, "the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
+	} else if r.Problems.Any() {
+		r.Problems.Mend(key)
+	}
+	return v
+}
+
+// readView reads what counts in some places.
+func (r *Service) readView(at places, old *view) {
+	var sets [2]*registry.Set
+	var forces [2]*trust.Force
+	sets[0], forces[0] = r.hooksIn(at.here)
+	if at.start != "" {
+		sets[1], forces[1] = r.hooksIn(at.start)
+	}
+	// Guards that the project of the start tightened stay so when the agent
+	// changes its folder.
+	settings := [2]*config.Settings{r.Config.For(at.here, forces[0] != nil && forces[0].Status == trust.Trusted)}
+	if at.start != "" {
+		settings[1] = r.Config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
+	}
+	r.Modules.ReadFolder()
+	modules := r.Modules.Version()
+	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules {
+		old.looked.Store(time.Now().UnixNano())
+		r.mu.Lock()
+		r.views[at] = old // somebody may have made us forget it meanwhile
+		r.mu.Unlock()
+		return
+	}
+	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
+	v.looked.Store(time.Now().UnixNano())
+	r.Modules.BeginRefresh(old != nil)
+	v.entries = r.makeEntries(settings, sets, forces, at)
+	r.mu.Lock()
+	if len(r.views) > keepViews {
+		clear(r.views)
+	}
+	r.views[at] = v
+	r.mu.Unlock()
+	r.reportProblems(settings, sets, at)
+}
+
+// Forget makes the next event look at the files.
+func (r *Service) Forget() {
+	r.mu.Lock()
+	clear(r.views)
+	clear(r.folders)
+	r.mu.Unlock()
+}
+
+// Refresh reads what counts in a project, "" for what counts everywhere.
+func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
