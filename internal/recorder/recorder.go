@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -37,6 +38,9 @@ type Options struct {
 // New opens journal and intake. A recorder that can open neither works, and
 // raises problems until they are repaired.
 func New(o Options) *Recorder {
+	if o.Deps.Redactor == nil {
+		o.Deps.Redactor = redact.New()
+	}
 	s := &store{deps: o.Deps, late: o.Late, stored: o.Stored}
 	if err := s.openJournal(); err != nil {
 		s.reportTrouble(err)

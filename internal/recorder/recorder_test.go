@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -206,6 +207,35 @@ func TestTheLastEventsComeInPages(t *testing.T) {
 	}
 	if _, err := r.Query(t.Context(), wire.QueryParams{Newest: true, Before: "x"}); !errors.Is(err, ErrCursor) {
 		t.Errorf("a bad cursor gives %v, expected %v", err, ErrCursor)
+	}
+}
+
+// A secret that was told by the option it was given with is also gone from the
+// output of the program, where nothing tells it.
+func TestASecretIsKnownAgainInLaterEvents(t *testing.T) {
+	r, start := openRecorder(t, testDeps(t))
+	start()
+	value := "n4Vq" + "8zKw2" + "Lx7Rt"
+	for i, payload := range []string{
+		`{"session_id":"s1","command":"sshpass -p ` + value + ` ssh host"}`,
+		`{"session_id":"s1","tool_response":"login with ` + value + ` failed"}`,
+	} {
+		ev := event.Event{ID: fmt.Sprint("e", i), Agent: "claude", Native: "Notification", Kind: event.UserAttention, Session: "s1"}
+		if err := r.RecordEvent(ev.ID, time.Now(), &ev, []byte(payload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Wake()
+	var page wire.QueryResult
+	waitUntil(t, "both events are stored", func() bool {
+		var err error
+		page, err = r.Query(t.Context(), wire.QueryParams{})
+		return err == nil && len(page.Entries) == 2
+	})
+	for _, e := range page.Entries {
+		if strings.Contains(string(e.Event), value) || !strings.Contains(string(e.Event), "[redacted:") {
+			t.Errorf("the journal holds %s", e.Event)
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func (s *store) fillRow(i *item, row *journal.Row) {
 		return
 	}
 	from := len(s.text)
-	s.text, _ = redact.AppendJSON(s.text, r.Payload, limits)
+	s.text, _ = s.deps.Redactor.AppendJSON(s.text, r.Payload, limits)
 	row.Body = s.text[from:len(s.text):len(s.text)]
 }
 
@@ -169,7 +169,7 @@ func (s *store) outcomeRow(i *item) (journal.Item, bool) {
 	}
 	var decision event.Decision
 	_ = decision.UnmarshalJSON(o.Decision)
-	clean, _ := redact.AppendJSON(nil, i.record.Payload, limits)
+	clean, _ := s.deps.Redactor.AppendJSON(nil, i.record.Payload, limits)
 	return journal.Item{Outcome: &journal.Outcome{
 		ID: o.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: decision.Verdict.Word(),
 		By: decision.By, Degraded: len(decision.Degraded) > 0, Decision: clean,
@@ -178,7 +178,7 @@ func (s *store) outcomeRow(i *item) (journal.Item, bool) {
 
 // cleanOutcome is an outcome as it is announced: without secrets.
 func (s *store) cleanOutcome(i *item) wire.Outcome {
-	clean, _ := redact.AppendJSON(nil, i.record.Payload, limits)
+	clean, _ := s.deps.Redactor.AppendJSON(nil, i.record.Payload, limits)
 	o, _ := readOutcome(clean)
 	return o
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 )
 
 // Deps is what every service may use.
@@ -22,6 +23,9 @@ type Deps struct {
 	Processes proc.Table
 	Log       *slog.Logger
 	Problems  *problems.List
+	// Redactor replaces secrets in what is stored and shown, and knows those
+	// it replaced before.
+	Redactor *redact.Redactor
 	// Notes tells whoever follows a stream what is not stored: traces,
 	// outcomes, changes of sessions.
 	Notes Publisher

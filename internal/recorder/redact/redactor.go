@@ -3,18 +3,26 @@ package redact
 // A Redactor replaces secrets as Text and AppendJSON do, and remembers the long
 // random values that it replaced: where such a value appears again, in whatever
 // text, it is replaced too. What it keeps are keyed hashes in memory, at most
-// maxSeen of them. It is safe for concurrent use.
+// maxSeen of them. It is safe for concurrent use. A nil Redactor remembers
+// nothing.
 type Redactor struct{ mem *memory }
 
 // New makes a Redactor that has seen nothing yet.
 func New() *Redactor { return &Redactor{mem: newMemory()} }
 
 // Text returns s with its secrets replaced. A clean s is returned itself.
-func (r *Redactor) Text(s string) string { return redactText(s, r.mem) }
+func (r *Redactor) Text(s string) string { return redactText(s, r.memory()) }
 
 // AppendJSON is the function of that name, with the memory of r.
 func (r *Redactor) AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
-	return appendJSON(dst, src, opt, r.mem)
+	return appendJSON(dst, src, opt, r.memory())
+}
+
+func (r *Redactor) memory() *memory {
+	if r == nil {
+		return nil
+	}
+	return r.mem
 }
 
 // finder returns the secrets of one text in order. It keeps what it found
