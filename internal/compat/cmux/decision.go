@@ -39,12 +39,10 @@ func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
 		out["selections"], out["answers"] = selections, keyed
 	default:
 		out["kind"] = "permission"
-		mode := string(event.ChooseOnce)
+		mode := permissionMode(d.Answer)
 		if d.Verdict == event.Deny {
-			mode = string(event.ChooseDeny)
+			mode = event.ChooseDeny
 			out["reason"] = d.Reason
-		} else if d.Answer != nil && d.Answer.Choice != "" {
-			mode = string(d.Answer.Choice)
 		}
 		out["mode"] = mode
 	}
@@ -52,4 +50,18 @@ func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
 		out["by"] = d.By
 	}
 	return out
+}
+
+// permissionMode is what a program that pushed a request hears of a yes. It takes
+// "always" and "all" as a yes to its own rules, which reach further than the rule
+// of hookmux that the person saw. So they are only said where the person took up
+// the agent's own suggestion; a grant of hookmux answers each later call by itself.
+func permissionMode(a *event.Answer) event.Choice {
+	switch {
+	case a == nil:
+		return event.ChooseOnce
+	case a.Choice == event.ChooseBypass, a.Choice == event.ChooseAlways && len(a.Suggestion) > 0:
+		return a.Choice
+	}
+	return event.ChooseOnce
 }
