@@ -66,9 +66,9 @@ func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 		r.Need.Kind = kind
 	}
 	queue.Show(&r, s.AgentTitle(ev.Agent), nil)
-	end := queue.End(o.Feed.End)
+	end := queue.ParseEnd(o.Feed.End)
 	item := wire.FeedItem{
-		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: string(end), Kind: string(r.Need.Kind),
+		ID: o.Feed.Request, EventID: ev.ID, Status: string(end.Status()), End: o.Feed.End, Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Event: ev.Native, Pane: ev.Where.Pane, Choices: []string{},
 		Questions: ev.Questions, Plan: ev.Plan, Shown: r.Shown, CreatedAt: past.Time, Deadline: ended, EndedAt: &ended,
 	}

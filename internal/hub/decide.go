@@ -189,7 +189,7 @@ func outcomeOf(in *arrival, p *passage, d event.Decision) wire.Outcome {
 		o.Tool = p.ev.Tool.Name
 	}
 	if p.asked != nil {
-		o.Feed = &wire.FeedOutcome{Request: p.asked.Request, End: string(p.asked.End), TookUS: p.asked.Took.Microseconds()}
+		o.Feed = &wire.FeedOutcome{Request: p.asked.Request, End: p.asked.End.String(), TookUS: p.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
 	for _, s := range p.outcome.Steps {

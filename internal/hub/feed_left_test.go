@@ -46,7 +46,7 @@ func TestTheLastOneLeaves(t *testing.T) {
 	}
 	var all []wire.FeedItem
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all)
-	if all[0].Status != string(queue.Withdrawn) || all[0].End != string(queue.Abandoned) {
+	if all[0].Status != string(queue.Withdrawn) || all[0].End != queue.Abandoned.String() {
 		t.Errorf("%s %s", all[0].Status, all[0].End)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})

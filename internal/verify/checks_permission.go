@@ -179,7 +179,7 @@ func goneFromFeed(e *Evidence, s Subject, tag string, taken bool) Result {
 		return fails("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
 	case e.Feed.Gone > slack*goneWithin:
 		return fails("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
-	case e.Feed.Ended[tag].End != string(queue.InWindow):
+	case e.Feed.Ended[tag].End != queue.InWindow.String():
 		return fails("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
 	case !taken:
 		return fails("", "the person answered in the window, and the agent did not go by it")

@@ -130,7 +130,7 @@ func TestRealLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	var items []wire.FeedItem
-	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != string(queue.Abandoned) {
+	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != queue.Abandoned.String() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
 	if st.there("left") {

@@ -31,39 +31,6 @@ const (
 	Withdrawn Status = "withdrawn"
 )
 
-// End is why a request ended.
-type End string
-
-// The ends. Each request has exactly one.
-const (
-	Waiting   End = ""
-	Answered  End = "answered"
-	InWindow  End = "answered in the agent's own window"
-	AgentGone End = "the agent is gone"
-	HookGone  End = "the agent waits no more"
-	TimeOver  End = "time is over"
-	Released  End = "left to the agent's own prompt"
-	HubStops  End = "the hub stopped"
-	Abandoned End = "nobody is there to answer any more"
-	// Overrun: events say that the agent went on, but it was asked about before
-	// the call, where there is no window to answer in. Anything of the user may
-	// report events, so this is never taken for a yes.
-	Overrun End = "the turn went on without an answer"
-)
-
-// Status is what an end means to who looks at the request.
-func (e End) Status() Status {
-	switch e {
-	case Waiting:
-		return Pending
-	case Answered, InWindow:
-		return Resolved
-	case TimeOver:
-		return Expired
-	}
-	return Withdrawn
-}
-
 // Outcome is what became of a reply.
 type Outcome string
 
@@ -120,7 +87,7 @@ type Result struct {
 func (e *entry) item() wire.FeedItem {
 	r, ev := &e.request, e.request.Event
 	out := wire.FeedItem{
-		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: string(e.end), Kind: string(r.Need.Kind),
+		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.String(), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Project: r.Project, Event: ev.Native, Pane: ev.Where.Pane,
 		Choices: r.Words(), Questions: ev.Questions, Plan: ev.Plan, Suggestions: r.Suggestions, NoRule: r.NoRule,
 		AskedBy: r.Need.Asked, Why: r.Need.Why, Note: r.Note, Shown: r.Shown, SHA256: r.Hash,

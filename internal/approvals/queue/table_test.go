@@ -411,7 +411,7 @@ func TestStorm(t *testing.T) {
 						switch {
 						case err == nil && answer.Outcome == Delivered:
 							delivered.Add(1)
-						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil && answer.Item.End != string(InWindow):
+						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil && answer.Item.End != InWindow.String():
 							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
 						}
 					}

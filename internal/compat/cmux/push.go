@@ -113,7 +113,7 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	why := cmp.Or(done.Outcome.Skipped.String(), "nobody is there to answer")
 	result := &pushResult{Status: "timed_out", ItemID: done.ID, Why: why}
 	if asked := done.Outcome.Asked; asked != nil {
-		result.ItemID, result.Why = asked.Request, string(asked.End)
+		result.ItemID, result.Why = asked.Request, asked.End.String()
 	}
 	if decision := decisionWords(need.Kind, &done.Decision); decision != nil {
 		result.Status, result.Decision, result.Why = "resolved", decision, ""

@@ -1,0 +1,63 @@
+package queue
+
+// End is why a request ended. Each request has exactly one.
+type End int
+
+// The ends.
+const (
+	Waiting   End = iota // it has not ended
+	Answered             // by a person, here
+	InWindow             // by a person, in the agent's own window
+	AgentGone            // the agent's process is gone
+	HookGone             // the hook that waited hung up
+	TimeOver             // nobody answered in time
+	Released             // a person left it to the agent's own prompt
+	HubStops             // the hub stopped
+	Abandoned            // nobody is there any more who could answer
+	// Overrun: events say that the agent went on, but it was asked about before
+	// the call, where there is no window to answer in. Anything of the user may
+	// report events, so this is never taken for a yes.
+	Overrun
+	// OtherEnd is one that this version does not know, read from a journal.
+	OtherEnd
+)
+
+// endTexts are the ends as they stand in journals and on the wire.
+var endTexts = map[End]string{
+	Waiting:   "",
+	Answered:  "answered",
+	InWindow:  "answered in the agent's own window",
+	AgentGone: "the agent is gone",
+	HookGone:  "the agent waits no more",
+	TimeOver:  "time is over",
+	Released:  "left to the agent's own prompt",
+	HubStops:  "the hub stopped",
+	Abandoned: "nobody is there to answer any more",
+	Overrun:   "the turn went on without an answer",
+}
+
+// String is the end as it stands in journals and on the wire.
+func (e End) String() string { return endTexts[e] }
+
+// ParseEnd reads an end out of a journal.
+func ParseEnd(text string) End {
+	for e, known := range endTexts {
+		if known == text {
+			return e
+		}
+	}
+	return OtherEnd
+}
+
+// Status is what an end means to who looks at the request.
+func (e End) Status() Status {
+	switch e {
+	case Waiting:
+		return Pending
+	case Answered, InWindow:
+		return Resolved
+	case TimeOver:
+		return Expired
+	}
+	return Withdrawn
+}
