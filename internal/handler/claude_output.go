@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
@@ -94,11 +96,63 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return d, answerFault(err)
 	}
+	if err := checkMembers(text); err != nil {
+		return d, err
+	}
 	return answer.decision(name)
 }
 
-// claudeAnswer is the part of Claude's output that hookmux can act on; keys it
-// does not know are tolerated, as Claude does.
+// sayingMembers are the members of an answer that say something, and quietMembers
+// those that only stand beside them.
+var (
+	sayingMembers = []string{"continue", "decision", "systemMessage", "hookSpecificOutput"}
+	quietMembers  = []string{"reason", "stopReason", "suppressOutput", "async", "asyncTimeout", "terminalSequence"}
+)
+
+// checkMembers refuses an answer that has members but says nothing hookmux or
+// Claude Code could know: {"blok": true}. Unknown members beside known ones are
+// tolerated, as Claude does; newer versions may have more.
+func checkMembers(text []byte) error {
+	unknown := ""
+	for _, m := range members(text) {
+		if slices.Contains(sayingMembers, m.key) {
+			return checkSpecific(members(text).get("hookSpecificOutput"))
+		}
+		if unknown == "" && !slices.Contains(quietMembers, m.key) {
+			unknown = m.key
+		}
+	}
+	if unknown == "" {
+		return nil
+	}
+	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cut(unknown, 60), strings.Join(sayingMembers, ", "))
+}
+
+// specificMembers are the members of hookSpecificOutput that say something, at
+// any event.
+var specificMembers = []string{
+	"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput", "updatedMCPToolOutput",
+	"action", "content", "decision", "sessionTitle", "initialUserMessage", "watchPaths", "reloadSkills", "retry", "suppressOriginalPrompt", "worktreePath",
+	"displayContent",
+}
+
+func checkSpecific(specific json.RawMessage) error {
+	unknown := ""
+	for _, m := range members(specific) {
+		if slices.Contains(specificMembers, m.key) {
+			return nil
+		}
+		if unknown == "" && m.key != "hookEventName" {
+			unknown = m.key
+		}
+	}
+	if unknown == "" {
+		return nil
+	}
+	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do", cut(unknown, 60))
+}
+
+// claudeAnswer is the part of Claude's output that hookmux can act on.
 type claudeAnswer struct {
 	Continue      *bool  `json:"continue"`
 	StopReason    string `json:"stopReason"`
@@ -185,15 +239,17 @@ func sameEvent(said, name string) bool {
 	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
 }
 
-// halt is continue:false. It ends the turn but never stops the tool it was
-// said about, so it must not be taken for a refusal there.
+// halt is continue:false: the turn shall end. hookmux cannot end a turn, so what
+// was about to happen is refused, which is the nearest to the safe side.
 func halt(d *event.Decision, name, why string) {
 	switch {
-	case name == "UserPromptSubmit":
-		if why == "" {
-			why = "a hook stopped this prompt"
+	case refusals[name] == stops || name == "PermissionRequest":
+		if d.Verdict == event.Deny {
+			why = d.Reason
+		} else if why == "" {
+			why = "a hook wants the turn to end (continue: false)"
 		}
-		d.Verdict, d.Reason = event.Deny, why
+		d.Verdict, d.Reason, d.Input, d.Allowed = event.Deny, why, nil, false
 	case refusals[name] == goesOn:
 		d.KeepGoing, d.Reason = false, "" // it wants the end, whatever else it says
 		d.Notice = joined(d.Notice, why)

@@ -63,6 +63,19 @@ function unchanged(before, input) {
   return Object.keys(input).length === keys.length;
 }
 
+// checkAnswer refuses what a handler said by mistake: a word, true, or a member
+// that means nothing. A guard that says { blok: true } must not let the call pass.
+// Numbers and lists are what push() and its like leave behind, and say nothing.
+function checkAnswer(event, r, members, want) {
+  let what = "";
+  if (typeof r === "string" || r === true) what = JSON.stringify(r).slice(0, 80);
+  else if (truthy(r) && !Array.isArray(r)) {
+    const unknown = Object.keys(r).find((key) => !members.includes(key) && r[key] !== undefined);
+    if (unknown !== undefined) what = `the unknown member ${JSON.stringify(unknown).slice(0, 80)}`;
+  }
+  if (what) throw new TypeError(`${event.type}: a handler returned ${what}; ${want}`);
+}
+
 // Judging is tool_call. The first block stops; a throw blocks, and the caller
 // hears it as threw. It is waited for at every call of a tool, so it is told by
 // a callback: awaiting costs several times what a regex does.
@@ -104,6 +117,7 @@ class Judging {
     this.next();
   }
   heard(r) {
+    checkAnswer(this.event, r, ["block", "reason"], "return { block: true, reason } to stop the call, and nothing to let it pass");
     if (!truthy(r)) return true;
     if (r.block) {
       this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason) });
@@ -115,6 +129,14 @@ class Judging {
   threw(e) {
     report(this.request, this.event, e);
     this.done(undefined, undefined, describe(e));
+  }
+}
+
+function checkInput(event, r) {
+  const want = 'return { action: "handled" } to stop the prompt, { action: "transform", text } to change it, and nothing to let it pass';
+  checkAnswer(event, r, ["action", "text", "images"], want);
+  if (truthy(r) && r.action !== undefined && !["continue", "handled", "transform"].includes(r.action)) {
+    throw new TypeError(`input: a handler returned the unknown action ${JSON.stringify(r.action).slice(0, 80)}; ${want}`);
   }
 }
 
@@ -145,6 +167,12 @@ const rules = {
     let changed = false;
     for (const handler of list) {
       const r = await heard(session, request, event, handler, ctx);
+      try {
+        checkInput(event, r);
+      } catch (e) {
+        report(request, event, e);
+        return { threw: describe(e) };
+      }
       if (!truthy(r)) continue;
       if (r.action === "handled") return { result: { action: "handled" } };
       if (r.action === "transform") {
