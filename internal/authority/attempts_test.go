@@ -1,230 +1,17 @@
-package authority
+package authority_test
 
 import (
-	"strings"
 	"testing"
+	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc/proctest"
 )
 
-// Agents of the tests. The rules know none by name.
-var marks = AgentMarks{
-	{Agent: "fork", Programs: []string{"acme-fork"}, Env: []string{"ACME_FORK=1"}},
-	{Agent: "acme", Programs: []string{"acme", "acme-fork"}, Paths: []string{"/acme/versions/"}, Env: []string{"ACMECODE", "ACME_PID"}},
-	{Agent: "scripted", Programs: []string{"scripted"}, Paths: []string{"/@scripted/cli/"}, Env: []string{"AGENT=scripted"}},
-	{Agent: "wordy", Programs: []string{"wordy-agent-with-a-long-name", "wordy-bin-*"}},
-}
-
-const (
-	user = 1000
-	me   = 77 // the pid of the command that asks, in every tree
-	hub  = 50
-)
-
-type node = proctest.Node
-
-// machine is a desktop with a user's session manager, which adopts orphans.
-func machine(inSession ...node) *proctest.Table {
-	return proctest.New(node{PID: 1, Name: "systemd", User: proctest.Root, Session: true, Below: []node{
-		{PID: 20, Name: "systemd", Program: "/usr/lib/systemd/systemd", User: user, Session: true, Below: inSession},
-	}})
-}
-
-// daemons is the same machine with processes of root beside the user's session.
-func daemons(below ...node) *proctest.Table {
-	return proctest.New(node{PID: 1, Name: "systemd", User: proctest.Root, Session: true, Below: below})
-}
-
-// window is a shell in a terminal, and below it what runs there.
-func window(below ...node) node {
-	return node{PID: 30, Name: "gnome-terminal-", Program: "/usr/libexec/gnome-terminal-server", Session: true, Below: []node{
-		{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/1", Below: below},
-	}}
-}
-
-// pane is a shell in a detached multiplexer, which an orphan has become.
-func pane(below ...node) node {
-	return node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
-		{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: below},
-	}}
-}
-
-func ask(more ...func(*node)) node {
-	n := node{PID: me, Name: "hookmux"}
-	for _, change := range more {
-		change(&n)
-	}
-	return n
-}
-
-func env(list ...string) func(*node) { return func(n *node) { n.Env = list } }
-func tty(name string) func(*node)    { return func(n *node) { n.TTY = name } }
-func session(n *node)                { n.Session = true }
-func group(n *node)                  { n.Group = true }
-func agent(pid int, below ...node) node {
-	return node{PID: pid, Name: "acme", Program: "/home/u/.local/bin/acme", Group: true, Below: below}
-}
-func tool(below ...node) node {
-	return node{PID: 61, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"ACMECODE=1"}, Below: below}
-}
-
-func TestDecide(t *testing.T) {
-	const yes = ""
-	detached := func(n *node) { session(n); n.TTY = proctest.None }
-	for _, c := range []struct {
-		attempt string
-		table   *proctest.Table
-		// refused is a part of the reason; "" means accepted.
-		refused string
-		agent   string
-	}{
-		// People.
-		{"a person in a terminal window", machine(window(ask())), yes, ""},
-		{"a person in a pipeline", machine(window(ask(group))), yes, ""},
-		{"a person's script, make and sudo -u", machine(window(node{PID: 32, Name: "make", Below: []node{{PID: 33, Name: "sh", Below: []node{ask()}}}})), yes, ""},
-		{"an editor plugin's job without a tty, in a window", machine(window(node{PID: 32, Name: "nvim", Below: []node{ask(detached)}})), yes, ""},
-		{"a person inside script(1) in a window", machine(window(node{PID: 32, Name: "script", Below: []node{{PID: 33, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}})), yes, ""},
-		{"a person in a tmux pane", machine(pane(ask())), yes, ""},
-		{"a person in another pane than an agent", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
-			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{agent(60)}},
-			{PID: 42, Name: "bash", Session: true, TTY: "/dev/pts/3", Below: []node{ask()}}}}), yes, ""},
-		{"the hub in one tmux pane, the person in another", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
-			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{{PID: hub, Name: "hookmux"}}},
-			{PID: 42, Name: "bash", Session: true, TTY: "/dev/pts/3", Below: []node{ask()}}}}), yes, ""},
-		{"tmux replaced by an upgrade while it runs", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux (deleted)", Session: true, Below: []node{
-			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{ask()}}}}), yes, ""},
-		{"ssh with a tty", daemons(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 11, Name: "sshd-session", Session: true, Below: []node{
-			{PID: 12, Name: "sshd-session", User: user, Program: proctest.Hidden, Below: []node{
-				{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/4", Below: []node{ask()}}}}}}}}), yes, ""},
-		{"login on a console", daemons(node{PID: 10, Name: "login", Session: true, TTY: "/dev/tty2", Below: []node{
-			{PID: 13, Name: "bash", User: user, Session: true, TTY: "/dev/tty2", Below: []node{ask()}}}}), yes, ""},
-		{"a shell that init put on a serial line", daemons(node{PID: 13, Name: "sh", User: user, Session: true, TTY: "/dev/ttyS0", Below: []node{ask()}}), yes, ""},
-		{"su from another user's terminal", daemons(node{PID: 30, Name: "xterm", User: 1001, Program: proctest.Hidden, Session: true, Below: []node{
-			{PID: 31, Name: "zsh", Program: proctest.Hidden, Session: true, TTY: "/dev/pts/1", Below: []node{{PID: 32, Name: "su", User: proctest.Root, Below: []node{
-				{PID: 33, Name: "bash", User: user, Below: []node{ask()}}}}}}}}), yes, ""},
-		{"a click on the desktop panel", machine(node{PID: 30, Name: "gnome-shell", Session: true, Below: []node{ask()}}), yes, ""},
-		{"docker exec -it", proctest.New(node{PID: 13, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Below: []node{ask()}}), yes, ""},
-		{"docker exec -it of the command itself", proctest.New(node{PID: me, Name: "hookmux", User: user, Session: true, TTY: "/dev/pts/0"}), yes, ""},
-		{"docker exec -it, session outside the namespace", proctest.New(node{PID: 13, Name: "bash", User: user, TTY: "/dev/pts/0", Below: []node{ask()}}), yes, ""},
-		{"docker exec -it and sudo with a pty", proctest.New(node{PID: 13, Name: "sudo", User: proctest.Root, Session: true, TTY: "/dev/pts/0", Below: []node{
-			{PID: 14, Name: "sudo", Session: true, TTY: "/dev/pts/1", Below: []node{{PID: 15, Name: "bash", User: user, Below: []node{ask()}}}}}}), yes, ""},
-		{"docker run -it, in the foreground of pid 1", proctest.New(node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: me, Below: []node{ask(group)}}), yes, ""},
-		{"docker run -it --init", proctest.New(node{PID: 1, Name: "tini", User: user, Session: true, TTY: "/dev/pts/0", Foreground: me, Below: []node{
-			{PID: 7, Name: "bash", Group: true, Below: []node{ask(group)}}}}), yes, ""},
-		{"docker run -it and a script of the person's", proctest.New(node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 7, Below: []node{
-			{PID: 7, Name: "make", Group: true, Below: []node{ask()}}}}), yes, ""},
-
-		// An agent's shell tool.
-		{"plain", machine(window(agent(60, tool(ask())))), "below acme (pid 60)", "acme"},
-		{"plain, on the agent's tty", machine(window(agent(60, node{PID: 61, Name: "sh", Below: []node{ask()}}))), "below acme", "acme"},
-		{"through the Go client inside the agent", machine(window(node{PID: me, Name: "acme", Program: "/home/u/.local/bin/acme"})), "acme itself", "acme"},
-		{"env -i", machine(window(agent(60, node{PID: 61, Name: "sh", Session: true, TTY: proctest.None, Below: []node{ask(env())}}))), "below acme", "acme"},
-		{"setsid", machine(window(agent(60, tool(ask(session))))), "below acme", "acme"},
-		{"setsid after a fork", machine(window(agent(60)), ask(detached)), "no terminal", ""},
-		{"double fork, markers kept", machine(window(agent(60)), ask(detached, env("ACMECODE=1"))), "carries ACMECODE", "acme"},
-		{"double fork and env -i", machine(window(agent(60)), ask(detached)), "no terminal", ""},
-		{"double fork that kept the agent's tty", machine(window(agent(60)), ask(tty("/dev/pts/1"))), "no known terminal stands behind /dev/pts/1", ""},
-		{"double fork adopted by pid 1", daemons(node{PID: me, Name: "hookmux", User: user, TTY: proctest.None}), "no terminal", ""},
-		{"nohup in the background", machine(window(agent(60)), node{PID: 61, Name: "sh", TTY: "/dev/pts/1", Below: []node{ask()}}), "no known terminal", ""},
-		{"nohup below the tool", machine(window(agent(60, tool(node{PID: 62, Name: "nohup", Below: []node{ask()}})))), "below acme", "acme"},
-		{"script(1) below the tool", machine(window(agent(60, tool(node{PID: 62, Name: "script", Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(env())}}}})))), "below acme", "acme"},
-		{"script(1) after a double fork", machine(node{PID: 62, Name: "script", Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal stands behind /dev/pts/9", ""},
-		{"script(1) adopted by pid 1", daemons(node{PID: 62, Name: "script", User: user, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"a python pty whose maker went away", daemons(node{PID: 63, Name: "sh", User: user, Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}), "no known terminal", ""},
-		{"expect, socat and unbuffer after a double fork", machine(node{PID: 62, Name: "expect", Session: true, Below: []node{{PID: 63, Name: "socat", Session: true, TTY: "/dev/pts/9", Below: []node{{PID: 64, Name: "unbuffer", Below: []node{ask()}}}}}}), "no known terminal", ""},
-		{"systemd-run --user --pty", machine(ask(session, tty("/dev/pts/9"))), "no known terminal", ""},
-		{"a marker in the shell above, not in the command", machine(node{PID: 61, Name: "sh", Env: []string{"PATH=/bin", "ACME_PID=60"}, Below: []node{ask()}}), "carries ACME_PID", "acme"},
-		{"markers inside a genuine window", machine(window(ask(env("AGENT=scripted")))), "carries AGENT", "scripted"},
-
-		// Multiplexers and terminals at the agent's service.
-		{"tmux run-shell", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
-			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{agent(60)}},
-			{PID: 43, Name: "sh", Below: []node{ask()}}}}), "in the background", ""},
-		{"tmux run-shell with script(1)", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
-			{PID: 43, Name: "sh", Below: []node{{PID: 44, Name: "script", Below: []node{{PID: 45, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}}}}}), "in the background", ""},
-		{"tmux started by the agent, still below it", machine(window(agent(60, pane(ask())))), "below acme", "acme"},
-		{"tmux started by the agent, detached", machine(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Env: []string{"ACMECODE=1"}, Below: []node{
-			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{ask()}}}}), "tmux: server (pid 40) carries ACMECODE", "acme"},
-		{"a window the agent opened", machine(node{PID: 30, Name: "xterm", Session: true, Env: []string{"ACMECODE=1"}, Below: []node{
-			{PID: 31, Name: "sh", Session: true, TTY: "/dev/pts/2", Below: []node{ask()}}}}), "carries ACMECODE", "acme"},
-		{"a terminal's background job on the tty it was started from", machine(window(node{PID: 35, Name: "kitty", Below: []node{{PID: 36, Name: "sh", Below: []node{ask()}}}})), "in the background", ""},
-		{"an editor's extension", machine(node{PID: 30, Name: "code", Program: "/usr/share/code/code", Session: true, Below: []node{{PID: 36, Name: "sh", Below: []node{ask()}}}}), "in the background", ""},
-
-		{"an orphan adopted inside a window, in its old session", machine(window(node{PID: 33, Name: "dumb-init", Below: []node{
-			agent(60, node{PID: 61, Name: "sh", Session: true, TTY: proctest.None, Below: []node{{PID: me, Name: "hookmux", Parent: 33}}})}})), "lost the session", ""},
-
-		// Masks.
-		{"an orphan that calls itself sshd", machine(node{PID: 62, Name: "sshd", Program: "/home/u/x", Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"an orphan that calls itself sshd and hides its program", machine(node{PID: 62, Name: "sshd", Program: proctest.Hidden, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"a set-uid program called sshd", machine(node{PID: 62, Name: "sshd", Program: proctest.Hidden, Effective: proctest.Root, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"an sshd the user started", machine(node{PID: 62, Name: "sshd", Program: "/usr/sbin/sshd", Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"a terminal's name in the home directory", machine(node{PID: 62, Name: "kitty", Program: "/home/u/kitty", Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask()}}}}), "runs from /home/u/kitty", ""},
-		{"the command itself is a terminal", machine(node{PID: me, Name: "xterm", Session: true, TTY: "/dev/pts/9"}), "no known terminal", ""},
-		{"a name with an escape sequence", machine(node{PID: 62, Name: "x\x1b[2J\u202e", Session: true, Below: []node{ask()}}), `x\x1b[2J\u202e`, ""},
-
-		// Not a person.
-		{"cron", daemons(node{PID: 10, Name: "cron", Session: true, Below: []node{{PID: 11, Name: "cron", Below: []node{{PID: 12, Name: "sh", User: user, Session: true, Below: []node{ask()}}}}}}), "cron, a timer", ""},
-		{"cron that opens a pty", daemons(node{PID: 10, Name: "crond", Session: true, Below: []node{{PID: 12, Name: "script", User: user, Below: []node{ask(session, tty("/dev/pts/9"))}}}}), "crond, a timer", ""},
-		{"at", daemons(node{PID: 10, Name: "atd", Session: true, Below: []node{{PID: 12, Name: "sh", User: user, Session: true, Below: []node{ask()}}}}), "atd, a timer", ""},
-		{"a user service", machine(ask(session)), "no terminal", ""},
-		{"ssh host command", daemons(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 12, Name: "sshd", User: user, Program: proctest.Hidden, Below: []node{
-			{PID: 13, Name: "sh", Session: true, Below: []node{ask()}}}}}}), "in the background", ""},
-		{"ssh host script(1)", daemons(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 12, Name: "sshd", User: user, Program: proctest.Hidden, Below: []node{
-			{PID: 13, Name: "script", Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}}}}}), "in the background", ""},
-		{"a hook run by the hub", machine(node{PID: hub, Name: "hookmux", Session: true, Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}}), "started by the hub", ""},
-		{"a hook run by a hub in a tmux pane", machine(pane(node{PID: hub, Name: "hookmux", Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}})), "started by the hub", ""},
-
-		// Containers.
-		{"docker exec without a tty", proctest.New(node{PID: 13, Name: "sh", User: user, Session: true, Below: []node{ask()}}), "no terminal", ""},
-		{"docker exec without a tty, then script(1)", proctest.New(node{PID: 13, Name: "script", User: user, Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}), "no known terminal", ""},
-		{"docker exec -it of an agent", proctest.New(node{PID: 13, Name: "acme", User: user, Session: true, TTY: "/dev/pts/0", Below: []node{ask()}}), "below acme", "acme"},
-		{"an orphan in a container", proctest.New(node{PID: 1, Name: "sleep", User: user, Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}), "no known terminal", ""},
-		{"an orphan in an agent's foreground group below pid 1", proctest.New(node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
-			agent(60, adopted)}}), "no known terminal", ""},
-		{"an orphan in the group of a script that ran the agent", proctest.New(node{PID: 1, Name: "tini", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 7, Below: []node{
-			{PID: 7, Name: "sh", Group: true, Below: []node{adopted}}}}), "no known terminal", ""},
-		{"an orphan where pid 1 is a script that ran the agent", proctest.New(node{PID: 1, Name: "sh", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 1, Below: []node{ask()}}), "no known terminal", ""},
-		{"an orphan in the background below pid 1", proctest.New(node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
-			agent(60), ask(group)}}), "no known terminal", ""},
-		{"an orphan with its own pty below pid 1", proctest.New(node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
-			agent(60), ask(session, tty("/dev/pts/9"))}}), "no known terminal", ""},
-
-		// Broken chains.
-		{"a parent that is a reused pid", machine(node{PID: 30, Name: "xterm", Session: true, Start: 1 << 40, Below: []node{
-			{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/1", Below: []node{ask()}}}}), "no known terminal", ""},
-		{"a parent nobody can see", proctest.New(node{PID: me, Name: "hookmux", User: user, TTY: "/dev/pts/1", Parent: 999}), "no known terminal", ""},
-		{"a chain in a circle", proctest.New(node{PID: 31, Name: "sh", User: user, Parent: me, Start: 5}, node{PID: me, Name: "hookmux", User: user, Parent: 31, Start: 5}), "no terminal", ""},
-		{"nested too deeply", machine(window(nested(200))), "more than", ""},
-		{"gone already", machine(window()), "gone", ""},
-	} {
-		t.Run(c.attempt, func(t *testing.T) {
-			j := judge(c.table)
-			v := j.May(Decide, proc.Cred{UID: user, PID: me}, nil)
-			if c.refused == yes {
-				if !v.OK {
-					t.Fatal(v.Reason)
-				}
-				return
-			}
-			if v.OK {
-				t.Fatalf("accepted: %s", v.Reason)
-			}
-			if !strings.HasPrefix(v.Reason, "refused: ") || !strings.Contains(v.Reason, c.refused) || strings.ContainsAny(v.Reason, "\n\x1b") {
-				t.Errorf("reason %q, want %q", v.Reason, c.refused)
-			}
-			if v.Agent != c.agent {
-				t.Errorf("agent %q, want %q", v.Agent, c.agent)
-			}
-		})
-	}
-}
-
-// judge believes install places by their names alone: the files do not exist.
-func judge(table proc.Table) *Judge {
-	return &Judge{Table: table, Agents: marks, UID: user, HubPID: hub, Sound: func(_ int, _ proc.Process, program string) bool {
-		return strings.HasPrefix(program, "/usr/")
-	}}
+// desktop is a machine with a window on a display, and beside it what else the
+// user's session manager has adopted.
+func desktop(inWindow node, beside ...node) node {
+	return system(manager(append([]node{displayServer, window(inWindow)}, beside...)...))
 }
 
 // adopted is a command that pid 1 took over but that stayed in its job's group.
@@ -236,4 +23,106 @@ func nested(depth int) node {
 		n = node{PID: 1000 + i, Name: "sh", Below: []node{n}}
 	}
 	return n
+}
+
+func TestAttempts(t *testing.T) {
+	const acme = "acme"
+	held := func(program string) node {
+		return node{PID: 62, Name: program, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}
+	}
+	no := func(name string, tree node, cause authority.Cause, agent string) question {
+		return question{name: name, tree: tree, outcome: refused, cause: cause, agent: agent}
+	}
+	askAll(t, []question{
+		// An agent's shell tool.
+		no("plain", desktop(agent(60, tool(ask()))), authority.BelowAgent, acme),
+		no("plain, on the agent's tty", desktop(agent(60, node{PID: 61, Name: "sh", Below: []node{ask()}})), authority.BelowAgent, acme),
+		no("through the Go client inside the agent", desktop(node{PID: me, Name: "acme", Program: "/home/u/.local/bin/acme"}), authority.BelowAgent, acme),
+		no("env -i", desktop(agent(60, node{PID: 61, Name: "sh", Session: true, TTY: proctest.None, Below: []node{ask(env())}})), authority.BelowAgent, acme),
+		no("setsid", desktop(agent(60, tool(ask(session)))), authority.BelowAgent, acme),
+		no("setsid after a fork", desktop(agent(60), ask(detached)), authority.NoTerminal, ""),
+		no("double fork, markers kept", desktop(agent(60), ask(detached, env("ACMECODE=1"))), authority.Variable, acme),
+		no("double fork that kept the agent's tty", desktop(agent(60), ask(tty("/dev/pts/1"))), authority.LostSession, ""),
+		no("double fork adopted by pid 1", system(node{PID: me, Name: "hookmux", User: user, TTY: proctest.None}), authority.NoTerminal, ""),
+		no("nohup below the tool", desktop(agent(60, tool(node{PID: 62, Name: "nohup", Below: []node{ask()}}))), authority.BelowAgent, acme),
+		no("script(1) below the tool", desktop(agent(60, tool(node{PID: 62, Name: "script", Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(env())}}}}))), authority.BelowAgent, acme),
+		no("script(1) adopted by pid 1", system(node{PID: 62, Name: "script", User: user, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}), authority.NoTerminal, ""),
+		{name: "a python pty whose maker went away", tree: system(node{PID: 63, Name: "sh", User: user, Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}), outcome: pin, cause: authority.Unproven},
+		{name: "expect after a double fork", tree: system(manager(held("expect"))), outcome: pin, cause: authority.Unproven},
+		{name: "systemd-run --user --pty", tree: system(manager(ask(session, tty("/dev/pts/9")))), outcome: pin, cause: authority.Unproven},
+		no("a marker in the shell above, not in the command", system(manager(node{PID: 61, Name: "sh", Env: []string{"PATH=/bin", "ACME_PID=60"}, Below: []node{ask()}})), authority.Variable, acme),
+		no("markers inside a genuine window", desktop(ask(env("AGENT=scripted"))), authority.Variable, "scripted"),
+		no("tmux run-shell with script(1)", system(manager(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: []node{
+			{PID: 43, Name: "sh", Below: []node{{PID: 44, Name: "script", Below: []node{{PID: 45, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}}}}})), authority.NoTerminal, ""),
+		no("tmux started by the agent, still below it", desktop(agent(60, tmuxServer(ask()))), authority.BelowAgent, acme),
+		no("tmux started by the agent, variables kept", system(manager(node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Env: []string{"ACMECODE=1"}, Below: []node{
+			{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: []node{ask()}}}})), authority.Variable, acme),
+		no("a window the agent opened", system(manager(node{PID: 30, Name: "xterm", Session: true, Env: []string{"ACMECODE=1"}, Below: []node{
+			{PID: 31, Name: "sh", Session: true, TTY: "/dev/pts/2", Below: []node{ask()}}}})), authority.Variable, acme),
+		no("a terminal's background job", desktop(node{PID: 35, Name: "sh", Group: true, Foreground: 31, Below: []node{ask()}}), authority.Background, ""),
+		no("an editor's extension", system(manager(node{PID: 30, Name: "code", Program: "/usr/share/code/code", Session: true, Below: []node{{PID: 36, Name: "sh", Below: []node{ask()}}}})), authority.NoTerminal, ""),
+		no("an orphan adopted inside a window, in its old session", desktop(node{PID: 33, Name: "dumb-init", Below: []node{
+			agent(60, node{PID: 61, Name: "sh", Session: true, TTY: "/dev/pts/1", Below: []node{{PID: me, Name: "hookmux", Parent: 33}}})}}), authority.LostSession, ""),
+
+		// Masks.
+		{name: "an orphan that calls itself sshd", tree: system(manager(held("sshd"))), outcome: pin, cause: authority.Unproven},
+		{name: "a set-uid program called sshd", tree: system(manager(node{PID: 62, Name: "sshd", Program: hidden, Effective: root, Session: true, Below: []node{
+			{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}})), outcome: pin, cause: authority.Unproven},
+		{name: "a child of root's sshd that makes a pty", tree: system(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 12, Name: "sshd", User: user, Program: "/home/u/sshd", Session: true, Below: []node{
+			{PID: 63, Name: "sh", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}}}), outcome: pin, cause: authority.Unproven},
+		no("a name with an escape sequence", system(manager(node{PID: 62, Name: "x\x1b[2J\u202e", Session: true, Below: []node{ask()}})), authority.NoTerminal, ""),
+
+		// Not a person.
+		no("cron", system(node{PID: 10, Name: "cron", Session: true, Below: []node{{PID: 12, Name: "sh", User: user, Session: true, Below: []node{ask()}}}}), authority.Timer, ""),
+		no("cron that opens a pty", system(node{PID: 10, Name: "crond", Session: true, Below: []node{{PID: 12, Name: "script", User: user, Below: []node{ask(session, tty("/dev/pts/9"))}}}}), authority.Timer, ""),
+		no("at", system(node{PID: 10, Name: "atd", Session: true, Below: []node{{PID: 12, Name: "sh", User: user, Session: true, Below: []node{ask()}}}}), authority.Timer, ""),
+		no("a user service", system(manager(ask(session))), authority.NoTerminal, ""),
+		no("ssh host command", system(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 12, Name: "sshd", User: user, Program: hidden, Below: []node{
+			{PID: 13, Name: "sh", Session: true, Below: []node{ask()}}}}}}), authority.NoTerminal, ""),
+		no("ssh host script(1)", system(node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 12, Name: "sshd", User: user, Program: hidden, Below: []node{
+			{PID: 13, Name: "script", Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}}}}}), authority.NoTerminal, ""),
+		no("a hook run by the hub", system(manager(node{PID: hub, Name: "hookmux", Session: true, Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}})), authority.BelowHub, ""),
+		no("a hook run by a hub in a window", desktop(node{PID: hub, Name: "hookmux", Below: []node{{PID: 51, Name: "sh", Below: []node{ask()}}}}), authority.BelowHub, ""),
+
+		// Containers.
+		no("docker exec without a tty", node{PID: 13, Name: "sh", User: user, Session: true, Below: []node{ask()}}, authority.NoTerminal, ""),
+		no("docker exec without a tty, then script(1)", node{PID: 13, Name: "script", User: user, Session: true, Below: []node{ask(session, tty("/dev/pts/9"))}}, authority.NoTerminal, ""),
+		no("docker exec -it of an agent", node{PID: 13, Name: "acme", User: user, Session: true, TTY: "/dev/pts/0", Below: []node{ask()}}, authority.BelowAgent, acme),
+		no("an orphan in an agent's foreground group below pid 1", node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
+			agent(60, adopted)}}, authority.LostSession, ""),
+		no("an orphan in the group of a script that ran the agent", node{PID: 1, Name: "tini", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 7, Below: []node{
+			{PID: 7, Name: "sh", Group: true, Below: []node{adopted}}}}, authority.LostSession, ""),
+		no("an orphan in the background below pid 1", node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
+			agent(60), ask(group)}}, authority.Background, ""),
+		{name: "an orphan with its own pty below pid 1", tree: node{PID: 1, Name: "bash", User: user, Session: true, TTY: "/dev/pts/0", Foreground: 60, Below: []node{
+			agent(60), ask(session, tty("/dev/pts/9"), func(n *node) { n.Foreground = me })}}, outcome: pin, cause: authority.Unproven},
+
+		// Broken chains.
+		no("a parent that is a reused pid", system(manager(node{PID: 30, Name: "xterm", Session: true, Start: 1 << 40, Below: []node{
+			{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/1", Below: []node{ask(group)}}}})), authority.LostSession, ""),
+		no("a parent nobody can see", node{PID: me, Name: "hookmux", User: user, TTY: "/dev/pts/1", Parent: 999}, authority.LostSession, ""),
+		no("a chain in a circle", node{PID: 31, Name: "sh", User: user, Parent: me, Start: 5, Below: []node{{PID: me, Name: "hookmux", Parent: 31, Start: 5}}}, authority.NoTerminal, ""),
+		no("nested too deeply", desktop(nested(200)), authority.TooDeep, ""),
+		no("terminals nested too deeply", scripts(8), authority.TooDeep, ""),
+		no("gone already", desktop(node{PID: 35, Name: "sh"}), authority.Invisible, ""),
+		{name: "a limit that somebody else set", tree: desktop(ask(group)), with: func(m *machine, _ time.Time) {
+			m.Limits = map[int]uint64{me: 1024}
+		}, outcome: refused, cause: authority.Marked},
+		{name: "a machine on which everything is limited", tree: desktop(ask(group)), with: func(m *machine, _ time.Time) {
+			m.Limits = map[int]uint64{}
+			for _, pid := range []int{1, 20, 25, 30, 31, me} {
+				m.Limits[pid] = 1024
+			}
+		}, outcome: passes},
+	})
+}
+
+// scripts are terminals one inside the other, all made by script(1).
+func scripts(depth int) node {
+	n := ask(group)
+	for i := range depth {
+		name := "/dev/pts/" + string(rune('b'+i))
+		n = node{PID: 300 + 2*i, Name: "script", Group: true, Below: []node{{PID: 301 + 2*i, Name: "sh", Session: true, TTY: name, Below: []node{n}}}}
+	}
+	return system(sshLogin(n))
 }

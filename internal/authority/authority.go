@@ -1,25 +1,35 @@
-// Package authority tells a person at a terminal from an agent that would
-// like to be one.
+// Package authority tells a person at a seat from an agent that would like to
+// be one.
 //
 // The hub asks it before every method: reporting and reading are open to the
 // hub's own user; deciding (replies, grants, trust, config, stop, install)
-// only to a caller whose chain of parents reaches something that serves
-// people, a terminal, a login, a multiplexer's pane or a desktop panel, and
-// on the whole way passes no agent, no timer and not the hub itself.
+// only to a person who sits somewhere. The rules, in order:
 //
-// Contract: pure rules over a proc.Table and over marks that the caller takes
-// from the catalogue; no agent is named here. Doubt is a refusal. A process
-// may choose its own name, so a name alone can accuse a process but never
-// vouch for it: what vouches is the file it runs, in a place the user's
-// programs are installed to, or an owner the user cannot become. This keeps
-// out an agent's ordinary ways around; it is no wall against a program of the
-// same user that types into the user's own terminal.
+//  1. Nothing on the way is an agent, carries an agent's variables or mark,
+//     was started by a timer or by the hub itself.
+//  2. The caller has a terminal and is in its foreground.
+//  3. The terminal leads to a seat: a console, a login by a daemon of root's,
+//     the edge of a container, a display with a keyboard; through script, sudo
+//     and attached tmux clients. A terminal of which nothing is known needs a
+//     PIN, or a person who vouched for it.
+//  4. Only shells and runners stand between the caller and a shell that is
+//     older than the request.
+//  5. Somebody typed there when the caller began.
+//  6. What takes protection away is asked for in any case.
+//
+// Where 4, 5 or 6 does not hold, the hub shows a code at that seat and the
+// person types it.
+//
+// Contract: pure rules over [Facts] and over marks that the caller takes from
+// the catalogue; no agent is named here. Doubt is never a yes. A process may
+// choose its own name, so a name alone can accuse a process but never vouch for
+// it. docs/security.md says what a program of the same user can still do.
 package authority
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
@@ -48,258 +58,60 @@ func (c Class) String() string {
 	return "class " + strconv.Itoa(int(c))
 }
 
-// Judge holds what the rules need to know. It has no state; one value may
-// serve all connections at once.
+// Judge applies the rules to a machine. It has no state; one value may serve
+// all connections at once.
 type Judge struct {
-	Table  proc.Table
-	Agents AgentMarks
-	// UID is the user the hub serves, its own.
-	UID int
-	// HubPID is the hub's process: what runs below it (hooks, scripts) was
-	// set off by an agent's event, even when the hub stands in a terminal.
-	HubPID int
-	// Terminals are paths of further programs the user has declared to be
-	// terminals, for those that live in a home directory.
-	Terminals []string
-	// Sound tells whether a program may vouch, given its path. Nil: Sound.
-	Sound func(hubUID int, p proc.Process, program string) bool
-}
-
-// Verdict is the answer to one question.
-type Verdict struct {
-	OK bool
-	// Reason is one plain line: why not and what to do, or what vouched.
-	Reason string
-	// Chain is the caller and what is above it; empty where nobody looked.
-	Chain []proc.Process
-	// Agent is the catalogue name of the agent that was found, if any.
-	Agent string
+	Rules
+	// Table is where processes are looked up.
+	Table proc.Table
+	// Source reads the other facts. Nil: nothing but Table is known, and so
+	// nobody is a person.
+	Source Source
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // maxChain bounds the walk for a decision. Nesting deeper than this to hide
 // an agent also hides the terminal above it.
 const maxChain = 128
 
-const inYourTerminal = "run it in your own terminal"
-
-// May judges one call. peerEnv, which may be nil, gives the environment the
-// peer itself sent; it can only speak against the peer.
+// May judges a call of a class.
 func (j *Judge) May(class Class, peer proc.Cred, peerEnv func() []string) Verdict {
-	if peer.UID != j.UID {
-		return refuse(nil, "the caller is user %d and this hub serves only user %d; run it as that user", peer.UID, j.UID)
-	}
-	if class == Read || class == Report {
-		return Verdict{OK: true}
-	}
-	if peer.PID <= 0 {
-		return refuse(nil, "the calling process lives outside of what the hub can see; run it in a terminal beside the hub")
-	}
-	chain := proc.Ancestry(j.Table, peer.PID, maxChain)
-	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
-		return refuse(nil, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
-	}
-	if len(chain) == maxChain {
-		return refuse(chain, "the command runs below more than %d others; %s", maxChain, inYourTerminal)
-	}
-	if v, bad := j.accuse(chain); bad {
-		return v
-	}
-	if peerEnv != nil {
-		if v, bad := j.accuseEnviron(chain, chain[0], peerEnv()); bad {
-			return v
-		}
-	}
-	return j.vouch(chain)
+	return j.Judge(peer, Action{Class: class}, peerEnv)
 }
 
-// accuse looks for anything in the whole chain that is no person. It goes to
-// the very top: a terminal that an agent opened is the agent's.
-func (j *Judge) accuse(chain []proc.Process) (Verdict, bool) {
-	for i, p := range chain {
-		if p.PID == j.HubPID {
-			return refuse(chain, "the command was started by the hub itself (pid %d), for a hook; %s", p.PID, inYourTerminal), true
-		}
-		if agent := j.Agents.match(j.Table, p, ""); agent != "" {
-			v := refuse(chain, "this command runs below %s (pid %d); %s", agent, p.PID, inYourTerminal)
-			if i == 0 {
-				v = refuse(chain, "it is %s itself that asks (pid %d); %s", agent, p.PID, inYourTerminal)
-			}
-			v.Agent = agent
-			return v, true
-		}
-		if isTimer(p.Name) {
-			return refuse(chain, "this command was started by %s, a timer (pid %d); %s", shown(p.Name), p.PID, inYourTerminal), true
-		}
-	}
-	return Verdict{}, false
-}
-
-// accuseEnviron looks for variables that only an agent sets. They betray what
-// cut itself loose from its parents but kept its environment.
-func (j *Judge) accuseEnviron(chain []proc.Process, p proc.Process, env []string) (Verdict, bool) {
-	agent, variable := j.Agents.inEnviron(env)
-	if agent == "" {
-		return Verdict{}, false
-	}
-	v := refuse(chain, "%s (pid %d) carries %s, which %s sets for its own commands; run it in a terminal that %s did not open",
-		shown(p.Name), p.PID, variable, agent, agent)
-	v.Agent = agent
-	return v, true
-}
-
-// vouch climbs to the first process that could stand for a person and lets
-// it decide; without one, the outermost process may do, at a console or at
-// the edge of a container.
-func (j *Judge) vouch(chain []proc.Process) Verdict {
-	var doubt string
-	for i, p := range chain {
-		env, _ := j.Table.Environ(p.PID)
-		if v, bad := j.accuseEnviron(chain, p, env); bad {
-			return v
-		}
-		if i == 0 {
-			continue // a peer cannot vouch for itself
-		}
-		kind, program := j.kindOf(p)
-		if kind == terminal || kind == loginDaemon {
-			if stray, ok := outOfSession(chain, i); ok {
-				return refuse(chain, "%s (pid %d) has lost the session it was started in; %s", shown(stray.Name), stray.PID, inYourTerminal)
-			}
-		}
-		switch kind {
-		case terminal:
-			return vouchByWindow(chain, i)
-		case loginDaemon:
-			return vouchByLogin(chain, i)
-		case panel:
-			return accept(chain, p)
-		case doubtful:
-			if doubt == "" {
-				doubt = fmt.Sprintf("%s (pid %d) runs from %s, where any program may have put it", shown(p.Name), p.PID, shown(program))
-			}
-		}
-	}
-	v := vouchByEdge(chain)
-	if !v.OK && doubt != "" {
-		return refuse(chain, "%s; run it in an installed terminal", doubt)
-	}
+// Judge judges one action.
+func (j *Judge) Judge(peer proc.Cred, a Action, peerEnv func() []string) Verdict {
+	v, _ := j.Explain(peer, a, peerEnv)
 	return v
 }
 
-// outOfSession finds a process below the host whose session was opened by
-// nobody in the chain. Orphans are adopted by the nearest process that cares
-// for them, which may sit inside a genuine window; their session stays behind.
-func outOfSession(chain []proc.Process, host int) (proc.Process, bool) {
-	for _, p := range chain[:host] {
-		led := p.SID == 0 // not visible in this namespace
-		for _, leader := range chain {
-			led = led || leader.PID == p.SID
-		}
-		if !led {
-			return p, true
-		}
+// Explain gives the facts that the judgement rests on, too.
+func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verdict, *Facts) {
+	now := time.Now
+	if j.Now != nil {
+		now = j.Now
 	}
-	return proc.Process{}, false
+	source := j.Source
+	if source == nil {
+		source = tableOnly{j.Table}
+	}
+	f := NewFacts(source, now())
+	return j.Rules.Judge(f, peer, a, peerEnv), f
 }
 
-// vouchByWindow accepts what a terminal started on a tty it made for it.
-// Multiplexers and editors also start things in the background, on anybody's
-// request (tmux run-shell); a pty that was made further down, or a tty the
-// terminal itself was started from, does not change that.
-func vouchByWindow(chain []proc.Process, at int) Verdict {
-	host, seat := chain[at], chain[at-1]
-	leads := seat.SID == seat.PID || seat.SID == 0 // 0: not visible in this namespace
-	if seat.TTY == "" || seat.TTY == host.TTY || !leads {
-		return notInAWindow(chain, host)
-	}
-	return accept(chain, host)
-}
+// tableOnly knows processes and nothing else.
+type tableOnly struct{ proc.Table }
 
-// vouchByLogin accepts what a login put on a tty; "ssh host command" has none.
-func vouchByLogin(chain []proc.Process, at int) Verdict {
-	host, seat := chain[at], chain[at-1]
-	// Between root's sshd and the shell stands one more sshd, which has become
-	// the user and has no tty of its own.
-	if seat.TTY == "" && at >= 2 && byName(seat.Name, kernelNameLimit) == loginDaemon {
-		seat = chain[at-2]
-	}
-	if seat.TTY == "" {
-		return notInAWindow(chain, host)
-	}
-	return accept(chain, host)
-}
-
-func notInAWindow(chain []proc.Process, host proc.Process) Verdict {
-	return refuse(chain, "%s (pid %d) started this in the background, not in a window or pane; %s", shown(host.Name), host.PID, inYourTerminal)
-}
-
-// vouchByEdge handles chains that end without any known terminal. Orphans end
-// this way as well, adopted by pid 1 or by a session manager, and can make a
-// pty for themselves. So only three ends are accepted:
-//
-//   - a process whose parent is outside of this pid namespace, on a tty:
-//     somebody came in through docker exec -it. Orphans are never adopted
-//     by an outside process.
-//   - pid 1 itself on a tty (docker run -it), and the command in the job in
-//     the foreground of that very tty.
-//   - a session started by pid 1 on a hardware console, which is no pty.
-func vouchByEdge(chain []proc.Process) Verdict {
-	peer, top := chain[0], chain[len(chain)-1]
-	if top.PID != 1 && top.PPID == 0 && top.TTY != "" {
-		return accept(chain, top)
-	}
-	if top.PID == 1 && len(chain) > 1 {
-		below := chain[len(chain)-2]
-		if top.TTY != "" && below.TTY == top.TTY && below.SID == top.SID && inForeground(chain) {
-			return accept(chain, top)
-		}
-		if below.SID == below.PID && isConsole(below.TTY) {
-			return accept(chain, below)
-		}
-	}
-	if peer.TTY == "" {
-		return refuse(chain, "no terminal, login or desktop is above this command (%s) and it has no tty; %s", trail(chain), inYourTerminal)
-	}
-	return refuse(chain, "no known terminal stands behind %s (%s); %s", peer.TTY, trail(chain), inYourTerminal)
-}
-
-// inForeground tells whether one of the processes below pid 1 leads the job
-// that pid 1's terminal listens to. The leader itself has to be in the chain:
-// an orphan keeps the group of the job it left, but not its parents.
-func inForeground(chain []proc.Process) bool {
-	last := len(chain) - 1
-	top := chain[last]
-	for _, p := range chain[:last] {
-		if p.TTY == top.TTY && p.SID == top.SID && p.PGID == p.PID && p.PGID == p.Foreground {
-			return true
-		}
-	}
-	return false
-}
-
-func accept(chain []proc.Process, by proc.Process) Verdict {
-	return Verdict{OK: true, Chain: chain, Reason: fmt.Sprintf("comes from %s (pid %d)", shown(by.Name), by.PID)}
-}
-
-func refuse(chain []proc.Process, format string, args ...any) Verdict {
-	return Verdict{Chain: chain, Reason: "refused: " + fmt.Sprintf(format, args...)}
-}
-
-// trail shows the chain, shortened in the middle.
-func trail(chain []proc.Process) string {
-	const ends = 3
-	var names []string
-	for i, p := range chain {
-		if len(chain) > 2*ends && i >= ends && i < len(chain)-ends {
-			if i == ends {
-				names = append(names, "…")
-			}
-			continue
-		}
-		names = append(names, shown(p.Name))
-	}
-	return strings.Join(names, " < ")
-}
+func (tableOnly) FileLocks(int) (uint64, error)         { return Unlimited, ErrUnknown }
+func (tableOnly) HoldsMaster(int, string) (bool, error) { return false, ErrUnknown }
+func (tableOnly) Terminal(string) (Terminal, error)     { return Terminal{}, ErrUnknown }
+func (tableOnly) Tmux(proc.Process) (Tmux, error)       { return Tmux{}, ErrUnknown }
+func (tableOnly) Connected(int, int) (bool, error)      { return false, ErrUnknown }
+func (tableOnly) Clients(proc.Process) ([]int, error)   { return nil, ErrUnknown }
+func (tableOnly) Display(int) (Display, error)          { return Display{}, ErrUnknown }
+func (tableOnly) Logins() ([]Login, error)              { return nil, ErrUnknown }
+func (tableOnly) LocalCallers() ([]int, error)          { return nil, ErrUnknown }
 
 // shown makes a name that a process chose for itself safe to print.
 func shown(name string) string {

@@ -35,19 +35,28 @@ const kernelNameLimit = 15
 // settled without reading their arguments.
 func (marks AgentMarks) match(t proc.Table, p proc.Process, preferred string) string {
 	program, _ := t.Program(p.PID)
+	read := func() []string { args, _ := t.Args(p.PID); return args }
+	return marks.matchProgram(p.Name, program, read, preferred)
+}
+
+// matchProcess is match for a process whose facts were read already.
+func (marks AgentMarks) matchProcess(p Process, preferred string) string {
+	return marks.matchProgram(p.Name, p.Program, func() []string { return p.Args }, preferred)
+}
+
+func (marks AgentMarks) matchProgram(name, program string, args func() []string, preferred string) string {
 	program = strings.TrimSuffix(program, deletedSuffix)
 	base := path.Base(program)
-	script := ""
-	if isInterpreter(base) || program == "" && isInterpreter(p.Name) {
-		args, _ := t.Args(p.PID)
-		script = scriptOf(args)
+	var scripts []string
+	if isInterpreter(base) || program == "" && isInterpreter(name) {
+		scripts = scriptsOf(args())
 	}
 	found := ""
 	for _, m := range marks {
 		if found != "" && m.Agent != preferred {
 			continue
 		}
-		if m.fits(p.Name, program, base, script) {
+		if m.fits(name, program, base, scripts) {
 			found = m.Agent
 			if preferred == "" || found == preferred {
 				break
@@ -57,14 +66,20 @@ func (marks AgentMarks) match(t proc.Table, p proc.Process, preferred string) st
 	return found
 }
 
-func (m Marks) fits(name, program, base, script string) bool {
+func (m Marks) fits(name, program, base string, scripts []string) bool {
 	for _, want := range m.Programs {
-		if nameIs(name, want, kernelNameLimit) || program != "" && nameIs(base, want, 0) || script != "" && scriptIs(script, want) {
+		if nameIs(name, want, kernelNameLimit) || program != "" && nameIs(base, want, 0) {
+			return true
+		}
+		if slices.ContainsFunc(scripts, func(script string) bool { return scriptIs(script, want) }) {
 			return true
 		}
 	}
 	for _, fragment := range m.Paths {
-		if fragment != "" && (strings.Contains(program, fragment) || strings.Contains(script, fragment)) {
+		if fragment == "" {
+			continue
+		}
+		if strings.Contains(program, fragment) || slices.ContainsFunc(scripts, func(s string) bool { return strings.Contains(s, fragment) }) {
 			return true
 		}
 	}
@@ -112,32 +127,47 @@ func isInterpreter(base string) bool {
 	return slices.Contains(interpreters, base) || strings.HasPrefix(base, "python") || strings.HasPrefix(base, "Python")
 }
 
-// Options of interpreters whose value is the next argument, and options
-// after which there is no script at all.
+// Options after which there is no script, and those that name a module.
 var (
-	withValue   = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--preload", "--config", "--cwd", "-X", "-W"}
-	withoutFile = []string{"-e", "--eval", "-p", "--print", "-c"}
+	withoutFile = []string{"-e", "--eval", "-p", "--print", "-pe", "-c"}
+	namesModule = []string{"-m", "-jar"}
+	// standAlone never take a value; the word behind them is the script.
+	standAlone = []string{
+		"--no-warnings", "--expose-gc", "--enable-source-maps", "--trace-warnings", "--inspect", "--inspect-brk", "--watch", "--smol",
+		"--bun", "--silent", "--allow-all", "-A", "-q", "-u", "-B", "-E", "-I", "-s", "-S", "-O", "-OO", "-w", "-x",
+	}
 )
 
-// scriptOf finds what an interpreter runs in its argument list.
-func scriptOf(args []string) string {
+// Words that may stand before the script: bun run FILE, deno run FILE.
+var leadingWords = []string{"run", "exec", "x", "tool"}
+
+// scriptsOf lists what an interpreter may be running, by its argument list. An
+// option may take its value from the next argument, and no list of such options
+// is ever complete: so after an option without "=" the next word may be its
+// value or the script, and the word behind it, too. All of them are given; what
+// stands behind the first word that no option precedes is the script's own.
+func scriptsOf(args []string) []string {
+	var found []string
+	option := false
 	for i := 1; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case slices.Contains(withValue, a):
-			i++
 		case slices.Contains(withoutFile, a):
-			return ""
-		case a == "-m" || a == "-jar":
+			return found
+		case slices.Contains(namesModule, a):
 			if i+1 < len(args) {
-				return args[i+1]
+				found = append(found, args[i+1])
 			}
-			return ""
-		case a == "run" && i == 1: // bun run FILE, deno run FILE
-		case strings.HasPrefix(a, "-"):
+			return found
+		case strings.HasPrefix(a, "-") && len(a) > 1:
+			option = a != "--" && !strings.Contains(a, "=") && !slices.Contains(standAlone, a)
+		case option:
+			found = append(found, a)
+			option = false
+		case i == 1 && slices.Contains(leadingWords, a):
 		default:
-			return a
+			return append(found, a)
 		}
 	}
-	return ""
+	return found
 }

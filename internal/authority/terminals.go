@@ -1,12 +1,14 @@
 package authority
 
 import (
-	"path"
 	"runtime"
 	"slices"
 	"strings"
+<<<<<<< HEAD
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+=======
+>>>>>>> dee6e87 (Judge a person by where they sit, as rules over recorded facts)
 )
 
 // kind is what a process is, as far as speaking for a person goes.
@@ -19,10 +21,6 @@ const (
 	terminal
 	// loginDaemon lets people in, after asking who they are.
 	loginDaemon
-	// panel starts what a person clicked, without a tty.
-	panel
-	// doubtful bears a terminal's name and runs from where anybody can write.
-	doubtful
 )
 
 // Terminal emulators and multiplexers by the base name of their program.
@@ -44,10 +42,6 @@ var terminals = []string{
 // Daemons that let a person in. They run as root.
 var logins = []string{"sshd", "sshd-session", "dropbear", "tailscaled", "in.telnetd", "login"}
 
-// Desktop panels that start what was clicked or typed into them. Window
-// managers that run commands sent by other programs are not among them.
-var panels = []string{"gnome-shell", "plasmashell", "cinnamon", "xfce4-panel", "mate-panel", "lxqt-panel", "budgie-panel"}
-
 // Daemons that start commands at a time.
 var timers = []string{"cron", "crond", "atd", "anacron", "fcron", "dcron", "atrun"}
 
@@ -65,42 +59,6 @@ const deletedSuffix = " (deleted)"
 // without a question; there the terminal above login must vouch.
 const loginAsks = runtime.GOOS != "darwin"
 
-// kindOf classifies by the file a process runs. Where that may not be read,
-// the name counts, but only for owners that an agent of the hub's user cannot
-// be: both user ids must be somebody else's, since a set-uid program keeps
-// the real one of whoever started it.
-func (j *Judge) kindOf(p proc.Process) (kind, string) {
-	program, err := j.Table.Program(p.PID)
-	foreign := p.UID != j.UID && p.EUID != j.UID
-	if err != nil {
-		if !foreign {
-			return ordinary, ""
-		}
-		name, _, _ := strings.Cut(p.Name, ":") // "tmux: server"
-		return byName(name, kernelNameLimit), ""
-	}
-	program = strings.TrimSuffix(program, deletedSuffix)
-	if slices.Contains(j.Terminals, program) {
-		return terminal, program
-	}
-	k := byName(path.Base(program), 0)
-	if k == ordinary || foreign && p.UID == 0 && p.EUID == 0 {
-		return k, program
-	}
-	sound := j.Sound
-	if sound == nil {
-		sound = Sound
-	}
-	if !sound(j.UID, p, program) {
-		return doubtful, program
-	}
-	// A daemon that lets people in is root's; a copy the user started lets in nobody.
-	if k == loginDaemon && j.UID != 0 && p.UID != 0 {
-		return ordinary, program
-	}
-	return k, program
-}
-
 func byName(name string, limit int) kind {
 	among := func(list []string) bool {
 		return slices.ContainsFunc(list, func(want string) bool { return nameIs(name, want, limit) })
@@ -112,8 +70,6 @@ func byName(name string, limit int) kind {
 		return loginDaemon
 	case among(terminals):
 		return terminal
-	case among(panels):
-		return panel
 	}
 	return ordinary
 }

@@ -1,0 +1,90 @@
+// Package authoritytest plays the machine that the rules of authority look at,
+// so that tests can put a person at a terminal without one. It is for tests
+// inside a process: nothing a program is started with leads here.
+package authoritytest
+
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Machine adds to a table of processes what else the rules want to know. What
+// is left out speaks for a person: terminals are held by who is said to hold
+// them, nobody limited anything, and somebody has just typed.
+type Machine struct {
+	proc.Table
+	// Limits are limits on file locks, by process.
+	Limits map[int]uint64
+	// Unheld are processes that do not hold the terminal of their children;
+	// Hidden ones do not let their descriptors be read.
+	Unheld, Hidden map[int]bool
+	// TTYs replaces the times of terminals.
+	TTYs map[string]authority.Terminal
+	// Servers are tmux servers, by process; one that is missing does not answer.
+	Servers map[int]authority.Tmux
+	// Unconnected are clients that are not connected to the server they claim.
+	Unconnected map[int]bool
+	// Attached are the clients of other multiplexers.
+	Attached map[int][]int
+	Displays map[int]authority.Display
+	LoggedIn []authority.Login
+	Callers  []int
+	// Typed is when somebody typed last, at every terminal; zero means now.
+	Typed time.Time
+}
+
+var _ authority.Source = Machine{}
+
+// Lookup puts processes into the foreground of their terminal, unless the
+// table says who else is there.
+func (m Machine) Lookup(pid int) (proc.Process, error) {
+	p, err := m.Table.Lookup(pid)
+	if err == nil && p.TTY != "" && p.Foreground == 0 {
+		p.Foreground = p.PGID
+	}
+	return p, err
+}
+
+func (m Machine) FileLocks(pid int) (uint64, error) {
+	if limit, ok := m.Limits[pid]; ok {
+		return limit, nil
+	}
+	return authority.Unlimited, nil
+}
+
+func (m Machine) HoldsMaster(pid int, _ string) (bool, error) {
+	if m.Hidden[pid] {
+		return false, authority.ErrUnknown
+	}
+	return !m.Unheld[pid], nil
+}
+
+func (m Machine) Terminal(tty string) (authority.Terminal, error) {
+	if t, ok := m.TTYs[tty]; ok {
+		return t, nil
+	}
+	typed := m.Typed
+	if typed.IsZero() {
+		typed = time.Now()
+	}
+	return authority.Terminal{Access: typed, Change: time.Unix(1, 0)}, nil
+}
+
+func (m Machine) Tmux(server proc.Process) (authority.Tmux, error) {
+	if t, ok := m.Servers[server.PID]; ok {
+		return t, nil
+	}
+	return authority.Tmux{}, authority.ErrUnknown
+}
+
+func (m Machine) Connected(client, _ int) (bool, error) { return !m.Unconnected[client], nil }
+
+func (m Machine) Clients(server proc.Process) ([]int, error) { return m.Attached[server.PID], nil }
+
+func (m Machine) Display(pid int) (authority.Display, error) { return m.Displays[pid], nil }
+
+func (m Machine) Logins() ([]authority.Login, error) { return m.LoggedIn, nil }
+
+func (m Machine) LocalCallers() ([]int, error) { return m.Callers, nil }

@@ -1,0 +1,222 @@
+package authority
+
+import (
+	"slices"
+	"strings"
+)
+
+// followHolder is rule 3 for a pseudo terminal: above is the process that
+// holds its master, the leader's parent, and what is above that.
+func (r *Rules) followHolder(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+	holder := above[0]
+	seat.Holder = holder.Process
+	if r.isLogin(above) {
+		return r.followLogin(f, above, here, seat, depth)
+	}
+	if isPrivilegedRelay(holder) {
+		return r.followRelay(f, above, here, depth)
+	}
+	if holds, known := f.holdsMaster(holder.PID, seat.TTY); known && holds && r.isSound(holder) {
+		switch base := holder.base(); {
+		case base == "script":
+			return r.followRelay(f, above, here, depth)
+		case base == "tmux":
+			return r.followTmux(f, above, here, seat, depth)
+		case base == "zellij":
+			return r.followClients(f, above, here, seat, depth)
+		case byName(base, 0) == terminal || slices.Contains(r.Terminals, holder.Program):
+			return r.followDisplay(f, above, here, seat)
+		}
+	} else if known && holds && slices.Contains(r.Terminals, holder.Program) {
+		return r.followDisplay(f, above, here, seat)
+	}
+	return r.unproven(f, holder, here, seat)
+}
+
+// unproven is a terminal whose holder says nothing about who is behind it. A
+// person may have vouched for it.
+func (r *Rules) unproven(_ *Facts, holder Process, here hop, seat Seat) ([]way, Verdict) {
+	if r.Enrolled != nil && r.Enrolled(holder.PID, holder.Start) {
+		seat.Kind = Enrolled
+		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+	}
+	v := refuse(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
+		"use ssh, a console, tmux or a desktop terminal, or enrol this terminal from one of them with `hookmux seat add %d`",
+		shown(holder.Name), holder.PID, seat.TTY, holder.PID)
+	v.Outcome, v.Holder = NeedPIN, holder.Process
+	return nil, v
+}
+
+// isLogin recognises a daemon of root's that lets people in, or its child that
+// has become the user. Only the parent proves anything: a child's name and a
+// hidden program can be had by anybody.
+func (r *Rules) isLogin(above []Process) bool {
+	daemon := func(p Process) bool { return p.isRoot() && byName(p.Name, kernelNameLimit) == loginDaemon }
+	if r.UID == 0 {
+		// Every process is root's: the file that runs must speak as well.
+		daemon = func(p Process) bool { return byName(p.base(), 0) == loginDaemon && r.isSound(p) }
+	}
+	if daemon(above[0]) {
+		return true
+	}
+	return len(above) > 1 && daemon(above[1]) && byName(above[0].Name, kernelNameLimit) == loginDaemon &&
+		(above[0].Program == "" || r.UID == 0)
+}
+
+// followLogin accepts a login over the network, unless it may come from an
+// agent on this very machine: then every such connection of this user must
+// itself begin at a seat, because nothing says which of them this one is.
+func (r *Rules) followLogin(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+	seat.Kind, here.trusted = Remote, true
+	found := []way{{seat: seat, hops: []hop{here}}}
+	for _, login := range f.logins() {
+		named := slices.ContainsFunc(above, func(p Process) bool { return p.PID == login.PID })
+		if login.TTY == seat.TTY && named && login.Remote != "" && !login.Local {
+			return found, Verdict{}
+		}
+	}
+	callers, known := f.localCallers()
+	if !known {
+		return r.unproven(f, above[0], here, seat)
+	}
+	for _, pid := range callers {
+		chain := f.chain(pid, maxChain)
+		if len(chain) == 0 {
+			continue // it hung up
+		}
+		if ways, why := r.followTerminal(f, chain, depth+1); len(ways) == 0 {
+			v := refuse(LocalLogin, "this login may come from %s (pid %d) on this machine, where no person sits (%s); "+
+				"log in from elsewhere, or end that connection", shown(chain[0].Name), pid, strings.TrimPrefix(why.Reason, "refused: "))
+			v.Agent, v.AgentPID, v.Since = why.Agent, why.AgentPID, why.Since
+			return nil, v
+		}
+	}
+	return found, Verdict{}
+}
+
+// isPrivilegedRelay recognises sudo and its kin, which run what they were
+// asked for on a pseudo terminal of its own.
+func isPrivilegedRelay(p Process) bool {
+	return p.EUID == 0 && slices.Contains([]string{"sudo", "doas", "su"}, p.Name)
+}
+
+// followRelay goes on at the relay's own terminal.
+func (r *Rules) followRelay(f *Facts, above []Process, here hop, depth int) ([]way, Verdict) {
+	ways, v := r.followTerminal(f, above, depth+1)
+	for i := range ways {
+		ways[i].hops = append([]hop{here}, ways[i].hops...)
+	}
+	return ways, v
+}
+
+// followTmux goes on at each client of a tmux server. What the server says
+// about a client counts only if that client really is connected to it.
+func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+	server := above[0]
+	state, ok := f.tmux(server)
+	if !ok {
+		return r.unproven(f, server, here, seat)
+	}
+	pane := ""
+	for _, p := range state.Panes {
+		if p.TTY == seat.TTY {
+			pane = p.ID
+		}
+	}
+	here.popup = pane == ""
+	none := refuse(NoClient, "nobody is attached to the tmux that runs this (pid %d%s); attach to it, or %s",
+		server.PID, since(server.StartTime), inYourTerminal)
+	var found []way
+	for _, c := range state.Clients {
+		if c.PID == server.PID || !f.connected(c.PID, server.PID) {
+			continue
+		}
+		chain := f.chain(c.PID, maxChain)
+		if len(chain) == 0 {
+			continue
+		}
+		ways, v := r.followTerminal(f, chain, depth+1)
+		if len(ways) == 0 && (none.Cause == NoClient || v.Agent != "") {
+			none = v
+		}
+		for _, w := range ways {
+			client := &SeatClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane, Popup: here.popup}
+			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
+			found[len(found)-1].seat.Client = client
+		}
+	}
+	return found, none
+}
+
+// followClients goes on at the clients of a multiplexer that does not tell
+// which of them shows what: a person is there, but not surely looking at this.
+func (r *Rules) followClients(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
+	server := above[0]
+	enrolled := r.Enrolled != nil && r.Enrolled(server.PID, server.Start)
+	none := refuse(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s", shown(server.Name), server.PID, inYourTerminal)
+	var found []way
+	for _, pid := range f.clientsOf(server) {
+		chain := f.chain(pid, maxChain)
+		if len(chain) == 0 || pid == server.PID {
+			continue
+		}
+		ways, v := r.followTerminal(f, chain, depth+1)
+		if len(ways) == 0 && (none.Cause == NoClient || v.Agent != "") {
+			none = v
+		}
+		for _, w := range ways {
+			client := &SeatClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process, Shows: enrolled}
+			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
+		}
+	}
+	return found, none
+}
+
+// followDisplay accepts an installed terminal program whose windows are on a
+// display that has a keyboard. Editors hold terminals in a process of their
+// own and the display in its parent.
+func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([]way, Verdict) {
+	holder := above[0]
+	for i, p := range above {
+		if i > 0 && (i > 3 || p.base() != holder.base()) {
+			break
+		}
+		d := f.display(p.PID)
+		if d.PID == 0 {
+			continue
+		}
+		if !d.Input {
+			break
+		}
+		if v, bad := r.accuseChain(f, f.chain(d.PID, maxChain)); bad {
+			return nil, v
+		}
+		seat.Kind = Desktop
+		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+	}
+	return r.unproven(f, holder, here, seat)
+}
+
+// Programs that may stand between a person's shell and a command: they run
+// what they were told to and nothing else.
+var (
+	shells  = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh", "ash", "yash", "busybox", "toybox", "nu", "elvish", "xonsh", "pwsh", "osh"}
+	runners = []string{
+		"make", "gmake", "bmake", "just", "task", "ninja", "env", "time", "nice", "ionice", "chrt", "nohup", "timeout", "stdbuf", "xargs",
+		"sudo", "doas", "su", "runuser", "setpriv", "login", "script", "hookmux",
+	}
+)
+
+// isShell tells whether a process is an installed shell.
+func (r *Rules) isShell(p Process) bool {
+	return slices.Contains(shells, p.base()) && r.isSound(p)
+}
+
+// isRunner tells whether a process only passes on what a person typed. Programs
+// that run as root cannot be read, but no agent can be one.
+func (r *Rules) isRunner(p Process) bool {
+	if p.EUID == 0 && r.UID != 0 && p.Program == "" {
+		return slices.Contains(runners, p.Name)
+	}
+	return r.isShell(p) || slices.Contains(runners, p.base()) && r.isSound(p)
+}

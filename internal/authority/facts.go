@@ -1,0 +1,316 @@
+package authority
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// ErrUnknown says that a fact cannot be read here: another user's process, a
+// system without it, or more questions than one judgement may ask.
+var ErrUnknown = errors.New("this cannot be read here")
+
+// Unlimited is a limit that nobody has set.
+const Unlimited = ^uint64(0)
+
+// Source reads facts about the machine. Each call reads anew; [Facts] keeps
+// what was read, so that one judgement sees one picture.
+type Source interface {
+	proc.Table
+	// FileLocks is the hard limit on file locks, which carries the mark.
+	FileLocks(pid int) (uint64, error)
+	// HoldsMaster tells whether a process has the master side of a pseudo
+	// terminal open. ErrUnknown where its descriptors cannot be read.
+	HoldsMaster(pid int, tty string) (bool, error)
+	// Terminal gives the times of a terminal's device.
+	Terminal(tty string) (Terminal, error)
+	// Tmux asks a tmux server for its panes and clients.
+	Tmux(server proc.Process) (Tmux, error)
+	// Connected tells whether a socket of one process ends at the other.
+	Connected(client, server int) (bool, error)
+	// Clients lists processes with this program that are connected to a server.
+	Clients(server proc.Process) ([]int, error)
+	// Display says where the display connection of a process ends.
+	Display(pid int) (Display, error)
+	// Logins lists who is logged in, as utmp and logind have it.
+	Logins() ([]Login, error)
+	// LocalCallers are processes of this user that are connected, over the
+	// network of this machine itself, to a server that runs as root.
+	LocalCallers() ([]int, error)
+}
+
+// Process is what is known about one process.
+type Process struct {
+	proc.Process
+	// Program is the file it runs, "" when that may not be read.
+	Program string
+	Args    []string
+	Env     []string
+	// FileLocks is the limit that carries the mark.
+	FileLocks uint64
+}
+
+// Terminal is what the device of a terminal tells.
+type Terminal struct {
+	// Access moves when input is read (in steps of 8 s), Change when somebody
+	// sets times or modes by hand.
+	Access, Change time.Time
+	// Noted is the Change that the hub itself caused when it set Access back;
+	// zero when it never did.
+	Noted time.Time
+}
+
+// Tmux is what a tmux server says about itself.
+type Tmux struct {
+	Panes   []TmuxPane
+	Clients []TmuxClient
+}
+
+// TmuxPane is one pane.
+type TmuxPane struct{ ID, TTY string }
+
+// TmuxClient is one attached client.
+type TmuxClient struct {
+	PID  int
+	Name string
+	// Pane is the one that gets the client's keys.
+	Pane string
+	// Active is the second of its last key.
+	Active time.Time
+}
+
+// Display is the other end of a display connection.
+type Display struct {
+	// PID is the display server, 0 when there is no connection.
+	PID int
+	// Input says that it reads keyboards: it holds an input device, or it is root's.
+	Input bool
+}
+
+// Login is one entry of utmp or logind.
+type Login struct {
+	TTY string
+	PID int
+	// Remote is the address or name somebody came from, "" for none.
+	Remote string
+	// Local says that this address belongs to this machine.
+	Local bool
+}
+
+// Facts is what one judgement knows. Values that a test or a report wrote
+// down are used as they are; what is missing is read from the source, once.
+type Facts struct {
+	Now       time.Time
+	Processes map[int]Process
+	// Masters tells who holds the master of a terminal.
+	Masters map[Holding]bool
+	TTYs    map[string]Terminal
+	Servers map[int]Tmux
+	// Peers tells which client process is connected to which server process.
+	Peers map[Connection]bool
+	// Attached are the clients of servers that do not tell by themselves.
+	Attached map[int][]int
+	Displays map[int]Display
+	LoggedIn []Login
+	// Callers are the processes of [Source.LocalCallers].
+	Callers []int
+
+	source      Source
+	readLogins  bool
+	readCallers bool
+	reads       int
+}
+
+// Holding is one process at one terminal.
+type Holding struct {
+	PID int
+	TTY string
+}
+
+// Connection is a client and a server process.
+type Connection struct{ Client, Server int }
+
+// maxReads bounds how much one judgement reads.
+const maxReads = 2000
+
+// NewFacts begins an empty picture that is read from source as needed.
+func NewFacts(source Source, now time.Time) *Facts {
+	return &Facts{
+		Now: now, source: source, Processes: map[int]Process{}, Masters: map[Holding]bool{}, TTYs: map[string]Terminal{},
+		Servers: map[int]Tmux{}, Peers: map[Connection]bool{}, Attached: map[int][]int{}, Displays: map[int]Display{},
+	}
+}
+
+// askSource says whether something may still be read.
+func (f *Facts) askSource() bool {
+	if f.source == nil || f.reads >= maxReads {
+		return false
+	}
+	f.reads++
+	return true
+}
+
+func (f *Facts) process(pid int) (Process, bool) {
+	if p, ok := f.Processes[pid]; ok {
+		return p, p.PID != 0
+	}
+	if pid <= 0 || !f.askSource() {
+		return Process{}, false
+	}
+	basic, err := f.source.Lookup(pid)
+	if err != nil {
+		f.Processes[pid] = Process{}
+		return Process{}, false
+	}
+	p := Process{Process: basic, FileLocks: Unlimited}
+	p.Program, _ = f.source.Program(pid)
+	p.Args, _ = f.source.Args(pid)
+	p.Env, _ = f.source.Environ(pid)
+	if limit, err := f.source.FileLocks(pid); err == nil {
+		p.FileLocks = limit
+	}
+	f.Processes[pid] = p
+	return p, true
+}
+
+// chain lists a process and what is above it, itself first, under the rules
+// of [proc.Ancestry].
+func (f *Facts) chain(pid, max int) []Process {
+	var chain []Process
+	seen := map[int]bool{}
+	for pid > 0 && len(chain) < max && !seen[pid] {
+		p, ok := f.process(pid)
+		if !ok || len(chain) > 0 && p.Start > chain[len(chain)-1].Start {
+			break
+		}
+		seen[pid] = true
+		chain = append(chain, p)
+		if p.PID == 1 {
+			break
+		}
+		pid = p.PPID
+	}
+	return chain
+}
+
+// holdsMaster gives whether it is known, too.
+func (f *Facts) holdsMaster(pid int, tty string) (holds, known bool) {
+	key := Holding{pid, tty}
+	if holds, ok := f.Masters[key]; ok {
+		return holds, true
+	}
+	if !f.askSource() {
+		return false, false
+	}
+	holds, err := f.source.HoldsMaster(pid, tty)
+	if err != nil {
+		return false, false
+	}
+	f.Masters[key] = holds
+	return holds, true
+}
+
+func (f *Facts) terminal(tty string) (Terminal, bool) {
+	if t, ok := f.TTYs[tty]; ok {
+		return t, true
+	}
+	if tty == "" || !f.askSource() {
+		return Terminal{}, false
+	}
+	t, err := f.source.Terminal(tty)
+	if err != nil {
+		return Terminal{}, false
+	}
+	f.TTYs[tty] = t
+	return t, true
+}
+
+func (f *Facts) tmux(server Process) (Tmux, bool) {
+	if t, ok := f.Servers[server.PID]; ok {
+		return t, true
+	}
+	if !f.askSource() {
+		return Tmux{}, false
+	}
+	t, err := f.source.Tmux(server.Process)
+	if err != nil {
+		return Tmux{}, false
+	}
+	f.Servers[server.PID] = t
+	return t, true
+}
+
+func (f *Facts) connected(client, server int) bool {
+	key := Connection{client, server}
+	if yes, ok := f.Peers[key]; ok {
+		return yes
+	}
+	if !f.askSource() {
+		return false
+	}
+	yes, err := f.source.Connected(client, server)
+	f.Peers[key] = yes && err == nil
+	return f.Peers[key]
+}
+
+func (f *Facts) clientsOf(server Process) []int {
+	if list, ok := f.Attached[server.PID]; ok {
+		return list
+	}
+	if !f.askSource() {
+		return nil
+	}
+	list, err := f.source.Clients(server.Process)
+	if err != nil {
+		list = nil
+	}
+	f.Attached[server.PID] = list
+	return list
+}
+
+func (f *Facts) display(pid int) Display {
+	if d, ok := f.Displays[pid]; ok {
+		return d
+	}
+	if !f.askSource() {
+		return Display{}
+	}
+	d, err := f.source.Display(pid)
+	if err != nil {
+		d = Display{}
+	}
+	f.Displays[pid] = d
+	return d
+}
+
+func (f *Facts) logins() []Login {
+	if f.LoggedIn == nil && !f.readLogins && f.askSource() {
+		f.readLogins = true
+		f.LoggedIn, _ = f.source.Logins()
+	}
+	return f.LoggedIn
+}
+
+// localCallers also says whether they could be read at all.
+func (f *Facts) localCallers() (pids []int, known bool) {
+	if f.Callers != nil || f.source == nil || f.readCallers {
+		return f.Callers, true
+	}
+	if !f.askSource() {
+		return nil, false
+	}
+	pids, err := f.source.LocalCallers()
+	if err != nil {
+		return nil, false
+	}
+	f.readCallers, f.Callers = true, pids
+	return pids, true
+}
+
+// Recorded is a picture that reads nothing any more: what is missing stays
+// unknown.
+func Recorded(f Facts) *Facts {
+	f.source = nil
+	return &f
+}

@@ -1,0 +1,45 @@
+package authority
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// The mark is a limit on file locks, which Linux has not used since 2.4.25: a
+// process that has it passes it on to all it starts, and only root can raise it
+// again. Its value says which agent it was set for and when that began, so that
+// nothing has to be remembered: 24 bits of the agent's name, 33 of the time.
+const (
+	markTimeBits = 33
+	markNameBits = 24
+)
+
+// MarkFor is the limit that says "started by this agent, which runs since".
+func MarkFor(agent string, began time.Time) uint64 {
+	seconds := uint64(max(began.Unix(), 0)) & (1<<markTimeBits - 1)
+	return nameBits(agent)<<markTimeBits | seconds
+}
+
+// nameBits is never 0, so that small limits that somebody else set are not
+// taken for a mark.
+func nameBits(agent string) uint64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(agent)) // a hash takes everything
+	return max(uint64(h.Sum32())&(1<<markNameBits-1), 1)
+}
+
+// readMark tells what a limit says. ours is false for a limit of somebody
+// else's; agent is "" for one that is not in the catalogue.
+func (marks AgentMarks) readMark(limit uint64) (agent string, began time.Time, ours bool) {
+	name := limit >> markTimeBits
+	if name == 0 || name >= 1<<markNameBits {
+		return "", time.Time{}, false
+	}
+	began = time.Unix(int64(limit&(1<<markTimeBits-1)), 0)
+	for _, m := range marks {
+		if nameBits(m.Agent) == name {
+			return m.Agent, began, true
+		}
+	}
+	return "", began, true
+}

@@ -1,0 +1,265 @@
+package authority
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Rules say who is a person at a seat. They have no state: everything comes
+// from [Facts].
+type Rules struct {
+	Agents AgentMarks
+	// UID is the user the hub serves, its own.
+	UID int
+	// HubPID is the hub's process: what runs below it (hooks, scripts) was
+	// set off by an agent's event, even when the hub stands in a terminal.
+	HubPID int
+	// Terminals are paths of further programs the user has declared to be
+	// terminals, for those that live in a home directory.
+	Terminals []string
+	// Sound tells whether a program may vouch, given its path. Nil: Sound.
+	Sound func(hubUID int, p proc.Process, program string) bool
+	// Enrolled tells whether a person vouched for the holder of a terminal.
+	Enrolled func(pid int, start uint64) bool
+}
+
+// Action is what somebody wants to do.
+type Action struct {
+	Class Class
+	// Weakens says that it takes protection away.
+	Weakens bool
+	// Since is when the request came up that it answers; zero for none.
+	Since time.Time
+	// Text says in one line what is asked, for the person who types the code.
+	Text string
+}
+
+// Judge applies the rules in order. peerEnv, which may be nil, gives the
+// environment the peer itself sent; it can only speak against the peer.
+func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []string) Verdict {
+	if peer.UID != r.UID {
+		return refuse(OtherUser, "the caller is user %d and this hub serves only user %d; run it as that user", peer.UID, r.UID)
+	}
+	if a.Class == Read || a.Class == Report {
+		return Verdict{OK: true, Outcome: Allowed}
+	}
+	if peer.PID <= 0 {
+		return refuse(Invisible, "the calling process lives outside of what the hub can see; run it in a terminal beside the hub")
+	}
+	chain := f.chain(peer.PID, maxChain)
+	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
+		return refuse(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
+	}
+	v := r.judgeChain(f, chain, a, peerEnv)
+	v.OK = v.Outcome == Allowed
+	v.Chain = make([]proc.Process, len(chain))
+	for i, p := range chain {
+		v.Chain[i] = p.Process
+	}
+	v.TTY = chain[0].TTY
+	return v
+}
+
+func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {
+	if len(chain) == maxChain {
+		return refuse(TooDeep, "the command runs below more than %d others; %s", maxChain, inYourTerminal)
+	}
+	if peerEnv != nil {
+		if v, bad := r.accuseVariables(chain[0], peerEnv()); bad {
+			return v
+		}
+	}
+	ways, v := r.followTerminal(f, chain, 0)
+	if len(ways) == 0 {
+		return v
+	}
+	best := Verdict{}
+	for i := range ways {
+		if v := r.judgeIntent(f, &ways[i], a); i == 0 || v.Outcome > best.Outcome {
+			best = v
+		}
+	}
+	return best
+}
+
+// way is one way from the caller to a seat.
+type way struct {
+	seat Seat
+	// hops are the terminals in between, the caller's first: from who stands
+	// at it up to the session's leader.
+	hops []hop
+	// pane says that the caller's terminal is a tmux pane, and client that the
+	// way leads through a tmux client.
+	client *SeatClient
+}
+
+type hop struct {
+	// stands is the process at the terminal and what is above it, leader last.
+	stands []Process
+	// trusted terminals can be opened by a person only (a login, a console).
+	trusted bool
+	popup   bool
+}
+
+func (h *hop) leader() Process { return h.stands[len(h.stands)-1] }
+
+// accuseChain is rule 1: anything on the whole way up that is no person. It
+// goes to the very top: a terminal that an agent opened is the agent's.
+func (r *Rules) accuseChain(f *Facts, chain []Process) (Verdict, bool) {
+	base := f.lockLimit()
+	for i, p := range chain {
+		if p.PID == r.HubPID {
+			return refuse(BelowHub, "the command was started by the hub itself (pid %d), for a hook; %s", p.PID, inYourTerminal), true
+		}
+		if agent := r.Agents.matchProcess(p, ""); agent != "" {
+			v := refuse(BelowAgent, "this command runs below %s (pid %d%s); %s", agent, p.PID, since(p.StartTime), inYourTerminal)
+			if i == 0 {
+				v = refuse(BelowAgent, "it is %s itself that asks (pid %d); %s", agent, p.PID, inYourTerminal)
+			}
+			v.Agent, v.AgentPID, v.Since = agent, p.PID, p.StartTime
+			return v, true
+		}
+		if isTimer(p.Name) {
+			return refuse(Timer, "this command was started by %s, a timer (pid %d); %s", shown(p.Name), p.PID, inYourTerminal), true
+		}
+	}
+	for _, p := range chain {
+		if v, bad := r.accuseVariables(p, p.Env); bad {
+			return v, true
+		}
+	}
+	// The outermost marked process is the first that the agent started.
+	for i := len(chain) - 1; i >= 0; i-- {
+		if p := chain[i]; p.FileLocks < base {
+			return r.accuseMarked(p), true
+		}
+	}
+	return Verdict{}, false
+}
+
+// accuseVariables looks for variables that only an agent sets. They betray what
+// cut itself loose from its parents but kept its environment.
+func (r *Rules) accuseVariables(p Process, env []string) (Verdict, bool) {
+	agent, variable := r.Agents.inEnviron(env)
+	if agent == "" {
+		return Verdict{}, false
+	}
+	v := refuse(Variable, "%s (pid %d) carries %s, which %s sets for its own commands; run it in a terminal that %s did not open",
+		shown(p.Name), p.PID, variable, agent, agent)
+	v.Agent = agent
+	return v, true
+}
+
+func (r *Rules) accuseMarked(p Process) Verdict {
+	agent, at, ours := r.Agents.readMark(p.FileLocks)
+	if !ours {
+		return refuse(Marked, "%s (pid %d) runs under a limit on file locks, as hookmux sets it for what agents start; "+
+			"run it in a terminal without one (`ulimit -x` prints unlimited)", shown(p.Name), p.PID)
+	}
+	who := agent
+	if who == "" {
+		who = "an agent"
+	}
+	v := refuse(Marked, "%s (pid %d) was started by %s, which runs since %s; run it in a terminal that no agent started",
+		shown(p.Name), p.PID, who, at.Format("Jan 2 15:04"))
+	v.Agent, v.Since = agent, at
+	return v
+}
+
+// lockLimit is the limit on file locks that every process of this machine has.
+func (f *Facts) lockLimit() uint64 {
+	if first, ok := f.process(1); ok {
+		return first.FileLocks
+	}
+	return Unlimited
+}
+
+// maxHops bounds how many terminals may lie between a command and a person.
+const maxHops = 6
+
+// followTerminal is rules 1 to 3 for whoever stands at a terminal: the first
+// of chain. It gives every way to a seat, or why there is none.
+func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Verdict) {
+	if v, bad := r.accuseChain(f, chain); bad {
+		return nil, v
+	}
+	if depth >= maxHops {
+		return nil, refuse(TooDeep, "more than %d terminals lie one inside the other; %s", maxHops, inYourTerminal)
+	}
+	p := chain[0]
+	if p.TTY == "" {
+		return nil, refuse(NoTerminal, "%s (pid %d) has no terminal (%s); %s", shown(p.Name), p.PID, trail(chain), inYourTerminal)
+	}
+	top := chain[len(chain)-1]
+	if p.SID == 0 && top.PPID == 0 && top.PID != 1 { // session and parent are outside of this pid namespace
+		return []way{{seat: Seat{Kind: Edge, TTY: p.TTY, Leader: top.Process}, hops: []hop{{stands: chain, trusted: true}}}}, Verdict{}
+	}
+	at := slices.IndexFunc(chain, func(q Process) bool { return q.PID == p.SID })
+	if at < 0 {
+		return nil, refuse(LostSession, "%s (pid %d) has lost the session it was started in; %s", shown(p.Name), p.PID, inYourTerminal)
+	}
+	if p.Foreground <= 0 || p.PGID != p.Foreground {
+		return nil, refuse(Background, "%s (pid %d) runs in the background of %s; %s", shown(p.Name), p.PID, p.TTY, inYourTerminal)
+	}
+	here := hop{stands: chain[:at+1]}
+	leader := chain[at]
+	if leader.TTY != p.TTY {
+		return nil, refuse(LostSession, "%s (pid %d) sits at %s, which its session has left; %s", shown(p.Name), p.PID, p.TTY, inYourTerminal)
+	}
+	seat := Seat{TTY: p.TTY, Leader: leader.Process}
+	switch {
+	case leader.PID == 1:
+		// docker run -it: orphans are adopted by the leader and look like its
+		// children, so the job's first process must be on the way.
+		if at > 0 && !leadsJob(chain[:at]) {
+			return nil, refuse(LostSession, "%s (pid %d) has lost the job it was started in; %s", shown(p.Name), p.PID, inYourTerminal)
+		}
+		seat.Kind = Edge
+	case leader.PPID == 0:
+		seat.Kind = Edge
+	case at+1 == len(chain):
+		return nil, refuse(LostSession, "what opened %s is gone (%s); %s", p.TTY, trail(chain), inYourTerminal)
+	case isConsole(p.TTY) && chain[at+1].isRoot():
+		seat.Kind, seat.Holder = Console, chain[at+1].Process
+	}
+	if seat.Kind != NoSeat {
+		here.trusted = true
+		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
+	}
+	return r.followHolder(f, chain[at+1:], here, seat, depth)
+}
+
+// leadsJob tells whether one of these processes leads the job in the
+// foreground.
+func leadsJob(chain []Process) bool {
+	return slices.ContainsFunc(chain, func(p Process) bool { return p.PGID == p.PID && p.PGID == p.Foreground })
+}
+
+func (p *Process) isRoot() bool { return p.UID == 0 && p.EUID == 0 }
+
+// base is the name of the file a process runs, "" when that is not known.
+func (p *Process) base() string {
+	if p.Program == "" {
+		return ""
+	}
+	return path.Base(strings.TrimSuffix(p.Program, deletedSuffix))
+}
+
+// isSound tells whether the program is what its path says, and installed.
+func (r *Rules) isSound(p Process) bool {
+	if p.Program == "" {
+		return false
+	}
+	if p.isRoot() && r.UID != 0 {
+		return true
+	}
+	sound := r.Sound
+	if sound == nil {
+		sound = Sound
+	}
+	return sound(r.UID, p.Process, strings.TrimSuffix(p.Program, deletedSuffix))
+}

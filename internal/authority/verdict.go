@@ -1,0 +1,197 @@
+package authority
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Outcome is what became of a question. The zero value is the strictest.
+type Outcome int
+
+const (
+	// Refused: not from here, whatever the caller brings.
+	Refused Outcome = iota
+	// NeedPIN: nobody can tell who reads and types at this terminal, so only
+	// something that the person alone knows helps.
+	NeedPIN
+	// NeedCode: a person sits at this terminal, but it is not clear that they
+	// meant this; the hub shows a code there, and they type it.
+	NeedCode
+	// Allowed: a person at a seat, or a method that is open to everybody.
+	Allowed
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case NeedPIN:
+		return "PIN"
+	case NeedCode:
+		return "code"
+	case Allowed:
+		return "allowed"
+	}
+	return "refused"
+}
+
+// Cause is why an outcome is not Allowed.
+type Cause int
+
+const (
+	// NoCause: nothing speaks against it.
+	NoCause Cause = iota
+	// OtherUser: the caller runs as somebody else.
+	OtherUser
+	// Invisible: the caller's process cannot be seen or is gone.
+	Invisible
+	// TooDeep: the caller runs below too many others.
+	TooDeep
+	// BelowAgent: an agent's process is above the caller or its terminal.
+	BelowAgent
+	// Variable: a process on the way carries an agent's variables.
+	Variable
+	// Marked: a process on the way carries the mark of an agent's children.
+	Marked
+	// BelowHub: the hub started it, for a hook.
+	BelowHub
+	// Timer: cron or at started it.
+	Timer
+	// NoTerminal: it has no terminal.
+	NoTerminal
+	// LostSession: who opened its session is not above it.
+	LostSession
+	// Background: its terminal listens to somebody else.
+	Background
+	// NoClient: nobody is attached to its tmux.
+	NoClient
+	// LocalLogin: somebody logged in from this very machine without a seat.
+	LocalLogin
+	// Unproven: nothing is known about the program that holds the terminal.
+	Unproven
+	// Between: an unknown program stands between the shell and the caller.
+	Between
+	// NotShell: the terminal was opened for this command alone.
+	NotShell
+	// YoungShell: the terminal was opened after the request came up.
+	YoungShell
+	// OtherPane: the person's tmux shows another pane.
+	OtherPane
+	// NotTyped: nobody typed there when the command began.
+	NotTyped
+	// Weakens: it takes protection away.
+	Weakens
+)
+
+var causeNames = map[Cause]string{
+	NoCause: "none", OtherUser: "other-user", Invisible: "invisible", TooDeep: "too-deep", BelowAgent: "below-agent",
+	Variable: "variable", Marked: "marked", BelowHub: "below-hub", Timer: "timer", NoTerminal: "no-terminal",
+	LostSession: "lost-session", Background: "background", NoClient: "no-client", LocalLogin: "local-login",
+	Unproven: "unproven", Between: "between", NotShell: "not-shell", YoungShell: "young-shell", OtherPane: "other-pane",
+	NotTyped: "not-typed", Weakens: "weakens",
+}
+
+func (c Cause) String() string { return causeNames[c] }
+
+// SeatKind is what stands at the end of a terminal.
+type SeatKind int
+
+const (
+	// NoSeat is the zero value.
+	NoSeat SeatKind = iota
+	// Console is a screen and keyboard of the machine, or a serial line.
+	Console
+	// Remote is a login over the network, by a daemon of root's.
+	Remote
+	// Edge is a terminal that comes from outside of a container.
+	Edge
+	// Desktop is an installed terminal program on the machine's display. Other
+	// programs of the user may be able to type into it.
+	Desktop
+	// Enrolled is a terminal that a person at another seat vouched for.
+	Enrolled
+)
+
+var seatNames = map[SeatKind]string{
+	NoSeat: "none", Console: "console", Remote: "remote login", Edge: "container", Desktop: "desktop terminal", Enrolled: "enrolled terminal",
+}
+
+func (k SeatKind) String() string { return seatNames[k] }
+
+// Seat is where a person sits.
+type Seat struct {
+	Kind SeatKind
+	// TTY is the terminal whose keys a person presses; Leader opened it.
+	TTY    string
+	Leader proc.Process
+	// Holder is the process behind the terminal, zero where it is out of sight.
+	Holder proc.Process
+	// Client is the innermost tmux client on the way, nil without tmux.
+	Client *SeatClient
+}
+
+// SeatClient is a tmux client between the command and the seat.
+type SeatClient struct {
+	TmuxClient
+	Server proc.Process
+	// Shows says that its keys go to the command's pane.
+	Shows bool
+	// Popup says that the command runs in a popup over the client.
+	Popup bool
+}
+
+// Verdict is the answer to one question.
+type Verdict struct {
+	// OK is short for Outcome == Allowed.
+	OK      bool
+	Outcome Outcome
+	Cause   Cause
+	// Reason is one plain line: why not and what to do, or what vouched.
+	Reason string
+	// Chain is the caller and what is above it; empty where nobody looked.
+	Chain []proc.Process
+	// Agent is the catalogue name of the agent that was found, if any, with
+	// its process and when that began.
+	Agent    string
+	AgentPID int
+	Since    time.Time
+	// Seat is where the person sits, if rules 1 to 3 hold.
+	Seat Seat
+	// TTY is the caller's own terminal, Holder the process behind it.
+	TTY    string
+	Holder proc.Process
+}
+
+// Seated says that a person sits there, whether or not they meant this.
+func (v *Verdict) Seated() bool { return v.Outcome >= NeedCode && v.Seat.Kind != NoSeat }
+
+const inYourTerminal = "run it in your own terminal"
+
+func refuse(cause Cause, format string, args ...any) Verdict {
+	return Verdict{Cause: cause, Reason: "refused: " + fmt.Sprintf(format, args...)}
+}
+
+// trail shows a chain, shortened in the middle.
+func trail(chain []Process) string {
+	const ends = 3
+	var names []string
+	for i, p := range chain {
+		if len(chain) > 2*ends && i >= ends && i < len(chain)-ends {
+			if i == ends {
+				names = append(names, "…")
+			}
+			continue
+		}
+		names = append(names, shown(p.Name))
+	}
+	return strings.Join(names, " < ")
+}
+
+// since is how people read when something began.
+func since(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return ", since " + at.Format("Jan 2 15:04")
+}

@@ -1,0 +1,89 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// maxFiles bounds how many descriptors of a process are looked at.
+const maxFiles = 4096
+
+// openFiles calls each with number and target of the open files of a process,
+// until it says stop.
+func openFiles(pid int, each func(fd, target string) bool) error {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	f, err := os.Open(dir)
+	if err != nil {
+		return goneOr(dir, errors.Unwrap(err))
+	}
+	defer func() { _ = f.Close() }() // only read
+	names, err := f.Readdirnames(maxFiles)
+	if err != nil && len(names) == 0 {
+		return goneOr(dir, err)
+	}
+	for _, name := range names {
+		target, err := os.Readlink(dir + "/" + name)
+		if err == nil && !each(name, target) {
+			break
+		}
+	}
+	return nil
+}
+
+// HoldsMaster tells whether a process has the master side of a pseudo terminal
+// open, which is where the keys of that terminal come from.
+func HoldsMaster(pid int, tty string) (bool, error) {
+	number, ok := strings.CutPrefix(tty, "/dev/pts/")
+	if !ok || pid <= 0 {
+		return false, nil
+	}
+	found := false
+	err := openFiles(pid, func(fd, target string) bool {
+		if !strings.HasSuffix(target, "/ptmx") {
+			return true
+		}
+		var buf [1024]byte
+		n, err := readOnce("/proc/"+strconv.Itoa(pid)+"/fdinfo/"+fd, buf[:])
+		found = err == nil && terminalIndex(buf[:n]) == number
+		return !found
+	})
+	return found, err
+}
+
+// terminalIndex is the number of the terminal that a master belongs to.
+func terminalIndex(info []byte) string {
+	const row = "tty-index:"
+	for line := range bytes.Lines(info) {
+		if rest, ok := bytes.CutPrefix(line, []byte(row)); ok {
+			return string(bytes.TrimSpace(rest))
+		}
+	}
+	return ""
+}
+
+// OpenFiles lists the targets of a process's descriptors: paths, "socket:[N]".
+func OpenFiles(pid int) ([]string, error) {
+	var targets []string
+	err := openFiles(pid, func(_, target string) bool {
+		targets = append(targets, target)
+		return true
+	})
+	return targets, err
+}
+
+// SocketNumbers lists the sockets of a process by the kernel's numbers.
+func SocketNumbers(pid int) (map[uint32]bool, error) {
+	numbers := map[uint32]bool{}
+	err := openFiles(pid, func(_, target string) bool {
+		if rest, ok := strings.CutPrefix(target, "socket:["); ok {
+			if n, err := strconv.ParseUint(strings.TrimSuffix(rest, "]"), 10, 32); err == nil {
+				numbers[uint32(n)] = true
+			}
+		}
+		return true
+	})
+	return numbers, err
+}

@@ -1,0 +1,19 @@
+//go:build !linux
+
+package proc
+
+import "errors"
+
+// Unlimited is a limit that nobody has set.
+const Unlimited = ^uint64(0)
+
+var errNoFileLocks = errors.New("this system has no limit on file locks")
+
+// FileLocks is not there on this system.
+func FileLocks(int) (uint64, error) { return Unlimited, errNoFileLocks }
+
+// LimitFileLocks is not there on this system.
+func LimitFileLocks(int, uint64) error { return errNoFileLocks }
+
+// Below is not there on this system.
+func Below(int) []int { return nil }
