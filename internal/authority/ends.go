@@ -1,6 +1,7 @@
 package authority
 
 import (
+	"github.com/hookmux/hookmux/internal/proc"
 	"slices"
 	"strings"
 )
@@ -219,4 +220,23 @@ func (r *Rules) isRunner(p Process) bool {
 		return slices.Contains(runners, p.Name)
 	}
 	return r.isShell(p) || slices.Contains(runners, p.base()) && r.isSound(p)
+}
+
+// RunsShell tells whether a process is an installed shell.
+func (r *Rules) RunsShell(table proc.Table, p proc.Process) bool {
+	program, err := table.Program(p.PID)
+	return err == nil && r.isShell(Process{Process: p, Program: program})
+}
+
+// ServesTerminals tells whether a process bears the name of something that
+// opens terminals for people: what it starts is not one program's business.
+func (r *Rules) ServesTerminals(table proc.Table, p proc.Process) bool {
+	program, err := table.Program(p.PID)
+	if err != nil {
+		return true
+	}
+	q := Process{Process: p, Program: program}
+	name, _, _ := strings.Cut(p.Name, ":")
+	return byName(q.base(), 0) != ordinary || byName(name, kernelNameLimit) != ordinary || slices.Contains(r.Terminals, program) ||
+		q.base() == "systemd" || q.base() == "launchd"
 }

@@ -18,6 +18,8 @@ type UnixSocket struct {
 	// begins with "@".
 	Path      string
 	Listening bool
+	// UID is who made it.
+	UID int
 }
 
 // What the kernel's socket monitor calls things (linux/unix_diag.h).
@@ -25,6 +27,8 @@ const (
 	sockDiagByFamily = 20
 	diagShowName     = 1
 	diagShowPeer     = 4
+	diagShowUID      = 0x40
+	diagUID          = 7
 	diagName         = 0
 	diagPeer         = 2
 	diagRequestSize  = 24
@@ -53,7 +57,7 @@ func UnixSockets() ([]UnixSocket, error) {
 	body := request[unix.SizeofNlMsghdr:]
 	body[0] = unix.AF_UNIX
 	binary.NativeEndian.PutUint32(body[4:], ^uint32(0)) // every state
-	binary.NativeEndian.PutUint32(body[12:], diagShowName|diagShowPeer)
+	binary.NativeEndian.PutUint32(body[12:], diagShowName|diagShowPeer|diagShowUID)
 	if err := unix.Sendto(fd, request, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return nil, fmt.Errorf("list sockets: %w", err)
 	}
@@ -103,7 +107,7 @@ func parseSocket(b []byte) (UnixSocket, bool) {
 	if len(b) < diagMessageSize {
 		return UnixSocket{}, false
 	}
-	s := UnixSocket{Number: binary.NativeEndian.Uint32(b[4:]), Listening: b[2] == stateListening}
+	s := UnixSocket{Number: binary.NativeEndian.Uint32(b[4:]), Listening: b[2] == stateListening, UID: -1}
 	b = b[diagMessageSize:]
 	for len(b) >= 4 {
 		size, kind := int(binary.NativeEndian.Uint16(b)), binary.NativeEndian.Uint16(b[2:])
@@ -114,6 +118,8 @@ func parseSocket(b []byte) (UnixSocket, bool) {
 		switch {
 		case kind == diagPeer && len(value) >= 4:
 			s.Peer = binary.NativeEndian.Uint32(value)
+		case kind == diagUID && len(value) >= 4:
+			s.UID = int(binary.NativeEndian.Uint32(value))
 		case kind == diagName && len(value) > 0:
 			if value[0] == 0 {
 				s.Path = "@" + unix.ByteSliceToString(value[1:])

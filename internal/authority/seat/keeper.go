@@ -1,0 +1,171 @@
+package seat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// PIN is what an unproven terminal needs.
+type PIN interface {
+	Set() bool
+	Check(pin string) error
+}
+
+// Keeper judges callers and, where a person can settle it at their terminal,
+// asks them. One value serves all connections.
+type Keeper struct {
+	Judge *authority.Judge
+	// Asker talks to terminals.
+	Asker Asker
+	// PIN may be nil: then there is none.
+	PIN PIN
+
+	mu   sync.Mutex
+	busy map[string]chan struct{}
+}
+
+// Asker asks a person something at their terminal.
+type Asker interface {
+	// AskCode has them type a code that is shown at their seat.
+	AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error
+	// AskPIN has them type their PIN at the caller's terminal.
+	AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action, check func(string) error) error
+}
+
+// NewKeeper makes a keeper for this machine.
+func NewKeeper(judge *authority.Judge, source *Source, pin PIN) *Keeper {
+	return &Keeper{Judge: judge, Asker: &terminalAsker{source}, PIN: pin}
+}
+
+// Look judges without asking anybody.
+func (k *Keeper) Look(peer proc.Cred, a authority.Action) authority.Verdict {
+	return k.Judge.Judge(peer, a, nil)
+}
+
+// Decide judges an action and asks the person where that is needed. It may
+// wait for them; ctx ends when the caller hangs up.
+func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
+	v := k.Judge.Judge(peer, a, nil)
+	if v.Outcome == authority.Allowed || v.Outcome == authority.Refused {
+		return v
+	}
+	if v.Outcome == authority.NeedPIN && (k.PIN == nil || !k.PIN.Set()) {
+		return refuseBecause(v, v.Reason+", or set a PIN there with `hookmux pin set`")
+	}
+	release, err := k.takeTurn(ctx, v.TTY)
+	if err != nil {
+		return refuseBecause(v, fmt.Sprintf("%s, and another question is open at %s", v.Reason, v.TTY))
+	}
+	defer release()
+	if v.Outcome == authority.NeedPIN {
+		err = k.Asker.AskPIN(ctx, &v, a, k.PIN.Check)
+	} else {
+		err = k.Asker.AskCode(ctx, &v, a)
+	}
+	if err != nil {
+		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Reason, err))
+	}
+	// The world may have changed while the person typed.
+	again := k.Judge.Judge(peer, a, nil)
+	if again.Outcome < v.Outcome || !sameSeat(&v, &again) {
+		return refuseBecause(again, "the terminal changed while it was asked; run it again")
+	}
+	again.Outcome, again.OK, again.Cause = authority.Allowed, true, authority.NoCause
+	again.Reason = "was confirmed at " + v.TTY
+	return again
+}
+
+// sameSeat compares who asks and where they sit.
+func sameSeat(a, b *authority.Verdict) bool {
+	if len(a.Chain) == 0 || len(b.Chain) == 0 {
+		return false
+	}
+	same := func(p, q proc.Process) bool { return p.PID == q.PID && p.Start == q.Start }
+	return same(a.Chain[0], b.Chain[0]) && a.TTY == b.TTY && a.Seat.TTY == b.Seat.TTY && same(a.Seat.Leader, b.Seat.Leader) && same(a.Holder, b.Holder)
+}
+
+func refuseBecause(v authority.Verdict, why string) authority.Verdict {
+	v.Outcome, v.OK = authority.Refused, false
+	v.Reason = "refused: " + strings.TrimPrefix(why, "refused: ")
+	return v
+}
+
+// takeTurn lets one question at a time be asked at a terminal.
+func (k *Keeper) takeTurn(ctx context.Context, tty string) (release func(), err error) {
+	for {
+		k.mu.Lock()
+		if k.busy == nil {
+			k.busy = map[string]chan struct{}{}
+		}
+		other, taken := k.busy[tty]
+		if !taken {
+			mine := make(chan struct{})
+			k.busy[tty] = mine
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				delete(k.busy, tty)
+				k.mu.Unlock()
+				close(mine)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// terminalAsker asks at real terminals.
+type terminalAsker struct{ source *Source }
+
+// AskCode shows the code at the seat: in a popup over the tmux client that is
+// there, where no other program can read it, else at the caller's own terminal.
+// The characters must have come from the keyboard of the seat.
+func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
+	on, err := t.openSeat(ctx, v)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	proves := t.source.setBack(v.Seat.TTY) == nil
+	if !proves && v.Seat.Client != nil {
+		return fmt.Errorf("%s belongs to somebody else", v.Seat.TTY)
+	}
+	if err := askCode(ctx, on, a, v.Reason); err != nil {
+		return err
+	}
+	if proves && !t.source.readSince(v.Seat.TTY) {
+		return errNotThere
+	}
+	return nil
+}
+
+// openSeat opens the screen for a code.
+func (t *terminalAsker) openSeat(ctx context.Context, v *authority.Verdict) (screen, error) {
+	if c := v.Seat.Client; c != nil && !c.Popup {
+		if on, err := t.source.openPopup(ctx, c); err == nil {
+			return on, nil
+		}
+		// A tmux without popups, or one that shows another: the pane will do,
+		// because the proof of input is at the seat.
+	}
+	return openScreen(v.TTY)
+}
+
+// AskPIN asks at the caller's terminal, whoever reads there.
+func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action, check func(string) error) error {
+	on, err := openScreen(v.TTY)
+	if err != nil {
+		return err
+	}
+	defer on.Close()
+	return askPIN(ctx, on, a, "hookmux cannot tell who is at this terminal", check)
+}

@@ -1,0 +1,107 @@
+package seat
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/proc"
+)
+
+// Marker marks agents and what runs below them, once per process.
+type Marker struct {
+	table proc.Table
+	// Three calls of package proc, exchanged in tests.
+	fileLocks func(pid int) (uint64, error)
+	limit     func(pid int, limit uint64) error
+	below     func(pid int) []int
+
+	mu   sync.Mutex
+	done map[identity]bool
+}
+
+// identity is a process: a pid alone may be given to another.
+type identity struct {
+	pid   int
+	start uint64
+}
+
+// NewMarker marks processes of this machine.
+func NewMarker(table proc.Table) *Marker {
+	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Below, done: map[identity]bool{}}
+}
+
+// maxMarked bounds what is remembered; marking twice does no harm.
+const maxMarked = 4096
+
+// Mark marks the agent behind a hook call and everything below it. What it
+// starts later inherits the mark. A nil marker marks nothing.
+func (m *Marker) Mark(agent string, pid int, start uint64) {
+	if m == nil || pid <= 1 {
+		return
+	}
+	key := identity{pid, start}
+	m.mu.Lock()
+	known := m.done[key]
+	if !known {
+		if len(m.done) >= maxMarked {
+			clear(m.done)
+		}
+		m.done[key] = true
+	}
+	m.mu.Unlock()
+	if known {
+		return
+	}
+	p, err := m.table.Lookup(pid)
+	if err != nil || p.Start != start {
+		return
+	}
+	mark := authority.MarkFor(agent, p.StartTime)
+	m.setMark(pid, mark)
+	// A process that was just being started may have missed it: its parent has
+	// the mark by now, so one more look is enough.
+	for range 2 {
+		for _, child := range m.below(pid) {
+			m.setMark(child, mark)
+		}
+	}
+}
+
+// setMark leaves a process that is marked already as it is: the outermost agent
+// is the one to name.
+func (m *Marker) setMark(pid int, mark uint64) {
+	if now, err := m.fileLocks(pid); err != nil || now <= mark || authority.IsMark(now) {
+		return
+	}
+	_ = m.limit(pid, mark) // it may just have ended, or be another user's
+}
+
+// CanMark tells whether a mark would be seen: not where every process is
+// limited already.
+func CanMark() bool {
+	limit, err := proc.FileLocks(1)
+	return err == nil && limit > authority.MarkFor("", time.Unix(1<<33-1, 0))|1<<56
+}
+
+// UnknownCaller finds what to mark where a hook was called by a program that is
+// in no catalogue: the first process above the hook that is no shell. chain runs
+// from the hook's process upwards. It gives false for a person who tried a hook
+// in their own shell, and for terminals, which must never be marked.
+func UnknownCaller(rules *authority.Rules, table proc.Table, chain []proc.Process) (proc.Process, bool) {
+	for i, p := range chain {
+		if i == 0 {
+			continue // the hook itself
+		}
+		switch {
+		case p.UID != rules.UID || p.EUID != rules.UID || p.PID == 1 || p.PID == rules.HubPID:
+			return proc.Process{}, false
+		case p.SID == p.PID && p.TTY != "" && rules.RunsShell(table, p):
+			return proc.Process{}, false // somebody's own shell
+		case rules.RunsShell(table, p):
+			continue
+		}
+		return p, !rules.ServesTerminals(table, p)
+	}
+	return proc.Process{}, false
+}
