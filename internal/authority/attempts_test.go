@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
 // desktop is a machine with a window on a display, and beside it what else the

@@ -1,7 +1,7 @@
 package authority
 
 import (
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"slices"
 	"strings"
 )

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // ErrUnknown says that a fact cannot be read here: another user's process, a

@@ -102,5 +102,5 @@ func (r *Rules) wasTyped(f *Facts, w *way) bool {
 	} else if t.Change.After(w.seat.Leader.StartTime.Add(sessionSlack)) || t.Access.Unix() <= t.Change.Unix() {
 		return false // somebody touched it, or nothing was read since it was made
 	}
-	return !t.Access.Before(began.Add(-accessStep - time.Second))
+	return !t.Access.Before(began.Add(-accessStep - activitySlack))
 }

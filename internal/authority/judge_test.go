@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
 func judgeOf(table *proctest.Table) *authority.Judge {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Rules say who is a person at a seat. They have no state: everything comes

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
-	"github.com/hookmux/hookmux/internal/proc"
-	"github.com/hookmux/hookmux/internal/proc/proctest"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
 // Agents of the tests. The rules know none by name.
@@ -221,7 +221,7 @@ func TestSeatCases(t *testing.T) {
 	since := authority.Action{Since: time.Unix(1200, 0)}
 	askAll(t, []question{
 		{name: "1 ssh, typed", tree: system(sshLogin(ask(group))), outcome: passes},
-		{name: "1 ssh, nothing typed for long", tree: system(sshLogin(ask(group))), with: typedAgo(10 * time.Second), outcome: code, cause: authority.NotTyped},
+		{name: "1 ssh, nothing typed for long", tree: system(sshLogin(ask(group))), with: typedAgo(11 * time.Second), outcome: code, cause: authority.NotTyped},
 		{name: "2 ssh and tmux, typed", tree: attached(ask(group)), with: shows("%1", 0), outcome: passes},
 		{name: "2 ssh and tmux, a script with make", tree: attached(node{PID: 42, Name: "make", Group: true, Below: []node{{PID: 43, Name: "sh", Below: []node{ask()}}}}), with: shows("%1", 40*time.Second), outcome: code, cause: authority.NotTyped},
 		{name: "2 ssh and tmux, a script with make, typed", tree: attached(node{PID: 42, Name: "make", Group: true, Below: []node{{PID: 43, Name: "sh", Below: []node{ask()}}}}), with: both(shows("%1", 20*time.Second), typedAgo(20*time.Second)), outcome: passes},

@@ -4,11 +4,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-<<<<<<< HEAD
-
-	"github.com/hookmux/hookmux/internal/platform/proc"
-=======
->>>>>>> dee6e87 (Judge a person by where they sit, as rules over recorded facts)
 )
 
 // kind is what a process is, as far as speaking for a person goes.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Outcome is what became of a question. The zero value is the strictest.

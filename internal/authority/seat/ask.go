@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/visible"
+	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 const (
@@ -100,7 +100,7 @@ func describe(a authority.Action, why string) string {
 }
 
 // clip makes text of others safe to show, and short.
-func clip(text string) string { return visible.Line(text, maxQuestion) }
+func clip(text string) string { return termsafe.Line(text, maxQuestion) }
 
 // readCode reads as many characters as a code has.
 func readCode(ctx context.Context, from screen) (string, error) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // PIN is what an unproven terminal needs.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Marker marks agents and what runs below them, once per process.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 var errNoSocket = errors.New("the server listens nowhere")

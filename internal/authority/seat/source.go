@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Source reads facts from the machine this program runs on.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 func deviceTimes(info os.FileInfo) (authority.Terminal, error) {

@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 func deviceTimes(os.FileInfo) (authority.Terminal, error) { return authority.Terminal{}, errNoTimes }
