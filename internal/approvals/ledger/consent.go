@@ -138,3 +138,9 @@ func syncDir(dir string) error {
 	defer d.Close()
 	return d.Sync()
 }
+
+// StoreSealed keeps a value that nobody else can change unnoticed.
+func StoreSealed(dir, name string, value any) error { return store(dir, name, value) }
+
+// LoadSealed reads it back. A file that is not there leaves value as it is.
+func LoadSealed(dir, name string, value any) error { return load(dir, name, value) }

@@ -13,7 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-const pinFile = "pin.json"
+const (
+	pinFile = "pin.json"
+	// triesFile keeps wrong ones: a hub that is killed must not forget them.
+	triesFile = "pin-tries.json"
+)
 
 const (
 	minPIN     = 4
@@ -32,9 +36,14 @@ type PIN struct {
 	mu     sync.Mutex
 	kept   *pinHash
 	broken error // the file is there and cannot be believed
-	wrong  int
-	last   time.Time
-	until  time.Time
+	tries  pinTried
+}
+
+// pinTried is what is remembered of wrong PINs.
+type pinTried struct {
+	Wrong int       `json:"wrong"`
+	Last  time.Time `json:"last"`
+	Until time.Time `json:"until"`
 }
 
 type pinHash struct {
@@ -59,6 +68,10 @@ func OpenPIN(dir string) (*PIN, error) {
 		p.broken = err
 	case len(h.Hash) > 0:
 		p.kept = &h
+	}
+	if triesErr := load(dir, triesFile, &p.tries); triesErr != nil {
+		// Somebody wanted them forgotten.
+		p.tries = pinTried{Until: p.now().Add(pinPause)}
 	}
 	return p, err
 }
@@ -85,28 +98,44 @@ func (p *PIN) check(pin string) error {
 		return nil
 	}
 	now := p.now()
-	if now.Before(p.until) {
-		return &PINError{fmt.Sprintf("too many wrong PINs; try again in %s", p.until.Sub(now).Round(time.Second))}
+	if now.Before(p.tries.Until) {
+		return &PINError{fmt.Sprintf("too many wrong PINs; try again in %s", p.tries.Until.Sub(now).Round(time.Second))}
 	}
 	if pin == "" {
 		return &PINError{"approvals ask for your PIN"}
 	}
+	// It counts as wrong before it is compared: a hub that is killed meanwhile
+	// has counted it.
+	before := p.tries
+	p.countTry(now)
 	hash, err := pbkdf2.Key(sha256.New, pin, p.kept.Salt, p.kept.Rounds, sha256.Size)
 	if err == nil && subtle.ConstantTimeCompare(hash, p.kept.Hash) == 1 {
-		p.wrong = 0
+		p.tries = pinTried{}
+		p.keepTries()
 		return nil
 	}
-	if now.Sub(p.last) > pinForgets {
-		p.wrong = 0
-	}
-	p.wrong++
-	p.last = now
-	if p.wrong >= pinTries {
-		p.wrong, p.until = 0, now.Add(pinPause)
+	if now.Before(p.tries.Until) && !now.Before(before.Until) {
 		return &PINError{fmt.Sprintf("the PIN is wrong; no more tries for %s", pinPause)}
 	}
 	return &PINError{"the PIN is wrong"}
 }
+
+// countTry notes a try that is not known to be right.
+func (p *PIN) countTry(now time.Time) {
+	if now.Sub(p.tries.Last) > pinForgets {
+		p.tries.Wrong = 0
+	}
+	p.tries.Wrong++
+	p.tries.Last = now
+	if p.tries.Wrong >= pinTries {
+		p.tries.Wrong, p.tries.Until = 0, now.Add(pinPause)
+	}
+	p.keepTries()
+}
+
+// keepTries writes them down. Where that fails they count in memory: a PIN that
+// cannot be tried any more would lock its owner out of a full disk.
+func (p *PIN) keepTries() { _ = store(p.dir, triesFile, p.tries) }
 
 // Change sets another PIN, or with "" none. The one in force must be given.
 func (p *PIN) Change(old, fresh string) error {

@@ -1,0 +1,44 @@
+package agent
+
+import (
+	_ "embed"
+	"sync"
+
+	"github.com/goccy/go-yaml"
+)
+
+//go:embed others.yaml
+var othersFile []byte
+
+// Known is an agent that hookmux recognises without having an adapter for it.
+type Known struct {
+	Name  string `yaml:"name"`
+	Marks `yaml:",inline"`
+}
+
+// Others lists the agents outside of the catalogue that are recognised.
+var Others = sync.OnceValue(func() []Known {
+	var list []Known
+	if err := yaml.UnmarshalWithOptions(othersFile, &list, yaml.Strict()); err != nil {
+		// The embedded file is checked by a test; this is a broken build.
+		panic("agent: others.yaml: " + err.Error())
+	}
+	return list
+})
+
+// AllMarks gives the marks of every agent that is recognised: those of the
+// catalogue first, as only they can call hooks.
+func (c *Catalogue) AllMarks() []Known {
+	var all []Known
+	seen := map[string]bool{}
+	for _, a := range c.agents {
+		seen[a.Name] = true
+		all = append(all, Known{Name: a.Name, Marks: a.Marks})
+	}
+	for _, known := range Others() {
+		if !seen[known.Name] {
+			all = append(all, known)
+		}
+	}
+	return all
+}

@@ -1,0 +1,166 @@
+// Package actions says in words what a method of the hub would do, and whether
+// that takes protection away: then the person at the terminal is always asked.
+package actions
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Describe reads a call. Parameters that cannot be read are described by the
+// method alone; the method refuses them later.
+func Describe(method string, class authority.Class, params json.RawMessage) authority.Action {
+	a := authority.Action{Class: class, Text: method}
+	if class != authority.Decide {
+		return a
+	}
+	if describe, ok := describers[method]; ok {
+		a.Text, a.Weakens = describe(params)
+	}
+	return a
+}
+
+// RequestOf names the request that a call answers, "" for none.
+func RequestOf(method string, params json.RawMessage) string {
+	var p struct {
+		ID      string `json:"id"`
+		Request string `json:"request_id"`
+	}
+	switch method {
+	case wire.MethodFeedReply, wire.MethodFeedRelease:
+		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
+		return p.ID
+	case wire.MethodFeedPermit, wire.MethodFeedQuestion, wire.MethodFeedPlan:
+		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
+		return p.Request
+	}
+	return ""
+}
+
+var describers = map[string]func(json.RawMessage) (text string, weakens bool){
+	wire.MethodOff:        describeOff,
+	wire.MethodConfigSet:  describeSetting,
+	wire.MethodHooksAdd:   describeAdd,
+	wire.MethodHooksSet:   func(p json.RawMessage) (string, bool) { return "change hook " + hookID(p), true },
+	wire.MethodHooksDrop:  func(p json.RawMessage) (string, bool) { return "remove hook " + hookID(p), true },
+	wire.MethodTrust:      describeTrust,
+	wire.MethodUntrust:    func(p json.RawMessage) (string, bool) { return "trust the hooks of " + folder(p) + " no more", false },
+	wire.MethodAllow:      describeAllow,
+	wire.MethodFeedReply:  describeReply,
+	wire.MethodFeedPermit: describePermit,
+	wire.MethodPIN:        describePIN,
+	wire.MethodStop:       plain("stop the hub", false),
+	wire.MethodOn:         plain("switch hookmux on again", false),
+	wire.MethodInstall:    plain("write hooks into agents' settings", false),
+	wire.MethodUninstall:  plain("take hookmux's hooks out of agents' settings", true),
+	wire.MethodSeatAdd:    describeSeat,
+}
+
+func plain(text string, weakens bool) func(json.RawMessage) (string, bool) {
+	return func(json.RawMessage) (string, bool) { return text, weakens }
+}
+
+// readInto leaves what cannot be read at its zero value.
+func readInto[T any](params json.RawMessage) (p T) {
+	_ = json.Unmarshal(params, &p) // the method says what is wrong with it
+	return p
+}
+
+func describeOff(params json.RawMessage) (string, bool) {
+	p := readInto[wire.OffParams](params)
+	if p.Seconds <= 0 {
+		return "switch hookmux off, with all guards, until `hookmux on`", true
+	}
+	return "switch hookmux off, with all guards, for " + time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
+}
+
+// describeSetting: a guard that does not refuse any more, an agent that does not
+// ask any more, or anything that is taken out.
+func describeSetting(params json.RawMessage) (string, bool) {
+	p := readInto[wire.ConfigSetParams](params)
+	value := strings.Trim(string(p.Value), `"`)
+	text := "set " + p.Key + " to " + value
+	if p.Value == nil {
+		value, text = "", "put "+p.Key+" back to its default"
+	}
+	if p.Project != "" {
+		text += " for " + p.Project
+	}
+	guards := strings.HasPrefix(p.Key, "guard.") && value != "on"
+	gates := strings.HasPrefix(p.Key, "gate") && (value == "off" || value == "")
+	return text, guards || gates
+}
+
+func describeAdd(params json.RawMessage) (string, bool) {
+	p := readInto[wire.HooksEditParams](params)
+	var r struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(p.Registration, &r) // the method says what is wrong with it
+	if p.Replace {
+		return "replace hook " + r.ID, true
+	}
+	return "add hook " + r.ID, false
+}
+
+func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParams](params).ID }
+
+func folder(params json.RawMessage) string { return readInto[wire.TrustParams](params).Cwd }
+
+func describeTrust(params json.RawMessage) (string, bool) {
+	return "trust and run the hooks of " + folder(params), true
+}
+
+func describeAllow(params json.RawMessage) (string, bool) {
+	p := readInto[wire.AllowParams](params)
+	switch {
+	case p.Drop:
+		return "refuse again: " + p.Rule, false
+	case p.Once:
+		return "allow once: " + p.Rule, true
+	}
+	return "always allow: " + p.Rule, true
+}
+
+// describeReply: a single yes or no is what people say all day; what reaches
+// further is asked for.
+func describeReply(params json.RawMessage) (string, bool) {
+	p := readInto[wire.FeedReplyParams](params)
+	switch event.Choice(p.Choice) {
+	case event.ChooseAlways:
+		if p.Rule != "" {
+			return fmt.Sprintf("answer %s, and always allow: %s", p.ID, p.Rule), true
+		}
+		return "answer " + p.ID + ", and always allow what is like it", true
+	case event.ChooseAll, event.ChooseBypass:
+		return "answer " + p.ID + ", and let the agent do everything from then on", true
+	}
+	return "answer " + p.ID + " with " + p.Choice, false
+}
+
+func describePermit(params json.RawMessage) (string, bool) {
+	p := readInto[struct {
+		ID   string `json:"request_id"`
+		Mode string `json:"mode"`
+	}](params)
+	mode := event.Choice(p.Mode)
+	return "answer " + p.ID + " with " + p.Mode, mode == event.ChooseAlways || mode == event.ChooseAll || mode == event.ChooseBypass
+}
+
+func describePIN(params json.RawMessage) (string, bool) {
+	if readInto[wire.PINParams](params).New == "" {
+		return "drop the PIN", true
+	}
+	return "set the PIN", false
+}
+
+func describeSeat(params json.RawMessage) (string, bool) {
+	p := readInto[wire.SeatParams](params)
+	return fmt.Sprintf("let whoever types at the terminals of process %d decide", p.PID), true
+}

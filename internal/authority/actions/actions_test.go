@@ -1,0 +1,68 @@
+package actions
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func TestDescribe(t *testing.T) {
+	for _, c := range []struct {
+		method, params string
+		text           string
+		weakens        bool
+	}{
+		{wire.MethodOff, `{}`, "switch hookmux off, with all guards, until `hookmux on`", true},
+		{wire.MethodOff, `{"seconds":90}`, "switch hookmux off, with all guards, for 1m30s", true},
+		{wire.MethodOff, `broken`, "switch hookmux off, with all guards, until `hookmux on`", true},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"off"}`, "set guard.destructive to off", true},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"ask"}`, "set guard.destructive to ask", true},
+		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
+		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
+		{wire.MethodConfigSet, `{"key":"gate.claude","value":"off"}`, "set gate.claude to off", true},
+		{wire.MethodConfigSet, `{"key":"gate.claude","value":"everything","project":"/p"}`, "set gate.claude to everything for /p", false},
+		{wire.MethodConfigSet, `{"key":"journal.keep","value":"30d"}`, "set journal.keep to 30d", false},
+		{wire.MethodHooksAdd, `{"registration":{"id":"x"}}`, "add hook x", false},
+		{wire.MethodHooksAdd, `{"registration":{"id":"x"},"replace":true}`, "replace hook x", true},
+		{wire.MethodHooksDrop, `{"id":"x"}`, "remove hook x", true},
+		{wire.MethodHooksSet, `{"id":"x"}`, "change hook x", true},
+		{wire.MethodTrust, `{"cwd":"/p"}`, "trust and run the hooks of /p", true},
+		{wire.MethodUntrust, `{"cwd":"/p"}`, "trust the hooks of /p no more", false},
+		{wire.MethodAllow, `{"rule":"r"}`, "always allow: r", true},
+		{wire.MethodAllow, `{"rule":"r","once":true}`, "allow once: r", true},
+		{wire.MethodAllow, `{"rule":"r","drop":true}`, "refuse again: r", false},
+		{wire.MethodFeedReply, `{"id":"3","choice":"once"}`, "answer 3 with once", false},
+		{wire.MethodFeedReply, `{"id":"3","choice":"deny"}`, "answer 3 with deny", false},
+		{wire.MethodFeedReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`, "answer 3, and always allow: run exactly: make", true},
+		{wire.MethodFeedReply, `{"id":"3","choice":"always","suggestion":1}`, "answer 3, and always allow what is like it", true},
+		{wire.MethodFeedReply, `{"id":"3","choice":"bypass"}`, "answer 3, and let the agent do everything from then on", true},
+		{wire.MethodFeedPermit, `{"request_id":"3","mode":"all"}`, "answer 3 with all", true},
+		{wire.MethodFeedPermit, `{"request_id":"3","mode":"once"}`, "answer 3 with once", false},
+		{wire.MethodPIN, `{"new":"1234"}`, "set the PIN", false},
+		{wire.MethodPIN, `{"pin":"1234"}`, "drop the PIN", true},
+		{wire.MethodUninstall, ``, "take hookmux's hooks out of agents' settings", true},
+		{wire.MethodSeatAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
+		{wire.MethodSessionRename, `{}`, wire.MethodSessionRename, false},
+	} {
+		a := Describe(c.method, authority.Decide, json.RawMessage(c.params))
+		if a.Text != c.text || a.Weakens != c.weakens || a.Class != authority.Decide {
+			t.Errorf("%s %s: %q, weakens %v; want %q, weakens %v", c.method, c.params, a.Text, a.Weakens, c.text, c.weakens)
+		}
+	}
+	if a := Describe(wire.MethodOff, authority.Read, nil); a.Weakens || a.Class != authority.Read {
+		t.Errorf("a method that is open weakens: %+v", a)
+	}
+}
+
+func TestRequestOf(t *testing.T) {
+	for _, c := range []struct{ method, params, want string }{
+		{wire.MethodFeedReply, `{"id":"a"}`, "a"}, {wire.MethodFeedRelease, `{"id":"b"}`, "b"}, {wire.MethodFeedPlan, `{"request_id":"c"}`, "c"},
+		{wire.MethodFeedPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""}, {wire.MethodFeedReply, `broken`, ""},
+	} {
+		if got := RequestOf(c.method, json.RawMessage(c.params)); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)
+		}
+	}
+}
