@@ -36,7 +36,8 @@ func (e *RefusedError) Error() string { return e.Message }
 type Client struct {
 	// Socket is the hub's socket; "" means this user's.
 	Socket string
-	// Timeout bounds a call; zero means 10 s. Streams are bounded by their
+	// Timeout bounds a call; zero means 10 s, and 3 minutes for what a person
+	// may have to confirm at their terminal first. Streams are bounded by their
 	// context alone.
 	Timeout time.Duration
 }
@@ -79,7 +80,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 
 // Call runs one method and reads its result into result, which may be nil.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout())
+	ctx, cancel := context.WithTimeout(ctx, c.timeout(method))
 	defer cancel()
 	started := time.Now()
 	conn, err := c.dial(ctx)
@@ -110,9 +111,12 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	return read(line, result)
 }
 
-func (c *Client) timeout() time.Duration {
-	if c.Timeout > 0 {
+func (c *Client) timeout(method string) time.Duration {
+	switch {
+	case c.Timeout > 0:
 		return c.Timeout
+	case wire.AsksPerson(method):
+		return 3 * time.Minute
 	}
 	return 10 * time.Second
 }
@@ -352,10 +356,10 @@ func parseNote(line []byte) (Note, error) {
 func (c *Client) Push(ctx context.Context, params wire.PushParams) (*wire.PushResult, error) {
 	patient := *c
 	if params.Timeout <= 0 {
-		params.Timeout = c.timeout().Seconds()
+		params.Timeout = c.timeout(wire.MethodPush).Seconds()
 	}
 	// The hub answers when its time is over; that answer must still arrive.
-	patient.Timeout = max(c.timeout(), time.Duration(params.Timeout*float64(time.Second))) + wayBack
+	patient.Timeout = max(c.timeout(wire.MethodPush), time.Duration(params.Timeout*float64(time.Second))) + wayBack
 	var result wire.PushResult
 	if err := patient.Call(ctx, wire.MethodPush, params, &result); err != nil {
 		return nil, err

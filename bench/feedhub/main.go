@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -44,7 +45,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := hub.New(hub.Options{Dirs: dirs, Table: seated{proc.System()}, Version: version.String, Log: os.Stderr})
+	h, err := hub.New(hub.Options{Dirs: dirs, Table: seated{proc.System()}, Facts: authoritytest.Machine{Table: seated{proc.System()}}, Version: version.String, Log: os.Stderr})
 	if err != nil {
 		return err
 	}

@@ -41,10 +41,7 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 	}
 	said.By, said.At = seatName(s.Processes, peer), time.Now()
 	if said.Verdict != event.Deny {
-		if err := s.pin.Check(p.PIN); err != nil {
-			if p.PIN != "" {
-				s.noteWrongPIN(item.ID, peer, err)
-			}
+		if err := s.CheckPIN(item.ID, p.PIN, peer); err != nil {
 			return wire.FeedReplyResult{}, wire.Errorf(wire.CodePIN, "%v", err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 			}
 			os.Exit(runCommandLine(&cmdutil.App{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-				Table: newPeople(),
+				Table: newPeople(), Facts: authoritytest.Machine{Table: newPeople()}, Asker: &authoritytest.Agrees{},
 			}))
 		},
 	})

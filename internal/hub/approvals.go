@@ -36,7 +36,7 @@ func (h *Hub) newApprovals() *approvals.Service {
 // sees everything they decide about; anybody else gets what the journal gets.
 func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
 	verdict := h.judge.May(authority.Decide, peer, nil)
-	return verdict.OK, verdict.Reason
+	return verdict.Seated(), verdict.Reason
 }
 
 func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {

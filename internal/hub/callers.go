@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -29,10 +30,11 @@ type caller struct {
 // reports many events is looked up once. A process id is not given to another
 // process that soon.
 type callers struct {
-	judge *authority.Judge
-	mu    sync.Mutex
-	known map[int]knownCaller
-	swept time.Time
+	judge  *authority.Judge
+	marker *seat.Marker // nil: nobody is marked
+	mu     sync.Mutex
+	known  map[int]knownCaller
+	swept  time.Time
 	// below remembers of an agent's process whether it runs below one of our
 	// handlers: its ancestry is long and does not change.
 	below map[processKey]bool
@@ -123,10 +125,13 @@ func (c *callers) caller(pid int) authority.Caller {
 	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
 		found := c.judge.Caller(p.PPID, "")
 		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
+			c.markCaller(&found, true)
 			return found
 		}
 	}
-	return c.judge.Caller(pid, "")
+	found := c.judge.Caller(pid, "")
+	c.markCaller(&found, false)
+	return found
 }
 
 func (c *callers) passesHub(chain []proc.Process) bool {

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -70,6 +71,7 @@ var openMethods = map[string]authority.Class{
 	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
 	wire.MethodFeedItems: authority.Read, wire.MethodGrants: authority.Read, wire.MethodFeedList: authority.Read, wire.MethodFeedJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
+	wire.MethodSeat: authority.Read, wire.MethodSeats: authority.Read, // tell a caller about itself, and which terminals count
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 
@@ -124,7 +126,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	var want []entry
 	for name, table := range attempts() {
 		w.SetProcesses(table)
-		verdict := w.h.judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, nil)
+		verdict := w.h.keeper.Decide(context.Background(), proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, authority.Action{})
 		if verdict.OK {
 			t.Fatalf("%s is taken for a person", name)
 		}

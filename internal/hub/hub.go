@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/compat/cmux"
 	"github.com/hookmux/hookmux/internal/compat/mux0"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
@@ -56,6 +58,10 @@ type Options struct {
 	// Environment lets HOOKMUX_* settings count: for a hub that a person
 	// started, never for one that a hook started.
 	Environment []string
+	// Facts and Asker play the machine in tests: who sits where, and what they
+	// type. Nil: this machine.
+	Facts authority.Source
+	Asker seat.Asker
 }
 
 // Hub is a running hub.
@@ -66,6 +72,8 @@ type Hub struct {
 	started   time.Time
 	person    bool
 	judge     *authority.Judge
+	keeper    *seat.Keeper
+	enrolled  *seat.Enrolments
 	callers   *callers
 	selection *selection.Service
 	marks     *marks
@@ -137,7 +145,7 @@ func New(o Options) (*Hub, error) {
 	if o.PID == 0 {
 		o.PID = os.Getpid()
 	}
-	h.judge = NewJudge(h.deps.Catalogue, h.deps.Processes, o.PID)
+	h.judge = NewJudge(h.deps.Catalogue, h.deps.Processes, o.Facts, o.PID)
 	h.callers = newCallers(h.judge)
 	h.marks = newMarks(h.deps.Dirs.State)
 	h.modules = h.newModules()
@@ -146,6 +154,7 @@ func New(o Options) (*Hub, error) {
 	h.rpc, h.long = h.methods(), h.longMethods()
 	addMethods(h.rpc, h.selection.Methods())
 	addMethods(h.rpc, h.modules.Methods())
+	maps.Copy(h.rpc, h.seatMethods())
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: mux0.TerminalReport,
 	})
@@ -155,6 +164,7 @@ func New(o Options) (*Hub, error) {
 		Retention: h.retention,
 	})
 	h.approvals = h.newApprovals()
+	h.openSeats(&o)
 	addMethods(h.rpc, h.approvals.Methods())
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h}
 	addMethods(h.rpc, foreign.Methods())

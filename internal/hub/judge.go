@@ -5,15 +5,20 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// NewJudge makes the rules of authority for a catalogue's agents.
-func NewJudge(catalogue *agent.Catalogue, table proc.Table, hubPID int) *authority.Judge {
-	j := &authority.Judge{Table: table, UID: os.Getuid(), HubPID: hubPID}
-	for _, a := range catalogue.Agents() {
+// NewJudge makes the rules of authority for a catalogue's agents. facts are
+// read from this machine when nil is given.
+func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Source, hubPID int) *authority.Judge {
+	if facts == nil {
+		facts = seat.NewSource(table, os.Getuid())
+	}
+	j := &authority.Judge{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), HubPID: hubPID}}
+	for _, known := range catalogue.AllMarks() {
 		j.Agents = append(j.Agents, authority.Marks{
-			Agent: a.Name, Programs: a.Marks.Programs, Paths: a.Marks.Paths, Env: a.Marks.Environment,
+			Agent: known.Name, Programs: known.Programs, Paths: known.Paths, Env: known.Environment,
 		})
 	}
 	return j

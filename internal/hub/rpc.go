@@ -67,7 +67,7 @@ func (h *Hub) callOn(conn *net.UnixConn, reader *bufio.Reader, entry *connection
 	// stop; what may take long asks again.
 	entry.short.Store(!long)
 	if !long {
-		return h.call(name, params, peer)
+		return h.callJudged(conn, reader, entry, name, params, peer)
 	}
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
@@ -77,17 +77,13 @@ func (h *Hub) callOn(conn *net.UnixConn, reader *bufio.Reader, entry *connection
 	return h.run(name, m.class, peer, func() (any, *wire.Error) { return m.run(ctx, params, peer) })
 }
 
-// call runs a method if the peer may.
-func (h *Hub) call(name string, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
-	m, ok := h.rpc[name]
-	if !ok {
-		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
-	}
-	return h.run(name, m.class, peer, func() (any, *wire.Error) { return m.run(params, peer) })
+func (h *Hub) run(name string, class authority.Class, peer proc.Cred, do func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
+	return h.runJudged(name, h.judge.May(class, peer, nil), peer, do)
 }
 
-func (h *Hub) run(name string, class authority.Class, peer proc.Cred, do func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
-	if verdict := h.judge.May(class, peer, nil); !verdict.OK {
+// runJudged runs a method for a peer that was judged.
+func (h *Hub) runJudged(name string, verdict authority.Verdict, peer proc.Cred, do func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
+	if !verdict.OK {
 		h.refused(name, peer, verdict)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
 	}

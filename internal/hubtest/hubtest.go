@@ -24,6 +24,8 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
@@ -103,6 +105,8 @@ func (t *Tables) Environ(pid int) ([]string, error) {
 type Setup struct {
 	Dirs      paths.Dirs
 	Processes proc.Table
+	Facts     authority.Source
+	Asker     *authoritytest.Agrees
 	Version   string
 	PID       int // that the hub takes for its own
 	Extra     []*hook.Entry
@@ -123,6 +127,8 @@ type Bench struct {
 	Dirs   paths.Dirs
 	Table  *Tables
 	Client *client.Client
+	// Person is who sits at the test's terminal.
+	Person authoritytest.Agrees
 
 	makeHub func(Setup) (Hub, error)
 	hub     Hub
@@ -171,7 +177,7 @@ func (w *Bench) Make(extra ...*hook.Entry) {
 	// The test is the peer and the hub at once; the hub must not take its
 	// peers for its own children.
 	h, err := w.makeHub(Setup{
-		Dirs: w.Dirs, Processes: w.Table, Version: "1.0.0", PID: HubPID, Extra: extra, Log: &testLog{t: w.T},
+		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person, Version: "1.0.0", PID: HubPID, Extra: extra, Log: &testLog{t: w.T},
 	})
 	if err != nil {
 		w.T.Fatal(err)

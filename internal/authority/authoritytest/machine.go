@@ -4,6 +4,9 @@
 package authoritytest
 
 import (
+	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
@@ -36,6 +39,32 @@ type Machine struct {
 }
 
 var _ authority.Source = Machine{}
+
+// Agrees is a person who types every code, and remembers what for.
+type Agrees struct {
+	mu    sync.Mutex
+	asked []string
+}
+
+// AskCode is a person who reads and confirms.
+func (a *Agrees) AskCode(_ context.Context, _ *authority.Verdict, action authority.Action) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, action.Text)
+	return nil
+}
+
+// AskPIN is a person who does not know it.
+func (a *Agrees) AskPIN(_ context.Context, _ *authority.Verdict, _ authority.Action, check func(string) error) error {
+	return check("0000")
+}
+
+// Asked lists what the person was asked.
+func (a *Agrees) Asked() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.asked)
+}
 
 // Lookup puts processes into the foreground of their terminal, unless the
 // table says who else is there.

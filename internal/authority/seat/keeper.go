@@ -39,8 +39,11 @@ type Asker interface {
 
 // NewKeeper makes a keeper for this machine.
 func NewKeeper(judge *authority.Judge, source *Source, pin PIN) *Keeper {
-	return &Keeper{Judge: judge, Asker: &terminalAsker{source}, PIN: pin}
+	return &Keeper{Judge: judge, Asker: NewAsker(source), PIN: pin}
 }
+
+// NewAsker asks at the terminals of this machine.
+func NewAsker(source *Source) Asker { return &terminalAsker{source} }
 
 // Look judges without asking anybody.
 func (k *Keeper) Look(peer proc.Cred, a authority.Action) authority.Verdict {
@@ -50,7 +53,11 @@ func (k *Keeper) Look(peer proc.Cred, a authority.Action) authority.Verdict {
 // Decide judges an action and asks the person where that is needed. It may
 // wait for them; ctx ends when the caller hangs up.
 func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
-	v := k.Judge.Judge(peer, a, nil)
+	return k.Ask(ctx, peer, a, k.Look(peer, a))
+}
+
+// Ask goes on from what Look said.
+func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v authority.Verdict) authority.Verdict {
 	if v.Outcome == authority.Allowed || v.Outcome == authority.Refused {
 		return v
 	}

@@ -86,13 +86,10 @@ func CanMark() bool {
 
 // UnknownCaller finds what to mark where a hook was called by a program that is
 // in no catalogue: the first process above the hook that is no shell. chain runs
-// from the hook's process upwards. It gives false for a person who tried a hook
+// from the hook's parent upwards. It gives false for a person who tried a hook
 // in their own shell, and for terminals, which must never be marked.
 func UnknownCaller(rules *authority.Rules, table proc.Table, chain []proc.Process) (proc.Process, bool) {
-	for i, p := range chain {
-		if i == 0 {
-			continue // the hook itself
-		}
+	for _, p := range chain {
 		switch {
 		case p.UID != rules.UID || p.EUID != rules.UID || p.PID == 1 || p.PID == rules.HubPID:
 			return proc.Process{}, false

@@ -186,7 +186,7 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		return nil
 	}
 	peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-	v := hub.NewJudge(c, app.Table, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+	v := hub.NewJudge(c, app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
 	if v.OK || v.Agent == "" && !strict {
 		return nil
 	}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -32,6 +34,10 @@ type App struct {
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Table   proc.Table // who is who, for the hub's authority
+	// Facts and Asker play the machine in tests: who sits where, and what they
+	// type. Nil, as in the program itself: this machine.
+	Facts authority.Source
+	Asker seat.Asker
 }
 
 // Getenv reads a variable of the environment the program was started with.

@@ -62,7 +62,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 		return err
 	}
 	program, _ := os.Executable()
-	o := hub.Options{Dirs: dirs, Table: app.Table, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person}
+	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person}
 	if person {
 		o.Environment = app.Environ
 	}
@@ -96,7 +96,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 // command of theirs. The hub serves everybody, so what anybody else has put
 // into the environment must not count.
 func byPerson(app *cmdutil.App, auto bool) bool {
-	judge := hub.NewJudge(agent.Builtin(), app.Table, 0)
+	judge := hub.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
 	pids := []int{os.Getpid()}
 	if auto {
 		pids = []int{os.Getppid()} // the starter waits for us
