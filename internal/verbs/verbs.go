@@ -1,0 +1,130 @@
+// Package verbs is the one table of hookmux's verbs and of what each of them
+// does. The guards read from it which verbs belong to a person; a test of
+// internal/cli holds it against the tree of commands.
+package verbs
+
+// Effect says what running a verb does.
+type Effect string
+
+// Effects, from harmless to not.
+const (
+	Read   Effect = "read"   // shows something
+	Use    Effect = "use"    // does something that is no one's decision: start an agent, report an event
+	Decide Effect = "decide" // decides in a person's place, or speaks for one
+	Weaken Effect = "weaken" // changes what is protected, or how
+)
+
+// Verb is one verb of the command line.
+type Verb struct {
+	Path    string // the words behind "hookmux"
+	Effect  Effect
+	Summary string // what it does, behind the word "it"
+}
+
+var table = []Verb{
+	{"allow", Read, "lists standing grants"},
+	{"allow list", Read, "lists standing grants"},
+	{"allow revoke", Decide, "takes a standing grant back"},
+	{"answer", Decide, "answers a question of an agent"},
+	{"approve", Decide, "says yes to a request of an agent"},
+	{"away", Decide, "holds requests of agents"},
+	{"back", Decide, "ends the time away"},
+	{"config", Read, "shows settings"},
+	{"config get", Read, "shows a setting"},
+	{"config list", Read, "shows settings"},
+	{"config set", Weaken, "changes a setting"},
+	{"config unset", Weaken, "takes a setting out"},
+	{"deny", Decide, "says no to a request of an agent"},
+	{"doctor", Read, "finds out what is wrong"},
+	{"explain", Read, "shows what an event becomes"},
+	{"feed", Read, "shows requests of agents"},
+	{"feed push", Use, "reports an event"},
+	{"forget", Decide, "takes a session out of the list"},
+	{"guard", Read, "shows guards"},
+	{"guard allow", Weaken, "lets a rule of a guard pass"},
+	{"guard explain", Read, "shows what a command runs"},
+	{"guard list", Read, "shows guards"},
+	{"guard off", Weaken, "switches a guard off"},
+	{"guard on", Weaken, "changes how a guard is switched"},
+	{"hooks", Read, "shows hooks"},
+	{"hooks add", Weaken, "registers a hook"},
+	{"hooks discover", Read, "shows which events there are"},
+	{"hooks handle", Use, "runs the hooks on a payload"},
+	{"hooks import", Weaken, "registers hooks"},
+	{"hooks list", Read, "shows hooks"},
+	{"hooks remove", Weaken, "takes a hook out"},
+	{"hooks set", Weaken, "changes a hook"},
+	{"hub", Weaken, "runs a hub of its own"},
+	{"hub start", Use, "starts the hub"},
+	{"hub stop", Weaken, "stops the hub"},
+	{"install", Weaken, "changes agents' hook configuration"},
+	{"jump", Use, "goes to a session's pane"},
+	{"log", Read, "shows stored events"},
+	{"man-pages", Use, "writes manual pages"},
+	{"module", Read, "shows hooks in TypeScript"},
+	{"module list", Read, "shows hooks in TypeScript"},
+	{"module new", Weaken, "registers a hook in TypeScript"},
+	{"module test", Use, "tries a hook on one event"},
+	{"module types", Read, "prints types for editors"},
+	{"off", Weaken, "switches every hook and guard off"},
+	{"on", Weaken, "switches hooks and guards on again"},
+	{"plan", Decide, "judges a plan of an agent"},
+	{"ps", Read, "shows sessions"},
+	{"release", Decide, "leaves a request to the agent's own prompt"},
+	{"rename", Use, "gives a session a title"},
+	{"resume", Use, "takes a session up again"},
+	{"run", Use, "starts an agent with hooks"},
+	{"send", Decide, "gives a session a text"},
+	{"shell-init", Read, "prints shell functions"},
+	{"show", Read, "shows a session"},
+	{"stats", Read, "shows what hooks cost"},
+	{"status", Read, "shows what is wrong"},
+	{"tmux", Read, "shows how tmux is set up"},
+	{"tmux install", Weaken, "changes tmux.conf"},
+	{"tmux status", Read, "shows how tmux is set up"},
+	{"tmux uninstall", Weaken, "changes tmux.conf"},
+	{"trust", Weaken, "lets a project's own hooks run"},
+	{"uninstall", Weaken, "takes hookmux's hooks out of agents' configuration"},
+	{"untrust", Weaken, "stops a project's own hooks"},
+	{"verify", Use, "starts agents to see whether hooks work"},
+	{"watch", Read, "shows events"},
+}
+
+var byPath = func() map[string]Verb {
+	m := make(map[string]Verb, len(table))
+	for _, v := range table {
+		m[v.Path] = v
+	}
+	return m
+}()
+
+// All lists every verb, in alphabetical order.
+func All() []Verb { return append([]Verb(nil), table...) }
+
+// ForPerson reports whether a verb is for a person, and not for an agent.
+func (v Verb) ForPerson() bool { return v.Effect == Decide || v.Effect == Weaken }
+
+// Find finds the verb among the operands of a command line: the longest path
+// that starts at the first operand that is a verb. Operands before it are values
+// of options.
+func Find(operands []string) (Verb, bool) {
+	for i, first := range operands {
+		v, ok := byPath[first]
+		if !ok {
+			continue
+		}
+		rest := operands[i+1:]
+		if first == "hooks" { // hooks AGENT add, and hooks import
+			rest = rest[:min(len(rest), 2)]
+		} else {
+			rest = rest[:min(len(rest), 1)]
+		}
+		for _, second := range rest {
+			if inner, ok := byPath[first+" "+second]; ok {
+				return inner, true
+			}
+		}
+		return v, true
+	}
+	return Verb{}, false
+}
