@@ -11,12 +11,14 @@
 // Contract: a Guard is pure. It opens no file and asks nobody; what it knows of
 // the machine comes with the Call, and through Options.Resolve if that is given.
 // It never panics and its cost is bounded by the bounds of internal/shell. A
-// command that cannot be read in full (broken syntax, too long, nested too
-// deeply) is a finding only if its text names something this guard watches.
+// command that hides what it does (too long, nested too deeply, not text) is a
+// finding; one that no shell can read either is one only if its text names
+// something this guard watches.
 package guard
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/destructive"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -166,12 +168,15 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) [
 	}
 	report := inspect.NewReport(g.name, g.allow)
 	for _, cmd := range call.Commands {
-		if g.checker.MustParse(cmd) {
-			report.Command = cmd
+		report.Command = cmd
+		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || g.checker.MustParse(cmd) {
 			g.checkCommand(report, call, cmd, p)
 		}
 	}
 	report.Command = ""
+	if extra.Unreadable != "" {
+		report.Add("unreadable", call.ToolName, fmt.Sprintf("what %s does cannot be checked: %s", call.ToolName, extra.Unreadable))
+	}
 	g.checker.CheckPaths(inspect.NewScope(call, nil, report, g.opt.Resolve), extra)
 	return report.List
 }
@@ -179,7 +184,7 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) [
 func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, p *parseCache) {
 	s := p.scriptOf(cmd)
 	g.checker.CheckScript(inspect.NewScope(call, s, report, g.opt.Resolve))
-	if !s.Readable() && len(report.List) == 0 {
+	if (!s.Readable() || strings.ContainsRune(cmd, 0)) && len(report.List) == 0 {
 		g.reportUnreadable(report, cmd, s)
 	}
 }

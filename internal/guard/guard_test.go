@@ -44,7 +44,7 @@ func TestWrappingKeepsFindings(t *testing.T) {
 
 func TestHostileCommandsAreBounded(t *testing.T) {
 	set := allGuards()
-	fill := func(s string) string { return strings.Repeat(s, shell.MaxSource/len(s)) }
+	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	for name, cmd := range map[string]string{
 		"rm": fill("rm -rf x;"), "dynamic": fill("$x "), "pipes": fill("curl x|") + "sh", "nest": fill("sh -c '"), "secrets": fill("cat .enx;"), "redirects": fill(">x "),
 		"find": "find . " + fill("-exec rm {} "), "paths": "rm -rf " + fill("a/../"), "own": fill("echo hooks > settings;"), "words": "cat " + fill("x "), "sql": "psql -c '" + fill("drop ") + "'",
@@ -58,9 +58,12 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 
 func TestTooLongIsItsOwnClass(t *testing.T) {
 	g := NewDestructive(Options{})
-	pad := strings.Repeat("echo hello\n", shell.MaxSource/10)
-	if got := g.Check(shellCall(pad)); len(got) != 0 {
-		t.Errorf("long and harmless: %v", got)
+	pad := strings.Repeat("echo hello\n", shell.MaxSource/4)
+	if got := g.Check(shellCall(pad[:shell.MaxSource])); len(got) != 0 {
+		t.Errorf("as long as can be, and harmless: %v", got)
+	}
+	if got := g.Check(shellCall(pad)); !hasRule(got, "destructive.unreadable") {
+		t.Errorf("too long: %v", got)
 	}
 	if got := g.Check(shellCall(pad + "r''m -rf /")); !hasRule(got, "destructive.unreadable") {
 		t.Errorf("long and dangerous: %v", got)
@@ -81,7 +84,7 @@ func TestFileTools(t *testing.T) {
 		{secretsGuard, Call{ToolKind: "file_write", Writes: []string{".env"}}, ""},
 		{secretsGuard, Call{ToolKind: "mcp", ToolName: "fs_read", Input: []byte(`{"path":"/home/dev/.aws/credentials"}`)}, "secrets.file"},
 		{secretsGuard, Call{ToolKind: "mcp", ToolName: "run", Input: []byte(`{"command":"cat .env"}`)}, "secrets.read"},
-		{secretsGuard, Call{ToolKind: "mcp", ToolName: "x", Input: []byte(`{"path":`)}, ""},
+		{secretsGuard, Call{ToolKind: "mcp", ToolName: "x", Input: []byte(`{"path":`)}, "secrets.unreadable"},
 		{secretsGuard, Call{ToolKind: "fetch", URL: "file:///etc/shadow"}, "secrets.file"},
 		{own, Call{ToolKind: "file_edit", Writes: []string{"/home/dev/app/.claude/settings.json"}}, "own-files.write"},
 		{own, Call{ToolKind: "file_write", Writes: []string{".claude/settings.local.json"}}, "own-files.write"},

@@ -8,17 +8,28 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// reportUnreadable adds the finding for a command of which only text is known.
-func (g *Guard) reportUnreadable(f *inspect.Report, cmd string, s *shell.Script) {
-	text := strings.NewReplacer(`\`, "", `'`, "", `"`, "").Replace(cmd)
-	why := "is not valid shell"
+// reportUnreadable adds the finding for a command that could not be read in
+// full. What is too long, too deep or no text at all hides what it does, and no
+// agent sends such a thing in ordinary work: that is a finding by itself. Where a
+// shell cannot read the command either, its text must name what the guard watches.
+func (g *Guard) reportUnreadable(report *inspect.Report, cmd string, s *shell.Script) {
+	const advice = "put it into a script file, or divide it into several calls"
 	switch {
 	case s.TooLong:
-		why = fmt.Sprintf("is longer than %d KiB", shell.MaxSource>>10)
-	case s.Truncated:
-		why = "does too much to be read in full"
+		report.Add("unreadable", firstWords(cmd),
+			fmt.Sprintf("the command is too long to be checked (%d KiB); %s", len(cmd)>>10, advice))
+		return
+	case strings.ContainsRune(cmd, 0):
+		report.Add("unreadable", firstWords(cmd), "the command holds a NUL byte, so that it is not clear what would run")
+		return
+	case s.Truncated || s.TooDeep():
+		report.Add("unreadable", firstWords(cmd), "the command is nested too deeply, or does too much, to be checked; "+advice)
+		return
 	}
+	text := strings.NewReplacer(`\`, "", `'`, "", `"`, "").Replace(cmd)
 	if hit := g.checker.NamedIn(text); hit != "" {
-		f.Add("unreadable", hit, fmt.Sprintf("the command %s, and its text names %s", why, hit))
+		report.Add("unreadable", hit, fmt.Sprintf("the command is not valid shell, and its text names %s", hit))
 	}
 }
+
+func firstWords(cmd string) string { return cmd[:min(len(cmd), 80)] }

@@ -5,15 +5,18 @@ import (
 	"testing"
 )
 
-// hostileInputs are inputs made to cost as much as possible, MaxSource bytes each.
+// hostileSize is what the inputs below are long. Longer ones cost more of the same.
+const hostileSize = 64 << 10
+
+// hostileInputs are made to cost as much as possible.
 func hostileInputs() map[string]string {
-	fill := func(s string) string { return strings.Repeat(s, MaxSource/len(s)) }
+	fill := func(s string) string { return strings.Repeat(s, hostileSize/len(s)) }
 	quoted := "true"
-	for len(quoted) < MaxSource/3 {
+	for len(quoted) < hostileSize/3 {
 		quoted = "sh -c '" + strings.ReplaceAll(quoted, "'", `'\''`) + "'"
 	}
 	nest := func(open, middle, end string) string {
-		n := (MaxSource - len(middle)) / (len(open) + len(end))
+		n := (hostileSize - len(middle)) / (len(open) + len(end))
 		return strings.Repeat(open, n) + middle + strings.Repeat(end, n)
 	}
 	return map[string]string{
@@ -33,8 +36,8 @@ func hostileInputs() map[string]string {
 
 func TestHostileInputIsBounded(t *testing.T) {
 	for name, src := range hostileInputs() {
-		if len(src) > MaxSource {
-			src = src[:MaxSource]
+		if len(src) > hostileSize {
+			src = src[:hostileSize]
 		}
 		s := Parse(src)
 		if len(s.Runs) > maxRuns || s.Steps > 4*maxSteps {
@@ -44,11 +47,27 @@ func TestHostileInputIsBounded(t *testing.T) {
 }
 
 func TestTooLong(t *testing.T) {
-	if s := Parse(strings.Repeat("a", MaxSource)); s.TooLong || len(s.Runs) != 1 {
-		t.Errorf("at the limit: %+v", s)
+	words := func(n int) string { return strings.Repeat("a ", n/2) }
+	for _, tt := range []struct {
+		name, src string
+		long      bool
+	}{
+		{"one word of the usual bound", strings.Repeat("a", MaxSource), false},
+		{"many words up to the usual bound", words(MaxSource), false},
+		{"one long word", strings.Repeat("a", MaxSource+1), false},
+		{"the longest word", strings.Repeat("a", MaxLong), false},
+		{"longer than the longest word", strings.Repeat("a", MaxLong+1), true},
+		{"too many words", strings.Repeat("a", MaxSource) + strings.Repeat(";", maxSteps+1), true},
+		{"just enough words", strings.Repeat("a", MaxSource) + strings.Repeat(";", maxSteps), false},
+	} {
+		if got := IsTooLong(tt.src); got != tt.long {
+			t.Errorf("%s: too long is %v, want %v", tt.name, got, tt.long)
+		}
 	}
-	s := Parse(strings.Repeat("a", MaxSource+1))
-	if !s.TooLong || len(s.Runs) != 0 || s.Readable() {
-		t.Errorf("beyond the limit: tooLong %v, %d runs", s.TooLong, len(s.Runs))
+	if s := Parse(strings.Repeat("a", MaxSource+1)); s.TooLong || len(s.Runs) != 1 {
+		t.Errorf("one long word: too long %v, %d runs; want one run", s.TooLong, len(s.Runs))
+	}
+	if s := Parse(strings.Repeat("a", MaxLong+1)); !s.TooLong || len(s.Runs) != 0 || s.Readable() {
+		t.Errorf("beyond the limit: too long %v, %d runs, readable %v", s.TooLong, len(s.Runs), s.Readable())
 	}
 }

@@ -66,6 +66,11 @@ func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 		for _, call := range lispCalls {
 			if strings.Contains(a.Text, call) {
 				tryLiterals(w, a.Text, in)
+				// (call-process "rm" nil nil nil "-rf" "/")
+				list := stringLiterals(a.Text)
+				for i := range list[:min(len(list), 4)] {
+					w.tryText(strings.Join(list[i:], " "), in)
+				}
 				break
 			}
 		}

@@ -241,11 +241,10 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 			walkWords(w, run, rest[min(skipOptions(rest, screenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …
 			for _, word := range rest {
-				text := strings.TrimSpace(word.Text)
-				for _, verb := range [...]string{"stuff ", "screen ", "exec "} {
-					text = strings.TrimPrefix(text, verb)
+				if words := quotedWords(ansiC(word.Text)); len(words) > 1 {
+					w.tryText(joinText(words[1:]), in)
 				}
-				w.tryText(ansiC(text), in)
+				w.tryText(ansiC(word.Text), in)
 			}
 		}
 		return true

@@ -123,6 +123,7 @@ func (o *outputs) rememberWritten(i int) {
 	if !ok || len(text) > MaxSource {
 		return
 	}
+	r.Output, r.HasOutput = text, true
 	if o.files == nil {
 		o.files = map[string]string{}
 	}

@@ -6,8 +6,8 @@
 // variables, function calls. The answer is a flat list of runs, one for every
 // simple command that can be reached.
 //
-// Contract: Parse is pure, never panics and is bounded. Text beyond MaxSource is
-// not parsed at all (TooLong); text that no shell dialect accepts carries Err;
+// Contract: Parse is pure, never panics and is bounded. Text that is too
+// long is not parsed at all (TooLong); text that no shell dialect accepts carries Err;
 // where a budget ran out Truncated is set and Runs holds what was found so far.
 // A caller that guards something must treat these three as "not fully read".
 package shell
@@ -27,7 +27,8 @@ import (
 // Bounds. They are far above anything a person or an agent types, and low
 // enough that the worst input still costs a fraction of a second.
 const (
-	MaxSource  = 256 << 10     // bytes of command text that are parsed at all
+	MaxSource  = 256 << 10     // bytes of command text that are always parsed
+	MaxLong    = 4 << 20       // the same for text with few words in it
 	maxRuns    = 5000          // runs reported
 	maxSteps   = 100000        // words and statements visited, nested text included
 	maxDepth   = 24            // sh -c inside eval inside ssh …, and function calls
@@ -112,6 +113,10 @@ type Run struct {
 	Remote, Contained bool
 	Mounts            []Mount // this machine's directories that the container sees
 	Background        bool
+	// Output is what the run prints, when it writes that to a file and the text
+	// is known.
+	Output    string
+	HasOutput bool
 	// Sink names the command whose arguments take this run's output when that
 	// is an environment ("export", "env", "eval"): loading rather than reading.
 	Sink string
@@ -156,7 +161,7 @@ func (r *Run) String() string {
 type Script struct {
 	Runs      []Run
 	Err       error // the text is not shell in any dialect tried
-	TooLong   bool  // the text is longer than MaxSource and was not parsed
+	TooLong   bool  // the text was not parsed, see IsTooLong
 	Truncated bool  // a budget ran out; Runs is only the first part
 	Steps     int   // words and statements visited, for tests of the bounds
 }
@@ -167,11 +172,35 @@ func (s *Script) Readable() bool { return s.Err == nil && !s.TooLong && !s.Trunc
 // IsShell reports whether a program of this base name runs shell text.
 func IsShell(name string) bool { return programs.IsShell(name) }
 
+// TooDeep reports whether brackets in the text are nested beyond the bounds.
+func (s *Script) TooDeep() bool { return errors.Is(s.Err, errNesting) }
+
 var errNesting = errors.New("brackets are nested too deeply")
+
+// IsTooLong reports whether a text is too long to be parsed. What costs is not the
+// bytes but the words, so that one long word or a long here-document is fine.
+func IsTooLong(src string) bool {
+	if len(src) <= MaxSource {
+		return false
+	}
+	if len(src) > MaxLong {
+		return true
+	}
+	ends := 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case ' ', '\t', '\n', ';', '|', '&', '(', ')', '{', '}', '$', '`', '"', '\'', '<', '>', '\\':
+			if ends++; ends > maxSteps {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // Parse reads src as bash, then as zsh if bash does not accept it.
 func Parse(src string) (out Script) {
-	if len(src) > MaxSource {
+	if IsTooLong(src) {
 		return Script{TooLong: true}
 	}
 	w := &walker{out: &out, known: outputs{script: &out}}

@@ -8,7 +8,7 @@ import "mvdan.cc/sh/v3/syntax"
 // something a word names (sudo, env, sh -c, xargs). What a person lets pass for
 // good must mean the same thing every time, and this does.
 func Simple(src string) ([]string, bool) {
-	if len(src) > MaxSource {
+	if IsTooLong(src) {
 		return nil, false
 	}
 	file, err := parseText(src)

@@ -26,7 +26,7 @@ func gitRule(x *scope, r *shell.Run) {
 	case "push":
 		gitPush(x, r, flags, rest)
 	case "reset":
-		if inspect.HasLong(flags, "--hard", "--har", "--ha") { // git takes short forms of long options
+		if inspect.HasLong(flags, "--hard") {
 			lose(discard, "--hard throws away uncommitted work and may drop commits")
 		}
 	case "clean":
@@ -135,30 +135,52 @@ func wholeTree(rest []shell.Word) bool {
 	return inspect.HasWord(rest, ".", "./", ":/", "*", ":/*", "./*", ":/.")
 }
 
+// gitPush: forcing one's own branch is daily work; forcing a branch that others
+// build on, or one that is not named, is not.
 func gitPush(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	if inspect.HasShort(flags, 'n') || inspect.HasLong(flags, "--dry-run") {
 		return
 	}
 	say := func(what string) { x.Report.Add("git-force-push", r.String(), "git push "+what) }
-	if inspect.HasWord(flags, "--force", "--forc", "--for", "--force=true") || shortForce(flags) {
-		say("--force can overwrite other people's commits; --force-with-lease is safer")
-	}
-	if inspect.HasLong(flags, "--mirror") {
+	forces := forcesPush(flags)
+	if inspect.HasWord(flags, "--mirror", "--mirro", "--mirr", "--mir", "--mi") {
 		say("--mirror overwrites and deletes every remote branch")
 	}
 	if inspect.HasLong(flags, "--prune") {
 		say("--prune deletes remote branches that do not exist here")
 	}
+	if forces && (len(rest) < 2 || inspect.HasLong(flags, "--all", "--branches")) {
+		say("--force without a branch can overwrite other people's commits; name the branch, or use --force-with-lease")
+		return
+	}
 	del := inspect.HasLong(flags, "--delete") || inspect.HasShort(flags, 'd')
-	for i, w := range rest {
-		t := w.Text
+	for _, w := range rest[min(1, len(rest)):] {
+		ref, plus := strings.CutPrefix(w.Text, "+")
+		to := ref
+		if i := strings.LastIndexByte(ref, ':'); i >= 0 {
+			to = ref[i+1:]
+		}
 		switch {
-		case strings.HasPrefix(t, "+") && len(t) > 1:
-			say("with + before a refspec can overwrite other people's commits")
-		case strings.HasPrefix(t, ":") && protectedBranch(t[1:]), del && i > 0 && protectedBranch(t):
-			say("deletes the remote branch " + strings.TrimPrefix(t, ":"))
+		case (del || strings.HasPrefix(ref, ":")) && protectedBranch(to):
+			say("deletes the remote branch " + to)
+		case (forces || plus) && !ownBranch(w, to):
+			say("--force can overwrite other people's commits on " + to + "; --force-with-lease is safer")
 		}
 	}
+}
+
+// forcesPush reports whether a push is forced; --force-with-lease alone is not.
+func forcesPush(flags []shell.Word) bool {
+	return inspect.HasWord(flags, "--force", "--forc", "--for", "--force=true") || shortForce(flags)
+}
+
+// ownBranch reports whether ref is plainly the name of a branch that nobody else
+// builds on.
+func ownBranch(w shell.Word, ref string) bool {
+	if w.Dynamic || w.Glob || ref == "" || protectedBranch(ref) {
+		return false
+	}
+	return ref != "HEAD" && ref != "@" && !strings.ContainsAny(ref, "*$`") && !strings.HasPrefix(ref, "refs/tags/")
 }
 
 // shortForce looks for -f in clusters such as -uf, but not in -o value.

@@ -236,7 +236,9 @@ func containerRule(x *scope, r *shell.Run) {
 	case two("volume", "rm"), two("volume", "remove"), two("volume", "prune"):
 		say("removes volumes and the data in them")
 	case len(rest) > 0 && (rest[0].Text == "compose" && inspect.HasWord(rest, "down", "rm") || r.Name() == "docker-compose" && inspect.HasWord(rest, "down", "rm")):
-		// down -v resets a development set-up, which is what compose is for.
+		if inspect.HasWord(rest, "down") && (inspect.HasShort(flags, 'v') || inspect.HasLong(flags, "--volumes")) {
+			say("compose down -v removes the project's volumes and the data in them")
+		}
 		if inspect.HasWord(flags, "--rmi=all") || inspect.HasWord(flags, "--rmi") && inspect.HasWord(rest, "all") {
 			say("compose down --rmi all removes every image the project uses")
 		}

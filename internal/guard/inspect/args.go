@@ -37,11 +37,12 @@ func HasShort(flags []shell.Word, letters ...byte) bool {
 }
 
 // HasLong reports whether one of the long options is given, with or without
-// a value.
+// a value. Like getopt it takes the beginning of a name for the name.
 func HasLong(flags []shell.Word, names ...string) bool {
 	for _, f := range flags {
 		for _, n := range names {
-			if f.Text == n || strings.HasPrefix(f.Text, n+"=") {
+			given, _, _ := strings.Cut(f.Text, "=")
+			if given == n || len(given) > 2 && strings.HasPrefix(given, "--") && strings.HasPrefix(n, given) {
 				return true
 			}
 		}

@@ -1,91 +1,204 @@
 package inspect
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"strings"
 )
 
 // InputPaths are paths found in the raw input of a tool nobody knows: an MCP
-// server's, or one an agent has just invented.
+// server's, or one an agent has just invented; and of search tools, which say in
+// several members where they look.
 type InputPaths struct {
 	Reads  []string
 	Writes []string
+	// Unreadable says why the input could not be read, "" when it could.
+	Unreadable string
 }
 
-const maxInput = 1 << 20
+// Bounds, far above what agents send.
+const (
+	maxInput    = 32 << 20 // bytes of input that are read
+	maxPaths    = 4096
+	maxCommands = 256
+	maxPath     = 4096 // bytes of a path
+)
 
 // ReadInput reads paths and commands out of the raw input where the agent's
-// dialect could name none. Known tools come with their paths and are left alone.
+// dialect could name none. Other tools come with their paths and are left alone.
 func ReadInput(call *Call) InputPaths {
 	var out InputPaths
-	if len(call.Input) == 0 || len(call.Input) > maxInput || len(call.Reads)+len(call.Writes)+len(call.Commands) > 0 {
-		return out
-	}
+	named := len(call.Reads)+len(call.Writes)+len(call.Commands) > 0
 	switch call.ToolKind {
-	case "mcp", "other", "search", "":
+	case "search":
+	case "mcp", "other", "":
+		if named {
+			return out
+		}
 	default:
 		return out
 	}
-	var v any
-	if json.Unmarshal(call.Input, &v) != nil {
+	if len(call.Input) == 0 {
 		return out
 	}
-	w := inputWalker{call: call, out: &out, writes: toolWrites(call.ToolName)}
-	w.walkValue("", v, 0)
+	if len(call.Input) > maxInput {
+		out.Unreadable = fmt.Sprintf("its input is longer than %d MiB", maxInput>>20)
+		return out
+	}
+	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName)}
+	if err := walkJSON(call.Input, r.takeText); err != nil {
+		out.Unreadable = "its input is no valid JSON: " + err.Error()
+	}
 	return out
 }
 
 // toolWrites guesses from its name whether a tool writes.
 func toolWrites(tool string) bool {
-	t := strings.ToLower(tool)
-	for _, v := range [...]string{"write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch", "append", "update", "copy", "save", "insert", "unlink", "trash"} {
-		if strings.Contains(t, v) {
+	return nameHas(tool, "write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch", "append", "update", "copy",
+		"save", "insert", "unlink", "trash")
+}
+
+// matchesNames guesses from its name whether the pattern of a search tool is one
+// of file names.
+func matchesNames(tool string) bool {
+	return nameHas(tool, "glob", "find_file", "findfile", "file_search", "search_file", "list")
+}
+
+// ListsNames guesses from its name whether a search tool shows names of files
+// and never what is in them.
+func ListsNames(tool string) bool {
+	l := strings.ToLower(tool)
+	return l == "ls" || strings.HasPrefix(l, "list")
+}
+
+func nameHas(tool string, parts ...string) bool {
+	l := strings.ToLower(tool)
+	for _, p := range parts {
+		if strings.Contains(l, p) {
 			return true
 		}
 	}
 	return false
 }
 
-type inputWalker struct {
+// walkJSON calls visit for every string in data, with the member it stands in,
+// in lower case. It does not recurse, so that depth costs nothing.
+func walkJSON(data []byte, visit func(key, value string) bool) error {
+	type level struct {
+		object bool
+		key    string
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var open []level
+	key, wantsKey := "", false
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			if len(open) > 0 {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{', '[':
+				open = append(open, level{object: t == '{', key: key})
+			default:
+				open = open[:len(open)-1]
+			}
+		case string:
+			if wantsKey {
+				key, wantsKey = strings.ToLower(t), false
+				continue
+			}
+			if !visit(key, t) {
+				return nil
+			}
+		}
+		wantsKey = len(open) > 0 && open[len(open)-1].object
+		if len(open) > 0 && !open[len(open)-1].object {
+			key = open[len(open)-1].key
+		}
+	}
+}
+
+type inputReader struct {
 	call   *Call
 	out    *InputPaths
 	writes bool
-	seen   int
+	globs  bool // "pattern" is one of file names
 }
 
-func (w *inputWalker) walkValue(key string, v any, depth int) {
-	if depth > 16 || w.seen > 4096 {
-		return
-	}
-	w.seen++
-	switch v := v.(type) {
-	case map[string]any:
-		for k, e := range v {
-			w.walkValue(strings.ToLower(k), e, depth+1)
-		}
-	case []any:
-		for _, e := range v {
-			w.walkValue(key, e, depth+1)
-		}
-	case string:
-		w.takeText(key, v)
-	}
-}
-
-func (w *inputWalker) takeText(key, v string) {
+func (r *inputReader) takeText(key, v string) bool {
 	switch {
 	case key == "command" || key == "cmd" || key == "script" || key == "shell_command":
+		if r.call.ToolKind == "search" {
+			return true
+		}
+		if len(r.call.Commands) >= maxCommands {
+			r.out.Unreadable = fmt.Sprintf("its input holds more than %d commands", maxCommands)
+			return false
+		}
 		// A new slice: the caller's must not grow under its feet.
-		w.call.Commands = append(w.call.Commands[:len(w.call.Commands):len(w.call.Commands)], v)
-	case strings.Contains(key, "path") || strings.Contains(key, "file") || key == "uri" || key == "url" || key == "source" || key == "destination" || key == "target" || key == "glob" || key == "include":
-		if len(v) > 4096 || strings.Contains(v, "\n") {
-			return
+		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
+	case r.namesPath(key):
+		if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
+			return true
+		}
+		if len(r.out.Reads)+len(r.out.Writes) >= maxPaths {
+			r.out.Unreadable = fmt.Sprintf("its input holds more than %d paths", maxPaths)
+			return false
 		}
 		v = strings.TrimPrefix(v, "file://")
-		if w.writes {
-			w.out.Writes = append(w.out.Writes, v)
+		if r.writes && r.call.ToolKind != "search" {
+			r.out.Writes = append(r.out.Writes, v)
 		} else {
-			w.out.Reads = append(w.out.Reads, v)
+			r.out.Reads = append(r.out.Reads, v)
 		}
 	}
+	return true
+}
+
+// namesPath reports whether a member of this name holds a path or a pattern of
+// paths.
+func (r *inputReader) namesPath(key string) bool {
+	switch key {
+	case "uri", "url", "source", "destination", "target", "glob", "include", "includes", "folder", "directory", "dir", "root":
+		return true
+	case "pattern", "patterns", "query":
+		return r.globs
+	}
+	return strings.Contains(key, "path") || strings.Contains(key, "file") || strings.Contains(key, "glob")
+}
+
+// contentKeys are the members in which file tools carry what they write.
+var contentKeys = map[string]bool{
+	"content": true, "contents": true, "new_string": true, "newstring": true, "new_str": true, "newtext": true, "new_text": true, "text": true,
+	"file_text": true, "insert_text": true, "insert": true, "replacement": true, "replace": true, "code_edit": true, "code": true, "data": true, "body": true,
+}
+
+// WrittenText is the text that a file tool writes, all pieces of it. known is
+// false when the input does not say, as with patches.
+func WrittenText(call *Call) (text string, known bool) {
+	if len(call.Input) == 0 || len(call.Input) > maxInput {
+		return "", false
+	}
+	var b strings.Builder
+	err := walkJSON(call.Input, func(key, value string) bool {
+		if contentKeys[key] {
+			b.WriteString(value)
+			b.WriteByte('\n')
+			known = true
+		}
+		return true
+	})
+	return b.String(), known && err == nil
 }

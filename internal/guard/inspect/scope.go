@@ -67,6 +67,14 @@ func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) strin
 	return x
 }
 
+// Inner is the scope of text that x's command writes somewhere, with a report of
+// its own.
+func (x *Scope) Inner(s *shell.Script, report *Report) *Scope {
+	inner := *x
+	inner.Script, inner.Report = s, report
+	return &inner
+}
+
 // Place is where a word points.
 type Place struct {
 	Text  string // as written
@@ -142,6 +150,9 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	}
 	for _, v := range [...]struct{ name, value string }{
 		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME", path.Base(x.Home)},
+		{"XDG_CONFIG_HOME", x.Home + "/.config"}, {"XDG_DATA_HOME", x.Home + "/.local/share"}, {"XDG_STATE_HOME", x.Home + "/.local/state"},
+		{"XDG_CACHE_HOME", x.Home + "/.cache"}, {"XDG_RUNTIME_DIR", "/run/user/1000"},
+		{"CLAUDE_CONFIG_DIR", x.Home + "/.claude"}, {"CODEX_HOME", x.Home + "/.codex"},
 	} {
 		t = strings.ReplaceAll(t, "${"+v.name+"}", v.value)
 		t = replaceVar(t, "$"+v.name, v.value)
@@ -211,7 +222,8 @@ var SystemDirs = []string{
 // IsScratch are places made to be thrown away.
 func (x *Scope) IsScratch(p string) bool {
 	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"} {
-		if IsBelow(p, d) {
+		// A home that lies there is a home nevertheless.
+		if IsBelow(p, d) && !(IsBelow(x.Home, d) && IsUnder(p, x.Home)) {
 			return true
 		}
 	}

@@ -26,6 +26,9 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	for _, w := range writesInCode {
 		writes = writes || strings.Contains(text, w)
 	}
+	if strings.HasSuffix(r.Name(), "awk") {
+		writes = writes || strings.Contains(text, ">") || strings.Contains(text, "system") || strings.Contains(text, "|")
+	}
 	for _, d := range inspect.DeletersInCode {
 		deletes = deletes || strings.Contains(text, d)
 	}
@@ -33,7 +36,7 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 		return
 	}
 	for _, p := range pathsIn(inspect.QuotedIn(text)) {
-		if t.isOwned(p) || deletes && t.holdsOwned(p) {
+		if t.isOwned(p) || deletes && t.holdsOwned(x, p) {
 			x.Report.Add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), p))
 			return
 		}

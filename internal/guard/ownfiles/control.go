@@ -2,18 +2,18 @@ package ownfiles
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/verbs"
 )
 
 // harmlessSettings are variables of hookmux that change nothing about what runs.
 var harmlessSettings = []string{"HOOKMUX_DEBUG", "HOOKMUX_VERIFY", "HOOKMUX_UPDATE", "HOOKMUX_MODEL_KEY"}
 
 // isSetting reports whether a variable of this name changes what hookmux does.
-func isSetting(name string) bool {
+func isHookmuxSetting(name string) bool {
 	if !strings.HasPrefix(name, "HOOKMUX_") {
 		return false
 	}
@@ -26,7 +26,7 @@ func isSetting(name string) bool {
 }
 
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
-	if isSetting(name) {
+	if isHookmuxSetting(name) {
 		x.Report.Add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings", name))
 	}
 }
@@ -63,59 +63,35 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 		return
 	}
 	for _, a := range r.Args() {
-		if n, _, _ := strings.Cut(a.Text, "="); isSetting(n) {
+		if n, _, _ := strings.Cut(a.Text, "="); isHookmuxSetting(n) {
 			t.checkAssignment(x, r, n)
 		}
 	}
 }
 
-// ownVerbs are hookmux's verbs that belong to a person. A nil list means every
-// use of the verb; otherwise only these second words.
-var ownVerbs = map[string][]string{
-	"off": nil, "on": nil, "trust": nil, "untrust": nil, "install": nil, "uninstall": nil, "reply": nil, "approve": nil, "answer": nil, "grant": nil, "grants": {"add", "remove", "clear"}, "reset": nil, "purge": nil,
-	"hub":    {"stop", "kill", "restart"},
-	"guard":  {"off", "on", "allow", "deny", "set"},
-	"config": {"set", "unset", "edit", "reset"},
-	"feed":   {"reply", "approve", "allow", "answer"},
-}
-
+// checkControl: verbs of hookmux that belong to a person.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
-	if r.Name() != "hookmux" {
+	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") {
+		return
+	}
+	if inspect.HasWord(r.Args(), "--help", "-h") {
 		return
 	}
 	_, rest := inspect.SplitFlags(r.Args())
-	if len(rest) == 0 || inspect.HasWord(r.Args(), "--help", "-h") {
+	operands := make([]string, len(rest))
+	for i, w := range rest {
+		operands[i] = w.Text
+	}
+	verb, ok := verbs.Find(operands)
+	if !ok || !verb.ForPerson() {
 		return
 	}
-	verb := rest[0].Text
-	say := func(rule, what string) {
-		x.Report.Add(rule, r.String(), fmt.Sprintf("hookmux %s belongs to a person, not to an agent", what))
+	rule := "control"
+	if verb.Path == "hub" || strings.HasPrefix(verb.Path, "hub ") {
+		rule = "hub"
 	}
-	if verb == "hooks" {
-		for _, w := range rest[1:] {
-			switch w.Text {
-			case "add", "remove", "set", "import":
-				say("control", "hooks "+w.Text)
-				return
-			}
-		}
-		return
-	}
-	seconds, known := ownVerbs[verb]
-	if !known {
-		return
-	}
-	if seconds == nil {
-		say("control", verb)
-		return
-	}
-	if len(rest) > 1 && slices.Contains(seconds, rest[1].Text) {
-		rule := "control"
-		if verb == "hub" {
-			rule = "hub"
-		}
-		say(rule, verb+" "+rest[1].Text)
-	}
+	x.Report.Add(rule, r.String(),
+		fmt.Sprintf("hookmux %s %s: that belongs to a person, not to an agent", verb.Path, verb.Summary))
 }
 
 // checkKill: pkill hookmux, kill $(pgrep hookmux), systemctl stop hookmux.
@@ -192,56 +168,4 @@ func (t *Checker) fromOwned(x *scope, s shell.Span) bool {
 		}
 	}
 	return false
-}
-
-// agentPrograms are agents that can be told not to run their hooks.
-var agentPrograms = map[string]bool{
-	"claude": true, "codex": true, "gemini": true, "qwen": true, "copilot": true, "qodercli": true, "qoder": true, "droid": true, "opencode": true, "cn": true,
-	"grok": true, "cursor-agent": true, "auggie": true, "iflow": true, "codebuddy": true, "kilo": true, "goose": true, "kimi": true,
-}
-
-// checkAgentSwitches: claude --settings '{"disableAllHooks":true}', codex --disable
-// hooks and their like. They take hookmux out of the way for one launch.
-func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run) {
-	if !agentPrograms[r.Name()] {
-		return
-	}
-	args := r.Args()
-	say := func(what string) {
-		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what, r.Name()))
-	}
-	_, rest := inspect.SplitFlags(args)
-	changes := len(rest) > 1 && rest[0].Text == "config" && slices.Contains([]string{"set", "add", "remove", "rm", "unset"}, rest[1].Text)
-	for i, a := range args {
-		text := strings.ToLower(strings.NewReplacer(" ", "", "\n", "", "\t", "", `"`, "", "'", "").Replace(a.Text))
-		next := ""
-		if i+1 < len(args) {
-			next = strings.ToLower(args[i+1].Text)
-		}
-		flag := ""
-		if strings.HasPrefix(a.Text, "-") {
-			flag, text, _ = strings.Cut(text, "=")
-			if text == "" {
-				text = strings.ReplaceAll(next, " ", "")
-			}
-		}
-		switch {
-		case strings.Contains(text, "disableallhooks:true"), strings.Contains(text, "disableallhooks=true"), strings.Contains(text, "hooksdisabled:true"):
-			say("disableAllHooks")
-		case changes && text == "disableallhooks" && next != "false", changes && (text == "hooks" || strings.HasPrefix(text, "hooks.")):
-			say("config " + rest[1].Text + " " + text)
-		case r.Name() == "codex" && (flag == "-c" || flag == "--config") && (strings.HasPrefix(text, "hooks=") || strings.HasPrefix(text, "hooks.") ||
-			strings.HasPrefix(text, "features.") && strings.Contains(text, "hooks") && strings.HasSuffix(text, "=false")):
-			say(text)
-		case flag == "--disable" && strings.Contains(text, "hooks"):
-			say("--disable " + text)
-		case text == "features" && next == "disable" && i+2 < len(args) && strings.Contains(args[i+2].Text, "hooks"):
-			say("features disable " + args[i+2].Text)
-		case (flag == "--bare" || flag == "--safe-mode") && (r.Name() == "claude" || r.Name() == "qwen"), flag == "--pure" && r.Name() == "opencode":
-			say(flag)
-		default:
-			continue
-		}
-		return
-	}
 }

@@ -107,6 +107,9 @@ func (c *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 	for _, list := range [...][]string{call.Reads, extra.Reads} {
 		for _, p := range list {
 			what, ok := secretPath(p, call.Home)
+			if !ok && call.ToolKind == "search" {
+				what, ok = searchedSecret(p, call.ToolName)
+			}
 			if !ok && c.links != nil {
 				if at := s.ResolveText(p, strings.HasPrefix(p, "~"), strings.HasPrefix(p, "$"), nil); at.Known {
 					if real, linked := s.RealPath(at.Path, true); linked {
@@ -119,9 +122,46 @@ func (c *Checker) CheckPaths(s *inspect.Scope, extra inspect.InputPaths) {
 			}
 		}
 	}
+	if call.ToolKind == "search" {
+		checkSearch(s, extra)
+	}
 	if strings.HasPrefix(call.URL, "file://") {
 		if what, ok := secretPath(call.URL[len("file://"):], call.Home); ok {
 			f.Add("file", call.URL, fmt.Sprintf("opens %s (%s)", call.URL, what))
+		}
+	}
+}
+
+// searchedSecret judges one place of a search tool: a directory of secrets, or a
+// pattern that is written to find them.
+func searchedSecret(p, tool string) (string, bool) {
+	if inspect.ListsNames(tool) {
+		return "", false
+	}
+	if secretDirs[path.Base(strings.TrimRight(p, "/*"))] {
+		return "a directory of keys and credentials", true
+	}
+	if strings.ContainsAny(p, "*?[") {
+		return globSecret(p)
+	}
+	return "", false
+}
+
+// checkSearch judges what the places and patterns of a search tool mean together:
+// a search in ~/.aws for files named credentials.
+func checkSearch(s *inspect.Scope, extra inspect.InputPaths) {
+	if inspect.ListsNames(s.Call.ToolName) {
+		return
+	}
+	for _, dir := range s.Call.Reads {
+		for _, pattern := range extra.Reads {
+			if dir == pattern || path.IsAbs(pattern) {
+				continue
+			}
+			p := path.Join(dir, pattern)
+			if what, ok := secretPath(p, s.Call.Home); ok {
+				s.Report.Add("file", p, fmt.Sprintf("searches %s (%s)", p, what))
+			}
 		}
 	}
 }

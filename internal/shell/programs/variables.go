@@ -27,3 +27,15 @@ func RunsCommand(name string) bool {
 	}
 	return false
 }
+
+// LoadsCode reports whether a variable of this name has other programs load code
+// or start files from elsewhere.
+func LoadsCode(name string) bool {
+	switch name {
+	case "BASH_ENV", "ENV", "ZDOTDIR", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH",
+		"PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "HOME", "INPUTRC", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_EXEC_PATH",
+		"GIT_TEMPLATE_DIR":
+		return true
+	}
+	return false
+}

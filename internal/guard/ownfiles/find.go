@@ -1,0 +1,82 @@
+package ownfiles
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// ourNames are file names that in practice only hook configurations have.
+var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json", "managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
+	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini", ".cursor", ".grok"}
+
+// checkFind: find takes away or changes what it finds, and it looks for ours.
+func (c *writer) checkFind() {
+	t, x, r := c.t, c.x, c.r
+	args := r.Args()
+	c.write(optionValues(args, "-fprint", "-fprintf", "-fls", "-fprint0"))
+	if !x.FindDeletes(r, args) && !findChanges(x, r, args) || r.Contained {
+		return
+	}
+	c.remove(c.rest[:min(len(c.rest), 1)])
+	for i, a := range args {
+		if i == 0 || i > 1 && (args[i-2].Text == "-not" || args[i-2].Text == "!") || i+1 < len(args) && args[i+1].Text == "-prune" {
+			continue
+		}
+		switch args[i-1].Text {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-samefile":
+		default:
+			continue
+		}
+		if seeksOurs(a.Text) || t.isOwned(a.Text) {
+			x.Report.Add("delete", r.String(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
+			return
+		}
+	}
+}
+
+// seeksOurs reports whether a pattern of find is written to match our files.
+func seeksOurs(pattern string) bool {
+	l := strings.ToLower(pattern)
+	for _, part := range strings.Split(l, "/") {
+		if len(strings.Trim(part, "*?.")) < 4 {
+			continue
+		}
+		for _, n := range ourNames {
+			if ok, err := path.Match(part, n); ok && err == nil {
+				return !strings.Contains(l, "/commands") && !strings.Contains(l, "/worktrees") && !strings.Contains(l, "/projects")
+			}
+		}
+	}
+	return false
+}
+
+// findChanges: -exec, or the pipe behind find, runs a program that writes.
+func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
+	changes := func(name string, args []shell.Word) bool {
+		switch name {
+		case "mv", "truncate", "tee", "chmod", "chown", "cp", "ln", "sponge":
+			return true
+		case "sed", "perl":
+			return inspect.HasShort(args, 'i')
+		}
+		return false
+	}
+	for i, a := range args {
+		switch a.Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X":
+			if i+1 < len(args) && changes(path.Base(args[i+1].Text), args[i+1:]) {
+				return true
+			}
+		}
+	}
+	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
+		if n := &x.Script.Runs[j]; changes(n.Name(), n.Args()) {
+			return true
+		}
+	}
+	return false
+}

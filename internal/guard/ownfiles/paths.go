@@ -1,0 +1,245 @@
+package ownfiles
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// hookConfigs are the hook configurations of the agents, as endings of paths:
+// most exist in the home directory and in projects alike. An ending with "/"
+// means everything below. The catalogue adds more through inspect.Options.OwnPaths.
+var hookConfigs = []string{
+	".hookmux/", ".config/hookmux/", ".local/state/hookmux/", ".local/share/hookmux/", "/etc/hookmux/", "library/application support/hookmux/", ".agents/plugins/hookmux/",
+	".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
+	".codex/hooks.json", ".codex/config.toml", "/etc/codex/config.toml",
+	".gemini/settings.json", ".gemini/hooks.json", ".gemini/trusted_hooks.json", ".gemini/config/hooks.json", ".gemini/antigravity-cli/hooks.json",
+	".grok/hooks/", ".grok/config.toml", ".grok/settings.json", ".cursor/hooks.json", "/etc/cursor/hooks.json", "support/cursor/hooks.json",
+	".copilot/hooks/", ".copilot/config.json", ".github/hooks/", ".kiro/hooks/", ".cline/hooks/", ".clinerules/hooks/",
+	".factory/hooks.json", ".factory/hooks/", ".factory/settings.json", ".qwen/settings.json", ".qoder/settings.json", ".qoder/settings.local.json",
+	".codebuddy/settings.json", ".codebuddy/settings.local.json", ".iflow/settings.json", ".augment/settings.json", ".trae/hooks.json",
+	".windsurf/hooks.json", ".codeium/hooks.json", ".codeium/windsurf/hooks.json", "/etc/windsurf/hooks.json", "support/windsurf/hooks.json", ".devin/hooks.v1.json", ".devin/config.json", ".config/devin/config.json",
+	".openhands/hooks.json", ".junie/config.json", ".continue/settings.json", ".commandcode/settings.json", ".rovodev/config.yml",
+	".config/amp/settings.json", ".amp/settings.json", ".amp/plugins/", ".config/amp/plugins/", ".config/goose/settings.json", ".hermes/shell-hooks-allowlist.json", ".hermes/hooks/", ".hermes/config.yaml",
+	".vibe/hooks.toml", ".kimi/config.toml", ".kimi-code/config.toml", ".config/crush/crush.json", ".crush.json",
+	".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".opencode/plugin/", ".opencode/plugins/",
+	".config/kilo/plugin/", ".config/kilo/plugins/", ".kilo/plugin/", ".kilo/plugins/", ".pi/agent/extensions/", ".pi/extensions/",
+}
+
+// ownRoots are directories whose loss takes a hook configuration with it.
+var ownRoots = map[string]bool{
+	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true, ".copilot": true, ".kiro": true, ".cline": true,
+	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true, ".trae": true, ".windsurf": true, ".codeium": true,
+	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true, ".hermes": true, ".vibe": true, ".kimi": true,
+	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".devin": true, "hookmux": true,
+}
+
+// isOwned says what p is, if it is ours. p is absolute, or as it was written.
+func (t *Checker) isOwned(p string) bool {
+	if len(p) < 4 {
+		return false
+	}
+	for _, e := range t.exact {
+		if inspect.IsUnder(p, e) {
+			return true
+		}
+	}
+	l := strings.ToLower(strings.ReplaceAll(p, "//", "/"))
+	for _, f := range t.files {
+		if strings.HasSuffix(l, f) && (len(l) == len(f) || f[0] == '/' || l[len(l)-len(f)-1] == '/' || strings.HasPrefix(f, "support/")) {
+			return true
+		}
+	}
+	l += "/"
+	for _, d := range t.dirs {
+		if i := strings.Index(l, d); i >= 0 && (i == 0 || d[0] == '/' || l[i-1] == '/') {
+			return true
+		}
+	}
+	// /run/user/1000/hookmux and whatever lies in it.
+	return strings.HasPrefix(l, "/run/user/") && strings.Contains(l, "/hookmux/")
+}
+
+// protectedPath is a file, or a directory with everything in it.
+type protectedPath struct {
+	path string // absolute, in lower case
+	dir  bool
+}
+
+// protectedPaths are our files where they are expected: in the home directory, in
+// the project and where the options say.
+func (t *Checker) protectedPaths(x *scope) []protectedPath {
+	if x.protected != nil {
+		return x.protected
+	}
+	for _, e := range t.exact {
+		x.protected = append(x.protected, protectedPath{strings.ToLower(e), true})
+	}
+	for _, c := range hookConfigs {
+		p, dir := strings.CutSuffix(c, "/")
+		switch {
+		case strings.HasPrefix(p, "/"):
+			x.protected = append(x.protected, protectedPath{p, dir})
+		case strings.HasPrefix(p, "support/"):
+		case !strings.HasPrefix(p, "."):
+			x.protected = append(x.protected, protectedPath{strings.ToLower(path.Join(x.Home, p)), dir})
+		default:
+			for _, root := range [...]string{x.Home, x.Project, x.Cwd} {
+				x.protected = append(x.protected, protectedPath{strings.ToLower(path.Join(root, p)), dir})
+			}
+		}
+	}
+	return x.protected
+}
+
+// holdsOwned reports whether deleting or replacing p takes one of ours with it.
+// The home directory or the project as a whole is no matter of this guard, unless
+// the options say what lies there.
+func (t *Checker) holdsOwned(x *scope, p string) bool {
+	base := strings.ToLower(path.Base(p))
+	if t.isOwned(p) || ownRoots[base] && strings.HasPrefix(base, ".") {
+		return true
+	}
+	for _, e := range t.exact {
+		if p != "/" && inspect.IsBelow(e, p) {
+			return true
+		}
+	}
+	if !inspect.IsBelow(p, x.Home) || inspect.IsUnder(x.Project, p) {
+		return false
+	}
+	return t.isAbove(x, p)
+}
+
+// isAbove reports whether one of our files is expected below p.
+func (t *Checker) isAbove(x *scope, p string) bool {
+	l := strings.ToLower(p)
+	for _, e := range t.protectedPaths(x) {
+		if inspect.IsBelow(e.path, l) {
+			return true
+		}
+	}
+	return false
+}
+
+// globMayOwn reports whether a pattern can match one of our files. With del it
+// is enough that it matches a directory above one.
+func (t *Checker) globMayOwn(x *scope, pattern string, del bool) bool {
+	parts := strings.Split(strings.ToLower(strings.Trim(pattern, "/")), "/")
+	for _, e := range t.protectedPaths(x) {
+		rest, ok := matchParts(parts, strings.Split(strings.Trim(e.path, "/"), "/"), 0)
+		switch {
+		case !ok:
+		case rest == 0, rest < 0 && e.dir, rest > 0 && del:
+			return true
+		}
+	}
+	return false
+}
+
+// matchParts matches the parts of a pattern against those of a path. ok says that
+// one of them ran out without a difference; rest is how many parts of the path
+// are left, or below zero how many of the pattern.
+func matchParts(pattern, parts []string, depth int) (rest int, ok bool) {
+	for i, p := range pattern {
+		if i >= len(parts) {
+			return i - len(pattern), true
+		}
+		if p == "**" && depth < 8 {
+			for skip := i; skip <= len(parts); skip++ {
+				if rest, ok := matchParts(pattern[i+1:], parts[skip:], depth+1); ok && rest <= 0 {
+					return rest, true
+				}
+				if skip < len(parts) && strings.HasPrefix(parts[skip], ".") {
+					break
+				}
+			}
+			return 0, false
+		}
+		if !matchPart(p, parts[i]) {
+			return 0, false
+		}
+	}
+	return len(parts) - len(pattern), true
+}
+
+// matchPart matches one part as a shell does: a leading period is not matched by
+// a wildcard.
+func matchPart(pattern, name string) bool {
+	if i := strings.IndexByte(pattern, '('); i >= 0 {
+		pattern = strings.TrimRight(pattern[:i], "@?*+!") + "*" // extended patterns, zsh's qualifiers
+	}
+	if strings.HasPrefix(name, ".") && !strings.HasPrefix(pattern, ".") {
+		return false
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+// NamedIn finds the first of our files, or a variable that switches hookmux off,
+// in free text.
+func (t *Checker) NamedIn(text string) string {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune("'\"`()[]{}<>|;,&=@:", r)
+	}) {
+		if t.isOwned(w) || strings.HasPrefix(w, "HOOKMUX_DISABLE") {
+			return w
+		}
+	}
+	return ""
+}
+
+// wordIsOwned judges a word both ways: as a place, and as it stands.
+func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bool {
+	test := t.isOwned
+	if del {
+		test = func(p string) bool { return t.holdsOwned(x, p) }
+	}
+	if w.Text == "" || r.Contained {
+		return false
+	}
+	p := x.ResolveWord(w, r)
+	if !p.Known {
+		return test(w.Text)
+	}
+	if test(p.Path) {
+		return true
+	}
+	if w.Glob {
+		pattern := p.Path
+		if p.All {
+			pattern += "/*"
+		}
+		if t.globMayOwn(x, pattern, del && inspect.IsBelow(path.Dir(pattern), x.Home)) {
+			return true
+		}
+	}
+	if w.Glob && !p.All || r.Remote {
+		return false
+	}
+	// Deleting a link leaves alone what it points to.
+	real, ok := x.RealPath(p.Path, !del || p.All || strings.HasSuffix(w.Text, "/"))
+	return ok && test(real)
+}
+
+// ownBinary reports whether w names hookmux's programs: without them no agent's
+// hook reaches the hub. A name with a slash behind it is a directory.
+func ownBinary(w shell.Word) bool {
+	t := strings.ToLower(w.Text)
+	if len(t) < 4 || strings.HasSuffix(t, "/") {
+		return false
+	}
+	base := strings.TrimSuffix(path.Base(t), ".exe")
+	switch {
+	case base == "hookmux" || base == "hookmux-hook":
+		return true
+	case w.Dynamic:
+		return strings.Contains(t, "hookmux-hook")
+	case w.Glob && strings.Contains(base, "hook"):
+		ok, err := path.Match(base, "hookmux-hook")
+		return ok && err == nil
+	}
+	return false
+}

@@ -1,0 +1,204 @@
+package ownfiles
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/programs"
+)
+
+// Files whose contents run later, without the agent: in a person's shell, by a
+// service manager or by cron. What an agent writes there acts in the person's
+// place.
+
+// startFile is one of them. Paths without a leading "/" lie in the home
+// directory; one that ends with "/" means everything below it.
+type startFile struct {
+	path string
+	who  string // who runs it
+	// shell says that it is shell text: a plain setting may be added to it.
+	shell bool
+	// git says that it is git's configuration: only settings that git runs count.
+	git bool
+}
+
+var startFiles = []startFile{
+	{path: ".bashrc", who: "every shell", shell: true}, {path: ".bash_profile", who: "every login", shell: true},
+	{path: ".bash_login", who: "every login", shell: true}, {path: ".bash_logout", who: "every logout", shell: true},
+	{path: ".bash_aliases", who: "every shell", shell: true}, {path: ".profile", who: "every login", shell: true},
+	{path: ".zshrc", who: "every shell", shell: true}, {path: ".zshenv", who: "every shell", shell: true},
+	{path: ".zprofile", who: "every login", shell: true}, {path: ".zlogin", who: "every login", shell: true},
+	{path: ".zlogout", who: "every logout", shell: true}, {path: ".config/zsh/.zshrc", who: "every shell", shell: true},
+	{path: ".kshrc", who: "every shell", shell: true}, {path: ".cshrc", who: "every shell"}, {path: ".tcshrc", who: "every shell"},
+	{path: ".config/fish/config.fish", who: "every shell"}, {path: ".config/fish/conf.d/", who: "every shell"},
+	{path: ".config/nushell/config.nu", who: "every shell"}, {path: ".config/powershell/profile.ps1", who: "every shell"},
+	{path: ".xprofile", who: "the desktop"}, {path: ".xinitrc", who: "the desktop"}, {path: ".xsession", who: "the desktop"},
+	{path: ".xsessionrc", who: "the desktop"}, {path: ".pam_environment", who: "every login"},
+	{path: ".config/environment.d/", who: "every login"}, {path: ".config/autostart/", who: "the desktop"},
+	{path: ".config/autostart-scripts/", who: "the desktop"}, {path: ".config/plasma-workspace/env/", who: "the desktop"},
+	{path: ".tmux.conf", who: "tmux"}, {path: ".config/tmux/tmux.conf", who: "tmux"}, {path: ".screenrc", who: "screen"},
+	{path: ".config/systemd/user/", who: "systemd"}, {path: ".local/share/systemd/user/", who: "systemd"},
+	{path: "/etc/systemd/", who: "systemd"}, {path: "/usr/lib/systemd/", who: "systemd"}, {path: "/lib/systemd/", who: "systemd"},
+	{path: "/run/systemd/", who: "systemd"}, {path: "Library/LaunchAgents/", who: "launchd"},
+	{path: "/Library/LaunchAgents/", who: "launchd"}, {path: "/Library/LaunchDaemons/", who: "launchd"},
+	{path: "/etc/crontab", who: "cron"}, {path: "/etc/cron.d/", who: "cron"}, {path: "/etc/cron.hourly/", who: "cron"},
+	{path: "/etc/cron.daily/", who: "cron"}, {path: "/etc/cron.weekly/", who: "cron"}, {path: "/etc/cron.monthly/", who: "cron"},
+	{path: "/var/spool/cron/", who: "cron"}, {path: "/var/at/", who: "cron"}, {path: "/etc/anacrontab", who: "cron"},
+	{path: "/etc/profile", who: "every login", shell: true}, {path: "/etc/profile.d/", who: "every login", shell: true},
+	{path: "/etc/bash.bashrc", who: "every shell", shell: true}, {path: "/etc/bashrc", who: "every shell", shell: true},
+	{path: "/etc/zsh/", who: "every shell", shell: true}, {path: "/etc/zshrc", who: "every shell", shell: true},
+	{path: "/etc/environment", who: "every login"}, {path: "/etc/rc.local", who: "the machine"}, {path: "/etc/init.d/", who: "the machine"},
+	{path: "/etc/ld.so.preload", who: "every program"}, {path: ".ssh/rc", who: "every ssh login"},
+	{path: ".ssh/environment", who: "every ssh login"}, {path: ".ssh/authorized_keys", who: "whoever holds the key"},
+	{path: ".ssh/authorized_keys2", who: "whoever holds the key"}, {path: ".gitconfig", who: "git", git: true},
+	{path: ".config/git/config", who: "git", git: true}, {path: "/etc/gitconfig", who: "git", git: true},
+}
+
+// startFileAt finds the start file that an absolute path is.
+func startFileAt(x *scope, p string) (startFile, bool) {
+	for _, f := range startFiles {
+		at, dir := strings.CutSuffix(f.path, "/")
+		if !path.IsAbs(at) {
+			at = path.Join(x.Home, at)
+		}
+		if p == at || dir && inspect.IsBelow(p, at) {
+			return f, true
+		}
+	}
+	return startFile{}, false
+}
+
+// checkStartFile reports a command that writes a start file, unless what it adds
+// is known and only sets something.
+func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {
+	if r.Contained || r.Remote {
+		return
+	}
+	p := x.ResolveWord(w, r)
+	if !p.Known {
+		return
+	}
+	f, ok := startFileAt(x, p.Path)
+	if !ok {
+		return
+	}
+	if r.HasOutput && t.onlySets(x, f, r.Output) {
+		return
+	}
+	x.Report.Add("launch", r.String(), startReason(w.Text, f))
+}
+
+// checkStartPath is the same for a file tool that writes text to p.
+func (t *Checker) checkStartPath(x *scope, p string, text string, known bool) bool {
+	f, ok := startFileAt(x, p)
+	if !ok || known && t.onlySets(x, f, text) {
+		return false
+	}
+	x.Report.Add("launch", p, startReason(p, f))
+	return true
+}
+
+func startReason(p string, f startFile) string {
+	if f.git {
+		return fmt.Sprintf("changes %s so that git runs something else; a person should do that", p)
+	}
+	return fmt.Sprintf("changes %s, which %s runs or reads in the person's name; a person should do that", p, f.who)
+}
+
+// gitRuns finds settings that have git run something.
+var gitRuns = lazyregexp.New(`(?im)hookspath|templatedir|sshcommand|fsmonitor|^\s*\[\s*(filter|include|alias|credential)|` +
+	`^\s*(pager|editor|askpass|external|textconv|cmd|helper|program|path|[\w-]+\s*=\s*!)`)
+
+// onlySets reports whether text that is added to a start file only sets
+// variables, aliases and options, and nothing of that concerns hookmux.
+func (t *Checker) onlySets(x *scope, f startFile, text string) bool {
+	if f.git {
+		return !gitRuns.MatchString(text)
+	}
+	if !f.shell {
+		return false
+	}
+	script := shell.Parse(text)
+	if !script.Readable() {
+		return false
+	}
+	for i := range script.Runs {
+		if !isSetting(&script.Runs[i]) {
+			return false
+		}
+	}
+	report := inspect.NewReport("own-files", inspect.Allowed{})
+	t.CheckScript(x.Inner(&script, report))
+	return len(report.List) == 0
+}
+
+// shellHooks are programs whose output people load in their start files.
+var shellHooks = map[string]bool{
+	"direnv": true, "starship": true, "zoxide": true, "mise": true, "rtx": true, "fnm": true, "nodenv": true, "pyenv": true, "rbenv": true,
+	"goenv": true, "jenv": true, "brew": true, "fzf": true, "atuin": true, "thefuck": true, "dircolors": true, "ssh-agent": true,
+	"kubectl": true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true, "oh-my-posh": true, "register-python-argcomplete": true,
+	"conda": true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true, "vivid": true,
+}
+
+// toolFiles are files that people's tools have them source.
+var toolFiles = []string{
+	"/.nvm/nvm.sh", "/.nvm/bash_completion", "/.cargo/env", "/.fzf.bash", "/.fzf.zsh", "/.sdkman/bin/sdkman-init.sh", "/.asdf/asdf.sh",
+	"/.deno/env", "/.bun/_bun", "/.ghcup/env", "/.local/bin/env", "/oh-my-zsh.sh", "/path.bash.inc", "/path.zsh.inc",
+	"/completion.bash.inc", "/completion.zsh.inc", "/.bashrc", "/.zshrc", "/.bash_aliases", "/.profile", "/bash_completion", "$NVM_DIR/nvm.sh",
+	"$ZSH/oh-my-zsh.sh", "$NVM_DIR/bash_completion",
+}
+
+// isSetting reports whether a run of a start file only sets something.
+func isSetting(r *shell.Run) bool {
+	for _, a := range r.Assigns {
+		if programs.RunsCommand(a.Name) && strings.ContainsAny(a.Value.Text, " ;|&$`/") || programs.LoadsCode(a.Name) {
+			return false
+		}
+		if a.Name == "PATH" && strings.Contains(a.Value.Text, "/tmp") {
+			return false
+		}
+	}
+	loaded := r.Sink == "eval"
+	for _, v := range r.Via {
+		if v == "alias" {
+			return true // judged like any other command
+		}
+		loaded = loaded || v == "eval"
+	}
+	if loaded && len(r.Argv) > 0 && r.Argv[0].Dynamic && !r.Argv[0].From.Empty() {
+		return true // what a program prints; that program is a run of its own
+	}
+	for _, rd := range r.Redirects {
+		if rd.Writes() && rd.Target.Text != "/dev/null" {
+			return false
+		}
+	}
+	switch name := r.Name(); name {
+	case "", "export", "declare", "typeset", "readonly", "local", "alias", "unalias", "unset", "set", "setopt", "unsetopt", "shopt", "bindkey",
+		"bind", "autoload", "compinit", "bashcompinit", "compdef", "complete", "zstyle", "umask", "ulimit", "test", "[", "true", ":", "command", "type",
+		"hash", "plugins", "fpath", "echo", "printf", "stty", "eval":
+		return true
+	case "source", ".":
+		for _, f := range toolFiles {
+			if len(r.Argv) > 1 && strings.HasSuffix(r.Argv[1].Text, f) {
+				return true
+			}
+		}
+		return false
+	default:
+		return shellHooks[name] && loaded
+	}
+}
+
+// checkCrontab: a new table. One whose text is known is judged by its commands.
+func (c *writer) checkCrontab() {
+	if inspect.HasShort(c.flags, 'l', 'r', 'V') || inspect.HasWord(c.flags, "--help", "-h") {
+		return
+	}
+	c.x.Report.Add("launch", c.r.String(), "changes the crontab, which cron runs in the person's name; a person should do that")
+}
