@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/verbs"
 )
 
 // TestVerbsAreTheTree holds the table of verbs against the tree of commands. A
 // verb that is missing from it is not protected by guard.own-files.
 func TestVerbsAreTheTree(t *testing.T) {
-	root := newRoot(&world{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	root := newRoot(&cmdutil.App{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 	var tree []string
 	var collect func(cmd *cobra.Command)
 	collect = func(cmd *cobra.Command) {

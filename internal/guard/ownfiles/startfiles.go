@@ -5,9 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
