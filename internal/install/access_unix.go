@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable finds out before the first step whether a later one would fail: a
+// checkWritable finds out before the first step whether a later one would fail: a
 // folder that cannot be written to, a file of somebody else.
-func writable(steps []Step) error {
+func checkWritable(steps []Step) error {
 	for _, s := range steps {
 		own := s.Op == OpLink || s.Op == OpManifest // where a link of ours leads is not touched
 		if s.Op != OpWrite && s.Op != OpTrust && s.Op != OpDelete && s.Op != OpMakeDir && !own {
@@ -25,11 +25,11 @@ func writable(steps []Step) error {
 		}
 		if info, err := os.Stat(path); err == nil && !own {
 			if owner, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() != 0 && int(owner.Uid) != os.Geteuid() {
-				return broken(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
+				return brokenFile(s.Path, fmt.Errorf("belongs to another user (%d)", owner.Uid))
 			}
 			// A rename would go through all the same: somebody meant it to stay.
 			if info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
-				return broken(s.Path, fmt.Errorf("is write-protected (chmod u+w it, if hookmux may change it)"))
+				return brokenFile(s.Path, fmt.Errorf("is write-protected (chmod u+w it, if hookmux may change it)"))
 			}
 		}
 		dir := filepath.Dir(path)
@@ -39,11 +39,11 @@ func writable(steps []Step) error {
 				break
 			}
 			if _, err := os.Lstat(dir); err == nil {
-				return broken(s.Path, fmt.Errorf("%s is no folder, or a link that leads to none", dir))
+				return brokenFile(s.Path, fmt.Errorf("%s is no folder, or a link that leads to none", dir))
 			}
 		}
 		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
-			return broken(s.Path, fmt.Errorf("cannot be written in %s (%w)", dir, err))
+			return brokenFile(s.Path, fmt.Errorf("cannot be written in %s (%w)", dir, err))
 		}
 	}
 	return nil

@@ -38,8 +38,8 @@ type ListedHook struct {
 
 // Hooks asks which hooks the agent sees in a folder.
 func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
-	err = s.talk(func(c *conversation) error {
-		hooks, err = c.hooks(cwd)
+	err = s.holdConversation(func(c *conversation) error {
+		hooks, err = c.listHooks(cwd)
 		return err
 	})
 	return hooks, err
@@ -48,9 +48,9 @@ func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
 // Trust has the agent trust the hooks that a grant names. Only what it sees
 // with our command counts, and afterwards it must say that it does.
 func (s AppServer) Trust(g *Grant) error {
-	return s.talk(func(c *conversation) error {
+	return s.holdConversation(func(c *conversation) error {
 		state := map[string]any{}
-		ours, err := c.ours(g)
+		ours, err := c.listOwnHooks(g)
 		if err != nil {
 			return err
 		}
@@ -64,11 +64,11 @@ func (s AppServer) Trust(g *Grant) error {
 		}
 		if len(state) > 0 {
 			edits := []any{map[string]any{"keyPath": codextrust.Table, "mergeStrategy": "upsert", "value": state}}
-			if err := c.call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
+			if err := c.callMethod("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
 				return err
 			}
 		}
-		if ours, err = c.ours(g); err != nil {
+		if ours, err = c.listOwnHooks(g); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(ours, func(h ListedHook) bool { return h.Trust != "trusted" }) {
@@ -78,7 +78,7 @@ func (s AppServer) Trust(g *Grant) error {
 	})
 }
 
-func (s AppServer) talk(do func(*conversation) error) error {
+func (s AppServer) holdConversation(do func(*conversation) error) error {
 	limit := s.Timeout
 	if limit == 0 {
 		limit = 10 * time.Second
@@ -99,9 +99,9 @@ func (s AppServer) talk(do func(*conversation) error) error {
 		return err
 	}
 	c := &conversation{in: in, out: bufio.NewReader(out)}
-	err = c.call("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux", "version": "1"}}, nil)
+	err = c.callMethod("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux", "version": "1"}}, nil)
 	if err == nil {
-		err = c.send(map[string]any{"method": "initialized"})
+		err = c.sendMessage(map[string]any{"method": "initialized"})
 	}
 	if err == nil {
 		err = do(c)
@@ -123,7 +123,7 @@ type conversation struct {
 	id  int
 }
 
-func (c *conversation) send(v map[string]any) error {
+func (c *conversation) sendMessage(v map[string]any) error {
 	v["jsonrpc"] = "2.0"
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -133,9 +133,9 @@ func (c *conversation) send(v map[string]any) error {
 	return err
 }
 
-func (c *conversation) call(method string, params, result any) error {
+func (c *conversation) callMethod(method string, params, result any) error {
 	c.id++
-	if err := c.send(map[string]any{"id": c.id, "method": method, "params": params}); err != nil {
+	if err := c.sendMessage(map[string]any{"id": c.id, "method": method, "params": params}); err != nil {
 		return err
 	}
 	for {
@@ -164,13 +164,13 @@ func (c *conversation) call(method string, params, result any) error {
 	}
 }
 
-func (c *conversation) hooks(cwd string) ([]ListedHook, error) {
+func (c *conversation) listHooks(cwd string) ([]ListedHook, error) {
 	var answer struct {
 		Data []struct {
 			Hooks []ListedHook `json:"hooks"`
 		} `json:"data"`
 	}
-	if err := c.call("hooks/list", map[string]any{"cwds": []string{cwd}}, &answer); err != nil {
+	if err := c.callMethod("hooks/list", map[string]any{"cwds": []string{cwd}}, &answer); err != nil {
 		return nil, err
 	}
 	var all []ListedHook
@@ -180,9 +180,9 @@ func (c *conversation) hooks(cwd string) ([]ListedHook, error) {
 	return all, nil
 }
 
-// ours are the hooks of the grant's agent that hold a command of ours.
-func (c *conversation) ours(g *Grant) ([]ListedHook, error) {
-	all, err := c.hooks(g.Cwd)
+// listOwnHooks are the hooks of the grant's agent that hold a command of ours.
+func (c *conversation) listOwnHooks(g *Grant) ([]ListedHook, error) {
+	all, err := c.listHooks(g.Cwd)
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,13 @@ import (
 // and keeps no record: it is for throw-away homes in which hooks that break are
 // tried out.
 func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
-	if err := h.check(); err != nil {
+	if err := h.refuseRealHome(); err != nil {
 		return err
 	}
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return fmt.Errorf("%s: takes no hook commands; see docs/agents.md for what it can do", a.Name)
 	}
-	place, path, ok := a.Install.Place(scope, h.look(a.Install))
+	place, path, ok := a.Install.Place(scope, h.catalogueLook(a.Install))
 	if !ok {
 		return fmt.Errorf("%s: has no hooks of a %s; try the other scope", a.Name, scope)
 	}
@@ -30,7 +30,7 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
 	}
 	src, err := h.readFile(path)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	if src == nil {
 		src = t.fresh(place)
@@ -40,8 +40,8 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
 		if t.spec.Shape != agent.ShapeList {
 			list = join(t.at, c.Event)
 		}
-		if src, err = t.format.Append(src, list, t.element(c)); err != nil {
-			return broken(path, err)
+		if src, err = t.format.Append(src, list, t.listElement(c)); err != nil {
+			return brokenFile(path, err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

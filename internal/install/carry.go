@@ -21,7 +21,7 @@ var errMoved = errors.New("the files changed while you were asked, and nothing w
 // to wait for a person's yes: what they were shown is compared with what is
 // planned now, and only the same is done. Nil is whatever there is to do.
 func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, error) {
-	if err := h.check(); err != nil {
+	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}
 	unlock, err := edit.Lock(lockPath(h))
@@ -30,7 +30,7 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, 
 	}
 	defer unlock()
 	if _, real := e.(*Disk); real {
-		h.sweep()
+		h.removeUnfinished()
 	}
 	now, err := plan()
 	if err != nil {
@@ -44,12 +44,12 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, 
 
 // sameChanges compares what two plans do to other people's files.
 func sameChanges(a, b *Plan) bool {
-	return slices.EqualFunc(a.seen(), b.seen(), func(x, y Step) bool {
+	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y Step) bool {
 		return x.Op == y.Op && x.Path == y.Path && bytes.Equal(x.Old, y.Old) && bytes.Equal(x.New, y.New)
 	})
 }
 
-func (p *Plan) seen() []Step {
+func (p *Plan) stepsToShow() []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool {
 		return s.Op != OpWrite && s.Op != OpDelete && s.Op != OpTrust
 	})

@@ -59,7 +59,7 @@ func TestLinksMadeAtOnce(t *testing.T) {
 	for range 16 {
 		all.Go(func() {
 			for range 20 {
-				if err := link(at, "/x/"+hookName); err != nil {
+				if err := replaceLink(at, "/x/"+hookName); err != nil {
 					t.Error(err)
 				}
 			}
@@ -128,7 +128,7 @@ func TestWritesDuringTrustStay(t *testing.T) {
 		told := false
 		err = p.Apply(&Disk{Trust: func(g *Grant) error {
 			told = true
-			now, _, err := grant([]byte(more+read(t, config)), g.Keys, nil)
+			now, _, err := writeTrust([]byte(more+read(t, config)), g.Keys, nil)
 			write(t, config, string(now)+"\n")
 			return err
 		}})

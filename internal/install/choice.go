@@ -15,10 +15,10 @@ type Choice struct {
 	Deny   bool     `json:"deny,omitempty"`
 }
 
-// settled are the options for one agent: what is not said now is as it was
+// settledOptions are the options for one agent: what is not said now is as it was
 // chosen before.
-func (d *draft) settled(a *agent.Agent, o Options) (Options, bool) {
-	was := d.host.chosen(a, o.Scope, d.old)
+func (d *draft) settledOptions(a *agent.Agent, o Options) (Options, bool) {
+	was := d.host.chosenEvents(a, o.Scope, d.old)
 	if was == nil {
 		return o, false
 	}
@@ -32,27 +32,27 @@ func (d *draft) settled(a *agent.Agent, o Options) (Options, bool) {
 	return o, kept
 }
 
-// chosen is what was chosen for an agent; nil when it has no hooks of ours.
+// chosenEvents is what was chosen for an agent; nil when it has no hooks of ours.
 // The record says it, and without one what stands in the files does.
-func (h *Host) chosen(a *agent.Agent, scope string, m *Manifest) *Choice {
+func (h *Host) chosenEvents(a *agent.Agent, scope string, m *Manifest) *Choice {
 	var found *Choice
 	for _, p := range a.Install.Places {
-		path := h.resolve(p.HookFile)
+		path := h.resolvePath(p.HookFile)
 		if p.Scope != scope || path == "" {
 			continue
 		}
 		if r := m.Files[path]; r != nil && r.Agent == a.Name && r.Chosen != nil {
-			return r.Chosen.sound(a)
+			return r.Chosen.withoutRefused(a)
 		}
 		if found == nil {
 			found = h.chosenIn(a, p, path)
 		}
 	}
-	return found.sound(a)
+	return found.withoutRefused(a)
 }
 
-// sound leaves out events that must not be installed any more.
-func (c *Choice) sound(a *agent.Agent) *Choice {
+// withoutRefused leaves out events that must not be installed any more.
+func (c *Choice) withoutRefused(a *agent.Agent) *Choice {
 	if c == nil {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 	if err != nil || !couldMention(src) {
 		return nil
 	}
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		return nil
 	}
@@ -96,14 +96,14 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		}
 	}
 	if c != nil {
-		c.Events = only(a, events)
+		c.Events = chosenAmong(a, events)
 	}
 	return c
 }
 
-// only are the events that were chosen, judged by those that are there: nil
+// chosenAmong are the events that were chosen, judged by those that are there: nil
 // when they are the usual ones.
-func only(a *agent.Agent, have []string) []string {
+func chosenAmong(a *agent.Agent, have []string) []string {
 	usual, err := Pick(a, nil)
 	if err != nil || len(have) == 0 {
 		return nil

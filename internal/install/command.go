@@ -47,14 +47,14 @@ func (c Command) Args() []string {
 func (c Command) Line() string {
 	words := make([]string, 0, 6)
 	for _, w := range append([]string{"exec", c.Program}, c.Args()...) {
-		words = append(words, quote(w))
+		words = append(words, quoteWord(w))
 	}
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	gone := row.Neutral
 	if c.refusesGone() {
 		gone = row.Deny
 	}
-	return "test -x " + quote(c.Program) + " || " + say(gone) + "; " + strings.Join(words, " ")
+	return "test -x " + quoteWord(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
 }
 
 // refusesGone reports whether the line refuses when the program is gone.
@@ -63,20 +63,20 @@ func (c Command) refusesGone() bool {
 	return c.Deny && row.Decides && row.Deny != (neutral.Answer{})
 }
 
-// say is a command that gives an answer and ends the shell.
-func say(a neutral.Answer) string {
+// answerCommand is a command that gives an answer and ends the shell.
+func answerCommand(a neutral.Answer) string {
 	switch {
 	case a.Stdout == "" && a.Stderr == "":
 		return "exit " + strconv.Itoa(a.Exit)
 	case a.Stderr == "" && a.Exit == 0:
-		return "exec printf %s " + quote(a.Stdout)
+		return "exec printf %s " + quoteWord(a.Stdout)
 	}
-	return "exec sh -c " + quote(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quote(a.Stdout), quote(a.Stderr), a.Exit))
+	return "exec sh -c " + quoteWord(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quoteWord(a.Stdout), quoteWord(a.Stderr), a.Exit))
 }
 
-// quote writes a word that POSIX shells, zsh and fish read back alike. A
+// quoteWord writes a word that POSIX shells, zsh and fish read back alike. A
 // backslash stands outside of the quotes: inside, fish reads two as one.
-func quote(s string) string {
+func quoteWord(s string) string {
 	plain := s != ""
 	for i := 0; i < len(s) && plain; i++ {
 		c := s[i]
@@ -89,9 +89,9 @@ func quote(s string) string {
 	return "'" + strings.NewReplacer(`'`, `'\''`, `\`, `'\\'`).Replace(s) + "'"
 }
 
-// mentions says that a text has to do with us, whether or not it is as we
+// mentionsHookmux says that a text has to do with us, whether or not it is as we
 // write it.
-func mentions(text string) bool { return strings.Contains(text, hookName) }
+func mentionsHookmux(text string) bool { return strings.Contains(text, hookName) }
 
 // couldMention says that a text may name us. Only one that could, with a
 // letter of the name escaped as well, is worth being parsed for it.
@@ -102,7 +102,7 @@ func couldMention(src []byte) bool {
 // ReadLine recognises a line of ours: the guarded form of any version, and the
 // bare command. A line that only contains such a command is its writer's.
 func ReadLine(line string) (Command, bool) {
-	if !mentions(line) {
+	if !mentionsHookmux(line) {
 		return Command{}, false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
@@ -170,7 +170,7 @@ func plainWords(s *syntax.Stmt) ([]string, bool) {
 		for _, part := range w.Parts {
 			switch p := part.(type) {
 			case *syntax.Lit:
-				text += unescape(p.Value)
+				text += unescapeWord(p.Value)
 			case *syntax.SglQuoted:
 				text += p.Value
 			default:
@@ -182,7 +182,7 @@ func plainWords(s *syntax.Stmt) ([]string, bool) {
 	return words, true
 }
 
-func unescape(s string) string {
+func unescapeWord(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '\\' && i+1 < len(s) {

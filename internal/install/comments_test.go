@@ -46,7 +46,7 @@ func TestPeoplesCommentsStay(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.write(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				now, kept, err := s.writeCommands(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -60,7 +60,7 @@ func TestPeoplesCommentsStay(t *testing.T) {
 				if rapid.Bool().Draw(rt, "no record") {
 					kept = nil
 				}
-				out, err := s.remove([]byte(text), testAgent, kept)
+				out, err := s.removeEntries([]byte(text), testAgent, kept)
 				if err != nil {
 					rt.Fatalf("%v\n%s", err, text)
 				}
@@ -91,7 +91,7 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.write(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				now, kept, err := s.writeCommands(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -102,7 +102,7 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 				if rapid.Bool().Draw(rt, "no record") {
 					kept = nil
 				}
-				out, err := s.remove([]byte(text), testAgent, kept)
+				out, err := s.removeEntries([]byte(text), testAgent, kept)
 				if err != nil {
 					rt.Fatalf("%v\n%s", err, text)
 				}
@@ -130,13 +130,13 @@ func TestCommentsInAFileOfOurs(t *testing.T) {
 func TestKeysWrittenTwice(t *testing.T) {
 	t.Parallel()
 	s := shapes()[0]
-	ours, _, err := s.write([]byte("{}"), testAgent, commandsOf("/x/"+hookName, "Before"), nil)
+	ours, _, err := s.writeCommands([]byte("{}"), testAgent, commandsOf("/x/"+hookName, "Before"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theirs := `"hooks": {"Before": [{"hooks": [{"type": "command", "command": "theirs"}]}]}`
 	twice := "{" + theirs + ", " + strings.TrimPrefix(string(ours), "{")
-	out, err := s.remove([]byte(twice), testAgent, nil)
+	out, err := s.removeEntries([]byte(twice), testAgent, nil)
 	if err != nil || !strings.Contains(string(out), theirs) || strings.Contains(string(out), hookName) {
 		t.Errorf("%v: %s", err, out)
 	}

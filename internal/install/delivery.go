@@ -77,26 +77,26 @@ type offSwitch struct {
 func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 	seen := map[string]bool{}
 	for _, off := range a.Install.Off {
-		path := h.resolve(agent.HookFile{Path: off.Path, Env: off.Env})
+		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
 		if path == "" || seen[h.realPath(path)+"\x00"+off.Key] {
 			continue
 		}
 		seen[h.realPath(path)+"\x00"+off.Key] = true
 		if off.Unless != "" {
-			if raw, _ := h.setting(path, off.Format, off.Unless); raw != nil {
+			if raw, _ := h.readSetting(path, off.Format, off.Unless); raw != nil {
 				continue
 			}
 		}
-		if raw, line := h.setting(path, off.Format, off.Key); raw != nil && same(raw, asJSON(off.When)) {
+		if raw, line := h.readSetting(path, off.Format, off.Key); raw != nil && sameJSON(raw, asJSON(off.When)) {
 			out = append(out, offSwitch{path, off.Key, string(raw), line})
 		}
 	}
 	return out
 }
 
-// setting is the value of a key in a file, as JSON; nil when it cannot be read:
+// readSetting is the value of a key in a file, as JSON; nil when it cannot be read:
 // that is said where it matters.
-func (h *Host) setting(path, format, key string) ([]byte, int) {
+func (h *Host) readSetting(path, format, key string) ([]byte, int) {
 	f, err := edit.For(format)
 	if err != nil {
 		return nil, 0
@@ -118,7 +118,7 @@ func (h *Host) setting(path, format, key string) ([]byte, int) {
 // for a folder that is only used for one launch. Ours run the real program:
 // nothing need be installed for this.
 func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
-	place, path, ok := a.Install.Place(User, agent.Look{Resolve: h.resolve})
+	place, path, ok := a.Install.Place(User, agent.Look{Resolve: h.resolvePath})
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a user", a.Name)
 	}
@@ -136,6 +136,6 @@ func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
 	if own == nil {
 		own = t.fresh(place)
 	}
-	out, _, err := t.write(own, a, commands, nil)
+	out, _, err := t.writeCommands(own, a, commands, nil)
 	return out, err
 }

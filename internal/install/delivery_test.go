@@ -141,7 +141,7 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 	}
 	groups := got.Hooks.PreToolUse
 	if err != nil || len(groups) != 2 || *groups[0].Matcher != "Bash" || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Command != "mine" ||
-		groups[1].Matcher != nil || !mentions(groups[1].Hooks[0].Command) {
+		groups[1].Matcher != nil || !mentionsHookmux(groups[1].Hooks[0].Command) {
 		t.Fatalf("%v\n%s", err, read(t, path))
 	}
 }

@@ -62,8 +62,8 @@ type Host struct {
 	Known []*agent.Agent
 }
 
-// check keeps tests away from the home of whoever runs them.
-func (h *Host) check() error {
+// refuseRealHome keeps tests away from the home of whoever runs them.
+func (h *Host) refuseRealHome() error {
 	if !testing.Testing() {
 		return nil
 	}
@@ -81,13 +81,13 @@ var realHome = sync.OnceValue(func() string {
 	return filepath.Clean(u.HomeDir)
 })
 
-func (h *Host) resolve(f agent.HookFile) string {
+func (h *Host) resolvePath(f agent.HookFile) string {
 	return f.Resolve(h.Dirs.Home, h.Project, h.Getenv)
 }
 
-// spec is how an agent is written into, with nothing in it that the version on
+// installSpec is how an agent is written into, with nothing in it that the version on
 // this machine does not know.
-func (h *Host) spec(a *agent.Agent, deny bool) *agent.InstallSpec {
+func (h *Host) installSpec(a *agent.Agent, deny bool) *agent.InstallSpec {
 	closed := a.Install.Closed
 	if !deny || closed == nil || closed.Since == "" || h.AgentVersion == nil || closed.KnownTo(h.AgentVersion(a)) {
 		return a.Install
@@ -97,10 +97,10 @@ func (h *Host) spec(a *agent.Agent, deny bool) *agent.InstallSpec {
 	return &spec
 }
 
-// look is how the catalogue sees this machine.
-func (h *Host) look(spec *agent.InstallSpec) agent.Look {
+// catalogueLook is how the catalogue sees this machine.
+func (h *Host) catalogueLook(spec *agent.InstallSpec) agent.Look {
 	return agent.Look{
-		Resolve: h.resolve,
+		Resolve: h.resolvePath,
 		Exists:  h.isFile,
 		Used: func(path string, place agent.InstallPlace) bool {
 			t, err := newTarget(path, place, spec)
@@ -117,8 +117,8 @@ func (h *Host) look(spec *agent.InstallSpec) agent.Look {
 	}
 }
 
-// broken is the error for a file that cannot be edited.
-func broken(path string, err error) error { return &brokenError{path, err} }
+// brokenFile is the error for a file that cannot be edited.
+func brokenFile(path string, err error) error { return &brokenError{path, err} }
 
 type brokenError struct {
 	path string

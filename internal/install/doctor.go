@@ -48,35 +48,35 @@ type Doctor struct {
 	found []Finding
 }
 
-func (d *Doctor) say(agentName, check string, level Level, fix, format string, args ...any) {
+func (d *Doctor) addFinding(agentName, check string, level Level, fix, format string, args ...any) {
 	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level, What: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// mends says how the last finding is mended.
-func (d *Doctor) mends(plan func(trust bool) (*Plan, error)) { d.found[len(d.found)-1].mend = plan }
+// setMend says how the last finding is mended.
+func (d *Doctor) setMend(plan func(trust bool) (*Plan, error)) { d.found[len(d.found)-1].mend = plan }
 
 // Examine looks at hookmux's own parts and at each agent. Named says that the
 // agents were asked for: then one without hooks is wrong.
 func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool) []Finding {
 	d.found = nil
-	d.shim(agents)
+	d.checkShim(agents)
 	if d.Hub == nil {
-		d.say("hookmux", "hub", Bad, "hookmux hub start", "the hub cannot be reached: %v", d.HubError)
+		d.addFinding("hookmux", "hub", Bad, "hookmux hub start", "the hub cannot be reached: %v", d.HubError)
 	} else if info, err := d.Hub.Info(ctx); err != nil {
-		d.say("hookmux", "hub", Bad, "hookmux hub start", "the hub does not answer: %v", err)
+		d.addFinding("hookmux", "hub", Bad, "hookmux hub start", "the hub does not answer: %v", err)
 	} else {
-		d.say("hookmux", "hub", Good, "", "the hub answers (version %s, pid %d)", info.Version, info.PID)
+		d.addFinding("hookmux", "hub", Good, "", "the hub answers (version %s, pid %d)", info.Version, info.PID)
 		if info.Version != d.Host.Version {
-			d.say("hookmux", "hub", Note, "hookmux hub stop", "the hub is of version %s, this is %s", info.Version, d.Host.Version)
+			d.addFinding("hookmux", "hub", Note, "hookmux hub stop", "the hub is of version %s, this is %s", info.Version, d.Host.Version)
 		}
 		if info.Off != nil {
-			d.say("hookmux", "off", Bad, "hookmux on", "hookmux is switched off, so nothing is decided")
+			d.addFinding("hookmux", "off", Bad, "hookmux on", "hookmux is switched off, so nothing is decided")
 		}
-		d.places(ctx, agents)
+		d.checkPlaces(ctx, agents)
 	}
-	d.leftovers()
+	d.checkLeftovers()
 	for _, a := range agents {
-		d.agent(ctx, a, named)
+		d.checkAgent(ctx, a, named)
 	}
 	return d.found
 }
@@ -87,7 +87,7 @@ func (d *Doctor) anyInstalled(agents []*agent.Agent) bool {
 	})
 }
 
-func (d *Doctor) shim(agents []*agent.Agent) {
+func (d *Doctor) checkShim(agents []*agent.Agent) {
 	h := d.Host
 	shim := Shim(h.Dirs)
 	to, ok := h.readlink(shim)
@@ -95,21 +95,21 @@ func (d *Doctor) shim(agents []*agent.Agent) {
 	case !ok && !d.anyInstalled(agents):
 		return // nothing is installed, nothing is needed
 	case !ok:
-		d.say("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
+		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
 	case !h.runnable(shim):
-		d.say("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
+		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
 	case !paths.SameFile(shim, h.Hook):
-		d.say("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)", shim, to, h.Hook)
+		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)", shim, to, h.Hook)
 	default:
-		d.say("hookmux", "shim", Good, "", "%s leads to %s", Short(h.Dirs.Home, shim), to)
+		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", Short(h.Dirs.Home, shim), to)
 		return
 	}
-	d.mends(func(bool) (*Plan, error) {
+	d.setMend(func(bool) (*Plan, error) {
 		return &Plan{host: h, manifest: &Manifest{}, Steps: []Step{{Op: OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
 	})
 }
 
-func (d *Doctor) agent(ctx context.Context, a *agent.Agent, named bool) {
+func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	h := d.Host
 	reinstall := "hookmux install " + a.Name
 	sites := h.Look(a)
@@ -118,41 +118,41 @@ func (d *Doctor) agent(ctx context.Context, a *agent.Agent, named bool) {
 	for _, s := range sites {
 		short := Short(h.Dirs.Home, s.Path)
 		if s.Err != nil {
-			d.say(a.Name, "parses", Bad, "correct the file by hand", "%s: %v", short, s.Err)
+			d.addFinding(a.Name, "parses", Bad, "correct the file by hand", "%s: %v", short, s.Err)
 			continue
 		}
 		for _, what := range s.Damaged {
-			d.say(a.Name, "intact", Bad, "take it out by hand, then "+reinstall, "%s: %s: names hookmux and is not as it was written", short, what)
+			d.addFinding(a.Name, "intact", Bad, "take it out by hand, then "+reinstall, "%s: %s: names hookmux and is not as it was written", short, what)
 		}
 		if s.Ours == 0 {
 			continue
 		}
 		ours += s.Ours
-		d.site(a, s, short, reinstall)
+		d.checkSite(a, s, short, reinstall)
 		counted = counted || !s.Shadowed
 	}
 	switch {
 	case ours == 0 && named:
-		d.say(a.Name, "present", Bad, reinstall, "no hooks of hookmux are in its config")
+		d.addFinding(a.Name, "present", Bad, reinstall, "no hooks of hookmux are in its config")
 		return
 	case ours == 0:
-		d.say(a.Name, "present", Note, reinstall, "on this machine, without hooks of hookmux")
+		d.addFinding(a.Name, "present", Note, reinstall, "on this machine, without hooks of hookmux")
 		return
 	}
 	for _, s := range h.Strangers(a, "") {
-		d.say(a.Name, "foreign", Note, "", "%s: %s answers as well", Short(h.Dirs.Home, s.Path), s.What)
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", Short(h.Dirs.Home, s.Path), s.What)
 	}
-	d.off(a)
-	d.folder(a)
-	d.seen(a, sites)
-	d.dead(a)
-	d.stale(a)
-	d.seeds(a)
-	d.twins(a, sites)
+	d.checkSwitches(a)
+	d.checkFolderTrust(a)
+	d.askAgentForHooks(a, sites)
+	d.checkDeadTrust(a)
+	d.checkStaleSwitch(a)
+	d.checkPluginFolders(a)
+	d.checkSharedHooks(a, sites)
 	healthy := !slices.ContainsFunc(d.found[before:], func(f Finding) bool { return f.Level == Bad })
 	if counted && d.Hub != nil {
-		d.probe(ctx, a)
-		d.arrived(ctx, a, healthy)
+		d.runProbe(ctx, a)
+		d.checkArrivals(ctx, a, healthy)
 	}
 }
 

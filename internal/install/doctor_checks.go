@@ -17,8 +17,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// site says how hooks of ours stand in one file.
-func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
+// checkSite says how hooks of ours stand in one file.
+func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	h := d.Host
 	if s.Scope == Project {
 		reinstall += " --project"
@@ -29,8 +29,8 @@ func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
 	}
 	well := true
 	bad := func(check string, level Level, format string, args ...any) {
-		d.say(a.Name, check, level, reinstall, "%s: %s", short, fmt.Sprintf(format, args...))
-		d.mends(again)
+		d.addFinding(a.Name, check, level, reinstall, "%s: %s", short, fmt.Sprintf(format, args...))
+		d.setMend(again)
 		well = well && level != Bad
 	}
 	if s.Shadowed {
@@ -57,7 +57,7 @@ func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
 		if a.Install.Way == agent.WayPlugin {
 			n = "the plugin"
 		}
-		d.say(a.Name, "present", Good, "", "%s: %s, as hookmux writes it", short, n)
+		d.addFinding(a.Name, "present", Good, "", "%s: %s, as hookmux writes it", short, n)
 	}
 	if len(s.Fresh) > 0 {
 		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
@@ -66,20 +66,20 @@ func (d *Doctor) site(a *agent.Agent, s Site, short, reinstall string) {
 		bad("trust", Bad, "%d of its hooks are not trusted or switched off, so they do not run; %s", len(s.Untrusted), a.Install.Trust.Say)
 	}
 	for _, what := range s.Foreign {
-		d.say(a.Name, "foreign", Note, "", "%s: %s answers as well", short, what)
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", short, what)
 	}
 }
 
-// off names settings that keep hooks from running.
-func (d *Doctor) off(a *agent.Agent) {
+// checkSwitches names settings that keep hooks from running.
+func (d *Doctor) checkSwitches(a *agent.Agent) {
 	for _, off := range d.Host.offSwitches(a) {
-		d.say(a.Name, "switched off", Bad, fmt.Sprintf("set %s otherwise in %s, line %d", off.key, off.path, off.line), "%s: %s is %s, so no hooks run", off.path, off.key, off.value)
+		d.addFinding(a.Name, "switched off", Bad, fmt.Sprintf("set %s otherwise in %s, line %d", off.key, off.path, off.line), "%s: %s is %s, so no hooks run", off.path, off.key, off.value)
 	}
 }
 
-// folder says whether an agent trusts the folder one is in, where it runs no
+// checkFolderTrust says whether an agent trusts the folder one is in, where it runs no
 // hooks at all otherwise.
-func (d *Doctor) folder(a *agent.Agent) {
+func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 	h := d.Host
 	if a.Install.Trust.Folders == nil || h.Project == "" {
 		return
@@ -88,19 +88,19 @@ func (d *Doctor) folder(a *agent.Agent) {
 	here, by := Short(h.Dirs.Home, h.Project), Short(h.Dirs.Home, by)
 	switch {
 	case err != nil:
-		d.say(a.Name, "folder", Bad, "correct the file by hand", "%s: %v", by, err)
+		d.addFinding(a.Name, "folder", Bad, "correct the file by hand", "%s: %v", by, err)
 	case trust == folderTrusted:
-		d.say(a.Name, "folder", Good, "", "it trusts %s (%s)", here, by)
+		d.addFinding(a.Name, "folder", Good, "", "it trusts %s (%s)", here, by)
 	case trust == folderRefused:
-		d.say(a.Name, "folder", Bad, "open /permissions in "+a.Title+" there, or change "+by, "%s says not to trust %s: no hooks run there, not even yours", by, here)
+		d.addFinding(a.Name, "folder", Bad, "open /permissions in "+a.Title+" there, or change "+by, "%s says not to trust %s: no hooks run there, not even yours", by, here)
 	default:
-		d.say(a.Name, "folder", Note, a.Install.Trust.Say, "%s is not among the folders it trusts (%s)", here, by)
+		d.addFinding(a.Name, "folder", Note, a.Install.Trust.Say, "%s is not among the folders it trusts (%s)", here, by)
 	}
 }
 
-// seeds finds what was laid beside a plugin and now keeps others from what
+// checkPluginFolders finds what was laid beside a plugin and now keeps others from what
 // they need.
-func (d *Doctor) seeds(a *agent.Agent) {
+func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 	if a.Install.Plugin == nil {
 		return
 	}
@@ -121,37 +121,37 @@ func (d *Doctor) seeds(a *agent.Agent) {
 		if r.Scope == Project {
 			again += " --project"
 		}
-		d.say(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", Short(d.Host.Dirs.Home, path), a.Title, Short(d.Host.Dirs.Home, others[0]))
-		d.mends(func(trust bool) (*Plan, error) {
+		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", Short(d.Host.Dirs.Home, path), a.Title, Short(d.Host.Dirs.Home, others[0]))
+		d.setMend(func(trust bool) (*Plan, error) {
 			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
 		})
 	}
 }
 
-// leftovers are files that somebody who was killed could not finish.
-func (d *Doctor) leftovers() {
-	left := d.Host.unfinished()
+// checkLeftovers are files that somebody who was killed could not finish.
+func (d *Doctor) checkLeftovers() {
+	left := d.Host.unfinishedFiles()
 	if len(left) == 0 {
 		return
 	}
 	for i := range left {
 		left[i] = Short(d.Host.Dirs.Home, left[i])
 	}
-	d.say("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s", strings.Join(left, ", "))
+	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s", strings.Join(left, ", "))
 	// Whoever changes files under the lock sweeps first.
-	d.mends(func(bool) (*Plan, error) {
+	d.setMend(func(bool) (*Plan, error) {
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpSweep}}}, nil
 	})
 }
 
-// seen asks the agent itself which of our hooks it sees and trusts.
-func (d *Doctor) seen(a *agent.Agent, sites []Site) {
-	if !byHash(a) || d.Hooks == nil || d.Host.program(a) == "" || len(d.Host.offSwitches(a)) > 0 {
+// askAgentForHooks asks the agent itself which of our hooks it sees and trusts.
+func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
+	if !byHash(a) || d.Hooks == nil || d.Host.programOf(a) == "" || len(d.Host.offSwitches(a)) > 0 {
 		return // of hooks that are switched off it sees none: said already
 	}
 	listed, err := d.Hooks(a, d.Host.Dirs.Home)
 	if err != nil {
-		d.say(a.Name, "asked", Note, "", "%s could not be asked which hooks it sees: %v", a.Title, err)
+		d.addFinding(a.Name, "asked", Note, "", "%s could not be asked which hooks it sees: %v", a.Title, err)
 		return
 	}
 	total, trusted := 0, 0
@@ -171,23 +171,23 @@ func (d *Doctor) seen(a *agent.Agent, sites []Site) {
 	}
 	switch {
 	case total < want:
-		d.say(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s sees %d of %d hooks", a.Title, total, want)
+		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s sees %d of %d hooks", a.Title, total, want)
 	case trusted < total:
-		d.say(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it", a.Title, trusted, total)
+		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it", a.Title, trusted, total)
 	default:
-		d.say(a.Name, "asked", Good, "", "%s itself says it sees %d hooks and trusts them all", a.Title, total)
+		d.addFinding(a.Name, "asked", Good, "", "%s itself says it sees %d hooks and trusts them all", a.Title, total)
 	}
 }
 
-// dead offers trust entries of hooks that are gone for removal.
-func (d *Doctor) dead(a *agent.Agent) {
+// checkDeadTrust offers trust entries of hooks that are gone for removal.
+func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 	dead := d.Host.DeadTrust(a)
 	if len(dead) == 0 {
 		return
 	}
 	path := d.Host.trustFile(a)
-	d.say(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
-	d.mends(func(bool) (*Plan, error) {
+	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (d *Doctor) dead(a *agent.Agent) {
 		now := src
 		for _, key := range dead {
 			if now, err = edit.TOML.Prune(now, codextrust.Path(key), 0); err != nil {
-				return nil, broken(path, err)
+				return nil, brokenFile(path, err)
 			}
 		}
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
@@ -205,9 +205,9 @@ func (d *Doctor) dead(a *agent.Agent) {
 // oldSwitch is a name that the agent's switch for hooks had before.
 var oldSwitch = []string{"features", "codex_hooks"}
 
-// stale offers a switch that changes nothing for removal. One that does, because
+// checkStaleSwitch offers a switch that changes nothing for removal. One that does, because
 // hooks are off by it, is the person's to turn.
-func (d *Doctor) stale(a *agent.Agent) {
+func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 	path := d.Host.trustFile(a)
 	src, err := d.Host.readFile(path)
 	if !byHash(a) || err != nil || src == nil {
@@ -217,45 +217,45 @@ func (d *Doctor) stale(a *agent.Agent) {
 	if err != nil || r.Raw(oldSwitch...) == nil || slices.ContainsFunc(d.Host.offSwitches(a), func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
 		return
 	}
-	d.say(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
-	d.mends(func(bool) (*Plan, error) {
+	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.readFile(path)
 		if err != nil {
 			return nil, err
 		}
 		now, err := edit.TOML.Prune(src, oldSwitch, 0)
 		if err != nil {
-			return nil, broken(path, err)
+			return nil, brokenFile(path, err)
 		}
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
-// twins names agents that run this one's hooks, or whose hooks it runs.
-func (d *Doctor) twins(a *agent.Agent, sites []Site) {
+// checkSharedHooks names agents that run this one's hooks, or whose hooks it runs.
+func (d *Doctor) checkSharedHooks(a *agent.Agent, sites []Site) {
 	for _, other := range d.All {
-		if other.Install != nil && slices.Contains(other.Install.Reads, a.Name) && slices.ContainsFunc(sites, func(s Site) bool { return s.Ours > 0 && reads(other, s.Scope) }) &&
-			(d.Host.program(other) != "" || d.Host.Installed(other)) {
-			d.say(a.Name, "read by", Note, "", "%s runs these hooks as well; hookmux answers such a call once", other.Title)
+		if other.Install != nil && slices.Contains(other.Install.Reads, a.Name) && slices.ContainsFunc(sites, func(s Site) bool { return s.Ours > 0 && readsHooksOf(other, s.Scope) }) &&
+			(d.Host.programOf(other) != "" || d.Host.Installed(other)) {
+			d.addFinding(a.Name, "read by", Note, "", "%s runs these hooks as well; hookmux answers such a call once", other.Title)
 		}
 	}
 }
 
-// probe runs the hook with nearly no environment.
-func (d *Doctor) probe(ctx context.Context, a *agent.Agent) {
+// runProbe runs the hook with nearly no environment.
+func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	if !d.Host.runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
 	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
-		d.say(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "without its environment %s", p.Error)
+		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "without its environment %s", p.Error)
 		return
 	}
-	d.say(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment", p.Took.Round(time.Millisecond))
+	d.addFinding(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment", p.Took.Round(time.Millisecond))
 }
 
-// arrived says which events ever came.
-func (d *Doctor) arrived(ctx context.Context, a *agent.Agent, healthy bool) {
+// checkArrivals says which events ever came.
+func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool) {
 	last := map[string]time.Time{}
 	kinds := map[event.Kind]bool{}
 	n := 0
@@ -284,7 +284,7 @@ func (d *Doctor) arrived(ctx context.Context, a *agent.Agent, healthy bool) {
 		}
 	}
 	if err != nil {
-		d.say(a.Name, "events", Note, "", "the journal cannot be read: %v", err)
+		d.addFinding(a.Name, "events", Note, "", "the journal cannot be read: %v", err)
 		return
 	}
 	var names []string
@@ -301,10 +301,10 @@ func (d *Doctor) arrived(ctx context.Context, a *agent.Agent, healthy bool) {
 		if a.Install.Trust.Step == "folder" && a.Install.Trust.Folders == nil {
 			fix += "; " + a.Install.Trust.Say
 		}
-		d.say(a.Name, "events", Note, fix, "no event of it ever arrived")
+		d.addFinding(a.Name, "events", Note, fix, "no event of it ever arrived")
 	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "":
-		d.say(a.Name, "events", Bad, a.Install.Trust.Say, "only starts of sessions ever arrived (%s): its other hooks are probably not trusted", strings.Join(names, ", "))
+		d.addFinding(a.Name, "events", Bad, a.Install.Trust.Say, "only starts of sessions ever arrived (%s): its other hooks are probably not trusted", strings.Join(names, ", "))
 	default:
-		d.say(a.Name, "events", Good, "", "arrived: %s", strings.Join(names, ", "))
+		d.addFinding(a.Name, "events", Good, "", "arrived: %s", strings.Join(names, ", "))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/hookmux/hookmux/client"
 )
 
-// places tells of sessions whose terminal nobody can know: their agent runs
+// checkPlaces tells of sessions whose terminal nobody can know: their agent runs
 // them in a process that all terminals share.
-func (d *Doctor) places(ctx context.Context, agents []*agent.Agent) {
+func (d *Doctor) checkPlaces(ctx context.Context, agents []*agent.Agent) {
 	for _, a := range agents {
 		list, err := d.Hub.Sessions(ctx, client.SessionsParams{Agents: []string{a.Name}})
 		if err != nil {
@@ -22,9 +22,9 @@ func (d *Doctor) places(ctx context.Context, agents []*agent.Agent) {
 			}
 		}
 		if n == 1 {
-			d.say(a.Name, "place", Note, "hookmux run "+a.Name, "a session runs under its shared daemon, so nobody knows in which terminal")
+			d.addFinding(a.Name, "place", Note, "hookmux run "+a.Name, "a session runs under its shared daemon, so nobody knows in which terminal")
 		} else if n > 1 {
-			d.say(a.Name, "place", Note, "hookmux run "+a.Name, "%d sessions run under its shared daemon, so nobody knows in which terminals", n)
+			d.addFinding(a.Name, "place", Note, "hookmux run "+a.Name, "%d sessions run under its shared daemon, so nobody knows in which terminals", n)
 		}
 	}
 }

@@ -28,8 +28,8 @@ type draft struct {
 	shim  bool     // the shim is still run by something that stays
 }
 
-// stays notes a file that hookmux cannot be taken out of. Its record stays.
-func (d *draft) stays(path string, err error) {
+// noteFailedRemoval notes a file that hookmux cannot be taken out of. Its record stays.
+func (d *draft) noteFailedRemoval(path string, err error) {
 	if slices.Contains(d.left, path) {
 		return
 	}
@@ -60,7 +60,7 @@ type stage struct {
 }
 
 func (h *Host) newDraft() (*draft, error) {
-	if err := h.check(); err != nil {
+	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}
 	m, err := h.load()
@@ -70,13 +70,13 @@ func (h *Host) newDraft() (*draft, error) {
 	return &draft{host: h, old: m, next: m.clone(), files: map[string]*draftFile{}}, nil
 }
 
-// open reads a file, once; its record is made when there is none.
-func (d *draft) open(path, agentName, scope string, kind Kind) (*draftFile, error) {
+// openFile reads a file, once; its record is made when there is none.
+func (d *draft) openFile(path, agentName, scope string, kind Kind) (*draftFile, error) {
 	f, ok := d.files[path]
 	if !ok {
 		data, err := d.host.readFile(path)
 		if err != nil {
-			return nil, broken(path, err)
+			return nil, brokenFile(path, err)
 		}
 		f = &draftFile{path: path, agent: agentName, disk: data, now: data}
 		d.files[path] = f
@@ -93,16 +93,16 @@ func (d *draft) open(path, agentName, scope string, kind Kind) (*draftFile, erro
 	return f, nil
 }
 
-// forget drops a record that was made for nothing.
-func (d *draft) forget(f *draftFile) {
+// forgetFile drops a record that was made for nothing.
+func (d *draft) forgetFile(f *draftFile) {
 	if f.fresh && len(f.stages) == 0 {
 		delete(d.next.Files, f.path)
 	}
 }
 
-// remember works out what a file is without us. As long as nobody else touched
+// rememberOriginal works out what a file is without us. As long as nobody else touched
 // it, that is what it was at first; else it is what taking out would leave.
-func (d *draft) remember(f *draftFile, a *agent.Agent) error {
+func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
 	if len(f.stages) > 0 {
 		return nil // two things in one file
 	}
@@ -112,20 +112,20 @@ func (d *draft) remember(f *draftFile, a *agent.Agent) error {
 	}
 	if f.disk == nil {
 		f.record.Original, f.record.Kept, f.record.Keys = nil, nil, nil
-		f.record.Dirs = d.dirs(f.path, f.path)
+		f.record.Dirs = d.foldersFor(f.path, f.path)
 		return nil
 	}
-	original, err := d.host.strip(a, f.path, f.disk, f.record)
+	original, err := d.host.stripHooks(a, f.path, f.disk, f.record)
 	if err != nil {
-		return broken(f.path, err)
+		return brokenFile(f.path, err)
 	}
 	f.record.Original = original
 	return nil
 }
 
-// dirs are the folders that were or will be made for a file; also those that
+// foldersFor are the folders that were or will be made for a file; also those that
 // an installation made which was killed before it came to the file.
-func (d *draft) dirs(path, name string) []string {
+func (d *draft) foldersFor(path, name string) []string {
 	out := d.host.missingDirs(path)
 	if was := d.old.Files[name]; was != nil {
 		for i := len(was.Dirs) - 1; i >= 0; i-- {
@@ -137,9 +137,9 @@ func (d *draft) dirs(path, name string) []string {
 	return out
 }
 
-// set is the next state of a file; the same again is no stage, and nil is
+// setContent is the next state of a file; the same again is no stage, and nil is
 // returned.
-func (f *draftFile) set(op Op, now []byte) *stage {
+func (f *draftFile) setContent(op Op, now []byte) *stage {
 	f.record.After = hash(now)
 	if sameText(f.now, now) {
 		return nil
@@ -149,9 +149,9 @@ func (f *draftFile) set(op Op, now []byte) *stage {
 	return &f.stages[len(f.stages)-1]
 }
 
-// strip is a file without our hooks; nil when nothing else is in it and it is
+// stripHooks is a file without our hooks; nil when nothing else is in it and it is
 // ours altogether.
-func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []byte, err error) {
+func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (out []byte, err error) {
 	out = src
 	var kept []Kept
 	var keys [][]string
@@ -160,7 +160,7 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 	}
 	own := false
 	for _, p := range a.Install.Places {
-		if a.Install.Way == agent.WayPlugin || h.resolve(p.HookFile) != path {
+		if a.Install.Way == agent.WayPlugin || h.resolvePath(p.HookFile) != path {
 			continue
 		}
 		t, err := h.target(path, p, a.Install)
@@ -171,21 +171,21 @@ func (h *Host) strip(a *agent.Agent, path string, src []byte, r *Record) (out []
 		if !couldMention(out) {
 			continue
 		}
-		if out, err = t.remove(out, a, kept); err != nil {
+		if out, err = t.removeEntries(out, a, kept); err != nil {
 			return nil, err
 		}
 		own = own || a.Install.Way == agent.WayFile || r != nil && r.Original == nil && r.After != ""
-		if own && !sameText(before, out) && t.hollow(out, p) {
+		if own && !sameText(before, out) && t.isHollow(out, p) {
 			return nil, nil
 		}
 	}
-	return withdraw(out, keys, kept)
+	return withdrawTrust(out, keys, kept)
 }
 
-// hollow reports whether nothing is left but what a new file is made with. A
+// isHollow reports whether nothing is left but what a new file is made with. A
 // comment is somebody's.
-func (t *target) hollow(src []byte, p agent.InstallPlace) bool {
-	r, err := t.parse(src)
+func (t *target) isHollow(src []byte, p agent.InstallPlace) bool {
+	r, err := t.parseText(src)
 	if err != nil {
 		return false
 	}
@@ -194,16 +194,16 @@ func (t *target) hollow(src []byte, p agent.InstallPlace) bool {
 	}
 	for _, key := range keysOf(r, nil) {
 		want, ok := p.With[key]
-		if !ok || !same(r.Raw(key), asJSON(want)) {
+		if !ok || !sameJSON(r.Raw(key), asJSON(want)) {
 			return false
 		}
 	}
 	return true
 }
 
-// changes are what has to be done to other people's files: folders, files,
+// changeSteps are what has to be done to other people's files: folders, files,
 // what agents must be told, folders that are no longer needed.
-func (d *draft) changes() []Step {
+func (d *draft) changeSteps() []Step {
 	var writes, told []Step
 	for _, path := range d.order {
 		f := d.files[path]
@@ -232,7 +232,7 @@ func (d *draft) sameManifest() bool {
 	return sameText(d.next.step(d.host.Dirs).New, d.old.disk)
 }
 
-func (d *draft) changed(agentName string) bool {
+func (d *draft) hasChanged(agentName string) bool {
 	for _, f := range d.files {
 		if f.agent == agentName && len(f.stages) > 0 {
 			return true
@@ -246,12 +246,12 @@ func (d *draft) changed(agentName string) bool {
 func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string) error {
 	data, err := d.host.readFile(path)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil
 	}
-	f, err := d.open(path, a.Name, scope, KindEntries)
+	f, err := d.openFile(path, a.Name, scope, KindEntries)
 	if err != nil {
 		return err
 	}
@@ -261,9 +261,9 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	}
 	before := f.now
 	if before != nil {
-		r, err := t.parse(before)
+		r, err := t.parseText(before)
 		if err != nil {
-			return broken(path, err)
+			return brokenFile(path, err)
 		}
 		slots := t.slots(r)
 		mine := slices.ContainsFunc(slots, func(s *slot) bool { return isFor(s, a) })
@@ -274,7 +274,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 			}
 		}
 		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {
-			d.forget(f)
+			d.forgetFile(f)
 			if f.fresh && f.gone {
 				delete(d.next.Files, path)
 			}
@@ -288,21 +288,21 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	case was != nil && hash(f.now) == was.After:
 		now = was.Original
 	default:
-		if now, err = d.host.strip(a, path, f.now, was); err != nil {
-			return broken(path, err)
+		if now, err = d.host.stripHooks(a, path, f.now, was); err != nil {
+			return brokenFile(path, err)
 		}
 	}
 	if byHash(a) && before != nil {
-		if now, err = d.untrust(t, a, p, path, before, now); err != nil {
+		if now, err = d.withdrawTrustOf(t, a, p, path, before, now); err != nil {
 			return err
 		}
 	}
-	d.drop(f, now)
+	d.dropFile(f, now)
 	return nil
 }
 
-// drop is the last state of a file that is no longer ours.
-func (d *draft) drop(f *draftFile, now []byte) {
+// dropFile is the last state of a file that is no longer ours.
+func (d *draft) dropFile(f *draftFile, now []byte) {
 	f.gone = true
 	if !sameText(f.now, now) {
 		f.now = now
@@ -320,9 +320,9 @@ func (d *draft) dropDirs(agentName string, dirs []string) {
 	}
 }
 
-// untrust takes trust in our hooks back and keeps other people's valid. It
+// withdrawTrustOf takes trust in our hooks back and keeps other people's valid. It
 // gives back what becomes of the hooks' own file, which may be the same.
-func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
+func (d *draft) withdrawTrustOf(t *target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
 	path := d.host.trustFile(a)
 	if path == "" {
 		return after, nil
@@ -330,17 +330,17 @@ func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks s
 	source := d.host.sourceName(hooks, p)
 	keys, err := t.trustKeys(before, a, source)
 	if err != nil {
-		return nil, broken(hooks, err)
+		return nil, brokenFile(hooks, err)
 	}
 	var moves map[string]string
 	if after != nil {
-		moves = t.moves(before, after, source)
+		moves = t.movedTrustKeys(before, after, source)
 	}
 	if path == hooks {
 		return d.withoutTrust(path, after, keys, moves, d.old.Files[path])
 	}
 	was := d.old.Files[path]
-	f, err := d.open(path, a.Name, User, KindTrust)
+	f, err := d.openFile(path, a.Name, User, KindTrust)
 	if err == nil && f.now != nil {
 		_, err = edit.TOML.Parse(f.now)
 	}
@@ -350,7 +350,7 @@ func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks s
 		if was == nil {
 			delete(d.next.Files, path)
 		} else {
-			d.stays(path, err)
+			d.noteFailedRemoval(path, err)
 		}
 		return after, nil
 	}
@@ -364,7 +364,7 @@ func (d *draft) untrust(t *target, a *agent.Agent, p agent.InstallPlace, hooks s
 			return nil, err
 		}
 	}
-	d.drop(f, now)
+	d.dropFile(f, now)
 	return after, nil
 }
 
@@ -383,12 +383,12 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		}
 	}
 	slices.SortFunc(all, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
-	now, err := withdraw(src, all, kept)
+	now, err := withdrawTrust(src, all, kept)
 	if err == nil {
-		now, err = rename(now, moves)
+		now, err = renameTrustKeys(now, moves)
 	}
 	if err != nil {
-		return nil, broken(path, err)
+		return nil, brokenFile(path, err)
 	}
 	if len(now) == 0 && was != nil && was.Original == nil {
 		return nil, nil

@@ -85,7 +85,7 @@ func (d *Diff) Do(s Step) error {
 	case OpWrite, OpDelete, OpTrust:
 		was, is := name, name
 		if of, version, ours := plugins.Recognise(append(s.New[:len(s.New):len(s.New)], s.Old...)); ours {
-			return d.plugin(s, name, of, version)
+			return d.describePlugin(s, name, of, version)
 		}
 		if s.Old == nil {
 			was = "/dev/null"
@@ -93,34 +93,34 @@ func (d *Diff) Do(s Step) error {
 		if s.Op == OpDelete {
 			is = "/dev/null"
 		}
-		return d.unified(was, s.Old, is, s.New)
+		return d.printUnified(was, s.Old, is, s.New)
 	case OpMakeDir:
-		return d.say("new folder %s", name)
+		return d.printLine("new folder %s", name)
 	case OpDropDir:
 		if s.Agent != "" {
-			return d.say("remove folder %s if it is empty", name)
+			return d.printLine("remove folder %s if it is empty", name)
 		}
 	}
 	return nil
 }
 
-// plugin stands for a file that is ours altogether: nobody reads such a diff.
-func (d *Diff) plugin(s Step, name, of, version string) error {
+// describePlugin stands for a file that is ours altogether: nobody reads such a diff.
+func (d *Diff) describePlugin(s Step, name, of, version string) error {
 	switch {
 	case s.Old == nil:
-		return d.say("new file %s: hookmux's plugin %s for %s", name, version, of)
+		return d.printLine("new file %s: hookmux's plugin %s for %s", name, version, of)
 	case s.New == nil:
-		return d.say("remove file %s: hookmux's plugin for %s", name, of)
+		return d.printLine("remove file %s: hookmux's plugin for %s", name, of)
 	}
-	return d.say("replace file %s by hookmux's plugin %s for %s", name, version, of)
+	return d.printLine("replace file %s by hookmux's plugin %s for %s", name, version, of)
 }
 
-func (d *Diff) say(format string, args ...any) error {
+func (d *Diff) printLine(format string, args ...any) error {
 	_, err := fmt.Fprintf(d.Out, format+"\n", args...)
 	return err
 }
 
-func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
+func (d *Diff) printUnified(was string, old []byte, is string, now []byte) error {
 	text := diff.Diff(was, old, is, now)
 	// Its first line names the program that would make such a diff.
 	if _, rest, ok := bytes.Cut(text, []byte("\n")); ok && bytes.HasPrefix(text, []byte("diff ")) {
@@ -135,7 +135,7 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 		if run == '-' {
 			what = "go"
 		}
-		return d.say("  … %d more lines like these %s; --full shows them", cut-shownRun, what)
+		return d.printLine("  … %d more lines like these %s; --full shows them", cut-shownRun, what)
 	}
 	for line := range bytes.Lines(text) {
 		head := bytes.HasPrefix(line, []byte("+++")) || bytes.HasPrefix(line, []byte("---"))
@@ -164,7 +164,7 @@ func (d *Diff) unified(was string, old []byte, is string, now []byte) error {
 				shown = "\x1b[36m" + shown + "\x1b[0m"
 			}
 		}
-		if err := d.say("%s", shown); err != nil {
+		if err := d.printLine("%s", shown); err != nil {
 			return err
 		}
 	}
@@ -202,17 +202,17 @@ func (d *Disk) Do(s Step) error {
 		if s.New == nil {
 			return deleteFile(s.Path, s.Old)
 		}
-		return replace(s.Path, s.Old, s.New)
+		return replaceFile(s.Path, s.Old, s.New)
 	case OpTrust:
 		if d.Trust == nil || s.Grant == nil {
-			return replace(s.Path, s.Old, s.New)
+			return replaceFile(s.Path, s.Old, s.New)
 		}
 		if d.Trust(s.Grant) == nil {
 			return nil
 		}
 		return trustOurselves(s)
 	case OpWrite:
-		return replace(s.Path, s.Old, s.New)
+		return replaceFile(s.Path, s.Old, s.New)
 	case OpDelete:
 		return deleteFile(s.Path, s.Old)
 	case OpMakeDir:
@@ -224,7 +224,7 @@ func (d *Disk) Do(s Step) error {
 	case OpSweep:
 		return nil // done under the lock, before the first step
 	case OpLink:
-		return link(s.Path, string(s.New))
+		return replaceLink(s.Path, string(s.New))
 	case OpDropLink:
 		return dropFile(s.Path)
 	}
@@ -238,8 +238,8 @@ func dropFile(path string) error {
 	return nil
 }
 
-// replace writes a file, unless somebody changed it since it was planned.
-func replace(path string, old, now []byte) error {
+// replaceFile writes a file, unless somebody changed it since it was planned.
+func replaceFile(path string, old, now []byte) error {
 	return edit.WriteFile(path, func(is []byte) ([]byte, error) {
 		if (is == nil) != (old == nil) || !bytes.Equal(is, old) {
 			return nil, fmt.Errorf("%s: was changed by somebody else just now; run the command again", path)
@@ -255,9 +255,9 @@ func trustOurselves(s Step) error {
 		if sameText(is, s.Old) {
 			return s.New, nil
 		}
-		now, _, err := grant(is, s.Grant.Keys, nil)
+		now, _, err := writeTrust(is, s.Grant.Keys, nil)
 		if err != nil {
-			return nil, broken(s.Path, err)
+			return nil, brokenFile(s.Path, err)
 		}
 		return now, nil
 	})

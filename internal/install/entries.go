@@ -59,7 +59,7 @@ func asJSON(v any) json.RawMessage {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-func object(members []member) json.RawMessage {
+func writeObject(members []member) json.RawMessage {
 	b := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
@@ -95,9 +95,9 @@ func Limit(a *agent.Agent, e *agent.EventSpec) int {
 	return max(1, int(limit/time.Second))
 }
 
-// handler is what we write for a command, the event's name and matcher left to
+// handlerMembers is what we write for a command, the event's name and matcher left to
 // the shape.
-func (t *target) handler(c Command) []member {
+func (t *target) handlerMembers(c Command) []member {
 	h := t.spec.Handler
 	var out []member
 	if t.spec.Shape == agent.ShapeList {
@@ -125,9 +125,9 @@ func (t *target) handler(c Command) []member {
 	return out
 }
 
-// element is what is added to an event's list.
-func (t *target) element(c Command) json.RawMessage {
-	handler := object(t.handler(c))
+// listElement is what is added to an event's list.
+func (t *target) listElement(c Command) json.RawMessage {
+	handler := writeObject(t.handlerMembers(c))
 	if t.spec.Shape != agent.ShapeNested {
 		return handler
 	}
@@ -135,19 +135,19 @@ func (t *target) element(c Command) json.RawMessage {
 	if m := t.spec.Matcher; m.Needed && m.Key != "" {
 		group = append(group, member{m.Key, asJSON(m.All)})
 	}
-	return object(append(group, member{"hooks", json.RawMessage("[" + string(handler) + "]")}))
+	return writeObject(append(group, member{"hooks", json.RawMessage("[" + string(handler) + "]")}))
 }
 
 // groupName is what our own group is called where groups have names.
 const groupName = "hookmux"
 
-// write brings a text to hold exactly these commands of the agent: missing ones
+// writeCommands brings a text to hold exactly these commands of the agent: missing ones
 // are appended, so that nobody's place changes; ones that are there stay where
 // they are and are brought up to date; others of ours go. Kept grows by what
 // was added to.
-func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
+func (t *target) writeCommands(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
 	for i, c := range want {
-		r, err := t.parse(src)
+		r, err := t.parseText(src)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -167,9 +167,9 @@ func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) 
 			}
 		}
 		if found != nil {
-			src, kept, err = t.refresh(src, r, found, c, kept)
+			src, kept, err = t.refreshEntry(src, r, found, c, kept)
 		} else {
-			src, kept, err = t.add(src, r, c, kept)
+			src, kept, err = t.addEntry(src, r, c, kept)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -187,28 +187,28 @@ func (t *target) write(src []byte, a *agent.Agent, want []Command, kept []Kept) 
 	return src, kept, err
 }
 
-// refresh brings an entry of ours up to date where it stands, or moves it to a
+// refreshEntry brings an entry of ours up to date where it stands, or moves it to a
 // group of its own.
-func (t *target) refresh(src []byte, r edit.Reader, s *slot, c Command, kept []Kept) ([]byte, []Kept, error) {
-	now, leave, err := t.widen(src, r, s, c)
+func (t *target) refreshEntry(src []byte, r edit.Reader, s *slot, c Command, kept []Kept) ([]byte, []Kept, error) {
+	now, leave, err := t.widenEntry(src, r, s, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	if !leave {
-		now, err = t.update(now, s, c)
+		now, err = t.updateHandler(now, s, c)
 		return now, kept, err
 	}
-	if src, err = t.take(src, r, s, kept); err != nil {
+	if src, err = t.takeOutEntry(src, r, s, kept); err != nil {
 		return nil, nil, err
 	}
-	if r, err = t.parse(src); err != nil {
+	if r, err = t.parseText(src); err != nil {
 		return nil, nil, err
 	}
-	return t.add(src, r, c, kept)
+	return t.addEntry(src, r, c, kept)
 }
 
-// parse reads a text; one that holds nothing yet is empty.
-func (t *target) parse(src []byte) (edit.Reader, error) {
+// parseText reads a text; one that holds nothing yet is empty.
+func (t *target) parseText(src []byte) (edit.Reader, error) {
 	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.format == edit.JSON {
 		src = []byte("{}")
 	}
@@ -222,7 +222,7 @@ func (t *target) parse(src []byte) (edit.Reader, error) {
 	return r, err
 }
 
-func (t *target) add(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
+func (t *target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
 	list := t.at
 	switch t.spec.Shape {
 	case agent.ShapeNested, agent.ShapeFlat:
@@ -232,16 +232,16 @@ func (t *target) add(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte,
 			list = join(t.at, strconv.Itoa(ours), "hooks", c.Event)
 			break
 		}
-		group := object([]member{
+		group := writeObject([]member{
 			{"name", asJSON(groupName)},
-			{"hooks", object([]member{{c.Event, json.RawMessage("[" + string(t.element(c)) + "]")}})},
+			{"hooks", writeObject([]member{{c.Event, json.RawMessage("[" + string(t.listElement(c)) + "]")}})},
 		})
-		return t.appended(src, r, t.at, group, kept)
+		return t.appendEntry(src, r, t.at, group, kept)
 	}
-	return t.appended(src, r, list, t.element(c), kept)
+	return t.appendEntry(src, r, list, t.listElement(c), kept)
 }
 
-func (t *target) appended(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
+func (t *target) appendEntry(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
@@ -266,11 +266,11 @@ func (t *target) ownGroup(r edit.Reader) int {
 	return -1
 }
 
-// update changes what differs in a handler of ours and leaves the rest.
-func (t *target) update(src []byte, s *slot, c Command) (out []byte, err error) {
+// updateHandler changes what differs in a handler of ours and leaves the rest.
+func (t *target) updateHandler(src []byte, s *slot, c Command) (out []byte, err error) {
 	out = src
-	for _, m := range t.handler(c) {
-		if same(s.handler[m.key], m.value) || m.key == t.spec.Matcher.Key {
+	for _, m := range t.handlerMembers(c) {
+		if sameJSON(s.handler[m.key], m.value) || m.key == t.spec.Matcher.Key {
 			continue
 		}
 		if out, err = t.format.Set(out, join(s.path, m.key), m.value); err != nil {
@@ -280,7 +280,7 @@ func (t *target) update(src []byte, s *slot, c Command) (out []byte, err error) 
 	return out, nil
 }
 
-func same(a, b json.RawMessage) bool {
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false
@@ -288,14 +288,14 @@ func same(a, b json.RawMessage) bool {
 	return bytes.Equal(asJSON(x), asJSON(y))
 }
 
-// remove takes everything of ours that is meant for an agent out.
-func (t *target) remove(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
+// removeEntries takes everything of ours that is meant for an agent out.
+func (t *target) removeEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
 	return t.removeWhere(src, kept, func(s *slot, _ map[string]bool) bool { return isFor(s, a) })
 }
 
 func (t *target) removeWhere(src []byte, kept []Kept, gone func(s *slot, seen map[string]bool) bool) ([]byte, error) {
 	for range 10_000 { // each round takes one out
-		r, err := t.parse(src)
+		r, err := t.parseText(src)
 		if err != nil {
 			return nil, err
 		}
@@ -309,16 +309,16 @@ func (t *target) removeWhere(src []byte, kept []Kept, gone func(s *slot, seen ma
 		if last == nil {
 			return src, nil
 		}
-		if src, err = t.take(src, r, last, kept); err != nil {
+		if src, err = t.takeOutEntry(src, r, last, kept); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("has more hooks than can be looked through")
 }
 
-// take removes one handler, and the group and lists around it as far as they
+// takeOutEntry removes one handler, and the group and lists around it as far as they
 // hold nothing else and were not there before.
-func (t *target) take(src []byte, r edit.Reader, s *slot, kept []Kept) ([]byte, error) {
+func (t *target) takeOutEntry(src []byte, r edit.Reader, s *slot, kept []Kept) ([]byte, error) {
 	switch {
 	case t.spec.Shape == agent.ShapeNamed:
 		group := s.path[:len(t.at)+1]

@@ -98,4 +98,4 @@ func (disk) glob(pattern string) []string {
 	return matches
 }
 
-func (disk) writable(steps []Step) error { return writable(steps) }
+func (disk) writable(steps []Step) error { return checkWritable(steps) }

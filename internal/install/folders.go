@@ -30,14 +30,14 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 		return folderRefused, spec.SwitchEnv, nil
 	}
 	if off := spec.Switch; off != nil {
-		path := h.resolve(agent.HookFile{Path: off.Path, Env: off.Env})
-		if raw, _ := h.setting(path, off.Format, off.Key); raw != nil && same(raw, asJSON(off.When)) {
+		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
+		if raw, _ := h.readSetting(path, off.Format, off.Key); raw != nil && sameJSON(raw, asJSON(off.When)) {
 			return folderTrusted, path, nil
 		}
 	}
 	path := h.Getenv(spec.Env)
 	if path == "" {
-		path = h.resolve(agent.HookFile{Path: spec.Path})
+		path = h.resolvePath(agent.HookFile{Path: spec.Path})
 	}
 	src, err := h.readFile(path)
 	if err != nil || src == nil {
@@ -58,7 +58,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 		if slices.Contains(spec.Parent, is) {
 			at = filepath.Dir(rule)
 		}
-		if within(h.realPath(at), folder) && len(rule) > longest {
+		if isWithin(h.realPath(at), folder) && len(rule) > longest {
 			longest, word = len(rule), is
 		}
 	}
@@ -71,8 +71,8 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 	return folderRefused, path, nil
 }
 
-// within reports whether a folder is another one or below it.
-func within(outer, inner string) bool {
+// isWithin reports whether a folder is another one or below it.
+func isWithin(outer, inner string) bool {
 	rel, err := filepath.Rel(outer, inner)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }

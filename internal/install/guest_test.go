@@ -139,7 +139,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 					break
 				}
 			}
-			now, _, err := grant([]byte(read(t, config)), keys, nil)
+			now, _, err := writeTrust([]byte(read(t, config)), keys, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -267,7 +267,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		h := newHost(t)
 		e := ""
 		for _, spec := range a.Events {
-			if answers(spec) && spec.Install == agent.InstallDefault && e == "" {
+			if canContradict(spec) && spec.Install == agent.InstallDefault && e == "" {
 				e = spec.Name
 			}
 		}

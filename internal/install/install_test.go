@@ -20,7 +20,7 @@ func TestAnEmptyHomeIsEmptyAgain(t *testing.T) {
 		for _, scope := range []string{User, Project} {
 			t.Run(a.Name+" "+scope, func(t *testing.T) {
 				h := newHost(t)
-				if _, _, ok := a.Install.Place(scope, h.look(a.Install)); !ok {
+				if _, _, ok := a.Install.Place(scope, h.catalogueLook(a.Install)); !ok {
 					t.Skip("has no such place")
 				}
 				root := filepath.Dir(h.Dirs.Home)
@@ -83,7 +83,7 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 		for i, text := range texts {
 			a := known(t, name)
 			h := newHost(t)
-			_, path, _ := a.Install.Place(User, h.look(a.Install))
+			_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 			real := filepath.Join(h.Dirs.Home, "dotfiles", "config")
 			write(t, real, text)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -110,7 +110,7 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 			}
 			// By structure first: the manifest is put aside.
 			manifest := read(t, manifestPath(h.Dirs))
-			stripped, err := h.strip(a, path, []byte(now), recordOf(t, h, path))
+			stripped, err := h.stripHooks(a, path, []byte(now), recordOf(t, h, path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestABrokenFileStopsEverything(t *testing.T) {
 	} {
 		h := newHost(t)
 		a := known(t, name)
-		_, path, _ := a.Install.Place(User, h.look(a.Install))
+		_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 		write(t, path, text)
 		before := picture(t, h.Dirs.Home)
 		_, err := h.Install(Options{Agents: installable(), Scope: User, Trust: true})
@@ -179,7 +179,7 @@ func TestABrokenFileStopsEverything(t *testing.T) {
 func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
 	h := newHost(t)
 	a := known(t, "opencode")
-	_, path, _ := a.Install.Place(User, h.look(a.Install))
+	_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 	write(t, path, "export const Mine = 1\n")
 	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User}); err == nil {
 		t.Fatal("it would be")
@@ -212,7 +212,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	for n := 0; ; n++ {
 		h := newHost(t)
 		claude := known(t, "claude")
-		_, path, _ := claude.Install.Place(User, h.look(claude.Install))
+		_, path, _ := claude.Install.Place(User, h.catalogueLook(claude.Install))
 		write(t, path, "{ \"mine\": true }")
 		before := picture(t, h.Dirs.Home)
 		o := Options{Agents: agents, Scope: User, Trust: true}

@@ -19,16 +19,16 @@ type flaw struct {
 	deaf bool
 }
 
-// flaws compares an entry of ours with what would be written today.
-func (h *Host) flaws(t *target, r edit.Reader, s *slot, a *agent.Agent) (out []flaw) {
+// findFlaws compares an entry of ours with what would be written today.
+func (h *Host) findFlaws(t *target, r edit.Reader, s *slot, a *agent.Agent) (out []flaw) {
 	e, known := a.Event(s.event)
 	if !known {
 		return []flaw{{"is an event nobody knows any more", true}}
 	}
 	want := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: Limit(a, e), Deny: s.command.Deny}
 	var wrong []string
-	for _, m := range t.handler(want) {
-		if m.key != t.spec.Matcher.Key && !same(s.handler[m.key], m.value) {
+	for _, m := range t.handlerMembers(want) {
+		if m.key != t.spec.Matcher.Key && !sameJSON(s.handler[m.key], m.value) {
 			wrong = append(wrong, m.key)
 		}
 	}
@@ -39,17 +39,17 @@ func (h *Host) flaws(t *target, r edit.Reader, s *slot, a *agent.Agent) (out []f
 		deaf := slices.ContainsFunc(wrong, func(key string) bool { return t.spec.Handler.With[key] != nil })
 		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
 	}
-	if m := t.matcher(r, s); m != nil {
+	if m := t.matcherOf(r, s); m != nil {
 		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.spec.Matcher.Key, termsafe.Line(string(m), 60)), true})
 	}
-	if more := t.extras(r, s, want); len(more) > 0 {
+	if more := t.extraMembers(r, s, want); len(more) > 0 {
 		out = append(out, flaw{"also has " + termsafe.Line(strings.Join(more, ", "), 80), true})
 	}
 	return out
 }
 
-// matcher is what narrows an entry down; nil when it is meant for every call.
-func (t *target) matcher(r edit.Reader, s *slot) json.RawMessage {
+// matcherOf is what narrows an entry down; nil when it is meant for every call.
+func (t *target) matcherOf(r edit.Reader, s *slot) json.RawMessage {
 	key := t.spec.Matcher.Key
 	if key == "" {
 		return nil
@@ -59,15 +59,15 @@ func (t *target) matcher(r edit.Reader, s *slot) json.RawMessage {
 		raw = r.Raw(join(s.group, key)...)
 	}
 	all := t.spec.Matcher.All
-	if raw == nil || string(raw) == "null" || same(raw, asJSON("")) || all != "" && same(raw, asJSON(all)) {
+	if raw == nil || string(raw) == "null" || sameJSON(raw, asJSON("")) || all != "" && sameJSON(raw, asJSON(all)) {
 		return nil
 	}
 	return raw
 }
 
-// extras are members of an entry that we do not write: those of its group
+// extraMembers are members of an entry that we do not write: those of its group
 // first, with a dot in front, then its own.
-func (t *target) extras(r edit.Reader, s *slot, c Command) []string {
+func (t *target) extraMembers(r edit.Reader, s *slot, c Command) []string {
 	var out []string
 	if t.spec.Shape == agent.ShapeNested {
 		for _, key := range keysOf(r, s.group) {
@@ -77,7 +77,7 @@ func (t *target) extras(r edit.Reader, s *slot, c Command) []string {
 		}
 	}
 	known := append([]string{t.spec.Matcher.Key}, t.spec.Handler.Harmless...)
-	for _, m := range t.handler(c) {
+	for _, m := range t.handlerMembers(c) {
 		known = append(known, m.key)
 	}
 	var own []string
@@ -90,13 +90,13 @@ func (t *target) extras(r edit.Reader, s *slot, c Command) []string {
 	return append(out, own...)
 }
 
-// widen makes an entry of ours see every call again, and takes out what
+// widenEntry makes an entry of ours see every call again, and takes out what
 // somebody put around it. In a group with other people's handlers it is they
 // who are meant by it: ours leaves them and gets a group of its own.
-func (t *target) widen(src []byte, r edit.Reader, s *slot, c Command) (out []byte, leave bool, err error) {
-	extras := t.extras(r, s, c)
+func (t *target) widenEntry(src []byte, r edit.Reader, s *slot, c Command) (out []byte, leave bool, err error) {
+	extras := t.extraMembers(r, s, c)
 	grouped := slices.DeleteFunc(slices.Clone(extras), func(key string) bool { return key[0] != '.' })
-	narrow := t.matcher(r, s) != nil
+	narrow := t.matcherOf(r, s) != nil
 	if t.spec.Shape == agent.ShapeNested && !s.alone && (narrow || len(grouped) > 0) {
 		return src, true, nil
 	}

@@ -48,7 +48,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 	}
 	seen := map[string]bool{} // the project may be the home
 	for _, p := range a.Install.Places {
-		path := h.resolve(p.HookFile)
+		path := h.resolvePath(p.HookFile)
 		if path == "" || seen[h.realPath(path)+"\x00"+p.At] {
 			continue
 		}
@@ -67,7 +67,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		} else {
 			h.lookEntries(&s, a, p, src)
 		}
-		s.compare(h, a, m.Files[path])
+		s.compareWithRecord(h, a, m.Files[path])
 		out = append(out, s)
 	}
 	return out
@@ -84,9 +84,9 @@ func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
 	return by
 }
 
-// compare says which events are not there: gone, when a record says that they
+// compareWithRecord says which events are not there: gone, when a record says that they
 // were written, or new in this version.
-func (s *Site) compare(h *Host, a *agent.Agent, r *Record) {
+func (s *Site) compareWithRecord(h *Host, a *agent.Agent, r *Record) {
 	if s.Err != nil || s.Ours == 0 || r == nil || r.Agent != a.Name || a.Install.Way == agent.WayPlugin {
 		return
 	}
@@ -98,7 +98,7 @@ func (s *Site) compare(h *Host, a *agent.Agent, r *Record) {
 	if r.Chosen == nil {
 		return
 	}
-	events, err := Pick(a, r.Chosen.sound(a).Events)
+	events, err := Pick(a, r.Chosen.withoutRefused(a).Events)
 	if err != nil {
 		return
 	}
@@ -154,7 +154,7 @@ func chosenOf(src []byte, o plugins.Options) plugins.Options {
 }
 
 func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []byte) {
-	t, err := h.target(s.Path, p, h.spec(a, strings.Contains(string(src), denyFlag)))
+	t, err := h.target(s.Path, p, h.installSpec(a, strings.Contains(string(src), denyFlag)))
 	if err == nil {
 		err = h.readEntries(s, t, a, p, src)
 	}
@@ -162,7 +162,7 @@ func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []
 }
 
 func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPlace, src []byte) error {
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 			s.Events = append(s.Events, sl.event)
 			deaf := !h.runnable(sl.command.Program)
 			var what []string
-			for _, f := range h.flaws(t, r, sl, a) {
+			for _, f := range h.findFlaws(t, r, sl, a) {
 				what, deaf = append(what, f.what), deaf || f.deaf
 			}
 			if len(what) > 0 {
@@ -193,7 +193,7 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 			}
 		case sl.mentionsUs():
 			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.line, termsafe.Line(sl.text, 120)))
-		case known && answers(e):
+		case known && canContradict(e):
 			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, termsafe.Line(sl.text, 120)))
 		}
 	}
@@ -216,7 +216,7 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	if err != nil {
 		return err
 	}
-	_, s.Untrusted, err = trusted(state, keys)
+	_, s.Untrusted, err = readTrusted(state, keys)
 	return err
 }
 
@@ -234,7 +234,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 	alive := map[string]bool{}
 	sources := map[string]bool{}
 	for _, p := range a.Install.Places {
-		path := h.resolve(p.HookFile)
+		path := h.resolvePath(p.HookFile)
 		src, err := h.readFile(path)
 		if err != nil || p.Scope != User {
 			continue
@@ -245,7 +245,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 		if err != nil || src == nil {
 			continue
 		}
-		doc, err := t.parse(src)
+		doc, err := t.parseText(src)
 		if err != nil {
 			delete(sources, source)
 			continue

@@ -130,13 +130,13 @@ func (h *Host) settle(m *Manifest, steps []Step) error {
 	if !changed {
 		return nil
 	}
-	return replace(manifestPath(h.Dirs), before, m.bytes())
+	return replaceFile(manifestPath(h.Dirs), before, m.bytes())
 }
 
 // onlyOurs reports whether a file says what it said before us once our part is
 // taken out.
 func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) bool {
-	without, err := h.strip(a, path, data, r)
+	without, err := h.stripHooks(a, path, data, r)
 	if err != nil {
 		return false
 	}
@@ -145,7 +145,7 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 		return false
 	}
 	was, err := edit.TOML.Parse(r.Original)
-	return err == nil && same(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
+	return err == nil && sameJSON(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
 }
 
 // filled is a value without the tables in it that hold nothing: an agent that

@@ -188,7 +188,7 @@ func (d *trial) run() (outcome, error) {
 	if err != nil {
 		return noDocument, err
 	}
-	if _, err := t.parse([]byte(d.before)); err != nil {
+	if _, err := t.parseText([]byte(d.before)); err != nil {
 		return noDocument, nil
 	}
 	kind := max(0, d.rng.IntN(6)-2) // half of them just go in and out
@@ -263,7 +263,7 @@ func (d *trial) install(a *agent.Agent) error {
 }
 
 func (d *trial) count(t *target) (n int) {
-	r, err := t.parse(d.mem.text[d.path])
+	r, err := t.parseText(d.mem.text[d.path])
 	if err != nil {
 		return -1
 	}
@@ -278,7 +278,7 @@ func (d *trial) count(t *target) (n int) {
 // same compares meanings; nothing at all and an empty table are alike.
 func (d *trial) same(t *target, x, y string) bool {
 	meaning := func(text string) string {
-		r, err := t.parse([]byte(text))
+		r, err := t.parseText([]byte(text))
 		if err != nil {
 			return "broken: " + err.Error()
 		}
@@ -308,11 +308,11 @@ func (d *trial) besides(t *target) (changed []byte, expected string, ok bool) {
 	case 1: // a setting
 		key := []string{"their" + strconv.Itoa(d.rng.IntN(100))}
 		do = func(src []byte) ([]byte, error) { return t.format.Set(src, key, map[string]any{"v": 1}) }
-		if r, err := t.parse([]byte(d.before)); err != nil || len(keysOf(r, nil)) == 0 || len(t.at) == 0 {
+		if r, err := t.parseText([]byte(d.before)); err != nil || len(keysOf(r, nil)) == 0 || len(t.at) == 0 {
 			return nil, "", false // how the first setting looks depends on what is there
 		}
 	case 2: // one setting less
-		r, err := t.parse([]byte(d.before))
+		r, err := t.parseText([]byte(d.before))
 		if err != nil {
 			return nil, "", false
 		}
@@ -335,7 +335,7 @@ func (d *trial) besides(t *target) (changed []byte, expected string, ok bool) {
 // behind it. How the list looks is then nobody's alone, so meanings count.
 func (d *trial) among(t *target) (changed []byte, expected string, ok bool) {
 	src := d.mem.text[d.path]
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		return nil, "", false
 	}

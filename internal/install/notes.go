@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
-// notes are what a person should know about an agent once hooks are in place.
-func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options) []string {
+// notesAfterInstall are what a person should know about an agent once hooks are in place.
+func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []Command, o Options) []string {
 	var out []string
 	spec := a.Install
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
@@ -32,15 +32,15 @@ func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options)
 		if other.Install == nil {
 			continue
 		}
-		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) && reads(a, o.Scope) || h.hasWhere(other, func(s Site) bool { return reads(a, s.Scope) })) {
+		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) && readsHooksOf(a, o.Scope) || h.hasWhere(other, func(s Site) bool { return readsHooksOf(a, s.Scope) })) {
 			out = append(out, fmt.Sprintf("%s runs the hooks it finds in %s's files as well; hookmux answers such a call once", a.Title, other.Title))
 		}
-		if slices.Contains(other.Install.Reads, a.Name) && reads(other, o.Scope) && !slices.Contains(o.Agents, other) && h.program(other) != "" {
+		if slices.Contains(other.Install.Reads, a.Name) && readsHooksOf(other, o.Scope) && !slices.Contains(o.Agents, other) && h.programOf(other) != "" {
 			out = append(out, fmt.Sprintf("%s runs the hooks it finds here as well; hookmux knows it by its ways", other.Title))
 		}
 	}
 	if o.Deny {
-		out = append(out, closing(a, h.spec(a, true), commands))
+		out = append(out, closingNote(a, h.installSpec(a, true), commands))
 	}
 	if spec.Handler.Strict && h.AgentVersion != nil {
 		if v := h.AgentVersion(a); a.OlderThanTried(v) {
@@ -50,9 +50,9 @@ func (h *Host) notes(a *agent.Agent, path string, commands []Command, o Options)
 	return out
 }
 
-// pickup says when what is open now sees the change, and what is; nothing when
+// pickupNote says when what is open now sees the change, and what is; nothing when
 // nothing is.
-func (h *Host) pickup(a *agent.Agent) string {
+func (h *Host) pickupNote(a *agent.Agent) string {
 	say := a.Install.Pickup.Say
 	if h.Open == nil {
 		return say
@@ -74,9 +74,9 @@ func (h *Host) pickup(a *agent.Agent) string {
 	return fmt.Sprintf("%d are open now (pid %s): %s", len(pids), strings.Join(words, ", "), say)
 }
 
-// reads reports whether an agent that runs others' hooks does so for the files
+// readsHooksOf reports whether an agent that runs others' hooks does so for the files
 // of a scope.
-func reads(a *agent.Agent, scope string) bool {
+func readsHooksOf(a *agent.Agent, scope string) bool {
 	return a.Install.ReadsScope == "" || a.Install.ReadsScope == scope
 }
 
@@ -85,9 +85,9 @@ func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
 	return slices.ContainsFunc(h.Look(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
 }
 
-// closing says how far --on-unavailable deny reaches, with the commands that
+// closingNote says how far --on-unavailable deny reaches, with the commands that
 // are written.
-func closing(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string {
+func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string {
 	var open []string
 	denies, guarded := 0, true
 	for _, c := range commands {
@@ -117,9 +117,9 @@ func closing(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string
 	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)
 }
 
-// foreign names other people's hooks on events that we answer too.
-func (d *draft) foreign(t *target, a *agent.Agent, src []byte) []string {
-	r, err := t.parse(src)
+// foreignHooks names other people's hooks on events that we answer too.
+func (d *draft) foreignHooks(t *target, a *agent.Agent, src []byte) []string {
+	r, err := t.parseText(src)
 	if err != nil {
 		return nil
 	}
@@ -132,15 +132,15 @@ func (d *draft) foreign(t *target, a *agent.Agent, src []byte) []string {
 			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.path, s.line, hookName, termsafe.Line(s.text, 120)))
 			continue
 		}
-		if e, ok := a.Event(s.event); ok && e.Decides() && answers(e) {
+		if e, ok := a.Event(s.event); ok && e.Decides() && canContradict(e) {
 			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.path, s.line, s.event, termsafe.Line(s.text, 120)))
 		}
 	}
 	return out
 }
 
-// answers tells events at which two answers can contradict each other.
-func answers(e *agent.EventSpec) bool {
+// canContradict tells events at which two answers can contradict each other.
+func canContradict(e *agent.EventSpec) bool {
 	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil || e.Carries.Keep != nil
 }
 
@@ -159,7 +159,7 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 		if a.Install == nil {
 			continue
 		}
-		f := Found{Agent: a, Program: h.program(a)}
+		f := Found{Agent: a, Program: h.programOf(a)}
 		if dir := h.configDir(a); dir != "" {
 			if h.exists(dir) && !h.isFile(dir) {
 				f.Dir = dir
@@ -172,8 +172,8 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 	return out
 }
 
-// program is the agent's program on PATH.
-func (h *Host) program(a *agent.Agent) string {
+// programOf is the agent's program on PATH.
+func (h *Host) programOf(a *agent.Agent) string {
 	names := slices.Clone(a.Marks.Programs)
 	if a.Launch.Program != "" {
 		names = append([]string{a.Launch.Program}, names...)
@@ -206,7 +206,7 @@ func (h *Host) configDir(a *agent.Agent) string {
 		if f.EnvDir != "" {
 			f.Path = f.EnvDir + "/."
 		}
-		return h.resolve(f)
+		return h.resolvePath(f)
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ type AgentPlan struct {
 
 // Apply lets an editor carry the plan out.
 func (p *Plan) Apply(e Editor) error {
-	if err := p.host.check(); err != nil {
+	if err := p.host.refuseRealHome(); err != nil {
 		return err
 	}
 	if err := Run(p.Steps, e); err != nil {
@@ -161,7 +161,7 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	if to, ok := h.readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
 		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
 	}
-	changes := d.changes()
+	changes := d.changeSteps()
 	if len(changes) > 0 || !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
@@ -172,9 +172,9 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	plan.manifest, plan.Notes = d.next, d.notes
 	for i := range plan.Agents {
 		one := &plan.Agents[i]
-		one.Changed = d.changed(one.Name)
+		one.Changed = d.hasChanged(one.Name)
 		if one.Changed && len(one.Events) > 0 {
-			one.Pickup = h.pickup(o.Agents[i])
+			one.Pickup = h.pickupNote(o.Agents[i])
 		}
 	}
 	return plan, nil
@@ -202,12 +202,12 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	if a.Install == nil {
 		return nil, fmt.Errorf("%s: hookmux cannot write itself into it; see docs/agents.md for what it can do", a.Name)
 	}
-	place, path, ok := a.Install.Place(o.Scope, h.look(a.Install))
+	place, path, ok := a.Install.Place(o.Scope, h.catalogueLook(a.Install))
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a %s; leave --project out", a.Name, o.Scope)
 	}
 	asked := o.Events
-	o, kept := d.settled(a, o)
+	o, kept := d.settledOptions(a, o)
 	commands, err := h.commands(a, o)
 	if err != nil {
 		return nil, err
@@ -246,7 +246,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 		one.Off = true
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: line %d: %s is %s, so none of its hooks run until that is changed", off.path, off.line, off.key, off.value))
 	}
-	one.Notes = append(one.Notes, d.host.notes(a, path, commands, o)...)
+	one.Notes = append(one.Notes, d.host.notesAfterInstall(a, path, commands, o)...)
 	return one, nil
 }
 
@@ -274,31 +274,31 @@ func (p *Plan) Hooked() (n int) {
 }
 
 func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
-	t, err := d.host.target(path, place, d.host.spec(a, o.Deny))
+	t, err := d.host.target(path, place, d.host.installSpec(a, o.Deny))
 	if err != nil {
 		return err
 	}
-	f, err := d.open(path, a.Name, o.Scope, KindEntries)
+	f, err := d.openFile(path, a.Name, o.Scope, KindEntries)
 	if err != nil {
 		return err
 	}
-	if err := d.remember(f, a); err != nil {
+	if err := d.rememberOriginal(f, a); err != nil {
 		return err
 	}
 	now := f.now
 	if now == nil {
 		now = t.fresh(place)
 	}
-	now, kept, err := t.write(now, a, commands, f.record.Kept)
+	now, kept, err := t.writeCommands(now, a, commands, f.record.Kept)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	f.record.Kept = kept
-	f.set(OpWrite, now)
+	f.setContent(OpWrite, now)
 	if err := d.elsewhere(a, path, o.Scope); err != nil {
 		return err
 	}
-	one.Notes = append(one.Notes, d.foreign(t, a, f.now)...)
+	one.Notes = append(one.Notes, d.foreignHooks(t, a, f.now)...)
 	if byHash(a) {
 		return d.trust(t, a, place, f, o, one)
 	}
@@ -322,7 +322,7 @@ func (t *target) fresh(place agent.InstallPlace) []byte {
 // elsewhere takes our entries out of places that do not count (any more).
 func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
 	for _, p := range a.Install.Places {
-		other := d.host.resolve(p.HookFile)
+		other := d.host.resolvePath(p.HookFile)
 		if p.Scope != scope || other == "" || other == path {
 			continue
 		}
@@ -341,15 +341,15 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 	}
 	keys, err := t.trustKeys(hooks.now, a, h.sourceName(hooks.path, place))
 	if err != nil {
-		return broken(hooks.path, err)
+		return brokenFile(hooks.path, err)
 	}
-	f, err := d.open(path, a.Name, o.Scope, KindTrust)
+	f, err := d.openFile(path, a.Name, o.Scope, KindTrust)
 	if err != nil {
 		return err
 	}
-	_, missing, err := trusted(f.now, keys)
+	_, missing, err := readTrusted(f.now, keys)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	if len(missing) == 0 || !o.Trust {
 		one.Trusted = len(missing) == 0
@@ -357,16 +357,16 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 			one.Notes = append(one.Notes, a.Install.Trust.Say)
 		}
 		if f != hooks {
-			d.forget(f)
+			d.forgetFile(f)
 		}
 		return nil
 	}
-	if err := d.remember(f, a); err != nil {
+	if err := d.rememberOriginal(f, a); err != nil {
 		return err
 	}
-	now, kept, err := grant(f.now, keys, f.record.Kept)
+	now, kept, err := writeTrust(f.now, keys, f.record.Kept)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	f.record.Kept = kept
 	for key := range keys {
@@ -375,7 +375,7 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 		}
 	}
 	slices.SortFunc(f.record.Keys, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
-	st := f.set(OpTrust, now)
+	st := f.setContent(OpTrust, now)
 	if st == nil {
 		// They are trusted, and the person switched some of them off.
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do not run", path))

@@ -69,7 +69,7 @@ func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agen
 	for _, a := range agents {
 		p := Probe{Agent: a.Name, Error: broken}
 		if broken == "" {
-			took, err := h.try(ctx, a, env, seen)
+			took, err := h.tryProbe(ctx, a, env, seen)
 			if p.Took = took; err != nil {
 				p.Error = err.Error()
 			}
@@ -79,7 +79,7 @@ func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agen
 	return out
 }
 
-func (h *Host) try(ctx context.Context, a *agent.Agent, env []string, seen <-chan string) (time.Duration, error) {
+func (h *Host) tryProbe(ctx context.Context, a *agent.Agent, env []string, seen <-chan string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	mark := "probe-" + strconv.Itoa(int(probes.Add(1))) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36)

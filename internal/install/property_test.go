@@ -118,7 +118,7 @@ func drawDocument(rt *rapid.T, t *target) []byte {
 	if t.format == edit.JSON && rapid.IntRange(0, 3).Draw(rt, "tabs") == 0 {
 		text = strings.ReplaceAll(text, "  ", "\t")
 	}
-	if _, err := t.parse([]byte(text)); err != nil {
+	if _, err := t.parseText([]byte(text)); err != nil {
 		rt.Skip(err)
 	}
 	return []byte(text)
@@ -167,18 +167,18 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 	each(t, func(rt *rapid.T, s *target) {
 		src := drawDocument(rt, s)
 		want := commandsOf("/x/"+hookName, "Before", "After", "End")
-		now, kept, err := s.write(src, testAgent, want, nil)
+		now, kept, err := s.writeCommands(src, testAgent, want, nil)
 		if err != nil {
 			rt.Fatalf("install: %v\n%s", err, src)
 		}
-		again, _, err := s.write(now, testAgent, want, kept)
+		again, _, err := s.writeCommands(now, testAgent, want, kept)
 		if err != nil || string(again) != string(now) {
 			rt.Fatalf("installing twice: %v\n%s\n---\n%s", err, now, again)
 		}
 		if n := s.count(rt, now); n != 3 {
 			rt.Fatalf("%d hooks of ours\n%s", n, now)
 		}
-		out, err := s.remove(now, testAgent, kept)
+		out, err := s.removeEntries(now, testAgent, kept)
 		if err != nil || string(out) != string(src) {
 			rt.Fatalf("%v\nbefore:\n%q\nafter:\n%q\nwith:\n%s", err, src, out, now)
 		}
@@ -186,7 +186,7 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 }
 
 func (t *target) count(rt *rapid.T, src []byte) (n int) {
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -202,18 +202,18 @@ func (t *target) count(rt *rapid.T, src []byte) (n int) {
 func TestUpgradesInBetween(t *testing.T) {
 	each(t, func(rt *rapid.T, s *target) {
 		src := drawDocument(rt, s)
-		now, kept, err := s.write(src, testAgent, commandsOf("/old/"+hookName, "Before", "Gone"), nil)
+		now, kept, err := s.writeCommands(src, testAgent, commandsOf("/old/"+hookName, "Before", "Gone"), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		now, kept, err = s.write(now, testAgent, commandsOf("/new/"+hookName, "Before", "After"), kept)
+		now, kept, err = s.writeCommands(now, testAgent, commandsOf("/new/"+hookName, "Before", "After"), kept)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		if n := s.count(rt, now); n != 2 || strings.Contains(string(now), "/old/") {
 			rt.Fatalf("%d hooks of ours\n%s", n, now)
 		}
-		out, err := s.remove(now, testAgent, kept)
+		out, err := s.removeEntries(now, testAgent, kept)
 		if err != nil || string(out) != string(src) {
 			rt.Fatalf("%v\nbefore:\n%q\nafter:\n%q\nwith:\n%s", err, src, out, now)
 		}
@@ -225,7 +225,7 @@ func TestUpgradesInBetween(t *testing.T) {
 func TestPeoplesEditsInBetweenStay(t *testing.T) {
 	each(t, func(rt *rapid.T, s *target) {
 		src := drawDocument(rt, s)
-		now, kept, err := s.write(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+		now, kept, err := s.writeCommands(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 				rt.Skip(err, err2)
 			}
 		}
-		out, err := s.remove(mine, testAgent, kept)
+		out, err := s.removeEntries(mine, testAgent, kept)
 		if err != nil {
 			rt.Fatalf("%v\n%s", err, mine)
 		}
@@ -274,7 +274,7 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 }
 
 func plain(rt *rapid.T, t *target, src []byte) string {
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		rt.Fatalf("%v\n%s", err, src)
 	}

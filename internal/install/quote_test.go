@@ -101,7 +101,7 @@ func TestWordsAreQuotedAlikeForEveryShell(t *testing.T) {
 		"!x^y#z":           "'!x^y#z'",
 		"-x=(y)":           "'-x=(y)'",
 	} {
-		got := quote(word)
+		got := quoteWord(word)
 		if got != want {
 			t.Errorf("%q is written %s, not %s", word, got, want)
 		}

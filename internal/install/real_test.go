@@ -98,7 +98,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	run := shortDir(t)
 	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
 	h := stageHost(t, stage, filepath.Join(bin, hookName))
-	if h.program(a) == "" {
+	if h.programOf(a) == "" {
 		t.Logf("%s is not on PATH under its own name, so it cannot be asked", a.Name)
 	}
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), `{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
@@ -165,7 +165,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	mustUninstall(t, h, a)
 	after := configs(t, h, a)
 	for path, text := range after {
-		if mentions(text) {
+		if mentionsHookmux(text) {
 			t.Errorf("%s: hookmux is still in it:\n%s", path, text)
 		}
 		if was, ok := before[path]; ok && was != text && touched(h, a, path) && !own[path] {
@@ -197,7 +197,7 @@ func withTools(a *agent.Agent) []string {
 
 // touched are the files an installation writes to.
 func touched(h *Host, a *agent.Agent, path string) bool {
-	return byHash(a) && path == h.trustFile(a) || slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return h.resolve(p.HookFile) == path })
+	return byHash(a) && path == h.trustFile(a) || slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return h.resolvePath(p.HookFile) == path })
 }
 
 func stageHost(t *testing.T, stage *agentstest.Stage, hook string) *Host {
@@ -252,7 +252,7 @@ func configs(t *testing.T, h *Host, a *agent.Agent) map[string]string {
 		files = append(files, p.HookFile)
 	}
 	for _, f := range files {
-		path := h.resolve(f)
+		path := h.resolvePath(f)
 		matches, _ := filepath.Glob(path)
 		for _, m := range matches {
 			if text, err := os.ReadFile(m); err == nil && f.Scope != "managed" {

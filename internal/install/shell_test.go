@@ -69,15 +69,15 @@ func TestLinesWorkInEveryShell(t *testing.T) {
 func TestAnswersAreSaidInEveryShell(t *testing.T) {
 	for _, a := range []neutral.Answer{{Exit: 3}, {Stdout: `{"a":"it's %d \\n"}`}, {Stdout: "o'", Stderr: "e'\\", Exit: 2}} {
 		for name, file := range shells() {
-			cmd := exec.Command(file, "-c", say(a))
+			cmd := exec.Command(file, "-c", answerCommand(a))
 			if name == "busybox" {
-				cmd = exec.Command(file, "sh", "-c", say(a))
+				cmd = exec.Command(file, "sh", "-c", answerCommand(a))
 			}
 			var out, errs strings.Builder
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run() // its code is looked at below
 			if got := (neutral.Answer{Stdout: out.String(), Stderr: errs.String(), Exit: cmd.ProcessState.ExitCode()}); got != a {
-				t.Errorf("%s: %s: %+v", name, say(a), got)
+				t.Errorf("%s: %s: %+v", name, answerCommand(a), got)
 			}
 		}
 	}

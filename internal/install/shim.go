@@ -43,11 +43,11 @@ func Refresh(d paths.Dirs, hook string, onPath bool) error {
 	if !onPath && paths.Runnable(shim) {
 		return nil
 	}
-	return link(shim, hook)
+	return replaceLink(shim, hook)
 }
 
-// link makes a symlink in one step, also where one stands already.
-func link(at, to string) error {
+// replaceLink makes a symlink in one step, also where one stands already.
+func replaceLink(at, to string) error {
 	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 		return fmt.Errorf("%s: is no link of ours; remove it", at)
 	}

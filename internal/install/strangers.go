@@ -43,7 +43,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 		}
 	}
 	for _, p := range a.Install.Places {
-		look(h.resolve(p.HookFile), p)
+		look(h.resolvePath(p.HookFile), p)
 	}
 	for _, f := range a.Files {
 		// It is written as the agent's own place of its kind is.
@@ -56,7 +56,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 		if p.HookFile, p.Unless = f, nil; p.Format == "json" {
 			p.Format = format // comments are taken by one as by the other
 		}
-		path := h.resolve(f)
+		path := h.resolvePath(f)
 		if !strings.Contains(f.Path, "*") {
 			look(path, p)
 			continue

@@ -9,9 +9,9 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// written are all paths that an installation may have been writing when it was
+// writtenPaths are all paths that an installation may have been writing when it was
 // killed.
-func (h *Host) written() []string {
+func (h *Host) writtenPaths() []string {
 	out := []string{manifestPath(h.Dirs)}
 	if m, err := h.load(); err == nil {
 		out = append(out, m.paths()...)
@@ -21,7 +21,7 @@ func (h *Host) written() []string {
 			continue
 		}
 		for _, p := range a.Install.Places {
-			if path := h.resolve(p.HookFile); path != "" {
+			if path := h.resolvePath(p.HookFile); path != "" {
 				out = append(out, path)
 			}
 		}
@@ -34,11 +34,11 @@ func (h *Host) written() []string {
 
 var newLink = lazyregexp.New(`^[0-9a-f]{16}\.new$`)
 
-// unfinished are files that were begun and never put in place.
-func (h *Host) unfinished() []string {
+// unfinishedFiles are files that were begun and never put in place.
+func (h *Host) unfinishedFiles() []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, path := range h.written() {
+	for _, path := range h.writtenPaths() {
 		for _, left := range edit.Unfinished(path) {
 			if !seen[left] {
 				seen[left] = true
@@ -60,10 +60,10 @@ func unfinishedLinks(at string) []string {
 	return out
 }
 
-// sweep removes them. The caller holds the installer's lock; that of each
+// removeUnfinished removes them. The caller holds the installer's lock; that of each
 // folder keeps a writer who is not killed safe.
-func (h *Host) sweep() {
-	for _, path := range h.written() {
+func (h *Host) removeUnfinished() {
+	for _, path := range h.writtenPaths() {
 		edit.Sweep(path)
 	}
 	for _, at := range unfinishedLinks(Shim(h.Dirs)) {

@@ -68,7 +68,7 @@ type slot struct {
 	line    int
 }
 
-func (s *slot) mentionsUs() bool { return !s.ours && mentions(s.text) }
+func (s *slot) mentionsUs() bool { return !s.ours && mentionsHookmux(s.text) }
 
 func join(path []string, more ...string) []string {
 	return append(slices.Clone(path), more...)

@@ -74,7 +74,7 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 			continue
 		}
 		h := newHost(t)
-		place, path, _ := a.Install.Place(User, h.look(a.Install))
+		place, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 		mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		tg, err := newTarget(path, place, a.Install)
 		if err != nil {
@@ -154,7 +154,7 @@ func TestEmptyFiles(t *testing.T) {
 		for _, text := range []string{"", "\n", " \n\n"} {
 			a := known(t, name)
 			h := newHost(t)
-			_, path, _ := a.Install.Place(User, h.look(a.Install))
+			_, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 			write(t, path, text)
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 			if !h.Installed(a) {

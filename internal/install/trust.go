@@ -30,7 +30,7 @@ func byHash(a *agent.Agent) bool { return a.Install != nil && a.Install.Trust.St
 func (h *Host) trustFile(a *agent.Agent) string {
 	for _, f := range a.Files {
 		if f.Scope == User && f.Format == "toml" {
-			return h.resolve(f)
+			return h.resolvePath(f)
 		}
 	}
 	return ""
@@ -52,7 +52,7 @@ func (t *target) trustKey(s *slot, source string) string {
 
 // trustKeys are the keys and hashes of our hooks in a text.
 func (t *target) trustKeys(src []byte, a *agent.Agent, source string) (map[string]string, error) {
-	r, err := t.parse(src)
+	r, err := t.parseText(src)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +85,9 @@ func timeoutOf(s *slot, spec *agent.InstallSpec, a *agent.Agent) int {
 	return max(1, n)
 }
 
-// trusted reads which of the keys are trusted with their hash, and are not
+// readTrusted reads which of the keys are trusted with their hash, and are not
 // switched off.
-func trusted(src []byte, keys map[string]string) (yes, no []string, err error) {
+func readTrusted(src []byte, keys map[string]string) (yes, no []string, err error) {
 	r, err := edit.TOML.Parse(src)
 	if err != nil {
 		return nil, nil, err
@@ -109,10 +109,10 @@ func trusted(src []byte, keys map[string]string) (yes, no []string, err error) {
 	return yes, no, nil
 }
 
-// grant writes trust into a config: what is there for other hooks, and an
+// writeTrust writes trust into a config: what is there for other hooks, and an
 // "enabled" of the person's, stays.
-func grant(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, error) {
-	_, missing, err := trusted(src, keys)
+func writeTrust(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, error) {
+	_, missing, err := readTrusted(src, keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,8 +137,8 @@ func grant(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, err
 	return src, kept, nil
 }
 
-// withdraw takes keys out again.
-func withdraw(src []byte, keys [][]string, kept []Kept) (out []byte, err error) {
+// withdrawTrust takes keys out again.
+func withdrawTrust(src []byte, keys [][]string, kept []Kept) (out []byte, err error) {
 	out = src
 	for i := len(keys) - 1; i >= 0; i-- {
 		if out, err = edit.TOML.Prune(out, keys[i], min(keptAt(kept, keys[i]), len(keys[i])-1)); err != nil {
@@ -148,11 +148,11 @@ func withdraw(src []byte, keys [][]string, kept []Kept) (out []byte, err error) 
 	return out, nil
 }
 
-// moves are the keys of other people's hooks that stand elsewhere once ours
+// movedTrustKeys are the keys of other people's hooks that stand elsewhere once ours
 // are gone: trust goes by place, and they should not have to give it again.
-func (t *target) moves(before, after []byte, source string) map[string]string {
-	rb, err := t.parse(before)
-	ra, err2 := t.parse(after)
+func (t *target) movedTrustKeys(before, after []byte, source string) map[string]string {
+	rb, err := t.parseText(before)
+	ra, err2 := t.parseText(after)
 	if err != nil || err2 != nil || t.spec.Shape != agent.ShapeNested {
 		return nil
 	}
@@ -175,8 +175,8 @@ func (t *target) moves(before, after []byte, source string) map[string]string {
 	return out
 }
 
-// rename gives trust its new places, lowest first so that none is overwritten.
-func rename(src []byte, moves map[string]string) ([]byte, error) {
+// renameTrustKeys gives trust its new places, lowest first so that none is overwritten.
+func renameTrustKeys(src []byte, moves map[string]string) ([]byte, error) {
 	r, err := edit.TOML.Parse(src)
 	if err != nil {
 		return nil, err

@@ -25,10 +25,10 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		}
 		d.uninstall(a)
 		d.unwritable(a)
-		if !d.changed(a.Name) && (!hasRecord(d.old, a) || hasRecord(d.next, a)) {
+		if !d.hasChanged(a.Name) && (!hasRecord(d.old, a) || hasRecord(d.next, a)) {
 			continue
 		}
-		one := AgentPlan{Name: a.Name, Title: a.Title, Changed: d.changed(a.Name)}
+		one := AgentPlan{Name: a.Name, Title: a.Title, Changed: d.hasChanged(a.Name)}
 		for _, path := range d.order {
 			if f := d.files[path]; f.agent == a.Name && len(f.stages) > 0 && one.Path == "" {
 				one.Path = path
@@ -41,7 +41,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		}
 		plan.Agents = append(plan.Agents, one)
 	}
-	plan.Steps = d.changes()
+	plan.Steps = d.changeSteps()
 	if err := h.writable(plan.Steps); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (d *draft) unwritable(a *agent.Agent) {
 		if was := d.old.Files[path]; was != nil {
 			d.next.Files[path] = was
 		}
-		d.stays(path, err)
+		d.noteFailedRemoval(path, err)
 	}
 }
 
@@ -106,7 +106,7 @@ func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 // fileMentions looks for our name in a file that cannot be parsed.
 func (h *Host) fileMentions(path string) bool {
 	data, err := h.readFile(path)
-	return err == nil && mentions(string(data))
+	return err == nil && mentionsHookmux(string(data))
 }
 
 // uninstall takes one agent's hooks out. A file that cannot be edited keeps
@@ -127,7 +127,7 @@ func (d *draft) uninstall(a *agent.Agent) {
 		there.Project = project
 		d.host = &there
 		for _, p := range a.Install.Places {
-			path := d.host.resolve(p.HookFile)
+			path := d.host.resolvePath(p.HookFile)
 			if path == "" || i > 0 && p.Scope != Project || visited[here.realPath(path)+"\x00"+p.At] {
 				continue
 			}
@@ -142,7 +142,7 @@ func (d *draft) uninstall(a *agent.Agent) {
 				continue
 			}
 			if d.old.Files[path] != nil || d.host.fileMentions(path) {
-				d.stays(path, err)
+				d.noteFailedRemoval(path, err)
 			}
 			if d.old.Files[path] == nil {
 				delete(d.next.Files, path)
@@ -165,23 +165,23 @@ func (d *draft) leftovers(a *agent.Agent) {
 			delete(d.next.Files, path)
 			continue
 		}
-		f, err := d.open(path, a.Name, r.Scope, r.Kind)
+		f, err := d.openFile(path, a.Name, r.Scope, r.Kind)
 		if err != nil {
-			d.stays(path, err)
+			d.noteFailedRemoval(path, err)
 			continue
 		}
 		switch {
 		case f.now == nil:
-			d.drop(f, nil)
+			d.dropFile(f, nil)
 		case hash(f.now) == r.After:
-			d.drop(f, r.Original)
+			d.dropFile(f, r.Original)
 		case r.Kind == KindTrust:
 			now, err := d.withoutTrust(path, f.now, nil, nil, r)
 			if err != nil {
-				d.stays(path, err)
+				d.noteFailedRemoval(path, err)
 				continue
 			}
-			d.drop(f, now)
+			d.dropFile(f, now)
 		default:
 			d.takeOutByName(a, f, r)
 		}
@@ -198,22 +198,22 @@ func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
 		}
 		t, err := newTarget(f.path, p, a.Install)
 		if err == nil {
-			now, err = t.remove(now, a, r.Kept)
+			now, err = t.removeEntries(now, a, r.Kept)
 		}
 		if err != nil {
-			d.stays(f.path, err)
+			d.noteFailedRemoval(f.path, err)
 			return
 		}
-		if r.Original == nil && t.hollow(now, p) {
+		if r.Original == nil && t.isHollow(now, p) {
 			now = nil
 			break
 		}
 	}
-	if mentions(string(now)) {
-		d.stays(f.path, fmt.Errorf("was changed since, and is no place of %s any more", a.Name))
+	if mentionsHookmux(string(now)) {
+		d.noteFailedRemoval(f.path, fmt.Errorf("was changed since, and is no place of %s any more", a.Name))
 		return
 	}
-	d.drop(f, now)
+	d.dropFile(f, now)
 }
 
 // plugin plans an agent's plugin file and what must lie beside it.
@@ -233,18 +233,18 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	if err != nil {
 		return err
 	}
-	f, err := d.open(path, a.Name, o.Scope, KindPlugin)
+	f, err := d.openFile(path, a.Name, o.Scope, KindPlugin)
 	if err != nil {
 		return err
 	}
 	if f.now != nil {
 		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
-			return broken(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
+			return brokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
 	} else {
-		f.record.Dirs = d.dirs(path, path)
+		f.record.Dirs = d.foldersFor(path, path)
 	}
-	if f.set(OpWrite, text) != nil {
+	if f.setContent(OpWrite, text) != nil {
 		d.setAside(f)
 	}
 	return d.seeds(a, path, o.Scope)
@@ -323,12 +323,12 @@ func (d *draft) unseed(a *agent.Agent, name string) error {
 		delete(d.next.Files, name)
 		return nil
 	}
-	f, err := d.open(name, a.Name, r.Scope, KindSeed)
+	f, err := d.openFile(name, a.Name, r.Scope, KindSeed)
 	if err != nil {
 		return err
 	}
 	if f.now == nil || hash(f.now) == r.After {
-		d.drop(f, nil)
+		d.dropFile(f, nil)
 	} else {
 		delete(d.next.Files, name)
 	}
@@ -341,7 +341,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	if d.host.exists(path) {
 		return nil
 	}
-	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.dirs(path, seedName(path, seed))}
+	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.foldersFor(path, seedName(path, seed))}
 	if scope == Project {
 		record.Project = d.host.Project
 	}
@@ -351,11 +351,11 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 		return nil
 	}
 	d.next.Files[path] = record
-	f, err := d.open(path, a.Name, scope, KindSeed)
+	f, err := d.openFile(path, a.Name, scope, KindSeed)
 	if err != nil {
 		return err
 	}
-	if st := f.set(OpWrite, []byte(seed.Text)); st != nil {
+	if st := f.setContent(OpWrite, []byte(seed.Text)); st != nil {
 		st.why = seed.Why
 	}
 	return nil
@@ -377,17 +377,17 @@ func (d *draft) setAside(f *draftFile) {
 func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 	data, err := d.host.readFile(path)
 	if err != nil {
-		return broken(path, err)
+		return brokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil
 	}
-	f, err := d.open(path, a.Name, scope, KindPlugin)
+	f, err := d.openFile(path, a.Name, scope, KindPlugin)
 	if err != nil {
 		return err
 	}
 	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Install.Plugin.Source) {
-		if d.old.Files[path] != nil && mentions(string(f.now)) {
+		if d.old.Files[path] != nil && mentionsHookmux(string(f.now)) {
 			return fmt.Errorf("is no longer as hookmux wrote it")
 		}
 		if d.old.Files[path] != nil {
@@ -397,6 +397,6 @@ func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 		return nil
 	}
 	d.setAside(f)
-	d.drop(f, nil)
+	d.dropFile(f, nil)
 	return nil
 }

@@ -57,7 +57,7 @@ type way struct {
 	once func(a *agent.Agent) string
 }
 
-func ways() map[string]way {
+func launchWays() map[string]way {
 	return map[string]way{
 		"settings-flag":   {inject: injectSettings},
 		"codex-overrides": {inject: injectOverrides, once: trustNotice},
@@ -66,16 +66,16 @@ func ways() map[string]way {
 
 // Plan works out what to run. Notes are for the person, one line each.
 func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
-	w, ok := ways()[r.Agent.Launch.Inject]
+	w, ok := launchWays()[r.Agent.Launch.Inject]
 	if !ok {
-		return nil, false, nil, cannot(r.Agent)
+		return nil, false, nil, explainNoHooks(r.Agent)
 	}
 	if r.ReadFile == nil {
 		r.ReadFile = os.ReadFile
 	}
-	s := scan(r.Agent.Launch, r.Args)
-	if s.passes(r.Agent.Launch) {
-		return command(r.Program, r.Args), false, nil, nil
+	s := scanOptions(r.Agent.Launch, r.Args)
+	if s.runsNoSession(r.Agent.Launch) {
+		return commandLine(r.Program, r.Args), false, nil, nil
 	}
 	if !utf8.ValidString(r.Hook) {
 		return nil, false, nil, fmt.Errorf("%q: the path of hookmux-hook is not valid UTF-8 and no agent could be told it; install it elsewhere", r.Hook)
@@ -89,20 +89,20 @@ func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
 			return nil, false, nil, fmt.Errorf("%s: its settings together with the hooks are %d bytes, more than a command line can carry (%d); move them into one of its settings files", r.Agent.Name, len(arg), maxArgument)
 		}
 	}
-	return command(r.Program, args), injected, notes, nil
+	return commandLine(r.Program, args), injected, notes, nil
 }
 
 // maxArgument is how long one argument may be on Linux, its NUL left out.
 const maxArgument = 128<<10 - 1
 
-func command(program string, args []string) []string {
+func commandLine(program string, args []string) []string {
 	return append(append(make([]string, 0, 1+len(args)), program), args...)
 }
 
 // OnceNotice is what a person is to be told the first time an agent gets its
 // hooks this way; empty when there is nothing to say.
 func OnceNotice(a *agent.Agent) string {
-	if w := ways()[a.Launch.Inject]; w.once != nil {
+	if w := launchWays()[a.Launch.Inject]; w.once != nil {
 		return w.once(a)
 	}
 	return ""
@@ -112,7 +112,7 @@ func OnceNotice(a *agent.Agent) string {
 func Can(all []*agent.Agent) []string {
 	var names []string
 	for _, a := range all {
-		if _, ok := ways()[a.Launch.Inject]; ok {
+		if _, ok := launchWays()[a.Launch.Inject]; ok {
 			names = append(names, a.Name)
 		}
 	}
@@ -123,14 +123,14 @@ func Can(all []*agent.Agent) []string {
 // Check says whether an agent can get hooks for one launch at all, so that a
 // caller can stop before it looks for programs.
 func Check(a *agent.Agent) error {
-	if _, ok := ways()[a.Launch.Inject]; ok {
+	if _, ok := launchWays()[a.Launch.Inject]; ok {
 		return nil
 	}
-	return cannot(a)
+	return explainNoHooks(a)
 }
 
-// cannot explains what is left for an agent that takes no hooks at launch.
-func cannot(a *agent.Agent) error {
+// explainNoHooks explains what is left for an agent that takes no hooks at launch.
+func explainNoHooks(a *agent.Agent) error {
 	if a.Install != nil {
 		return fmt.Errorf("%s: takes no hooks for one launch; run `hookmux install %s` once, then start it as usual", a.Name, a.Name)
 	}
@@ -148,11 +148,11 @@ type registration struct {
 	seconds int // the limit that is written down, and told to the hook
 }
 
-// registrations are the events that are installed by default and do not come
+// defaultRegistrations are the events that are installed by default and do not come
 // anyhow. Limits are whole seconds:
 // some agents take nothing else, and the hook must never believe in more time
 // than the agent gives.
-func (r *Request) registrations() []registration {
+func (r *Request) defaultRegistrations() []registration {
 	a := r.Agent
 	var out []registration
 	for _, e := range a.Events {

@@ -88,7 +88,7 @@ var ErrNotFound = errors.New("not found")
 
 // Find picks the agent's program.
 func Find(s Search) (Found, error) {
-	next := Active{Agent: s.Agent, PID: s.pid()}
+	next := Active{Agent: s.Agent, PID: s.ownPID()}
 	if s.Active.Agent == s.Agent && slices.Contains(s.Line, s.Active.PID) {
 		next.Depth = s.Active.Depth + 1
 		if s.cameBack() {
@@ -98,18 +98,18 @@ func Find(s Search) (Found, error) {
 	if next.Depth >= maxDepth {
 		return Found{}, fmt.Errorf("%s: started itself %d times through `hookmux run`; some shim on PATH calls back, remove it", s.Agent, next.Depth)
 	}
-	program, err := s.pick(next.Tried)
+	program, err := s.pickProgram(next.Tried)
 	if err != nil {
 		return Found{}, err
 	}
 	next.Tried = append(slices.Clone(next.Tried), program)
 	return Found{Program: program, Next: func(argv []string) string {
-		next.Sum = sum(argv[1:])
+		next.Sum = hashArgs(argv[1:])
 		return next.String()
 	}}, nil
 }
 
-func (s Search) pid() int {
+func (s Search) ownPID() int {
 	if len(s.Line) > 0 {
 		return s.Line[0]
 	}
@@ -120,12 +120,12 @@ func (s Search) pid() int {
 // agent that starts another agent. Only the first is the very same process, or
 // hands on the very arguments it got, or arguments with our hooks in them.
 func (s Search) cameBack() bool {
-	return s.Active.PID == s.pid() || s.Active.Sum == sum(s.Args) ||
+	return s.Active.PID == s.ownPID() || s.Active.Sum == hashArgs(s.Args) ||
 		s.Hook != "" && slices.ContainsFunc(s.Args, func(arg string) bool { return strings.Contains(arg, s.Hook) })
 }
 
-// sum stands for a list of arguments.
-func sum(args []string) string {
+// hashArgs stands for a list of arguments.
+func hashArgs(args []string) string {
 	h := sha256.New()
 	for _, arg := range args {
 		_, _ = io.WriteString(h, strconv.Itoa(len(arg))+":"+arg) // a hash never fails
@@ -133,12 +133,12 @@ func sum(args []string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// pick takes the first program on PATH that is not hookmux, was not tried and
+// pickProgram takes the first program on PATH that is not hookmux, was not tried and
 // does not look like a shim of ours; a mere look-alike is still better than
 // nothing.
-func (s Search) pick(tried []string) (string, error) {
+func (s Search) pickProgram(tried []string) (string, error) {
 	if strings.ContainsRune(s.Program, filepath.Separator) {
-		return s.exactly()
+		return s.exactProgram()
 	}
 	var lookalike string
 	for _, dir := range filepath.SplitList(s.Path) {
@@ -166,7 +166,7 @@ func (s Search) pick(tried []string) (string, error) {
 	return "", fmt.Errorf("%s: %w: no program %s on PATH; install it, or give its path in place of the name", s.Agent, ErrNotFound, s.Program)
 }
 
-func (s Search) exactly() (string, error) {
+func (s Search) exactProgram() (string, error) {
 	file, err := filepath.Abs(s.Program)
 	if err != nil {
 		return "", err

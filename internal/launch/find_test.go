@@ -51,10 +51,10 @@ func TestFindTakesTheFirstThatIsNoShimOfOurs(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	got := ParseActive(found.Next([]string{"x", "a", "b"}))
-	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != sum([]string{"a", "b"}) || !slices.Equal(got.Tried, []string{programs[2]}) {
+	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != hashArgs([]string{"a", "b"}) || !slices.Equal(got.Tried, []string{programs[2]}) {
 		t.Errorf("next = %+v", got)
 	}
-	if sum([]string{"ab"}) == sum([]string{"a", "b"}) || sum(nil) == sum([]string{""}) {
+	if hashArgs([]string{"ab"}) == hashArgs([]string{"a", "b"}) || hashArgs(nil) == hashArgs([]string{""}) {
 		t.Error("different arguments have one sum")
 	}
 }

@@ -31,10 +31,10 @@ type scanned struct {
 	hasWord bool
 }
 
-// scan takes a command line apart the way the common option parsers do: flags
+// scanOptions takes a command line apart the way the common option parsers do: flags
 // may stand anywhere up to "--", values are attached with "=" or follow, short
 // flags may be joined.
-func scan(l agent.Launch, args []string) *scanned {
+func scanOptions(l agent.Launch, args []string) *scanned {
 	takes := agent.Arities(l.ValueFlags)
 	s := &scanned{args: args}
 	for i := 0; i < len(args); i++ {
@@ -56,17 +56,17 @@ func scan(l agent.Launch, args []string) *scanned {
 				s.options = append(s.options, o)
 				continue
 			}
-			i = s.take(o, takes[name], i)
+			i = s.takeValues(o, takes[name], i)
 			continue
 		}
-		i = s.short(takes, i)
+		i = s.readShortFlags(takes, i)
 	}
 	return s
 }
 
-// short reads an argument of joined short flags: all without a value, but the
+// readShortFlags reads an argument of joined short flags: all without a value, but the
 // last, whose value is the rest or follows.
-func (s *scanned) short(takes map[string]agent.Arity, i int) int {
+func (s *scanned) readShortFlags(takes map[string]agent.Arity, i int) int {
 	arg := s.args[i]
 	for at := 1; at < len(arg); at++ {
 		o := option{name: "-" + arg[at:at+1], at: i, valueAt: i}
@@ -84,13 +84,13 @@ func (s *scanned) short(takes map[string]agent.Arity, i int) int {
 			s.options = append(s.options, o)
 			return i
 		}
-		return s.take(o, n, i)
+		return s.takeValues(o, n, i)
 	}
 	return i
 }
 
-// take gives a flag the arguments behind it and returns the last index used.
-func (s *scanned) take(o option, n agent.Arity, i int) int {
+// takeValues gives a flag the arguments behind it and returns the last index used.
+func (s *scanned) takeValues(o option, n agent.Arity, i int) int {
 	next := i + 1
 	there := next < len(s.args)
 	switch {
@@ -108,9 +108,9 @@ func (s *scanned) take(o option, n agent.Arity, i int) int {
 
 func isFlag(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// passes tells a command line that runs no session. Flags that make every word
+// runsNoSession tells a command line that runs no session. Flags that make every word
 // a prompt stand among the catalogue's sessions.
-func (s *scanned) passes(l agent.Launch) bool {
+func (s *scanned) runsNoSession(l agent.Launch) bool {
 	session := false
 	for _, o := range s.options {
 		if slices.Contains(l.PassFlags, o.name) {
@@ -121,7 +121,7 @@ func (s *scanned) passes(l agent.Launch) bool {
 	return !session && s.hasWord && slices.Contains(l.Passthrough, s.word)
 }
 
-// has reports whether a flag stands there.
-func (s *scanned) has(name string) bool {
+// hasFlag reports whether a flag stands there.
+func (s *scanned) hasFlag(name string) bool {
 	return slices.ContainsFunc(s.options, func(o option) bool { return o.name == name })
 }

@@ -62,14 +62,14 @@ func (o *Overlay) Prepare() (told []string, err error) {
 	if err != nil {
 		return told, fmt.Errorf("%s: %w", filepath.Join(o.User, o.File), err)
 	}
-	if err := o.links(); err != nil {
+	if err := o.linkEntries(); err != nil {
 		return told, err
 	}
-	return told, o.place(filepath.Join(o.Dir, o.File), hooks)
+	return told, o.placeFile(filepath.Join(o.Dir, o.File), hooks)
 }
 
-// place writes a file whole, and not at all when it holds that already.
-func (o *Overlay) place(path string, data []byte) error {
+// placeFile writes a file whole, and not at all when it holds that already.
+func (o *Overlay) placeFile(path string, data []byte) error {
 	if is, err := os.ReadFile(path); err == nil && bytes.Equal(is, data) {
 		return nil
 	}
@@ -88,9 +88,9 @@ func (o *Overlay) place(path string, data []byte) error {
 	return nil
 }
 
-// links gives the folder an entry for each of the person's, and takes away
+// linkEntries gives the folder an entry for each of the person's, and takes away
 // those that lead nowhere any more.
-func (o *Overlay) links() error {
+func (o *Overlay) linkEntries() error {
 	entries, err := os.ReadDir(o.User)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (o *Overlay) carryAll() (told []string, err error) {
 		if e.Name() == o.File || e.Name() == aside || strings.HasPrefix(e.Name(), ".hookmux-") {
 			continue
 		}
-		more, err := o.carry(e.Name(), e)
+		more, err := o.carryHome(e.Name(), e)
 		told = append(told, more...)
 		if err != nil {
 			errs = append(errs, err)
@@ -156,21 +156,21 @@ func (o *Overlay) carryAll() (told []string, err error) {
 	return told, errors.Join(errs...)
 }
 
-// carry brings one entry home; rel is its path in both folders.
-func (o *Overlay) carry(rel string, e fs.DirEntry) (told []string, err error) {
+// carryHome brings one entry home; rel is its path in both folders.
+func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error) {
 	from, to := filepath.Join(o.Dir, rel), filepath.Join(o.User, rel)
 	switch {
 	case e.Type()&fs.ModeSymlink != 0 || !e.IsDir() && !e.Type().IsRegular():
 		return nil, nil // theirs, or a socket of a session that runs
 	case e.IsDir():
 		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
-			return nil, o.move(from, to)
+			return nil, o.moveEntry(from, to)
 		}
 		return o.carryDir(rel, from, to)
 	}
 	is, err := os.Lstat(to)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, o.move(from, to)
+		return nil, o.moveEntry(from, to)
 	}
 	if err != nil {
 		return nil, err
@@ -192,16 +192,16 @@ func (o *Overlay) carry(rel string, e fs.DirEntry) (told []string, err error) {
 	case err != nil:
 		return nil, err
 	case same:
-		return nil, o.relink(from, rel)
+		return nil, o.relinkEntry(from, rel)
 	case is.ModTime().After(ours.ModTime()):
 		// Somebody wrote theirs later than the agent wrote its own.
 		kept, err := o.setAside(rel, from)
 		if err != nil {
 			return nil, err
 		}
-		return []string{fmt.Sprintf("%s: was changed by somebody else later than in this session, and stays; the session's is %s", to, kept)}, o.relink("", rel)
+		return []string{fmt.Sprintf("%s: was changed by somebody else later than in this session, and stays; the session's is %s", to, kept)}, o.relinkEntry("", rel)
 	}
-	return nil, o.move(from, to)
+	return nil, o.moveEntry(from, to)
 }
 
 // carryDir brings the entries of a folder that both have.
@@ -215,7 +215,7 @@ func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		more, err := o.carry(filepath.Join(rel, e.Name()), e)
+		more, err := o.carryHome(filepath.Join(rel, e.Name()), e)
 		told = append(told, more...)
 		if err != nil {
 			return told, err
@@ -242,9 +242,9 @@ func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 	return told, os.Symlink(to, from)
 }
 
-// move puts an entry where the person keeps theirs, in one step, and a link in
+// moveEntry puts an entry where the person keeps theirs, in one step, and a link in
 // its place.
-func (o *Overlay) move(from, to string) error {
+func (o *Overlay) moveEntry(from, to string) error {
 	rel, err := filepath.Rel(o.Dir, from)
 	if err != nil {
 		return err
@@ -257,11 +257,11 @@ func (o *Overlay) move(from, to string) error {
 			return err
 		}
 	}
-	return o.relink("", rel)
+	return o.relinkEntry("", rel)
 }
 
-// relink puts a link where a file of ours was.
-func (o *Overlay) relink(drop, rel string) error {
+// relinkEntry puts a link where a file of ours was.
+func (o *Overlay) relinkEntry(drop, rel string) error {
 	if drop != "" {
 		if err := os.Remove(drop); err != nil {
 			return err

@@ -62,7 +62,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	}
 	state = cloneTable(state)
 	trusted := false
-	for _, reg := range r.registrations() {
+	for _, reg := range r.defaultRegistrations() {
 		groups, ok := layer[reg.event].([]any)
 		if layer[reg.event] != nil && !ok {
 			return nil, fmt.Errorf("-c hooks.%s: is not a list; correct it, or leave the flag out", reg.event)
@@ -127,7 +127,7 @@ func personsHooks(s *scanned) (hooks map[string]any, behind int, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("-c %s: is not TOML (%s); correct it, or leave the flag out", oneLine(key), oneLine(err.Error()))
 		}
-		set(layer, strings.Split(key, "."), value)
+		setDottedKey(layer, strings.Split(key, "."), value)
 		behind = max(o.at, o.valueAt) + 1
 	}
 	if layer["hooks"] == nil {
@@ -148,9 +148,9 @@ func overrideValue(text string) (any, error) {
 	return doc["value"], nil
 }
 
-// set walks down a dotted key as Codex does: no quoting, and what stands in
+// setDottedKey walks down a dotted key as Codex does: no quoting, and what stands in
 // the way is replaced.
-func set(table map[string]any, keys []string, value any) {
+func setDottedKey(table map[string]any, keys []string, value any) {
 	for _, key := range keys[:len(keys)-1] {
 		inner, ok := table[key].(map[string]any)
 		if !ok {

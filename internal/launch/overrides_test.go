@@ -17,7 +17,7 @@ import (
 func layerOf(t testing.TB, args []string) map[string]any {
 	t.Helper()
 	layer := map[string]any{}
-	for _, o := range scan(catalogued(t, "codex").Launch, args).options {
+	for _, o := range scanOptions(catalogued(t, "codex").Launch, args).options {
 		if o.name != "-c" && o.name != "--config" {
 			continue
 		}
@@ -26,7 +26,7 @@ func layerOf(t testing.TB, args []string) map[string]any {
 		if err != nil {
 			value = text // as Codex has it
 		}
-		set(layer, strings.Split(strings.TrimSpace(key), "."), value)
+		setDottedKey(layer, strings.Split(strings.TrimSpace(key), "."), value)
 	}
 	hooks, _ := layer["hooks"].(map[string]any)
 	return hooks
@@ -38,7 +38,7 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 	t.Helper()
 	hooks := layerOf(t, args)
 	state, _ := hooks["state"].(map[string]any)
-	for _, reg := range (&Request{Agent: catalogued(t, "codex")}).registrations() {
+	for _, reg := range (&Request{Agent: catalogued(t, "codex")}).defaultRegistrations() {
 		command := shellWords([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
 		groups, _ := hooks[reg.event].([]any)
 		var at []int

@@ -22,7 +22,7 @@ func hooklessFlags() []string { return []string{"--bare", "--safe-mode"} }
 
 func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	for _, flag := range hooklessFlags() {
-		if s.has(flag) {
+		if s.hasFlag(flag) {
 			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with %s, so none are given to it and nothing of this session is seen", r.Agent.Title, flag)}, nil
 		}
 	}
@@ -59,13 +59,13 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 		// Which of several counts has changed between versions; with one
 		// there is no question.
 		notes = append(notes, fmt.Sprintf("%s counts only the last of several %s, so the others are left out", r.Agent.Title, settingsFlag))
-		args = without(args, earlier)
+		args = withoutOptions(args, earlier)
 	}
 	return args, true, notes, nil
 }
 
-// without takes flags and their values out.
-func without(args []string, options []option) []string {
+// withoutOptions takes flags and their values out.
+func withoutOptions(args []string, options []option) []string {
 	out := make([]string, 0, len(args))
 	for i, arg := range args {
 		gone := slices.ContainsFunc(options, func(o option) bool { return i == o.at || i == o.valueAt })
@@ -120,14 +120,14 @@ func foldHooks(text []byte, r *Request) (folded, note string, err error) {
 	if !ok {
 		return "", "", fmt.Errorf("is not a JSON object; correct it, or leave the flag out")
 	}
-	if m := member(root, "disableAllHooks"); m != nil && string(m.Value.Pack()) == "true" {
+	if m := lastMember(root, "disableAllHooks"); m != nil && string(m.Value.Pack()) == "true" {
 		note = "has disableAllHooks, so hooks will not run and nothing of this session is seen"
 	}
 	hooks, err := objectAt(root, "hooks")
 	if err != nil {
 		return "", "", err
 	}
-	for _, reg := range r.registrations() {
+	for _, reg := range r.defaultRegistrations() {
 		if err := addGroup(hooks, reg, r); err != nil {
 			return "", "", err
 		}
@@ -153,7 +153,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 	if r.Agent.Launch.Line {
 		command, args = ShellWords(append([]string{command}, args...)), nil
 	}
-	m := member(hooks, reg.event)
+	m := lastMember(hooks, reg.event)
 	if m == nil {
 		hooks.Members = append(hooks.Members, newMember(reg.event, &hujson.Array{}))
 		m = &hooks.Members[len(hooks.Members)-1]
@@ -163,7 +163,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 		return fmt.Errorf("hooks.%s is not a list; correct it, or leave the flag out", reg.event)
 	}
 	for _, group := range groups.Elements {
-		if holds(group, command, args) {
+		if hasHandler(group, command, args) {
 			return nil
 		}
 	}
@@ -183,8 +183,8 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 	return nil
 }
 
-// holds reports whether a group has this very handler already.
-func holds(group hujson.Value, command string, args []string) bool {
+// hasHandler reports whether a group has this very handler already.
+func hasHandler(group hujson.Value, command string, args []string) bool {
 	var g settingsGroup
 	if json.Unmarshal(group.Pack(), &g) != nil {
 		return false // somebody else's in any case
@@ -197,8 +197,8 @@ func holds(group hujson.Value, command string, args []string) bool {
 	return false
 }
 
-// member finds a key; of several the last one counts, as in JSON.parse.
-func member(o *hujson.Object, key string) *hujson.ObjectMember {
+// lastMember finds a key; of several the last one counts, as in JSON.parse.
+func lastMember(o *hujson.Object, key string) *hujson.ObjectMember {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if name, ok := o.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
 			return &o.Members[i]
@@ -208,7 +208,7 @@ func member(o *hujson.Object, key string) *hujson.ObjectMember {
 }
 
 func objectAt(o *hujson.Object, key string) (*hujson.Object, error) {
-	m := member(o, key)
+	m := lastMember(o, key)
 	if m == nil {
 		inner := &hujson.Object{}
 		o.Members = append(o.Members, newMember(key, inner))

@@ -16,7 +16,7 @@ import (
 // and planned again later. Found says that there was something: the agent was
 // started by `hookmux run`. What cannot be read is left as it is.
 func Strip(a *agent.Agent, args []string) (rest []string, found bool) {
-	s := scan(a.Launch, args)
+	s := scanOptions(a.Launch, args)
 	rest = slices.Clone(args)
 	var empty []option
 	for _, o := range s.options {
@@ -41,7 +41,7 @@ func Strip(a *agent.Agent, args []string) (rest []string, found bool) {
 		}
 		rest[o.valueAt] = rest[o.valueAt][:o.offset] + left
 	}
-	return without(rest, empty), found
+	return withoutOptions(rest, empty), found
 }
 
 const hookProgram = "hookmux-hook"
@@ -69,7 +69,7 @@ func stripSettings(text string) (left string, ours bool) {
 	if !ok {
 		return text, false
 	}
-	m := member(root, "hooks")
+	m := lastMember(root, "hooks")
 	if m == nil {
 		return text, false
 	}

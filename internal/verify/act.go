@@ -47,8 +47,8 @@ type Part struct {
 	Checks []Check
 }
 
-// parts are what comes with hookmux, in the order of the report.
-func parts() []Part {
+// builtinParts are what comes with hookmux, in the order of the report.
+func builtinParts() []Part {
 	return []Part{
 		corePart(),
 		feedPart(),
@@ -80,7 +80,7 @@ func RegisterAct(a Act) {
 
 // allActs lists the acts in the order they were registered.
 func allActs() []Act {
-	builtins()
+	registerBuiltins()
 	registry.Lock()
 	defer registry.Unlock()
 	return slices.Clone(registry.acts)
@@ -104,8 +104,8 @@ func Acts() []string {
 	return names
 }
 
-// cannot says why an act is not played with an agent.
-func (a Act) cannot(of *agent.Agent, d Driver) string {
+// whyNotPlayed says why an act is not played with an agent.
+func (a Act) whyNotPlayed(of *agent.Agent, d Driver) string {
 	if a.Cannot == nil || of == nil {
 		return ""
 	}
@@ -118,10 +118,10 @@ func (a Act) atTerminal(of *agent.Agent, d Driver) bool {
 
 var builtinsOnce sync.Once
 
-// builtins registers what comes with hookmux, once, at first use.
-func builtins() {
+// registerBuiltins registers what comes with hookmux, once, at first use.
+func registerBuiltins() {
 	builtinsOnce.Do(func() {
-		for _, p := range parts() {
+		for _, p := range builtinParts() {
 			for _, a := range p.Acts {
 				RegisterAct(a)
 			}
@@ -132,11 +132,11 @@ func builtins() {
 	})
 }
 
-// play runs one act of one agent.
-func play(ctx context.Context, s *setting, a Act, keep bool) *Evidence {
+// playAct runs one act of one agent.
+func playAct(ctx context.Context, s *setting, a Act, keep bool) *Evidence {
 	began := time.Now()
 	known, _ := agent.Builtin().Agent(s.driver.Name)
-	if why := a.cannot(known, s.driver); why != "" {
+	if why := a.whyNotPlayed(known, s.driver); why != "" {
 		return &Evidence{Act: a.Name, Missing: why}
 	}
 	st, err := newStage(s, a.Name)
@@ -154,16 +154,16 @@ func play(ctx context.Context, s *setting, a Act, keep bool) *Evidence {
 	if u, ok := err.(unplayable); ok {
 		cannot, err = u, nil
 	}
-	e := st.finish(err, began)
+	e := st.collectEvidence(err, began)
 	e.Missing = string(cannot)
 	e.Late = e.Took > s.patience*6/10
 	if keep {
-		if kerr := e.write(st); kerr != nil && e.Err == nil {
+		if kerr := e.writeFiles(st); kerr != nil && e.Err == nil {
 			e.Err = fmt.Errorf("the evidence cannot be kept: %w", kerr)
 		}
 	}
 	return e
 }
 
-// prompt is what a person asks; the mark has the model play its script.
-func prompt(words string) string { return words + " " + model.Mark("") }
+// markedPrompt is what a person asks; the mark has the model play its script.
+func markedPrompt(words string) string { return words + " " + model.Mark("") }

@@ -30,11 +30,11 @@ const (
 // wordEnd closes every such word: some names of events begin with another's.
 const wordEnd = "."
 
-// worded is a word with the name it is about.
-func worded(word, name string) string { return word + name + wordEnd }
+// wordFor is a word with the name it is about.
+func wordFor(word, name string) string { return word + name + wordEnd }
 
 // goOn is what an agent is told when it is kept going for the nth time.
-func goOn(name string, n int) string { return worded(wordKeep, fmt.Sprintf("%s-%d", name, n)) }
+func goOn(name string, n int) string { return wordFor(wordKeep, fmt.Sprintf("%s-%d", name, n)) }
 
 // lastWords end a scripted turn.
 const lastWords = "The scripted turn is over."
@@ -60,7 +60,7 @@ func builtinActs() []Act {
 		{Name: "broken", What: "a turn with broken hooks", Play: playBroken, Cannot: neverBroken},
 		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
 		{Name: "error", What: "a model that fails", Brings: failedTurn, Play: playError},
-		{Name: "dialog", What: "a person at the terminal", Brings: compacted, Play: playDialog,
+		{Name: "dialog", What: "a person at the terminal", Brings: compactsContext, Play: playDialog,
 			Cannot: noDialog, AtTerminal: func(*agent.Agent, Driver) bool { return true }},
 		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
 	}
@@ -72,7 +72,7 @@ func refusedCall(s Subject) bool {
 	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
 }
 
-func compacted(s Subject) bool {
+func compactsContext(s Subject) bool {
 	return s.Driver.Compact != "" && (s.Event.Kind == event.CompactBefore || s.Event.Kind == event.CompactAfter)
 }
 
@@ -88,13 +88,15 @@ func notAPlugin(a *agent.Agent, _ Driver) string {
 	return ""
 }
 
-func (st *Stage) call(tag string) model.ToolCall { return st.Table.Shell.Call(command(tag)) }
-
-func (st *Stage) failing(tag string) model.ToolCall {
-	return st.Table.Shell.Call(command(tag) + "; exit 3")
+func (st *Stage) taggedCall(tag string) model.ToolCall {
+	return st.Table.Shell.Call(taggedCommand(tag))
 }
 
-func steps(calls ...model.ToolCall) []model.Step {
+func (st *Stage) failingCall(tag string) model.ToolCall {
+	return st.Table.Shell.Call(taggedCommand(tag) + "; exit 3")
+}
+
+func callSteps(calls ...model.ToolCall) []model.Step {
 	var out []model.Step
 	for _, c := range calls {
 		out = append(out, model.Step{Calls: []model.ToolCall{c}})
@@ -102,10 +104,10 @@ func steps(calls ...model.ToolCall) []model.Step {
 	return out
 }
 
-// script sets what the model does; the subagent's own script is always there.
-func (st *Stage) script(ss []model.Step) {
+// setScript sets what the model does; the subagent's own script is always there.
+func (st *Stage) setScript(ss []model.Step) {
 	sc := model.Scenario{Steps: ss, Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{
-		"sub": {{Calls: []model.ToolCall{st.call("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."}},
+		"sub": {{Calls: []model.ToolCall{st.taggedCall("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."}},
 	}}
 	for name, pattern := range st.Driver.Vars {
 		sc.Vars[name] = regexp.MustCompile(pattern)
@@ -113,32 +115,34 @@ func (st *Stage) script(ss []model.Step) {
 	st.Model.Play(st.Run, sc)
 }
 
-// subagent are the steps that send a helper off, none where the agent has none.
-func (st *Stage) subagent() []model.Step {
+// subagentSteps are the steps that send a helper off, none where the agent has none.
+func (st *Stage) subagentSteps() []model.Step {
 	if st.Driver.Subagent == nil {
 		return nil
 	}
 	return st.Driver.Subagent("Help with it " + model.Mark("sub"))
 }
 
-// ready brings up hub and hooks.
-func (st *Stage) ready(decide Decide) error {
+// startHub brings up hub and hooks.
+func (st *Stage) startHub(decide Decide) error {
 	if err := st.startHub(decide); err != nil {
 		return err
 	}
 	return st.installHooks()
 }
 
-func (st *Stage) free(words string) []string { return agents.Headless(st.Driver.Name, prompt(words)) }
+func (st *Stage) freeCommand(words string) []string {
+	return agents.Headless(st.Driver.Name, markedPrompt(words))
+}
 
 func playObserve(ctx context.Context, st *Stage) error {
-	if err := st.ready(nil); err != nil {
+	if err := st.startHub(nil); err != nil {
 		return err
 	}
 	if err := st.stageScene(st.plainScene()); err != nil {
 		return err
 	}
-	return st.headless(ctx, st.start(), st.free("Run it"))
+	return st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
 }
 
 // playControl is what the plain turn is compared with. Of a person's own
@@ -150,23 +154,23 @@ func playControl(ctx context.Context, st *Stage) error {
 	if err := st.stageScene(st.plainScene()); err != nil {
 		return err
 	}
-	return st.headless(ctx, st.plain(), st.free("Run it"))
+	return st.runHeadless(ctx, st.plain(), st.freeCommand("Run it"))
 }
 
 func playDecide(ctx context.Context, st *Stage) error {
-	big := st.Table.Shell.Call(command("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
-	ss := steps(st.call("deny"), st.call("input"), st.call("context"), st.call("output"), st.call("after-deny"), st.call("after-context"),
-		st.failing("fail-deny"), st.failing("fail-context"), big)
+	big := st.Table.Shell.Call(taggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
+	ss := callSteps(st.taggedCall("deny"), st.taggedCall("input"), st.taggedCall("context"), st.taggedCall("output"), st.taggedCall("after-deny"), st.taggedCall("after-context"),
+		st.failingCall("fail-deny"), st.failingCall("fail-context"), big)
 	if st.Driver.AskRefuses {
-		ss = append(ss, steps(st.call("granted"), st.call("ask"))...)
+		ss = append(ss, callSteps(st.taggedCall("granted"), st.taggedCall("ask"))...)
 	}
-	ss = append(ss, model.Step{Calls: []model.ToolCall{st.call("par-a"), st.call("par-b"), st.call("par-c")}})
-	ss = append(ss, st.subagent()...)
+	ss = append(ss, model.Step{Calls: []model.ToolCall{st.taggedCall("par-a"), st.taggedCall("par-b"), st.taggedCall("par-c")}})
+	ss = append(ss, st.subagentSteps()...)
 	ss = append(ss, model.Step{Say: lastWords})
 	for i := range 8 { // as often as it is kept going, and more
 		ss = append(ss, model.Step{Say: fmt.Sprintf("Went on %d.", i+1)})
 	}
-	st.script(ss)
+	st.setScript(ss)
 	decide := decideAll
 	if st.changeApproves() {
 		decide = func(ev *event.Event, n int) event.Decision {
@@ -177,10 +181,10 @@ func playDecide(ctx context.Context, st *Stage) error {
 			return d
 		}
 	}
-	if err := st.ready(decide); err != nil {
+	if err := st.startHub(decide); err != nil {
 		return err
 	}
-	return st.headless(ctx, st.start(), st.free("Run it"))
+	return st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
 }
 
 // changeApproves: this agent takes a changed input only as an approval.
@@ -205,26 +209,26 @@ func decideAll(ev *event.Event, n int) event.Decision {
 	case event.ToolBefore:
 		switch tag {
 		case "deny", "big", "par-b":
-			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
+			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, tag)}
 		case "input":
-			return event.Decision{Input: changedInput(ev, command("input-changed"))}
+			return event.Decision{Input: changedInput(ev, taggedCommand("input-changed"))}
 		case "ask":
-			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
+			return event.Decision{Verdict: event.Ask, Reason: wordFor(wordReason, tag)}
 		case "context":
-			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
+			return event.Decision{Context: wordFor(wordContext, name), Notice: wordFor(wordNotice, name)}
 		}
 	case event.ToolAfter:
 		switch tag {
 		case "output":
-			return event.Decision{Output: changedOutput(ev, worded(wordOutput, name))}
+			return event.Decision{Output: changedOutput(ev, wordFor(wordOutput, name))}
 		case "after-deny", "fail-deny":
-			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
+			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, tag)}
 		case "after-context", "fail-context":
-			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
+			return event.Decision{Context: wordFor(wordContext, name), Notice: wordFor(wordNotice, name)}
 		}
 	case event.SessionStart, event.TurnStart, event.SubagentStart:
 		if ev.Subagent == nil || ev.Kind == event.SubagentStart {
-			return event.Decision{Context: worded(wordContext, name), Notice: worded(wordNotice, name)}
+			return event.Decision{Context: wordFor(wordContext, name), Notice: wordFor(wordNotice, name)}
 		}
 	case event.TurnEnd:
 		// For ever: the hub must end it.
@@ -238,17 +242,17 @@ func decideAll(ev *event.Event, n int) event.Decision {
 }
 
 func playPrompt(ctx context.Context, st *Stage) error {
-	st.script([]model.Step{{Say: lastWords}})
-	err := st.ready(func(ev *event.Event, _ int) event.Decision {
+	st.setScript([]model.Step{{Say: lastWords}})
+	err := st.startHub(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.TurnStart {
-			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "prompt")}
+			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, "prompt")}
 		}
 		return event.Decision{}
 	})
 	if err != nil {
 		return err
 	}
-	return st.headless(ctx, st.start(), st.free("Do not do it"))
+	return st.runHeadless(ctx, st.start(), st.freeCommand("Do not do it"))
 }
 
 // permissionTags are the commands of the act, by what is claimed about leave.
@@ -284,12 +288,12 @@ func noPermission(a *agent.Agent, d Driver) string {
 	case len(permissionTags(a, d)) == 0:
 		return "the catalogue claims nothing about leave"
 	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
-		return "no start is known in which this agent asks for leave" + because(d.NoStrict)
+		return "no start is known in which this agent asks for leave" + reasonSuffix(d.NoStrict)
 	}
 	return ""
 }
 
-func because(why string) string {
+func reasonSuffix(why string) string {
 	if why == "" {
 		return ""
 	}
@@ -303,20 +307,20 @@ func playPermission(ctx context.Context, st *Stage) error {
 		if interactive && tag == "control" {
 			continue // it would wait for a person, and comes last
 		}
-		calls = append(calls, st.escalated(tag))
+		calls = append(calls, st.escalatedCall(tag))
 	}
 	if interactive {
-		calls = append(calls, st.escalated("control"))
+		calls = append(calls, st.escalatedCall("control"))
 	}
-	st.script(append(steps(calls...), model.Step{Say: lastWords}))
-	if err := st.ready(decidePermission); err != nil {
+	st.setScript(append(callSteps(calls...), model.Step{Say: lastWords}))
+	if err := st.startHub(decidePermission); err != nil {
 		return err
 	}
 	if !interactive {
-		return st.headless(ctx, st.start(), st.Driver.Strict(prompt("Run it")))
+		return st.runHeadless(ctx, st.start(), st.Driver.Strict(markedPrompt("Run it")))
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
-	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
+	return st.atTerminal(ctx, st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, t *terminal) error {
 		// The control is the last call: its dialog must be there. When the turn
 		// ends first nobody was asked, and when an earlier call waits for a
 		// person the hook's answer did not count: nothing more will come.
@@ -325,17 +329,17 @@ func playPermission(ctx context.Context, st *Stage) error {
 		over := func(ev *event.Event) bool {
 			return ev.Kind == event.PermissionRequest && tagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
 		}
-		for !st.watcher.passed(over) && !st.watcher.stuckAt(event.PermissionRequest, questionPatience) && pause(c, pollEvery) {
+		for !st.watcher.hasPassed(over) && !st.watcher.stuckAt(event.PermissionRequest, questionPatience) && pauseFor(c, pollEvery) {
 		}
-		t.settle(ctx)
+		t.awaitStillness(ctx)
 		st.evidence.Files = projectFiles(st.Project)
 		return nil
 	})
 }
 
-// escalated is a tagged call that needs leave in a strict start.
-func (st *Stage) escalated(tag string) model.ToolCall {
-	c := st.call(tag)
+// escalatedCall is a tagged call that needs leave in a strict start.
+func (st *Stage) escalatedCall(tag string) model.ToolCall {
+	c := st.taggedCall(tag)
 	if st.Driver.Escalate != nil {
 		c = st.Driver.Escalate(c)
 	}
@@ -348,24 +352,24 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 	case ev.Kind == event.ToolBefore && tag == "allow":
 		return event.Decision{Verdict: event.Allow, Reason: "scripted"}
 	case ev.Kind == event.ToolBefore && tag == "ask":
-		return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, tag)}
+		return event.Decision{Verdict: event.Ask, Reason: wordFor(wordReason, tag)}
 	case ev.Kind == event.PermissionRequest && tag == "leave":
 		return event.Decision{Verdict: event.Allow}
 	case ev.Kind == event.PermissionRequest && tag == "refuse":
-		return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, tag)}
+		return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, tag)}
 	case ev.Kind == event.PermissionRequest && tag == "leave-input":
-		return event.Decision{Verdict: event.Modify, Allowed: true, Input: changedInput(ev, command("leave-changed"))}
+		return event.Decision{Verdict: event.Modify, Allowed: true, Input: changedInput(ev, taggedCommand("leave-changed"))}
 	}
 	return event.Decision{}
 }
 
-// claim is what the catalogue says an agent carries at the first event of a
+// claimFor is what the catalogue says an agent carries at the first event of a
 // kind that verify installs.
-func (st *Stage) claim(kind event.Kind) event.Carries { return claimOf(st.Agent, kind) }
+func (st *Stage) claimFor(kind event.Kind) event.Carries { return claimOf(st.Agent, kind) }
 
 func claimOf(a *agent.Agent, kind event.Kind) event.Carries {
 	for _, e := range a.Events {
-		if e.Kind == kind && installs(e) {
+		if e.Kind == kind && registersFor(e) {
 			return e.CarriesAt("")
 		}
 	}
@@ -374,30 +378,30 @@ func claimOf(a *agent.Agent, kind event.Kind) event.Carries {
 
 // playAbsent: the hook client is there, the hub's program is not.
 func playAbsent(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.call("absent")), model.Step{Say: lastWords}))
-	in, args, err := st.hubless(ctx, st.free("Run it"))
+	st.setScript(append(callSteps(st.taggedCall("absent")), model.Step{Say: lastWords}))
+	in, args, err := st.prepareHubless(ctx, st.freeCommand("Run it"))
 	if err != nil {
 		return err
 	}
-	return st.headless(ctx, in, args)
+	return st.runHeadless(ctx, in, args)
 }
 
-// hubless installs hooks and sees to it that no hub is there and none comes up.
-func (st *Stage) hubless(ctx context.Context, args []string) (agents.Installed, []string, error) {
+// prepareHubless installs hooks and sees to it that no hub is there and none comes up.
+func (st *Stage) prepareHubless(ctx context.Context, args []string) (agents.Installed, []string, error) {
 	if err := st.ownBin(); err != nil {
 		return st.In, nil, err
 	}
 	if err := st.installHooks(); err != nil {
 		return st.In, nil, err
 	}
-	in, args, err := st.planned(ctx, args)
+	in, args, err := st.plannedCommand(ctx, args)
 	if err != nil {
 		return in, nil, err
 	}
 	if err := os.Remove(filepath.Join(st.Bin, "hookmux")); err != nil {
 		return in, nil, err
 	}
-	st.Env = append(st.Env, "PATH="+withoutHookmux(st.getenv("PATH")))
+	st.Env = append(st.Env, "PATH="+withoutHookmux(st.lookupEnv("PATH")))
 	// Hooks that a person installed have a hub's program beside them.
 	return in, args, hubstart.Pause(st.Dirs)
 }
@@ -415,11 +419,11 @@ func withoutHookmux(path string) string {
 }
 
 func playError(ctx context.Context, st *Stage) error {
-	st.script([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
-	if err := st.ready(nil); err != nil {
+	st.setScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
+	if err := st.startHub(nil); err != nil {
 		return err
 	}
-	return st.headless(ctx, st.start(), st.free("Run it"))
+	return st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
 }
 
 // playTurn is the smallest proof that an agent can be driven: a scripted
@@ -431,15 +435,15 @@ func playTurn(ctx context.Context, st *Stage) error {
 	var folder string
 	if r := st.Driver.Record; r != nil {
 		var err error
-		if folder, err = r.prepare(st.Base, st.Home); err != nil {
+		if folder, err = r.prepareFolder(st.Base, st.Home); err != nil {
 			return err
 		}
 	}
 	in := st.In
 	in.Env = nil
-	err := st.headless(ctx, in, st.free("Run it"))
+	err := st.runHeadless(ctx, in, st.freeCommand("Run it"))
 	if r := st.Driver.Record; r != nil && err == nil {
-		st.evidence.Payloads, err = r.read(folder)
+		st.evidence.Payloads, err = r.readPayloads(folder)
 	}
 	return err
 }

@@ -15,13 +15,13 @@ import (
 
 // playTerm ends the agent in the middle of a command.
 func playTerm(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.Table.Shell.Call("touch ran-term; sleep 5")), model.Step{Say: lastWords}))
-	if err := st.ready(nil); err != nil {
+	st.setScript(append(callSteps(st.Table.Shell.Call("touch ran-term; sleep 5")), model.Step{Say: lastWords}))
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
 	defer cancel()
-	cmd := agents.Command(ctx, st.start(), st.Env, st.Project, st.free("Run it")...)
+	cmd := agents.Command(ctx, st.start(), st.Env, st.Project, st.freeCommand("Run it")...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {

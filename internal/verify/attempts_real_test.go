@@ -28,7 +28,7 @@ func TestRealAttempts(t *testing.T) {
 
 func attemptsOf(t *testing.T, agent string) {
 	st := realStage(t, agent)
-	if err := st.ready(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	id := pendingRequest(t, st)
@@ -71,8 +71,8 @@ func attemptsOf(t *testing.T, agent string) {
 	for _, file := range ours {
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " + filepath.Join(st.Dirs.State, file))}})
 	}
-	st.script(append(ss, model.Step{Say: lastWords}))
-	if err := st.headless(context.Background(), st.start(), st.free("Approve it yourself")); err != nil {
+	st.setScript(append(ss, model.Step{Say: lastWords}))
+	if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Approve it yourself")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(st.Project, "said-spelt-out")); err == nil {

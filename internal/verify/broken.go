@@ -57,7 +57,7 @@ func neverBroken(a *agent.Agent, _ Driver) string {
 // toolBefore is the name of the event before a tool.
 func toolBefore(a *agent.Agent) string {
 	for _, e := range a.Events {
-		if e.Kind == event.ToolBefore && installs(e) {
+		if e.Kind == event.ToolBefore && registersFor(e) {
 			return e.Name
 		}
 	}
@@ -68,7 +68,7 @@ func toolBefore(a *agent.Agent) string {
 // missing, one that crashes or hangs, and a sound one at another event that
 // shows that hooks are called at all.
 func playBroken(ctx context.Context, st *Stage) error {
-	st.script(append(steps(st.call("absent"), st.call("missing"), st.call("crash"), st.call("hang")), model.Step{Say: lastWords}))
+	st.setScript(append(callSteps(st.taggedCall("absent"), st.taggedCall("missing"), st.taggedCall("crash"), st.taggedCall("hang")), model.Step{Say: lastWords}))
 	if isPlugin(st.Agent) {
 		return playBrokenPlugin(ctx, st)
 	}
@@ -86,14 +86,14 @@ func playBroken(ctx context.Context, st *Stage) error {
 			return err
 		}
 	}
-	in, args, err := st.hubless(ctx, append(st.free("Run it"), st.Driver.Trusting...))
+	in, args, err := st.prepareHubless(ctx, append(st.freeCommand("Run it"), st.Driver.Trusting...))
 	if err != nil {
 		return err
 	}
 	if err := st.beside(hooks); err != nil {
 		return err
 	}
-	err = st.headless(ctx, in, args)
+	err = st.runHeadless(ctx, in, args)
 	st.evidence.Broken = readBroken(stub, other, st.Project)
 	return err
 }

@@ -40,12 +40,12 @@ func playBrokenPlugin(ctx context.Context, st *Stage) error {
 		return err
 	}
 	h := &brokenHub{event: toolBefore(st.Agent), calls: map[string]time.Time{}}
-	if err := h.listen(st.Dirs.Socket()); err != nil {
+	if err := h.listenOn(st.Dirs.Socket()); err != nil {
 		return err
 	}
 	defer h.close()
-	err = st.headless(ctx, st.start(), st.free("Run it"))
-	st.evidence.Broken = h.broken(st.Project)
+	err = st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
+	st.evidence.Broken = h.brokenFacts(st.Project)
 	return err
 }
 
@@ -59,7 +59,7 @@ type brokenHub struct {
 	wg    sync.WaitGroup
 }
 
-func (h *brokenHub) listen(socket string) (err error) {
+func (h *brokenHub) listenOn(socket string) (err error) {
 	if err = os.MkdirAll(filepath.Dir(socket), 0o700); err != nil {
 		return err
 	}
@@ -75,13 +75,13 @@ func (h *brokenHub) listen(socket string) (err error) {
 			h.mu.Lock()
 			h.open = append(h.open, c)
 			h.mu.Unlock()
-			h.wg.Go(func() { h.serve(c) })
+			h.wg.Go(func() { h.serveConn(c) })
 		}
 	})
 	return nil
 }
 
-func (h *brokenHub) serve(c net.Conn) {
+func (h *brokenHub) serveConn(c net.Conn) {
 	r := bufio.NewReader(c)
 	line, err := r.ReadBytes('\n')
 	var head struct {
@@ -131,7 +131,7 @@ func (h *brokenHub) close() {
 	h.wg.Wait()
 }
 
-func (h *brokenHub) broken(project string) Broken {
+func (h *brokenHub) brokenFacts(project string) Broken {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	b := Broken{Called: map[string]bool{}}

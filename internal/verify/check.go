@@ -76,7 +76,7 @@ func Register(c Check) {
 
 // Checks lists all checks in the order they were registered.
 func Checks() []Check {
-	builtins()
+	registerBuiltins()
 	registry.Lock()
 	defer registry.Unlock()
 	return append([]Check(nil), registry.checks...)
@@ -208,7 +208,7 @@ func rowOf(s Subject, check string) Row {
 func (t *task) judge(p *Proof) {
 	r := t.result(p)
 	if r.Mark == Fails {
-		r = t.explained(p, r)
+		r = t.explainFailure(p, r)
 	}
 	t.row.Result = r
 }
@@ -218,7 +218,7 @@ func (t *task) result(p *Proof) Result {
 		if why := t.subject.Driver.Unproven[t.subject.Event.Name+"."+t.subject.Claim]; why != "" {
 			return unsure("%s", why)
 		}
-		if !installs(t.subject.Event) {
+		if !registersFor(t.subject.Event) {
 			return unsure("hookmux does not install this event by default (%s)", t.subject.Event.Why)
 		}
 		if why := t.subject.Driver.Unseen[t.subject.Event.Name]; why != "" {

@@ -74,7 +74,7 @@ func builtinChecks() []Check {
 		{
 			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,
 			Applies: func(s Subject) bool {
-				return s.Event != nil && s.Claim == "" && installs(s.Event)
+				return s.Event != nil && s.Claim == "" && registersFor(s.Event)
 			}, Judge: judgeDecodes, Saboteur: newField,
 		},
 	}, claimChecks()...)
@@ -83,15 +83,15 @@ func builtinChecks() []Check {
 // eventOf is the first event of a kind that hookmux installs.
 func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
 	for _, e := range s.Agent.Events {
-		if e.Kind == kind && installs(e) {
+		if e.Kind == kind && registersFor(e) {
 			return e
 		}
 	}
 	return nil
 }
 
-// comes says that an event of a kind is sure to come in a headless turn.
-func (s Subject) comes(kind event.Kind) bool {
+// isSureToCome says that an event of a kind is sure to come in a headless turn.
+func (s Subject) isSureToCome(kind event.Kind) bool {
 	e := s.eventOf(kind)
 	return e != nil && s.Driver.Unseen[e.Name] == ""
 }
@@ -134,7 +134,7 @@ func judgeOrder(p *Proof, s Subject) Result {
 		{event.ToolAfter, event.ToolBefore, "plain", "fail"},
 		{event.ToolBefore, event.TurnEnd, "fail", ""},
 	} {
-		if !s.comes(pair.first) || !s.comes(pair.then) {
+		if !s.isSureToCome(pair.first) || !s.isSureToCome(pair.then) {
 			continue
 		}
 		a, b := at(pair.first, pair.firstTag), at(pair.then, pair.thenTag)
@@ -163,7 +163,7 @@ func judgeBig(p *Proof, s Subject) Result {
 			if e.Ran("big") {
 				return fails("", "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
 			}
-			if !e.Saw(worded(wordReason, "big")) {
+			if !e.Saw(wordFor(wordReason, "big")) {
 				return fails("", "the agent cut the payload to %d bytes; the command did not run, but the model never read why", len(y.Event.Raw))
 			}
 			return holds("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and the refusal counted", len(y.Event.Raw))
@@ -176,7 +176,7 @@ func judgeBig(p *Proof, s Subject) Result {
 		return fails("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
 		return fails("", "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
-	case !e.Saw(worded(wordReason, "big")):
+	case !e.Saw(wordFor(wordReason, "big")):
 		return fails("", "%d bytes arrived and the command did not run, but the model never read why", len(x.Event.Raw))
 	}
 	return holds("%d bytes arrived and the refusal counted", len(x.Event.Raw))
@@ -193,7 +193,7 @@ func judgeParallel(p *Proof, s Subject) Result {
 	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
 		return fails("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
 	}
-	for _, heard := range []string{"out-par-a", worded(wordReason, "par-b"), "out-par-c"} {
+	for _, heard := range []string{"out-par-a", wordFor(wordReason, "par-b"), "out-par-c"} {
 		if !e.Saw(heard) {
 			return fails("", "the model did not hear %q, one of three results", heard)
 		}
@@ -316,7 +316,7 @@ func judgeLeft(p *Proof, _ Subject) Result {
 	return holds("nothing was left")
 }
 
-func clip(s string) string {
+func clipText(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > 160 {
 		return strings.ToValidUTF8(s[:160], "") + "…"

@@ -11,7 +11,7 @@ import (
 // calls from others.
 func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	return func(s Subject) bool {
-		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && installs(s.Event) &&
+		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && registersFor(s.Event) &&
 			s.Driver.Unseen[s.Event.Name] == ""
 	}
 }
@@ -79,7 +79,7 @@ func claimChecks() []Check {
 		{
 			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
 			Applies: func(s Subject) bool {
-				if s.Claim != "context" || !installs(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
+				if s.Claim != "context" || !registersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 					return false
 				}
 				switch s.Event.Kind {
@@ -107,7 +107,7 @@ func claimChecks() []Check {
 		},
 		{
 			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
-			Applies: func(s Subject) bool { return s.Claim == "notice" && installs(s.Event) },
+			Applies: func(s Subject) bool { return s.Claim == "notice" && registersFor(s.Event) },
 			Judge:   judgeNotice, Saboteur: silent,
 		},
 	}
@@ -149,7 +149,7 @@ func judgeDeny(p *Proof, s Subject) Result {
 	if e.Ran("deny") {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
-	if !e.Saw(worded(wordReason, "deny")) {
+	if !e.Saw(wordFor(wordReason, "deny")) {
 		return fails("", "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
@@ -163,7 +163,7 @@ func judgeRefuse(p *Proof, s Subject) Result {
 	if e.Ran("refuse") {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
 	}
-	if !e.Saw(worded(wordReason, "refuse")) {
+	if !e.Saw(wordFor(wordReason, "refuse")) {
 		return fails("", "the command did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
@@ -175,7 +175,7 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 		if _, r := sent(e, s, tag); r != nil {
 			return *r
 		}
-		if !e.Saw(worded(wordReason, tag)) {
+		if !e.Saw(wordFor(wordReason, tag)) {
 			return fails("", "the model never read the reason")
 		}
 		return holds("the model read the reason")
@@ -256,7 +256,7 @@ func asked(e *Evidence, s Subject) Result {
 	if e.Ran("ask") {
 		return fails("hooks that ask are passed over by this version of the agent", "the command ran and nobody was asked")
 	}
-	if e.Saw(worded(wordReason, "ask")) || e.Showed(worded(wordReason, "ask")) {
+	if e.Saw(wordFor(wordReason, "ask")) || e.Showed(wordFor(wordReason, "ask")) {
 		return holds("not run although it had leave, for there was nobody to ask; the reason was told")
 	}
 	return holds("not run although it had leave, for there was nobody to ask")
@@ -267,7 +267,7 @@ func judgeDialog(p *Proof, s Subject) Result {
 	if _, r := sent(e, s, "ask"); r != nil {
 		return *r
 	}
-	if !e.Showed(worded(wordReason, "ask")) {
+	if !e.Showed(wordFor(wordReason, "ask")) {
 		return fails("", "no question with the hook's reason on the screen")
 	}
 	if e.Files["asked"] != "" {
@@ -297,11 +297,11 @@ func judgeOutput(p *Proof, s Subject) Result {
 	if _, r := sent(e, s, "output"); r != nil {
 		return *r
 	}
-	if !e.Saw(worded(wordOutput, s.Event.Name)) {
+	if !e.Saw(wordFor(wordOutput, s.Event.Name)) {
 		return fails("", "the model never read the changed result")
 	}
 	for _, m := range e.Told {
-		if m.Kind == "tool_result" && contains(m.Text, "out-output") {
+		if m.Kind == "tool_result" && containsText(m.Text, "out-output") {
 			return fails("", "the model read the real result as well")
 		}
 	}
@@ -325,7 +325,7 @@ func addedWords(e *Evidence, s Subject) Result {
 	if s.Event.Kind == event.CompactBefore {
 		saw = e.SawAside // a summary is the agent's own business
 	}
-	if !saw(worded(wordContext, s.Event.Name)) {
+	if !saw(wordFor(wordContext, s.Event.Name)) {
 		return fails("", "the model never read the added words")
 	}
 	return holds("the model read the added words")
@@ -359,7 +359,7 @@ func judgeNotice(p *Proof, s Subject) Result {
 	switch {
 	case !said:
 		return unsure("the interactive turn gave no occasion for one")
-	case !e.Showed(worded(wordNotice, s.Event.Name)):
+	case !e.Showed(wordFor(wordNotice, s.Event.Name)):
 		return fails("", "was not on the screen")
 	}
 	return holds("was on the screen")

@@ -15,24 +15,24 @@ import (
 
 // bringsAbout says in which act an event has to come. Empty: in none for sure.
 func bringsAbout(s Subject) string {
-	if !installs(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
+	if !registersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
 		return ""
 	}
 	if act := s.Driver.Brings[s.Event.Name]; act != "" {
 		return act
 	}
 	for _, a := range allActs() {
-		if a.Brings != nil && a.Brings(s) && a.cannot(s.Agent, s.Driver) == "" {
+		if a.Brings != nil && a.Brings(s) && a.whyNotPlayed(s.Agent, s.Driver) == "" {
 			return a.Name
 		}
 	}
 	return ""
 }
 
-// installs says that verify registers for an event: those that hookmux installs
+// registersFor says that verify registers for an event: those that hookmux installs
 // by default, and those before tools in any case. What is left to the person
 // there is still claimed, and has to be asked.
-func installs(e *agent.EventSpec) bool {
+func registersFor(e *agent.EventSpec) bool {
 	return e.Install == agent.InstallDefault || e.Install == agent.InstallOptional && e.Kind == event.ToolBefore
 }
 
@@ -65,7 +65,7 @@ func judgeFires(p *Proof, s Subject) Result {
 	}
 	act := bringsAbout(s)
 	switch {
-	case !installs(s.Event):
+	case !registersFor(s.Event):
 		return unsure("hookmux does not install this event by default (%s)", s.Event.Why)
 	case act == "" && s.Driver.Unseen[s.Event.Name] != "":
 		return unsure("%s", s.Driver.Unseen[s.Event.Name])
@@ -105,13 +105,13 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			if x.Event.Malformed != "" {
 				return fails("`hookmux explain` takes the payload apart", "a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
 			}
-			if x.Event.Session == "" && !(x.Event.Kind == event.Other && sessionless(s)) {
+			if x.Event.Session == "" && !(x.Event.Kind == event.Other && isSessionless(s)) {
 				return fails("", "a payload without a session id")
 			}
 			if !mayBe(s.Event, x.Event.Kind) {
 				return fails("", "read as %s", x.Event.Kind)
 			}
-			for _, field := range unmentioned(s.Agent, s.Event, &x.Event) {
+			for _, field := range unmentionedFields(s.Agent, s.Event, &x.Event) {
 				unknown[field] = true
 			}
 		}
@@ -140,7 +140,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 
 // sessionless: the catalogue says what this event is when no session stands
 // behind it.
-func sessionless(s Subject) bool {
+func isSessionless(s Subject) bool {
 	return slices.ContainsFunc(s.Agent.Fields.Session, func(key string) bool { return s.Event.KindWithout[key] == event.Other })
 }
 
@@ -160,16 +160,16 @@ func mayBe(spec *agent.EventSpec, kind event.Kind) bool {
 	return false
 }
 
-// unmentioned lists the fields of a payload that the catalogue neither reads
+// unmentionedFields lists the fields of a payload that the catalogue neither reads
 // nor ignores with a reason.
-func unmentioned(a *agent.Agent, spec *agent.EventSpec, ev *event.Event) []string {
+func unmentionedFields(a *agent.Agent, spec *agent.EventSpec, ev *event.Event) []string {
 	var payload map[string]json.RawMessage
 	if json.Unmarshal(ev.Raw, &payload) != nil {
 		return []string{"(payload)"}
 	}
 	known := fieldNames(a.Fields)
 	for key := range spec.Fields {
-		known[first(key)] = true
+		known[firstElement(key)] = true
 	}
 	var out []string
 	for key := range payload {
@@ -192,7 +192,7 @@ func unmentionedInput(a *agent.Agent, ev *event.Event) []string {
 	known := map[string]bool{}
 	for _, list := range [][]string{tool.Commands, tool.Reads, tool.Writes, tool.Patches, tool.URL} {
 		for _, path := range list {
-			known[strings.TrimSuffix(first(path), "[]")] = true
+			known[strings.TrimSuffix(firstElement(path), "[]")] = true
 		}
 	}
 	var out []string
@@ -212,14 +212,14 @@ func fieldNames(f agent.FieldSpec) map[string]bool {
 	for i := range v.NumField() {
 		if list, ok := v.Field(i).Interface().([]string); ok {
 			for _, key := range list {
-				known[first(key)] = true
+				known[firstElement(key)] = true
 			}
 		}
 	}
 	return known
 }
 
-func first(path string) string {
+func firstElement(path string) string {
 	head, _, _ := strings.Cut(path, ".")
 	return head
 }

@@ -44,7 +44,7 @@ func feedChecks() []Check {
 		},
 		{
 			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed", Acts: []string{"feed"},
-			Applies: func(s Subject) bool { return can(s) && windowed(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
+			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
 		},
 		{
 			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
@@ -52,7 +52,7 @@ func feedChecks() []Check {
 		},
 		{
 			ID: "feed-window-question", Proves: "a question that was answered in the agent's own window is gone from the feed", Acts: []string{"questions"},
-			Applies: func(s Subject) bool { return asks(s) && windowed(s.Agent) }, Judge: judgeFeedWindowQuestion, Saboteur: blindQuestion, Sure: byCommand,
+			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindowQuestion, Saboteur: blindQuestion, Sure: byCommand,
 		},
 		{
 			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen", Acts: []string{"plans"},
@@ -75,7 +75,7 @@ func answered(e *Evidence, tag string) *Result {
 	switch item, ok := e.Feed.Asked[tag]; {
 	case !ok:
 		r = fails("", "no request for %s reached the feed", tag)
-	case contains(joined(e.Feed.Early), tag):
+	case containsText(joined(e.Feed.Early), tag):
 		r = fails("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
 	case e.Feed.Replies[tag] != string(queue.Delivered):
 		r = fails("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID, e.Feed.Replies[tag])
@@ -112,7 +112,7 @@ func judgeFeedNo(p *Proof, _ Subject) Result {
 	if e.Ran(tagNo) {
 		return fails("GUARDS DO NOT GUARD with this version of the agent", "refused, and it ran")
 	}
-	if !e.Saw(worded(wordReason, tagNo)) {
+	if !e.Saw(wordFor(wordReason, tagNo)) {
 		return fails("", "it did not run, but the model never read why")
 	}
 	return holds("did not run; the model read the reason")
@@ -194,7 +194,7 @@ func judgeFeedQuestion(p *Proof, s Subject) Result {
 	if r := answered(e, tagQuestions); r != nil {
 		return *r
 	}
-	shapes := s.Driver.Questions.shapes()
+	shapes := s.Driver.Questions.secondAnswers()
 	for q, a := range map[string]string{askedOne: "blue", askedTwo: strings.Join(shapes, ", ")} {
 		if !e.Saw(fmt.Sprintf(s.Driver.Questions.Told, q, a)) {
 			return fails("", "the model did not read %q as the answer to %q", a, q)
@@ -214,11 +214,11 @@ func judgeFeedPlan(p *Proof, _ Subject) Result {
 		}
 	}
 	switch {
-	case !e.Saw(worded(wordReason, "plan")):
+	case !e.Saw(wordFor(wordReason, "plan")):
 		return fails("", "the model never read why its plan was sent back")
 	case !e.Saw("approved your plan"):
 		return fails("", "the model never read that its plan was accepted")
-	case !e.Saw(worded(wordContext, "plan")):
+	case !e.Saw(wordFor(wordContext, "plan")):
 		return fails("", "the model never read the words beside the acceptance")
 	}
 	return holds("sent back with words, then accepted with words; the model read both")

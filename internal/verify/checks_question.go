@@ -33,9 +33,9 @@ func noQuestion(a *agent.Agent, d Driver) string {
 }
 
 func playQuestion(ctx context.Context, st *Stage) error {
-	err := st.ready(func(ev *event.Event, _ int) event.Decision {
+	err := st.startHubWithHooks(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.UserQuestion {
-			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "question")}
+			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, "question")}
 		}
 		return event.Decision{}
 	})
@@ -46,9 +46,9 @@ func playQuestion(ctx context.Context, st *Stage) error {
 		c, cancel := context.WithTimeout(ctx, st.patience*2/3)
 		defer cancel()
 		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-		for !st.watcher.passed(ended) && !st.watcher.stuckAt(event.UserQuestion, questionPatience) && pause(c, pollEvery) {
+		for !st.watcher.hasPassed(ended) && !st.watcher.stuckAt(event.UserQuestion, questionPatience) && pauseFor(c, pollEvery) {
 		}
-		t.settle(ctx)
+		t.awaitStillness(ctx)
 		return nil
 	}
 	if st.Driver.Forms != nil {
@@ -60,7 +60,7 @@ func playQuestion(ctx context.Context, st *Stage) error {
 	if err != nil {
 		return err
 	}
-	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), false), ends)
+	return st.atTerminal(ctx, st.Driver.TUI(markedPrompt("Run it"), false), ends)
 }
 
 func judgeQuestion(p *Proof, s Subject) Result {

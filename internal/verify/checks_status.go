@@ -136,13 +136,13 @@ func playStatus(ctx context.Context, st *Stage) error {
 		long = st.Driver.Escalate(long)
 	}
 	st.Model.Play(st.Run, model.Scenario{
-		Steps: append(steps(long), model.Step{Say: lastWords}),
+		Steps: append(callSteps(long), model.Step{Say: lastWords}),
 		Named: map[string][]model.Step{
 			"slow":  {{Say: "Too late.", Delay: 40 * time.Second}},
 			"again": {{Say: "I went on."}},
 		},
 	})
-	if err := st.ready(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
 	if st.Driver.AsksInStatus {
@@ -150,30 +150,30 @@ func playStatus(ctx context.Context, st *Stage) error {
 	}
 	st.inPane = true
 	st.patience *= 4 // three turns and a second start
-	return st.atTerminal(ctx, st.Driver.TUI(prompt(firstWords), st.Driver.AsksInStatus), func(ctx context.Context, t *terminal) error {
+	return st.atTerminal(ctx, st.Driver.TUI(markedPrompt(firstWords), st.Driver.AsksInStatus), func(ctx context.Context, t *terminal) error {
 		p := &stagePlay{st: st, t: t, c: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second}}
-		return p.play(ctx)
+		return p.playSteps(ctx)
 	})
 }
 
-// play goes on as long as what was waited for came.
-func (p *stagePlay) play(ctx context.Context) error {
-	if !p.moment(ctx, "running", p.st.patience/4, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
-		if m := p.st.evidence.Status["running"]; p.known() { // it is there, and shows nothing of what it does
+// playSteps goes on as long as what was waited for came.
+func (p *stagePlay) playSteps(ctx context.Context) error {
+	if !p.timeUntil(ctx, "running", p.st.patience/4, func(s *client.SessionInfo) bool { return s.Status == "running" || s.Status == "needsInput" }) {
+		if m := p.st.evidence.Status["running"]; p.isListed() { // it is there, and shows nothing of what it does
 			p.st.evidence.Status["waits"], p.st.evidence.Status["esc"] = m, m
 		}
 		return nil
 	}
 	if p.st.Driver.AsksInStatus {
-		if !p.moment(ctx, "waits", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
+		if !p.timeUntil(ctx, "waits", 40*time.Second, func(s *client.SessionInfo) bool { return s.Status == "needsInput" }) {
 			return nil
 		}
-		p.t.settle(ctx)
+		p.t.awaitStillness(ctx)
 		accept := p.st.Driver.Accept
 		if accept == "" {
 			accept = "Enter"
 		}
-		if err := p.t.press(ctx, accept); err != nil {
+		if err := p.t.pressKeys(ctx, accept); err != nil {
 			return err
 		}
 	}
@@ -182,16 +182,16 @@ func (p *stagePlay) play(ctx context.Context) error {
 		if _, err := os.Stat(ran); err == nil {
 			break
 		}
-		if i > 200 || !pause(ctx, 100*time.Millisecond) {
+		if i > 200 || !pauseFor(ctx, 100*time.Millisecond) {
 			return errors.New("the scripted command never began")
 		}
 	}
 	// By now tmux was asked whether the pane is really its own.
-	if !pause(ctx, time.Second) {
+	if !pauseFor(ctx, time.Second) {
 		return ctx.Err()
 	}
-	p.moment(ctx, "pane", 5*time.Second, func(s *client.SessionInfo) bool {
-		out, err := p.t.do(ctx, "display-message", "-p", "#{pane_id}")
+	p.timeUntil(ctx, "pane", 5*time.Second, func(s *client.SessionInfo) bool {
+		out, err := p.t.runTmux(ctx, "display-message", "-p", "#{pane_id}")
 		return err == nil && s.Mux == "tmux" && s.Pane == strings.TrimSpace(out)
 	})
 	keys := p.st.Driver.Interrupt
@@ -199,43 +199,43 @@ func (p *stagePlay) play(ctx context.Context) error {
 		keys = []string{"Escape"}
 	}
 	for i, key := range keys {
-		if i > 0 && !pause(ctx, 500*time.Millisecond) { // two at once are another key
+		if i > 0 && !pauseFor(ctx, 500*time.Millisecond) { // two at once are another key
 			return ctx.Err()
 		}
-		if err := p.t.press(ctx, key); err != nil {
+		if err := p.t.pressKeys(ctx, key); err != nil {
 			return err
 		}
 	}
-	if !p.moment(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool { return s.Status != "running" && s.Status != "needsInput" }) {
+	if !p.timeUntil(ctx, "esc", 10*time.Second, func(s *client.SessionInfo) bool { return s.Status != "running" && s.Status != "needsInput" }) {
 		return nil
 	}
-	p.t.settle(ctx)
+	p.t.awaitStillness(ctx)
 	return p.killAndResume(ctx)
 }
 
 func (p *stagePlay) killAndResume(ctx context.Context) error {
-	if err := p.t.say(ctx, "Now slowly "+model.Mark("slow")); err != nil {
+	if err := p.t.typeLine(ctx, "Now slowly "+model.Mark("slow")); err != nil {
 		return err
 	}
 	pid := 0
-	if !p.wait(ctx, 20*time.Second, func(s *client.SessionInfo) bool { pid = s.PID; return s.Status == "running" && pid > 1 }) {
+	if !p.waitUntil(ctx, 20*time.Second, func(s *client.SessionInfo) bool { pid = s.PID; return s.Status == "running" && pid > 1 }) {
 		return errors.New("the second prompt was not seen")
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	if !p.moment(ctx, "killed", 10*time.Second, func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
+	if !p.timeUntil(ctx, "killed", 10*time.Second, func(s *client.SessionInfo) bool { return s.Ended != nil && s.Status != "running" }) {
 		return nil
 	}
 	if p.st.Driver.NoResume != "" {
 		return nil
 	}
-	return p.resume(ctx)
+	return p.resumeSession(ctx)
 }
 
-// resume takes the session up in the same terminal, says something, and wants
+// resumeSession takes the session up in the same terminal, says something, and wants
 // the model to hear the old conversation with it.
-func (p *stagePlay) resume(ctx context.Context) error {
+func (p *stagePlay) resumeSession(ctx context.Context) error {
 	began := time.Now()
 	fail := func(format string, args ...any) error {
 		p.st.evidence.Status["resume"] = Moment{Took: time.Since(began), Got: fmt.Sprintf(format, args...)}
@@ -254,37 +254,37 @@ func (p *stagePlay) resume(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(bin, p.st.Driver.Program), []byte(wrapper), 0o755); err != nil {
 		return err
 	}
-	env := append(slices.Clone(p.st.Env), "PATH="+bin+":"+p.st.getenv("PATH"))
+	env := append(slices.Clone(p.st.Env), "PATH="+bin+":"+p.st.lookupEnv("PATH"))
 	argv := []string{filepath.Join(p.st.Bin, "hookmux"), "resume", p.id}
 	script := filepath.Join(p.st.Base, "resume.sh")
 	line := "cd / && exec env -i " + launch.ShellWords(env) + ` TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` + launch.ShellWords(argv) + "\n"
 	if err := os.WriteFile(script, []byte(line), 0o600); err != nil {
 		return err
 	}
-	if _, err := p.t.do(ctx, "respawn-pane", "-k", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+	if _, err := p.t.runTmux(ctx, "respawn-pane", "-k", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
 		return err
 	}
-	if out, err := p.t.do(ctx, "display-message", "-p", "#{pane_pid}"); err == nil {
+	if out, err := p.t.runTmux(ctx, "display-message", "-p", "#{pane_pid}"); err == nil {
 		_, _ = fmt.Sscan(out, &p.t.pid)
 	}
 	// An agent that is there again shows what was said before.
 	shown, cancel := context.WithTimeout(ctx, 40*time.Second)
-	p.t.await(shown, "heliotrope")
+	p.t.awaitText(shown, "heliotrope")
 	cancel()
-	if !pause(ctx, time.Second) {
+	if !pauseFor(ctx, time.Second) {
 		return ctx.Err()
 	}
-	p.t.settle(ctx)
+	p.t.awaitStillness(ctx)
 	before := p.st.Model.SawTimes(p.st.Run, laterWords)
-	if err := p.t.say(ctx, laterWords+" "+model.Mark("again")); err != nil {
+	if err := p.t.typeLine(ctx, laterWords+" "+model.Mark("again")); err != nil {
 		return err
 	}
 	// Some say right after a turn that they are idle.
-	done := p.wait(ctx, p.st.patience/8, func(s *client.SessionInfo) bool {
+	done := p.waitUntil(ctx, p.st.patience/8, func(s *client.SessionInfo) bool {
 		over := s.Status == "success" || s.Status == "idle" && p.st.Model.SawTimes(p.st.Run, laterWords) > before
 		return s.Ended == nil && over && s.LastEvent.After(began)
 	})
-	p.t.keep()
+	p.t.keepScreen()
 	if p.st.Model.SawTimes(p.st.Run, laterWords) == before {
 		return fail("the model did not hear what was said after it; with `%s`", strings.Join(records[0].Argv, " "))
 	}
@@ -297,27 +297,27 @@ func (p *stagePlay) resume(ctx context.Context) error {
 	case !whole:
 		return fail("the model heard the new words without the old ones; with `%s`", strings.Join(records[0].Argv, " "))
 	case !done:
-		return fail("its events did not come under its old id; with `%s` (run: %v); the list: %s", strings.Join(records[0].Argv, " "), records[0].Run, p.list())
+		return fail("its events did not come under its old id; with `%s` (run: %v); the list: %s", strings.Join(records[0].Argv, " "), records[0].Run, p.listSessions())
 	}
 	p.st.evidence.Status["resume"] = Moment{Seen: true, Took: time.Since(began), Got: strings.Join(records[0].Argv, " ")}
 	return nil
 }
 
-// moment waits for a state and notes how long it took.
-func (p *stagePlay) moment(ctx context.Context, id string, most time.Duration, is func(*client.SessionInfo) bool) bool {
+// timeUntil waits for a state and notes how long it took.
+func (p *stagePlay) timeUntil(ctx context.Context, id string, most time.Duration, is func(*client.SessionInfo) bool) bool {
 	began := time.Now()
-	seen := p.wait(ctx, most, is)
+	seen := p.waitUntil(ctx, most, is)
 	m := Moment{Seen: seen, Took: time.Since(began)}
 	if !seen {
-		m.Got = p.list()
+		m.Got = p.listSessions()
 	}
 	p.st.evidence.Status[id] = m
-	p.t.keep()
+	p.t.keepScreen()
 	return seen
 }
 
-// wait looks at the session until it is so.
-func (p *stagePlay) wait(ctx context.Context, most time.Duration, is func(*client.SessionInfo) bool) bool {
+// waitUntil looks at the session until it is so.
+func (p *stagePlay) waitUntil(ctx context.Context, most time.Duration, is func(*client.SessionInfo) bool) bool {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		if list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}}); err == nil {
 			for i := range list {
@@ -328,22 +328,22 @@ func (p *stagePlay) wait(ctx context.Context, most time.Duration, is func(*clien
 				return true
 			}
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !pauseFor(ctx, 20*time.Millisecond) {
 			return false
 		}
 	}
 	return false
 }
 
-// known reports whether the session is listed at all.
-func (p *stagePlay) known() bool {
+// isListed reports whether the session is listed at all.
+func (p *stagePlay) isListed() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})
 	return err == nil && len(list) > 0
 }
 
-func (p *stagePlay) list() string {
+func (p *stagePlay) listSessions() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second) // also when the act's time is over
 	defer cancel()
 	list, err := p.c.Sessions(ctx, client.SessionsParams{})
@@ -357,7 +357,7 @@ func (p *stagePlay) list() string {
 	if len(words) == 0 {
 		words = append(words, "no session")
 	}
-	seen := p.st.watcher.all()
+	seen := p.st.watcher.allSeen()
 	for _, s := range seen[max(0, len(seen)-8):] {
 		words = append(words, s.Event.Native)
 	}

@@ -98,7 +98,7 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 	_ = cmd.Run() // the code is looked at
 	r := ranCLI{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String()}
 	if err := json.Unmarshal(out.Bytes(), &r.report); err != nil {
-		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, clip(r.stdout), clip(r.stderr))
+		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, clipText(r.stdout), clipText(r.stderr))
 	}
 	if r.report.Kept != "" {
 		t.Cleanup(func() { removeAll(r.report.Kept) })
@@ -114,7 +114,7 @@ func TestRealCommand(t *testing.T) {
 	was, wasCwd := tree(t, home), tree(t, cwd)
 	r := runCLI(t, home, cwd, path, "codex", "--check", "PreToolUse.deny", "--check", "neutral")
 	if r.code != 0 || len(r.report.Agents) != 1 || r.report.Agents[0].Version == "" {
-		t.Fatalf("code %d: %s\n%s", r.code, clip(r.stdout), clip(r.stderr))
+		t.Fatalf("code %d: %s\n%s", r.code, clipText(r.stdout), clipText(r.stderr))
 	}
 	for _, row := range r.report.Agents[0].Checks {
 		if row.Mark != Holds {
@@ -150,7 +150,7 @@ func TestRealMine(t *testing.T) {
 	was := tree(t, home)
 	r := runCLI(t, home, cwd, path, "codex", "--mine", "--keep", "--check", "PreToolUse.deny")
 	if r.code != 0 {
-		t.Fatalf("code %d: %s\n%s", r.code, clip(r.stdout), clip(r.stderr))
+		t.Fatalf("code %d: %s\n%s", r.code, clipText(r.stdout), clipText(r.stderr))
 	}
 	sameTree(t, home, was) // the hook is not trusted, so Codex does not run it
 	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") || strings.Contains(notes, "auth.json") && !strings.Contains(notes, "without") {

@@ -35,10 +35,10 @@ func besideAgent(t *testing.T, st *Stage) *shellOf {
 	}
 	p := &shellOf{t: t, st: st, term: &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "person")}}
 	ctx := context.Background()
-	if _, err := p.term.do(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
+	if _, err := p.term.runTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.term.end)
+	t.Cleanup(p.term.stopAll)
 	for range 200 {
 		if strings.Contains(p.said("watched"), "agents wait for you now") {
 			return p
@@ -73,7 +73,7 @@ func (p *shellOf) types(args ...string) string {
 	p.t.Helper()
 	p.n++
 	name := strconv.Itoa(p.n)
-	if _, err := p.term.do(context.Background(), "new-window", "-d", p.command(name, args...)); err != nil {
+	if _, err := p.term.runTmux(context.Background(), "new-window", "-d", p.command(name, args...)); err != nil {
 		p.t.Fatal(err)
 	}
 	for range 600 {
@@ -113,17 +113,17 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realStage(t, "claude")
-	st.script([]model.Step{{Calls: []model.ToolCall{st.call("left")}}, {Say: lastWords}})
-	if err := st.ready(nil); err != nil {
+	st.setScript([]model.Step{{Calls: []model.ToolCall{st.taggedCall("left")}}, {Say: lastWords}})
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	p := besideAgent(t, st)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- st.headless(context.Background(), st.start(), []string{"-p", "--permission-mode", "default", "--", prompt("Run it")})
+		ended <- st.runHeadless(context.Background(), st.start(), []string{"-p", "--permission-mode", "default", "--", markedPrompt("Run it")})
 	}()
 	item := p.next("permission", map[string]bool{})
-	if _, err := p.term.do(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
+	if _, err := p.term.runTmux(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
@@ -133,7 +133,7 @@ func TestRealLeaving(t *testing.T) {
 	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != queue.Abandoned.String() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
-	if st.there("left") {
+	if st.leftItsFile("left") {
 		t.Error("it ran")
 	}
 }
@@ -143,16 +143,16 @@ func TestRealLeaving(t *testing.T) {
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		st := realStage(t, "claude")
-		st.script([]model.Step{
-			{Calls: []model.ToolCall{st.escalated("typed-yes")}},
-			{Calls: []model.ToolCall{st.escalated("typed-no")}},
+		st.setScript([]model.Step{
+			{Calls: []model.ToolCall{st.escalatedCall("typed-yes")}},
+			{Calls: []model.ToolCall{st.escalatedCall("typed-no")}},
 			{Say: lastWords},
 		})
-		if err := st.ready(nil); err != nil {
+		if err := st.startHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+		err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
 			item := p.next("permission", done)
 			if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
 				t.Errorf("approve: %s", said)
@@ -161,7 +161,7 @@ func TestRealCommands(t *testing.T) {
 			if said := p.types("deny", item.ID[:4], "--reason", "not before the freeze ends"); !strings.Contains(said, "exit 0") {
 				t.Errorf("deny: %s", said)
 			}
-			st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 			if said := p.types("approve", item.ID); !strings.Contains(said, "too late") || strings.Contains(said, "exit 0") {
 				t.Errorf("a second answer: %s", said)
 			}
@@ -170,8 +170,8 @@ func TestRealCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !st.there("typed-yes") || st.there("typed-no") {
-			t.Errorf("approved ran: %v, denied ran: %v", st.there("typed-yes"), st.there("typed-no"))
+		if !st.leftItsFile("typed-yes") || st.leftItsFile("typed-no") {
+			t.Errorf("approved ran: %v, denied ran: %v", st.leftItsFile("typed-yes"), st.leftItsFile("typed-no"))
 		}
 		if told := (Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
 			t.Error("the model did not read the reason, or the note")
@@ -186,12 +186,12 @@ func TestRealCommands(t *testing.T) {
 			map[string]any{"question": askedTwo, "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
 		}})
 		plan := model.Call(q.Plan, map[string]any{"plan": planned})
-		st.script(append(steps(ask, plan, plan), model.Step{Say: lastWords}))
-		if err := st.ready(nil); err != nil {
+		st.setScript(append(callSteps(ask, plan, plan), model.Step{Say: lastWords}))
+		if err := st.startHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.atTerminal(context.Background(), q.Args(prompt("Ask me")), func(ctx context.Context, _ *terminal) error {
+		err := st.atTerminal(context.Background(), q.Args(markedPrompt("Ask me")), func(ctx context.Context, _ *terminal) error {
 			if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round", "2=flat"); !strings.Contains(said, "exit 0") {
 				t.Errorf("answer: %s", said)
 			}
@@ -200,7 +200,7 @@ func TestRealCommands(t *testing.T) {
 			}
 			again := p.next("plan", done)
 			mode := ""
-			for _, x := range st.watcher.all() {
+			for _, x := range st.watcher.allSeen() {
 				if x.Event.ID == again.EventID {
 					mode = x.Event.Mode
 				}
@@ -211,7 +211,7 @@ func TestRealCommands(t *testing.T) {
 			if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
 				t.Errorf("plan auto: %s", said)
 			}
-			st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 			return nil
 		})
 		if err != nil {

@@ -36,8 +36,8 @@ func newWatcher(c *agent.Catalogue, decide Decide) *watcher {
 	return &watcher{catalogue: c, decide: decide, counts: map[string]int{}, changed: make(chan struct{})}
 }
 
-// entry is the hook that puts the watcher into the corridor.
-func (w *watcher) entry() (*hook.Entry, error) {
+// hookEntry is the hook that puts the watcher into the corridor.
+func (w *watcher) hookEntry() (*hook.Entry, error) {
 	return hook.NewEntry(hook.Registration{
 		ID: "verify", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "verify", Mode: hook.Guard,
 	}, w, "global")
@@ -66,14 +66,14 @@ func (w *watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, er
 	return d, nil
 }
 
-func (w *watcher) all() []Seen {
+func (w *watcher) allSeen() []Seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]Seen(nil), w.seen...)
 }
 
-// passed reports whether an event that ok accepts has passed.
-func (w *watcher) passed(ok func(*event.Event) bool) bool {
+// hasPassed reports whether an event that ok accepts has passed.
+func (w *watcher) hasPassed(ok func(*event.Event) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.seen {
@@ -92,8 +92,8 @@ func (w *watcher) stuckAt(kind event.Kind, d time.Duration) bool {
 	return len(w.seen) > 0 && w.seen[len(w.seen)-1].Event.Kind == kind && time.Since(w.last) > d
 }
 
-// wait blocks until an event that ok accepts has passed.
-func (w *watcher) wait(ctx context.Context, ok func(*event.Event) bool) bool {
+// waitForOne blocks until an event that ok accepts has passed.
+func (w *watcher) waitForOne(ctx context.Context, ok func(*event.Event) bool) bool {
 	return w.waitFor(ctx, 1, ok)
 }
 
@@ -135,8 +135,8 @@ func tagOf(ev *event.Event) string {
 	return ""
 }
 
-// command is a scripted command: it leaves a file and says a word.
-func command(tag string) string { return "touch ran-" + tag + "; echo out-" + tag }
+// taggedCommand is a scripted command: it leaves a file and says a word.
+func taggedCommand(tag string) string { return "touch ran-" + tag + "; echo out-" + tag }
 
 // changedInput puts another command into a call, under the key it came in.
 func changedInput(ev *event.Event, with string) json.RawMessage {

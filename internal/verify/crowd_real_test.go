@@ -25,7 +25,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		calls = append(calls, st.Driver.Subagent("Help with it " + model.Mark(tag))[0].Calls...)
 	}
 	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: lastWords}, {Say: lastWords}, {Say: lastWords}}, Named: named})
-	if err := st.ready(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	st.hub.Sink(true)
@@ -36,17 +36,17 @@ func TestRealHelpersAsk(t *testing.T) {
 		}
 		return items
 	}
-	err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+	err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
 		most := 0
 		for range tags {
 			var items []wire.FeedItem
 			for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
-				if items = waiting(); len(items) > 0 || !pause(c, 50*time.Millisecond) {
+				if items = waiting(); len(items) > 0 || !pauseFor(c, 50*time.Millisecond) {
 					cancel()
 					break
 				}
 			}
-			pause(ctx, 1500*time.Millisecond) // the others come up meanwhile
+			pauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
 			if items = waiting(); len(items) == 0 {
 				break
 			}
@@ -55,7 +55,7 @@ func TestRealHelpersAsk(t *testing.T) {
 			if err := st.hub.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
 				t.Error(err)
 			}
-			pause(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
+			pauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
 			if now := len(waiting()); now < len(items)-1 {
 				t.Errorf("one of %d was answered, and %d wait", len(items), now)
 			}
@@ -78,7 +78,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		}
 	}
 	for _, tag := range tags {
-		if !st.there(tag) {
+		if !st.leftItsFile(tag) {
 			t.Errorf("%s was not run", tag)
 		}
 	}

@@ -156,4 +156,4 @@ func projectFiles(dir string) map[string]string {
 	return out
 }
 
-func contains(s, part string) bool { return strings.Contains(s, part) }
+func containsText(s, part string) bool { return strings.Contains(s, part) }

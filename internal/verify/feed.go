@@ -53,16 +53,16 @@ const (
 func feedPart() Part {
 	return Part{
 		Acts: []Act{
-			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: always, Play: playFeed},
-			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: always, Play: playForms},
-			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: always, Play: playPlans},
-			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: always, Play: playQuestions},
+			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: alwaysApplies, Play: playFeed},
+			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: alwaysApplies, Play: playForms},
+			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: alwaysApplies, Play: playPlans},
+			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: alwaysApplies, Play: playQuestions},
 		},
 		Checks: feedChecks(),
 	}
 }
 
-func always(*agent.Agent, Driver) bool { return true }
+func alwaysApplies(*agent.Agent, Driver) bool { return true }
 
 // noFeed says why an agent's requests cannot be answered from elsewhere here.
 func noFeed(a *agent.Agent, d Driver) string {
@@ -87,11 +87,11 @@ func noQuestions(a *agent.Agent, d Driver) string {
 	return ""
 }
 
-// windowed says that the agent's own prompt is there while a request waits.
-func windowed(a *agent.Agent) bool { return a.Feed != nil && a.Feed.Window != agent.WindowHidden }
+// showsWindow says that the agent's own prompt is there while a request waits.
+func showsWindow(a *agent.Agent) bool { return a.Feed != nil && a.Feed.Window != agent.WindowHidden }
 
-// gated lets the feed ask where the agent asks nobody by itself.
-func (st *Stage) gated() error {
+// openFeedGate lets the feed ask where the agent asks nobody by itself.
+func (st *Stage) openFeedGate() error {
 	if !st.Agent.Feed.Promptless {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (st *Stage) gated() error {
 
 func playFeed(ctx context.Context, st *Stage) error {
 	tags := []string{tagYes, tagNo}
-	if windowed(st.Agent) {
+	if showsWindow(st.Agent) {
 		tags = append(tags, tagWindow)
 	}
 	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil && known.Feed.Repeats { // not the stage's, which a saboteur may have changed
@@ -110,40 +110,40 @@ func playFeed(ctx context.Context, st *Stage) error {
 	tags = append(tags, tagNobody) // last: nobody answers it
 	var calls []model.ToolCall
 	for _, tag := range tags {
-		c := st.escalated(tag)
+		c := st.escalatedCall(tag)
 		if tag == tagWindow {
 			// It runs for a while, so that its end is not the sign.
-			c = st.escalate(st.Table.Shell.Call("touch ran-" + tag + "; sleep 3; echo out-" + tag))
+			c = st.escalateCall(st.Table.Shell.Call("touch ran-" + tag + "; sleep 3; echo out-" + tag))
 		}
 		calls = append(calls, c)
 	}
-	st.script(append(steps(calls...), model.Step{Say: lastWords}))
-	if err := st.gated(); err != nil {
+	st.setScript(append(callSteps(calls...), model.Step{Say: lastWords}))
+	if err := st.openFeedGate(); err != nil {
 		return err
 	}
-	if err := st.ready(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
-	p, err := st.attach(ctx) // before the agent: it may ask at once
+	p, err := st.attachPerson(ctx) // before the agent: it may ask at once
 	if err != nil {
 		return err
 	}
-	defer p.leave()
-	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, t *terminal) error {
+	defer p.detach()
+	return st.atTerminal(ctx, st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, t *terminal) error {
 		for _, tag := range tags {
-			if !p.asked(tag, st.patience) {
-				t.keep()
+			if !p.wasAsked(tag, st.patience) {
+				t.keepScreen()
 				return nil // the checks say what is missing
 			}
-			if st.there(tag) {
+			if st.leftItsFile(tag) {
 				p.feed.Early = append(p.feed.Early, tag)
 			}
 			switch tag {
 			case tagYes:
-				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
+				p.sendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
 			case tagNo:
-				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tagNo)})
+				p.sendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: wordFor(wordReason, tagNo)})
 			case tagWindow:
 				p.inWindow(t, tag, st.Driver.Prompts)
 			case tagLater:
@@ -156,17 +156,17 @@ func playFeed(ctx context.Context, st *Stage) error {
 	})
 }
 
-// escalate makes a call one that needs leave, where that takes more than the
+// escalateCall makes a call one that needs leave, where that takes more than the
 // call.
-func (st *Stage) escalate(c model.ToolCall) model.ToolCall {
+func (st *Stage) escalateCall(c model.ToolCall) model.ToolCall {
 	if st.Driver.Escalate != nil {
 		return st.Driver.Escalate(c)
 	}
 	return c
 }
 
-// there reports whether the tagged command left its file.
-func (st *Stage) there(tag string) bool {
+// leftItsFile reports whether the tagged command left its file.
+func (st *Stage) leftItsFile(tag string) bool {
 	_, err := os.Stat(filepath.Join(st.Project, "ran-"+tag))
 	return err == nil
 }
@@ -183,8 +183,8 @@ type elsewhere struct {
 	changed chan struct{}
 }
 
-// attach lets the feed hold requests for this person, who sees what comes.
-func (st *Stage) attach(ctx context.Context) (*elsewhere, error) {
+// attachPerson lets the feed hold requests for this person, who sees what comes.
+func (st *Stage) attachPerson(ctx context.Context) (*elsewhere, error) {
 	st.hub.Sink(true)
 	st.evidence.Feed = Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Times: map[string]int{}, Prompted: -1, Sign: -1, Gone: -1}
 	p := &elsewhere{st: st, ctx: ctx, feed: &st.evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
@@ -198,17 +198,17 @@ func (st *Stage) attach(ctx context.Context) (*elsewhere, error) {
 		conn.Close()
 		return nil, err
 	}
-	go p.listen()
+	go p.keepStream()
 	return p, nil
 }
 
-func (p *elsewhere) leave() {
+func (p *elsewhere) detach() {
 	p.conn.Close()
 	p.st.hub.Sink(false)
 }
 
-// listen keeps what the stream tells.
-func (p *elsewhere) listen() {
+// keepStream keeps what the stream tells.
+func (p *elsewhere) keepStream() {
 	lines := bufio.NewScanner(p.conn)
 	lines.Buffer(nil, 8<<20)
 	for lines.Scan() {
@@ -250,8 +250,8 @@ func itemTag(item *wire.FeedItem) string {
 	return item.Kind
 }
 
-// until waits for something the stream tells.
-func (p *elsewhere) until(limit time.Duration, is func() bool) bool {
+// waitUntil waits for something the stream tells.
+func (p *elsewhere) waitUntil(limit time.Duration, is func() bool) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, limit)
 	defer cancel()
 	for {
@@ -269,12 +269,12 @@ func (p *elsewhere) until(limit time.Duration, is func() bool) bool {
 	}
 }
 
-func (p *elsewhere) asked(tag string, limit time.Duration) bool {
-	return p.until(limit, func() bool { return p.feed.Asked[tag].ID != "" })
+func (p *elsewhere) wasAsked(tag string, limit time.Duration) bool {
+	return p.waitUntil(limit, func() bool { return p.feed.Asked[tag].ID != "" })
 }
 
-// reply answers, and notes what the reply heard.
-func (p *elsewhere) reply(tag string, params wire.FeedReplyParams) {
+// sendReply answers, and notes what the reply heard.
+func (p *elsewhere) sendReply(tag string, params wire.FeedReplyParams) {
 	p.mu.Lock()
 	item := p.feed.Asked[tag]
 	p.mu.Unlock()
@@ -312,10 +312,10 @@ func (p *elsewhere) release(tag string) bool {
 func (p *elsewhere) later(t *terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
-	if !p.release(tag) || !t.await(ctx, p.st.Driver.Prompts) || t.press(ctx, p.st.Driver.Accept) != nil {
+	if !p.release(tag) || !t.awaitText(ctx, p.st.Driver.Prompts) || t.pressKeys(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
-	for !p.st.there(tag) && pause(ctx, 20*time.Millisecond) {
+	for !p.st.leftItsFile(tag) && pauseFor(ctx, 20*time.Millisecond) {
 	}
 }
 
@@ -329,16 +329,16 @@ func (p *elsewhere) nobody(t *terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
 	defer cancel()
 	for {
-		if strings.Contains(squeezed(t.screen(ctx)), shows) {
+		if strings.Contains(squeezed(t.captureScreen(ctx)), shows) {
 			p.feed.Prompted = time.Since(began)
 			break
 		}
-		if !pause(ctx, 20*time.Millisecond) {
+		if !pauseFor(ctx, 20*time.Millisecond) {
 			break
 		}
 	}
-	t.keep()
-	pause(p.ctx, time.Second) // does it run all the same?
+	t.keepScreen()
+	pauseFor(p.ctx, time.Second) // does it run all the same?
 }
 
 func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
@@ -349,32 +349,32 @@ func (p *elsewhere) inWindow(t *terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
 	sign, err := p.st.signOf()
-	if err != nil || !t.await(ctx, shows) {
+	if err != nil || !t.awaitText(ctx, shows) {
 		return
 	}
 	for range 100 { // the dialog may be drawn before the agent says that it waits
-		if !sign() || !pause(ctx, 50*time.Millisecond) {
+		if !sign() || !pauseFor(ctx, 50*time.Millisecond) {
 			break
 		}
 	}
-	pause(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
+	pauseFor(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
 	pressed := time.Now()
-	if t.press(ctx, p.st.Driver.Accept) != nil {
+	if t.pressKeys(ctx, p.st.Driver.Accept) != nil {
 		return
 	}
 	for !sign() {
 		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
-			if pressed = time.Now(); t.press(ctx, p.st.Driver.Accept) != nil {
+			if pressed = time.Now(); t.pressKeys(ctx, p.st.Driver.Accept) != nil {
 				return
 			}
 		}
-		if !pause(ctx, 5*time.Millisecond) {
+		if !pauseFor(ctx, 5*time.Millisecond) {
 			return
 		}
 	}
 	seen := time.Now()
 	p.feed.Sign = seen.Sub(pressed)
-	p.until(10*time.Second, func() bool { return !p.gone[tag].IsZero() })
+	p.waitUntil(10*time.Second, func() bool { return !p.gone[tag].IsZero() })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if at := p.gone[tag]; !at.IsZero() {
@@ -392,7 +392,7 @@ func (st *Stage) signOf() (func() bool, error) {
 	switch known.Feed.Window {
 	case agent.WindowState:
 		var last *event.Event
-		for _, x := range st.watcher.all() {
+		for _, x := range st.watcher.allSeen() {
 			if x.Event.Kind == event.PermissionRequest {
 				last = &x.Event
 			}
@@ -417,7 +417,7 @@ func (st *Stage) signOf() (func() bool, error) {
 // resolutions are the agent's reports of requests that were answered.
 func (st *Stage) resolutions() []Seen {
 	var out []Seen
-	for _, x := range st.watcher.all() {
+	for _, x := range st.watcher.allSeen() {
 		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
 			out = append(out, x)
 		}

@@ -66,34 +66,34 @@ func playForms(ctx context.Context, st *Stage) error {
 	}
 	defer server.Close()
 	tags := []string{formFilled, formRefused, bareTaken, linkRefused, formNobody}
-	st.script(append(steps(st.formCalls(tags...)...), model.Step{Say: lastWords}))
-	if err := st.ready(nil); err != nil {
+	st.setScript(append(callSteps(st.formCalls(tags...)...), model.Step{Say: lastWords}))
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
-	p, err := st.attach(ctx) // before the agent: it may ask at once
+	p, err := st.attachPerson(ctx) // before the agent: it may ask at once
 	if err != nil {
 		return err
 	}
-	defer p.leave()
-	return st.atTerminal(ctx, st.Driver.Forms.Args(prompt("Ask me"), server.URL), func(ctx context.Context, t *terminal) error {
+	defer p.detach()
+	return st.atTerminal(ctx, st.Driver.Forms.Args(markedPrompt("Ask me"), server.URL), func(ctx context.Context, t *terminal) error {
 		for i, tag := range tags {
 			limit := st.patience / 4
 			if i == 0 {
 				limit = st.patience
 			}
-			if !p.asked(tag, limit) {
-				t.keep()
+			if !p.wasAsked(tag, limit) {
+				t.keepScreen()
 				return nil // the checks say what is missing
 			}
 			switch tag {
 			case formFilled:
-				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{
+				p.sendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{
 					{ID: "count", Text: "3"}, {ID: "colour", Options: []string{"blue"}}, {ID: "sure", Options: []string{"no"}},
 				}})
 			case bareTaken:
-				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{{Options: []string{"accept"}}}})
+				p.sendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{{Options: []string{"accept"}}}})
 			case formRefused, linkRefused:
-				p.reply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: worded(wordReason, tag)})
+				p.sendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: wordFor(wordReason, tag)})
 			case formNobody:
 				p.nobody(t, tag, st.Driver.Forms.Prompts)
 			}
@@ -112,7 +112,7 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 			return *r
 		}
 		if form.want != "" && !e.Saw(mcp.Heard(form.tag)+form.want) {
-			return fails("", "of %s the server should have heard %q, and heard %q", form.tag, form.want, heard(e, form.tag))
+			return fails("", "of %s the server should have heard %q, and heard %q", form.tag, form.want, toldOfForm(e, form.tag))
 		}
 	}
 	if link := e.Feed.Asked[linkRefused]; !strings.Contains(link.Shown, mcp.Address) || slices.Contains(link.Choices, string(event.ChooseAnswer)) {
@@ -124,11 +124,11 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 	return holds("the server heard the fields in their types, and the refusals of a form and of an address; with nobody there the agent's own form came up")
 }
 
-// heard is what the model was told of a form.
-func heard(e *Evidence, tag string) string {
+// toldOfForm is what the model was told of a form.
+func toldOfForm(e *Evidence, tag string) string {
 	for _, m := range e.Told {
 		if at := strings.Index(m.Text, mcp.Heard(tag)); at >= 0 && m.Role != model.RoleAssistant {
-			return clip(m.Text[at:])
+			return clipText(m.Text[at:])
 		}
 	}
 	return "nothing"
@@ -142,6 +142,6 @@ func (st *Stage) playForm(ctx context.Context, settle func(context.Context, *ter
 		return err
 	}
 	defer server.Close()
-	st.script(append(steps(st.formCalls(formRefused)...), model.Step{Say: lastWords}))
-	return st.atTerminal(ctx, st.Driver.Forms.Args(prompt("Ask me"), server.URL), settle)
+	st.setScript(append(callSteps(st.formCalls(formRefused)...), model.Step{Say: lastWords}))
+	return st.atTerminal(ctx, st.Driver.Forms.Args(markedPrompt("Ask me"), server.URL), settle)
 }

@@ -29,27 +29,27 @@ func planTag(mode event.PlanMode) string { return "plan-" + string(mode) }
 
 // playPlans is one session for each way: a plan can be accepted once.
 func playPlans(ctx context.Context, st *Stage) error {
-	st.script(append(steps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})), model.Step{Say: lastWords}))
-	if err := st.ready(nil); err != nil {
+	st.setScript(append(callSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})), model.Step{Say: lastWords}))
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
-	p, err := st.attach(ctx)
+	p, err := st.attachPerson(ctx)
 	if err != nil {
 		return err
 	}
-	defer p.leave()
+	defer p.detach()
 	for _, mode := range slices.Sorted(maps.Keys(st.Driver.Questions.Modes)) {
-		err := st.atTerminal(ctx, st.Driver.Questions.Args(prompt("Plan it")), func(ctx context.Context, t *terminal) error {
-			if !p.asked("plan", st.patience/2) {
-				t.keep()
+		err := st.atTerminal(ctx, st.Driver.Questions.Args(markedPrompt("Plan it")), func(ctx context.Context, t *terminal) error {
+			if !p.wasAsked("plan", st.patience/2) {
+				t.keepScreen()
 				return nil // the check says what is missing
 			}
 			session := p.feed.Asked["plan"].Session
-			p.reply("plan", wire.FeedReplyParams{Plan: string(mode)})
-			p.again("plan", planTag(mode))
+			p.sendReply("plan", wire.FeedReplyParams{Plan: string(mode)})
+			p.setAsideRequest("plan", planTag(mode))
 			c, cancel := context.WithTimeout(ctx, 20*time.Second)
 			defer cancel()
-			st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Session == session })
+			st.watcher.waitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Session == session })
 			return nil
 		})
 		if err != nil {

@@ -30,8 +30,8 @@ type Questions struct {
 	Modes map[event.PlanMode]string
 }
 
-// shapes is the answer to the second question.
-func (q *Questions) shapes() []string {
+// secondAnswers is the answer to the second question.
+func (q *Questions) secondAnswers() []string {
 	if q.Single {
 		return []string{"flat"}
 	}
@@ -61,7 +61,7 @@ func playQuestions(ctx context.Context, st *Stage) error {
 		delete(two, "multiple")
 	}
 	calls := []model.ToolCall{model.Call(q.Tool, map[string]any{"questions": []any{one, two}})}
-	if windowed(st.Agent) {
+	if showsWindow(st.Agent) {
 		three := map[string]any{"question": askedThree, "header": "Size", "multiSelect": false, "options": []any{option("small"), option("large")}}
 		calls = append(calls, model.Call(q.Tool, map[string]any{"questions": []any{three}}))
 	}
@@ -69,55 +69,55 @@ func playQuestions(ctx context.Context, st *Stage) error {
 		plan := model.Call(q.Plan, map[string]any{"plan": planned})
 		calls = append(calls, plan, plan)
 	}
-	st.script(append(steps(calls...), model.Step{Say: lastWords}))
-	if err := st.ready(nil); err != nil {
+	st.setScript(append(callSteps(calls...), model.Step{Say: lastWords}))
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
-	args := st.Driver.TUI(prompt("Ask me"), true)
+	args := st.Driver.TUI(markedPrompt("Ask me"), true)
 	if q.Args != nil {
-		args = q.Args(prompt("Ask me"))
+		args = q.Args(markedPrompt("Ask me"))
 	}
-	p, err := st.attach(ctx) // before the agent: it may ask at once
+	p, err := st.attachPerson(ctx) // before the agent: it may ask at once
 	if err != nil {
 		return err
 	}
-	defer p.leave()
+	defer p.detach()
 	return st.atTerminal(ctx, args, func(ctx context.Context, t *terminal) error {
-		if !p.asked("question", st.patience) {
-			t.keep()
+		if !p.wasAsked("question", st.patience) {
+			t.keepScreen()
 			return nil
 		}
-		p.reply("question", wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: p.answers("question", map[string][]string{
-			askedTwo: q.shapes(), askedOne: {"blue"},
+		p.sendReply("question", wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: p.optionAnswers("question", map[string][]string{
+			askedTwo: q.secondAnswers(), askedOne: {"blue"},
 		})})
-		p.again("question", tagQuestions)
-		if windowed(st.Agent) && p.asked("question", st.patience/4) {
+		p.setAsideRequest("question", tagQuestions)
+		if showsWindow(st.Agent) && p.wasAsked("question", st.patience/4) {
 			p.inWindow(t, "question", askedThree)
 		}
 		if q.Plan != "" {
-			if !p.asked("plan", st.patience/4) {
-				t.keep()
+			if !p.wasAsked("plan", st.patience/4) {
+				t.keepScreen()
 				return nil
 			}
-			p.reply("plan", wire.FeedReplyParams{Plan: string(event.PlanReject), Feedback: worded(wordReason, "plan")})
-			p.again("plan", "plan-rejected")
-			if !p.asked("plan", st.patience/4) {
-				t.keep()
+			p.sendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanReject), Feedback: wordFor(wordReason, "plan")})
+			p.setAsideRequest("plan", "plan-rejected")
+			if !p.wasAsked("plan", st.patience/4) {
+				t.keepScreen()
 				return nil
 			}
-			p.reply("plan", wire.FeedReplyParams{Plan: string(event.PlanAuto), Feedback: worded(wordContext, "plan")})
+			p.sendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanAuto), Feedback: wordFor(wordContext, "plan")})
 		}
 		c, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
-		st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
-		t.settle(ctx)
+		st.watcher.waitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+		t.awaitStillness(ctx)
 		return nil
 	})
 }
 
-// answers are options for the questions of a request, by their words, named as
+// optionAnswers are options for the questions of a request, by their words, named as
 // the request names them.
-func (p *elsewhere) answers(tag string, options map[string][]string) []event.QuestionAnswer {
+func (p *elsewhere) optionAnswers(tag string, options map[string][]string) []event.QuestionAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []event.QuestionAnswer
@@ -127,10 +127,10 @@ func (p *elsewhere) answers(tag string, options map[string][]string) []event.Que
 	return out
 }
 
-// again puts what is known of a request aside, so that the next of its kind is
+// setAsideRequest puts what is known of a request aside, so that the next of its kind is
 // waited for.
-func (p *elsewhere) again(tag, as string) {
-	p.until(5*time.Second, func() bool { return !p.gone[tag].IsZero() })
+func (p *elsewhere) setAsideRequest(tag, as string) {
+	p.waitUntil(5*time.Second, func() bool { return !p.gone[tag].IsZero() })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.feed.Asked[as], p.feed.Ended[as], p.feed.Replies[as] = p.feed.Asked[tag], p.feed.Ended[tag], p.feed.Replies[tag]

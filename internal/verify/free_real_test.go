@@ -21,15 +21,15 @@ func TestRealFree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			agentstest.Require(t, name)
 			st := realStage(t, name)
-			st.script([]model.Step{{Calls: []model.ToolCall{st.call("free")}}, {Say: lastWords}})
-			if err := st.ready(nil); err != nil {
+			st.setScript([]model.Step{{Calls: []model.ToolCall{st.taggedCall("free")}}, {Say: lastWords}})
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			st.hub.Sink(true)
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			go func() { // what is asked all the same is let go, so that the run ends
-				for pause(ctx, 100*time.Millisecond) {
+				for pauseFor(ctx, 100*time.Millisecond) {
 					var items []wire.FeedItem
 					_ = st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items)
 					for _, item := range items {
@@ -37,10 +37,10 @@ func TestRealFree(t *testing.T) {
 					}
 				}
 			}()
-			if err := st.headless(ctx, st.start(), st.free("Run it")); err != nil {
+			if err := st.runHeadless(ctx, st.start(), st.freeCommand("Run it")); err != nil {
 				t.Fatal(err)
 			}
-			if !st.there("free") {
+			if !st.leftItsFile("free") {
 				t.Error("the command did not run")
 			}
 			var items []wire.FeedItem

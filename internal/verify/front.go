@@ -15,8 +15,8 @@ import (
 //go:embed fronts
 var fronts embed.FS
 
-// window is the agent as a person starts it at a terminal.
-func (st *Stage) window(in agents.Installed) ([]string, error) {
+// windowCommand is the agent as a person starts it at a terminal.
+func (st *Stage) windowCommand(in agents.Installed) ([]string, error) {
 	if st.Driver.Front == "" {
 		return in.Argv, nil
 	}
@@ -30,7 +30,7 @@ func (st *Stage) window(in agents.Installed) ([]string, error) {
 	}
 	node := in.Argv[0]
 	if len(in.Argv) == 1 { // a program of its own, which finds its Node on PATH
-		if node, err = lookIn("node", st.getenv("PATH")); err != nil {
+		if node, err = lookIn("node", st.lookupEnv("PATH")); err != nil {
 			return nil, unplayable("needs a window, and that needs node on PATH")
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // printed is how many of an agent's last lines are shown.
 const printed = 3
 
-// said sums up how an act ended.
-func (e *Evidence) said() string {
+// summary sums up how an act ended.
+func (e *Evidence) summary() string {
 	switch {
 	case e.Signal != "":
 		return "the agent was ended by " + e.Signal
@@ -25,11 +25,11 @@ func (e *Evidence) said() string {
 	return fmt.Sprintf("the agent ended with code %d", e.Exit)
 }
 
-// traces are what an act left to look at, in a person's words.
-func (e *Evidence) traces(spec *agent.EventSpec) []string {
-	out := []string{e.said()}
+// describeTraces are what an act left to look at, in a person's words.
+func (e *Evidence) describeTraces(spec *agent.EventSpec) []string {
+	out := []string{e.summary()}
 	if e.Err != nil {
-		out = append(out, clip(e.Err.Error()))
+		out = append(out, clipText(e.Err.Error()))
 	}
 	if lines := lastLines(e.Stderr, printed); len(lines) > 0 {
 		out = append(out, "its last words on standard error: "+strings.Join(lines, " ⏎ "))
@@ -44,12 +44,12 @@ func (e *Evidence) traces(spec *agent.EventSpec) []string {
 	if told := e.lastTold(); told != "" {
 		out = append(out, "the last result the model was told: "+told)
 	}
-	out = append(out, e.arrived(spec))
+	out = append(out, e.describeArrivals(spec))
 	return out
 }
 
-// arrived says which events came, and what was answered at the one in question.
-func (e *Evidence) arrived(spec *agent.EventSpec) string {
+// describeArrivals says which events came, and what was answered at the one in question.
+func (e *Evidence) describeArrivals(spec *agent.EventSpec) string {
 	if len(e.Seen) == 0 {
 		return fmt.Sprintf("no event arrived in the act %s", e.Act)
 	}
@@ -69,7 +69,7 @@ func (e *Evidence) arrived(spec *agent.EventSpec) string {
 	}
 	for _, x := range e.Events(spec.Name) {
 		if x.Answer.Stdout != "" || x.Answer.Stderr != "" {
-			return text + fmt.Sprintf("; %s was answered with %s", spec.Name, clip(x.Answer.Stdout+x.Answer.Stderr))
+			return text + fmt.Sprintf("; %s was answered with %s", spec.Name, clipText(x.Answer.Stdout+x.Answer.Stderr))
 		}
 	}
 	return text
@@ -78,7 +78,7 @@ func (e *Evidence) arrived(spec *agent.EventSpec) string {
 func (e *Evidence) lastTold() string {
 	for i := len(e.Told) - 1; i >= 0; i-- {
 		if m := e.Told[i]; m.Role != model.RoleAssistant && m.Kind == "tool_result" {
-			return clip(m.Text)
+			return clipText(m.Text)
 		}
 	}
 	return ""
@@ -87,17 +87,17 @@ func (e *Evidence) lastTold() string {
 func lastLines(text string, n int) []string {
 	var out []string
 	for _, l := range strings.Split(text, "\n") {
-		if l = clip(l); l != "" {
+		if l = clipText(l); l != "" {
 			out = append(out, l)
 		}
 	}
 	return out[max(0, len(out)-n):]
 }
 
-// explained gives ✗ what a person needs to go on from there.
-func (t *task) explained(p *Proof, r Result) Result {
+// explainFailure gives ✗ what a person needs to go on from there.
+func (t *task) explainFailure(p *Proof, r Result) Result {
 	var e *Evidence
-	for _, name := range t.acts() {
+	for _, name := range t.actNames() {
 		if a := p.Of(name); a.Missing == "" && (e == nil || a.Err != nil) {
 			e = a
 		}
@@ -105,17 +105,17 @@ func (t *task) explained(p *Proof, r Result) Result {
 	if e == nil {
 		return r
 	}
-	r.Seen = e.traces(t.subject.Event)
+	r.Seen = e.describeTraces(t.subject.Event)
 	var hints []string
 	if r.Hint != "" {
 		hints = append(hints, r.Hint)
 	}
-	r.Hint = strings.Join(append(hints, t.likely(p, e)...), ". ")
+	r.Hint = strings.Join(append(hints, t.likelyCauses(p, e)...), ". ")
 	return r
 }
 
-// acts are those that a row looked at.
-func (t *task) acts() []string {
+// actNames are those that a row looked at.
+func (t *task) actNames() []string {
 	if t.check == nil {
 		return nil
 	}
@@ -127,8 +127,8 @@ func (t *task) acts() []string {
 	return t.check.Acts
 }
 
-// likely names the file, the switch, the version, and what to run.
-func (t *task) likely(p *Proof, e *Evidence) []string {
+// likelyCauses names the file, the switch, the version, and what to run.
+func (t *task) likelyCauses(p *Proof, e *Evidence) []string {
 	a, name := t.subject.Agent, t.subject.Agent.Name
 	again := fmt.Sprintf("`hookmux verify %s --check %s --keep` keeps all that was seen, for a report", name, t.row.ID())
 	var out []string
@@ -136,7 +136,7 @@ func (t *task) likely(p *Proof, e *Evidence) []string {
 	case e.Err != nil && len(e.Seen) > 0:
 		out = append(out, "The agent did not come to what was asked; its output above says why")
 	case len(e.Seen) == 0 && e.Act != "broken" && e.Act != "absent":
-		out = append(out, "No hook ran at all: "+orList(switches(a, p.Mine)))
+		out = append(out, "No hook ran at all: "+orList(offSwitches(a, p.Mine)))
 		if p.Mine {
 			out = append(out, mendInstall(name))
 		}
@@ -157,9 +157,9 @@ func mendInstall(name string) string {
 	return fmt.Sprintf("`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew", name, name)
 }
 
-// switches are what keeps all hooks of an agent from running. In a home of our
+// offSwitches are what keeps all hooks of an agent from running. In a home of our
 // own that can only be the version or a file of the machine.
-func switches(a *agent.Agent, mine bool) []string {
+func offSwitches(a *agent.Agent, mine bool) []string {
 	var out []string
 	if !mine {
 		out = append(out, "this version may not call hooks as others do, or may not have come as far as that")

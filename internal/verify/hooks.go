@@ -17,7 +17,7 @@ import (
 // host is the stage as the installer sees it.
 func (st *Stage) host() *install.Host {
 	return &install.Host{
-		Dirs: st.Dirs, Project: st.Project, Getenv: st.getenv, Hook: filepath.Join(st.Bin, "hookmux-hook"), Version: "0.0.0-verify",
+		Dirs: st.Dirs, Project: st.Project, Getenv: st.lookupEnv, Hook: filepath.Join(st.Bin, "hookmux-hook"), Version: "0.0.0-verify",
 		Known: st.catalogue.Agents(),
 	}
 }
@@ -71,7 +71,7 @@ func installedEvents(a *agent.Agent) []string {
 	var names []string
 	usual := true
 	for _, e := range a.Events {
-		if installs(e) {
+		if registersFor(e) {
 			names = append(names, e.Name)
 			usual = usual && e.Install == agent.InstallDefault
 		}
@@ -106,7 +106,7 @@ func (st *Stage) beside(hooks []brokenHook) error {
 // look is how the catalogue sees the stage.
 func (st *Stage) look() agent.Look {
 	return agent.Look{
-		Resolve: func(f agent.HookFile) string { return f.Resolve(st.Home, st.Project, st.getenv) },
+		Resolve: func(f agent.HookFile) string { return f.Resolve(st.Home, st.Project, st.lookupEnv) },
 		Exists:  func(path string) bool { info, err := os.Stat(path); return err == nil && !info.IsDir() },
 	}
 }

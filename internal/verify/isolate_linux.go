@@ -28,7 +28,7 @@ func Isolate(args, env []string) Isolated {
 	cmd.Env = append(Outside(env), insideVariable+"=1")
 	files := stdio()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[1], files[2]
-	cmd.SysProcAttr = namespaces()
+	cmd.SysProcAttr = namespaceAttributes()
 	// Signals come to this process alone, for the inner one has a group of its
 	// own: each is handed on once, whether from a terminal or from kill. The
 	// inner one tidies up, and this one waits for it.
@@ -62,9 +62,9 @@ func Isolate(args, env []string) Isolated {
 	return Isolated{Ran: true, Code: code}
 }
 
-// namespaces keeps the user who they are; the one capability is there to bring
+// namespaceAttributes keeps the user who they are; the one capability is there to bring
 // loopback up, and is given back right after.
-func namespaces() *syscall.SysProcAttr {
+func namespaceAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags:                 syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET,
 		UidMappings:                []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
@@ -85,7 +85,7 @@ func canIsolate() bool {
 			continue
 		}
 		cmd := exec.Command(program)
-		cmd.SysProcAttr = namespaces()
+		cmd.SysProcAttr = namespaceAttributes()
 		return cmd.Run() == nil
 	}
 	return false

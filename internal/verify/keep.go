@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// write puts the evidence beside the home it comes from, for a bug report.
-func (e *Evidence) write(st *Stage) error {
+// writeFiles puts the evidence beside the home it comes from, for a bug report.
+func (e *Evidence) writeFiles(st *Stage) error {
 	dir := filepath.Join(st.Base, "evidence")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

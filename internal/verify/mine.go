@@ -39,8 +39,8 @@ type copied struct{ from, to, format string }
 // maxMine bounds a config file.
 const maxMine = 8 << 20
 
-// files are the person's own files of an agent and where they go.
-func (m *Mine) files(a *agent.Agent, home, project string) (copies []copied, left []stay) {
+// ownFiles are the person's own files of an agent and where they go.
+func (m *Mine) ownFiles(a *agent.Agent, home, project string) (copies []copied, left []stay) {
 	for _, f := range a.Files {
 		if f.Scope != "user" && f.Scope != "project" {
 			continue // it lies at a fixed place and counts by itself
@@ -71,19 +71,19 @@ func (m *Mine) files(a *agent.Agent, home, project string) (copies []copied, lef
 	return copies, left
 }
 
-// notes say what was taken along.
-func (m *Mine) notes(a *agent.Agent) []string {
+// takenNotes say what was taken along.
+func (m *Mine) takenNotes(a *agent.Agent) []string {
 	if a == nil {
 		return []string{"none of your files: hookmux does not know this agent's config yet"}
 	}
-	copies, left := m.files(a, "/home", "/project")
+	copies, left := m.ownFiles(a, "/home", "/project")
 	var out []string
 	for _, c := range copies {
 		note := "with a copy of " + c.from
-		text, behind, err := m.read(a, c, nil)
+		text, behind, err := m.readFile(a, c, nil)
 		switch {
 		case err != nil:
-			note = "with a file that does not parse in place of " + c.from + ", which does not either: " + clip(err.Error())
+			note = "with a file that does not parse in place of " + c.from + ", which does not either: " + clipText(err.Error())
 		case len(behind) > 0:
 			note += ", without " + strings.Join(behind, ", ")
 		}
@@ -101,9 +101,9 @@ func (m *Mine) notes(a *agent.Agent) []string {
 	return out
 }
 
-// into copies the files to a stage. What the stage already has there (the
+// copyInto copies the files to a stage. What the stage already has there (the
 // scripted model) counts more.
-func (m *Mine) into(st *Stage) error {
+func (m *Mine) copyInto(st *Stage) error {
 	if m == nil {
 		return nil
 	}
@@ -111,9 +111,9 @@ func (m *Mine) into(st *Stage) error {
 	if !ok {
 		return nil
 	}
-	copies, _ := m.files(a, st.Home, st.Project)
+	copies, _ := m.ownFiles(a, st.Home, st.Project)
 	for _, c := range copies {
-		if err := m.copy(a, c, copies, st); err != nil {
+		if err := m.copyFile(a, c, copies, st); err != nil {
 			return err
 		}
 	}
@@ -123,8 +123,8 @@ func (m *Mine) into(st *Stage) error {
 // brokenConfig parses as nothing, neither JSON nor TOML.
 const brokenConfig = "{ = this stands for a file that does not parse\n"
 
-func (m *Mine) copy(a *agent.Agent, c copied, all []copied, st *Stage) error {
-	text, _, err := m.read(a, c, m.moves(all, st))
+func (m *Mine) copyFile(a *agent.Agent, c copied, all []copied, st *Stage) error {
+	text, _, err := m.readFile(a, c, m.movedPaths(all, st))
 	if err != nil {
 		// The agent shall meet a broken file where the person has one; what is
 		// in it cannot be told apart, so none of it comes along.
@@ -143,8 +143,8 @@ func (m *Mine) copy(a *agent.Agent, c copied, all []copied, st *Stage) error {
 	return writeCopy(c.to, text)
 }
 
-// read gives a file as it goes along, and the settings that stay behind.
-func (m *Mine) read(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string, err error) {
+// readFile gives a file as it goes along, and the settings that stay behind.
+func (m *Mine) readFile(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string, err error) {
 	text, err = edit.ReadFile(c.from, maxMine)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", c.from, err)
@@ -153,12 +153,12 @@ func (m *Mine) read(a *agent.Agent, c copied, moved func(string) string) (text [
 	if err != nil {
 		return nil, nil, err
 	}
-	return cut(a, f, text, moved)
+	return cutCredentials(a, f, text, moved)
 }
 
-// moves turns paths of the person's into those of the stage: trust is given to
+// movedPaths turns paths of the person's into those of the stage: trust is given to
 // paths. A hook is trusted by its file, too.
-func (m *Mine) moves(all []copied, st *Stage) func(string) string {
+func (m *Mine) movedPaths(all []copied, st *Stage) func(string) string {
 	var pairs [][2]string
 	add := func(from, to string) {
 		if from == "" || from == "/" {

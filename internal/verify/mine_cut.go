@@ -29,10 +29,10 @@ var secretFlag = lazyregexp.New(`(?i)^(-H|-u|--(header|user|proxy-user|pass)|--?
 
 // taken names the top-level settings that come along although there is text in
 // them: those that decide whether and how hooks run.
-var taken = names("hooks", "permissions", "sandbox", "outputStyle", "hooksConfig", "trustedFolders", "trusted_folders",
+var taken = nameSet("hooks", "permissions", "sandbox", "outputStyle", "hooksConfig", "trustedFolders", "trusted_folders",
 	"projects", "features", "sandbox_mode", "sandbox_workspace_write", "approval_policy", "permission", "folders")
 
-func names(list ...string) map[string]bool {
+func nameSet(list ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range list {
 		out[n] = true
@@ -59,9 +59,9 @@ type splice struct {
 	to    string // the new name of the key
 }
 
-// cut takes out what stays behind. moved gives keys that are paths their new
+// cutCredentials takes out what stays behind. moved gives keys that are paths their new
 // name; nil leaves them.
-func cut(a *agent.Agent, f edit.Format, src []byte, moved func(string) string) ([]byte, []string, error) {
+func cutCredentials(a *agent.Agent, f edit.Format, src []byte, moved func(string) string) ([]byte, []string, error) {
 	if f == edit.JSON && len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))) == 0 {
 		return src, nil, nil
 	}
@@ -70,17 +70,17 @@ func cut(a *agent.Agent, f edit.Format, src []byte, moved func(string) string) (
 		return nil, nil, err
 	}
 	c := &cutting{reader: r, moved: moved}
-	for _, key := range unique(r.Keys()) {
+	for _, key := range lastOfEach(r.Keys()) {
 		_, isEvent := a.Event(key)
 		raw := r.Raw(key)
 		switch {
-		case private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !harmless(raw),
-			!taken[key] && !isEvent && !filepath.IsAbs(key) && !harmless(raw):
+		case private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !holdsNoText(raw),
+			!taken[key] && !isEvent && !filepath.IsAbs(key) && !holdsNoText(raw):
 			c.removes = append(c.removes, []string{key})
 			c.behind = append(c.behind, key)
 			continue
 		}
-		c.walk([]string{key}, raw)
+		c.walkValue([]string{key}, raw)
 	}
 	out := src
 	for _, s := range c.sets {
@@ -108,8 +108,8 @@ func cut(a *agent.Agent, f edit.Format, src []byte, moved func(string) string) (
 	return out, c.behind, nil
 }
 
-// walk looks at one value and what is below it.
-func (c *cutting) walk(path []string, raw json.RawMessage) {
+// walkValue looks at one value and what is below it.
+func (c *cutting) walkValue(path []string, raw json.RawMessage) {
 	here := slices.Clone(path)
 	if last := path[len(path)-1]; c.moved != nil && c.moved(last) != last {
 		c.renames = append(c.renames, splice{path: here, value: raw, to: c.moved(last)})
@@ -119,34 +119,34 @@ func (c *cutting) walk(path []string, raw json.RawMessage) {
 	switch {
 	case len(raw) == 0:
 	case raw[0] == '{':
-		for _, key := range unique(c.reader.Keys(path...)) {
+		for _, key := range lastOfEach(c.reader.Keys(path...)) {
 			below := append(slices.Clone(path), key)
 			value := c.reader.Raw(below...)
-			if private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !isHash(value) && !harmless(value) {
+			if private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !isHash(value) && !holdsNoText(value) {
 				c.removes = append(c.removes, below)
 				c.behind = append(c.behind, strings.Join(below, "."))
 				continue
 			}
-			c.walk(below, value)
+			c.walkValue(below, value)
 		}
 	case raw[0] == '[' && json.Unmarshal(raw, &list) == nil:
 		for i, value := range list {
 			below := append(slices.Clone(path), strconv.Itoa(i))
 			var before string
 			if i > 0 && json.Unmarshal(list[i-1], &before) == nil && secretFlag.MatchString(before) {
-				c.hide(below, redacted) // in a command that is a list, a flag's value stands alone
+				c.hideValue(below, redacted) // in a command that is a list, a flag's value stands alone
 				continue
 			}
-			c.walk(below, value)
+			c.walkValue(below, value)
 		}
 	case raw[0] == '"' && json.Unmarshal(raw, &text) == nil && !isHash(raw):
 		if clean := withoutShellSecrets(redact.Text(text)); clean != text {
-			c.hide(here, clean)
+			c.hideValue(here, clean)
 		}
 	}
 }
 
-func (c *cutting) hide(path []string, with string) {
+func (c *cutting) hideValue(path []string, with string) {
 	c.sets = append(c.sets, splice{path: path, value: with})
 	c.behind = append(c.behind, "a secret in "+strings.Join(path, "."))
 }
@@ -168,7 +168,7 @@ func withoutShellSecrets(line string) string {
 }
 
 // unique: of two keys of a name the last one counts.
-func unique(keys []string) []string {
+func lastOfEach(keys []string) []string {
 	var out []string
 	for _, k := range keys {
 		if !slices.Contains(out, k) {
@@ -179,7 +179,7 @@ func unique(keys []string) []string {
 }
 
 // harmless: no text in it, so no secret either.
-func harmless(raw json.RawMessage) bool {
+func holdsNoText(raw json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
 		return false
@@ -215,7 +215,7 @@ func laidOver(f edit.Format, text, ours []byte) ([]byte, error) {
 	}
 	var lay func(path []string) error
 	lay = func(path []string) error {
-		for _, key := range unique(r.Keys(path...)) {
+		for _, key := range lastOfEach(r.Keys(path...)) {
 			below := append(slices.Clone(path), key)
 			theirs, err := f.Parse(text)
 			if err != nil {
@@ -242,7 +242,7 @@ func laidOver(f edit.Format, text, ours []byte) ([]byte, error) {
 func withoutSecretComments(src []byte, hash bool) ([]byte, bool) {
 	var out []byte
 	changed, last := false, 0
-	for _, at := range comments(src, hash) {
+	for _, at := range findComments(src, hash) {
 		text := string(src[at[0]:at[1]])
 		clean := redact.Text(text)
 		if secretName.MatchString(clean) {
@@ -264,9 +264,9 @@ func withoutSecretComments(src []byte, hash bool) ([]byte, bool) {
 	return append(out, src[last:]...), changed
 }
 
-// comments finds where they stand: behind # in TOML, // and /* */ in JSON, never
+// findComments finds where they stand: behind # in TOML, // and /* */ in JSON, never
 // inside of a text.
-func comments(src []byte, hash bool) (found [][2]int) {
+func findComments(src []byte, hash bool) (found [][2]int) {
 	has := func(i int, s string) bool { return bytes.HasPrefix(src[i:], []byte(s)) }
 	until := func(i int, s string) int {
 		if n := bytes.Index(src[i:], []byte(s)); n >= 0 {

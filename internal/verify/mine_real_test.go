@@ -34,7 +34,7 @@ func TestRealMineInstalled(t *testing.T) {
 			}
 		}
 		if trust == (r.code != 0) {
-			t.Errorf("trusted %v: code %d %s", trust, r.code, clip(r.stderr))
+			t.Errorf("trusted %v: code %d %s", trust, r.code, clipText(r.stderr))
 		}
 	}
 }

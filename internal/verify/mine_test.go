@@ -85,7 +85,7 @@ func TestMineIsByteForByte(t *testing.T) {
 	if strings.Contains(got, "correcthorse") || !strings.Contains(got, "// mine, by hand") || !strings.Contains(got, "}, // never\n  \"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\"") {
 		t.Errorf("%s", got)
 	}
-	notes := strings.Join(p.notes(st.Agent), "\n")
+	notes := strings.Join(p.takenNotes(st.Agent), "\n")
 	if !strings.Contains(notes, "without env") || !strings.Contains(notes, "comments") {
 		t.Error(notes)
 	}
@@ -167,7 +167,7 @@ func TestMineTakesPlainFilesOnly(t *testing.T) {
 	done := make(chan string)
 	go func() {
 		a, _ := agent.Builtin().Agent("claude")
-		notes := strings.Join(p.notes(a), "\n")
+		notes := strings.Join(p.takenNotes(a), "\n")
 		testStage(t, "claude", p.Mine, nil)
 		done <- notes
 	}()
@@ -192,7 +192,7 @@ func TestCommentsAreFound(t *testing.T) {
 		{"// open", false, []string{"// open"}}, {"/* open", false, []string{"/* open"}}, {`"open`, false, nil}, {"'open", true, nil},
 	} {
 		var got []string
-		for _, at := range comments([]byte(c.text), c.hash) {
+		for _, at := range findComments([]byte(c.text), c.hash) {
 			got = append(got, c.text[at[0]:at[1]])
 		}
 		if strings.Join(got, "|") != strings.Join(c.want, "|") {

@@ -136,11 +136,11 @@ func TestRealInnerEvents(t *testing.T) {
 	// A project pi asks about; its extension counts once it is trusted.
 	st.own(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
 export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "");`)
-	st.script([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: lastWords}})
-	if err := st.ready(nil); err != nil {
+	st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: lastWords}})
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.headless(context.Background(), st.start(), st.free("Say it, input")); err != nil {
+	if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Say it, input")); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range []string{
@@ -160,7 +160,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 			t.Errorf("the header is %q", got)
 		}
 		if !strings.Contains(string(q.Body), "payload-by-a-and-b") {
-			t.Errorf("the payload is %s", clip(string(q.Body)))
+			t.Errorf("the payload is %s", clipText(string(q.Body)))
 		}
 		if q.Header.Get("Authorization") == "" {
 			t.Error("the header with the key is gone")
@@ -201,7 +201,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 		t.Errorf("turns: %s", got)
 	}
 	st.noModuleErrors(t)
-	for _, x := range st.watcher.all() {
+	for _, x := range st.watcher.allSeen() {
 		if x.Event.Native == "context" || x.Event.Native == "turn_start" {
 			t.Errorf("%s went through the corridor", x.Event.Native)
 		}
@@ -304,13 +304,13 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
   const first = ctx.sessionManager.getEntries().find((e) => e.type === "message" && e.message.role === "user");
   await ctx.navigateTree(first.id, { summarize: args === "summarize" });
 } });`)
-	st.script([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: lastWords}})
-	if err := st.ready(nil); err != nil {
+	st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: lastWords}})
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	st.secondModel(t)
 	r := st.rpc(t, "-e", nav)
-	r.do(map[string]any{"type": "prompt", "message": prompt("Say it")}, "agent_settled")
+	r.do(map[string]any{"type": "prompt", "message": markedPrompt("Say it")}, "agent_settled")
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
 	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") || strings.Contains(string(b), "bash-for-real") {
 		t.Errorf("user_bash: %s", b)
@@ -331,7 +331,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	}
 	entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 	if !strings.Contains(string(entries), "tree-summary-by-module") {
-		t.Errorf("no summary by the hook: %s", clip(string(entries)))
+		t.Errorf("no summary by the hook: %s", clipText(string(entries)))
 	}
 	names := namesOf(heard())
 	if n := count(names, "session_tree"); n != 1 {
@@ -410,8 +410,8 @@ func TestRealSampleCompaction(t *testing.T) {
 				t.Skipf("the sample is not here (TestRealExamplesLoad fetches it): %v", err)
 			}
 			st.own(t, st.Dirs.Config, "hooks/sample.ts", string(text))
-			st.script([]model.Step{{Say: lastWords}, {Say: "summary-by-the-model"}})
-			if err := st.ready(nil); err != nil {
+			st.setScript([]model.Step{{Say: lastWords}, {Say: "summary-by-the-model"}})
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			st.moreModels(t, func(providers map[string]map[string]any) {
@@ -428,7 +428,7 @@ func TestRealSampleCompaction(t *testing.T) {
 				providers["google"] = google
 			})
 			r := st.rpc(t)
-			r.do(map[string]any{"type": "prompt", "message": prompt("Say it")}, "agent_settled")
+			r.do(map[string]any{"type": "prompt", "message": markedPrompt("Say it")}, "agent_settled")
 			said := r.do(map[string]any{"type": "compact"}, "")
 			entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 			asked := ""
@@ -441,7 +441,7 @@ func TestRealSampleCompaction(t *testing.T) {
 				t.Errorf("asked the model %q", asked)
 			}
 			if !strings.Contains(string(entries), `"fromHook":true`) || !strings.Contains(string(entries), `"type":"compaction"`) {
-				t.Errorf("no summary of the hook's: %s\n%v", clip(string(entries)), said)
+				t.Errorf("no summary of the hook's: %s\n%v", clipText(string(entries)), said)
 			}
 			st.noModuleErrors(t)
 		})
@@ -464,15 +464,15 @@ export default function (pi: any) {
     },
   });
 }`)
-	st.script([]model.Step{
+	st.setScript([]model.Step{
 		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: lastWords},
 	})
-	if err := st.ready(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	r := st.rpc(t)
 	r.do(map[string]any{"type": "prompt", "message": "/word changed"}, "")
-	r.do(map[string]any{"type": "prompt", "message": prompt("Tell it")}, "agent_settled")
+	r.do(map[string]any{"type": "prompt", "message": markedPrompt("Tell it")}, "agent_settled")
 	for _, words := range []string{"word:changed word:changed", "tool-failed-as-told"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)

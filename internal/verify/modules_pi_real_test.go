@@ -31,8 +31,8 @@ func TestRealModulesInPi(t *testing.T) {
 	st := realStage(t, "pi")
 	st.own(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
 	st.own(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
-	st.script([]model.Step{{Say: lastWords}})
-	if err := st.ready(nil); err != nil {
+	st.setScript([]model.Step{{Say: lastWords}})
+	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }
@@ -40,32 +40,32 @@ func TestRealModulesInPi(t *testing.T) {
 		return func(ev *event.Event) bool { return ev.Native == name }
 	}
 	session := ""
-	err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Say it, rewrite-me"), false), func(ctx context.Context, term *terminal) error {
-		if !st.watcher.wait(ctx, ended) {
-			t.Fatalf("the first turn did not end\n%s", term.screen(ctx))
+	err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Say it, rewrite-me"), false), func(ctx context.Context, term *terminal) error {
+		if !st.watcher.waitForOne(ctx, ended) {
+			t.Fatalf("the first turn did not end\n%s", term.captureScreen(ctx))
 		}
-		session = st.watcher.all()[0].Event.Session
+		session = st.watcher.allSeen()[0].Event.Session
 		for i, line := range []string{"/new", "/compact"} {
-			if err := term.say(ctx, line); err != nil {
+			if err := term.typeLine(ctx, line); err != nil {
 				return err
 			}
-			if !st.watcher.wait(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
-				t.Fatalf("%s was not heard\n%s", line, term.screen(ctx))
+			if !st.watcher.waitForOne(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
+				t.Fatalf("%s was not heard\n%s", line, term.captureScreen(ctx))
 			}
-			term.settle(ctx)
+			term.awaitStillness(ctx)
 		}
-		if err := term.say(ctx, prompt("Say it again")); err != nil {
+		if err := term.typeLine(ctx, markedPrompt("Say it again")); err != nil {
 			return err
 		}
 		if !st.watcher.waitFor(ctx, 2, ended) {
-			t.Fatalf("the second turn did not end\n%s", term.screen(ctx))
+			t.Fatalf("the second turn did not end\n%s", term.captureScreen(ctx))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range st.watcher.all() {
+	for _, x := range st.watcher.allSeen() {
 		if x.Event.Session != session {
 			t.Errorf("%s came from another session: the new one was not stopped", x.Event.Native)
 		}

@@ -38,13 +38,13 @@ func TestRealModules(t *testing.T) {
 			at := func(command string) model.Step {
 				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
 			}
-			st.script([]model.Step{
+			st.setScript([]model.Step{
 				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: lastWords},
 			})
-			if err := st.ready(nil); err != nil {
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := st.headless(context.Background(), st.start(), st.free("Run it")); err != nil {
+			if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")); err != nil {
 				t.Fatal(err)
 			}
 			saw := func(words string) bool { return st.Model.Saw(st.Run, words) }
@@ -87,8 +87,8 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
 			gate := st.own(t, st.Base, "gate.ts", realModule)
-			st.script([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: lastWords}})
-			if err := st.ready(nil); err != nil {
+			st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: lastWords}})
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			plain := st.In.Argv
@@ -97,14 +97,14 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 				program := plain[0]
 				if len(plain) > 1 { // node and its script: a person types the agent's name
 					program = filepath.Join(st.In.Dir, "node_modules", ".bin", st.Driver.Program)
-					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.getenv("PATH"))
+					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.lookupEnv("PATH"))
 				}
 				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, term *terminal) error {
-				if !st.watcher.wait(ctx, ended) {
-					t.Errorf("the turn did not end\n%s", term.screen(ctx))
+			err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), false), func(ctx context.Context, term *terminal) error {
+				if !st.watcher.waitForOne(ctx, ended) {
+					t.Errorf("the turn did not end\n%s", term.captureScreen(ctx))
 				}
 				return nil
 			})
@@ -115,7 +115,7 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 				t.Errorf("ran %v, told %v", st.ran("denied"), st.Model.Saw(st.Run, "denied-by-module"))
 			}
 			st.In.Argv = plain
-			if err := st.headless(context.Background(), st.start(), st.free("Run it")); err != nil {
+			if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")); err != nil {
 				t.Fatal(err)
 			}
 			if !st.ran("denied") {

@@ -25,7 +25,7 @@ func judgeNeutral(p *Proof, s Subject) Result {
 			"without hooks %d events arrived all the same", len(c.Seen))
 	}
 	if unmet := plainWant.Unmet(c); len(unmet) > 0 {
-		return unsure("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "), c.said())
+		return unsure("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "), c.summary())
 	}
 	if unmet := plainWant.Unmet(e); len(unmet) > 0 {
 		return fails("", "%s; without hooks all is well", strings.Join(unmet, "; "))
@@ -37,10 +37,10 @@ func judgeNeutral(p *Proof, s Subject) Result {
 		return fails("", "left in the project: %s; without hooks: %s", strings.Join(a, " "), strings.Join(b, " "))
 	}
 	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
-		return fails("A hook printed something: `hookmux explain` shows what the answer to an event is", "with hooks the model was told %q", clip(extra))
+		return fails("A hook printed something: `hookmux explain` shows what the answer to an event is", "with hooks the model was told %q", clipText(extra))
 	}
 	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {
-		return fails("", "without hooks the model was told %q, with hooks it was not", clip(lost))
+		return fails("", "without hooks the model was told %q, with hooks it was not", clipText(lost))
 	}
 	for _, x := range e.Seen {
 		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {

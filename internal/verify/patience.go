@@ -34,7 +34,7 @@ func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentR
 			continue
 		}
 		fails := slices.ContainsFunc(tasks[j.report], func(t task) bool {
-			return slices.Contains(t.acts(), j.act.Name) && t.result(p).Mark == Fails
+			return slices.Contains(t.actNames(), j.act.Name) && t.result(p).Mark == Fails
 		})
 		if !fails {
 			continue

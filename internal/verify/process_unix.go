@@ -22,4 +22,4 @@ func signalOf(s *os.ProcessState) string {
 	return ""
 }
 
-func terminate(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }
+func terminateProcess(p *os.Process) { _ = p.Signal(syscall.SIGTERM) }

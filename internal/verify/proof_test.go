@@ -21,13 +21,13 @@ func without(a *agent.Agent, act string) *Evidence {
 	var told []string
 	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted", "par-a", "par-c", "input-changed", "leave-changed", "ask"} {
 		e.Files["ran-"+tag] = ""
-		told = append(told, "out-"+tag, worded(wordReason, tag))
+		told = append(told, "out-"+tag, wordFor(wordReason, tag))
 	}
 	for _, tag := range []string{"deny", "big", "par-b", "refuse", "after-deny", "fail-deny", "prompt"} {
-		told = append(told, worded(wordReason, tag))
+		told = append(told, wordFor(wordReason, tag))
 	}
 	for _, spec := range a.Events {
-		told = append(told, worded(wordContext, spec.Name), worded(wordNotice, spec.Name), worded(wordOutput, spec.Name), goOn(spec.Name, 1))
+		told = append(told, wordFor(wordContext, spec.Name), wordFor(wordNotice, spec.Name), wordFor(wordOutput, spec.Name), goOn(spec.Name, 1))
 	}
 	e.Told = []model.Message{{Role: "user", Text: strings.Join(told, " ")}}
 	e.Screens = []string{strings.Join(told, " ")}
@@ -35,7 +35,7 @@ func without(a *agent.Agent, act string) *Evidence {
 }
 
 func toolSeen(native, tag string, kind event.Kind) Seen {
-	return Seen{Event: event.Event{Native: native, Kind: kind, Tool: &event.Tool{Commands: []string{command(tag)}}}}
+	return Seen{Event: event.Event{Native: native, Kind: kind, Tool: &event.Tool{Commands: []string{taggedCommand(tag)}}}}
 }
 
 func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
@@ -45,7 +45,7 @@ func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
 		e.Broken = b
 		return judge(&Proof{evidence: map[string]*Evidence{"broken": e}}, Subject{}).Mark
 	}
-	called := func(tags ...string) map[string]bool { return names(tags...) }
+	called := func(tags ...string) map[string]bool { return nameSet(tags...) }
 	for _, c := range []struct {
 		name  string
 		judge func(*Proof, Subject) Result
@@ -106,7 +106,7 @@ func TestBigNeedsItsReason(t *testing.T) {
 		if r := judgeBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
 			t.Errorf("%s %s", r.Mark, r.Why)
 		}
-		e.Told = []model.Message{{Role: "user", Text: worded(wordReason, "big")}}
+		e.Told = []model.Message{{Role: "user", Text: wordFor(wordReason, "big")}}
 		if r := judgeBig(p, s); r.Mark != Holds {
 			t.Errorf("%s %s", r.Mark, r.Why)
 		}
@@ -118,7 +118,7 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() {
 		for _, x := range a.Events {
 			for _, y := range a.Events {
-				if x.Name != y.Name && strings.Contains(worded(wordContext, y.Name), worded(wordContext, x.Name)) {
+				if x.Name != y.Name && strings.Contains(wordFor(wordContext, y.Name), wordFor(wordContext, x.Name)) {
 					t.Errorf("%s: %s is found in %s", a.Name, x.Name, y.Name)
 				}
 			}
@@ -128,8 +128,8 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 		t.Error("the tenth round is taken for the first")
 	}
 	e := &Evidence{Told: []model.Message{{Role: "user", Text: decideAll(&event.Event{
-		Kind: event.ToolAfter, Native: "PostToolUseFailure", Tool: &event.Tool{Commands: []string{command("fail-context")}}}, 0).Context}}}
-	if e.Saw(worded(wordContext, "PostToolUse")) || !e.Saw(worded(wordContext, "PostToolUseFailure")) {
+		Kind: event.ToolAfter, Native: "PostToolUseFailure", Tool: &event.Tool{Commands: []string{taggedCommand("fail-context")}}}, 0).Context}}}
+	if e.Saw(wordFor(wordContext, "PostToolUse")) || !e.Saw(wordFor(wordContext, "PostToolUseFailure")) {
 		t.Error("one event's words prove another's")
 	}
 }
@@ -187,7 +187,7 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 	if wantsRaw([]string{"neutral"}) || !wantsRaw(nil) || !wantsRaw([]string{"neutral", "Turn"}) {
 		t.Error("when is the raw turn played?")
 	}
-	rows := unanswered([]Row{{Check: "turn"}}, []string{"turn", "neutral"}, true)
+	rows := addUnanswered([]Row{{Check: "turn"}}, []string{"turn", "neutral"}, true)
 	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != Unsure || !strings.Contains(rows[0].Why, "not verified") {
 		t.Errorf("%+v", rows)
 	}

@@ -34,8 +34,8 @@ file="%s/$(date +%%s%%N)-$$-$1"
 cat > "$file.part" && mv "$file.part" "$file.json"
 `
 
-// prepare writes the recording program and registers it.
-func (r *Recorder) prepare(base, home string) (folder string, err error) {
+// prepareFolder writes the recording program and registers it.
+func (r *Recorder) prepareFolder(base, home string) (folder string, err error) {
 	folder = filepath.Join(base, "payloads")
 	program := filepath.Join(base, "record")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -47,8 +47,8 @@ func (r *Recorder) prepare(base, home string) (folder string, err error) {
 	return folder, r.Install(home, program, folder, r.Events)
 }
 
-// read gives what was recorded, oldest first.
-func (r *Recorder) read(folder string) ([]Payload, error) {
+// readPayloads gives what was recorded, oldest first.
+func (r *Recorder) readPayloads(folder string) ([]Payload, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		return nil, err

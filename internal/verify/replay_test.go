@@ -31,14 +31,14 @@ func TestRecordingsReplay(t *testing.T) {
 			}
 			ev := c.Decode(agent.Input{Agent: name, Event: l.Event, Payload: l.Payload})
 			spec, _ := a.Event(ev.Native)
-			nobodys := spec != nil && ev.Kind == event.Other && sessionless(Subject{Agent: a, Event: spec})
+			nobodys := spec != nil && ev.Kind == event.Other && isSessionless(Subject{Agent: a, Event: spec})
 			if string(ev.Kind) != l.Kind || ev.Native != l.Event || ev.Malformed != "" || ev.Session == "" && !nobodys {
 				t.Errorf("%s line %d: %s read as %s %s (%s), recorded as %s", name, i+1, l.Event, ev.Native, ev.Kind, ev.Malformed, l.Kind)
 			}
 			if ev.Tool != nil && string(ev.Tool.Kind) != l.Tool {
 				t.Errorf("%s line %d: tool read as %s, recorded as %s", name, i+1, ev.Tool.Kind, l.Tool)
 			}
-			if left := unmentioned(a, spec, &ev); len(left) > 0 {
+			if left := unmentionedFields(a, spec, &ev); len(left) > 0 {
 				t.Errorf("%s line %d: %s: fields that nobody accounts for: %v", name, i+1, l.Event, left)
 			}
 		}

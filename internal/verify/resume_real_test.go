@@ -25,12 +25,12 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 			}
 			in := st.plain()
 			in.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", in.Argv[len(in.Argv)-1]}
-			if err := st.headless(context.Background(), in, st.free(firstWords)); err != nil {
+			if err := st.runHeadless(context.Background(), in, st.freeCommand(firstWords)); err != nil {
 				t.Fatal(err)
 			}
 			sessions := func() map[string]int {
 				ids := map[string]int{}
-				for _, x := range st.watcher.all() {
+				for _, x := range st.watcher.allSeen() {
 					if x.Event.Kind == event.TurnEnd {
 						ids[x.Event.Session]++
 					}
@@ -38,7 +38,7 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 				return ids
 			}
 			if len(sessions()) != 1 {
-				t.Fatalf("turns ended of %v; %s", sessions(), st.evidence.said())
+				t.Fatalf("turns ended of %v; %s", sessions(), st.evidence.summary())
 			}
 			for id := range sessions() {
 				var args []string
@@ -46,7 +46,7 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 					args = append(args, strings.ReplaceAll(word, "{session}", id))
 				}
 				args = append(args, agents.Headless(name, laterWords+" "+model.Mark("again"))...)
-				if err := st.headless(context.Background(), in, args); err != nil {
+				if err := st.runHeadless(context.Background(), in, args); err != nil {
 					t.Fatal(err)
 				}
 				if got := sessions(); len(got) != 1 || got[id] != 2 {

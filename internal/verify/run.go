@@ -173,7 +173,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 		if o.Mine != nil {
-			r.Notes = append(r.Notes, o.Mine.notes(a)...)
+			r.Notes = append(r.Notes, o.Mine.takenNotes(a)...)
 		}
 		for _, name := range acts {
 			if act, ok := actNamed(name); ok {
@@ -203,7 +203,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if raw[r] && wantsRaw(o.Checks) {
 			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
 		}
-		r.Rows = append(r.Rows, unanswered(r.Rows, o.Checks, raw[r])...)
+		r.Rows = append(r.Rows, addUnanswered(r.Rows, o.Checks, raw[r])...)
 		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
@@ -255,7 +255,7 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 		go func() {
 			defer wg.Done()
 			defer func() { <-slots }()
-			e := play(ctx, j.set, j.act, o.Keep)
+			e := playAct(ctx, j.set, j.act, o.Keep)
 			mu.Lock()
 			defer mu.Unlock()
 			if o.Keep && e.Folder != "" {
@@ -290,7 +290,7 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 
 func problemOf(e *Evidence) string {
 	if e.Err != nil {
-		return ": " + clip(e.Err.Error())
+		return ": " + clipText(e.Err.Error())
 	}
 	return ""
 }
@@ -323,11 +323,11 @@ func askVersion(ctx context.Context, s *setting) (string, error) {
 		return "", err
 	}
 	if r.Exit != 0 {
-		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about", s.driver.Name, r.Exit, clip(r.Stderr+" "+r.Stdout), filepath.Base(s.in.Argv[0]))
+		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about", s.driver.Name, r.Exit, clipText(r.Stderr+" "+r.Stdout), filepath.Base(s.in.Argv[0]))
 	}
 	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
 	if v == "" {
-		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.driver.Name, clip(r.Stdout+r.Stderr), filepath.Base(s.in.Argv[0]))
+		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.driver.Name, clipText(r.Stdout+r.Stderr), filepath.Base(s.in.Argv[0]))
 	}
 	return v, nil
 }
@@ -359,9 +359,9 @@ func chosenRows(rows []Row, wanted []string) []Row {
 	})
 }
 
-// unanswered gives a row to each check that was asked for and that an agent has
+// addUnanswered gives a row to each check that was asked for and that an agent has
 // none of: silence could be taken for a yes.
-func unanswered(rows []Row, wanted []string, raw bool) []Row {
+func addUnanswered(rows []Row, wanted []string, raw bool) []Row {
 	var out []Row
 	for _, w := range wanted {
 		if slices.ContainsFunc(rows, func(r Row) bool { return matches(r, w) }) {
@@ -380,7 +380,7 @@ func unanswered(rows []Row, wanted []string, raw bool) []Row {
 func rawRows(e *Evidence, r *AgentReport) []Row {
 	row := func(check string, res Result) Row {
 		if res.Mark == Fails {
-			res.Seen = e.traces(nil)
+			res.Seen = e.describeTraces(nil)
 			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
 		}
 		return Row{Check: check, Claimed: true, Result: res}

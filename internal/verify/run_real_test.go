@@ -88,12 +88,12 @@ func TestRealRun(t *testing.T) {
 				}
 				files[file] = string(b)
 			}
-			st.script(append(steps(st.call("before"), st.call("deny"), st.call("after")), model.Step{Say: lastWords}))
-			if err := st.ready(decideAll); err != nil {
+			st.setScript(append(callSteps(st.taggedCall("before"), st.taggedCall("deny"), st.taggedCall("after")), model.Step{Say: lastWords}))
+			if err := st.startHubWithHooks(decideAll); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			e := st.finish(st.headless(context.Background(), st.start(), st.free("Run it")), began)
+			e := st.collectEvidence(st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")), began)
 			logEvidence(t, e)
 			if e.Err != nil || e.Exit != 0 {
 				t.Fatalf("exit %d %v", e.Exit, e.Err)
@@ -101,7 +101,7 @@ func TestRealRun(t *testing.T) {
 			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
 				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
 			}
-			if !e.Saw(worded(wordReason, "deny")) {
+			if !e.Saw(wordFor(wordReason, "deny")) {
 				t.Error("the model never read the reason")
 			}
 			if name == "claude" && !e.Ran("own-hook") {
@@ -139,7 +139,7 @@ func logEvidence(t *testing.T, e *Evidence) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, clip(e.Stdout), clip(e.Stderr), e.Files)
+			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, clipText(e.Stdout), clipText(e.Stderr), e.Files)
 			for _, x := range e.Seen {
 				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, tagOf(&x.Event), x.Answer.Stdout, x.Decision.Degraded)
 			}
@@ -153,7 +153,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			if err := st.ready(nil); err != nil {
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ctx := context.Background()
@@ -166,7 +166,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 				}
 				got, err := agents.Run(ctx, st.start(), st.Env, st.Project, args...)
 				if err != nil || got.Exit != want.Exit || got.Stdout != want.Stdout {
-					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, clip(got.Stdout), want.Exit, clip(want.Stdout), err)
+					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, clipText(got.Stdout), want.Exit, clipText(want.Stdout), err)
 				}
 			}
 			st.stopHub()
@@ -210,23 +210,23 @@ func TestRealClaudeFormat(t *testing.T) {
 				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
 			}}})
 			st.own(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
-			st.script(append(steps(st.call("cf-deny"), st.call("cf-exit"), st.call("cf-input"), st.call("cf-context"), st.call("cf-ask")), model.Step{Say: lastWords}))
-			if err := st.ready(nil); err != nil {
+			st.setScript(append(callSteps(st.taggedCall("cf-deny"), st.taggedCall("cf-exit"), st.taggedCall("cf-input"), st.taggedCall("cf-context"), st.taggedCall("cf-ask")), model.Step{Say: lastWords}))
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			args := st.free("Run it")
+			args := st.freeCommand("Run it")
 			if st.Driver.Strict != nil && !st.Driver.Run {
-				args = st.Driver.Strict(prompt("Run it")) // asking counts only where not everything has leave
+				args = st.Driver.Strict(markedPrompt("Run it")) // asking counts only where not everything has leave
 			}
 			began := time.Now()
-			err := st.headless(context.Background(), st.start(), args)
+			err := st.runHeadless(context.Background(), st.start(), args)
 			outcomes := outcomesOf(t, st)
-			e := st.finish(err, began)
+			e := st.collectEvidence(err, began)
 			logEvidence(t, e)
 			if e.Err != nil {
 				t.Fatal(e.Err)
 			}
-			carries := st.claim(event.ToolBefore)
+			carries := st.claimFor(event.ToolBefore)
 			for _, tag := range []string{"cf-deny", "cf-exit"} {
 				if e.Ran(tag) || !e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")) {
 					t.Errorf("%s: ran %v, reason read %v", tag, e.Ran(tag), e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")))
@@ -252,7 +252,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			}
 			heard, _ := os.ReadFile(filepath.Join(st.Base, "cf", "heard"))
 			if !strings.Contains(string(heard), `"tool_name":"Bash"`) || !strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
-				t.Errorf("the hook was not asked in Claude Code's words: %s", clip(string(heard)))
+				t.Errorf("the hook was not asked in Claude Code's words: %s", clipText(string(heard)))
 			}
 		})
 	}

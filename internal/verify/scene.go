@@ -32,8 +32,8 @@ type Want struct {
 // exitsWith is for Want.Exit.
 func exitsWith(code int) *int { return &code }
 
-// vocabulary is how the stage's agent says things.
-func (st *Stage) vocabulary() model.Vocabulary {
+// modelVocabulary is how the stage's agent says things.
+func (st *Stage) modelVocabulary() model.Vocabulary {
 	v := st.Driver.Words
 	v.Run, v.Subagent = st.Table.Shell.Call, st.Driver.Subagent
 	return v
@@ -43,11 +43,11 @@ func (st *Stage) vocabulary() model.Vocabulary {
 func (st *Stage) stageScene(s Scene) error {
 	sc := model.Scenario{Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{}}
 	var err error
-	if sc.Steps, err = st.vocabulary().Steps(s.Beats); err != nil {
+	if sc.Steps, err = st.modelVocabulary().Steps(s.Beats); err != nil {
 		return err
 	}
 	for name, beats := range s.Named {
-		if sc.Named[name], err = st.vocabulary().Steps(beats); err != nil {
+		if sc.Named[name], err = st.modelVocabulary().Steps(beats); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -111,12 +111,12 @@ func (w Want) Unmet(e *Evidence) []string {
 // with hooks and without.
 func (st *Stage) plainScene() Scene {
 	s := Scene{
-		Beats: []model.Beat{{Run: []string{command("plain")}}, {Run: []string{command("fail") + "; exit 3"}}},
+		Beats: []model.Beat{{Run: []string{taggedCommand("plain")}}, {Run: []string{taggedCommand("fail") + "; exit 3"}}},
 		Named: map[string][]model.Beat{"sub": subBeats},
 	}
 	if st.Driver.Unstartable {
 		// Longer than one argument of a program may be.
-		s.Beats = append(s.Beats, model.Beat{Run: []string{command("unstartable") + "; : '" + strings.Repeat("x", 140<<10) + "'"}})
+		s.Beats = append(s.Beats, model.Beat{Run: []string{taggedCommand("unstartable") + "; : '" + strings.Repeat("x", 140<<10) + "'"}})
 	}
 	if st.Driver.Subagent != nil {
 		s.Beats = append(s.Beats, model.Beat{Subagent: "sub"})
@@ -130,11 +130,11 @@ var plainWant = Want{Files: []string{"ran-plain", "ran-fail"}, Told: []string{"o
 
 // subBeats is what a helper does.
 var subBeats = []model.Beat{
-	{Run: []string{command("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."},
+	{Run: []string{taggedCommand("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."},
 }
 
 // turnScene is the smallest proof that an agent can be driven.
 var turnScene = Scene{
-	Beats: []model.Beat{{Run: []string{command("plain")}}, {Say: lastWords}},
+	Beats: []model.Beat{{Run: []string{taggedCommand("plain")}}, {Say: lastWords}},
 	Want:  Want{Files: []string{"ran-plain"}, Told: []string{"out-plain"}, Exit: exitsWith(0)},
 }

@@ -62,7 +62,7 @@ func TestRealScenes(t *testing.T) {
 		scene Scene
 	}{
 		{"question", nil, "default", Scene{
-			Beats: []model.Beat{{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Run: []string{command("answered")}}, {Say: lastWords}},
+			Beats: []model.Beat{{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Run: []string{taggedCommand("answered")}}, {Say: lastWords}},
 			Want: Want{Told: []string{answer}, Files: []string{"ran-answered"}, Tools: []event.ToolKind{event.Question},
 				Events: []event.Kind{event.SessionStart, event.ToolBefore, event.ToolBefore, event.TurnEnd}},
 		}},
@@ -94,7 +94,7 @@ func TestRealScenes(t *testing.T) {
 			if err := st.stageScene(c.scene); err != nil {
 				t.Fatal(err)
 			}
-			err = st.ready(func(ev *event.Event, _ int) event.Decision {
+			err = st.startHubWithHooks(func(ev *event.Event, _ int) event.Decision {
 				if ev.Kind == event.ToolBefore && ev.Tool != nil {
 					switch ev.Tool.Kind {
 					case event.Question:
@@ -110,18 +110,18 @@ func TestRealScenes(t *testing.T) {
 			}
 			began := time.Now()
 			if c.mode == "" {
-				err = st.headless(context.Background(), st.start(), append(st.free("Run it"), c.args...))
+				err = st.runHeadless(context.Background(), st.start(), append(st.freeCommand("Run it"), c.args...))
 			} else {
-				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--", prompt("Run it")}
+				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--", markedPrompt("Run it")}
 				err = st.atTerminal(context.Background(), args, func(ctx context.Context, term *terminal) error {
-					st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+					st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 					return nil
 				})
 				if _, missing := err.(unplayable); missing {
 					t.Skip(err)
 				}
 			}
-			e := st.finish(err, began)
+			e := st.collectEvidence(err, began)
 			if e.Err != nil {
 				t.Error(e.Err)
 			}

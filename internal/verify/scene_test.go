@@ -51,7 +51,7 @@ func TestSceneReachesTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages := []any{map[string]any{"role": "user", "content": prompt("Run it")}}
+	messages := []any{map[string]any{"role": "user", "content": markedPrompt("Run it")}}
 	for _, want := range []string{"AskUserQuestion", "ExitPlanMode", "Agent", "mcp__lab__echo", lastWords} {
 		body, _ := json.Marshal(map[string]any{"model": "m", "max_tokens": 10, "messages": messages, "tools": []any{
 			map[string]any{"name": "AskUserQuestion", "input_schema": map[string]any{"type": "object"}}}})

@@ -15,23 +15,23 @@ func TestRealSend(t *testing.T) {
 	for _, name := range []string{"pi", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.script([]model.Step{{Say: lastWords}})
-			if err := st.ready(nil); err != nil {
+			st.setScript([]model.Step{{Say: lastWords}})
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.atTerminal(context.Background(), st.Driver.TUI(prompt("Say it"), false), func(ctx context.Context, term *terminal) error {
-				if !st.watcher.wait(ctx, ended) {
-					t.Fatalf("the first turn did not end\n%s", term.screen(ctx))
+			err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Say it"), false), func(ctx context.Context, term *terminal) error {
+				if !st.watcher.waitForOne(ctx, ended) {
+					t.Fatalf("the first turn did not end\n%s", term.captureScreen(ctx))
 				}
-				session := st.watcher.all()[0].Event.Session
+				session := st.watcher.allSeen()[0].Event.Session
 				if ok, err := st.hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
 					t.Errorf("to nobody: %v %v", ok, err)
 				}
 				var ok bool
 				var err error
 				for range 50 {
-					if ok, err = st.hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !pause(ctx, 100*time.Millisecond) {
+					if ok, err = st.hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !pauseFor(ctx, 100*time.Millisecond) {
 						break
 					}
 				}
@@ -39,18 +39,18 @@ func TestRealSend(t *testing.T) {
 					t.Fatalf("not delivered: %v", err)
 				}
 				if !st.watcher.waitFor(ctx, 2, ended) {
-					t.Errorf("the second turn did not end\n%s", term.screen(ctx))
+					t.Errorf("the second turn did not end\n%s", term.captureScreen(ctx))
 				}
 				return nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !st.there("sub") {
+			if !st.leftItsFile("sub") {
 				t.Error("what was asked for did not run")
 			}
 			prompts := 0
-			for _, x := range st.watcher.all() {
+			for _, x := range st.watcher.allSeen() {
 				if x.Event.Kind == event.TurnStart {
 					prompts++
 				}

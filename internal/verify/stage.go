@@ -75,7 +75,7 @@ func newStage(s *setting, act string) (*Stage, error) {
 		Run: s.driver.Name + "-" + act + "-" + s.serial(), Base: base, Home: filepath.Join(base, "home"), Project: filepath.Join(base, "project"),
 		sabotage: s.sabotage, mine: s.mine != nil, evidence: &Evidence{Act: act, Exit: -1, Folder: base}, patience: s.patience, stopHub: func() {},
 	}
-	if err := st.lay(s); err != nil {
+	if err := st.layOut(s); err != nil {
 		os.RemoveAll(base)
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func shortTemp() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-func (st *Stage) lay(s *setting) error {
+func (st *Stage) layOut(s *setting) error {
 	// A project that is the root of its own repository: agents stop looking
 	// for one there.
 	for _, d := range []string{".git/objects", ".git/refs/heads"} {
@@ -111,7 +111,7 @@ func (st *Stage) lay(s *setting) error {
 	}
 	st.Env = append(env, st.In.Env...)
 	st.Env = append(st.Env, paths.RuntimeVariable+"="+filepath.Join(st.Base, "run"))
-	if err := s.mine.into(st); err != nil {
+	if err := s.mine.copyInto(st); err != nil {
 		return err
 	}
 	if err := st.sabotage.prepare(st); err != nil {
@@ -126,12 +126,12 @@ func (st *Stage) lay(s *setting) error {
 		}
 	}
 	st.Agent, _ = st.catalogue.Agent(s.driver.Name)
-	st.Dirs, err = paths.Find(st.getenv)
+	st.Dirs, err = paths.Find(st.lookupEnv)
 	st.Dirs.System = filepath.Join(st.Base, "etc") // the machine's own rules are no part of this
 	return err
 }
 
-func (st *Stage) getenv(name string) string {
+func (st *Stage) lookupEnv(name string) string {
 	for i := len(st.Env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(st.Env[i], name+"="); ok {
 			return v
@@ -144,7 +144,7 @@ func (st *Stage) getenv(name string) string {
 func (st *Stage) startHub(decide Decide) error {
 	st.watcher = newWatcher(st.catalogue, decide)
 	st.watcher.forget = st.sabotage != nil && st.sabotage.Forget
-	entry, err := st.watcher.entry()
+	entry, err := st.watcher.hookEntry()
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 	h, err := hub.New(hub.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
-		Table: st.table(), Extra: append([]*hook.Entry{entry}, st.extra...),
+		Table: st.processTable(), Extra: append([]*hook.Entry{entry}, st.extra...),
 	})
 	if err != nil {
 		log.Close()
@@ -187,16 +187,16 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 }
 
-// table is the processes the stage's hub sees.
-func (st *Stage) table() proc.Table {
+// processTable is the processes the stage's hub sees.
+func (st *Stage) processTable() proc.Table {
 	if st.sabotage != nil && st.sabotage.Immortal {
 		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
 	}
 	return outside{proc.System(), os.Getpid()}
 }
 
-// headless starts the agent on a prompt and waits for it.
-func (st *Stage) headless(ctx context.Context, in agents.Installed, args []string) error {
+// runHeadless starts the agent on a prompt and waits for it.
+func (st *Stage) runHeadless(ctx context.Context, in agents.Installed, args []string) error {
 	ctx, cancel := context.WithTimeout(ctx, st.patience)
 	defer cancel()
 	r, err := agents.Run(ctx, in, st.Env, st.Project, args...)
@@ -205,9 +205,9 @@ func (st *Stage) headless(ctx context.Context, in agents.Installed, args []strin
 	return err
 }
 
-// planned is the command line `hookmux run` would use, for acts in which
+// plannedCommand is the command line `hookmux run` would use, for acts in which
 // hookmux itself is taken away before the agent starts.
-func (st *Stage) planned(ctx context.Context, args []string) (agents.Installed, []string, error) {
+func (st *Stage) plannedCommand(ctx context.Context, args []string) (agents.Installed, []string, error) {
 	in := st.start()
 	if !st.byRun() {
 		return in, args, nil
@@ -258,8 +258,8 @@ func copyProgram(from, to string) error {
 	return copyFile(from, to)
 }
 
-// finish collects the evidence and ends whatever still runs.
-func (st *Stage) finish(err error, began time.Time) *Evidence {
+// collectEvidence collects the evidence and ends whatever still runs.
+func (st *Stage) collectEvidence(err error, began time.Time) *Evidence {
 	e := st.evidence
 	if st.watcher != nil {
 		// Agents send their last events in the background.
@@ -268,7 +268,7 @@ func (st *Stage) finish(err error, began time.Time) *Evidence {
 	e.Left = st.clearUp()
 	st.stopHub()
 	if st.watcher != nil {
-		e.Seen = st.watcher.all()
+		e.Seen = st.watcher.allSeen()
 	}
 	if files, serr := spool.Sweep(st.Dirs.Spool()); serr == nil {
 		for _, f := range files {

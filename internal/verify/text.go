@@ -23,7 +23,7 @@ func (r *Report) Text(w io.Writer, color bool) {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		a.text(w, paint)
+		a.writeText(w, paint)
 	}
 	fmt.Fprintf(w, "\nAgents were kept from the network by %s.\n", r.Isolation)
 	if r.Kept != "" {
@@ -31,7 +31,7 @@ func (r *Report) Text(w io.Writer, color bool) {
 	}
 }
 
-func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
+func (a *AgentReport) writeText(w io.Writer, paint func(Mark) string) {
 	fmt.Fprintf(w, "%s %s", a.Title, a.Version)
 	if a.Problem != "" {
 		fmt.Fprintf(w, "\n  %s %s\n", paint(Fails), a.Problem)
@@ -45,10 +45,10 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
-	a.lines(w, paint)
+	a.writeLines(w, paint)
 	for _, row := range a.Rows {
 		if row.Mark == Fails {
-			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.label(), row.Why)
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.rowLabel(), row.Why)
 			for _, seen := range row.Seen {
 				fmt.Fprintf(w, "      seen: %s\n", termsafe.Text(seen))
 			}
@@ -64,7 +64,7 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 		case strings.HasPrefix(row.Why, "hookmux does not install"):
 			optional++
 		default:
-			fmt.Fprintf(w, "  %s %s: %s\n", paint(Unsure), row.label(), row.Why)
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(Unsure), row.rowLabel(), row.Why)
 		}
 	}
 	if optional > 0 {
@@ -72,17 +72,17 @@ func (a *AgentReport) text(w io.Writer, paint func(Mark) string) {
 	}
 }
 
-// label tells checks of the same claim apart.
-func (r Row) label() string {
+// rowLabel tells checks of the same claim apart.
+func (r Row) rowLabel() string {
 	if r.Claim != "" && r.Check != r.Claim && r.Check != "claim" {
 		return r.ID() + " (" + r.Check + ")"
 	}
 	return r.ID()
 }
 
-// lines puts the marks of one event on one line. Events of which nothing is
+// writeLines puts the marks of one event on one line. Events of which nothing is
 // known that was asked for are left to the summary below.
-func (a *AgentReport) lines(w io.Writer, paint func(Mark) string) {
+func (a *AgentReport) writeLines(w io.Writer, paint func(Mark) string) {
 	var order []string
 	marks := map[string][]string{}
 	told := map[string]bool{}

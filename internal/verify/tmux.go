@@ -36,7 +36,7 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	defer cancel()
 	st.terminals++ // a server that is just ending would answer at the same address
 	t := &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "tmux"+strconv.Itoa(st.terminals))}
-	argv, err := st.window(st.start())
+	argv, err := st.windowCommand(st.start())
 	if err != nil {
 		return err
 	}
@@ -51,50 +51,50 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -g status off\nset -s escape-time 0\n"), 0o600); err != nil {
 		return err
 	}
-	if _, err := t.do(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+	if _, err := t.runTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
 		return err
 	}
-	defer t.end()
-	out, err := t.do(ctx, "display-message", "-p", "#{pane_pid}")
+	defer t.stopAll()
+	out, err := t.runTmux(ctx, "display-message", "-p", "#{pane_pid}")
 	if err != nil {
 		return err
 	}
 	t.pid, _ = strconv.Atoi(strings.TrimSpace(out))
-	t.welcome(ctx)
+	t.passWelcome(ctx)
 	err = person(ctx, t)
-	t.keep()
+	t.keepScreen()
 	return err
 }
 
-// welcome gets screens out of the way that stand before the prompt. The first
+// passWelcome gets screens out of the way that stand before the prompt. The first
 // event tells that there is none left.
-func (t *terminal) welcome(ctx context.Context) {
+func (t *terminal) passWelcome(ctx context.Context) {
 	if len(t.st.Driver.Welcome) == 0 {
 		return
 	}
 	for range 100 {
-		screen := strings.Join(strings.Fields(t.screen(ctx)), " ")
+		screen := strings.Join(strings.Fields(t.captureScreen(ctx)), " ")
 		for _, w := range t.st.Driver.Welcome {
 			if strings.Contains(screen, w.Text) {
-				t.keep()
-				pause(ctx, 400*time.Millisecond) // a screen that was just drawn takes no keys yet
+				t.keepScreen()
+				pauseFor(ctx, 400*time.Millisecond) // a screen that was just drawn takes no keys yet
 				for _, key := range w.Keys {
-					if t.press(ctx, key) != nil || !pause(ctx, 200*time.Millisecond) {
+					if t.pressKeys(ctx, key) != nil || !pauseFor(ctx, 200*time.Millisecond) {
 						return
 					}
 				}
 			}
 		}
-		if len(t.st.watcher.all()) > 0 || !pause(ctx, 100*time.Millisecond) {
+		if len(t.st.watcher.allSeen()) > 0 || !pauseFor(ctx, 100*time.Millisecond) {
 			return
 		}
 	}
 }
 
-func (t *terminal) do(ctx context.Context, args ...string) (string, error) {
+func (t *terminal) runTmux(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, t.tmux, append([]string{"-S", t.socket}, args...)...)
 	// Not the caller's: TMUX would make it somebody else's child.
-	cmd.Env = []string{"PATH=" + t.st.getenv("PATH"), "HOME=" + t.st.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.Env = []string{"PATH=" + t.st.lookupEnv("PATH"), "HOME=" + t.st.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
@@ -102,28 +102,28 @@ func (t *terminal) do(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// screen is what a person sees now.
-func (t *terminal) screen(ctx context.Context) string {
-	out, err := t.do(ctx, "capture-pane", "-p", "-J")
+// captureScreen is what a person sees now.
+func (t *terminal) captureScreen(ctx context.Context) string {
+	out, err := t.runTmux(ctx, "capture-pane", "-p", "-J")
 	if err != nil {
 		return ""
 	}
 	return out
 }
 
-// keep remembers the screen.
-func (t *terminal) keep() string {
+// keepScreen remembers the screen.
+func (t *terminal) keepScreen() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	s := t.screen(ctx)
+	s := t.captureScreen(ctx)
 	if s != "" {
 		t.st.evidence.Screens = append(t.st.evidence.Screens, s)
 	}
 	return s
 }
 
-// await waits until the screen shows a text.
-func (t *terminal) await(ctx context.Context, text string) bool {
+// awaitText waits until the screen shows a text.
+func (t *terminal) awaitText(ctx context.Context, text string) bool {
 	return t.awaitUnless(ctx, text, func() bool { return false })
 }
 
@@ -131,70 +131,70 @@ func (t *terminal) await(ctx context.Context, text string) bool {
 func (t *terminal) awaitUnless(ctx context.Context, text string, over func() bool) bool {
 	for {
 		late := over()
-		if strings.Contains(strings.Join(strings.Fields(t.screen(ctx)), " "), text) {
-			t.keep()
+		if strings.Contains(strings.Join(strings.Fields(t.captureScreen(ctx)), " "), text) {
+			t.keepScreen()
 			return true
 		}
-		if late || !pause(ctx, 100*time.Millisecond) {
-			t.keep()
+		if late || !pauseFor(ctx, 100*time.Millisecond) {
+			t.keepScreen()
 			return false
 		}
 	}
 }
 
-// settle waits until the screen stands still.
-func (t *terminal) settle(ctx context.Context) {
+// awaitStillness waits until the screen stands still.
+func (t *terminal) awaitStillness(ctx context.Context) {
 	for last, same := "", 0; same < 4; {
-		now := t.screen(ctx)
+		now := t.captureScreen(ctx)
 		if now == last {
 			same++
 		} else {
 			last, same = now, 0
 		}
-		if !pause(ctx, 150*time.Millisecond) {
+		if !pauseFor(ctx, 150*time.Millisecond) {
 			break
 		}
 	}
-	t.keep()
+	t.keepScreen()
 }
 
-func (t *terminal) press(ctx context.Context, keys ...string) error {
-	_, err := t.do(ctx, append([]string{"send-keys"}, keys...)...)
+func (t *terminal) pressKeys(ctx context.Context, keys ...string) error {
+	_, err := t.runTmux(ctx, append([]string{"send-keys"}, keys...)...)
 	return err
 }
 
-// say types a line and sends it off.
-func (t *terminal) say(ctx context.Context, line string) error {
-	if _, err := t.do(ctx, "send-keys", "-l", line); err != nil {
+// typeLine types a line and sends it off.
+func (t *terminal) typeLine(ctx context.Context, line string) error {
+	if _, err := t.runTmux(ctx, "send-keys", "-l", line); err != nil {
 		return err
 	}
-	t.settle(ctx) // menus open while typing
-	return t.press(ctx, "Enter")
+	t.awaitStillness(ctx) // menus open while typing
+	return t.pressKeys(ctx, "Enter")
 }
 
-func (t *terminal) gone(ctx context.Context) bool {
-	out, err := t.do(ctx, "display-message", "-p", "#{pane_dead}")
+func (t *terminal) hasEnded(ctx context.Context) bool {
+	out, err := t.runTmux(ctx, "display-message", "-p", "#{pane_dead}")
 	return err != nil || strings.TrimSpace(out) == "1"
 }
 
-// end stops the agent, then the server, which was started for it alone.
-func (t *terminal) end() {
+// stopAll stops the agent, then the server, which was started for it alone.
+func (t *terminal) stopAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if t.pid > 1 && !t.gone(ctx) {
+	if t.pid > 1 && !t.hasEnded(ctx) {
 		if p, err := os.FindProcess(t.pid); err == nil {
-			terminate(p)
+			terminateProcess(p)
 			for range 30 {
-				if t.gone(ctx) || !pause(ctx, 100*time.Millisecond) {
+				if t.hasEnded(ctx) || !pauseFor(ctx, 100*time.Millisecond) {
 					break
 				}
 			}
 		}
 	}
-	_, _ = t.do(ctx, "kill-server") // it may be gone with its only session
+	_, _ = t.runTmux(ctx, "kill-server") // it may be gone with its only session
 }
 
-func pause(ctx context.Context, d time.Duration) bool {
+func pauseFor(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -205,7 +205,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 func noDialog(a *agent.Agent, d Driver) string {
 	if d.TUI == nil {
-		return "no interactive start that works offline is known" + because(d.NoTUI)
+		return "no interactive start that works offline is known" + reasonSuffix(d.NoTUI)
 	}
 	if !claimOf(a, event.ToolBefore).Ask && d.Compact == "" && !d.KeepAtTerminal {
 		return "nothing that only shows interactively"
@@ -216,45 +216,45 @@ func noDialog(a *agent.Agent, d Driver) string {
 // playDialog: a hook has the person asked, the person says yes, has the
 // conversation compacted, which a hook refuses, and leaves.
 func playDialog(ctx context.Context, st *Stage) error {
-	asks := st.claim(event.ToolBefore).Ask
+	asks := st.claimFor(event.ToolBefore).Ask
 	var calls []model.ToolCall
 	if asks {
-		calls = append(calls, st.call("ask"))
+		calls = append(calls, st.taggedCall("ask"))
 	}
-	calls = append(calls, st.call("shown"))
-	st.script(append(steps(calls...), model.Step{Say: lastWords}, model.Step{Say: "Went on."}))
-	err := st.ready(func(ev *event.Event, n int) event.Decision {
+	calls = append(calls, st.taggedCall("shown"))
+	st.setScript(append(callSteps(calls...), model.Step{Say: lastWords}, model.Step{Say: "Went on."}))
+	err := st.startHubWithHooks(func(ev *event.Event, n int) event.Decision {
 		switch {
 		case ev.Kind == event.ToolBefore && tagOf(ev) == "ask":
-			return event.Decision{Verdict: event.Ask, Reason: worded(wordReason, "ask")}
-		case ev.Kind == event.CompactBefore && st.claim(event.CompactBefore).Context:
-			return event.Decision{Context: worded(wordContext, ev.Native)}
+			return event.Decision{Verdict: event.Ask, Reason: wordFor(wordReason, "ask")}
+		case ev.Kind == event.CompactBefore && st.claimFor(event.CompactBefore).Context:
+			return event.Decision{Context: wordFor(wordContext, ev.Native)}
 		case ev.Kind == event.CompactBefore && n == 0:
-			return event.Decision{Verdict: event.Deny, Reason: worded(wordReason, "compact")}
+			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, "compact")}
 		case ev.Kind == event.TurnEnd && st.Driver.KeepAtTerminal && n == 0:
 			return event.Decision{KeepGoing: true, Reason: goOn(ev.Native, 1)}
 		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
-			return event.Decision{Notice: worded(wordNotice, ev.Native)}
+			return event.Decision{Notice: wordFor(wordNotice, ev.Native)}
 		}
 		return event.Decision{}
 	})
 	if err != nil {
 		return err
 	}
-	return st.atTerminal(ctx, st.Driver.TUI(prompt("Run it"), false), func(ctx context.Context, t *terminal) error {
-		return st.person(ctx, t, asks)
+	return st.atTerminal(ctx, st.Driver.TUI(markedPrompt("Run it"), false), func(ctx context.Context, t *terminal) error {
+		return st.playPerson(ctx, t, asks)
 	})
 }
 
-func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
+func (st *Stage) playPerson(ctx context.Context, t *terminal, asks bool) error {
 	within := func(d time.Duration) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
 	if asks {
 		c, cancel := within(st.patience / 3)
 		// A turn that ends all the same was not asked about: no need to wait.
 		over := func() bool {
-			return st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+			return st.watcher.hasPassed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
 		}
-		shown := t.awaitUnless(c, worded(wordReason, "ask"), over)
+		shown := t.awaitUnless(c, wordFor(wordReason, "ask"), over)
 		cancel()
 		switch {
 		case !shown && !over():
@@ -270,10 +270,10 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 		// Some agents notify a while after the question came up.
 		if hasEvent(st, event.UserAttention) {
 			c, cancel := within(12 * time.Second)
-			st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == event.UserAttention })
+			st.watcher.waitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.UserAttention })
 			cancel()
 		}
-		if err := t.press(ctx, st.Driver.Accept); err != nil {
+		if err := t.pressKeys(ctx, st.Driver.Accept); err != nil {
 			return err
 		}
 	}
@@ -284,8 +284,8 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 	}
 	ended := st.watcher.waitFor(c, ends, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
 	cancel()
-	t.settle(ctx)
-	if !ended && !st.watcher.passed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
+	t.awaitStillness(ctx)
+	if !ended && !st.watcher.hasPassed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
 		return errors.New("the turn did not end at the terminal")
 	}
 	if st.Driver.Compact != "" {
@@ -294,12 +294,12 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 		}
 	}
 	if st.Driver.Quit != "" {
-		if err := t.say(ctx, st.Driver.Quit); err != nil {
+		if err := t.typeLine(ctx, st.Driver.Quit); err != nil {
 			return err
 		}
 		c, cancel := within(10 * time.Second)
 		defer cancel()
-		for !t.gone(c) && pause(c, 100*time.Millisecond) {
+		for !t.hasEnded(c) && pauseFor(c, 100*time.Millisecond) {
 		}
 	}
 	return nil
@@ -308,11 +308,11 @@ func (st *Stage) person(ctx context.Context, t *terminal, asks bool) error {
 // compactTwice: the first is refused where the agent takes a refusal.
 func (st *Stage) compactTwice(ctx context.Context, t *terminal) error {
 	times := 1
-	if st.claim(event.CompactBefore).Deny {
+	if st.claimFor(event.CompactBefore).Deny {
 		times = 2
 	}
 	for i := range times {
-		if err := t.say(ctx, st.Driver.Compact); err != nil {
+		if err := t.typeLine(ctx, st.Driver.Compact); err != nil {
 			return err
 		}
 		kind := event.CompactBefore
@@ -320,9 +320,9 @@ func (st *Stage) compactTwice(ctx context.Context, t *terminal) error {
 			kind = event.CompactAfter
 		}
 		c, cancel := context.WithTimeout(ctx, 15*time.Second)
-		st.watcher.wait(c, func(ev *event.Event) bool { return ev.Kind == kind })
+		st.watcher.waitForOne(c, func(ev *event.Event) bool { return ev.Kind == kind })
 		cancel()
-		t.settle(ctx)
+		t.awaitStillness(ctx)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func TestLaunchesStayFew(t *testing.T) {
 		headless, all := 0, []string{}
 		for _, n := range actsOf(plan(a, d, nil)) {
 			act, ok := actNamed(n)
-			if !ok || act.cannot(a, d) != "" {
+			if !ok || act.whyNotPlayed(a, d) != "" {
 				continue
 			}
 			all = append(all, n)
@@ -156,7 +156,7 @@ func TestUnmentionedFields(t *testing.T) {
 	decode := func(extra string) []string {
 		payload := `{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"d"` + extra
 		ev := agent.Builtin().Decode(agent.Input{Agent: "claude", Event: "PreToolUse", Payload: []byte(payload)})
-		return unmentioned(a, spec, &ev)
+		return unmentionedFields(a, spec, &ev)
 	}
 	if left := decode(`}}`); len(left) != 0 {
 		t.Errorf("%v", left)
@@ -171,7 +171,7 @@ func TestUnmentionedFields(t *testing.T) {
 
 func TestTagsAndChanges(t *testing.T) {
 	ev := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{
-		Commands: []string{command("par-a")}, Input: json.RawMessage(`{"command":"touch ran-par-a; echo out-par-a","description":"x"}`),
+		Commands: []string{taggedCommand("par-a")}, Input: json.RawMessage(`{"command":"touch ran-par-a; echo out-par-a","description":"x"}`),
 		Output: json.RawMessage(`{"stdout":"real","interrupted":false}`),
 	}}
 	if tagOf(ev) != "par-a" {
@@ -245,7 +245,7 @@ func TestRecordersInstall(t *testing.T) {
 		if _, err := agents.WriteHome(name, home, "http://127.0.0.1:9", base); err != nil {
 			t.Fatal(err)
 		}
-		folder, err := d.Record.prepare(base, home)
+		folder, err := d.Record.prepareFolder(base, home)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -253,7 +253,7 @@ func TestRecordersInstall(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(folder, "1-2-PreToolUse.json"), []byte("{}"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := d.Record.read(folder); err != nil || len(got) != 1 || got[0].Event != "PreToolUse" {
+		if got, err := d.Record.readPayloads(folder); err != nil || len(got) != 1 || got[0].Event != "PreToolUse" {
 			t.Errorf("%s: %v %v", name, got, err)
 		}
 	}
@@ -320,7 +320,7 @@ func TestMine(t *testing.T) {
 	}
 	sameTree(t, home, was)
 	a, _ := agent.Builtin().Agent("claude")
-	if notes := strings.Join(m.notes(a), "\n"); !strings.Contains(notes, "settings.json") || !strings.Contains(notes, "without "+filepath.Join(home, ".claude.json")) {
+	if notes := strings.Join(m.takenNotes(a), "\n"); !strings.Contains(notes, "settings.json") || !strings.Contains(notes, "without "+filepath.Join(home, ".claude.json")) {
 		t.Error(notes)
 	}
 }

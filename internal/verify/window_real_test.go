@@ -52,11 +52,11 @@ func TestRealClaudeWindow(t *testing.T) {
 			}
 			st.extra = append(st.extra, entry)
 			// It runs for a while, so that its start and its end are told apart.
-			st.script([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-window; sleep 3; echo out-window")}}, {Say: lastWords}})
-			if err := st.ready(nil); err != nil {
+			st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-window; sleep 3; echo out-window")}}, {Say: lastWords}})
+			if err := st.startHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			err = st.atTerminal(context.Background(), st.Driver.TUI(prompt("Run it"), true), func(ctx context.Context, term *terminal) error {
+			err = st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, term *terminal) error {
 				defer close(h.let)
 				var ev event.Event
 				select {
@@ -73,7 +73,7 @@ func TestRealClaudeWindow(t *testing.T) {
 				}
 				await := func(what string, is func() bool) time.Time {
 					for !is() {
-						if !pause(ctx, 5*time.Millisecond) {
+						if !pauseFor(ctx, 5*time.Millisecond) {
 							t.Fatalf("%s: never (%s, pane %d)", what, state, term.pid)
 						}
 					}
@@ -81,12 +81,12 @@ func TestRealClaudeWindow(t *testing.T) {
 				}
 				await("the status says that it waits", in(state, `"status":"waiting"`))
 				await("the call is in the transcript while the dialog is open", in(ev.Transcript, `"type":"tool_use"`))
-				term.await(ctx, "Do you want to proceed")
+				term.awaitText(ctx, "Do you want to proceed")
 				if in(ev.Transcript, `"tool_result"`)() || st.ran("window") {
 					t.Error("it ran before anybody answered")
 				}
 				pressed := time.Now()
-				if err := term.press(ctx, c.key); err != nil {
+				if err := term.pressKeys(ctx, c.key); err != nil {
 					return err
 				}
 				left := await("the status says that it waits no more", func() bool { return !in(state, `"status":"waiting"`)() && in(state, `"status":`)() })
@@ -102,7 +102,7 @@ func TestRealClaudeWindow(t *testing.T) {
 				if in(ev.Transcript, `"tool_result"`)() {
 					t.Error("the transcript told no later than the status: the catalogue can be simpler")
 				}
-				st.watcher.wait(ctx, func(ev *event.Event) bool { return ev.Kind == event.ToolAfter })
+				st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.ToolAfter })
 				after := time.Now()
 				result := await("the result is in the transcript", in(ev.Transcript, `"tool_result"`))
 				t.Logf("after the key: status %v, PostToolUse %v, transcript %v", left.Sub(pressed), after.Sub(pressed), result.Sub(pressed))

@@ -12,8 +12,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// code is SQLite's primary result code in err, 0 when there is none.
-func code(err error) int {
+// resultCode is SQLite's primary result code in err, 0 when there is none.
+func resultCode(err error) int {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
 		return e.Code() & 0xff
@@ -21,35 +21,35 @@ func code(err error) int {
 	return 0
 }
 
-// broken reports whether err means that the file itself cannot be used any
+// isBroken reports whether err means that the file itself cannot be used any
 // more, as opposed to not now.
-func broken(err error) bool {
-	return code(err) == sqlite3.SQLITE_CORRUPT || code(err) == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
+func isBroken(err error) bool {
+	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
 }
 
-func full(err error) bool { return code(err) == sqlite3.SQLITE_FULL }
+func isFull(err error) bool { return resultCode(err) == sqlite3.SQLITE_FULL }
 
-// explain is [explain] for errors of an open journal: one that was closed
+// explainError is [explain] for errors of an open journal: one that was closed
 // meanwhile has no other news.
-func (j *Journal) explain(err error) error {
+func (j *Journal) explainError(err error) error {
 	if err != nil && j.closed.Load() {
 		return ErrClosed
 	}
-	return explain(j.path, err)
+	return explainAt(j.path, err)
 }
 
-// explain puts the path first and says what the user can do.
-func explain(path string, err error) error {
+// explainAt puts the path first and says what the user can do.
+func explainAt(path string, err error) error {
 	if err == nil || errors.Is(err, ErrNewer) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	advice := "hookmux goes on deciding and keeps events in its intake until this is mended"
 	switch {
-	case full(err):
+	case isFull(err):
 		advice = "free some disk space; " + advice
-	case code(err) == sqlite3.SQLITE_READONLY || code(err) == sqlite3.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission):
+	case resultCode(err) == sqlite3.SQLITE_READONLY || resultCode(err) == sqlite3.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission):
 		advice = "make the file and its directory writable; " + advice
-	case code(err) == sqlite3.SQLITE_BUSY:
+	case resultCode(err) == sqlite3.SQLITE_BUSY:
 		advice = "another program holds the journal; close it"
 	}
 	return fmt.Errorf("%s: journal: %w; %s", path, err, advice)

@@ -143,23 +143,23 @@ func Open(path string, opts Options) (*Journal, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	j := &Journal{path: path, opts: opts}
-	err = j.open()
-	if broken(err) {
+	err = j.openConnections()
+	if isBroken(err) {
 		if err = j.moveAside(err); err == nil {
 			// How far the broken one had counted nobody knows, but surely
 			// not to the milliseconds since 1970.
 			j.newest.Store(opts.Now().UnixMilli())
-			err = j.open()
+			err = j.openConnections()
 		}
 	}
 	if err != nil {
-		return nil, explain(path, err)
+		return nil, explainAt(path, err)
 	}
 	return j, nil
 }
 
-// open connects writer and readers. The caller holds write, or is Open.
-func (j *Journal) open() error {
+// openConnections connects writer and readers. The caller holds write, or is Open.
+func (j *Journal) openConnections() error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (j *Journal) open() error {
 		return err
 	}
 
-	readers, err := sql.Open("sqlite", dsn(j.path,
+	readers, err := sql.Open("sqlite", sourceName(j.path,
 		"mode", "ro", "_pragma", "busy_timeout(5000)", "_pragma", "query_only(1)", "_pragma", "cache_size(-2000)"))
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (j *Journal) open() error {
 	readers.SetMaxIdleConns(1)
 	readers.SetConnMaxIdleTime(time.Minute)
 
-	w, err := openWriter(readers.Driver(), dsn(j.path))
+	w, err := openWriter(readers.Driver(), sourceName(j.path))
 	if err != nil {
 		readers.Close()
 		return err
@@ -206,7 +206,7 @@ func (j *Journal) open() error {
 	return nil
 }
 
-func dsn(path string, pairs ...string) string {
+func sourceName(path string, pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		q.Add(pairs[i], pairs[i+1])
@@ -222,12 +222,12 @@ func (j *Journal) Close() error {
 	}
 	j.write.Lock()
 	defer j.write.Unlock()
-	return j.shut()
+	return j.closeConnections()
 }
 
-// shut closes the connections, readers first: the last one out carries the
+// closeConnections closes the connections, readers first: the last one out carries the
 // log over. The caller holds write.
-func (j *Journal) shut() error {
+func (j *Journal) closeConnections() error {
 	j.readersMu.Lock()
 	if j.readers != nil {
 		j.readers.Close()
@@ -269,7 +269,7 @@ func (j *Journal) Health() Health {
 	}
 	j.health.Lock()
 	defer j.health.Unlock()
-	h.Err, h.Since, h.DiskFull = j.err, j.errSince, full(j.err)
+	h.Err, h.Since, h.DiskFull = j.err, j.errSince, isFull(j.err)
 	return h
 }
 
@@ -285,8 +285,8 @@ func (j *Journal) Problems() []Problem {
 	return all
 }
 
-// note remembers how the last write went.
-func (j *Journal) note(err error) {
+// noteResult remembers how the last write went.
+func (j *Journal) noteResult(err error) {
 	j.health.Lock()
 	defer j.health.Unlock()
 	if err != nil && j.err == nil {

@@ -121,7 +121,7 @@ func TestOutcomeMayComeBeforeAndAgain(t *testing.T) {
 	if len(got) != 1 || got[0].Outcome == nil || got[0].Outcome.Verdict != "allow" || got[0].Outcome.By != "person" {
 		t.Fatalf("%+v", got)
 	}
-	if level, err := j.writer.number("PRAGMA synchronous"); err != nil || level != 1 {
+	if level, err := j.writer.queryNumber("PRAGMA synchronous"); err != nil || level != 1 {
 		t.Fatalf("synchronous is %d after a durable commit, %v", level, err)
 	}
 }
@@ -266,8 +266,8 @@ func TestSlowReaderHoldsNothingUp(t *testing.T) {
 		}
 		// Within the loop no read transaction is open: the log can be reset.
 		var busy, frames, carried int64
-		err := j.writer.each("PRAGMA wal_checkpoint(TRUNCATE)", func(v []driverValue) {
-			busy, frames, carried = integer(v[0]), integer(v[1]), integer(v[2])
+		err := j.writer.eachRow("PRAGMA wal_checkpoint(TRUNCATE)", func(v []driverValue) {
+			busy, frames, carried = integerValue(v[0]), integerValue(v[1]), integerValue(v[2])
 		})
 		if err != nil || busy != 0 || frames != carried {
 			t.Fatal(busy, frames, carried, err)
@@ -432,7 +432,7 @@ func TestRepeatingThingsAreStoredOnce(t *testing.T) {
 	j := fresh(t)
 	write(t, j, samples(0, 300))
 	for table, want := range map[string]int64{"shapes": 6, "origins": 5} {
-		if n, err := j.writer.number("SELECT count(*) FROM " + table); err != nil || n != want {
+		if n, err := j.writer.queryNumber("SELECT count(*) FROM " + table); err != nil || n != want {
 			t.Errorf("%d %s, want %d, %v", n, table, want, err)
 		}
 	}
@@ -460,7 +460,7 @@ func TestRepeatingThingsAreStoredOnce(t *testing.T) {
 func TestViewForPeople(t *testing.T) {
 	j := fresh(t)
 	write(t, j, samples(0, 1))
-	db, _ := j.db()
+	db, _ := j.readPool()
 	var when, agent, body string
 	if err := db.QueryRow("SELECT time, agent, body FROM log").Scan(&when, &agent, &body); err != nil {
 		t.Fatal(err)

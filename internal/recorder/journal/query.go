@@ -48,19 +48,19 @@ type span struct{ first, last int64 }
 func (j *Journal) Query(ctx context.Context, f Filter) iter.Seq2[Stored, error] {
 	return func(yield func(Stored, error) bool) {
 		left := f.Limit
-		spans, err := j.spans(ctx, f)
+		spans, err := j.listSpans(ctx, f)
 		if err != nil {
 			yield(Stored{}, err)
 			return
 		}
-		where, args := f.conditions()
+		where, args := f.whereClause()
 		for _, s := range spans {
 			for s.first <= s.last {
 				want := pageRows
 				if f.Limit > 0 {
 					want = min(want, left)
 				}
-				page, more, err := j.page(ctx, s, where, args, want, f.Newest)
+				page, more, err := j.readPage(ctx, s, where, args, want, f.Newest)
 				if err != nil {
 					yield(Stored{}, err)
 					return
@@ -89,15 +89,15 @@ func (j *Journal) Query(ctx context.Context, f Filter) iter.Seq2[Stored, error] 
 
 // Get is the event with this id.
 func (j *Journal) Get(ctx context.Context, id string) (Stored, bool, error) {
-	page, _, err := j.page(ctx, span{0, j.newest.Load()}, " AND e.id = ?", []any{id}, 1, false)
+	page, _, err := j.readPage(ctx, span{0, j.newest.Load()}, " AND e.id = ?", []any{id}, 1, false)
 	if err != nil || len(page) == 0 {
 		return Stored{}, false, err
 	}
 	return page[0], true, nil
 }
 
-// db is the pool queries use.
-func (j *Journal) db() (*sql.DB, error) {
+// readPool is the pool queries use.
+func (j *Journal) readPool() (*sql.DB, error) {
 	j.readersMu.RLock()
 	defer j.readersMu.RUnlock()
 	if j.readers == nil {
@@ -109,11 +109,11 @@ func (j *Journal) db() (*sql.DB, error) {
 	return j.readers, nil
 }
 
-// spans lists what must be looked through, in the order of f.
-func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
-	db, err := j.db()
+// listSpans lists what must be looked through, in the order of f.
+func (j *Journal) listSpans(ctx context.Context, f Filter) ([]span, error) {
+	db, err := j.readPool()
 	if err != nil {
-		return nil, j.explain(err)
+		return nil, j.explainError(err)
 	}
 	bound := span{f.After + 1, j.newest.Load()}
 	if f.Before > 0 {
@@ -121,7 +121,7 @@ func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
 	}
 	var oldest sql.NullInt64
 	if err := db.QueryRowContext(ctx, "SELECT min(cursor) FROM events").Scan(&oldest); err != nil {
-		return nil, j.explain(err)
+		return nil, j.explainError(err)
 	}
 	if !oldest.Valid {
 		return nil, nil
@@ -130,7 +130,7 @@ func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
 
 	rows, err := db.QueryContext(ctx, "SELECT first, last, low, high FROM blocks ORDER BY last")
 	if err != nil {
-		return nil, j.explain(err)
+		return nil, j.explainError(err)
 	}
 	defer rows.Close()
 	var blocks []block
@@ -138,7 +138,7 @@ func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
 	for rows.Next() {
 		var b block
 		if err := rows.Scan(&b.first, &b.last, &b.low, &b.high); err != nil {
-			return nil, j.explain(err)
+			return nil, j.explainError(err)
 		}
 		tail = max(tail, b.last+1)
 		if (f.Since.IsZero() || b.high >= f.Since.UnixMicro()) && (f.Until.IsZero() || b.low <= f.Until.UnixMicro()) {
@@ -146,14 +146,14 @@ func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, j.explain(err)
+		return nil, j.explainError(err)
 	}
 	// Read after the blocks: so last is right for everything in them.
 	session := span{0, 1<<63 - 1}
 	if f.Session != "" {
 		var first, last sql.NullInt64
 		if err := db.QueryRowContext(ctx, "SELECT min(first), max(last) FROM origins WHERE session = ?", f.Session).Scan(&first, &last); err != nil {
-			return nil, j.explain(err)
+			return nil, j.explainError(err)
 		}
 		if !first.Valid {
 			return nil, nil
@@ -183,8 +183,8 @@ func (j *Journal) spans(ctx context.Context, f Filter) ([]span, error) {
 	return spans, nil
 }
 
-// conditions are the parts of f that are checked event by event.
-func (f *Filter) conditions() (string, []any) {
+// whereClause are the parts of f that are checked event by event.
+func (f *Filter) whereClause() (string, []any) {
 	var where strings.Builder
 	var args []any
 	if !f.Since.IsZero() {
@@ -226,12 +226,12 @@ func (f *Filter) conditions() (string, []any) {
 	return where.String(), args
 }
 
-// page reads up to want events of s. more says that s may hold further ones
+// readPage reads up to want events of s. more says that s may hold further ones
 // beyond the last of the page.
-func (j *Journal) page(ctx context.Context, s span, where string, args []any, want int, newest bool) (page []Stored, more bool, err error) {
-	db, err := j.db()
+func (j *Journal) readPage(ctx context.Context, s span, where string, args []any, want int, newest bool) (page []Stored, more bool, err error) {
+	db, err := j.readPool()
 	if err != nil {
-		return nil, false, j.explain(err)
+		return nil, false, j.explainError(err)
 	}
 	order := "ASC"
 	if newest {
@@ -250,14 +250,14 @@ func (j *Journal) page(ctx context.Context, s span, where string, args []any, wa
 		WHERE e.cursor BETWEEN ? AND ?`+where+" ORDER BY e.cursor "+order+" LIMIT ?",
 		append(append([]any{s.first, s.last}, args...), want)...)
 	if err != nil {
-		return nil, false, j.explain(err)
+		return nil, false, j.explainError(err)
 	}
 	defer rows.Close()
 	size := 0
 	for rows.Next() {
-		st, err := scan(rows)
+		st, err := scanRow(rows)
 		if err != nil {
-			return nil, false, j.explain(err)
+			return nil, false, j.explainError(err)
 		}
 		page = append(page, st)
 		size += len(st.Body)
@@ -265,10 +265,10 @@ func (j *Journal) page(ctx context.Context, s span, where string, args []any, wa
 			return page, true, nil
 		}
 	}
-	return page, len(page) == want, j.explain(rows.Err())
+	return page, len(page) == want, j.explainError(rows.Err())
 }
 
-func scan(rows *sql.Rows) (Stored, error) {
+func scanRow(rows *sql.Rows) (Stored, error) {
 	var st Stored
 	var when, flags, start, took int64
 	var words [11]sql.NullString

@@ -24,7 +24,7 @@ type statement struct {
 	args []driver.NamedValue
 }
 
-func (c *rawConn) prepare(query string, params int) (*statement, error) {
+func (c *rawConn) prepareStatement(query string, params int) (*statement, error) {
 	stmt, err := c.conn.(driver.ConnPrepareContext).PrepareContext(background, query)
 	if err != nil {
 		return nil, err
@@ -36,9 +36,9 @@ func (c *rawConn) prepare(query string, params int) (*statement, error) {
 	return s, nil
 }
 
-// run executes s with its args as they stand and returns how many rows it
+// runStatement executes s with its args as they stand and returns how many rows it
 // changed.
-func (s *statement) run() (int64, error) {
+func (s *statement) runStatement() (int64, error) {
 	result, err := s.stmt.(driver.StmtExecContext).ExecContext(background, s.args)
 	for i := range s.args {
 		s.args[i].Value = nil
@@ -49,7 +49,7 @@ func (s *statement) run() (int64, error) {
 	return result.RowsAffected()
 }
 
-func named(values []driver.Value) []driver.NamedValue {
+func namedValues(values []driver.Value) []driver.NamedValue {
 	args := make([]driver.NamedValue, len(values))
 	for i, v := range values {
 		args[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
@@ -57,24 +57,24 @@ func named(values []driver.Value) []driver.NamedValue {
 	return args
 }
 
-func (c *rawConn) exec(query string, args ...driver.Value) error {
-	_, err := c.change(query, args...)
+func (c *rawConn) execQuery(query string, args ...driver.Value) error {
+	_, err := c.execCounting(query, args...)
 	return err
 }
 
-// change is exec that tells how many rows changed.
-func (c *rawConn) change(query string, args ...driver.Value) (int64, error) {
-	result, err := c.conn.(driver.ExecerContext).ExecContext(background, query, named(args))
+// execCounting is exec that tells how many rows changed.
+func (c *rawConn) execCounting(query string, args ...driver.Value) (int64, error) {
+	result, err := c.conn.(driver.ExecerContext).ExecContext(background, query, namedValues(args))
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-// each calls do with every row of the answer; the values hold only for the
+// eachRow calls do with every row of the answer; the values hold only for the
 // call.
-func (c *rawConn) each(query string, do func([]driver.Value), args ...driver.Value) error {
-	rows, err := c.conn.(driver.QueryerContext).QueryContext(background, query, named(args))
+func (c *rawConn) eachRow(query string, do func([]driver.Value), args ...driver.Value) error {
+	rows, err := c.conn.(driver.QueryerContext).QueryContext(background, query, namedValues(args))
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func (c *rawConn) each(query string, do func([]driver.Value), args ...driver.Val
 	}
 }
 
-// number is the one integer query answers with; NULL and no row are 0.
-func (c *rawConn) number(query string, args ...driver.Value) (n int64, err error) {
-	err = c.each(query, func(v []driver.Value) { n, _ = v[0].(int64) }, args...)
+// queryNumber is the one integer query answers with; NULL and no row are 0.
+func (c *rawConn) queryNumber(query string, args ...driver.Value) (n int64, err error) {
+	err = c.eachRow(query, func(v []driver.Value) { n, _ = v[0].(int64) }, args...)
 	return n, err
 }
 

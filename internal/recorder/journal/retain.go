@@ -26,8 +26,8 @@ func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]
 	r.byAge(now, keep, perAgent)
 	r.bySize(maxBytes)
 	r.loseOutcomes(now, keep, perAgent)
-	r.tidy()
-	return r.deleted, j.explain(r.err)
+	r.deleteOrphans()
+	return r.deleted, j.explainError(r.err)
 }
 
 // retention is one run of Retain; after an error its steps do nothing.
@@ -37,12 +37,12 @@ type retention struct {
 	err     error
 }
 
-// step runs do with the writer, in a transaction of its own.
-func (r *retention) step(do func(*writer) error) {
-	r.locked(func(w *writer) error { return w.transact(func() error { return do(w) }) })
+// runStep runs do with the writer, in a transaction of its own.
+func (r *retention) runStep(do func(*writer) error) {
+	r.withWriter(func(w *writer) error { return w.inTransaction(func() error { return do(w) }) })
 }
 
-func (r *retention) locked(do func(*writer) error) {
+func (r *retention) withWriter(do func(*writer) error) {
 	if r.err != nil {
 		return
 	}
@@ -58,14 +58,14 @@ func (r *retention) locked(do func(*writer) error) {
 	}
 }
 
-// drop deletes the events of where within s, and their outcomes.
-func (r *retention) drop(s span, where string, args ...driver.Value) (changed int64) {
-	r.step(func(w *writer) (err error) {
+// dropEvents deletes the events of where within s, and their outcomes.
+func (r *retention) dropEvents(s span, where string, args ...driver.Value) (changed int64) {
+	r.runStep(func(w *writer) (err error) {
 		args := append([]driver.Value{s.first, s.last}, args...)
-		if _, err = w.change("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? AND ?"+where+")", args...); err != nil {
+		if _, err = w.execCounting("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? AND ?"+where+")", args...); err != nil {
 			return err
 		}
-		changed, err = w.change("DELETE FROM events WHERE cursor BETWEEN ? AND ?"+where, args...)
+		changed, err = w.execCounting("DELETE FROM events WHERE cursor BETWEEN ? AND ?"+where, args...)
 		if err == nil && changed > 0 {
 			err = w.keepCounting(w.next - 1)
 		}
@@ -99,17 +99,17 @@ func (r *retention) byAge(now time.Time, keep time.Duration, perAgent map[string
 func (r *retention) olderThan(cutoff time.Time, where string, args ...driver.Value) {
 	var spans []span
 	micros := cutoff.UnixMicro()
-	r.locked(func(w *writer) error {
+	r.withWriter(func(w *writer) error {
 		if w.tail.rows > 0 && w.tail.low < micros {
 			spans = append(spans, span{w.tail.first, w.tail.last})
 		}
-		return w.each("SELECT first, last FROM blocks WHERE low < ?", func(v []driver.Value) {
-			spans = append(spans, span{integer(v[0]), integer(v[1])})
+		return w.eachRow("SELECT first, last FROM blocks WHERE low < ?", func(v []driver.Value) {
+			spans = append(spans, span{integerValue(v[0]), integerValue(v[1])})
 		}, micros)
 	})
 	for _, s := range spans {
 		for ; s.first <= s.last && r.err == nil; s.first += deleteRows {
-			r.drop(span{s.first, min(s.last, s.first+deleteRows-1)}, " AND time < ?"+where, append([]driver.Value{micros}, args...)...)
+			r.dropEvents(span{s.first, min(s.last, s.first+deleteRows-1)}, " AND time < ?"+where, append([]driver.Value{micros}, args...)...)
 		}
 	}
 }
@@ -123,9 +123,9 @@ func (r *retention) bySize(maxBytes int64) {
 	limit := maxBytes
 	for r.err == nil {
 		var used, oldest int64
-		r.locked(func(w *writer) (err error) {
-			if used, err = w.used(); err == nil {
-				oldest, err = w.number("SELECT min(cursor) FROM events")
+		r.withWriter(func(w *writer) (err error) {
+			if used, err = w.usedBytes(); err == nil {
+				oldest, err = w.queryNumber("SELECT min(cursor) FROM events")
 			}
 			return err
 		})
@@ -137,13 +137,13 @@ func (r *retention) bySize(maxBytes int64) {
 		// take all the others with them.
 		rows := max(r.j.newest.Load()-oldest+1, 1)
 		excess := int64(float64(rows) * float64(used-limit) / float64(used))
-		r.drop(span{oldest, oldest + min(max(excess, 16), deleteRows) - 1}, "")
+		r.dropEvents(span{oldest, oldest + min(max(excess, 16), deleteRows) - 1}, "")
 	}
 }
 
-// used is how many bytes of the file hold something.
-func (w *writer) used() (int64, error) {
-	return w.number("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s")
+// usedBytes is how many bytes of the file hold something.
+func (w *writer) usedBytes() (int64, error) {
+	return w.queryNumber("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s")
 }
 
 // loseOutcomes deletes outcomes too old for anybody whose event is not there,
@@ -160,7 +160,7 @@ func (r *retention) loseOutcomes(now time.Time, keep time.Duration, perAgent map
 		return
 	}
 	// Looked for beside the writer: all outcomes are gone through.
-	db, err := r.j.db()
+	db, err := r.j.readPool()
 	if err != nil {
 		r.err = err
 		return
@@ -184,22 +184,22 @@ func (r *retention) loseOutcomes(now time.Time, keep time.Duration, perAgent map
 	rows.Close()
 	for len(ids) > 0 && r.err == nil {
 		n := min(len(ids), deleteRows)
-		r.step(func(w *writer) error {
-			return w.exec("DELETE FROM outcomes WHERE id IN (?"+strings.Repeat(",?", n-1)+")", ids[:n]...)
+		r.runStep(func(w *writer) error {
+			return w.execQuery("DELETE FROM outcomes WHERE id IN (?"+strings.Repeat(",?", n-1)+")", ids[:n]...)
 		})
 		ids = ids[n:]
 	}
 }
 
-// tidy deletes what nothing refers to any more and gives space back.
-func (r *retention) tidy() {
+// deleteOrphans deletes what nothing refers to any more and gives space back.
+func (r *retention) deleteOrphans() {
 	if r.deleted > 0 {
-		r.step(func(w *writer) error {
-			oldest, err := w.number("SELECT coalesce(min(cursor), ?) FROM events", w.next)
+		r.runStep(func(w *writer) error {
+			oldest, err := w.queryNumber("SELECT coalesce(min(cursor), ?) FROM events", w.next)
 			if err != nil {
 				return err
 			}
-			if err := w.exec("DELETE FROM blocks WHERE last < ?", oldest); err != nil {
+			if err := w.execQuery("DELETE FROM blocks WHERE last < ?", oldest); err != nil {
 				return err
 			}
 			return w.forgetOrigins(oldest)
@@ -207,11 +207,11 @@ func (r *retention) tidy() {
 	}
 	for before := int64(-1); r.err == nil; {
 		var free int64
-		r.locked(func(w *writer) (err error) {
-			if free, err = w.number("PRAGMA freelist_count"); err != nil || free == 0 || free == before {
+		r.withWriter(func(w *writer) (err error) {
+			if free, err = w.queryNumber("PRAGMA freelist_count"); err != nil || free == 0 || free == before {
 				return err
 			}
-			return w.exec("PRAGMA incremental_vacuum(" + strconv.Itoa(vacuumPages) + ")")
+			return w.execQuery("PRAGMA incremental_vacuum(" + strconv.Itoa(vacuumPages) + ")")
 		})
 		if free == 0 || free == before {
 			break
@@ -219,16 +219,16 @@ func (r *retention) tidy() {
 		before = free
 	}
 	if r.deleted > 0 {
-		r.locked(func(w *writer) error { return w.exec("PRAGMA wal_checkpoint(PASSIVE)") })
+		r.withWriter(func(w *writer) error { return w.execQuery("PRAGMA wal_checkpoint(PASSIVE)") })
 	}
 }
 
 // forgetOrigins deletes origins whose last event came before oldest.
 func (w *writer) forgetOrigins(oldest int64) error {
 	gone := map[int64]bool{}
-	err := w.each("SELECT origin FROM origins WHERE last < ?", func(v []driver.Value) {
+	err := w.eachRow("SELECT origin FROM origins WHERE last < ?", func(v []driver.Value) {
 		// Of those in the tail, last is behind.
-		if id := integer(v[0]); !w.inTail(id) {
+		if id := integerValue(v[0]); !w.inTail(id) {
 			gone[id] = true
 		}
 	}, oldest)
@@ -236,7 +236,7 @@ func (w *writer) forgetOrigins(oldest int64) error {
 		return err
 	}
 	for id := range gone {
-		if err := w.exec("DELETE FROM origins WHERE origin = ?", id); err != nil {
+		if err := w.execQuery("DELETE FROM origins WHERE origin = ?", id); err != nil {
 			return err
 		}
 	}

@@ -109,11 +109,11 @@ const (
 
 // setUp sets the connection up and brings the schema to the newest version.
 func (c *rawConn) setUp() error {
-	if err := c.exec("PRAGMA busy_timeout = 5000"); err != nil {
+	if err := c.execQuery("PRAGMA busy_timeout = 5000"); err != nil {
 		return err
 	}
 	// Whose file it is comes first: another's is not to be touched.
-	version, err := c.number("PRAGMA user_version")
+	version, err := c.queryNumber("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (c *rawConn) setUp() error {
 		return fmt.Errorf("%w (schema %d, this one knows %d); upgrade hookmux or move the file away", ErrNewer, version, len(migrations))
 	}
 	if version == 0 {
-		tables, err := c.number("SELECT count(*) FROM sqlite_schema")
+		tables, err := c.queryNumber("SELECT count(*) FROM sqlite_schema")
 		if err != nil {
 			return err
 		}
@@ -137,25 +137,25 @@ func (c *rawConn) setUp() error {
 	}
 	// IMMEDIATE even with nothing to do: a file that cannot be written shall
 	// say so now, not at the first event.
-	if err := c.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := c.execQuery("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	for ; version < int64(len(migrations)); version++ {
-		if err := c.exec(migrations[version]); err != nil {
-			c.exec("ROLLBACK")
+		if err := c.execQuery(migrations[version]); err != nil {
+			c.execQuery("ROLLBACK")
 			return err
 		}
 	}
-	if err := c.exec("PRAGMA user_version = " + strconv.FormatInt(version, 10)); err != nil {
-		c.exec("ROLLBACK")
+	if err := c.execQuery("PRAGMA user_version = " + strconv.FormatInt(version, 10)); err != nil {
+		c.execQuery("ROLLBACK")
 		return err
 	}
-	return c.exec("COMMIT")
+	return c.execQuery("COMMIT")
 }
 
 func (c *rawConn) execAll(pragmas []string) error {
 	for _, p := range pragmas {
-		if err := c.exec("PRAGMA " + p); err != nil {
+		if err := c.execQuery("PRAGMA " + p); err != nil {
 			return err
 		}
 	}

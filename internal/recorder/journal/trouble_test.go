@@ -18,7 +18,7 @@ func TestNewerSchemaIsLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := open(t, path)
 	write(t, j, samples(0, 3))
-	if err := j.writer.exec(fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1)); err != nil {
+	if err := j.writer.execQuery(fmt.Sprintf("PRAGMA user_version = %d", len(migrations)+1)); err != nil {
 		t.Fatal(err)
 	}
 	j.Close()
@@ -46,10 +46,10 @@ func TestMigrationsGoForwardAndKeepEvents(t *testing.T) {
 	}
 	migrations = migrations[:len(migrations)-1]
 	j = open(t, path)
-	if version, err := j.writer.number("PRAGMA user_version"); err != nil || version != int64(len(migrations)) {
+	if version, err := j.writer.queryNumber("PRAGMA user_version"); err != nil || version != int64(len(migrations)) {
 		t.Fatal(version, err)
 	}
-	if _, err := j.writer.number("SELECT count(mood) FROM events"); err != nil {
+	if _, err := j.writer.queryNumber("SELECT count(mood) FROM events"); err != nil {
 		t.Error(err)
 	}
 	if got := query(t, j, Filter{}); len(got) != 3 {
@@ -76,7 +76,7 @@ func TestBrokenFileIsMovedAside(t *testing.T) {
 				write(t, j, samples(0, 500))
 				if name == "other's" {
 					for _, q := range []string{"DROP TABLE events", "PRAGMA user_version = 0"} {
-						if err := j.writer.exec(q); err != nil {
+						if err := j.writer.execQuery(q); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -127,7 +127,7 @@ func TestFileThatBreaksWhileOpen(t *testing.T) {
 	write(t, j, samples(0, 3000))
 	// Carried over and dropped from memory, so that the next write reads it.
 	for _, q := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA shrink_memory"} {
-		if err := j.writer.exec(q); err != nil {
+		if err := j.writer.execQuery(q); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestFileThatBreaksWhileOpen(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	j := fresh(t)
 	write(t, j, samples(0, 50))
-	if err := j.writer.exec("PRAGMA max_page_count = 30"); err != nil {
+	if err := j.writer.execQuery("PRAGMA max_page_count = 30"); err != nil {
 		t.Fatal(err)
 	}
 	var batch []Item
@@ -171,7 +171,7 @@ func TestFullDisk(t *testing.T) {
 		batch = append(batch, Item{Row: r, Outcome: &Outcome{ID: r.ID, Verdict: "deny"}})
 	}
 	for range 3 {
-		if _, _, err := j.Write(batch); !full(err) || !strings.HasPrefix(err.Error(), j.Path()) || !strings.Contains(err.Error(), "free some disk space") {
+		if _, _, err := j.Write(batch); !isFull(err) || !strings.HasPrefix(err.Error(), j.Path()) || !strings.Contains(err.Error(), "free some disk space") {
 			t.Fatal(err)
 		}
 	}
@@ -184,11 +184,11 @@ func TestFullDisk(t *testing.T) {
 	if got := query(t, j, Filter{}); len(got) != 50 {
 		t.Fatalf("%d events after a failed batch, want 50", len(got))
 	}
-	if n, err := j.writer.number("SELECT count(*) FROM outcomes"); err != nil || n != 0 {
+	if n, err := j.writer.queryNumber("SELECT count(*) FROM outcomes"); err != nil || n != 0 {
 		t.Error(n, err)
 	}
 
-	if err := j.writer.exec("PRAGMA max_page_count = 1000000"); err != nil {
+	if err := j.writer.execQuery("PRAGMA max_page_count = 1000000"); err != nil {
 		t.Fatal(err)
 	}
 	cursors, dups, err := j.Write(batch)
@@ -256,7 +256,7 @@ func TestRetention(t *testing.T) {
 		}
 	}
 	count := func(table string) int64 {
-		c, err := j.writer.number("SELECT count(*) FROM " + table)
+		c, err := j.writer.queryNumber("SELECT count(*) FROM " + table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -308,7 +308,7 @@ func TestRetentionBySize(t *testing.T) {
 	if len(got) == 0 || len(got) != 1500-deleted || got[len(got)-1].ID != sample(1499).ID || len(got) < 200 {
 		t.Fatalf("%d left of 1500, %d deleted", len(got), deleted)
 	}
-	if used, err := j.writer.used(); err != nil || used > limit {
+	if used, err := j.writer.usedBytes(); err != nil || used > limit {
 		t.Error(used, err)
 	}
 	if again, err := j.Retain(start, 0, nil, limit); err != nil || again != 0 {

@@ -9,16 +9,16 @@ package journal
 // What Write stored survives the end of the process at once, and a power cut
 // a little later.
 func (j *Journal) Write(batch []Item) (cursors []int64, dups int, err error) {
-	return j.put(batch, false)
+	return j.putBatch(batch, false)
 }
 
 // CommitDurable is Write that returns only after the disk has it: for what a
 // person decided, before the agent hears of it.
 func (j *Journal) CommitDurable(batch []Item) (cursors []int64, dups int, err error) {
-	return j.put(batch, true)
+	return j.putBatch(batch, true)
 }
 
-func (j *Journal) put(batch []Item, durable bool) (cursors []int64, dups int, err error) {
+func (j *Journal) putBatch(batch []Item, durable bool) (cursors []int64, dups int, err error) {
 	if len(batch) == 0 {
 		return nil, 0, nil
 	}
@@ -28,17 +28,17 @@ func (j *Journal) put(batch []Item, durable bool) (cursors []int64, dups int, er
 		return nil, 0, ErrClosed
 	}
 	cursors = make([]int64, len(batch))
-	err = j.try(batch, cursors, durable)
-	if broken(err) {
+	err = j.tryWrite(batch, cursors, durable)
+	if isBroken(err) {
 		// The file broke under us. A new one takes the batch; the old one
 		// stays for whoever can mend it.
 		if err = j.beginAnew(err); err == nil {
 			clear(cursors)
-			err = j.try(batch, cursors, durable)
+			err = j.tryWrite(batch, cursors, durable)
 		}
 	}
-	err = j.explain(err)
-	j.note(err)
+	err = j.explainError(err)
+	j.noteResult(err)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -55,30 +55,30 @@ func (j *Journal) put(batch []Item, durable bool) (cursors []int64, dups int, er
 	return cursors, dups, nil
 }
 
-// try writes once. The caller holds write.
-func (j *Journal) try(batch []Item, cursors []int64, durable bool) error {
+// tryWrite writes once. The caller holds write.
+func (j *Journal) tryWrite(batch []Item, cursors []int64, durable bool) error {
 	if j.writer == nil {
 		// An earlier attempt to begin anew failed half way.
-		if err := j.open(); err != nil {
+		if err := j.openConnections(); err != nil {
 			return err
 		}
 	}
 	w := j.writer
 	if durable {
-		if err := w.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1"); err != nil {
+		if err := w.execQuery("PRAGMA synchronous = FULL; PRAGMA fullfsync = 1"); err != nil {
 			return err
 		}
-		defer w.exec("PRAGMA synchronous = NORMAL; PRAGMA fullfsync = 0")
+		defer w.execQuery("PRAGMA synchronous = NORMAL; PRAGMA fullfsync = 0")
 	}
-	return w.transact(func() error { return w.put(batch, cursors) })
+	return w.inTransaction(func() error { return w.putBatch(batch, cursors) })
 }
 
 // beginAnew moves the broken file aside and opens a new one. The caller holds
 // write.
 func (j *Journal) beginAnew(why error) error {
-	j.shut()
+	j.closeConnections()
 	if err := j.moveAside(why); err != nil {
 		return err
 	}
-	return j.open()
+	return j.openConnections()
 }

@@ -71,7 +71,7 @@ type block struct {
 	rows        int
 }
 
-func (b *block) add(cursor, time int64) {
+func (b *block) addEvent(cursor, time int64) {
 	if b.rows == 0 {
 		b.first, b.low, b.high = cursor, time, time
 	}
@@ -93,7 +93,7 @@ func openWriter(d driver.Driver, dsn string) (*writer, error) {
 		conn.Close()
 		return nil, err
 	}
-	if err := w.recall(); err != nil {
+	if err := w.loadState(); err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (w *writer) prepareAll() error {
 		{&w.insertOrigin, "INSERT INTO origins(origin, first, last, session, cwd, version, caller, host, pane, tty, pid, start) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", 12},
 		{&w.cursorOf, "SELECT cursor FROM events WHERE id = ?", 1},
 	} {
-		s, err := w.prepare(p.query, p.params)
+		s, err := w.prepareStatement(p.query, p.params)
 		if err != nil {
 			return err
 		}
@@ -138,8 +138,8 @@ func (w *writer) close() error {
 	return w.rawConn.close()
 }
 
-// recall reads from the file what the writer must know by heart.
-func (w *writer) recall() error {
+// loadState reads from the file what the writer must know by heart.
+func (w *writer) loadState() error {
 	w.stale = true
 	w.shapes, w.origins = map[shape]int64{}, map[fingerprint]int64{}
 	w.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -153,22 +153,22 @@ func (w *writer) recall() error {
 		{&w.nextShape, "SELECT coalesce(max(shape), 0) + 1 FROM shapes"},
 		{&w.nextOrigin, "SELECT coalesce(max(origin), 0) + 1 FROM origins"},
 	} {
-		v, err := w.number(n.query)
+		v, err := w.queryNumber(n.query)
 		if err != nil {
 			return err
 		}
 		*n.to = v
 	}
-	err := w.each("SELECT shape, agent, kind, native, tool FROM shapes ORDER BY shape DESC LIMIT ?", func(v []driver.Value) {
-		w.shapes[shape{text(v[1]), text(v[2]), text(v[3]), text(v[4])}] = integer(v[0])
+	err := w.eachRow("SELECT shape, agent, kind, native, tool FROM shapes ORDER BY shape DESC LIMIT ?", func(v []driver.Value) {
+		w.shapes[shape{textValue(v[1]), textValue(v[2]), textValue(v[3]), textValue(v[4])}] = integerValue(v[0])
 	}, int64(internLimit/2))
 	if err != nil {
 		return err
 	}
 	// The events after the last block: there are few.
-	err = w.each("SELECT cursor, time, origin FROM events WHERE cursor > coalesce((SELECT max(last) FROM blocks), 0) ORDER BY cursor", func(v []driver.Value) {
-		w.tail.add(integer(v[0]), integer(v[1]))
-		w.originsInTail[integer(v[2])] = struct{}{}
+	err = w.eachRow("SELECT cursor, time, origin FROM events WHERE cursor > coalesce((SELECT max(last) FROM blocks), 0) ORDER BY cursor", func(v []driver.Value) {
+		w.tail.addEvent(integerValue(v[0]), integerValue(v[1]))
+		w.originsInTail[integerValue(v[2])] = struct{}{}
 	})
 	if err != nil {
 		return err
@@ -179,40 +179,40 @@ func (w *writer) recall() error {
 
 // keepCounting makes the next cursor come after newest, for good.
 func (w *writer) keepCounting(newest int64) error {
-	if err := w.exec("INSERT OR REPLACE INTO meta(name, value) VALUES ('cursor', ?)", newest); err != nil {
+	if err := w.execQuery("INSERT OR REPLACE INTO meta(name, value) VALUES ('cursor', ?)", newest); err != nil {
 		return err
 	}
 	w.next = max(w.next, newest+1)
 	return nil
 }
 
-// transact runs do between BEGIN and COMMIT. When anything fails nothing of
+// inTransaction runs do between BEGIN and COMMIT. When anything fails nothing of
 // it is in the file, and the writer is stale.
-func (w *writer) transact(do func() error) error {
+func (w *writer) inTransaction(do func() error) error {
 	if w.stale {
-		w.exec("ROLLBACK") // in case the first one failed
-		if err := w.recall(); err != nil {
+		w.execQuery("ROLLBACK") // in case the first one failed
+		if err := w.loadState(); err != nil {
 			return err
 		}
 	}
-	if _, err := w.begin.run(); err != nil {
+	if _, err := w.begin.runStatement(); err != nil {
 		return err
 	}
 	err := do()
 	if err == nil {
-		_, err = w.commit.run()
+		_, err = w.commit.runStatement()
 	}
 	if err != nil {
-		w.exec("ROLLBACK") // fails when SQLite rolled back by itself, which is as good
+		w.execQuery("ROLLBACK") // fails when SQLite rolled back by itself, which is as good
 		w.stale = true
 	}
 	return err
 }
 
-// put stores a batch inside a transaction and fills in cursors.
-func (w *writer) put(batch []Item, cursors []int64) error {
+// putBatch stores a batch inside a transaction and fills in cursors.
+func (w *writer) putBatch(batch []Item, cursors []int64) error {
 	err := inGroups(batch, func(it *Item) bool { return it.Row != nil }, func(group []int) error {
-		return w.insert(batch, group, cursors)
+		return w.insertGroup(batch, group, cursors)
 	})
 	if err != nil {
 		return err
@@ -258,8 +258,8 @@ func inGroups(batch []Item, has func(*Item) bool, do func([]int) error) error {
 	return nil
 }
 
-// insert stores the events of one group, which is full or of one.
-func (w *writer) insert(batch []Item, group []int, cursors []int64) error {
+// insertGroup stores the events of one group, which is full or of one.
+func (w *writer) insertGroup(batch []Item, group []int, cursors []int64) error {
 	s := w.insertOne
 	if len(group) == rowsPerInsert {
 		s = w.insertMany
@@ -293,9 +293,9 @@ func (w *writer) insert(batch []Item, group []int, cursors []int64) error {
 		a := s.args[columns*k : columns*(k+1)]
 		a[0].Value, a[1].Value, a[2].Value = cursor, id, placed[k].time
 		a[3].Value, a[4].Value, a[5].Value = shapeID, originID, flags
-		a[6].Value = blob(r.Body)
+		a[6].Value = blobValue(r.Body)
 	}
-	changed, err := s.run()
+	changed, err := s.runStatement()
 	if err != nil {
 		return err
 	}
@@ -306,7 +306,7 @@ func (w *writer) insert(batch []Item, group []int, cursors []int64) error {
 	}
 	for k, i := range group {
 		if cursors[i] != 0 {
-			w.tail.add(cursors[i], placed[k].time)
+			w.tail.addEvent(cursors[i], placed[k].time)
 			w.originsInTail[placed[k].origin] = struct{}{}
 		}
 	}
@@ -320,7 +320,7 @@ func (w *writer) sortOutDuplicates(batch []Item, group []int, cursors []int64) e
 		if id == "" {
 			continue
 		}
-		rows, err := w.cursorOf.stmt.(driver.StmtQueryContext).QueryContext(background, named([]driver.Value{id}))
+		rows, err := w.cursorOf.stmt.(driver.StmtQueryContext).QueryContext(background, namedValues([]driver.Value{id}))
 		if err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func (w *writer) sortOutDuplicates(batch []Item, group []int, cursors []int64) e
 		if err != nil {
 			return err
 		}
-		if integer(v[0]) != cursors[i] {
+		if integerValue(v[0]) != cursors[i] {
 			cursors[i] = 0
 		}
 	}
@@ -340,11 +340,11 @@ func (w *writer) sortOutDuplicates(batch []Item, group []int, cursors []int64) e
 // endBlock writes the tail down as a block and begins a new one.
 func (w *writer) endBlock() error {
 	b := w.tail
-	if err := w.exec("INSERT OR REPLACE INTO blocks(last, first, low, high) VALUES (?,?,?,?)", b.last, b.first, b.low, b.high); err != nil {
+	if err := w.execQuery("INSERT OR REPLACE INTO blocks(last, first, low, high) VALUES (?,?,?,?)", b.last, b.first, b.low, b.high); err != nil {
 		return err
 	}
 	for id := range w.originsInTail {
-		if err := w.exec("UPDATE origins SET last = ? WHERE origin = ?", b.last, id); err != nil {
+		if err := w.execQuery("UPDATE origins SET last = ? WHERE origin = ?", b.last, id); err != nil {
 			return err
 		}
 	}
@@ -364,7 +364,7 @@ func (w *writer) shapeOf(r *Row) (int64, error) {
 	id := w.nextShape
 	a := w.insertShape.args
 	a[0].Value, a[1].Value, a[2].Value, a[3].Value, a[4].Value = id, r.Agent, r.Kind, r.Native, r.Tool
-	if _, err := w.insertShape.run(); err != nil {
+	if _, err := w.insertShape.runStatement(); err != nil {
 		return 0, err
 	}
 	w.nextShape++
@@ -385,7 +385,7 @@ func (w *writer) originOf(r *Row, cursor int64) (int64, error) {
 	for i, v := range [...]driver.Value{id, cursor, cursor, r.Session, r.Cwd, r.AgentVersion, r.Caller, r.Host, r.Pane, r.TTY, int64(r.PID), int64(r.Start)} {
 		w.insertOrigin.args[i].Value = v
 	}
-	if _, err := w.insertOrigin.run(); err != nil {
+	if _, err := w.insertOrigin.runStatement(); err != nil {
 		return 0, err
 	}
 	w.nextOrigin++
@@ -401,19 +401,19 @@ func (w *writer) insertOutcomes(batch []Item, group []int) error {
 	}
 	for k, i := range group {
 		o := batch[i].Outcome
-		verdict, by, degraded := o.searchable()
+		verdict, by, degraded := o.searchColumns()
 		a := s.args[outcomeParts*k : outcomeParts*(k+1)]
 		a[0].Value, a[1].Value, a[2].Value = o.ID, o.Time.UnixMicro(), int64(o.Took)
-		a[3].Value, a[4].Value, a[5].Value = verdict, by, bit(degraded)
-		a[6].Value, a[7].Value, a[8].Value = blob(o.Decision), blob(o.Steps), blob(o.Answer)
+		a[3].Value, a[4].Value, a[5].Value = verdict, by, bitValue(degraded)
+		a[6].Value, a[7].Value, a[8].Value = blobValue(o.Decision), blobValue(o.Steps), blobValue(o.Answer)
 	}
-	_, err := s.run()
+	_, err := s.runStatement()
 	return err
 }
 
-// searchable is what stands in columns of its own, read out of the decision
+// searchColumns is what stands in columns of its own, read out of the decision
 // where the caller left it to us.
-func (o *Outcome) searchable() (verdict, by string, degraded bool) {
+func (o *Outcome) searchColumns() (verdict, by string, degraded bool) {
 	verdict, by, degraded = o.Verdict, o.By, o.Degraded
 	if verdict == "" && len(o.Decision) > 0 {
 		var d struct {
@@ -435,20 +435,20 @@ func (o *Outcome) searchable() (verdict, by string, degraded bool) {
 	return verdict, by, degraded
 }
 
-// blob stores nothing as NULL.
-func blob(b []byte) driver.Value {
+// blobValue stores nothing as NULL.
+func blobValue(b []byte) driver.Value {
 	if len(b) == 0 {
 		return nil
 	}
 	return b
 }
 
-func bit(b bool) int64 {
+func bitValue(b bool) int64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func integer(v driver.Value) int64 { n, _ := v.(int64); return n }
-func text(v driver.Value) string   { s, _ := v.(string); return s }
+func integerValue(v driver.Value) int64 { n, _ := v.(int64); return n }
+func textValue(v driver.Value) string   { s, _ := v.(string); return s }

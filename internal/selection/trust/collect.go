@@ -62,15 +62,15 @@ type override struct {
 	data []byte // nil: no such file
 }
 
-func (s *Store) collect(root string, instead *override) (*content, error) {
+func (s *Store) collectContent(root string, instead *override) (*content, error) {
 	c := &content{root: root, bytes: map[string][]byte{}, at: time.Now()}
-	c.look(root)
-	if err := c.folder(dirName, 0, instead); err != nil {
+	c.lookAt(root)
+	if err := c.addFolder(dirName, 0, instead); err != nil {
 		return c, err
 	}
 	if instead != nil && instead.data != nil {
 		if _, there := c.bytes[instead.path]; !there {
-			c.add(instead.path, instead.data, false)
+			c.addContent(instead.path, instead.data, false)
 		}
 	}
 	if data, ok := c.bytes[hooksFile]; ok {
@@ -80,8 +80,8 @@ func (s *Store) collect(root string, instead *override) (*content, error) {
 		}
 		c.hooks = hooks
 		for _, reg := range hooks {
-			for _, rel := range mentions(root, reg) {
-				if err := c.named(rel); err != nil {
+			for _, rel := range mentionedPaths(root, reg) {
+				if err := c.addNamed(rel); err != nil {
 					return c, err
 				}
 			}
@@ -91,10 +91,10 @@ func (s *Store) collect(root string, instead *override) (*content, error) {
 	return c, nil
 }
 
-// mentions are the paths within the project that a registration names.
-func mentions(root string, reg hook.Registration) []string {
+// mentionedPaths are the paths within the project that a registration names.
+func mentionedPaths(root string, reg hook.Registration) []string {
 	var list []string
-	words(reg, func(w word) (string, bool) {
+	visitWords(reg, func(w word) (string, bool) {
 		if _, rel, ok := inProject(root, w, reg.Handler != "command"); ok && !slices.Contains(list, rel) {
 			list = append(list, rel)
 		}
@@ -103,8 +103,8 @@ func mentions(root string, reg hook.Registration) []string {
 	return list
 }
 
-// look remembers what is at a path now.
-func (c *content) look(path string) fs.FileInfo {
+// lookAt remembers what is at a path now.
+func (c *content) lookAt(path string) fs.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {
 		info = nil
@@ -113,9 +113,9 @@ func (c *content) look(path string) fs.FileInfo {
 	return info
 }
 
-// unchanged reports whether everything looked at is still as it was. A stamp
+// isUnchanged reports whether everything looked at is still as it was. A stamp
 // too young to tell two changes apart counts as changed.
-func (c *content) unchanged() bool {
+func (c *content) isUnchanged() bool {
 	for _, s := range c.seen {
 		info, err := os.Stat(s.path)
 		if err != nil {
@@ -135,16 +135,16 @@ func (c *content) unchanged() bool {
 	return true
 }
 
-// folder takes in every file of a folder.
-func (c *content) folder(rel string, depth int, instead *override) error {
+// addFolder takes in every file of a folder.
+func (c *content) addFolder(rel string, depth int, instead *override) error {
 	path := filepath.Join(c.root, rel)
-	if c.look(path) == nil {
+	if c.lookAt(path) == nil {
 		return nil
 	}
 	if depth > maxFolders {
 		return fmt.Errorf("%s: folders nested too deep; move it out of %s", path, dirName)
 	}
-	if err := c.inside(path); err != nil {
+	if err := c.refuseOutside(path); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(path)
@@ -158,14 +158,14 @@ func (c *content) folder(rel string, depth int, instead *override) error {
 		}
 		if instead != nil && below == instead.path {
 			if instead.data != nil {
-				c.add(below, instead.data, false)
+				c.addContent(below, instead.data, false)
 			}
 			continue
 		}
 		if e.IsDir() {
-			err = c.folder(below, depth+1, instead)
+			err = c.addFolder(below, depth+1, instead)
 		} else {
-			err = c.file(below)
+			err = c.addFile(below)
 		}
 		if err != nil {
 			return err
@@ -174,24 +174,24 @@ func (c *content) folder(rel string, depth int, instead *override) error {
 	return nil
 }
 
-// named takes in a file that a registration mentions, when it is there.
-func (c *content) named(rel string) error {
+// addNamed takes in a file that a registration mentions, when it is there.
+func (c *content) addNamed(rel string) error {
 	if _, done := c.bytes[rel]; done {
 		return nil
 	}
-	info := c.look(filepath.Join(c.root, rel))
+	info := c.lookAt(filepath.Join(c.root, rel))
 	if info == nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	return c.file(rel)
+	return c.addFile(rel)
 }
 
-func (c *content) file(rel string) error {
+func (c *content) addFile(rel string) error {
 	path := filepath.Join(c.root, rel)
-	if err := c.inside(path); err != nil {
+	if err := c.refuseOutside(path); err != nil {
 		return err
 	}
-	info := c.look(path)
+	info := c.lookAt(path)
 	if info == nil {
 		return fmt.Errorf("%s: leads nowhere; remove it", path)
 	}
@@ -203,19 +203,19 @@ func (c *content) file(rel string) error {
 		return fmt.Errorf("%s: more than %d files or %d MiB to trust; name fewer files, move the rest out of %s", path, maxFiles, maxTotal>>20, dirName)
 	}
 	// JSON is read, never run: its mode says nothing.
-	c.add(rel, data, info.Mode()&0o111 != 0 && !strings.HasSuffix(rel, ".json"))
+	c.addContent(rel, data, info.Mode()&0o111 != 0 && !strings.HasSuffix(rel, ".json"))
 	return nil
 }
 
-func (c *content) add(rel string, data []byte, exec bool) {
+func (c *content) addContent(rel string, data []byte, exec bool) {
 	sum := sha256.Sum256(data)
 	c.bytes[rel] = data
 	c.files = append(c.files, File{rel, hex.EncodeToString(sum[:]), exec, int64(len(data))})
 }
 
-// inside refuses a path whose symlinks leave the project: what is behind them
+// refuseOutside refuses a path whose symlinks leave the project: what is behind them
 // changes without the project changing.
-func (c *content) inside(path string) error {
+func (c *content) refuseOutside(path string) error {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: leads nowhere; remove it", path)
@@ -223,7 +223,7 @@ func (c *content) inside(path string) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := within(c.root, real); !ok {
+	if _, ok := relativeTo(c.root, real); !ok {
 		return fmt.Errorf("%s: a symlink out of the project; put the file itself there", path)
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -234,8 +234,8 @@ func (c *content) inside(path string) error {
 	return nil
 }
 
-// hash is the one name of all covered files.
-func (c *content) hash() string {
+// contentHash is the one name of all covered files.
+func (c *content) contentHash() string {
 	h := sha256.New()
 	for _, f := range c.files {
 		mode := "-"

@@ -14,22 +14,22 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// keep copies content and records it as trusted.
-func (s *Store) keep(root string, c *content) error {
-	p, _, err := s.state(root)
+// keepCopy copies content and records it as trusted.
+func (s *Store) keepCopy(root string, c *content) error {
+	p, _, err := s.readProject(root)
 	if p.key == "" {
 		return err
 	}
-	if err := s.store(s.copyDir(p.key, c.hash()), c); err != nil {
+	if err := s.writeCopy(s.copyDir(p.key, c.contentHash()), c); err != nil {
 		return err
 	}
-	s.remember(root)
+	s.rememberRoot(root)
 	var dropped []string
 	err = edit.WriteFile(s.recordFile(p.key), func(old []byte) ([]byte, error) {
 		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
 		rec.Common, rec.Path = p.common, p.rel
-		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.hash() })
-		rec.Trusted = append(rec.Trusted, trusted{c.hash(), time.Now().UTC().Truncate(time.Second), root, p.branch, c.files})
+		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.contentHash() })
+		rec.Trusted = append(rec.Trusted, trusted{c.contentHash(), time.Now().UTC().Truncate(time.Second), root, p.branch, c.files})
 		for len(rec.Trusted) > maxTrusted {
 			dropped = append(dropped, rec.Trusted[0].Hash)
 			rec.Trusted = rec.Trusted[1:]
@@ -45,10 +45,10 @@ func (s *Store) keep(root string, c *content) error {
 	return nil
 }
 
-// store writes the bytes that were hashed, all or nothing.
-func (s *Store) store(dir string, c *content) error {
+// writeCopy writes the bytes that were hashed, all or nothing.
+func (s *Store) writeCopy(dir string, c *content) error {
 	delete(s.verified, dir)
-	if s.verify(dir, c.files) == nil {
+	if s.verifyCopy(dir, c.files) == nil {
 		return nil
 	}
 	if err := removeAll(dir); err != nil {
@@ -79,7 +79,7 @@ func (s *Store) store(dir string, c *content) error {
 		}
 	}
 	if err := os.Rename(temp, dir); err != nil {
-		if delete(s.verified, dir); s.verify(dir, c.files) == nil {
+		if delete(s.verified, dir); s.verifyCopy(dir, c.files) == nil {
 			return nil // another process trusted the same content at the same moment
 		}
 		return err
@@ -87,9 +87,9 @@ func (s *Store) store(dir string, c *content) error {
 	return nil
 }
 
-// verify hashes a copy again, once per process: a state folder that was damaged
+// verifyCopy hashes a copy again, once per process: a state folder that was damaged
 // or half restored must not run.
-func (s *Store) verify(dir string, files []File) error {
+func (s *Store) verifyCopy(dir string, files []File) error {
 	if s.verified[dir] {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (s *Store) verify(dir string, files []File) error {
 			return fmt.Errorf("%s differs", f.Path)
 		}
 	}
-	if len(files) == 0 && !exists(dir) {
+	if len(files) == 0 && !fileExists(dir) {
 		return fs.ErrNotExist
 	}
 	s.verified[dir] = true

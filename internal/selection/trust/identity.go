@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// identity names a project so that all working trees of one repository share
+// projectIdentity names a project so that all working trees of one repository share
 // it: the repository's common git folder and the project's path within the
 // tree. Outside of a repository it is the folder itself. head is the file that
 // names the branch of this tree, "" outside.
@@ -16,7 +16,7 @@ import (
 // A .git file is only believed when the repository it points into points back:
 // otherwise an unpacked archive could claim to be a tree of a repository the
 // user trusts and have its hooks run on hostile code.
-func identity(root string) (common, rel, head string) {
+func projectIdentity(root string) (common, rel, head string) {
 	for dir := root; ; dir = filepath.Dir(dir) {
 		git := filepath.Join(dir, ".git")
 		info, err := os.Lstat(git)
@@ -24,7 +24,7 @@ func identity(root string) (common, rel, head string) {
 			rel, relErr := filepath.Rel(dir, root)
 			switch {
 			case relErr != nil:
-			case info.IsDir() && exists(filepath.Join(git, "HEAD")):
+			case info.IsDir() && fileExists(filepath.Join(git, "HEAD")):
 				return git, filepath.ToSlash(rel), filepath.Join(git, "HEAD")
 			case info.Mode().IsRegular():
 				if common, private := worktreeOf(git); common != "" {
@@ -101,7 +101,7 @@ func pathIn(file, prefix, base string) string {
 	return real
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }

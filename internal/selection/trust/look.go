@@ -58,38 +58,38 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 		return View{}, err
 	}
 	delete(s.projects, root)
-	p, rec, err := s.state(root)
-	v := View{Root: root, Status: status(root, p, rec), Files: p.content.files}
+	p, rec, err := s.readProject(root)
+	v := View{Root: root, Status: statusOf(root, p, rec), Files: p.content.files}
 	if err != nil {
 		v.Status = Untrusted // a record nobody can read trusts nothing
 	}
 	if p.err != nil {
 		v.Problem = p.err.Error()
 	} else {
-		v.Hash = p.content.hash()
+		v.Hash = p.content.contentHash()
 	}
-	would := &Force{Root: root, copy: s.copyDir(p.key, p.content.hash()), files: paths(p.content.files)}
+	would := &Force{Root: root, copy: s.copyDir(p.key, p.content.contentHash()), files: pathSet(p.content.files)}
 	for _, reg := range p.content.hooks {
-		v.Runs = append(v.Runs, would.describe(reg))
+		v.Runs = append(v.Runs, would.describeRun(reg))
 		if i := slices.IndexFunc(globals, func(g hook.Registration) bool { return g.ID == reg.ID }); i >= 0 && !globals[i].Locked {
 			v.Replaces = append(v.Replaces, reg.ID)
 		}
 	}
-	if was := rec.last(root, p.branch); was != nil && v.Status == Changed && p.err == nil {
+	if was := rec.lastTrusted(root, p.branch); was != nil && v.Status == Changed && p.err == nil {
 		v.Changes = append(fileChanges(was.Files, p.content.files), s.hookChanges(s.copyDir(p.key, was.Hash), p.content.hooks)...)
 	}
 	return v, nil
 }
 
-// describe says what one hook would run if the content were trusted.
-func (f *Force) describe(reg hook.Registration) Run {
+// describeRun says what one hook would run if the content were trusted.
+func (f *Force) describeRun(reg hook.Registration) Run {
 	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target, Enabled: reg.IsEnabled()}
-	for _, rel := range mentions(f.Root, reg) {
+	for _, rel := range mentionedPaths(f.Root, reg) {
 		if f.files[rel] {
 			r.Files = append(r.Files, rel)
 		}
 	}
-	r.ProjectCode = !f.pinned(reg)
+	r.ProjectCode = !f.isPinned(reg)
 	return r
 }
 

@@ -47,7 +47,7 @@ func (f *Force) Covers(path string) bool { return f.isCopy(path) }
 // ReadCopy gives a file of the trusted copy, and nothing else: what a hook
 // imports must have been seen as well.
 func (f *Force) ReadCopy(path string) ([]byte, error) {
-	rel, ok := within(f.copy, path)
+	rel, ok := relativeTo(f.copy, path)
 	if !ok || !f.files[filepath.ToSlash(rel)] {
 		return nil, fmt.Errorf("%s: was not there when the project was trusted; run `hookmux trust`", f.Shown(path))
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// pinned reports whether everything a hook starts stays what the person saw:
+// isPinned reports whether everything a hook starts stays what the person saw:
 // trusted copies, and programs that take no code from the folder they run in.
 // It looks at what will run, with the trusted copies put in. In doubt it says
 // no; a mark too many costs a second look, one too few costs the trust.
-func (f *Force) pinned(reg hook.Registration) bool {
+func (f *Force) isPinned(reg hook.Registration) bool {
 	if reg.Handler == "builtin" {
 		return true
 	}
@@ -46,9 +46,9 @@ func (f *Force) pinned(reg hook.Registration) bool {
 	// Wrappers are recognised by their last name and are no runs of their own,
 	// so ./scripts/env is looked for among the words that no run was given.
 	clean := true
-	words(ready, func(w word) (string, bool) {
+	visitWords(ready, func(w word) (string, bool) {
 		loose := w.command || wrapped && !arguments[w.text]
-		if loose && strings.Contains(w.text, "/") && !f.isCopy(w.text) && !f.outside(w.text) {
+		if loose && strings.Contains(w.text, "/") && !f.isCopy(w.text) && !f.isOutside(w.text) {
 			clean = false
 		}
 		return "", false
@@ -65,13 +65,13 @@ func (f *Force) pinned(reg hook.Registration) bool {
 
 // isCopy reports whether a word names a trusted copy.
 func (f *Force) isCopy(text string) bool {
-	rel, ok := within(f.copy, text)
+	rel, ok := relativeTo(f.copy, text)
 	return ok && filepath.IsAbs(text) && f.files[rel]
 }
 
-// outside reports whether a path is the same file wherever the hook runs, and
+// isOutside reports whether a path is the same file wherever the hook runs, and
 // none of the project.
-func (f *Force) outside(path string) bool {
+func (f *Force) isOutside(path string) bool {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -88,12 +88,12 @@ func (f *Force) outside(path string) bool {
 		}
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		if _, in := within(f.Root, real); in {
+		if _, in := relativeTo(f.Root, real); in {
 			return false
 		}
 	}
-	_, in := within(f.Root, path)
-	_, copied := within(f.copy, path) // of a file that was not there to be copied
+	_, in := relativeTo(f.Root, path)
+	_, copied := relativeTo(f.copy, path) // of a file that was not there to be copied
 	return !in && !copied
 }
 
@@ -123,7 +123,7 @@ func (f *Force) runPinned(run *shell.Run) bool {
 		return false
 	}
 	name, args := run.Name(), run.Args()
-	if strings.Contains(program.Text, "/") && !f.outside(program.Text) {
+	if strings.Contains(program.Text, "/") && !f.isOutside(program.Text) {
 		return false
 	}
 	family := strings.TrimRight(name, "0123456789.-")

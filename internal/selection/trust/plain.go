@@ -20,11 +20,11 @@ var plainTools = func() map[string]toolCheck {
 		"awk": awkPlain, "gawk": awkPlain, "mawk": awkPlain, "nawk": awkPlain,
 		"sed": sedPlain, "gsed": sedPlain, "osascript": osascriptPlain,
 		"jq": filesOf("-f", "--from-file", "-L"), "curl": filesOf("-K", "--config"),
-		"sort": without("--compress-prog"), "gsort": without("--compress-prog"),
-		"find": without("-exec", "-ok"), "rg": without("--pre", "--hostname-bin"),
+		"sort": withoutPrefixes("--compress-prog"), "gsort": withoutPrefixes("--compress-prog"),
+		"find": withoutPrefixes("-exec", "-ok"), "rg": withoutPrefixes("--pre", "--hostname-bin"),
 		"source": sourcePlain, ".": sourcePlain,
 		// Their text is among the runs; only text made while running is not.
-		"eval": known, "trap": known,
+		"eval": knownTool, "trap": knownTool,
 	}
 	for _, name := range strings.Fields(`
 		: [ break continue declare echo exit export false getopts jobs kill let local printf pwd read readonly return set
@@ -38,7 +38,7 @@ var plainTools = func() map[string]toolCheck {
 	return list
 }()
 
-func without(prefixes ...string) toolCheck {
+func withoutPrefixes(prefixes ...string) toolCheck {
 	return func(_ *Force, args []shell.Word) bool {
 		for _, a := range args {
 			for _, p := range prefixes {
@@ -54,7 +54,7 @@ func without(prefixes ...string) toolCheck {
 // filesOf lets options name only trusted copies, or files outside the project.
 func filesOf(options ...string) toolCheck {
 	return func(f *Force, args []shell.Word) bool {
-		fine := func(file string) bool { return f.isCopy(file) || strings.Contains(file, "/") && f.outside(file) }
+		fine := func(file string) bool { return f.isCopy(file) || strings.Contains(file, "/") && f.isOutside(file) }
 		for i, a := range args {
 			for _, o := range options {
 				rest, ok := strings.CutPrefix(a.Text, o)
@@ -77,7 +77,7 @@ func filesOf(options ...string) toolCheck {
 	}
 }
 
-func known(_ *Force, args []shell.Word) bool {
+func knownTool(_ *Force, args []shell.Word) bool {
 	for _, a := range args {
 		if a.Dynamic {
 			return false

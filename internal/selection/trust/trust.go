@@ -128,8 +128,8 @@ func realRoot(root string) (string, error) {
 	return real, err
 }
 
-// state brings what is known of a project up to date.
-func (s *Store) state(root string) (*project, record, error) {
+// readProject brings what is known of a project up to date.
+func (s *Store) readProject(root string) (*project, record, error) {
 	p := s.projects[root]
 	if p == nil {
 		if len(s.projects) >= maxProjects {
@@ -138,13 +138,13 @@ func (s *Store) state(root string) (*project, record, error) {
 		p = &project{}
 		s.projects[root] = p
 	}
-	if p.content == nil || !p.content.unchanged() {
+	if p.content == nil || !p.content.isUnchanged() {
 		before := ""
 		if p.content != nil {
-			before = p.content.hash() + textOf(p.err)
+			before = p.content.contentHash() + textOf(p.err)
 		}
-		p.content, p.err = s.collect(root, nil)
-		if before != p.content.hash()+textOf(p.err) {
+		p.content, p.err = s.collectContent(root, nil)
+		if before != p.content.contentHash()+textOf(p.err) {
 			p.force = nil
 		}
 		p.content.bytes = nil // only trusting needs them, and reads them itself
@@ -152,7 +152,7 @@ func (s *Store) state(root string) (*project, record, error) {
 	// The tree may become, or stop being, part of a repository; rarely.
 	if p.key == "" || time.Since(p.identified) > identityAge {
 		p.identified = time.Now()
-		common, rel, head := identity(root)
+		common, rel, head := projectIdentity(root)
 		if head != p.head.Path {
 			p.head = edit.Source{Path: head, Limit: 4096}
 		}
@@ -203,7 +203,7 @@ func readRecord(data []byte) (record, error) {
 	return rec, nil
 }
 
-func (r *record) find(hash string) *trusted {
+func (r *record) findContent(hash string) *trusted {
 	for i := range r.Trusted {
 		if r.Trusted[i].Hash == hash {
 			return &r.Trusted[i]
@@ -212,12 +212,12 @@ func (r *record) find(hash string) *trusted {
 	return nil
 }
 
-// counts reports whether content is trusted at root with that branch checked
+// isTrusted reports whether content is trusted at root with that branch checked
 // out. It is not when other content was trusted there later: else putting an
 // older file back, as a stash or a restore does, would silently take away the
 // guard that was added since. Another branch or working tree may well hold the
 // older content; there it goes on counting.
-func (r *record) counts(hash, root, branch string) bool {
+func (r *record) isTrusted(hash, root, branch string) bool {
 	found := false
 	for _, t := range r.Trusted {
 		switch {
@@ -230,9 +230,9 @@ func (r *record) counts(hash, root, branch string) bool {
 	return found
 }
 
-// last is what stays in force at root: the newest content trusted there on that
+// lastTrusted is what stays in force at root: the newest content trusted there on that
 // branch, else the newest trusted there, else in any working tree.
-func (r *record) last(root, branch string) *trusted {
+func (r *record) lastTrusted(root, branch string) *trusted {
 	for _, fits := range []func(t *trusted) bool{
 		func(t *trusted) bool { return t.Root == root && t.Branch == branch },
 		func(t *trusted) bool { return t.Root == root },
@@ -271,24 +271,24 @@ func (s *Store) InForce(root string) *Force {
 	if err != nil {
 		return &Force{Status: Untrusted, Root: root, Problem: err.Error()}
 	}
-	p, rec, err := s.state(root)
+	p, rec, err := s.readProject(root)
 	if err != nil {
 		return &Force{Status: Untrusted, Root: root, Problem: fmt.Sprintf("%s: %v", root, err)}
 	}
 	if p.force == nil {
-		p.force = s.decide(root, p, rec)
+		p.force = s.decideForce(root, p, rec)
 	}
 	return p.force
 }
 
-func (s *Store) decide(root string, p *project, rec record) *Force {
+func (s *Store) decideForce(root string, p *project, rec record) *Force {
 	f := &Force{Root: root, ShownAs: filepath.Join(root, hooksFile)}
-	use := rec.last(root, p.branch)
-	f.Status = status(root, p, rec)
+	use := rec.lastTrusted(root, p.branch)
+	f.Status = statusOf(root, p, rec)
 	switch f.Status {
 	case Trusted:
-		use = rec.find(p.content.hash())
-		s.remember(root)
+		use = rec.findContent(p.content.contentHash())
+		s.rememberRoot(root)
 	case Changed:
 		f.Problem = fmt.Sprintf("%s: its hooks changed; the trusted ones stay in force until you run `hookmux trust`", root)
 		if p.err != nil {
@@ -304,19 +304,19 @@ func (s *Store) decide(root string, p *project, rec record) *Force {
 		return f
 	}
 	dir := s.copyDir(p.key, use.Hash)
-	if err := s.verify(dir, use.Files); err != nil {
+	if err := s.verifyCopy(dir, use.Files); err != nil {
 		f.Status = Untrusted
 		f.Problem = fmt.Sprintf("%s: the trusted copy is damaged (%v); run `hookmux trust` again", root, err)
 		return f
 	}
-	f.copy, f.files = dir, paths(use.Files)
+	f.copy, f.files = dir, pathSet(use.Files)
 	if f.files[hooksFile] {
 		f.Hooks = filepath.Join(dir, hooksFile)
 	}
 	return f
 }
 
-func paths(files []File) map[string]bool {
+func pathSet(files []File) map[string]bool {
 	set := map[string]bool{}
 	for _, f := range files {
 		set[f.Path] = true
@@ -324,9 +324,9 @@ func paths(files []File) map[string]bool {
 	return set
 }
 
-func status(root string, p *project, rec record) Status {
+func statusOf(root string, p *project, rec record) Status {
 	switch {
-	case p.err == nil && rec.counts(p.content.hash(), root, p.branch):
+	case p.err == nil && rec.isTrusted(p.content.contentHash(), root, p.branch):
 		return Trusted
 	case len(rec.Trusted) > 0:
 		return Changed
@@ -342,7 +342,7 @@ func status(root string, p *project, rec record) Status {
 // than run unseen.
 func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
 	var refused error
-	target := words(reg, func(w word) (string, bool) {
+	target := visitWords(reg, func(w word) (string, bool) {
 		prefix, rel, ok := inProject(f.Root, w, reg.Handler != "command")
 		if !ok {
 			return "", false
@@ -369,14 +369,14 @@ func (s *Store) Trust(root, hash string) (*Force, error) {
 	root, err := realRoot(root)
 	if err == nil {
 		var c *content
-		if c, err = s.collect(root, nil); err == nil {
+		if c, err = s.collectContent(root, nil); err == nil {
 			switch {
-			case hash != "" && hash != c.hash():
+			case hash != "" && hash != c.contentHash():
 				err = fmt.Errorf("%s: changed since you looked; look again with `hookmux trust`", root)
 			case len(c.files) == 0 && !s.Known(root):
 				err = fmt.Errorf("%s: has no %s folder, so there is nothing to trust", root, dirName)
 			default:
-				err = s.keep(root, c)
+				err = s.keepCopy(root, c)
 			}
 		}
 	}
@@ -399,20 +399,20 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 		return err
 	}
 	rel := dirName + "/" + filepath.Base(file)
-	p, rec, err := s.state(root)
+	p, rec, err := s.readProject(root)
 	if err != nil {
 		return err
 	}
-	old, err := s.collect(root, &override{rel, before})
+	old, err := s.collectContent(root, &override{rel, before})
 	if err != nil {
 		return err
 	}
 	// Nothing there before is as good as trusted only where nothing ever was:
 	// deleted guards must not be dropped by adding a hook.
-	if (len(old.files) > 0 || len(rec.Trusted) > 0) && !rec.counts(old.hash(), root, p.branch) {
+	if (len(old.files) > 0 || len(rec.Trusted) > 0) && !rec.isTrusted(old.contentHash(), root, p.branch) {
 		return fmt.Errorf("%s: was not trusted before this change; look at it with `hookmux trust`", root)
 	}
-	now, err := s.collect(root, nil)
+	now, err := s.collectContent(root, nil)
 	if err != nil {
 		return err
 	}
@@ -435,7 +435,7 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 			return fmt.Errorf("%s: appeared meanwhile; look at it with `hookmux trust`", filepath.Join(root, f.Path))
 		}
 	}
-	return s.keep(root, now)
+	return s.keepCopy(root, now)
 }
 
 // Untrust forgets a project, in all its working trees.
@@ -446,7 +446,7 @@ func (s *Store) Untrust(root string) error {
 	if err != nil {
 		return err
 	}
-	p, rec, _ := s.state(root)
+	p, rec, _ := s.readProject(root)
 	delete(s.projects, root)
 	for _, t := range rec.Trusted {
 		os.Remove(s.rootMark(t.Root))
@@ -458,15 +458,15 @@ func (s *Store) Untrust(root string) error {
 
 // Known reports whether hooks were trusted at root, so that a project whose
 // .hookmux was deleted is still one.
-func (s *Store) Known(root string) bool { return exists(s.rootMark(root)) }
+func (s *Store) Known(root string) bool { return fileExists(s.rootMark(root)) }
 
 func (s *Store) rootMark(root string) string {
 	sum := sha256.Sum256([]byte(root))
 	return filepath.Join(s.dir, "roots", hex.EncodeToString(sum[:12]))
 }
 
-func (s *Store) remember(root string) {
-	if mark := s.rootMark(root); !exists(mark) {
+func (s *Store) rememberRoot(root string) {
+	if mark := s.rootMark(root); !fileExists(mark) {
 		_ = edit.Store(mark, []byte(root+"\n")) // without it only a deletion goes unnoticed
 	}
 }
@@ -484,9 +484,9 @@ func (s *Store) Notice(root string) (string, bool) {
 	if p == nil || p.content == nil {
 		return f.Problem, true
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{p.key, string(f.Status), p.content.hash(), textOf(p.err)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.key, string(f.Status), p.content.contentHash(), textOf(p.err)}, "\x00")))
 	mark := filepath.Join(s.dir, "noticed", hex.EncodeToString(sum[:12]))
-	if exists(mark) {
+	if fileExists(mark) {
 		return "", false
 	}
 	_ = edit.Store(mark, nil)

@@ -26,9 +26,9 @@ type word struct {
 // visitor sees every literal word and may give another in its place, unquoted.
 type visitor func(w word) (instead string, replace bool)
 
-// words shows a registration's words to visit and gives the target with the
+// visitWords shows a registration's words to visit and gives the target with the
 // replaced ones.
-func words(reg hook.Registration, visit visitor) (target string) {
+func visitWords(reg hook.Registration, visit visitor) (target string) {
 	switch reg.Handler {
 	case "command", "script":
 		return shellWords(reg.Target, visit, 0)
@@ -49,7 +49,7 @@ func eachWord(text string, see func(written string, known bool)) {
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		if w, ok := node.(*syntax.Word); ok {
-			_, known := literal(w)
+			_, known := literalWord(w)
 			see(text[w.Pos().Offset():w.End().Offset()], known)
 		}
 		return true
@@ -71,12 +71,12 @@ func shellWords(text string, visit visitor, depth int) string {
 	}
 	var edits []replacement
 	see := func(w *syntax.Word, command bool) (string, bool) {
-		lit, ok := literal(w)
+		lit, ok := literalWord(w)
 		if !ok {
 			return "", false
 		}
 		if instead, replace := visit(word{lit, command}); replace {
-			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote(instead)})
+			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quoteWord(instead)})
 		}
 		return lit, true
 	}
@@ -98,12 +98,12 @@ func shellWords(text string, visit visitor, depth int) string {
 					see(arg, false)
 					continue
 				}
-				script, ok := literal(arg)
+				script, ok := literalWord(arg)
 				if !ok || depth >= maxNesting || strings.Contains(script, projectMark) {
 					continue
 				}
 				if changed := shellWords(script, visit, depth+1); changed != script {
-					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quote(changed)})
+					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quoteWord(changed)})
 				}
 			}
 		case *syntax.Redirect:
@@ -129,7 +129,7 @@ func innerScript(name string, args []*syntax.Word) int {
 	switch filepath.Base(name) {
 	case "sh", "bash", "dash", "zsh", "ksh":
 		for i := 1; i < len(args)-1; i++ {
-			lit, ok := literal(args[i])
+			lit, ok := literalWord(args[i])
 			if !ok || !strings.HasPrefix(lit, "-") {
 				return 0
 			}
@@ -145,9 +145,9 @@ func innerScript(name string, args []*syntax.Word) int {
 	return 0
 }
 
-// literal is what the shell makes of a word when nothing in it depends on the
+// literalWord is what the shell makes of a word when nothing in it depends on the
 // moment, a leading project variable aside.
-func literal(w *syntax.Word) (string, bool) {
+func literalWord(w *syntax.Word) (string, bool) {
 	var b strings.Builder
 	if !literalParts(&b, w.Parts, false) {
 		return "", false
@@ -166,7 +166,7 @@ func literalParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool
 			if !quoted && (strings.ContainsAny(p.Value, "*?[") || b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.Contains(p.Value, "{") && strings.Contains(p.Value, ",")) {
 				return false
 			}
-			b.WriteString(unescape(p.Value, quoted))
+			b.WriteString(unescapeText(p.Value, quoted))
 		case *syntax.SglQuoted:
 			if p.Dollar {
 				return false
@@ -189,7 +189,7 @@ func literalParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool
 	return true
 }
 
-func unescape(s string, quoted bool) string {
+func unescapeText(s string, quoted bool) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}
@@ -209,8 +209,8 @@ func unescape(s string, quoted bool) string {
 	return b.String()
 }
 
-// quote makes one shell word of a text.
-func quote(s string) string {
+// quoteWord makes one shell word of a text.
+func quoteWord(s string) string {
 	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
 	})
@@ -228,18 +228,18 @@ func inProject(root string, w word, script bool) (prefix, rel string, ok bool) {
 	if w.command && !script && !strings.Contains(text, "/") {
 		return "", "", false // found through PATH, or built into the shell
 	}
-	if rel, ok := within(root, text); ok && !strings.HasPrefix(text, "-") {
+	if rel, ok := relativeTo(root, text); ok && !strings.HasPrefix(text, "-") {
 		return "", rel, !isDependency(rel)
 	}
 	if name, value, found := strings.Cut(text, "="); found && !w.command && !strings.Contains(name, "/") {
-		if rel, ok := within(root, value); ok {
+		if rel, ok := relativeTo(root, value); ok {
 			return name + "=", rel, !isDependency(rel)
 		}
 	}
 	return "", "", false
 }
 
-func within(root, path string) (string, bool) {
+func relativeTo(root, path string) (string, bool) {
 	if rest, ok := strings.CutPrefix(path, projectMark); ok {
 		if rest != "" && !strings.HasPrefix(rest, "/") {
 			return "", false // "$HOOKMUX_PROJECT"-old is another folder

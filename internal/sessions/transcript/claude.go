@@ -14,54 +14,54 @@ const interruptedByUser = "[Request interrupted by user"
 // claudeRow reads a row of ~/.claude/projects/<dir>/<session>.jsonl. Rows come
 // nested (type and message) and, from old versions, flat (role and content).
 func claudeRow(row []byte, _ string, emit func(Fact)) {
-	kind := text(row, "type")
+	kind := textAt(row, "type")
 	switch kind {
 	case "custom-title":
-		said(emit, Fact{Kind: Title, Source: agent.TitleNamed, Text: text(row, "customTitle")})
+		emitText(emit, Fact{Kind: Title, Source: agent.TitleNamed, Text: textAt(row, "customTitle")})
 		return
 	case "ai-title":
-		said(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: text(row, "aiTitle")})
+		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(row, "aiTitle")})
 		return
 	case "summary":
-		said(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: text(row, "summary")})
+		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(row, "summary")})
 		return
 	}
 	message := jsonscan.Get(row, "message")
 	if message == nil {
 		message = row // flat
 	}
-	role := text(message, "role")
+	role := textAt(message, "role")
 	if role == "" {
 		role = kind
 	}
-	if role != "user" && role != "assistant" || is(row, "true", "isSidechain") {
+	if role != "user" && role != "assistant" || isWord(row, "true", "isSidechain") {
 		return
 	}
-	at, turn := when(row, "timestamp"), text(row, "promptId")
+	at, turn := timeAt(row, "timestamp"), textAt(row, "promptId")
 	content := jsonscan.Get(message, "content")
 	claudeBlocks(content, func(block []byte) {
-		switch text(block, "type") {
+		switch textAt(block, "type") {
 		case "tool_use":
-			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: text(block, "id"), Tool: text(block, "name"), Input: bounded(jsonscan.Get(block, "input"))})
+			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: textAt(block, "id"), Tool: textAt(block, "name"), Input: boundedCopy(jsonscan.Get(block, "input"))})
 		case "tool_result":
-			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: text(block, "tool_use_id"), Failed: is(block, "true", "is_error")}
+			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: textAt(block, "tool_use_id"), Failed: isWord(block, "true", "is_error")}
 			if f.Failed {
-				f.Text = words(jsonscan.Get(block, "content"))
+				f.Text = contentText(jsonscan.Get(block, "content"))
 				f.Exit = exitCode(f.Text)
 			}
-			f.Denied = text(row, "toolDenialKind") != ""
+			f.Denied = textAt(row, "toolDenialKind") != ""
 			if f.Denied {
 				f.Failed = false // refused, not failed
 			}
 			emit(f)
 		}
 	})
-	words := words(content)
+	words := contentText(content)
 	if words == "" {
 		return
 	}
 	if role == "assistant" {
-		if is(row, "true", "isApiErrorMessage") {
+		if isWord(row, "true", "isApiErrorMessage") {
 			emit(Fact{Kind: TurnEnded, At: at, Turn: turn, Failed: true, Text: words})
 			return
 		}
@@ -71,7 +71,7 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 	switch {
 	case strings.HasPrefix(words, interruptedByUser):
 		emit(Fact{Kind: Interrupted, At: at, Turn: turn})
-	case is(row, "true", "isMeta"), is(row, "true", "isCompactSummary"):
+	case isWord(row, "true", "isMeta"), isWord(row, "true", "isCompactSummary"):
 	default:
 		emit(Fact{Kind: Prompt, At: at, Turn: turn, Text: words})
 	}

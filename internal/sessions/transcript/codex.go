@@ -8,26 +8,26 @@ import (
 // codexRow reads a row of a rollout. Exit codes of commands stand nowhere
 // else.
 func codexRow(row []byte, _ string, emit func(Fact)) {
-	at := when(row, "timestamp")
+	at := timeAt(row, "timestamp")
 	payload := jsonscan.Get(row, "payload")
-	turn := text(payload, "turn_id")
-	switch text(row, "type") {
+	turn := textAt(payload, "turn_id")
+	switch textAt(row, "type") {
 	case "response_item":
-		switch text(payload, "type") {
+		switch textAt(payload, "type") {
 		case "function_call", "custom_tool_call", "local_shell_call":
-			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: text(payload, "call_id"), Tool: text(payload, "name"), Input: bounded(codexInput(payload))})
+			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"), Tool: textAt(payload, "name"), Input: boundedCopy(codexInput(payload))})
 		case "function_call_output", "custom_tool_call_output":
-			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: text(payload, "call_id")})
+			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id")})
 		}
 	case "event_msg":
-		switch text(payload, "type") {
+		switch textAt(payload, "type") {
 		case "task_started":
 			emit(Fact{Kind: TurnStarted, At: at, Turn: turn})
 		case "task_complete", "turn_complete":
-			f := Fact{Kind: TurnEnded, At: at, Turn: turn, Text: text(payload, "last_agent_message")}
+			f := Fact{Kind: TurnEnded, At: at, Turn: turn, Text: textAt(payload, "last_agent_message")}
 			if reason := jsonscan.Get(payload, "error"); len(reason) > 0 && string(reason) != "null" {
 				f.Failed = true
-				if f.Text = text(reason, "message"); f.Text == "" {
+				if f.Text = textAt(reason, "message"); f.Text == "" {
 					f.Text, _ = jsonscan.String(reason)
 				}
 			}
@@ -35,11 +35,11 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 		case "turn_aborted":
 			emit(Fact{Kind: Interrupted, At: at, Turn: turn})
 		case "thread_name_updated":
-			said(emit, Fact{Kind: Title, At: at, Source: agent.TitleNamed, Text: text(payload, "thread_name")})
+			emitText(emit, Fact{Kind: Title, At: at, Source: agent.TitleNamed, Text: textAt(payload, "thread_name")})
 		case "user_message":
-			said(emit, Fact{Kind: Prompt, At: at, Turn: turn, Text: text(payload, "message")})
+			emitText(emit, Fact{Kind: Prompt, At: at, Turn: turn, Text: textAt(payload, "message")})
 		case "agent_message":
-			said(emit, Fact{Kind: Message, At: at, Turn: turn, Text: text(payload, "message")})
+			emitText(emit, Fact{Kind: Message, At: at, Turn: turn, Text: textAt(payload, "message")})
 		case "item_completed":
 			codexItem(jsonscan.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
 		}
@@ -48,29 +48,29 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 
 // codexItem reads what was finished.
 func codexItem(item []byte, f Fact, emit func(Fact)) {
-	switch text(item, "type") {
+	switch textAt(item, "type") {
 	case "UserMessage":
-		f.Kind, f.Text = Prompt, words(jsonscan.Get(item, "content"))
-		said(emit, f)
+		f.Kind, f.Text = Prompt, contentText(jsonscan.Get(item, "content"))
+		emitText(emit, f)
 	case "AgentMessage":
-		f.Kind, f.Text = Message, words(jsonscan.Get(item, "content"))
-		said(emit, f)
+		f.Kind, f.Text = Message, contentText(jsonscan.Get(item, "content"))
+		emitText(emit, f)
 	case "CommandExecution":
-		f.Kind, f.Call, f.Tool = CallEnded, text(item, "id"), "Bash"
-		f.Exit, _ = number(item, "exit_code")
-		f.Failed = f.Exit != 0 || text(item, "status") == "failed"
-		f.Denied = text(item, "status") == "declined"
+		f.Kind, f.Call, f.Tool = CallEnded, textAt(item, "id"), "Bash"
+		f.Exit, _ = numberAt(item, "exit_code")
+		f.Failed = f.Exit != 0 || textAt(item, "status") == "failed"
+		f.Denied = textAt(item, "status") == "declined"
 		if f.Failed {
-			f.Text = text(item, "aggregated_output")
+			f.Text = textAt(item, "aggregated_output")
 			f.Input = codexCommand(item)
 		}
 		emit(f)
 	case "FileChange", "McpToolCall":
-		f.Kind, f.Call = CallEnded, text(item, "id")
-		f.Failed = text(item, "status") == "failed"
-		f.Denied = text(item, "status") == "declined"
+		f.Kind, f.Call = CallEnded, textAt(item, "id")
+		f.Failed = textAt(item, "status") == "failed"
+		f.Denied = textAt(item, "status") == "declined"
 		if f.Failed {
-			f.Text = text(item, "stderr")
+			f.Text = textAt(item, "stderr")
 		}
 		emit(f)
 	}
@@ -101,13 +101,13 @@ func codexTurn(payload []byte, turn string) string {
 	if turn != "" {
 		return turn
 	}
-	return text(payload, "internal_chat_message_metadata_passthrough", "turn_id")
+	return textAt(payload, "internal_chat_message_metadata_passthrough", "turn_id")
 }
 
 // codexIndexRow reads session_index.jsonl, where the names of all threads
 // stand; the last row of a thread counts.
 func codexIndexRow(row []byte, session string, emit func(Fact)) {
-	if text(row, "id") == session {
-		said(emit, Fact{Kind: Title, At: when(row, "updated_at"), Source: agent.TitleIndex, Text: text(row, "thread_name")})
+	if textAt(row, "id") == session {
+		emitText(emit, Fact{Kind: Title, At: timeAt(row, "updated_at"), Source: agent.TitleIndex, Text: textAt(row, "thread_name")})
 	}
 }

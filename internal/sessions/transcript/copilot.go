@@ -9,35 +9,35 @@ import (
 
 // copilotRow reads a row of ~/.copilot/session-state/<session>/events.jsonl.
 func copilotRow(row []byte, _ string, emit func(Fact)) {
-	at, data := when(row, "timestamp"), jsonscan.Get(row, "data")
-	if text(data, "agentId") != "" || text(data, "parentToolCallId") != "" {
+	at, data := timeAt(row, "timestamp"), jsonscan.Get(row, "data")
+	if textAt(data, "agentId") != "" || textAt(data, "parentToolCallId") != "" {
 		return // a subagent's
 	}
-	call := text(data, "toolCallId")
-	switch text(row, "type") {
+	call := textAt(data, "toolCallId")
+	switch textAt(row, "type") {
 	case "user.message":
-		said(emit, Fact{Kind: Prompt, At: at, Text: text(data, "content")})
+		emitText(emit, Fact{Kind: Prompt, At: at, Text: textAt(data, "content")})
 	case "assistant.message":
-		said(emit, Fact{Kind: Message, At: at, Text: text(data, "content")})
+		emitText(emit, Fact{Kind: Message, At: at, Text: textAt(data, "content")})
 	case "tool.execution_start":
-		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: text(data, "toolName"), Input: bounded(jsonscan.Get(data, "arguments"))})
+		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: textAt(data, "toolName"), Input: boundedCopy(jsonscan.Get(data, "arguments"))})
 	case "tool.execution_complete":
-		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: is(data, "false", "success"), Text: text(data, "error", "message")}
-		f.Exit, _ = number(data, "shellExecution", "exitCode")
+		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: isWord(data, "false", "success"), Text: textAt(data, "error", "message")}
+		f.Exit, _ = numberAt(data, "shellExecution", "exitCode")
 		f.Failed = f.Failed || f.Exit != 0
-		if f.Denied = text(data, "error", "code") == "denied" || text(data, "error", "code") == "rejected"; f.Denied {
+		if f.Denied = textAt(data, "error", "code") == "denied" || textAt(data, "error", "code") == "rejected"; f.Denied {
 			f.Failed = false
 		}
 		emit(f)
 	case "permission.completed":
-		kind := text(data, "result", "kind")
+		kind := textAt(data, "result", "kind")
 		emit(Fact{Kind: Decided, At: at, Call: call, Denied: kind != "approved" && kind != "approved-for-session" && kind != "approved-for-location"})
 	case "abort":
 		emit(Fact{Kind: Interrupted, At: at})
 	case "session.error":
-		said(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: text(data, "message")})
+		emitText(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: textAt(data, "message")})
 	case "session.title_changed":
-		said(emit, Fact{Kind: Title, At: at, Source: agent.TitleIndex, Text: text(data, "title")})
+		emitText(emit, Fact{Kind: Title, At: at, Source: agent.TitleIndex, Text: textAt(data, "title")})
 	}
 }
 
@@ -56,5 +56,5 @@ func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
 	if named, _ := workspace.Named.(bool); named {
 		source = agent.TitleNamed
 	}
-	said(emit, Fact{Kind: Title, Source: source, Text: cut(name)})
+	emitText(emit, Fact{Kind: Title, Source: source, Text: cutText(name)})
 }

@@ -8,25 +8,25 @@ import (
 // droidRow reads a row of ~/.factory/sessions/<dir>/<session>.jsonl. Messages
 // look like Claude's; a failed call is reported by no hook.
 func droidRow(row []byte, session string, emit func(Fact)) {
-	switch text(row, "type") {
+	switch textAt(row, "type") {
 	case "session_start":
 		source := agent.TitleIndex
-		if is(row, "true", "isSessionTitleManuallySet") {
+		if isWord(row, "true", "isSessionTitleManuallySet") {
 			source = agent.TitleNamed
 		}
-		said(emit, Fact{Kind: Title, Source: source, Text: text(row, "title")})
+		emitText(emit, Fact{Kind: Title, Source: source, Text: textAt(row, "title")})
 	case "agent_turn_outcome":
-		f := Fact{Kind: TurnEnded, Turn: text(row, "turnId")}
-		switch text(row, "reason") {
+		f := Fact{Kind: TurnEnded, Turn: textAt(row, "turnId")}
+		switch textAt(row, "reason") {
 		case "completed":
 		case "cancelled", "interrupted", "aborted":
 			f.Kind = Interrupted
 		default:
-			f.Failed, f.Text = true, text(row, "reason")
+			f.Failed, f.Text = true, textAt(row, "reason")
 		}
 		emit(f)
 	case "message":
-		if text(row, "message", "visibility") == "user_only" || jsonscan.Get(row, "message", "hookEventName") != nil {
+		if textAt(row, "message", "visibility") == "user_only" || jsonscan.Get(row, "message", "hookEventName") != nil {
 			return
 		}
 		claudeRow(row, session, emit)

@@ -30,14 +30,14 @@ var formats = map[string]format{
 // maxText is how much of a text a fact carries.
 const maxText = 16 << 10
 
-// text is the string at a path of keys; empty when there is none.
-func text(doc []byte, keys ...string) string {
+// textAt is the string at a path of keys; empty when there is none.
+func textAt(doc []byte, keys ...string) string {
 	s, _ := jsonscan.String(jsonscan.Get(doc, keys...))
-	return cut(s)
+	return cutText(s)
 }
 
-// cut bounds a text, at the beginning of a character.
-func cut(s string) string {
+// cutText bounds a text, at the beginning of a character.
+func cutText(s string) string {
 	if len(s) <= maxText {
 		return s
 	}
@@ -48,19 +48,19 @@ func cut(s string) string {
 	return s[:end]
 }
 
-// is reports whether the value at a path of keys is this word.
-func is(doc []byte, word string, keys ...string) bool {
+// isWord reports whether the value at a path of keys is this word.
+func isWord(doc []byte, word string, keys ...string) bool {
 	return string(jsonscan.Get(doc, keys...)) == word
 }
 
-// number is the integer at a path of keys.
-func number(doc []byte, keys ...string) (int, bool) {
+// numberAt is the integer at a path of keys.
+func numberAt(doc []byte, keys ...string) (int, bool) {
 	n, err := strconv.Atoi(string(jsonscan.Get(doc, keys...)))
 	return n, err == nil
 }
 
-// when is the time a row says it was written.
-func when(doc []byte, keys ...string) time.Time {
+// timeAt is the time a row says it was written.
+func timeAt(doc []byte, keys ...string) time.Time {
 	v := jsonscan.Get(doc, keys...)
 	if s, ok := jsonscan.String(v); ok {
 		at, err := time.Parse(time.RFC3339Nano, s)
@@ -80,19 +80,19 @@ func when(doc []byte, keys ...string) time.Time {
 	return time.UnixMicro(int64(n * 1e6)).UTC()
 }
 
-// bounded is an input as a fact keeps it: a copy, or nothing when it is huge.
-func bounded(v []byte) []byte {
+// boundedCopy is an input as a fact keeps it: a copy, or nothing when it is huge.
+func boundedCopy(v []byte) []byte {
 	if len(v) == 0 || len(v) > maxText {
 		return nil
 	}
 	return append([]byte(nil), v...)
 }
 
-// words is the text of a message's content: a string, or a list of parts of
+// contentText is the text of a message's content: a string, or a list of parts of
 // which those with text count.
-func words(content []byte) string {
+func contentText(content []byte) string {
 	if s, ok := jsonscan.String(content); ok {
-		return cut(s)
+		return cutText(s)
 	}
 	if !jsonscan.IsArray(content) {
 		return ""
@@ -101,24 +101,24 @@ func words(content []byte) string {
 	_ = jsonscan.Array(content, func(part []byte) bool {
 		s, ok := jsonscan.String(part)
 		if !ok {
-			switch kind := text(part, "type"); kind {
+			switch kind := textAt(part, "type"); kind {
 			case "", "text", "input_text", "output_text", "Text":
 				s, ok = jsonscan.String(jsonscan.Get(part, "text"))
 			}
 		}
-		if ok && s != "" && !is(part, "true", "thought") {
+		if ok && s != "" && !isWord(part, "true", "thought") {
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(cut(s))
+			b.WriteString(cutText(s))
 		}
 		return b.Len() < maxText
 	})
-	return cut(b.String())
+	return cutText(b.String())
 }
 
-// said emits a text unless there is none.
-func said(emit func(Fact), f Fact) {
+// emitText emits a text unless there is none.
+func emitText(emit func(Fact), f Fact) {
 	if strings.TrimSpace(f.Text) != "" {
 		emit(f)
 	}

@@ -52,8 +52,8 @@ func rows(data []byte, f format, emit func(Fact)) {
 	t := &Tail{format: f, session: "s1"}
 	half := int64(len(data) / 2)
 	file := readerAt(data)
-	_ = t.rows(file, 0, half, emit)
-	_ = t.rows(file, t.offset, int64(len(data))-t.offset, emit)
+	_ = t.readRows(file, 0, half, emit)
+	_ = t.readRows(file, t.offset, int64(len(data))-t.offset, emit)
 }
 
 type readerAt []byte

@@ -9,37 +9,37 @@ import (
 // message is written again as it grows, so calls appear more than once.
 func geminiRow(row []byte, _ string, emit func(Fact)) {
 	if set := jsonscan.Get(row, "$set"); set != nil {
-		said(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: text(set, "summary")})
+		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(set, "summary")})
 		return
 	}
-	at := when(row, "timestamp")
+	at := timeAt(row, "timestamp")
 	content := jsonscan.Get(row, "content")
-	switch text(row, "type") {
+	switch textAt(row, "type") {
 	case "user":
-		said(emit, Fact{Kind: Prompt, At: at, Text: words(content)})
+		emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(content)})
 	case "gemini":
-		said(emit, Fact{Kind: Message, At: at, Text: words(content)})
+		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})
 		stopped := false
 		_ = jsonscan.Array(jsonscan.Get(row, "toolCalls"), func(call []byte) bool {
 			geminiCall(call, emit)
-			stopped = stopped || text(call, "status") == "cancelled"
+			stopped = stopped || textAt(call, "status") == "cancelled"
 			return true
 		})
 		if stopped {
 			emit(Fact{Kind: Interrupted, At: at})
 		}
 	case "error":
-		said(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: words(content)})
+		emitText(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: contentText(content)})
 	}
 }
 
 func geminiCall(call []byte, emit func(Fact)) {
-	f := Fact{Kind: CallBegan, At: when(call, "timestamp"), Call: text(call, "id"), Tool: text(call, "name"), Input: bounded(jsonscan.Get(call, "args"))}
+	f := Fact{Kind: CallBegan, At: timeAt(call, "timestamp"), Call: textAt(call, "id"), Tool: textAt(call, "name"), Input: boundedCopy(jsonscan.Get(call, "args"))}
 	if f.Tool == "update_topic" {
-		said(emit, Fact{Kind: Title, At: f.At, Source: agent.TitleTopic, Text: text(call, "args", "title")})
+		emitText(emit, Fact{Kind: Title, At: f.At, Source: agent.TitleTopic, Text: textAt(call, "args", "title")})
 	}
 	emit(f)
-	switch status := text(call, "status"); status {
+	switch status := textAt(call, "status"); status {
 	case "success", "error", "cancelled":
 		emit(Fact{Kind: CallEnded, At: f.At, Call: f.Call, Tool: f.Tool, Failed: status == "error", Denied: status == "cancelled"})
 	}
@@ -47,30 +47,30 @@ func geminiCall(call []byte, emit func(Fact)) {
 
 // qwenRow reads a row of ~/.qwen/projects/<dir>/chats/<session>.jsonl.
 func qwenRow(row []byte, _ string, emit func(Fact)) {
-	at := when(row, "timestamp")
+	at := timeAt(row, "timestamp")
 	parts := jsonscan.Get(row, "message", "parts")
-	switch text(row, "type") {
+	switch textAt(row, "type") {
 	case "user":
-		said(emit, Fact{Kind: Prompt, At: at, Text: words(parts)})
+		emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(parts)})
 	case "assistant":
-		said(emit, Fact{Kind: Message, At: at, Text: words(parts)})
+		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(parts)})
 		_ = jsonscan.Array(parts, func(part []byte) bool {
 			if call := jsonscan.Get(part, "functionCall"); call != nil {
-				emit(Fact{Kind: CallBegan, At: at, Call: text(call, "id"), Tool: text(call, "name"), Input: bounded(jsonscan.Get(call, "args"))})
+				emit(Fact{Kind: CallBegan, At: at, Call: textAt(call, "id"), Tool: textAt(call, "name"), Input: boundedCopy(jsonscan.Get(call, "args"))})
 			}
 			return true
 		})
 	case "tool_result":
 		result := jsonscan.Get(row, "toolCallResult")
-		status := text(result, "status")
-		f := Fact{Kind: CallEnded, At: at, Call: text(result, "callId"), Failed: status == "error"}
-		if f.Denied = status == "cancelled" || text(result, "errorType") == "execution_denied"; f.Denied {
+		status := textAt(result, "status")
+		f := Fact{Kind: CallEnded, At: at, Call: textAt(result, "callId"), Failed: status == "error"}
+		if f.Denied = status == "cancelled" || textAt(result, "errorType") == "execution_denied"; f.Denied {
 			f.Failed = false
 		}
 		if f.Failed {
-			f.Text = text(result, "resultDisplay")
+			f.Text = textAt(result, "resultDisplay")
 		}
-		if code, ok := number(result, "resultDisplay", "exitCode"); ok && code != 0 {
+		if code, ok := numberAt(result, "resultDisplay", "exitCode"); ok && code != 0 {
 			f.Failed, f.Exit = true, code
 		}
 		emit(f)
@@ -78,12 +78,12 @@ func qwenRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: Interrupted, At: at})
 		}
 	case "system":
-		if text(row, "subtype") == "custom_title" {
+		if textAt(row, "subtype") == "custom_title" {
 			source := agent.TitleGenerated
-			if text(row, "systemPayload", "titleSource") == "manual" {
+			if textAt(row, "systemPayload", "titleSource") == "manual" {
 				source = agent.TitleNamed
 			}
-			said(emit, Fact{Kind: Title, At: at, Source: source, Text: text(row, "systemPayload", "customTitle")})
+			emitText(emit, Fact{Kind: Title, At: at, Source: source, Text: textAt(row, "systemPayload", "customTitle")})
 		}
 	}
 }

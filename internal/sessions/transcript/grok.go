@@ -11,33 +11,33 @@ import (
 // there in pieces; chat_history.jsonl beside it has them whole.
 func grokRow(row []byte, _ string, emit func(Fact)) {
 	update := jsonscan.Get(row, "params", "update")
-	at := when(row, "timestamp")
-	call := text(update, "toolCallId")
-	switch text(update, "sessionUpdate") {
+	at := timeAt(row, "timestamp")
+	call := textAt(update, "toolCallId")
+	switch textAt(update, "sessionUpdate") {
 	case "tool_call":
-		tool := text(update, "_meta", "x.ai/tool", "name")
+		tool := textAt(update, "_meta", "x.ai/tool", "name")
 		if tool == "" {
-			tool = text(update, "title")
+			tool = textAt(update, "title")
 		}
-		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: tool, Input: bounded(jsonscan.Get(update, "rawInput"))})
+		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: tool, Input: boundedCopy(jsonscan.Get(update, "rawInput"))})
 	case "tool_call_update":
-		status := text(update, "status")
+		status := textAt(update, "status")
 		if status != "completed" && status != "failed" {
 			return
 		}
 		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: status == "failed"}
-		f.Exit, _ = number(update, "rawOutput", "exit_code")
+		f.Exit, _ = numberAt(update, "rawOutput", "exit_code")
 		if f.Failed = f.Failed || f.Exit != 0; f.Failed {
-			f.Text = text(update, "rawOutput", "output_for_prompt")
+			f.Text = textAt(update, "rawOutput", "output_for_prompt")
 		}
 		emit(f)
 	case "turn_completed":
-		f := Fact{Kind: TurnEnded, At: at, Turn: text(update, "prompt_id")}
-		switch text(update, "stop_reason") {
+		f := Fact{Kind: TurnEnded, At: at, Turn: textAt(update, "prompt_id")}
+		switch textAt(update, "stop_reason") {
 		case "cancelled":
 			f.Kind = Interrupted
 		case "error":
-			f.Failed, f.Text = true, text(update, "agent_result")
+			f.Failed, f.Text = true, textAt(update, "agent_result")
 		}
 		emit(f)
 	}
@@ -45,26 +45,26 @@ func grokRow(row []byte, _ string, emit func(Fact)) {
 
 // grokHistoryRow reads chat_history.jsonl beside the record.
 func grokHistoryRow(row []byte, _ string, emit func(Fact)) {
-	at := when(row, "timestamp")
+	at := timeAt(row, "timestamp")
 	content := jsonscan.Get(row, "content")
-	switch text(row, "type") {
+	switch textAt(row, "type") {
 	case "assistant":
-		said(emit, Fact{Kind: Message, At: at, Text: words(content)})
+		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})
 	case "user":
-		words := words(content)
+		words := contentText(content)
 		if _, rest, ok := strings.Cut(words, "<user_query>"); ok {
 			words, _, _ = strings.Cut(rest, "</user_query>")
 		} else if strings.HasPrefix(strings.TrimSpace(words), "<") {
 			return // the agent's own words to the model
 		}
-		said(emit, Fact{Kind: Prompt, At: at, Text: words})
+		emitText(emit, Fact{Kind: Prompt, At: at, Text: words})
 	}
 }
 
 // grokSummary reads summary.json beside the record.
 func grokSummary(doc []byte, _ string, emit func(Fact)) {
 	for _, key := range []string{"generated_title", "session_summary", "title"} {
-		if title := text(doc, key); strings.TrimSpace(title) != "" {
+		if title := textAt(doc, key); strings.TrimSpace(title) != "" {
 			emit(Fact{Kind: Title, Source: agent.TitleGenerated, Text: title})
 			return
 		}

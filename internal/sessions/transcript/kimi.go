@@ -10,24 +10,24 @@ import (
 // kimiRow reads a row of agents/main/wire.jsonl. Turn ids are left out: those
 // of subagents are the same numbers.
 func kimiRow(row []byte, _ string, emit func(Fact)) {
-	if id := text(row, "agentId"); id != "" && id != "main" {
+	if id := textAt(row, "agentId"); id != "" && id != "main" {
 		return
 	}
-	at := when(row, "time")
-	switch text(row, "type") {
+	at := timeAt(row, "time")
+	switch textAt(row, "type") {
 	case "turn.prompt":
 		emit(Fact{Kind: TurnStarted, At: at})
-		if text(row, "origin", "kind") == "user" {
-			said(emit, Fact{Kind: Prompt, At: at, Text: words(jsonscan.Get(row, "input"))})
+		if textAt(row, "origin", "kind") == "user" {
+			emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(jsonscan.Get(row, "input"))})
 		}
 	case "turn.cancel":
 		emit(Fact{Kind: Interrupted, At: at})
 	case "turn.ended":
-		switch reason := text(row, "reason"); reason {
+		switch reason := textAt(row, "reason"); reason {
 		case "completed":
 			emit(Fact{Kind: TurnEnded, At: at})
 		case "failed", "error":
-			emit(Fact{Kind: TurnEnded, At: at, Failed: true, Text: text(row, "error", "message")})
+			emit(Fact{Kind: TurnEnded, At: at, Failed: true, Text: textAt(row, "error", "message")})
 		}
 	case "context.append_loop_event":
 		kimiLoop(jsonscan.Get(row, "event"), Fact{At: at}, emit)
@@ -35,20 +35,20 @@ func kimiRow(row []byte, _ string, emit func(Fact)) {
 }
 
 func kimiLoop(event []byte, f Fact, emit func(Fact)) {
-	f.Call = text(event, "toolCallId")
-	switch text(event, "type") {
+	f.Call = textAt(event, "toolCallId")
+	switch textAt(event, "type") {
 	case "content.part":
-		if text(event, "part", "type") == "text" {
-			f.Kind, f.Text = Message, text(event, "part", "text")
-			said(emit, f)
+		if textAt(event, "part", "type") == "text" {
+			f.Kind, f.Text = Message, textAt(event, "part", "text")
+			emitText(emit, f)
 		}
 	case "tool.call":
-		f.Kind, f.Tool, f.Input = CallBegan, text(event, "name"), bounded(jsonscan.Get(event, "args"))
+		f.Kind, f.Tool, f.Input = CallBegan, textAt(event, "name"), boundedCopy(jsonscan.Get(event, "args"))
 		emit(f)
 	case "tool.result":
-		f.Kind, f.Failed = CallEnded, is(event, "true", "result", "isError")
+		f.Kind, f.Failed = CallEnded, isWord(event, "true", "result", "isError")
 		if f.Failed {
-			f.Text = text(event, "result", "output")
+			f.Text = textAt(event, "result", "output")
 		}
 		emit(f)
 	}
@@ -57,10 +57,10 @@ func kimiLoop(event []byte, f Fact, emit func(Fact)) {
 // kimiState reads state.json, where the session's title stands.
 func kimiState(doc []byte, _ string, emit func(Fact)) {
 	source := agent.TitlePayload
-	if is(doc, "true", "isCustomTitle") {
+	if isWord(doc, "true", "isCustomTitle") {
 		source = agent.TitleNamed
 	}
-	if title := text(doc, "title"); strings.TrimSpace(title) != "" {
+	if title := textAt(doc, "title"); strings.TrimSpace(title) != "" {
 		emit(Fact{Kind: Title, Source: source, Text: title})
 	}
 }

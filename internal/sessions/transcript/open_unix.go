@@ -10,13 +10,13 @@ import (
 // fileID tells one file from another of the same name.
 type fileID struct{ dev, ino uint64 }
 
-// open never follows a link at the end and never waits: a pipe or a device
+// openRegular never follows a link at the end and never waits: a pipe or a device
 // that stands where a record should be must not hold the hub up.
-func open(path string) (*os.File, error) {
+func openRegular(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 }
 
-func identify(info os.FileInfo) fileID {
+func identifyFile(info os.FileInfo) fileID {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fileID{uint64(s.Dev), uint64(s.Ino)}
 	}

@@ -48,9 +48,9 @@ func newTail(path, root string, f format, session string) *Tail {
 
 // Read gives the facts that were added since the last Read.
 func (t *Tail) Read() ([]Fact, error) {
-	file, err := open(t.path)
+	file, err := openRegular(t.path)
 	if err != nil {
-		return nil, t.again(err)
+		return nil, t.startAgain(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
@@ -61,14 +61,14 @@ func (t *Tail) Read() ([]Fact, error) {
 		return nil, fmt.Errorf("%s: is no regular file, so it is not read", t.path)
 	}
 	// It may have become a link since the path was checked.
-	if _, err := within(t.root, t.path); err != nil {
+	if _, err := realPathWithin(t.root, t.path); err != nil {
 		return nil, err
 	}
-	id := identify(info)
+	id := identifyFile(info)
 	if t.format.whole {
-		return t.document(file, info, id)
+		return t.readDocument(file, info, id)
 	}
-	if t.opened && (id != t.id || info.Size() < t.offset || !t.known(file)) {
+	if t.opened && (id != t.id || info.Size() < t.offset || !t.isKnown(file)) {
 		t.opened = false // replaced or cut: it is another record now
 	}
 	var facts []Fact
@@ -76,51 +76,51 @@ func (t *Tail) Read() ([]Fact, error) {
 	if first {
 		t.opened, t.id, t.offset, t.inRow = true, id, 0, false
 		if info.Size() > headWindow+tailWindow {
-			if err := t.rows(file, 0, headWindow, func(f Fact) { f.Early = true; facts = append(facts, f) }); err != nil {
-				return nil, t.again(err)
+			if err := t.readRows(file, 0, headWindow, func(f Fact) { f.Early = true; facts = append(facts, f) }); err != nil {
+				return nil, t.startAgain(err)
 			}
-			t.jump(info.Size() - tailWindow)
+			t.jumpTo(info.Size() - tailWindow)
 		}
 	} else if info.Size()-t.offset > maxCatchUp {
-		t.jump(info.Size() - tailWindow)
+		t.jumpTo(info.Size() - tailWindow)
 	}
-	err = t.rows(file, t.offset, info.Size()-t.offset, func(f Fact) { facts = append(facts, f) })
+	err = t.readRows(file, t.offset, info.Size()-t.offset, func(f Fact) { facts = append(facts, f) })
 	for i := range facts {
 		facts[i].First = first
 	}
 	if err != nil {
-		return nil, t.again(err)
+		return nil, t.startAgain(err)
 	}
-	t.remember(file)
+	t.rememberBytes(file)
 	return facts, nil
 }
 
-// remember keeps the bytes before offset.
-func (t *Tail) remember(file io.ReaderAt) {
+// rememberBytes keeps the bytes before offset.
+func (t *Tail) rememberBytes(file io.ReaderAt) {
 	t.before = make([]byte, min(t.offset, fingerprint))
 	if _, err := file.ReadAt(t.before, t.offset-int64(len(t.before))); err != nil {
 		t.opened = false
 	}
 }
 
-// known reports whether the file still has what was read of it last.
-func (t *Tail) known(file io.ReaderAt) bool {
+// isKnown reports whether the file still has what was read of it last.
+func (t *Tail) isKnown(file io.ReaderAt) bool {
 	now := make([]byte, len(t.before))
 	_, err := file.ReadAt(now, t.offset-int64(len(now)))
 	return err == nil && bytes.Equal(now, t.before)
 }
 
-func (t *Tail) again(err error) error {
+func (t *Tail) startAgain(err error) error {
 	t.opened = false
 	return err
 }
 
-// jump goes on at offset, most likely in the middle of a row.
-func (t *Tail) jump(offset int64) { t.offset, t.inRow = offset, true }
+// jumpTo goes on at offset, most likely in the middle of a row.
+func (t *Tail) jumpTo(offset int64) { t.offset, t.inRow = offset, true }
 
-// rows reads length bytes from offset and hands out the whole rows in them.
+// readRows reads length bytes from offset and hands out the whole rows in them.
 // t.offset ends up behind the last whole row.
-func (t *Tail) rows(file io.ReaderAt, offset, length int64, emit func(Fact)) error {
+func (t *Tail) readRows(file io.ReaderAt, offset, length int64, emit func(Fact)) error {
 	t.offset = offset
 	if length <= 0 {
 		return nil
@@ -156,8 +156,8 @@ func (t *Tail) rows(file io.ReaderAt, offset, length int64, emit func(Fact)) err
 	return nil
 }
 
-// document reads a file that is one document, when it changed.
-func (t *Tail) document(file io.Reader, info os.FileInfo, id fileID) ([]Fact, error) {
+// readDocument reads a file that is one document, when it changed.
+func (t *Tail) readDocument(file io.Reader, info os.FileInfo, id fileID) ([]Fact, error) {
 	mtime := info.ModTime().UnixNano()
 	if t.opened && id == t.id && info.Size() == t.size && mtime == t.mtime {
 		return nil, nil

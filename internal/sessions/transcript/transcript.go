@@ -110,11 +110,11 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 		return nil, fmt.Errorf("%s: the agent's store cannot be found: %w", spec.Root, err)
 	}
 	if path == "" {
-		if path = find(root, spec.Find, session); path == "" {
+		if path = findRecord(root, spec.Find, session); path == "" {
 			return nil, ErrUnknown
 		}
 	}
-	real, err := within(root, path)
+	real, err := realPathWithin(root, path)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +133,12 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 	return r, nil
 }
 
-// find is the newest record of a session by its id.
-func find(root, pattern, session string) string {
+// findRecord is the newest record of a session by its id.
+func findRecord(root, pattern, session string) string {
 	if pattern == "" || !sessionID.MatchString(session) {
 		return ""
 	}
-	glob := filepath.Join(escape(root), strings.ReplaceAll(pattern, "{session}", session))
+	glob := filepath.Join(escapePattern(root), strings.ReplaceAll(pattern, "{session}", session))
 	found, err := filepath.Glob(glob)
 	if err != nil || len(found) == 0 {
 		return ""
@@ -147,14 +147,14 @@ func find(root, pattern, session string) string {
 	return found[len(found)-1]
 }
 
-// escape keeps a directory's own special characters from being a pattern.
-func escape(dir string) string {
+// escapePattern keeps a directory's own special characters from being a pattern.
+func escapePattern(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// within is the real path of a file if it lies below root. A file that is not
+// realPathWithin is the real path of a file if it lies below root. A file that is not
 // there yet may still come: its directory counts then.
-func within(root, path string) (string, error) {
+func realPathWithin(root, path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", fmt.Errorf("%q: %w", path, ErrOutside)
 	}

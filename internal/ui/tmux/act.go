@@ -38,7 +38,7 @@ func (s *Server) Focus(ctx context.Context, id, from string) (Focused, error) {
 	if client != "" {
 		commands = append(commands, []string{"switch-client", "-c", client, "-t", p.ID})
 	}
-	if err := s.batch(ctx, commands); err != nil {
+	if err := s.runBatch(ctx, commands); err != nil {
 		return Focused{}, err
 	}
 	attach := []string{"tmux"}
@@ -49,7 +49,7 @@ func (s *Server) Focus(ctx context.Context, id, from string) (Focused, error) {
 }
 
 func (s *Server) clientFor(ctx context.Context, p Pane, from string) (string, error) {
-	out, err := s.run(ctx, "list-clients", "-F", strings.Join([]string{"#{client_activity}", "#{session_id}", "#{client_control_mode}", "#{client_name}"}, sep))
+	out, err := s.runCommand(ctx, "list-clients", "-F", strings.Join([]string{"#{client_activity}", "#{session_id}", "#{client_control_mode}", "#{client_name}"}, sep))
 	if err != nil {
 		return "", err
 	}
@@ -99,7 +99,7 @@ func (s *Server) Open(ctx context.Context, session, name, cwd string, argv []str
 		// The directory is expanded, too.
 		args = append(args, "-c", strings.ReplaceAll(cwd, "#", "##"))
 	}
-	out, err := s.run(ctx, append(append(args, "--"), argv...)...)
+	out, err := s.runCommand(ctx, append(append(args, "--"), argv...)...)
 	if err != nil {
 		return Pane{}, err
 	}
@@ -127,21 +127,21 @@ func (s *Server) Type(ctx context.Context, id, text string, enter bool) error {
 		return fmt.Errorf("nothing runs in pane %s any more", id)
 	}
 	if p.InMode { // else the keys would scroll
-		if _, err := s.run(ctx, "copy-mode", "-q", "-t", id); err != nil {
+		if _, err := s.runCommand(ctx, "copy-mode", "-q", "-t", id); err != nil {
 			return err
 		}
 	}
-	text = typable(text)
+	text = typableText(text)
 	if text != "" {
 		name := fmt.Sprintf("hookmux-%d-%d", os.Getpid(), buffers.Add(1))
 		loading, cancel := context.WithTimeout(ctx, patience)
-		_, err := s.feed(loading, []byte(text), []string{"load-buffer", "-b", name, "-"})
+		_, err := s.runClient(loading, []byte(text), []string{"load-buffer", "-b", name, "-"})
 		cancel()
 		if err != nil {
 			return err
 		}
-		if _, err := s.run(ctx, "paste-buffer", "-d", "-p", "-b", name, "-t", id); err != nil {
-			_, _ = s.run(ctx, "delete-buffer", "-b", name)
+		if _, err := s.runCommand(ctx, "paste-buffer", "-d", "-p", "-b", name, "-t", id); err != nil {
+			_, _ = s.runCommand(ctx, "delete-buffer", "-b", name)
 			return err
 		}
 	}
@@ -153,11 +153,11 @@ func (s *Server) Type(ctx context.Context, id, text string, enter bool) error {
 		return ctx.Err()
 	case <-time.After(150 * time.Millisecond):
 	}
-	_, err = s.run(ctx, "send-keys", "-t", id, "Enter")
+	_, err = s.runCommand(ctx, "send-keys", "-t", id, "Enter")
 	return err
 }
 
-func typable(s string) string {
+func typableText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r

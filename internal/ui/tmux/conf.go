@@ -120,11 +120,11 @@ func findLine(text []byte) (start, end int, ok bool) {
 // patterns.
 func quotePath(path string) string {
 	path = regexp.MustCompile(`[*?\[\\]`).ReplaceAllString(path, `\$0`)
-	return quote(path)
+	return quoteWord(path)
 }
 
-// quote is one word of tmux's language.
-func quote(s string) string {
+// quoteWord is one word of tmux's language.
+func quoteWord(s string) string {
 	if !strings.Contains(s, "'") {
 		return "'" + s + "'"
 	}
@@ -165,21 +165,21 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 	bind := func(key, note, command string) {
 		b.WriteString("bind-key ")
 		if newer(3, 1) {
-			b.WriteString("-N " + quote(note) + " ")
+			b.WriteString("-N " + quoteWord(note) + " ")
 		}
 		b.WriteString(key + " " + command + "\n")
 	}
 	sh := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	b.WriteString("\n# Keys behind the prefix.\n")
 	if keys.Jump != "" { // run-shell expands what it runs; popups and windows do not
-		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quote(
+		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quoteWord(
 			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux display-message \"hookmux: no agent waits here in tmux\""))
 	}
 	if keys.Popup != "" {
 		if newer(3, 2) {
-			bind(keys.Popup, "what the agents do", "display-popup -E -w 90% -h 80% "+quote(sh+" ps --watch"))
+			bind(keys.Popup, "what the agents do", "display-popup -E -w 90% -h 80% "+quoteWord(sh+" ps --watch"))
 		} else {
-			bind(keys.Popup, "what the agents do", "new-window -n agents "+quote(sh+" ps --watch"))
+			bind(keys.Popup, "what the agents do", "new-window -n agents "+quoteWord(sh+" ps --watch"))
 		}
 	}
 	return []byte(b.String())

@@ -54,23 +54,23 @@ func Follow(ctx context.Context, changes <-chan Change, o Options) {
 	for {
 		select {
 		case <-ctx.Done():
-			f.end()
+			f.restoreAll()
 			return
 		case c, ok := <-changes:
 			if !ok {
 				if due != nil {
-					f.show(ctx)
+					f.showChanges(ctx)
 				}
-				f.end()
+				f.restoreAll()
 				return
 			}
-			f.note(c)
+			f.noteChange(c)
 			if due == nil {
 				due = time.After(o.Settle)
 			}
 		case <-due:
 			due = nil
-			f.show(ctx)
+			f.showChanges(ctx)
 		}
 	}
 }
@@ -88,20 +88,20 @@ type followed struct {
 	named  map[string]string // window → name we gave
 }
 
-func (f *follower) note(c Change) {
+func (f *follower) noteChange(c Change) {
 	old, known := f.sessions[c.Session]
 	if c.Gone || c.Pane == "" {
 		delete(f.sessions, c.Session)
 	} else {
 		f.sessions[c.Session] = c
-		f.on(c.Socket).dirty = true
+		f.serverAt(c.Socket).dirty = true
 	}
 	if known {
-		f.on(old.Socket).dirty = true
+		f.serverAt(old.Socket).dirty = true
 	}
 }
 
-func (f *follower) on(socket string) *followed {
+func (f *follower) serverAt(socket string) *followed {
 	s := f.servers[socket]
 	if s == nil {
 		s = &followed{server: &Server{Socket: socket, Program: f.o.Program}, named: map[string]string{}}
@@ -110,8 +110,8 @@ func (f *follower) on(socket string) *followed {
 	return s
 }
 
-// show brings every server up to date that something changed on.
-func (f *follower) show(ctx context.Context) {
+// showChanges brings every server up to date that something changed on.
+func (f *follower) showChanges(ctx context.Context) {
 	for socket, s := range f.servers {
 		if !s.dirty {
 			continue
@@ -123,8 +123,8 @@ func (f *follower) show(ctx context.Context) {
 				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title, Status: c.Status})
 			}
 		}
-		if err := f.update(ctx, s, here); err != nil {
-			f.say(err)
+		if err := f.updateServer(ctx, s, here); err != nil {
+			f.reportError(err)
 			s.dirty = true          // tried again with the next change
 			if err == ErrNoServer { // with it went everything on it
 				delete(f.servers, socket)
@@ -133,7 +133,7 @@ func (f *follower) show(ctx context.Context) {
 	}
 }
 
-func (f *follower) update(ctx context.Context, s *followed, marks []Mark) error {
+func (f *follower) updateServer(ctx context.Context, s *followed, marks []Mark) error {
 	if !s.swept {
 		if err := s.server.Clear(ctx); err != nil {
 			return err
@@ -161,8 +161,8 @@ func (f *follower) update(ctx context.Context, s *followed, marks []Mark) error 
 		}
 	}
 	for window, here := range inWindow {
-		if err := f.name(ctx, s, window, here); err != nil {
-			f.say(err)
+		if err := f.nameWindow(ctx, s, window, here); err != nil {
+			f.reportError(err)
 		}
 	}
 	for window := range s.named {
@@ -172,16 +172,16 @@ func (f *follower) update(ctx context.Context, s *followed, marks []Mark) error 
 		delete(s.named, window)
 		if open[window] {
 			if err := s.server.RestoreName(ctx, window); err != nil {
-				f.say(err)
+				f.reportError(err)
 			}
 		}
 	}
 	return nil
 }
 
-// name gives a window the title of the session in it. With several it is the
+// nameWindow gives a window the title of the session in it. With several it is the
 // first one's, in a fixed order, so that the name does not jump with statuses.
-func (f *follower) name(ctx context.Context, s *followed, window string, here []Mark) error {
+func (f *follower) nameWindow(ctx context.Context, s *followed, window string, here []Mark) error {
 	m := slices.MinFunc(here, func(a, b Mark) int {
 		return cmp.Or(len(a.Pane)-len(b.Pane), strings.Compare(a.Pane, b.Pane), strings.Compare(a.Session, b.Session))
 	})
@@ -205,18 +205,18 @@ func (f *follower) name(ctx context.Context, s *followed, window string, here []
 	return nil
 }
 
-// end gives everything back, also when ctx is over.
-func (f *follower) end() {
+// restoreAll gives everything back, also when ctx is over.
+func (f *follower) restoreAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for _, s := range f.servers {
 		if err := s.server.Clear(ctx); err != nil && err != ErrNoServer {
-			f.say(err)
+			f.reportError(err)
 		}
 	}
 }
 
-func (f *follower) say(err error) {
+func (f *follower) reportError(err error) {
 	if f.o.Log != nil && err != ErrNoServer {
 		f.o.Log(err)
 	}

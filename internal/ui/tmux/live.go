@@ -7,7 +7,7 @@ import (
 
 // Load has a running server read our own file.
 func (s *Server) Load(ctx context.Context, own string) error {
-	_, err := s.run(ctx, "source-file", "-q", own)
+	_, err := s.runCommand(ctx, "source-file", "-q", own)
 	return err
 }
 
@@ -16,7 +16,7 @@ func (s *Server) Load(ctx context.Context, own string) error {
 func (s *Server) Unload(ctx context.Context) error {
 	var commands [][]string
 	for _, option := range iconFormats {
-		value, err := s.value(ctx, "show-options", "-gv", option)
+		value, err := s.readValue(ctx, "show-options", "-gv", option)
 		if err != nil {
 			return err
 		}
@@ -24,16 +24,16 @@ func (s *Server) Unload(ctx context.Context) error {
 			commands = append(commands, []string{"set-option", "-g", option, strings.ReplaceAll(value, iconPart, "")})
 		}
 	}
-	bound, err := s.bindings(ctx)
+	bound, err := s.prefixBindings(ctx)
 	if err != nil {
 		return err
 	}
 	for key, command := range bound {
-		if ours(command) {
+		if isOurCommand(command) {
 			commands = append(commands, []string{"unbind-key", "-T", "prefix", key})
 		}
 	}
-	if err := s.each(ctx, commands); err != nil {
+	if err := s.runEach(ctx, commands); err != nil {
 		return err
 	}
 	return s.Clear(ctx)
@@ -41,29 +41,29 @@ func (s *Server) Unload(ctx context.Context) error {
 
 // ShowsIcons reports whether the server's window formats have our part.
 func (s *Server) ShowsIcons(ctx context.Context) bool {
-	value, err := s.value(ctx, "show-options", "-gv", iconFormats[0])
+	value, err := s.readValue(ctx, "show-options", "-gv", iconFormats[0])
 	return err == nil && strings.Contains(value, "@hookmux_icon")
 }
 
 // Taken lists the keys of Keys that a running server has bound to something
 // else.
 func (s *Server) Taken(ctx context.Context, keys Keys) ([]string, error) {
-	bound, err := s.bindings(ctx)
+	bound, err := s.prefixBindings(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, key := range []string{keys.Jump, keys.Popup} {
-		if command, ok := bound[key]; ok && key != "" && !ours(command) {
+		if command, ok := bound[key]; ok && key != "" && !isOurCommand(command) {
 			out = append(out, key)
 		}
 	}
 	return out, nil
 }
 
-// bindings are the keys behind the prefix and what they do.
-func (s *Server) bindings(ctx context.Context) (map[string]string, error) {
-	out, err := s.run(ctx, "list-keys", "-T", "prefix")
+// prefixBindings are the keys behind the prefix and what they do.
+func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) {
+	out, err := s.runCommand(ctx, "list-keys", "-T", "prefix")
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,6 @@ func (s *Server) bindings(ctx context.Context) (map[string]string, error) {
 	return bound, nil
 }
 
-func ours(command string) bool {
+func isOurCommand(command string) bool {
 	return strings.Contains(command, "hookmux") && (strings.Contains(command, "jump --next") || strings.Contains(command, "ps --watch"))
 }

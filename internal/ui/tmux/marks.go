@@ -51,7 +51,7 @@ var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title
 // The options of the server: how many wait, and a short count of all.
 var serverOptions = []string{"@hookmux_waiting", "@hookmux_summary"}
 
-func (m Mark) values() []string {
+func (m Mark) optionValues() []string {
 	return []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth), Data(m.Agent, titleWidth), Data(m.Session, titleWidth)}
 }
 
@@ -60,7 +60,7 @@ func (m Mark) values() []string {
 // windows that carry marks but are not in the list lose them. Marks of panes
 // that are gone are passed over.
 func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
-	panes, err := s.marked(ctx)
+	panes, err := s.markedPanes(ctx)
 	if err != nil {
 		return err
 	}
@@ -87,8 +87,8 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 		}
 		var want []string
 		if here := byPane[p.id]; len(here) > 0 {
-			m := first(here)
-			want = m.values()
+			m := firstMark(here)
+			want = m.optionValues()
 			w.marks = append(w.marks, m)
 			shown = append(shown, here...)
 		}
@@ -98,34 +98,34 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 		w := windows[id]
 		var want []string
 		if len(w.marks) > 0 {
-			m := first(w.marks)
+			m := firstMark(w.marks)
 			want = []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth)}
 		}
 		commands = appendOptions(commands, "-w", id, windowOptions, w.now, want)
 	}
 	if len(panes) > 0 {
-		waiting, summary := count(shown)
+		waiting, summary := countMarks(shown)
 		want := []string{waiting, summary}
 		if len(shown) == 0 {
 			want = nil
 		}
 		commands = appendOptions(commands, "-g", "", serverOptions, panes[0].serverNow, want)
 	}
-	return s.each(ctx, commands)
+	return s.runEach(ctx, commands)
 }
 
-// each gives commands in one go; where one fails because its pane was closed
+// runEach gives commands in one go; where one fails because its pane was closed
 // meanwhile, the others are given one by one.
-func (s *Server) each(ctx context.Context, commands [][]string) error {
+func (s *Server) runEach(ctx context.Context, commands [][]string) error {
 	if len(commands) == 0 {
 		return nil
 	}
-	err := s.batch(ctx, commands)
+	err := s.runBatch(ctx, commands)
 	if err == nil || ctx.Err() != nil || err == ErrNoServer || err == ErrNoTmux {
 		return err
 	}
 	for _, c := range commands {
-		if _, err := s.run(ctx, c...); err == ErrNoServer || ctx.Err() != nil {
+		if _, err := s.runCommand(ctx, c...); err == ErrNoServer || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -138,13 +138,13 @@ type markedPane struct {
 	paneNow, windowNow, serverNow []string
 }
 
-func (s *Server) marked(ctx context.Context) ([]markedPane, error) {
+func (s *Server) markedPanes(ctx context.Context) ([]markedPane, error) {
 	fields := []string{"#{pane_id}", "#{window_id}"}
 	all := slices.Concat(paneOptions, windowOptions, serverOptions)
 	for _, option := range all {
 		fields = append(fields, "#{"+option+"}")
 	}
-	out, err := s.run(ctx, "list-panes", "-a", "-F", strings.Join(fields, sep))
+	out, err := s.runCommand(ctx, "list-panes", "-a", "-F", strings.Join(fields, sep))
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +189,15 @@ func appendOptions(commands [][]string, scope, target string, names, now, want [
 	return commands
 }
 
-// first is the mark to look at first.
-func first(marks []Mark) Mark {
+// firstMark is the mark to look at first.
+func firstMark(marks []Mark) Mark {
 	return slices.MinFunc(marks, func(a, b Mark) int {
 		return slices.Index(urgency, a.Status) - slices.Index(urgency, b.Status)
 	})
 }
 
-// count is how many wait, and a short line about all: ▲1 ●2.
-func count(marks []Mark) (waiting, summary string) {
+// countMarks is how many wait, and a short line about all: ▲1 ●2.
+func countMarks(marks []Mark) (waiting, summary string) {
 	n := map[Status]int{}
 	for _, m := range marks {
 		n[m.Status]++
@@ -216,7 +216,7 @@ func (s *Server) Clear(ctx context.Context) error {
 	if err := s.SetIcons(ctx, nil); err != nil {
 		return err
 	}
-	out, err := s.run(ctx, "list-windows", "-a", "-F", "#{window_id}"+sep+"#{"+optName+"}")
+	out, err := s.runCommand(ctx, "list-windows", "-a", "-F", "#{window_id}"+sep+"#{"+optName+"}")
 	if err != nil {
 		return err
 	}

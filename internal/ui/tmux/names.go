@@ -24,17 +24,17 @@ type windowState struct {
 	autoBefore string
 }
 
-// window reads a window as it is now.
-func (s *Server) window(ctx context.Context, id string) (windowState, error) {
+// readWindow reads a window as it is now.
+func (s *Server) readWindow(ctx context.Context, id string) (windowState, error) {
 	st := windowState{id: id}
 	var err error
-	if st.name, err = s.value(ctx, "display-message", "-p", "-t", id, "#{window_name}"); err != nil {
+	if st.name, err = s.readValue(ctx, "display-message", "-p", "-t", id, "#{window_name}"); err != nil {
 		return st, err
 	}
-	if st.auto, err = s.value(ctx, "show-options", "-wqv", "-t", id, "automatic-rename"); err != nil {
+	if st.auto, err = s.readValue(ctx, "show-options", "-wqv", "-t", id, "automatic-rename"); err != nil {
 		return st, err
 	}
-	out, err := s.value(ctx, "display-message", "-p", "-t", id, strings.Join([]string{"#{" + optName + "}", "#{" + optKept + "}", "#{" + optNameUser + "}", "#{" + optAutoUser + "}"}, sep))
+	out, err := s.readValue(ctx, "display-message", "-p", "-t", id, strings.Join([]string{"#{" + optName + "}", "#{" + optKept + "}", "#{" + optNameUser + "}", "#{" + optAutoUser + "}"}, sep))
 	if err != nil {
 		return st, err
 	}
@@ -44,15 +44,15 @@ func (s *Server) window(ctx context.Context, id string) (windowState, error) {
 	return st, nil
 }
 
-func (s *Server) value(ctx context.Context, args ...string) (string, error) {
-	out, err := s.run(ctx, args...)
+func (s *Server) readValue(ctx context.Context, args ...string) (string, error) {
+	out, err := s.runCommand(ctx, args...)
 	return strings.TrimSuffix(out, "\n"), err
 }
 
 // NamedByUser reports whether the user fixed a window's name: they renamed it,
 // or opened it with a name.
 func (s *Server) NamedByUser(ctx context.Context, window string) (bool, error) {
-	st, err := s.window(ctx, window)
+	st, err := s.readWindow(ctx, window)
 	return err == nil && st.ours == "" && st.auto == "off", err
 }
 
@@ -62,7 +62,7 @@ func (s *Server) NameWindow(ctx context.Context, window, name string) (bool, err
 	if !validID(window, '@') {
 		return false, badWindow(window)
 	}
-	st, err := s.window(ctx, window)
+	st, err := s.readWindow(ctx, window)
 	if err != nil {
 		return false, err
 	}
@@ -83,14 +83,14 @@ func (s *Server) NameWindow(ctx context.Context, window, name string) (bool, err
 			auto = inheritValue
 		}
 		commands = append(commands,
-			[]string{"set-option", "-w", "-t", window, optNameUser, doubled(st.name)},
+			[]string{"set-option", "-w", "-t", window, optNameUser, doubleHashes(st.name)},
 			[]string{"set-option", "-w", "-t", window, optAutoUser, auto})
 	}
 	commands = append(commands,
 		[]string{"set-option", "-w", "-t", window, optName, given},
 		[]string{"rename-window", "-t", window, "--", given},
 		[]string{"set-option", "-w", "-F", "-t", window, optKept, "#{window_name}"})
-	err = s.batch(ctx, commands)
+	err = s.runBatch(ctx, commands)
 	return err == nil, err
 }
 
@@ -100,7 +100,7 @@ func (s *Server) RestoreName(ctx context.Context, window string) error {
 	if !validID(window, '@') {
 		return badWindow(window)
 	}
-	st, err := s.window(ctx, window)
+	st, err := s.readWindow(ctx, window)
 	if err != nil || st.ours == "" {
 		return err
 	}
@@ -117,12 +117,12 @@ func (s *Server) RestoreName(ctx context.Context, window string) error {
 	for _, option := range []string{optName, optKept, optNameUser, optAutoUser} {
 		commands = append(commands, []string{"set-option", "-w", "-u", "-t", window, option})
 	}
-	return s.batch(ctx, commands)
+	return s.runBatch(ctx, commands)
 }
 
-// doubled escapes the user's own name, which tmux will expand again. A run of #
+// doubleHashes escapes the user's own name, which tmux will expand again. A run of #
 // before a [ is a style, and those tmux leaves as they are.
-func doubled(s string) string {
+func doubleHashes(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		n := i

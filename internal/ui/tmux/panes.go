@@ -41,7 +41,7 @@ var paneFields = strings.Join([]string{
 
 // Panes lists all panes of the server.
 func (s *Server) Panes(ctx context.Context) ([]Pane, error) {
-	out, err := s.run(ctx, "list-panes", "-a", "-F", paneFields)
+	out, err := s.runCommand(ctx, "list-panes", "-a", "-F", paneFields)
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +176,13 @@ func AtShell(table proc.Table, p Pane) bool {
 	if program, err := table.Program(p.PID); err == nil {
 		name = filepath.Base(program)
 	}
-	return slices.Contains(shells, name) && interactive(args[1:])
+	return slices.Contains(shells, name) && isInteractive(args[1:])
 }
 
 var shells = []string{"sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu", "elvish", "xonsh", "pwsh"}
 
 // interactive: a shell with a script or a -c runs that and is at no prompt.
-func interactive(args []string) bool {
+func isInteractive(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {

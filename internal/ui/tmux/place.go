@@ -28,24 +28,24 @@ func Where(getenv func(string) string) Place {
 	if pane := getenv("TMUX_PANE"); getenv("TMUX") != "" && validID(pane, '%') {
 		return Place{Kind: "tmux", Pane: pane, Session: FromEnv(getenv).Socket}
 	}
-	if pane := getenv("ZELLIJ_PANE_ID"); number(pane) {
-		return Place{Kind: "zellij", Pane: pane, Session: clean(getenv("ZELLIJ_SESSION_NAME"))}
+	if pane := getenv("ZELLIJ_PANE_ID"); isNumber(pane) {
+		return Place{Kind: "zellij", Pane: pane, Session: cleanName(getenv("ZELLIJ_SESSION_NAME"))}
 	}
-	if pane := getenv("WEZTERM_PANE"); number(pane) {
+	if pane := getenv("WEZTERM_PANE"); isNumber(pane) {
 		return Place{Kind: "wezterm", Pane: pane}
 	}
-	if window := getenv("KITTY_WINDOW_ID"); number(window) {
+	if window := getenv("KITTY_WINDOW_ID"); isNumber(window) {
 		return Place{Kind: "kitty", Pane: window}
 	}
 	return Place{}
 }
 
-func number(s string) bool {
+func isNumber(s string) bool {
 	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// clean drops a name that could not be one.
-func clean(s string) string {
+// cleanName drops a name that could not be one.
+func cleanName(s string) string {
 	if len(s) > 100 || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 		return ""
 	}

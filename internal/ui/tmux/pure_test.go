@@ -93,7 +93,7 @@ func TestInteractive(t *testing.T) {
 		{nil, true}, {[]string{"-l"}, true}, {[]string{"--rcfile", "x"}, true}, {[]string{"-i", "-o", "vi"}, true},
 		{[]string{"sh"}, true}, {[]string{"-c", "x"}, false}, {[]string{"-lc", "x"}, false}, {[]string{"script"}, false},
 	} {
-		if got := interactive(c.args); got != c.want {
+		if got := isInteractive(c.args); got != c.want {
 			t.Errorf("%v: %v", c.args, got)
 		}
 	}

@@ -27,7 +27,7 @@ func private(t *testing.T) *Server {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &Server{Socket: filepath.Join(dir, "s"), Program: program}
 	cmd := exec.Command(program, "-f", "/dev/null", "-u", "-S", s.Socket, "new-session", "-d", "-x", "120", "-y", "30", "-s", "main", "/bin/sh")
-	cmd.Env = append(without(os.Environ(), "TMUX", "TMUX_PANE", "ENV"), "HOME="+dir, "TERM=xterm-256color", "PS1=ready> ", "LC_ALL=C.UTF-8")
+	cmd.Env = append(withoutVariables(os.Environ(), "TMUX", "TMUX_PANE", "ENV"), "HOME="+dir, "TERM=xterm-256color", "PS1=ready> ", "LC_ALL=C.UTF-8")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("tmux does not start here: %v: %s", err, out)
 	}
@@ -58,7 +58,7 @@ func until(t *testing.T, what string, done func() bool) {
 
 func (s *Server) ask(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := s.run(context.Background(), args...)
+	out, err := s.runCommand(context.Background(), args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,11 +47,11 @@ func FromEnv(getenv func(string) string) *Server {
 
 // Available reports whether tmux is installed at all.
 func (s *Server) Available() bool {
-	_, err := s.program()
+	_, err := s.tmuxProgram()
 	return err == nil
 }
 
-func (s *Server) program() (string, error) {
+func (s *Server) tmuxProgram() (string, error) {
 	if s.Program != "" {
 		return s.Program, nil
 	}
@@ -62,16 +62,16 @@ func (s *Server) program() (string, error) {
 	return path, nil
 }
 
-// run gives one command to the server and returns what it prints.
-func (s *Server) run(ctx context.Context, args ...string) (string, error) {
+// runCommand gives one command to the server and returns what it prints.
+func (s *Server) runCommand(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return s.feed(ctx, nil, args)
+	return s.runClient(ctx, nil, args)
 }
 
-// batch gives several commands to the server in one go. tmux stops at the first
+// runBatch gives several commands to the server in one go. tmux stops at the first
 // that fails.
-func (s *Server) batch(ctx context.Context, commands [][]string) error {
+func (s *Server) runBatch(ctx context.Context, commands [][]string) error {
 	// A client's whole message must fit tmux's limit of 16 kB.
 	const most = 8 << 10
 	for len(commands) > 0 {
@@ -86,7 +86,7 @@ func (s *Server) batch(ctx context.Context, commands [][]string) error {
 			n++
 		}
 		call, cancel := context.WithTimeout(ctx, patience)
-		_, err := s.feed(call, nil, commands[:n]...)
+		_, err := s.runClient(call, nil, commands[:n]...)
 		cancel()
 		if err != nil {
 			return err
@@ -96,9 +96,9 @@ func (s *Server) batch(ctx context.Context, commands [][]string) error {
 	return nil
 }
 
-// feed runs one tmux client for some commands, for as long as ctx lets it.
-func (s *Server) feed(ctx context.Context, stdin []byte, commands ...[]string) (string, error) {
-	program, err := s.program()
+// runClient runs one tmux client for some commands, for as long as ctx lets it.
+func (s *Server) runClient(ctx context.Context, stdin []byte, commands ...[]string) (string, error) {
+	program, err := s.tmuxProgram()
 	if err != nil {
 		return "", err
 	}
@@ -111,14 +111,14 @@ func (s *Server) feed(ctx context.Context, stdin []byte, commands ...[]string) (
 			args = append(args, ";")
 		}
 		for _, a := range command {
-			args = append(args, escape(strings.ReplaceAll(a, "\x00", "")))
+			args = append(args, escapeArgument(strings.ReplaceAll(a, "\x00", "")))
 		}
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second
 	// TMUX decides the server and the client tmux thinks it speaks for; the
 	// socket above does that here.
-	cmd.Env = without(os.Environ(), "TMUX", "TMUX_PANE")
+	cmd.Env = withoutVariables(os.Environ(), "TMUX", "TMUX_PANE")
 	var out, problem bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &problem
 	if stdin != nil {
@@ -143,13 +143,13 @@ func (s *Server) feed(ctx context.Context, stdin []byte, commands ...[]string) (
 
 // Running reports whether the server is there.
 func (s *Server) Running(ctx context.Context) bool {
-	_, err := s.run(ctx, "list-sessions", "-F", "#{session_id}")
+	_, err := s.runCommand(ctx, "list-sessions", "-F", "#{session_id}")
 	return err == nil
 }
 
 // Version is tmux's own, as major and minor; 0, 0 when it cannot be known.
 func (s *Server) Version(ctx context.Context) (major, minor int) {
-	program, err := s.program()
+	program, err := s.tmuxProgram()
 	if err != nil {
 		return 0, 0
 	}
@@ -164,7 +164,7 @@ func (s *Server) Version(ctx context.Context) (major, minor int) {
 	return major, minor
 }
 
-func without(environ []string, names ...string) []string {
+func withoutVariables(environ []string, names ...string) []string {
 	out := make([]string, 0, len(environ))
 next:
 	for _, entry := range environ {

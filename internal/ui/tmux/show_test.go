@@ -28,8 +28,8 @@ func TestNamesComeBack(t *testing.T) {
 			p := must[[]Pane](t)(s.Panes(ctx))[0]
 			s.ask(t, "set-option", "-g", "automatic-rename-format", "auto")
 			if c.name != "" {
-				s.ask(t, "rename-window", "-t", p.Window, "--", strings.ReplaceAll(doubled(c.name), `\\`, `\`))
-				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename-format", strings.ReplaceAll(doubled(c.name), `\\`, `\`))
+				s.ask(t, "rename-window", "-t", p.Window, "--", strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
+				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename-format", strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
 				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename", c.auto)
 			} else {
 				until(t, "tmux named it", func() bool { name, _ := s.windowNow(t, p.Window); return name == "auto" })

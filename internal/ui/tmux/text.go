@@ -23,20 +23,20 @@ func Data(s string, width int) string {
 // so doubling does not last. A # that would open something becomes its wide
 // twin, and such a name is inert however often it is expanded.
 func Name(s string) string {
-	return strings.ReplaceAll(inert(termsafe.Line(s, nameWidth)), "#", "##")
+	return strings.ReplaceAll(storedName(termsafe.Line(s, nameWidth)), "#", "##")
 }
 
-// inert is how a name is stored.
-func inert(s string) string {
+// storedName is how a name is stored.
+func storedName(s string) string {
 	for _, opener := range []string{"(", "{", "["} {
 		s = strings.ReplaceAll(s, "#"+opener, "＃"+opener)
 	}
 	return s
 }
 
-// escape keeps tmux from reading the end of an argument as the end of a
+// escapeArgument keeps tmux from reading the end of an argument as the end of a
 // command.
-func escape(arg string) string {
+func escapeArgument(arg string) string {
 	if strings.HasSuffix(arg, ";") {
 		return arg[:len(arg)-1] + `\;`
 	}

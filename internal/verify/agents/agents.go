@@ -133,8 +133,8 @@ func (a Agent) expand(s, platform string) string {
 	return strings.NewReplacer("{version}", a.Version, "{os}", goos, "{cpu}", cpu, "{triple}", triple).Replace(s)
 }
 
-// packages are the npm specs for a platform.
-func (a Agent) packages(platform string) []string {
+// npmPackages are the npm specs for a platform.
+func (a Agent) npmPackages(platform string) []string {
 	list := a.Packages
 	if p, ok := a.PlatformPackages[platform]; ok {
 		list = p
@@ -147,10 +147,10 @@ func (a Agent) packages(platform string) []string {
 }
 
 // Specs are the npm packages, with their versions, that are installed here.
-func (a Agent) Specs() []string { return a.packages(here()) }
+func (a Agent) Specs() []string { return a.npmPackages(here()) }
 
-// supports reports whether the vendor publishes for a platform.
-func (a Agent) supports(platform string) bool {
+// supportsPlatform reports whether the vendor publishes for a platform.
+func (a Agent) supportsPlatform(platform string) bool {
 	for _, p := range a.Platforms {
 		if p == platform {
 			return true
@@ -159,4 +159,4 @@ func (a Agent) supports(platform string) bool {
 	return false
 }
 
-func (a Agent) folder() string { return a.Name + "-" + a.Version }
+func (a Agent) cacheFolder() string { return a.Name + "-" + a.Version }

@@ -51,7 +51,7 @@ func WriteHome(agent, home, modelURL, project string) (env []string, err error) 
 	if real, err := filepath.EvalSymlinks(project); err == nil && real != project {
 		h.projects = append(h.projects, real)
 	}
-	h.base()
+	h.baseEnvironment()
 	a.home(h)
 	if h.err != nil {
 		return nil, fmt.Errorf("%s: cannot write the throw-away home: %w", agent, h.err)
@@ -59,60 +59,62 @@ func WriteHome(agent, home, modelURL, project string) (env []string, err error) 
 	return h.env, nil
 }
 
-// base is the environment every agent gets.
-func (h *homeWriter) base() {
-	h.set("PATH", basePath())
-	h.set("HOME", h.home)
-	h.set("USER", "hookmux")
-	h.set("LOGNAME", "hookmux")
-	h.set("SHELL", baseShell())
-	h.set("TERM", "xterm-256color")
-	h.set("LANG", "C.UTF-8")
-	h.set("TMPDIR", h.dir("tmp"))
-	h.set("XDG_CONFIG_HOME", h.dir(".config"))
-	h.set("XDG_CACHE_HOME", h.dir(".cache"))
-	h.set("XDG_DATA_HOME", h.dir(".local/share"))
-	h.set("XDG_STATE_HOME", h.dir(".local/state"))
+// baseEnvironment is the environment every agent gets.
+func (h *homeWriter) baseEnvironment() {
+	h.setVariable("PATH", basePath())
+	h.setVariable("HOME", h.home)
+	h.setVariable("USER", "hookmux")
+	h.setVariable("LOGNAME", "hookmux")
+	h.setVariable("SHELL", baseShell())
+	h.setVariable("TERM", "xterm-256color")
+	h.setVariable("LANG", "C.UTF-8")
+	h.setVariable("TMPDIR", h.makeFolder("tmp"))
+	h.setVariable("XDG_CONFIG_HOME", h.makeFolder(".config"))
+	h.setVariable("XDG_CACHE_HOME", h.makeFolder(".cache"))
+	h.setVariable("XDG_DATA_HOME", h.makeFolder(".local/share"))
+	h.setVariable("XDG_STATE_HOME", h.makeFolder(".local/state"))
 	for _, k := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		h.set(k, deadProxy)
-		h.set(strings.ToLower(k), deadProxy)
+		h.setVariable(k, deadProxy)
+		h.setVariable(strings.ToLower(k), deadProxy)
 	}
-	h.set("NO_PROXY", "127.0.0.1,localhost")
-	h.set("no_proxy", "127.0.0.1,localhost")
+	h.setVariable("NO_PROXY", "127.0.0.1,localhost")
+	h.setVariable("no_proxy", "127.0.0.1,localhost")
 }
 
-func (h *homeWriter) set(key, value string) { h.env = append(h.env, key+"="+value) }
+func (h *homeWriter) setVariable(key, value string) { h.env = append(h.env, key+"="+value) }
 
-func (h *homeWriter) note(err error) { h.err = errors.Join(h.err, err) }
+func (h *homeWriter) noteError(err error) { h.err = errors.Join(h.err, err) }
 
-func (h *homeWriter) path(rel string) string { return filepath.Join(h.home, filepath.FromSlash(rel)) }
+func (h *homeWriter) homePath(rel string) string {
+	return filepath.Join(h.home, filepath.FromSlash(rel))
+}
 
-// dir makes a folder in the home and returns its path.
-func (h *homeWriter) dir(rel string) string {
-	p := h.path(rel)
-	h.note(os.MkdirAll(p, 0o700))
+// makeFolder makes a folder in the home and returns its path.
+func (h *homeWriter) makeFolder(rel string) string {
+	p := h.homePath(rel)
+	h.noteError(os.MkdirAll(p, 0o700))
 	return p
 }
 
-func (h *homeWriter) write(rel string, content []byte) {
-	p := h.path(rel)
+func (h *homeWriter) writeFile(rel string, content []byte) {
+	p := h.homePath(rel)
 	if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-		h.note(err)
+		h.noteError(err)
 		return
 	}
-	h.note(os.WriteFile(p, content, 0o600))
+	h.noteError(os.WriteFile(p, content, 0o600))
 }
 
-func (h *homeWriter) json(rel string, v any) {
+func (h *homeWriter) writeJSON(rel string, v any) {
 	b, err := json.MarshalIndent(v, "", "  ")
-	h.note(err)
-	h.write(rel, append(b, '\n'))
+	h.noteError(err)
+	h.writeFile(rel, append(b, '\n'))
 }
 
-func (h *homeWriter) toml(rel string, v any) {
+func (h *homeWriter) writeTOML(rel string, v any) {
 	b, err := toml.Marshal(v)
-	h.note(err)
-	h.write(rel, b)
+	h.noteError(err)
+	h.writeFile(rel, b)
 }
 
 func basePath() string {

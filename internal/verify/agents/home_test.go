@@ -22,7 +22,7 @@ func TestEveryAgentHasAWholeEntry(t *testing.T) {
 			t.Errorf("%s: entry lacks something: %+v", a.Name, a)
 		}
 		for _, p := range a.Platforms {
-			specs := a.packages(p)
+			specs := a.npmPackages(p)
 			if len(specs) == 0 {
 				t.Errorf("%s: no package for %s", a.Name, p)
 			}

