@@ -123,8 +123,8 @@ func (st *Stage) subagentSteps() []model.Step {
 	return st.Driver.Subagent("Help with it " + model.Mark("sub"))
 }
 
-// startHub brings up hub and hooks.
-func (st *Stage) startHub(decide Decide) error {
+// startHubWithHooks brings up hub and hooks.
+func (st *Stage) startHubWithHooks(decide Decide) error {
 	if err := st.startHub(decide); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (st *Stage) freeCommand(words string) []string {
 }
 
 func playObserve(ctx context.Context, st *Stage) error {
-	if err := st.startHub(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
 	if err := st.stageScene(st.plainScene()); err != nil {
@@ -181,7 +181,7 @@ func playDecide(ctx context.Context, st *Stage) error {
 			return d
 		}
 	}
-	if err := st.startHub(decide); err != nil {
+	if err := st.startHubWithHooks(decide); err != nil {
 		return err
 	}
 	return st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
@@ -243,7 +243,7 @@ func decideAll(ev *event.Event, n int) event.Decision {
 
 func playPrompt(ctx context.Context, st *Stage) error {
 	st.setScript([]model.Step{{Say: lastWords}})
-	err := st.startHub(func(ev *event.Event, _ int) event.Decision {
+	err := st.startHubWithHooks(func(ev *event.Event, _ int) event.Decision {
 		if ev.Kind == event.TurnStart {
 			return event.Decision{Verdict: event.Deny, Reason: wordFor(wordReason, "prompt")}
 		}
@@ -313,7 +313,7 @@ func playPermission(ctx context.Context, st *Stage) error {
 		calls = append(calls, st.escalatedCall("control"))
 	}
 	st.setScript(append(callSteps(calls...), model.Step{Say: lastWords}))
-	if err := st.startHub(decidePermission); err != nil {
+	if err := st.startHubWithHooks(decidePermission); err != nil {
 		return err
 	}
 	if !interactive {
@@ -420,7 +420,7 @@ func withoutHookmux(path string) string {
 
 func playError(ctx context.Context, st *Stage) error {
 	st.setScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
-	if err := st.startHub(nil); err != nil {
+	if err := st.startHubWithHooks(nil); err != nil {
 		return err
 	}
 	return st.runHeadless(ctx, st.start(), st.freeCommand("Run it"))
