@@ -6,13 +6,6 @@ import (
 	"time"
 )
 
-// folder is where a folder belongs, as it was seen last.
-type folder struct {
-	root       string
-	repository string // that it is in
-	until      time.Time
-}
-
 // longestPath is what Linux takes for a path; no folder is further away.
 const longestPath = 4096
 

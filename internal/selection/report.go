@@ -43,10 +43,3 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 	}
 	r.Problems.MendExcept(prefix, stay)
 }
-
-// AllProblems is what is wrong, having looked at the user's own files just
-// now.
-func (r *Service) AllProblems() []wire.Problem {
-	r.viewOf(places{})
-	return r.Problems.All()
-}

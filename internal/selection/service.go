@@ -121,3 +121,10 @@ const (
 
 // methods are what programs can ask of hooks, settings and trust.
 type methods struct{ *Service }
+
+// folder is where a folder belongs, as it was seen last.
+type folder struct {
+	root       string
+	repository string // that it is in
+	until      time.Time
+}

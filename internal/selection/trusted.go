@@ -25,16 +25,6 @@ func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
 	return list, nil
 }
 
-// hooksIn gives the hooks that count in a project: the user's own, and of the
-// project's what is trusted.
-func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) {
-	if root == "" {
-		return r.Registry.Load("", ""), nil
-	}
-	f := r.Trust.InForce(root)
-	return r.Registry.Load(f.Hooks, f.ShownAs), f
-}
-
 func (r *Service) trusted(root string) bool {
 	return root != "" && r.Trust.InForce(root).Status == trust.Trusted
 }

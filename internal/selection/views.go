@@ -7,6 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // viewOf gives what counts in some places, read again when files changed. A
@@ -95,3 +96,20 @@ func (r *Service) Forget() {
 
 // Refresh reads what counts in a project, "" for what counts everywhere.
 func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
+
+// AllProblems is what is wrong, having looked at the user's own files just
+// now.
+func (r *Service) AllProblems() []wire.Problem {
+	r.viewOf(places{})
+	return r.Problems.All()
+}
+
+// hooksIn gives the hooks that count in a project: the user's own, and of the
+// project's what is trusted.
+func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) {
+	if root == "" {
+		return r.Registry.Load("", ""), nil
+	}
+	f := r.Trust.InForce(root)
+	return r.Registry.Load(f.Hooks, f.ShownAs), f
+}

@@ -2,37 +2,10 @@ package queue
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-// Change is one thing that happened to a request. Its line is written once,
-// however many watch.
-type Change struct {
-	Note string
-	Item wire.FeedItem
-
-	once sync.Once
-	line []byte
-}
-
-// Line is the change as a line for a stream.
-func (c *Change) Line() []byte {
-	c.once.Do(func() { c.line = NoteLine(c.Note, c.Item) })
-	return c.line
-}
-
-// NoteLine is a notification of a stream.
-func NoteLine(note string, params any) []byte {
-	line, _ := wire.Line(nil, struct {
-		Version string `json:"jsonrpc"`
-		Method  string `json:"method"`
-		Params  any    `json:"params"`
-	}{"2.0", note, params})
-	return line
-}
 
 // keepChanges bounds how far a stream may lag; it is hung up on then and
 // begins anew with what waits.
@@ -41,14 +14,6 @@ const keepChanges = 4096
 // pause is how long those who watch wait for a change, so that whoever waits
 // for an answer goes first, and a flurry of changes is one.
 const pause = 2 * time.Millisecond
-
-// changes is what happened lately, in order.
-type changes struct {
-	first  int64 // number of the oldest kept
-	kept   []*Change
-	wake   chan struct{} // closed and replaced soon after a change
-	waking bool
-}
 
 func newChanges() changes { return changes{wake: make(chan struct{})} }
 
@@ -92,16 +57,4 @@ func (t *Table) Next(from int64) (list []*Change, next int64, wake <-chan struct
 		return nil, end, l.wake, false
 	}
 	return slices.Clone(l.kept[from-l.first:]), end, l.wake, true
-}
-
-func sortItems(list []wire.FeedItem) {
-	slices.SortFunc(list, func(a, b wire.FeedItem) int {
-		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
-			return c
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
 }

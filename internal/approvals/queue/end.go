@@ -1,5 +1,16 @@
 package queue
 
+// Status is where a request stands.
+type Status string
+
+// The statuses.
+const (
+	Pending   Status = "pending"
+	Resolved  Status = "resolved"
+	Expired   Status = "expired"
+	Withdrawn Status = "withdrawn"
+)
+
 // End is why a request ended. Each request has exactly one.
 type End int
 

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
@@ -35,53 +33,6 @@ var ErrFlooded = errors.New("too many pushed requests wait")
 
 // ErrClosed says that the table takes no more requests.
 var ErrClosed = errors.New("the hub is stopping")
-
-// Table holds the requests of all agents.
-type Table struct {
-	mu       sync.Mutex
-	closed   bool
-	pending  map[string]*entry
-	byKey    map[string]*entry
-	sessions map[session]int
-	pushed   int
-	ended    []*entry // oldest first
-	byID     map[string]*entry
-	log      changes
-	signs    signs
-	// busy counts what wants to see events: requests that wait, and answers
-	// nobody has seen the effect of yet. At zero an event passes by.
-	busy atomic.Int64
-	// handing counts callers that were woken with an answer and have not passed
-	// it on yet.
-	handing atomic.Int64
-}
-
-type session struct {
-	agent, id string
-	pushed    bool
-}
-
-func (r *Request) session() session {
-	return session{r.Event.Agent, r.Event.Session, r.Pushed}
-}
-
-// entry is one request with those who wait for it.
-type entry struct {
-	id      string
-	request Request
-	keys    []policy.Key
-	worker  policy.Worker
-
-	// Guarded by the table.
-	waiters int
-	claim   chan struct{} // a reply is being written down; closed when that is over
-	end     End
-	ended   time.Time
-	said    Said
-	outcome Outcome
-	timer   *time.Timer
-	over    chan struct{} // closed when it ended
-}
 
 // NewTable makes an empty table.
 func NewTable() *Table {
@@ -319,15 +270,6 @@ func (t *Table) Items(all bool) []wire.FeedItem {
 	return append(list, t.waitingItems()...)
 }
 
-func (t *Table) waitingItems() []wire.FeedItem {
-	list := make([]wire.FeedItem, 0, len(t.pending))
-	for _, e := range t.pending {
-		list = append(list, e.item())
-	}
-	sortItems(list)
-	return list
-}
-
 // Find is the request a person means by the beginning of its id: of those that
 // wait, else of those that ended.
 func (t *Table) Find(beginning string) (wire.FeedItem, error) {
@@ -349,13 +291,6 @@ func (t *Table) Request(id string) (Request, bool) {
 		return Request{}, false
 	}
 	return e.request, true
-}
-
-// joinKey: only who asks for exactly the same thing joins a request. Keys are
-// chosen by whoever asks, and an answer must reach nobody who asked for
-// something else.
-func (r *Request) joinKey() string {
-	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
 }
 
 // ByKey is the id of the request that was opened under a key; none when several

@@ -1,5 +1,3 @@
-// Package cmux takes and gives what cmux's methods do, so that programs written
-// for cmux work here. Where cmux says less than is known, members are added.
 package cmux
 
 import (
@@ -7,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -132,35 +129,6 @@ func afterHooks(d *event.Decision) bool {
 		}
 	}
 	return d.Verdict == event.None || d.Verdict == event.Ask
-}
-
-// splitWorkstream takes <agent>-<session> apart. Names of agents may hold
-// dashes themselves, so the longest name of the catalogue that fits counts.
-func (s *Server) splitWorkstream(id, source string) (agent, session string) {
-	agent = s.AgentName(source)
-	names := []string{}
-	for _, a := range s.Catalogue.Agents() {
-		names = append(names, a.Name)
-		names = append(names, a.Aliases...)
-	}
-	if source != "" {
-		names = append(names, source)
-	}
-	slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
-	for _, name := range names {
-		if rest, ok := strings.CutPrefix(id, name+"-"); ok && rest != "" {
-			if agent == "" {
-				agent = s.AgentName(name)
-			}
-			if s.AgentName(name) == agent {
-				return agent, rest
-			}
-		}
-	}
-	if agent == "" {
-		agent = "unknown"
-	}
-	return agent, id
 }
 
 // unwrapEvent is a pushed event as the agent would have sent it.

@@ -1,0 +1,65 @@
+package queue
+
+import (
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// item is the request as programs see it. The caller holds the table.
+func (e *entry) item() wire.FeedItem {
+	r, ev := &e.request, e.request.Event
+	out := wire.FeedItem{
+		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.String(), Kind: string(r.Need.Kind),
+		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Project: r.Project, Event: ev.Native, Pane: ev.Where.Pane,
+		Choices: r.Words(), Questions: ev.Questions, Plan: ev.Plan, Suggestions: r.Suggestions, NoRule: r.NoRule,
+		AskedBy: r.Need.Asked, Why: r.Need.Why, Note: r.Note, Shown: r.Shown, SHA256: r.Hash,
+		CreatedAt: r.Opened, Deadline: r.Until,
+	}
+	if ev.Subagent != nil {
+		out.AgentID = ev.Subagent.ID
+	}
+	if t := ev.Tool; t != nil {
+		out.Tool, out.ToolKind, out.Input = t.Name, string(t.Kind), event.RawJSON(t.CurrentInput())
+	}
+	if r.Rule != nil {
+		out.Rule = r.Rule.Text()
+	}
+	if e.end != Waiting {
+		at := e.ended
+		out.EndedAt = &at
+	}
+	if e.end == Answered {
+		out.Decision = e.said.decision(e.outcome)
+	}
+	return out
+}
+
+func (s *Said) decision(outcome Outcome) *wire.FeedDecision {
+	return &wire.FeedDecision{
+		Choice: string(s.Answer.Choice), Plan: string(s.Answer.Plan), Answers: s.Answer.Answers, Reason: s.Reason,
+		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Grant: s.Grant, By: s.By, At: s.At, Outcome: string(outcome),
+	}
+}
+
+func (t *Table) waitingItems() []wire.FeedItem {
+	list := make([]wire.FeedItem, 0, len(t.pending))
+	for _, e := range t.pending {
+		list = append(list, e.item())
+	}
+	sortItems(list)
+	return list
+}
+
+func sortItems(list []wire.FeedItem) {
+	slices.SortFunc(list, func(a, b wire.FeedItem) int {
+		if c := a.CreatedAt.Compare(b.CreatedAt); c != 0 {
+			return c
+		}
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+}

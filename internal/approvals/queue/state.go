@@ -1,0 +1,81 @@
+package queue
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+)
+
+// Table holds the requests of all agents.
+type Table struct {
+	mu       sync.Mutex
+	closed   bool
+	pending  map[string]*entry
+	byKey    map[string]*entry
+	sessions map[session]int
+	pushed   int
+	ended    []*entry // oldest first
+	byID     map[string]*entry
+	log      changes
+	signs    signs
+	// busy counts what wants to see events: requests that wait, and answers
+	// nobody has seen the effect of yet. At zero an event passes by.
+	busy atomic.Int64
+	// handing counts callers that were woken with an answer and have not passed
+	// it on yet.
+	handing atomic.Int64
+}
+
+type session struct {
+	agent, id string
+	pushed    bool
+}
+
+func (r *Request) session() session {
+	return session{r.Event.Agent, r.Event.Session, r.Pushed}
+}
+
+// entry is one request with those who wait for it.
+type entry struct {
+	id      string
+	request Request
+	keys    []policy.Key
+	worker  policy.Worker
+
+	// Guarded by the table.
+	waiters int
+	claim   chan struct{} // a reply is being written down; closed when that is over
+	end     End
+	ended   time.Time
+	said    Said
+	outcome Outcome
+	timer   *time.Timer
+	over    chan struct{} // closed when it ended
+}
+
+// joinKey: only who asks for exactly the same thing joins a request. Keys are
+// chosen by whoever asks, and an answer must reach nobody who asked for
+// something else.
+func (r *Request) joinKey() string {
+	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
+}
+
+// changes is what happened lately, in order.
+type changes struct {
+	first  int64 // number of the oldest kept
+	kept   []*Change
+	wake   chan struct{} // closed and replaced soon after a change
+	waking bool
+}
+
+// signs finds the requests an event is a sign for: those that wait, which it
+// may show to be answered in the agent's own window, and those answered here,
+// of which it may show what came of it.
+type signs struct {
+	byKey    map[policy.Key][]*entry
+	byNumber map[string]*entry
+	byWorker map[policy.Worker][]*entry
+	expected []*entry // answered, effect not seen yet; oldest first
+}
