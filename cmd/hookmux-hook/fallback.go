@@ -85,7 +85,7 @@ func wasUsed(d paths.Dirs) bool {
 
 // judgeWait bounds how long `hookmux judge` may take. It takes a fraction of a
 // second on an idle machine.
-const judgeWait = 5 * time.Second
+const judgeWait = 15 * time.Second
 
 // maxAnswer bounds what is read of its answer.
 const maxAnswer = 32 << 20

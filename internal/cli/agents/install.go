@@ -191,6 +191,8 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		return nil
 	}
 	if c, err := app.RunningHub(); err == nil {
+		ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
+		defer cancel()
 		_ = c.Call(ctx, method, nil, nil)
 	}
 	return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
@@ -242,6 +244,9 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	}
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?")
 	if err != nil || !done {
+		return err
+	}
+	if err := noteInstallation(app, h); err != nil {
 		return err
 	}
 	return afterInstall(ctx, app, h, plan, agents, f)
@@ -429,11 +434,18 @@ func RefreshShim(app *cmdutil.App) {
 	if _, err := os.Readlink(install.Shim(dirs)); err != nil {
 		return
 	}
-	_, hook, err := ownPrograms()
+	noted := dirs.Installation()
+	if noted != nil && paths.Runnable(install.Shim(dirs)) && paths.Runnable(noted.Program) {
+		return // PATH, which anybody may choose, has no say then
+	}
+	self, hook, err := ownPrograms()
 	if err != nil {
 		return
 	}
 	path := app.Getenv("PATH")
+	if noted != nil {
+		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs), stableProgram(self, install.StableHook(hook, path)))
+	}
 	_ = install.Refresh(dirs, install.StableHook(hook, path), install.StableHook(hook, path) != hook || onPath(filepath.Dir(hook), path))
 }
 

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +63,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	} else {
 		sayTakenOut(app, h, plan)
 	}
+	err = errors.Join(err, forgetInstallation(app, h))
 	if err == nil && len(plan.Left) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}

@@ -60,7 +60,7 @@ func (app *App) ConnectHub(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	c := &client.Client{Socket: dirs.Socket()}
-	if _, err := c.Info(ctx); err == nil {
+	if err := AskHub(ctx, c); err == nil {
 		return c, nil
 	} else if !errors.Is(err, client.ErrNoHub) && !hungUp(err) {
 		return nil, err
@@ -69,6 +69,20 @@ func (app *App) ConnectHub(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// HubWait is how long a hub may take for what it answers at once.
+const HubWait = 10 * time.Second
+
+// AskHub finds out whether a hub answers.
+func AskHub(ctx context.Context, c *client.Client) error {
+	asked, cancel := context.WithTimeout(ctx, HubWait)
+	defer cancel()
+	_, err := c.Info(asked)
+	if err != nil && asked.Err() != nil && ctx.Err() == nil {
+		return errors.New("the hub is running and does not answer; `hookmux hub restart` ends it and starts another")
+	}
+	return err
 }
 
 // hungUp reports that the hub died or stopped while it had the call.

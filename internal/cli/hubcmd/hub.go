@@ -15,6 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/logrotate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -50,6 +52,13 @@ running it waits, and takes over when that one ends.`,
 next one starts a new hub. To switch everything to neutral, use ` + "`hookmux off`.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return hubStop(cmd.Context(), app) },
 		},
+		&cobra.Command{
+			Use: "restart", Short: "End the hub, also one that does not answer, and start another", Args: cmdutil.ExactArgs(), Example: "  hookmux hub restart",
+			Long: `Stops the hub once everything acknowledged is stored, and starts another. A hub
+that does not answer (it hangs, or was stopped) is ended all the same; what it
+acknowledged is on disk.`,
+			RunE: func(cmd *cobra.Command, _ []string) error { return hubRestart(cmd.Context(), app) },
+		},
 	)
 	return cmd
 }
@@ -61,6 +70,12 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	if err != nil {
 		return err
 	}
+	if err := dirs.CheckServing(app.Getenv); err != nil {
+		return err
+	}
+	hideMemory()
+	// On a full disk a missing note counts as guards on.
+	_ = guardnote.Write(dirs.State, judge.New(dirs).Covers())
 	program, _ := os.Executable()
 	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person}
 	if person {
@@ -113,13 +128,14 @@ func byPerson(app *cmdutil.App, auto bool) bool {
 // that name places do not count, unless it was given a runtime dir of its own
 // and so keeps to itself.
 func hubDirs(app *cmdutil.App, person bool) (paths.Dirs, error) {
-	if person || app.Getenv(paths.RuntimeVariable) != "" {
+	chosen := app.Getenv(paths.RuntimeVariable)
+	if person || chosen != "" && !paths.IsDefaultRuntime(chosen, app.Getenv) {
 		return app.Dirs()
 	}
 	plain, err := paths.RuntimeOnly(func(string) string { return "" })
 	byUser := err == nil && plain.Home == "" // found by the user id alone
 	return paths.Find(func(name string) string {
-		if strings.HasPrefix(name, "XDG_") || byUser && name == "HOME" {
+		if strings.HasPrefix(name, "XDG_") || name == paths.RuntimeVariable || byUser && name == "HOME" {
 			return ""
 		}
 		return app.Getenv(name)
@@ -132,9 +148,12 @@ func hubStart(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	c := &client.Client{Socket: dirs.Socket()}
-	if info, err := c.Info(ctx); err == nil {
-		app.Say("the hub is already running, pid %d", info.PID)
-		return nil
+	if err := cmdutil.AskHub(ctx, c); err == nil {
+		info, err := c.Info(ctx)
+		if err == nil {
+			app.Say("the hub is already running, pid %d", info.PID)
+		}
+		return err
 	}
 	_ = hubstart.Forget(dirs) // a person asking for it ends a pause
 	if err := app.StartHub(ctx, dirs, c); err != nil {
@@ -158,6 +177,9 @@ func hubStop(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	before := 0
+	if err := cmdutil.AskHub(ctx, c); err != nil && !errors.Is(err, client.ErrNoHub) {
+		return err
+	}
 	if info, err := c.Info(ctx); err == nil {
 		before = info.PID
 	}

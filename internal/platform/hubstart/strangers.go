@@ -71,6 +71,28 @@ func Bypassed(d paths.Dirs) []string {
 	return list
 }
 
+// HubPID is the process that holds the hub's lock and is a hub; 0 when there is
+// none or it is not known.
+func HubPID(d paths.Dirs) int {
+	holder, _ := lockHolder(d.LifeLock())
+	if holder != 0 {
+		if belongsToHub(holder, d) {
+			return holder
+		}
+		return 0
+	}
+	// The system does not tell who holds a lock: the hub wrote down who it is.
+	text, err := smallfile.Read(d.AliveFile(), 64)
+	if err != nil || !Lives(d) {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || pid <= 1 {
+		return 0
+	}
+	return pid
+}
+
 // belongsToHub reports whether a process is a hub, or a program of ours that is
 // starting one: the hub wrote its number down, or the name tells.
 func belongsToHub(pid int, d paths.Dirs) bool {

@@ -1,11 +1,14 @@
 // Command fakehub stands in for `hookmux hub` in the tests of the hook client:
 // it starts the way a hub does, and answers every frame with the payload on
-// stdout. The file "behaviour" in the runtime dir changes what it does.
+// stdout. The file "behaviour" in the runtime dir changes what it does. As
+// `hookmux judge` it answers with its arguments and the payload, unless the file
+// "judge" says that it dies or hangs.
 package main
 
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,6 +23,10 @@ import (
 func main() {
 	dirs, err := paths.Find(os.Getenv)
 	check(err)
+	if len(os.Args) > 1 && os.Args[1] == "judge" {
+		judge(dirs)
+		return
+	}
 	note(dirs, "starts", fmt.Sprintln(os.Getpid(), os.Args[1:]))
 	text, _ := os.ReadFile(filepath.Join(dirs.Runtime, "behaviour"))
 	behaviour := strings.TrimSpace(string(text))
@@ -51,6 +58,25 @@ func main() {
 		check(err)
 		go answer(conn)
 	}
+}
+
+func judge(dirs paths.Dirs) {
+	text, _ := os.ReadFile(filepath.Join(dirs.Runtime, "judge"))
+	switch strings.TrimSpace(string(text)) {
+	case "die":
+		os.Exit(1)
+	case "garbage":
+		fmt.Println("no frame")
+		return
+	case "hang":
+		select {}
+	}
+	payload, err := io.ReadAll(os.Stdin)
+	check(err)
+	id := strings.TrimPrefix(os.Args[2], "--frame=")
+	said := strings.Join(os.Args[3:], " ") + ": " + string(payload)
+	_, err = os.Stdout.Write(frame.AppendReply(nil, &frame.Reply{ID: id, Exit: 5, Stdout: []byte(said), Stderr: []byte("judged")}))
+	check(err)
 }
 
 func answer(conn net.Conn) {

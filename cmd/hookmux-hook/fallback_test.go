@@ -1,0 +1,272 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// guardedWorld is a world in which guards are on and no hub comes up.
+func guardedWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	if err := guardnote.Write(w.dirs.State, guardnote.Builtin()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// noHub keeps hubs from coming up for a minute.
+func (w *world) noHub() {
+	w.t.Helper()
+	if err := hubstart.Pause(w.dirs); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// hook runs the real client with a payload.
+func (w *world) hook(payload string, args ...string) result {
+	w.t.Helper()
+	cmd := w.command(args...)
+	cmd.Stdin = strings.NewReader(payload)
+	return resultOf(w.t, cmd)
+}
+
+func resultOf(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+func uncheckedOf(t *testing.T, agent, event string) result {
+	t.Helper()
+	row, ok := neutral.Lookup(agent, event)
+	if !ok || row.Unchecked == row.Neutral {
+		t.Fatalf("the table has no answer for a %s %s that nobody checked", agent, event)
+	}
+	return result{row.Unchecked.Stdout, row.Unchecked.Stderr, row.Unchecked.Exit}
+}
+
+func judged(payload string) result {
+	return result{agent + " " + deciding + ": " + payload, "judged", 5}
+}
+
+func TestJudgeDecidesWithoutAHub(t *testing.T) {
+	w := guardedWorld(t)
+	w.noHub()
+	if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
+		t.Errorf("got %+v, want what hookmux judge said", got)
+	}
+	if n := len(w.spooled()); n != 1 {
+		t.Errorf("%d events were left for the next hub, want 1", n)
+	}
+	large := strings.Repeat("0123456789", maxPayload/10+1)
+	if got := w.hook(large, agent, deciding, "60"); got.stdout != "--truncated "+judged(large[:cutPayload]).stdout {
+		t.Errorf("of a payload that was cut came %.80q", got.stdout)
+	}
+	// Where no guard has a say nobody is asked.
+	if got := w.hook("payload", agent, "UserPromptSubmit"); got != (result{}) {
+		t.Errorf("an event that no guard covers: %+v", got)
+	}
+	if got := w.hook("payload", agent, observed); got != (result{}) {
+		t.Errorf("an observing event: %+v", got)
+	}
+	if got := w.hook("payload", "--on-unavailable=deny", agent, deciding); got != denyOf(t) {
+		t.Errorf("a hook that was installed to refuse: %+v", got)
+	}
+	// A guard hook of the user's on another event.
+	if err := guardnote.Write(w.dirs.State, []guardnote.Cover{{Agent: agent, Event: "UserPromptSubmit"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.hook("payload", agent, "UserPromptSubmit"); got.stdout != agent+" UserPromptSubmit: payload" {
+		t.Errorf("an event that a hook guards: %+v", got)
+	}
+	if got := w.hook("payload", agent, deciding); got != (result{}) {
+		t.Errorf("guards are off: %+v", got)
+	}
+}
+
+func TestNobodyCanCheck(t *testing.T) {
+	w := guardedWorld(t)
+	w.noHub()
+	for _, judge := range []string{"die", "garbage"} {
+		write(t, filepath.Join(w.dirs.Runtime, "judge"), judge)
+		for _, name := range []string{agent, "codex"} {
+			if got := w.hook("payload", name, deciding, "60"); got != uncheckedOf(t, name, deciding) {
+				t.Errorf("%s, judge %s: %+v; want it to be put to a person, or refused", name, judge, got)
+			}
+		}
+		if got := w.hook("payload", agent, observed); got != (result{}) {
+			t.Errorf("an observing event: %+v", got)
+		}
+	}
+	write(t, filepath.Join(w.dirs.Runtime, "judge"), "hang")
+	if got := w.hook("payload", agent, deciding, "2"); got != uncheckedOf(t, agent, deciding) {
+		t.Errorf("a judge that hangs: %+v", got)
+	}
+	// An agent of the user's own, which the note names.
+	if err := guardnote.Write(w.dirs.State, []guardnote.Cover{{Agent: "mine", Event: "Thing"}}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(w.dirs.Runtime, "judge"), "die")
+	if got := w.hook("payload", "mine", "Thing"); got.exit != 2 || got.stderr != unchecked {
+		t.Errorf("an agent of the user's own: %+v", got)
+	}
+	if got := w.hook("payload", "mine", "Other"); got != (result{}) {
+		t.Errorf("another event of it: %+v", got)
+	}
+}
+
+func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
+	for _, damage := range []string{"", "hookmux guards 1\n* tool.before\n"} {
+		w := newWorld(t)
+		w.noHub()
+		write(t, filepath.Join(w.dirs.State, "journal.db"), "") // a hub ran here once
+		if damage != "" {
+			write(t, guardnote.File(w.dirs.State), damage)
+		}
+		if got := w.hook("payload", agent, deciding); got != judged("payload") {
+			t.Errorf("note %q: %+v", damage, got)
+		}
+		if got := w.hook("payload", agent, "UserPromptSubmit"); got != (result{}) {
+			t.Errorf("note %q: %+v", damage, got)
+		}
+		if got := w.hook("payload", "mine", "Thing"); got.stdout != "mine Thing: payload" {
+			t.Errorf("note %q, an agent that only judge may know: %+v", damage, got)
+		}
+	}
+	w := newWorld(t)
+	w.noHub()
+	if got := w.hook("payload", agent, deciding); got != (result{}) {
+		t.Errorf("hookmux was never in use here: %+v", got)
+	}
+}
+
+// A hub that hangs up on everybody, as one without room does, and one that
+// talks nonsense.
+func TestHubThatHangsUpIsNoWayAround(t *testing.T) {
+	for _, said := range []string{"", "nonsense\n"} {
+		w := guardedWorld(t)
+		h := w.listen(func(conn net.Conn, _ frame.Request, _ int) { _, _ = io.WriteString(conn, said) })
+		if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
+			t.Errorf("a hub that says %q: %+v", said, got)
+		}
+		if n := len(h.requests()); n < 2 {
+			t.Errorf("a hub that says %q was asked %d times, want at least once more", said, n)
+		}
+	}
+}
+
+func TestSilentHubIsNoWayAround(t *testing.T) {
+	w := guardedWorld(t)
+	w.listen(func(conn net.Conn, _ frame.Request, _ int) { untilClosed(conn) })
+	// Whether judge makes it in what is left of so little time depends on the
+	// machine; a neutral answer is never right.
+	got := w.hook("payload", agent, deciding, "4")
+	if got != judged("payload") && got != uncheckedOf(t, agent, deciding) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// An agent that wrote everything and never closes the stream gets its answer.
+func TestStdinThatIsNeverClosed(t *testing.T) {
+	w := newWorld(t)
+	w.listen(func(conn net.Conn, r frame.Request, _ int) { reply(conn, frame.Reply{ID: r.ID, Stdout: r.Payload}) })
+	const payload = `{"tool_name":"Bash","tool_input":{"command":"echo \"}\" {[\\"}}` + "\n"
+	cmd := w.command(agent, deciding, "600")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if _, err := io.WriteString(stdin, payload); err != nil {
+		t.Fatal(err)
+	}
+	if got := resultOf(t, cmd); got.stdout != payload {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// One that breaks off in the middle is put to a person once its time is over.
+func TestHalfAPayloadIsNotHarmless(t *testing.T) {
+	w := guardedWorld(t)
+	cmd := w.command(agent, deciding, "1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if _, err := io.WriteString(stdin, `{"tool_name":"Bash"`); err != nil {
+		t.Fatal(err)
+	}
+	if got := resultOf(t, cmd); got != uncheckedOf(t, agent, deciding) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWholeTexts(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, `[]`: true, " {\n} \r\n\t": true, `{"a":{"b":[1,"]}"]}}`: true, `{"a":"\""}`: true, `{"a":"\\"}`: true,
+		``: false, `{`: false, `{"a":"}`: false, `{"a":"\"}`: false, `{}{}`: false, `{} x`: false, `}`: false, `"text"`: false, `[[]`: false,
+		strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000): true, strings.Repeat("[", 1_000_000): false,
+	} {
+		if got := isWhole([]byte(text)); got != want {
+			t.Errorf("%.40q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestProgramOfThePeer(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"hookmux", "other"} {
+		if err := os.WriteFile(at(name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"stable": at("hookmux"), "exe": at("hookmux"), "fake": at("other"), "old": at("hookmux") + " (deleted)"} {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, good := range map[string]bool{"exe": true, "fake": false, "old": true, "unreadable": true} {
+		if err := checkProgram(at(link), at("stable")); (err == nil) != good {
+			t.Errorf("%s: %v, want it to be believed: %v", link, err, good)
+		}
+	}
+}
+
+func TestPeerIsThisUser(t *testing.T) {
+	w := newWorld(t)
+	w.listen(func(net.Conn, frame.Request, int) {})
+	c, err := dial(w.dirs.Socket(), time.Now().Add(20*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	if _, uid, err := c.peer(); err != nil || uid != os.Getuid() {
+		t.Errorf("the peer is user %d, %v; want %d", uid, err, os.Getuid())
+	}
+	if err := checkPeer(c, w.dirs); err != nil {
+		t.Error(err)
+	}
+	if c.peerStopped() {
+		t.Error("this very process counts as stopped")
+	}
+}

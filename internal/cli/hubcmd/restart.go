@@ -1,0 +1,97 @@
+package hubcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/hub"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const (
+	// stopWait is how long a hub may take to answer that it stops.
+	stopWait = 3 * time.Second
+	// endWait is how long it may take to end after that, and after each signal.
+	endWait = 10 * time.Second
+)
+
+// hubRestart ends the hub, whatever state it is in, and starts another.
+func hubRestart(ctx context.Context, app *cmdutil.App) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	c := &client.Client{Socket: dirs.Socket()}
+	if hubstart.Lives(dirs) {
+		if err := endHub(ctx, app, dirs, c); err != nil {
+			return err
+		}
+	}
+	_ = hubstart.Forget(dirs) // a person asking for it ends every wait
+	if err := app.StartHub(ctx, dirs, c); err != nil {
+		return err
+	}
+	info, err := c.Info(ctx)
+	if err != nil {
+		return err
+	}
+	app.Say("the hub is running, pid %d", info.PID)
+	return nil
+}
+
+// endHub asks the hub to stop, and makes it end where it does not answer. The
+// hub decides itself who may stop it; where it cannot, the same rules are
+// applied here.
+func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Client) error {
+	asked, cancel := context.WithTimeout(ctx, stopWait)
+	defer cancel()
+	err := c.Call(asked, wire.MethodStop, wire.StopParams{Reason: "hookmux hub restart"}, nil)
+	var refused *client.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
+	if err == nil && waitForEnd(ctx, dirs) {
+		return nil
+	}
+	if app.Table != nil {
+		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
+		v := hub.NewJudge(agent.Builtin(), app.Table, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+		if !v.OK {
+			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+		}
+	}
+	pid := hubstart.HubPID(dirs)
+	if pid == 0 {
+		return errors.New("the hub does not answer, and which process it is cannot be told; end `hookmux hub` yourself")
+	}
+	// A hub that was stopped must run to take notice of a signal.
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+		if err := errors.Join(syscall.Kill(pid, signal), syscall.Kill(pid, syscall.SIGCONT)); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("the hub, process %d, cannot be ended: %w", pid, err)
+		}
+		if waitForEnd(ctx, dirs) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the hub, process %d, does not end", pid)
+}
+
+func waitForEnd(ctx context.Context, dirs paths.Dirs) bool {
+	for end := time.Now().Add(endWait); ctx.Err() == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if !hubstart.Lives(dirs) {
+			return true
+		}
+	}
+	return false
+}
