@@ -66,7 +66,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	}
 	if app.Table != nil {
 		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-		v := hub.NewJudge(agent.Builtin(), app.Table, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+		v := hub.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
 		if !v.OK {
 			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 		}
