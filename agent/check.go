@@ -122,11 +122,52 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	if own.Resume != nil {
 		c.resume(own.Name, own.Resume)
 	}
+	c.checkGuarded(own, whole)
 	c.status(own.Name, own, whole)
 	if own.Feed != nil {
 		c.feed(own.Name, own.Feed, whole.Events)
 	}
 	return c.problems
+}
+
+// checkGuarded refuses an entry under which guards would be blind: at a tool
+// call they must find the tool's name, its input, and what the input means.
+func (c *checker) checkGuarded(own, whole *Agent) {
+	for _, e := range whole.Events {
+		if e == nil || e.Kind != event.ToolBefore {
+			continue
+		}
+		for _, f := range []field{fToolName, fToolInput} {
+			if len(whole.Fields.keys()[f]) > 0 || fillsField(e, f) {
+				continue
+			}
+			c.at(eventPath(own, e), "%s: event %s: no payload key is named for %s, so guards would see no tool call; add fields: {%s: [KEY]}",
+				own.Name, e.Name, fieldNames[f], fieldNames[f])
+		}
+		if len(whole.Tools) == 0 {
+			c.at(eventPath(own, e), "%s: event %s: no tool is described, so guards would see no command and no file; "+
+				"add tools: with name, kind and commands, reads or writes", own.Name, e.Name)
+		}
+	}
+}
+
+// eventPath is where a file describes an event; the file itself when it does not.
+func eventPath(own *Agent, e *EventSpec) string {
+	for i, one := range own.Events {
+		if one == e {
+			return fmt.Sprintf("$.events[%d]", i)
+		}
+	}
+	return "$"
+}
+
+func fillsField(e *EventSpec, f field) bool {
+	for _, name := range e.Fields {
+		if name == fieldNames[f] {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {

@@ -137,8 +137,9 @@ func TestCovers(t *testing.T) {
 			has:   []guardnote.Cover{{Agent: "claude", Event: "tool.before"}, {Agent: "claude-code", Event: "tool.before"}},
 		},
 		"an agent of the user's": {
-			files: map[string]string{"agents/mine.yaml": "name: mine\ndialect: claude\nevents:\n  - {name: Thing, kind: tool.before, install: optional, why: test}\n"},
-			has:   []guardnote.Cover{{Agent: "mine", Event: "Thing"}},
+			files: map[string]string{"agents/mine.yaml": "name: mine\ndialect: claude\nevents:\n  - {name: Thing, kind: tool.before, install: optional, why: test}\n" +
+				"fields: {tool_name: [tool], tool_input: [args]}\ntools: [{name: run, kind: shell, commands: [sh]}]\n"},
+			has: []guardnote.Cover{{Agent: "mine", Event: "Thing"}},
 		},
 	} {
 		got := New(home(t, c.files)).Covers()

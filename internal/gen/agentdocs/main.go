@@ -59,7 +59,7 @@ What an agent cannot carry falls to the safe neighbour (ask and changed input be
 | driven | it played a scripted turn; none of its claims was verified |
 | unproven | no recorded verification |
 
-A file of the same form under ` + "`~/.config/hookmux/agents/`" + ` adds an agent or changes what is known about one.
+A file of the same form under ` + "`~/.config/hookmux/agents/`" + ` adds an agent or changes what is known about one. One with a tool.before event must name the payload keys of the tool and its input (fields) and describe its tools, or guards would be blind: else it is refused.
 
 | Agent | Tier | Version tried | Verified | Events | Refuse a tool | Approve | Ask | Change input | Words to the model | Keep going |
 |---|---|---|---|---|---|---|---|---|---|---|
