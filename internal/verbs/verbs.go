@@ -59,6 +59,7 @@ var table = []Verb{
 	{"hub stop", Weaken, "stops the hub"},
 	{"install", Weaken, "changes agents' hook configuration"},
 	{"jump", Use, "goes to a session's pane"},
+	{"judge", Use, "judges one call without a hub"},
 	{"log", Read, "shows stored events"},
 	{"man-pages", Use, "writes manual pages"},
 	{"module", Read, "shows hooks in TypeScript"},
@@ -87,6 +88,7 @@ var table = []Verb{
 	{"uninstall", Weaken, "takes hookmux's hooks out of agents' configuration"},
 	{"untrust", Weaken, "stops a project's own hooks"},
 	{"verify", Use, "starts agents to see whether hooks work"},
+	{"version", Read, "shows the version"},
 	{"watch", Read, "shows events"},
 }
 
