@@ -33,7 +33,7 @@ const (
 	actTries = 20
 )
 
-func (v *voice) act(key string, args json.RawMessage) {
+func (v *fileOwner) Act(key string, args json.RawMessage) {
 	if v.m.engine.host.Model == nil || v.headless(key) {
 		return // where nobody looks, nothing is shown
 	}
@@ -50,11 +50,11 @@ func (v *voice) act(key string, args json.RawMessage) {
 	}
 }
 
-func (v *voice) doActs() {
+func (v *fileOwner) doActs() {
 	a := &v.acts
 	for {
 		a.mu.Lock()
-		if len(a.waiting) == 0 || v.g.runner != nil && v.g.runner.why() != nil {
+		if len(a.waiting) == 0 || v.g.runner != nil && v.g.runner.Why() != nil {
 			a.waiting, a.busy = nil, false
 			a.mu.Unlock()
 			return
@@ -66,7 +66,7 @@ func (v *voice) doActs() {
 	}
 }
 
-func (v *voice) doAct(one doing) {
+func (v *fileOwner) doAct(one doing) {
 	ev := &event.Event{}
 	ev.Agent, ev.Session = splitKey(one.key)
 	for range actTries {
@@ -76,7 +76,7 @@ func (v *voice) doAct(one doing) {
 		cancel()
 		if err == nil {
 			call := objectOf(one.args)
-			v.did(one.key, "pi", str(call["on"])+"."+str(call["method"]), nil)
+			v.Did(one.key, "pi", str(call["on"])+"."+str(call["method"]), nil)
 		}
 		if err == nil || gone || !IsUnheard(err) || v.headless(one.key) {
 			return

@@ -13,7 +13,7 @@ import (
 type said struct {
 	Result json.RawMessage `json:"result"`
 	Input  json.RawMessage `json:"input"`
-	Threw  *jsError        `json:"threw"`
+	Threw  *JSError        `json:"threw"`
 }
 
 // judge makes one decision of everything the handlers said. notes are what
@@ -87,11 +87,11 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 }
 
 // limitsOf says in words which limit an exception stands for.
-func (m *Module) limitsOf(e *jsError) {
+func (m *Module) limitsOf(e *JSError) {
 	if e.Name == "InternalError" && e.Message == "interrupted" {
-		*e = jsError{Message: errSlice{m.engine.host.Limits.Slice}.Error()}
+		*e = JSError{Message: SliceError{m.engine.host.Limits.Slice}.Error()}
 	} else if e.Name == "InternalError" {
-		e.Message = strings.Replace(e.Message, "out of memory", errMemory.Error(), 1)
+		e.Message = strings.Replace(e.Message, "out of memory", ErrMemory.Error(), 1)
 	}
 }
 

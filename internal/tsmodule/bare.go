@@ -9,12 +9,12 @@ import (
 	engine "modernc.org/libquickjs"
 )
 
-// bytecode compiles a script without its text, its line numbers and the names
+// compileBytecode compiles a script without its text, its line numbers and the names
 // of its variables. Engines keep all that for every function, the text of nested
 // ones several times over, and nobody reads it of code that is ours. The quickjs
 // package has no word for it, so this goes one floor deeper, with an engine that
 // lives for this one call. Such code cannot call import() itself.
-func bytecode(text string) ([]byte, error) {
+func compileBytecode(text string) ([]byte, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	rt := engine.XJS_NewRuntime(tls)

@@ -17,18 +17,18 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// bundle is a file made ready for an engine: one module without imports.
-type bundle struct {
+// Bundle is a file made ready for an engine: one module without imports.
+type Bundle struct {
 	Code   string   `json:"code"`
 	Map    string   `json:"map"`
-	Inputs []input  `json:"inputs"` // the file itself first
+	Inputs []File   `json:"inputs"` // the file itself first
 	Cached bool     `json:"-"`
 	Name   string   `json:"-"` // what the engine calls it
 	Notes  []string `json:"notes,omitempty"`
 }
 
-// input is one file a bundle was made from.
-type input struct {
+// File is one file a bundle was made from.
+type File struct {
 	Path string `json:"path"`
 	Hash string `json:"hash"`
 }
@@ -37,33 +37,33 @@ type input struct {
 // not taken from the cache.
 const bundleForm = "2 esbuild 0.28.2"
 
-// inEngine is what the engine calls the file in its stacks.
-const inEngine = "hook.ts"
+// NameInEngine is what the engine calls the file in its stacks.
+const NameInEngine = "hook.ts"
 
-func hashOfContent(b []byte) string {
+func Hash(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// reader gives the content of a file; trusted copies may stand for the real.
-type reader func(path string) ([]byte, error)
+// Reader gives the content of a file; trusted copies may stand for the real.
+type Reader func(path string) ([]byte, error)
 
-// makeBundle bundles the file at path, from the cache when nothing changed.
-func makeBundle(path string, content []byte, read reader, cacheDir, runtime string) (*bundle, error) {
-	key := hashOfContent([]byte(bundleForm + "\x00" + runtime + "\x00" + path + "\x00" + hashOfContent(content)))
-	if b := fromCache(cacheDir, key, read); b != nil {
+// Make bundles the file at path, from the cache when nothing changed.
+func Make(path string, content []byte, read Reader, cacheDir, runtime string) (*Bundle, error) {
+	key := Hash([]byte(bundleForm + "\x00" + runtime + "\x00" + path + "\x00" + Hash(content)))
+	if b := readCache(cacheDir, key, read); b != nil {
 		return b, nil
 	}
-	b, err := build(path, content, read, runtime)
+	b, err := buildBundle(path, content, read, runtime)
 	if err != nil {
 		return nil, err
 	}
-	toCache(cacheDir, key, b)
+	writeCache(cacheDir, key, b)
 	return b, nil
 }
 
-// fromCache is a bundle whose every file is still what it was made from.
-func fromCache(dir, key string, read reader) *bundle {
+// readCache is a bundle whose every file is still what it was made from.
+func readCache(dir, key string, read Reader) *Bundle {
 	if dir == "" {
 		return nil
 	}
@@ -71,22 +71,22 @@ func fromCache(dir, key string, read reader) *bundle {
 	if err != nil {
 		return nil
 	}
-	b := &bundle{Cached: true}
+	b := &Bundle{Cached: true}
 	if json.Unmarshal(text, b) != nil || len(b.Inputs) == 0 {
 		return nil
 	}
 	for _, in := range b.Inputs[1:] { // the first is in the key
 		content, err := read(in.Path)
-		if err != nil || hashOfContent(content) != in.Hash {
+		if err != nil || Hash(content) != in.Hash {
 			return nil
 		}
 	}
 	return b
 }
 
-// toCache keeps a bundle; a cache that cannot be written costs time, nothing
+// writeCache keeps a bundle; a cache that cannot be written costs time, nothing
 // else.
-func toCache(dir, key string, b *bundle) {
+func writeCache(dir, key string, b *Bundle) {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return
 	}
@@ -113,31 +113,31 @@ func toCache(dir, key string, b *bundle) {
 	}
 }
 
-// ours are the names an engine answers itself.
-var ours = lazyregexp.New(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
+// hostModules are the names an engine answers itself.
+var hostModules = lazyregexp.New(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
 
 // nodeModules are Node's own that may be written without node:.
 var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")
 
-func build(path string, content []byte, read reader, runtime string) (*bundle, error) {
+func buildBundle(path string, content []byte, read Reader, runtime string) (*Bundle, error) {
 	if runtime != "node" && standsAlone(content) {
-		return translate(path, content)
+		return translateAlone(path, content)
 	}
 	placed := tellsPlace.Match(content)
-	b, also, err := bundled(path, content, read, runtime, placed)
+	b, also, err := bundleImports(path, content, read, runtime, placed)
 	if also && !placed {
-		b, _, err = bundled(path, content, read, runtime, true)
+		b, _, err = bundleImports(path, content, read, runtime, true)
 	}
 	return b, err
 }
 
-// bundled makes one module of a file and all it imports. It says whether one of
+// bundleImports makes one module of a file and all it imports. It says whether one of
 // them asks where it lies, which it is told when placed: that costs as much as a
 // small file itself.
-func bundled(path string, content []byte, read reader, runtime string, placed bool) (_ *bundle, asks bool, _ error) {
+func bundleImports(path string, content []byte, read Reader, runtime string, placed bool) (_ *Bundle, asks bool, _ error) {
 	dir := filepath.Dir(path)
 	var mu sync.Mutex
-	inputs := []input{{path, hashOfContent(content)}}
+	inputs := []File{{path, Hash(content)}}
 	plugin := api.Plugin{Name: "hookmux", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			if a.Kind == api.ResolveEntryPoint {
@@ -147,7 +147,7 @@ func bundled(path string, content []byte, read reader, runtime string, placed bo
 			switch {
 			case builtin && runtime == "node":
 				return api.OnResolveResult{Path: a.Path, External: true}, nil
-			case builtin || ours.MatchString(a.Path):
+			case builtin || hostModules.MatchString(a.Path):
 				return api.OnResolveResult{Path: a.Path, Namespace: "host"}, nil
 			}
 			return api.OnResolveResult{}, nil
@@ -159,7 +159,7 @@ func bundled(path string, content []byte, read reader, runtime string, placed bo
 				return api.OnResolveResult{Path: path, Namespace: "file"}, nil
 			}
 			if strings.HasPrefix(a.Path, "./") || strings.HasPrefix(a.Path, "../") {
-				if found := beside(filepath.Join(a.ResolveDir, a.Path), read); found != "" {
+				if found := findBeside(filepath.Join(a.ResolveDir, a.Path), read); found != "" {
 					return api.OnResolveResult{Path: found, Namespace: "file"}, nil
 				}
 			}
@@ -177,7 +177,7 @@ func bundled(path string, content []byte, read reader, runtime string, placed bo
 					return api.OnLoadResult{}, err
 				}
 				mu.Lock()
-				inputs = append(inputs, input{a.Path, hashOfContent(text)})
+				inputs = append(inputs, File{a.Path, Hash(text)})
 				asks = asks || tellsPlace.Match(text)
 				mu.Unlock()
 			}
@@ -198,9 +198,9 @@ func bundled(path string, content []byte, read reader, runtime string, placed bo
 		Plugins: []api.Plugin{plugin},
 	})
 	if len(result.Errors) > 0 {
-		return nil, asks, messageError(path, dir, result.Errors)
+		return nil, asks, firstError(path, dir, result.Errors)
 	}
-	out := &bundle{Inputs: inputs}
+	out := &Bundle{Inputs: inputs}
 	for _, f := range result.OutputFiles {
 		if strings.HasSuffix(f.Path, ".map") {
 			out.Map = string(f.Contents)
@@ -208,12 +208,12 @@ func bundled(path string, content []byte, read reader, runtime string, placed bo
 			out.Code = string(f.Contents)
 		}
 	}
-	slices.SortFunc(out.Inputs[1:], func(a, b input) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out.Inputs[1:], func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return out, asks, nil
 }
 
-// beside finds the file a relative import means.
-func beside(path string, read reader) string {
+// findBeside finds the file a relative import means.
+func findBeside(path string, read Reader) string {
 	candidates := []string{path}
 	if bare, ok := strings.CutSuffix(path, ".js"); ok {
 		candidates = append(candidates, bare+".ts")
@@ -243,8 +243,8 @@ func loaderFor(path string) api.Loader {
 	return api.LoaderJS
 }
 
-// messageError is the first thing that is wrong with a file.
-func messageError(path, dir string, errs []api.Message) error {
+// firstError is the first thing that is wrong with a file.
+func firstError(path, dir string, errs []api.Message) error {
 	first := errs[0]
 	p := &Problem{Module: path, Text: first.Text}
 	if at := first.Location; at != nil {

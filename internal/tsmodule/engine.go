@@ -80,12 +80,12 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
 	}
 	if src.Read == nil {
-		src.Read = readRegular
+		src.Read = ReadRegular
 	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	m := e.modules[src.Path]
 	if m == nil {

@@ -49,9 +49,9 @@ export default (hooks: any) => hooks.on("tool_call", async (event: any) => {
 		t.Errorf("%+v %s", d, s.troubles())
 	}
 	// Whoever has more to say while much waits, waits.
-	o := newOps(&voice{m: m, g: &generation{}})
-	full := &machine{waiting: maxWaiting + 1}
-	o.machine = full
+	o := New2(&fileOwner{m: m, g: &generation{}})
+	full := &Machine{waiting: maxWaiting + 1}
+	o.engine = full
 	told := make(chan struct{})
 	go func() {
 		_, _ = stream{o, "stdout", func(any) {}}.Write([]byte("more"))

@@ -68,7 +68,7 @@ func TestFormsAgree(t *testing.T) {
 			}
 			call := &hook.Call{Event: &ev, Hook: &hook.Registration{}, Carries: agent.Builtin().CarriesFor(&ev)}
 			answered := func(kind, text string) string {
-				id, answer := g.runner.ask(kind, text, func(id int) {
+				id, answer := g.runner.Ask(kind, text, func(id int) {
 					g.mu.Lock()
 					g.asked[id] = &asked{call: call, ctx: t.Context(), cancel: func() {}}
 					g.mu.Unlock()
@@ -80,8 +80,8 @@ func TestFormsAgree(t *testing.T) {
 				}()
 				o := <-answer
 				var outcomes []*said
-				if err := json.Unmarshal(o.value, &outcomes); o.err != nil || err != nil || len(outcomes) != 1 {
-					t.Fatalf("%s: %v %v %s", what, o.err, err, o.value)
+				if err := json.Unmarshal(o.Value, &outcomes); o.Err != nil || err != nil || len(outcomes) != 1 {
+					t.Fatalf("%s: %v %v %s", what, o.Err, err, o.Value)
 				}
 				return string(outcomes[0].Result)
 			}

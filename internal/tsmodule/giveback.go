@@ -15,9 +15,9 @@ import (
 // share, and a stack each. Neither lets go by itself of what one bad turn made it
 // take, which is many times what a hub needs.
 
-// GiveBack gives the system back what engines used and need no more. It costs a
+// ReleaseMemory gives the system back what engines used and need no more. It costs a
 // collection of Go's garbage, so it is for after a strain; see [Host.Strained].
-func GiveBack() {
+func ReleaseMemory() {
 	debug.FreeOSMemory()
 	discardFreed(DefaultLimits.Memory)
 }
@@ -42,7 +42,7 @@ func discardFreed(largest uint64) {
 			if block == 0 {
 				break // there is no room: then none is kept either
 			}
-			discard(block, block+uintptr(libc.UsableSize(block)))
+			discardPages(block, block+uintptr(libc.UsableSize(block)))
 			taken = append(taken, block)
 		}
 		// The one freed last is the first to be used again.
@@ -52,9 +52,9 @@ func discardFreed(largest uint64) {
 	}
 }
 
-// discard tells the system that nobody needs what is in the whole pages of a
+// discardPages tells the system that nobody needs what is in the whole pages of a
 // block.
-func discard(from, to uintptr) {
+func discardPages(from, to uintptr) {
 	page := uintptr(os.Getpagesize())
 	from, to = (from+page-1)&^(page-1), to&^(page-1)
 	if from < to {

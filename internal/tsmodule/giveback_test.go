@@ -13,7 +13,7 @@ func falls(t *testing.T, below int) {
 	t.Helper()
 	now := 0
 	for range 40 {
-		GiveBack()
+		ReleaseMemory()
 		if now = resident(t); now < below {
 			return
 		}
@@ -43,7 +43,7 @@ func TestDiscardFreed(t *testing.T) {
 	const kept = 3 << 20
 	mine := fill(kept)
 	defer libc.Xfree(nil, mine)
-	GiveBack()
+	ReleaseMemory()
 	before := resident(t)
 	for _, size := range []int{40 << 10, 1 << 20, 20 << 20} {
 		var list []uintptr
@@ -83,7 +83,7 @@ func TestRenewStack(t *testing.T) {
 	if depth, _ := n.(int); err != nil || depth < maxDepth/4 {
 		t.Fatalf("went %v deep, %v", n, err)
 	}
-	GiveBack()
+	ReleaseMemory()
 	before := resident(t)
 	if !renewStack(vm) {
 		t.Fatal("the engine's stack was not found")
@@ -108,7 +108,7 @@ func TestStrainGoes(t *testing.T) {
 	s := newStage(t, func(h *Host) { h.Strained = func() { strained <- struct{}{} } })
 	m := s.load("attack.ts", attack)
 	s.must(m, s.bash("ls"))
-	GiveBack()
+	ReleaseMemory()
 	before := resident(t)
 	for _, command := range []string{"array bomb", "recursion"} {
 		if _, err := s.handle(m, s.bash(command)); err == nil {

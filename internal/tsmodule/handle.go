@@ -69,7 +69,7 @@ func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events [
 			outcomes, err = m.run(ctx, g, call, s, events)
 		}
 		g.busy.Done()
-		if !errors.Is(err, errNotRun) {
+		if !errors.Is(err, ErrNotRun) {
 			break
 		}
 		m.mu.Lock()
@@ -81,7 +81,7 @@ func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events [
 
 // failed gives a handler's exception the name of its file.
 func (m *Module) failed(err error) error {
-	var js *jsError
+	var js *JSError
 	if errors.As(err, &js) {
 		return fmt.Errorf("%s: %s", filepath.Base(m.path), oneLine(js.Error()))
 	}
@@ -104,7 +104,7 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 		left := time.Until(end)
 		until = end.Add(-min(lastWord, left/4))
 	}
-	id, answer := g.runner.ask(kind, text, func(id int) {
+	id, answer := g.runner.Ask(kind, text, func(id int) {
 		g.mu.Lock()
 		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel, until: until}
 		g.mu.Unlock()
@@ -123,23 +123,23 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	for {
 		select {
 		case o := <-answer:
-			if o.err != nil {
-				return nil, m.dropped(events0(events), o.err)
+			if o.Err != nil {
+				return nil, m.dropped(events0(events), o.Err)
 			}
 			var outcomes []*said
-			if len(o.value) == 0 || string(o.value) == "null" { // nobody had anything to say
+			if len(o.Value) == 0 || string(o.Value) == "null" { // nobody had anything to say
 				return nil, nil
 			}
-			if err := json.Unmarshal(o.value, &outcomes); err != nil {
+			if err := json.Unmarshal(o.Value, &outcomes); err != nil {
 				return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), err)
 			}
 			return outcomes, nil
 		case <-soon:
 			soon = nil
 			cancel() // every open dialog is cancelled
-			g.runner.tell("expire", id, "")
+			g.runner.Tell("expire", id, "")
 		case <-ctx.Done():
-			g.runner.forget(id)
+			g.runner.Forget(id)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // else nobody waits any more, or the hub ends: not the file's fault
 				m.trouble(&Problem{Module: m.path, Event: events0(events), Text: errNoAnswer.Error()})
 			}
@@ -156,7 +156,7 @@ func (m *Module) requested(g *generation, s *subject, events []shown) string {
 	}
 	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
 	if side, ok := g.runner.(*sidecar); ok && !often[events0(events)] {
-		asking.Ctx.Entries = side.voice.entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+		asking.Ctx.Entries = side.voice.Entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
 	}
 	return string(encoded(asking))
 }
@@ -170,8 +170,8 @@ func events0(events []shown) string {
 
 // dropped reports an engine's end, and puts the file's name before any error.
 func (m *Module) dropped(event string, err error) error {
-	var slice errSlice
-	if errors.As(err, &slice) || errors.Is(err, errMemory) {
+	var slice SliceError
+	if errors.As(err, &slice) || errors.Is(err, ErrMemory) {
 		m.trouble(&Problem{Module: m.path, Event: event, Text: err.Error()})
 	}
 	return m.failed(err)
@@ -312,7 +312,7 @@ func (m *Module) forget(key string) {
 	g := m.now
 	m.mu.Unlock()
 	if g != nil {
-		g.runner.tell("drop", 0, string(encoded(key)))
+		g.runner.Tell("drop", 0, string(encoded(key)))
 	}
 }
 

@@ -10,16 +10,16 @@ const (
 	maxRequests = 256
 )
 
-// held counts the requests that wait for a hook's answer. Any program of this
+// requestLimit counts the requests that wait for a hook's answer. Any program of this
 // machine can send them; they must not fill the hub's memory.
-type held struct {
+type requestLimit struct {
 	mu    sync.Mutex
 	bytes int64
 	count int
 }
 
-// take makes room for a request; false when there is none.
-func (h *held) take(bytes int64) bool {
+// takeRoom makes room for a request; false when there is none.
+func (h *requestLimit) takeRoom(bytes int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.count >= maxRequests || h.bytes+bytes > maxHeld {
@@ -30,7 +30,7 @@ func (h *held) take(bytes int64) bool {
 	return true
 }
 
-func (h *held) give(bytes int64) {
+func (h *requestLimit) giveBack(bytes int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.count--

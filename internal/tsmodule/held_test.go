@@ -42,7 +42,7 @@ export default (hooks: any) => {
 	large := httptest.NewRequest("POST", "http://127.0.0.1/", http.NoBody)
 	large.ContentLength = maxBody + 1
 	said := httptest.NewRecorder()
-	if m.now.runner.(*machine).ops.serve(said, large, nil); said.Code != http.StatusRequestEntityTooLarge {
+	if m.now.runner.(*Machine).ops.serve(said, large, nil); said.Code != http.StatusRequestEntityTooLarge {
 		t.Error("larger than allowed:", said.Code)
 	}
 	ended := make(chan string, 2)
@@ -50,10 +50,10 @@ export default (hooks: any) => {
 		go func() { ended <- post(ctx, "/never", io.MultiReader(strings.NewReader("x"))) }()
 	}
 	room := func() (count int) {
-		o := m.now.runner.(*machine).ops
-		o.held.mu.Lock()
-		defer o.held.mu.Unlock()
-		return o.held.count
+		o := m.now.runner.(*Machine).ops
+		o.requestLimit.mu.Lock()
+		defer o.requestLimit.mu.Unlock()
+		return o.requestLimit.count
 	}
 	until := func(what string, n int) {
 		t.Helper()

@@ -148,7 +148,7 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 			outcomes, err = m.run(ctx, g, &own, s, []shown{{name: i.name, fields: fields}})
 		}
 		g.busy.Done()
-		if !errors.Is(err, errNotRun) {
+		if !errors.Is(err, ErrNotRun) {
 			break
 		}
 	}

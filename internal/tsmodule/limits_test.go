@@ -89,7 +89,7 @@ func TestAttacks(t *testing.T) {
 		placed[p.Text] = placed[p.Text] || p.Where != ""
 	}
 	for _, p := range m.Info().Errors {
-		if p.Event == "" || p.Where == "" && placed[p.Text] && p.Text == errMemory.Error() {
+		if p.Event == "" || p.Where == "" && placed[p.Text] && p.Text == ErrMemory.Error() {
 			t.Errorf("told twice, or without its event: %+v", p)
 		}
 	}

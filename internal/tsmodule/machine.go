@@ -22,16 +22,16 @@ var scripts embed.FS
 // the time. It never leaves memory, because the engine does not check what it
 // loads.
 var parts = map[string]func() ([]byte, error){
-	"core":     sync.OnceValues(func() ([]byte, error) { return compile("core") }),
-	"common":   sync.OnceValues(func() ([]byte, error) { return compile("common") }),
-	"web":      sync.OnceValues(func() ([]byte, error) { return compile("web") }),
-	"node":     sync.OnceValues(func() ([]byte, error) { return compile("node") }),
-	"packages": sync.OnceValues(func() ([]byte, error) { return compile("packages") }),
+	"core":     sync.OnceValues(func() ([]byte, error) { return compilePart("core") }),
+	"common":   sync.OnceValues(func() ([]byte, error) { return compilePart("common") }),
+	"web":      sync.OnceValues(func() ([]byte, error) { return compilePart("web") }),
+	"node":     sync.OnceValues(func() ([]byte, error) { return compilePart("node") }),
+	"packages": sync.OnceValues(func() ([]byte, error) { return compilePart("packages") }),
 }
 
-// script is one part as text: its files in order, without what a person needs
+// partText is one part as text: its files in order, without what a person needs
 // to read them, because engines keep the text of every function.
-func script(part string) (string, error) {
+func partText(part string) (string, error) {
 	names, err := fs.Glob(scripts, "js/"+part+"/*.js") // in order
 	if err != nil {
 		return "", err
@@ -53,41 +53,41 @@ func script(part string) (string, error) {
 	return string(small.Code), nil
 }
 
-func compile(part string) ([]byte, error) {
-	text, err := script(part)
+func compilePart(part string) ([]byte, error) {
+	text, err := partText(part)
 	if err != nil {
 		return nil, err
 	}
-	code, err := bytecode(text)
+	code, err := compileBytecode(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", part, err)
 	}
 	return code, nil
 }
 
-// machine is one engine on one goroutine. Everything that runs JavaScript is a
+// Machine is one engine on one goroutine. Everything that runs JavaScript is a
 // job in its queue; jobs never wait for anything but Go's own sync calls.
-type machine struct {
-	vm    *quickjs.VM
-	enter quickjs.Value
-	dog   watchdog
-	ops   *ops
+type Machine struct {
+	vm       *quickjs.VM
+	enter    quickjs.Value
+	watchdog watchdog
+	ops      *Operations
 
-	mu      sync.Mutex
-	jobs    []job
-	waiting int // bytes of the jobs
-	wake    chan struct{}
-	pending map[int]chan<- outcome // who waits for which load or event
-	next    int
-	ended   error // why it takes no more jobs
-	done    chan struct{}
-	wrecked bool  // the engine cannot even be closed
-	doom    error // set on the goroutine: drop the engine after this job
-	worn    bool  // the job took long: its goroutine's stack may have grown deep
-	// strained, if not nil, is told of such jobs and of an engine that had to be
+	mu         sync.Mutex
+	jobs       []job
+	waiting    int // bytes of the jobs
+	wake       chan struct{}
+	pending    map[int]chan<- Outcome // who waits for which load or event
+	next       int
+	ended      error // why it takes no more jobs
+	done       chan struct{}
+	unusable   bool  // the engine cannot even be closed
+	dropReason error // set on the goroutine: drop the engine after this job
+	deepStack  bool  // the job took long: its goroutine's stack may have grown deep
+	// Strained, if not nil, is told of such jobs and of an engine that had to be
 	// dropped.
-	strained func()
-	said     []answerTo
+	Strained func()
+	answers  []answerTo
 }
 
 type job struct {
@@ -96,21 +96,21 @@ type job struct {
 	json string
 }
 
-// outcome is what came of a load or an event.
-type outcome struct {
-	value json.RawMessage
-	err   error
+// Outcome is what came of a load or an event.
+type Outcome struct {
+	Value json.RawMessage
+	Err   error
 }
 
-// jsError is an exception as JavaScript described it.
-type jsError struct {
+// JSError is an exception as JavaScript described it.
+type JSError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	Stack   string `json:"stack"`
 	Code    any    `json:"code"`
 }
 
-func (e *jsError) Error() string {
+func (e *JSError) Error() string {
 	if e.Name == "" || e.Name == "Error" {
 		return e.Message
 	}
@@ -118,24 +118,24 @@ func (e *jsError) Error() string {
 }
 
 var (
-	errClosed = errors.New("the hook was unloaded")
-	errMemory = errors.New("used up its memory")
-	// errNotRun: the engine ended before it looked at the event, which may be
+	ErrClosed = errors.New("the hook was unloaded")
+	ErrMemory = errors.New("used up its memory")
+	// ErrNotRun: the engine ended before it looked at the event, which may be
 	// put to the next one.
-	errNotRun = errors.New("the hook was loaded anew")
+	ErrNotRun = errors.New("the hook was loaded anew")
 )
 
-// errSlice is the end of an engine that did not give way.
-type errSlice struct{ slice time.Duration }
+// SliceError is the end of an engine that did not give way.
+type SliceError struct{ slice time.Duration }
 
-func (e errSlice) Error() string {
+func (e SliceError) Error() string {
 	return fmt.Sprintf("computed for more than %s without giving way and was interrupted", e.slice)
 }
 
-// newMachine makes an engine in which the file called name has the given text.
+// NewMachine makes an engine in which the file called name has the given text.
 // It does nothing before begin, and runs until close or until it had to be
 // dropped.
-func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
+func NewMachine(limits Limits, o *Operations, name, text string) (*Machine, error) {
 	code, err := parts["core"]()
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -144,8 +144,8 @@ func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	m := &machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- outcome{}, done: make(chan struct{})}
-	m.dog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
+	m := &Machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- Outcome{}, done: make(chan struct{})}
+	m.watchdog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
 	vm.SetMemoryLimit(uintptr(limits.Memory))
 	vm.SetMaxStackSize(maxDepth)
 	vm.SetModuleLoader(
@@ -157,33 +157,33 @@ func newMachine(limits Limits, o *ops, name, text string) (*machine, error) {
 		},
 		func(_ *quickjs.VM, _, wanted string) (string, error) { return wanted, nil },
 	)
-	o.machine = m
-	if err := m.prepare(code); err != nil {
+	o.engine = m
+	if err := m.prepareVM(code); err != nil {
 		_ = vm.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
 	return m, nil
 }
 
-// begin takes the first job here and leaves the rest to a goroutine of the
+// Begin takes the first job here and leaves the rest to a goroutine of the
 // engine's own. Loading goes deep: who loads many files has the stack for it
 // already, and most engines will not need one as deep again.
-func (m *machine) begin() {
-	if m.turn() {
-		go m.loop()
+func (m *Machine) Begin() {
+	if m.runNext() {
+		go m.runJobs()
 	} else {
-		m.over()
+		m.release()
 	}
 }
 
-func (m *machine) prepare(code []byte) error {
-	if err := m.vm.RegisterHostFunc("__sync", m.sync); err != nil {
+func (m *Machine) prepareVM(code []byte) error {
+	if err := m.vm.RegisterHostFunc("__sync", m.callSync); err != nil {
 		return err
 	}
-	if err := m.vm.RegisterHostFunc("__async", m.async); err != nil {
+	if err := m.vm.RegisterHostFunc("__async", m.callAsync); err != nil {
 		return err
 	}
-	if err := m.vm.RegisterHostFunc("__done", m.told); err != nil {
+	if err := m.vm.RegisterHostFunc("__done", m.takeOutcome); err != nil {
 		return err
 	}
 	if _, err := m.vm.EvalBytecode(code); err != nil {
@@ -194,8 +194,8 @@ func (m *machine) prepare(code []byte) error {
 	return err
 }
 
-// part takes in more of the world; JavaScript stands still meanwhile.
-func (m *machine) part(name string) error {
+// LoadPart takes in more of the world; JavaScript stands still meanwhile.
+func (m *Machine) LoadPart(name string) error {
 	make := parts[name]
 	if make == nil {
 		return fmt.Errorf("no part %q", name)
@@ -208,43 +208,43 @@ func (m *machine) part(name string) error {
 	return err
 }
 
-// sync is JavaScript's question to Go: op and JSON in, JSON out.
-func (m *machine) sync(args []any) (_ any, err error) {
-	defer survive(&err)
+// callSync is JavaScript's question to Go: op and JSON in, JSON out.
+func (m *Machine) callSync(args []any) (_ any, err error) {
+	defer recoverPanic(&err)
 	op, _ := args[0].(string)
 	text, _ := args[1].(string)
-	return m.ops.call(op, json.RawMessage(text)), nil
+	return m.ops.Call(op, json.RawMessage(text)), nil
 }
 
-// async is a question that is answered later, by a reply.
-func (m *machine) async(args []any) (_ any, err error) {
-	defer survive(&err)
-	id := number(args[0])
+// callAsync is a question that is answered later, by a reply.
+func (m *Machine) callAsync(args []any) (_ any, err error) {
+	defer recoverPanic(&err)
+	id := toInt(args[0])
 	op, _ := args[1].(string)
 	text, _ := args[2].(string)
 	key, _ := args[3].(string)
-	m.ops.start(id, op, json.RawMessage(text), key)
+	m.ops.Start(id, op, json.RawMessage(text), key)
 	return nil, nil
 }
 
-// told hears what came of a load or an event: its number, and JSON unless there
+// takeOutcome hears what came of a load or an event: its number, and JSON unless there
 // is nothing to say.
-func (m *machine) told(args []any) (_ any, err error) {
-	defer survive(&err)
+func (m *Machine) takeOutcome(args []any) (_ any, err error) {
+	defer recoverPanic(&err)
 	text, _ := args[1].(string)
-	m.answered(number(args[0]), outcome{value: json.RawMessage(text)})
+	m.Answered(toInt(args[0]), Outcome{Value: json.RawMessage(text)})
 	return nil, nil
 }
 
-// survive turns a panic of ours into an exception: a fault in one operation
+// recoverPanic turns a panic of ours into an exception: a fault in one operation
 // must not take the hub along.
-func survive(err *error) {
+func recoverPanic(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("hookmux failed: %v", p)
 	}
 }
 
-func number(v any) int {
+func toInt(v any) int {
 	switch v := v.(type) {
 	case int:
 		return v
@@ -254,14 +254,14 @@ func number(v any) int {
 	return 0
 }
 
-// ask starts a load or an event; the channel gets its outcome. note hears its
+// Ask starts a load or an event; the channel gets its outcome. note hears its
 // number before anything runs.
-func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome) {
-	answer := make(chan outcome, 1)
+func (m *Machine) Ask(kind, text string, note func(id int)) (int, <-chan Outcome) {
+	answer := make(chan Outcome, 1)
 	m.mu.Lock()
 	if m.ended != nil {
 		m.mu.Unlock()
-		answer <- outcome{err: errNotRun}
+		answer <- Outcome{Err: ErrNotRun}
 		return 0, answer
 	}
 	m.next++
@@ -280,66 +280,66 @@ func (m *machine) ask(kind, text string, note func(id int)) (int, <-chan outcome
 	return id, answer
 }
 
-// tell posts something nobody waits for.
-func (m *machine) tell(kind string, id int, text string) { m.post(job{kind, id, text}) }
+// Tell posts something nobody waits for.
+func (m *Machine) Tell(kind string, id int, text string) { m.postJob(job{kind, id, text}) }
 
-// forget gives up on an answer, on both sides.
-func (m *machine) forget(id int) {
+// Forget gives up on an answer, on both sides.
+func (m *Machine) Forget(id int) {
 	m.mu.Lock()
 	delete(m.pending, id)
 	m.mu.Unlock()
-	m.tell("abandon", id, "")
+	m.Tell("abandon", id, "")
 }
 
-// answered notes what came of a load or an event. It is called while a turn
+// Answered notes what came of a load or an event. It is called while a turn
 // runs, and told when the turn is over: what an engine said that had to be
 // interrupted is not to be relied on.
-func (m *machine) answered(id int, o outcome) { m.said = append(m.said, answerTo{id, o}) }
+func (m *Machine) Answered(id int, o Outcome) { m.answers = append(m.answers, answerTo{id, o}) }
 
 type answerTo struct {
 	id int
-	outcome
+	Outcome
 }
 
-func (m *machine) deliver() {
-	for _, a := range m.said {
+func (m *Machine) deliverAnswers() {
+	for _, a := range m.answers {
 		m.mu.Lock()
 		answer := m.pending[a.id]
 		delete(m.pending, a.id)
 		m.mu.Unlock()
 		if answer != nil {
-			answer <- a.outcome
+			answer <- a.Outcome
 		}
 	}
-	clear(m.said)
-	m.said = m.said[:0]
+	clear(m.answers)
+	m.answers = m.answers[:0]
 }
 
-func (m *machine) loop() {
-	for m.turn() {
-		if m.worn {
+func (m *Machine) runJobs() {
+	for m.runNext() {
+		if m.deepStack {
 			// Stacks shrink by and by, and only while something else happens: a
 			// recursion's megabytes are given back with their goroutine, and with the
 			// engine's own stack.
-			m.worn = false
+			m.deepStack = false
 			renewStack(m.vm)
-			go m.loop()
-			m.strain()
+			go m.runJobs()
+			m.tellStrained()
 			return
 		}
 	}
-	m.over()
+	m.release()
 }
 
-func (m *machine) strain() {
-	if m.strained != nil {
-		m.strained()
+func (m *Machine) tellStrained() {
+	if m.Strained != nil {
+		m.Strained()
 	}
 }
 
-// turn does the next job, or waits for one; false means that the engine is to
+// runNext does the next job, or waits for one; false means that the engine is to
 // be dropped.
-func (m *machine) turn() bool {
+func (m *Machine) runNext() bool {
 	m.mu.Lock()
 	if m.ended != nil {
 		m.mu.Unlock()
@@ -355,40 +355,40 @@ func (m *machine) turn() bool {
 	m.jobs = m.jobs[1:]
 	m.waiting -= len(j.json)
 	m.mu.Unlock()
-	m.run(j)
-	if m.doom != nil {
-		m.end(m.doom)
+	m.runJob(j)
+	if m.dropReason != nil {
+		m.refuseJobs(m.dropReason)
 		return false
 	}
-	m.deliver()
+	m.deliverAnswers()
 	return true
 }
 
-// over gives back what the engine has.
-func (m *machine) over() {
+// release gives back what the engine has.
+func (m *Machine) release() {
 	defer close(m.done)
-	if m.doom != nil {
-		defer m.strain()
+	if m.dropReason != nil {
+		defer m.tellStrained()
 	}
-	m.ops.close()
-	if m.wrecked {
+	m.ops.Close()
+	if m.unusable {
 		return // taking apart what stumbled could end the whole program
 	}
 	m.enter.Free()
 	_ = m.vm.Close()
 }
 
-// run does one turn: enter JavaScript, then everything that became due.
-func (m *machine) run(j job) {
+// runJob does one turn: enter JavaScript, then everything that became due.
+func (m *Machine) runJob(j job) {
 	began := time.Now()
 	defer func() {
 		// Seldom the engine itself stumbles when it has no memory left to say so.
 		if p := recover(); p != nil {
-			m.dog.stop()
-			m.wrecked, m.doom = true, errMemory
+			m.watchdog.stopTurn()
+			m.unusable, m.dropReason = true, ErrMemory
 		}
 	}()
-	m.dog.start()
+	m.watchdog.startTurn()
 	var err error
 	if j.kind == "call" {
 		about, rest, _ := strings.Cut(j.json, "\n")
@@ -400,27 +400,27 @@ func (m *machine) run(j job) {
 	if err == nil {
 		_, err = m.vm.ExecutePendingJobs()
 	}
-	if m.dog.stop() {
-		m.doom = errSlice{m.dog.slice}
+	if m.watchdog.stopTurn() {
+		m.dropReason = SliceError{m.watchdog.slice}
 		return
 	}
-	m.worn = time.Since(began) > wearing
+	m.deepStack = time.Since(began) > longTurn
 	switch {
 	case err == nil:
 	case outOfMemory(err):
-		m.doom = errMemory
+		m.dropReason = ErrMemory
 	case strings.Contains(err.Error(), "aborted draining"):
-		m.doom = errSlice{m.dog.slice}
+		m.dropReason = SliceError{m.watchdog.slice}
 	default:
 		// The world catches what handlers throw; this is its own.
-		m.ops.trouble("", &jsError{Name: "InternalError", Message: err.Error()})
+		m.ops.Trouble("", &JSError{Name: "InternalError", Message: err.Error()})
 	}
 	// Without memory nobody can say that there is none: exceptions need some,
 	// and a handler's promise may be lost for ever. A turn that took its time
 	// is asked whether the engine is still well.
-	if m.doom == nil && time.Since(began) > unwell {
+	if m.dropReason == nil && time.Since(began) > checkAfter {
 		if _, err := m.enter.Call(quickjs.UndefinedValue, "well", 0, ""); err != nil {
-			m.doom = errMemory
+			m.dropReason = ErrMemory
 		}
 	}
 }
@@ -428,10 +428,10 @@ func (m *machine) run(j job) {
 // maxDepth is how deep calls may be nested, about as deep as in Node.
 const maxDepth = 8000
 
-const unwell = 5 * time.Millisecond
+const checkAfter = 5 * time.Millisecond
 
-// wearing is far beyond what handlers need for themselves.
-const wearing = 20 * time.Millisecond
+// longTurn is far beyond what handlers need for themselves.
+const longTurn = 20 * time.Millisecond
 
 // outOfMemory knows both forms: the second is an exception for which there was
 // no memory left.
@@ -440,8 +440,8 @@ func outOfMemory(err error) bool {
 	return strings.Contains(text, "out of memory") || text == "null"
 }
 
-// end refuses further jobs and tells everybody who waits why.
-func (m *machine) end(why error) {
+// refuseJobs refuses further jobs and tells everybody who waits why.
+func (m *Machine) refuseJobs(why error) {
 	m.mu.Lock()
 	if m.ended != nil {
 		m.mu.Unlock()
@@ -449,16 +449,16 @@ func (m *machine) end(why error) {
 	}
 	m.ended = why
 	pending, jobs := m.pending, m.jobs
-	m.pending, m.jobs = map[int]chan<- outcome{}, nil
+	m.pending, m.jobs = map[int]chan<- Outcome{}, nil
 	m.mu.Unlock()
 	for _, j := range jobs {
 		if answer := pending[j.id]; answer != nil && (j.kind == "event" || j.kind == "call") {
-			answer <- outcome{err: errNotRun}
+			answer <- Outcome{Err: ErrNotRun}
 			delete(pending, j.id)
 		}
 	}
 	for _, answer := range pending {
-		answer <- outcome{err: why}
+		answer <- Outcome{Err: why}
 	}
 	select {
 	case m.wake <- struct{}{}:
@@ -466,22 +466,22 @@ func (m *machine) end(why error) {
 	}
 }
 
-// close ends the engine and waits until its memory is given back. A turn under
+// Close ends the engine and waits until its memory is given back. A turn under
 // way is interrupted.
-func (m *machine) close() {
-	m.end(errClosed)
+func (m *Machine) Close() {
+	m.refuseJobs(ErrClosed)
 	m.ops.cancel() // a process the turn stands still for
-	m.dog.hurry()
+	m.watchdog.endSlice()
 	<-m.done
 }
 
-// why is what ended the engine, nil while it runs.
-func (m *machine) why() error {
+// Why is what ended the engine, nil while it runs.
+func (m *Machine) Why() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ended
 }
 
-func (m *machine) condemn(why error)    { m.doom = why }
-func (m *machine) outside(f func())     { m.dog.outside(f) }
-func (m *machine) limit() time.Duration { return m.dog.slice }
+func (m *Machine) DropAfter(why error)  { m.dropReason = why }
+func (m *Machine) Outside(f func())     { m.watchdog.runOutside(f) }
+func (m *Machine) Slice() time.Duration { return m.watchdog.slice }

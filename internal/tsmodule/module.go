@@ -31,7 +31,7 @@ type Module struct {
 	info     Info
 	now      *generation // what runs, nil when nothing does
 	broken   error       // why nothing runs
-	inputs   []input     // what the running content was made from
+	inputs   []File      // what the running content was made from
 	turns    map[string]*turn
 	lines    map[string]*line
 	reported map[string]bool // problems of this content
@@ -42,7 +42,7 @@ type Module struct {
 type generation struct {
 	runner    runner
 	presenter presenter
-	inputs    []input
+	inputs    []File
 	busy      sync.WaitGroup // events under way
 	mu        sync.Mutex
 	asked     map[int]*asked
@@ -50,11 +50,11 @@ type generation struct {
 
 // runner is an engine: QuickJS in the hub or a Node beside it.
 type runner interface {
-	ask(kind, text string, note func(id int)) (int, <-chan outcome)
-	tell(kind string, id int, text string)
-	forget(id int)
-	why() error
-	close()
+	Ask(kind, text string, note func(id int)) (int, <-chan Outcome)
+	Tell(kind string, id int, text string)
+	Forget(id int)
+	Why() error
+	Close()
 }
 
 // asked is an event under way.
@@ -110,7 +110,7 @@ func (m *Module) load(ctx context.Context) error {
 	info := Info{Path: m.path, Runtime: runtimeOf(text), Generation: generationOf(text), Files: []string{m.path}, Events: []string{}}
 	var next *generation
 	if err == nil {
-		info.Hash = hashOfContent(content)
+		info.Hash = Hash(content)
 		next, err = m.start(ctx, src, content, &info)
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (m *Module) load(ctx context.Context) error {
 // start makes an engine run a content.
 func (m *Module) start(ctx context.Context, src Source, content []byte, info *Info) (*generation, error) {
 	host := &m.engine.host
-	b, err := makeBundle(m.path, content, src.Read, host.CacheDir, info.Runtime)
+	b, err := Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
 	if err != nil {
 		return nil, err
 	}
@@ -178,45 +178,45 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 		info.Files = append(info.Files, in.Path)
 	}
 	g := &generation{asked: map[int]*asked{}, inputs: b.Inputs}
-	who := &voice{m: m, g: g, places: sync.OnceValue(func() *sourceMap { return readMap([]byte(b.Map), dirOf(m.path)) })}
+	who := &fileOwner{m: m, g: g, places: sync.OnceValue(func() *SourceMap { return ReadMap([]byte(b.Map), dirOf(m.path)) })}
 	if info.Runtime == "node" {
 		var side *sidecar
 		if side, err = newNode(host, who, b); err == nil {
 			g.runner = side
 		}
 	} else {
-		var own *machine
-		if own, err = newMachine(host.Limits, newOps(who), inEngine, b.Code); err == nil {
+		var own *Machine
+		if own, err = NewMachine(host.Limits, New2(who), NameInEngine, b.Code); err == nil {
 			g.runner = own
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	settings, _ := json.Marshal(map[string]any{"file": inEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
+	settings, _ := json.Marshal(map[string]any{"file": NameInEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
 	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
 	defer cancel()
-	_, answer := g.runner.ask("load", string(settings), nil)
-	if own, ok := g.runner.(*machine); ok {
-		own.strained = host.Strained
-		own.begin()
+	_, answer := g.runner.Ask("load", string(settings), nil)
+	if own, ok := g.runner.(*Machine); ok {
+		own.Strained = host.Strained
+		own.Begin()
 	}
-	var o outcome
+	var o Outcome
 	select {
 	case o = <-answer:
 	case <-ctx.Done():
-		o.err = fmt.Errorf("not loaded within %s; something at its top waits for ever", host.Limits.Load)
+		o.Err = fmt.Errorf("not loaded within %s; something at its top waits for ever", host.Limits.Load)
 	}
-	if o.err != nil {
-		g.runner.close()
-		return nil, who.problem("", o.err)
+	if o.Err != nil {
+		g.runner.Close()
+		return nil, who.problem("", o.Err)
 	}
 	var loaded struct {
 		Events, Lacks   []string
 		Tools, Commands []json.RawMessage
 	}
-	if err := json.Unmarshal(o.value, &loaded); err != nil {
-		g.runner.close()
+	if err := json.Unmarshal(o.Value, &loaded); err != nil {
+		g.runner.Close()
 		return nil, err
 	}
 	info.Events, info.Tools, info.Commands = loaded.Events, loaded.Tools, loaded.Commands
@@ -241,14 +241,14 @@ func (g *generation) retire() {
 	}
 	go func() {
 		g.busy.Wait()
-		g.runner.close()
+		g.runner.Close()
 	}()
 }
 
 func (m *Module) retire() {
 	m.mu.Lock()
 	g := m.now
-	m.now, m.broken = nil, errClosed
+	m.now, m.broken = nil, ErrClosed
 	m.mu.Unlock()
 	g.retire()
 }
@@ -256,10 +256,10 @@ func (m *Module) retire() {
 func (m *Module) close() {
 	m.mu.Lock()
 	g := m.now
-	m.now, m.broken = nil, errClosed
+	m.now, m.broken = nil, ErrClosed
 	m.mu.Unlock()
 	if g != nil {
-		g.runner.close()
+		g.runner.Close()
 	}
 }
 
@@ -269,7 +269,7 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 	for range 2 {
 		m.mu.Lock()
 		g, err := m.now, m.broken
-		if g != nil && g.runner.why() == nil {
+		if g != nil && g.runner.Why() == nil {
 			g.busy.Add(1)
 			m.mu.Unlock()
 			return g, nil
@@ -291,7 +291,7 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
-	return nil, errClosed
+	return nil, ErrClosed
 }
 
 // revive loads anew what had to be dropped, unless somebody else just did.

@@ -21,8 +21,8 @@ import (
 // file prints is only printed. Node has powers of its own; that it was started
 // is all the record has.
 type sidecar struct {
-	ops   *ops
-	voice *voice
+	ops   *Operations
+	voice *fileOwner
 	cmd   *exec.Cmd
 	dir   string
 	slice time.Duration
@@ -31,7 +31,7 @@ type sidecar struct {
 	stdin   io.WriteCloser
 
 	mu      sync.Mutex
-	pending map[int]chan<- outcome
+	pending map[int]chan<- Outcome
 	next    int
 	ended   error
 	pongs   map[int]chan struct{}
@@ -54,7 +54,7 @@ func runnerText() (string, error) {
 	return text.String(), nil
 }
 
-func newNode(host *Host, v *voice, b *bundle) (*sidecar, error) {
+func newNode(host *Host, v *fileOwner, b *Bundle) (*sidecar, error) {
 	program := host.Node
 	if program == "" {
 		var err error
@@ -67,7 +67,7 @@ func newNode(host *Host, v *voice, b *bundle) (*sidecar, error) {
 		return nil, err
 	}
 	text, err := runnerText()
-	for name, content := range map[string]string{"run.mjs": text, inEngine + ".mjs": b.Code} {
+	for name, content := range map[string]string{"run.mjs": text, NameInEngine + ".mjs": b.Code} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
 		}
@@ -81,40 +81,40 @@ func newNode(host *Host, v *voice, b *bundle) (*sidecar, error) {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	s := &sidecar{ops: newOps(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
-	s.ops.machine = s
+	s := &sidecar{ops: New2(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
+	s.ops.engine = s
 	s.cmd = exec.Command(program, filepath.Join(dir, "run.mjs"))
 	s.cmd.Dir = dirOf(v.m.path)
-	s.cmd.Env = append(os.Environ(), v.childEnv()...)
+	s.cmd.Env = append(os.Environ(), v.ChildEnv()...)
 	s.cmd.ExtraFiles = []*os.File{w}
 	s.cmd.Stdout, s.cmd.Stderr = printed{v, "log"}, printed{v, "error"}
 	s.cmd.WaitDelay = time.Second
-	ownGroup(s.cmd)
+	OwnGroup(s.cmd)
 	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
 		err = s.cmd.Start()
 	}
 	_ = w.Close()
-	v.did("", "exec", program+" (for the whole hook)", err)
+	v.Did("", "exec", program+" (for the whole hook)", err)
 	if err != nil {
 		_ = r.Close()
 		_ = os.RemoveAll(dir)
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	go s.listen(r)
+	go s.readLines(r)
 	return s, nil
 }
 
 type printed struct {
-	v     *voice
+	v     *fileOwner
 	level string
 }
 
 func (p printed) Write(b []byte) (int, error) {
-	p.v.said(p.level, string(bytes.TrimRight(b, "\n")))
+	p.v.Said(p.level, string(bytes.TrimRight(b, "\n")))
 	return len(b), nil
 }
 
-func (s *sidecar) listen(r io.ReadCloser) {
+func (s *sidecar) readLines(r io.ReadCloser) {
 	defer close(s.done)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), 64<<20)
@@ -130,7 +130,7 @@ func (s *sidecar) listen(r io.ReadCloser) {
 		}
 		switch {
 		case said.Op == "pong":
-			id, _ := read[int](said.Args)
+			id, _ := readArgs[int](said.Args)
 			s.mu.Lock()
 			if pong := s.pongs[id]; pong != nil {
 				close(pong)
@@ -138,35 +138,35 @@ func (s *sidecar) listen(r io.ReadCloser) {
 			}
 			s.mu.Unlock()
 		case said.Start != 0:
-			s.ops.start(said.Start, said.Op, said.Args, said.Key)
+			s.ops.Start(said.Start, said.Op, said.Args, said.Key)
 		default:
-			_ = s.ops.call(said.Op, said.Args) // nobody waits for the answer
+			_ = s.ops.Call(said.Op, said.Args) // nobody waits for the answer
 		}
 	}
 	_ = r.Close()
-	s.ops.close()
+	s.ops.Close()
 	err := s.cmd.Wait()
 	why := "node ended"
 	if err != nil {
 		why += ": " + err.Error()
 	}
-	s.end(errors.New(why))
+	s.endWith(errors.New(why))
 	_ = os.RemoveAll(s.dir)
 }
 
-func (s *sidecar) line(kind string, id int, text string) {
+func (s *sidecar) writeLine(kind string, id int, text string) {
 	b := encoded(object{"kind": kind, "id": id, "json": text})
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	_, _ = s.stdin.Write(append(b, '\n')) // a Node that is gone is noticed by its stream
 }
 
-func (s *sidecar) ask(kind, text string, note func(int)) (int, <-chan outcome) {
-	answer := make(chan outcome, 1)
+func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan Outcome) {
+	answer := make(chan Outcome, 1)
 	s.mu.Lock()
 	if s.ended != nil {
 		s.mu.Unlock()
-		answer <- outcome{err: errNotRun}
+		answer <- Outcome{Err: ErrNotRun}
 		return 0, answer
 	}
 	s.next++
@@ -178,41 +178,41 @@ func (s *sidecar) ask(kind, text string, note func(int)) (int, <-chan outcome) {
 	}
 	if kind == "load" {
 		settings := objectOf([]byte(text))
-		settings["file"] = "file://" + filepath.Join(s.dir, inEngine+".mjs")
+		settings["file"] = "file://" + filepath.Join(s.dir, NameInEngine+".mjs")
 		text = string(encoded(settings))
 	}
-	s.line(kind, id, text)
+	s.writeLine(kind, id, text)
 	return id, answer
 }
 
-func (s *sidecar) tell(kind string, id int, text string) { s.line(kind, id, text) }
+func (s *sidecar) Tell(kind string, id int, text string) { s.writeLine(kind, id, text) }
 
-// forget gives up on an answer. A Node that does not even say that it is there
+// Forget gives up on an answer. A Node that does not even say that it is there
 // is ended: one handler's loop holds up all of its events.
-func (s *sidecar) forget(id int) {
+func (s *sidecar) Forget(id int) {
 	pong := make(chan struct{})
 	s.mu.Lock()
 	delete(s.pending, id)
 	s.pongs[id] = pong
 	s.mu.Unlock()
 	go func() {
-		s.line("abandon", id, "")
-		s.line("ping", id, "")
+		s.writeLine("abandon", id, "")
+		s.writeLine("ping", id, "")
 		select {
 		case <-pong:
 		case <-s.done:
 		case <-time.After(s.slice):
-			s.end(errSlice{s.slice})
-			signalGroup(s.cmd, "SIGKILL")
+			s.endWith(SliceError{s.slice})
+			SignalGroup(s.cmd, "SIGKILL")
 		}
 	}()
 }
 
-func (s *sidecar) crowded() bool { return false } // Node starts its processes itself
+func (s *sidecar) Crowded() bool { return false } // Node starts its processes itself
 
-func (s *sidecar) reply(id int, body []byte) { s.line("reply", id, string(body)) }
+func (s *sidecar) Reply(id int, body []byte) { s.writeLine("reply", id, string(body)) }
 
-func (s *sidecar) answered(id int, o outcome) {
+func (s *sidecar) Answered(id int, o Outcome) {
 	s.mu.Lock()
 	answer := s.pending[id]
 	delete(s.pending, id)
@@ -222,38 +222,38 @@ func (s *sidecar) answered(id int, o outcome) {
 	}
 }
 
-func (s *sidecar) end(why error) {
+func (s *sidecar) endWith(why error) {
 	s.mu.Lock()
 	if s.ended == nil {
 		s.ended = why
 	}
 	pending := s.pending
-	s.pending = map[int]chan<- outcome{}
+	s.pending = map[int]chan<- Outcome{}
 	s.mu.Unlock()
 	for _, answer := range pending {
-		answer <- outcome{err: why}
+		answer <- Outcome{Err: why}
 	}
 }
 
-func (s *sidecar) close() {
-	s.end(errClosed)
+func (s *sidecar) Close() {
+	s.endWith(ErrClosed)
 	_ = s.stdin.Close()
 	select {
 	case <-s.done:
 	case <-time.After(time.Second):
-		signalGroup(s.cmd, "SIGKILL")
+		SignalGroup(s.cmd, "SIGKILL")
 		<-s.done
 	}
 }
 
-func (s *sidecar) why() error {
+func (s *sidecar) Why() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended
 }
 
 // A Node has no slice of ours, and takes in its parts by itself.
-func (s *sidecar) condemn(error)        {}
-func (s *sidecar) outside(f func())     { f() }
-func (s *sidecar) part(string) error    { return nil }
-func (s *sidecar) limit() time.Duration { return s.slice }
+func (s *sidecar) DropAfter(error)       {}
+func (s *sidecar) Outside(f func())      { f() }
+func (s *sidecar) LoadPart(string) error { return nil }
+func (s *sidecar) Slice() time.Duration  { return s.slice }

@@ -22,60 +22,60 @@ import (
 	"modernc.org/quickjs"
 )
 
-// ops is everything a file may ask of Go, on behalf of one engine. There is no
+// Operations is everything a file may ask of Go, on behalf of one engine. There is no
 // other way out of an engine.
-type ops struct {
-	owner   owner
-	machine home
-	born    time.Time
-	ctx     context.Context // ends with the engine
-	cancel  context.CancelFunc
+type Operations struct {
+	owner  Owner
+	engine Engine2
+	born   time.Time
+	ctx    context.Context // ends with the engine
+	cancel context.CancelFunc
 
-	mu        sync.Mutex
-	closed    bool
-	stoppers  map[int]func() // what lasts: timers, watches, servers, processes, dialogs
-	children  map[int]*child
-	requests  map[int]chan<- httpAnswer
-	requested int
-	held      held // of requests to its servers
-	wg        sync.WaitGroup
+	mu           sync.Mutex
+	closed       bool
+	stoppers     map[int]func() // what lasts: timers, watches, servers, processes, dialogs
+	children     map[int]*child
+	requests     map[int]chan<- httpAnswer
+	requested    int
+	requestLimit requestLimit // of requests to its servers
+	wg           sync.WaitGroup
 }
 
-// home is the engine that ops answer.
-type home interface {
-	reply(id int, body []byte)
-	crowded() bool // more waits for it than it should
-	answered(id int, o outcome)
-	condemn(why error) // drop the engine after this turn
-	outside(f func())  // off the engine's time
-	part(name string) error
-	limit() time.Duration
+// Engine2 is the engine that ops answer.
+type Engine2 interface {
+	Reply(id int, body []byte)
+	Crowded() bool // more waits for it than it should
+	Answered(id int, o Outcome)
+	DropAfter(why error) // drop the engine after this turn
+	Outside(f func())    // off the engine's time
+	LoadPart(name string) error
+	Slice() time.Duration
 }
 
-// owner is what ops need from the module they belong to.
-type owner interface {
-	file() string
-	version() string
-	childEnv() []string // marks what runs below a hook
-	did(key, action, detail string, err error)
-	said(level, text string)
-	trouble(event string, e *jsError, dispatch int)
-	lacking(agent, what string)
-	ask(ctx context.Context, dispatch int, q Question) Answer
-	notify(dispatch int, text, level string)
-	send(key string, m Message) error
-	entries(key string) any
-	model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
-	act(key string, args json.RawMessage)
+// Owner is what ops need from the module they belong to.
+type Owner interface {
+	File() string
+	Version() string
+	ChildEnv() []string // marks what runs below a hook
+	Did(key, action, detail string, err error)
+	Said(level, text string)
+	Trouble(event string, e *JSError, dispatch int)
+	Lacking(agent, what string)
+	Ask(ctx context.Context, dispatch int, q Question) Answer
+	Notify(dispatch int, text, level string)
+	Send(key string, m Message) error
+	Entries(key string) any
+	Model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error)
+	Act(key string, args json.RawMessage)
 }
 
-func newOps(o owner) *ops {
+func New2(o Owner) *Operations {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &ops{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){}, children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
+	return &Operations{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){}, children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
 }
 
-// close ends whatever the engine started.
-func (o *ops) close() {
+// Close ends whatever the engine started.
+func (o *Operations) Close() {
 	o.mu.Lock()
 	o.closed = true
 	stoppers := o.stoppers
@@ -87,9 +87,9 @@ func (o *ops) close() {
 	}
 }
 
-// keep notes how to end something that lasts; it is ended at once when the
+// keepStopper notes how to end something that lasts; it is ended at once when the
 // engine is gone already.
-func (o *ops) keep(id int, stop func()) {
+func (o *Operations) keepStopper(id int, stop func()) {
 	o.mu.Lock()
 	if !o.closed {
 		o.stoppers[id] = stop
@@ -100,7 +100,7 @@ func (o *ops) keep(id int, stop func()) {
 	stop()
 }
 
-func (o *ops) drop(id int) (stop func()) {
+func (o *Operations) dropStopper(id int) (stop func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	stop = o.stoppers[id]
@@ -113,7 +113,7 @@ type answer struct {
 	Error *hostError `json:"error,omitempty"`
 }
 
-func encode(value any, err error) []byte {
+func encodeAnswer(value any, err error) []byte {
 	a := answer{Value: value}
 	if err != nil {
 		a.Error = describeError(err)
@@ -125,110 +125,110 @@ func encode(value any, err error) []byte {
 	return b
 }
 
-func read[T any](args json.RawMessage) (v T, err error) {
+func readArgs[T any](args json.RawMessage) (v T, err error) {
 	err = json.Unmarshal(args, &v)
 	return v, err
 }
 
-// call answers at once, on the engine's goroutine.
-func (o *ops) call(op string, args json.RawMessage) string {
+// Call answers at once, on the engine's goroutine.
+func (o *Operations) Call(op string, args json.RawMessage) string {
 	var value any
 	var err error
 	switch op {
 	case "done":
-		o.done(args)
+		o.takeDone(args)
 	case "clock":
 		value = float64(time.Since(o.born).Microseconds()) / 1000
 	default:
-		o.machine.outside(func() { value, err = o.answer(op, args) })
+		o.engine.Outside(func() { value, err = o.answerNow(op, args) })
 	}
 	if value == nil && err == nil {
 		return `{"value":null}`
 	}
-	return string(encode(value, err))
+	return string(encodeAnswer(value, err))
 }
 
-func (o *ops) done(args json.RawMessage) {
+func (o *Operations) takeDone(args json.RawMessage) {
 	var said struct {
 		ID    int             `json:"id"`
 		Value json.RawMessage `json:"value"`
-		Error *jsError        `json:"error"`
+		Error *JSError        `json:"error"`
 	}
 	if err := json.Unmarshal(args, &said); err != nil {
 		return
 	}
 	if said.Error != nil {
-		o.judge(said.Error)
-		o.machine.answered(said.ID, outcome{err: said.Error})
+		o.explainLimit(said.Error)
+		o.engine.Answered(said.ID, Outcome{Err: said.Error})
 		return
 	}
-	o.machine.answered(said.ID, outcome{value: said.Value})
+	o.engine.Answered(said.ID, Outcome{Value: said.Value})
 }
 
-// judge looks for the two errors after which an engine is not worth keeping,
+// explainLimit looks for the two errors after which an engine is not worth keeping,
 // and says them in words.
-func (o *ops) judge(e *jsError) {
+func (o *Operations) explainLimit(e *JSError) {
 	if e == nil || e.Name != "InternalError" {
 		return
 	}
 	switch {
 	case strings.Contains(e.Message, "out of memory"):
-		o.machine.condemn(errMemory)
-		*e = jsError{Message: strings.Replace(e.Message, "out of memory", errMemory.Error(), 1), Stack: e.Stack}
+		o.engine.DropAfter(ErrMemory)
+		*e = JSError{Message: strings.Replace(e.Message, "out of memory", ErrMemory.Error(), 1), Stack: e.Stack}
 	case e.Message == "interrupted":
-		*e = jsError{Message: errSlice{o.machine.limit()}.Error(), Stack: e.Stack}
+		*e = JSError{Message: SliceError{o.engine.Slice()}.Error(), Stack: e.Stack}
 	}
 }
 
-func (o *ops) trouble(event string, e *jsError) { o.owner.trouble(event, e, 0) }
+func (o *Operations) Trouble(event string, e *JSError) { o.owner.Trouble(event, e, 0) }
 
-func (o *ops) answer(op string, args json.RawMessage) (any, error) {
+func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 	switch op {
 	case "part":
-		name, err := read[string](args)
+		name, err := readArgs[string](args)
 		if err != nil {
 			return nil, err
 		}
-		return nil, o.machine.part(name)
+		return nil, o.engine.LoadPart(name)
 	case "about":
-		return o.about(), nil
+		return o.processInfo(), nil
 	case "said":
-		v, err := read[struct{ Level, Text string }](args)
-		o.owner.said(v.Level, v.Text)
+		v, err := readArgs[struct{ Level, Text string }](args)
+		o.owner.Said(v.Level, v.Text)
 		return nil, err
 	case "problem":
-		v, err := read[struct {
+		v, err := readArgs[struct {
 			Dispatch int
 			Event    string
-			Error    jsError
+			Error    JSError
 		}](args)
-		o.judge(&v.Error)
-		o.owner.trouble(v.Event, &v.Error, v.Dispatch)
+		o.explainLimit(&v.Error)
+		o.owner.Trouble(v.Event, &v.Error, v.Dispatch)
 		return nil, err
 	case "lacking":
-		v, err := read[struct{ Agent, What string }](args)
-		o.owner.lacking(v.Agent, v.What)
+		v, err := readArgs[struct{ Agent, What string }](args)
+		o.owner.Lacking(v.Agent, v.What)
 		return nil, err
 	case "notify":
-		v, err := read[struct {
+		v, err := readArgs[struct {
 			Dispatch    int
 			Text, Level string
 		}](args)
-		o.owner.notify(v.Dispatch, v.Text, v.Level)
+		o.owner.Notify(v.Dispatch, v.Text, v.Level)
 		return nil, err
 	case "send":
-		return o.send(args)
+		return o.sendMessage(args)
 	case "entries":
-		v, err := read[struct{ Key string }](args)
-		return o.owner.entries(v.Key), err
+		v, err := readArgs[struct{ Key string }](args)
+		return o.owner.Entries(v.Key), err
 	case "stop":
-		id, err := read[int](args)
-		if stop := o.drop(id); stop != nil {
+		id, err := readArgs[int](args)
+		if stop := o.dropStopper(id); stop != nil {
 			stop()
 		}
 		return nil, err
 	case "random":
-		n, err := read[int](args)
+		n, err := readArgs[int](args)
 		if err != nil || n < 0 || n > 1<<20 {
 			return nil, errors.New("randomBytes: between 0 and 1048576 bytes, please")
 		}
@@ -236,19 +236,19 @@ func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 		_, err = rand.Read(b)
 		return b, err
 	case "bytes": // of a text
-		v, err := read[string](args)
+		v, err := readArgs[string](args)
 		return nonNil([]byte(v)), err
 	case "words": // of bytes, if they are any
-		v, err := read[[]byte](args)
-		return inWords(v, true), err
+		v, err := readArgs[[]byte](args)
+		return decodeText(v, true), err
 	case "hash":
 		return hashOf(args)
 	case "zlib":
-		return squeeze(args)
+		return compressData(args)
 	case "url":
 		return parseURL(args)
 	case "kill":
-		v, err := read[struct {
+		v, err := readArgs[struct {
 			ID     int
 			Signal string
 		}](args)
@@ -266,32 +266,32 @@ func (o *ops) answer(op string, args json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("%s: no such operation", op)
 }
 
-// start answers later, through the machine's queue.
-func (o *ops) start(id int, op string, args json.RawMessage, key string) {
-	finish := func(value any, err error) { o.machine.reply(id, encode(value, err)) }
+// Start answers later, through the machine's queue.
+func (o *Operations) Start(id int, op string, args json.RawMessage, key string) {
+	finish := func(value any, err error) { o.engine.Reply(id, encodeAnswer(value, err)) }
 	data := func(v any) {
 		if b, err := json.Marshal(map[string]any{"data": v}); err == nil {
-			o.machine.reply(id, b)
+			o.engine.Reply(id, b)
 		}
 	}
 	switch op {
 	case "timer":
-		ms, _ := read[float64](args)
+		ms, _ := readArgs[float64](args)
 		timer := time.AfterFunc(time.Duration(ms*float64(time.Millisecond)), func() {
-			o.drop(id)
+			o.dropStopper(id)
 			finish(nil, nil)
 		})
-		o.keep(id, func() { timer.Stop() })
+		o.keepStopper(id, func() { timer.Stop() })
 	case "act":
-		o.owner.act(key, args)
+		o.owner.Act(key, args)
 		finish(nil, nil)
 	case "ask", "model", "fetch":
 		ctx, cancel := context.WithCancel(o.ctx)
-		o.keep(id, cancel)
+		o.keepStopper(id, cancel)
 		go func() {
 			defer cancel()
-			value, err := o.longer(ctx, op, args, key)
-			o.drop(id)
+			value, err := o.answerLater(ctx, op, args, key)
+			o.dropStopper(id)
 			finish(value, err)
 		}()
 	case "exec":
@@ -312,11 +312,11 @@ func (o *ops) start(id int, op string, args json.RawMessage, key string) {
 	}
 }
 
-// longer are the questions that wait for a person or a network.
-func (o *ops) longer(ctx context.Context, op string, args json.RawMessage, key string) (any, error) {
+// answerLater are the questions that wait for a person or a network.
+func (o *Operations) answerLater(ctx context.Context, op string, args json.RawMessage, key string) (any, error) {
 	switch op {
 	case "ask":
-		v, err := read[struct {
+		v, err := readArgs[struct {
 			Dispatch                       int
 			Kind, Title, Text, Placeholder string
 			Options                        []string
@@ -324,22 +324,22 @@ func (o *ops) longer(ctx context.Context, op string, args json.RawMessage, key s
 		if err != nil {
 			return nil, err
 		}
-		a := o.owner.ask(ctx, v.Dispatch, Question{Kind: QuestionKind(v.Kind), Title: v.Title, Text: v.Text, Placeholder: v.Placeholder, Options: v.Options})
+		a := o.owner.Ask(ctx, v.Dispatch, Question{Kind: QuestionKind(v.Kind), Title: v.Title, Text: v.Text, Placeholder: v.Placeholder, Options: v.Options})
 		return map[string]any{"cancelled": a.Cancelled, "confirmed": a.Confirmed, "value": a.Value}, nil
 	case "model":
-		v, err := read[struct{ Dispatch int }](args)
+		v, err := readArgs[struct{ Dispatch int }](args)
 		if err != nil {
 			return nil, err
 		}
-		return o.owner.model(ctx, v.Dispatch, args)
+		return o.owner.Model(ctx, v.Dispatch, args)
 	}
 	return o.fetch(ctx, args, key)
 }
 
-// send gives its failure as a value: the hook gets it as an error with its own
+// sendMessage gives its failure as a value: the hook gets it as an error with its own
 // words.
-func (o *ops) send(args json.RawMessage) (any, error) {
-	v, err := read[struct {
+func (o *Operations) sendMessage(args json.RawMessage) (any, error) {
+	v, err := readArgs[struct {
 		Key, Text, Deliver string
 		Turn               bool
 		Attachments        []Attachment
@@ -347,13 +347,13 @@ func (o *ops) send(args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.owner.send(v.Key, Message{Text: v.Text, Deliver: v.Deliver, Turn: v.Turn, Attachments: v.Attachments}); err != nil {
+	if err := o.owner.Send(v.Key, Message{Text: v.Text, Deliver: v.Deliver, Turn: v.Turn, Attachments: v.Attachments}); err != nil {
 		return err.Error(), nil
 	}
 	return nil, nil
 }
 
-func (o *ops) about() any {
+func (o *Operations) processInfo() any {
 	env := map[string]string{}
 	for _, pair := range os.Environ() {
 		if name, value, ok := strings.Cut(pair, "="); ok && name != "" {
@@ -366,12 +366,12 @@ func (o *ops) about() any {
 	return map[string]any{
 		"env": env, "home": home, "tmp": strings.TrimRight(os.TempDir(), "/"), "cwd": cwd, "host": host, "user": env["USER"], "pid": os.Getpid(), "ppid": os.Getppid(), "uid": os.Getuid(),
 		"platform": runtime.GOOS, "arch": map[string]string{"amd64": "x64", "386": "ia32"}[runtime.GOARCH] + map[bool]string{true: runtime.GOARCH}[runtime.GOARCH != "amd64" && runtime.GOARCH != "386"],
-		"cpus": runtime.NumCPU(), "file": o.owner.file(), "engine": quickjs.Version(), "version": o.owner.version(),
+		"cpus": runtime.NumCPU(), "file": o.owner.File(), "engine": quickjs.Version(), "version": o.owner.Version(),
 	}
 }
 
 func hashOf(args json.RawMessage) (any, error) {
-	v, err := read[struct {
+	v, err := readArgs[struct {
 		Algorithm string
 		Data      []byte
 		Key       *[]byte
@@ -393,7 +393,7 @@ func hashOf(args json.RawMessage) (any, error) {
 }
 
 func parseURL(args json.RawMessage) (any, error) {
-	v, err := read[struct{ URL, Base string }](args)
+	v, err := readArgs[struct{ URL, Base string }](args)
 	if err != nil {
 		return nil, err
 	}

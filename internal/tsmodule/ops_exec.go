@@ -46,7 +46,7 @@ type child struct {
 const maxOutput = 16 << 20
 
 // command makes the process ready.
-func (o *ops) command(a *execArgs) *exec.Cmd {
+func (o *Operations) command(a *execArgs) *exec.Cmd {
 	name, args := a.Command, a.Args
 	if a.Shell != "" {
 		name, args = a.Shell, []string{"-c", strings.Join(append([]string{a.Command}, a.Args...), " ")}
@@ -59,9 +59,9 @@ func (o *ops) command(a *execArgs) *exec.Cmd {
 	if a.Env == nil {
 		cmd.Env = os.Environ()
 	}
-	cmd.Env = append(cmd.Env, o.owner.childEnv()...)
+	cmd.Env = append(cmd.Env, o.owner.ChildEnv()...)
 	cmd.WaitDelay = 250 * time.Millisecond // what a process leaves running does not hold us up
-	ownGroup(cmd)
+	OwnGroup(cmd)
 	return cmd
 }
 
@@ -121,7 +121,7 @@ func (c *child) end(signal string) bool {
 		return false
 	}
 	c.killed = signal
-	return signalGroup(c.cmd, signal)
+	return SignalGroup(c.cmd, signal)
 }
 
 // stop ends the process for good: politely, a second later by force.
@@ -131,17 +131,17 @@ func (c *child) stop() {
 }
 
 // begin starts a process and notes it; problems are the caller's to report.
-func (o *ops) begin(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
+func (o *Operations) begin(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd}
 	err := cmd.Start()
-	o.owner.did(key, "exec", a.line(), err)
+	o.owner.Did(key, "exec", a.line(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
 	o.mu.Lock()
 	o.children[id] = c
 	o.mu.Unlock()
-	o.keep(id, c.stop)
+	o.keepStopper(id, c.stop)
 	if a.Timeout > 0 {
 		timer := time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stop)
 		_ = timer // ends nothing when the process is gone
@@ -156,7 +156,7 @@ func notStarted(command string, err error) error {
 	return err
 }
 
-func (o *ops) gone(id int) {
+func (o *Operations) gone(id int) {
 	o.mu.Lock()
 	delete(o.children, id)
 	delete(o.stoppers, id)
@@ -164,8 +164,8 @@ func (o *ops) gone(id int) {
 }
 
 // exec is pi's: it never fails, a process that cannot be started has code 1.
-func (o *ops) exec(id int, args json.RawMessage, key string, finish func(any, error)) {
-	a, err := read[execArgs](args)
+func (o *Operations) exec(id int, args json.RawMessage, key string, finish func(any, error)) {
+	a, err := readArgs[execArgs](args)
 	if err != nil {
 		finish(nil, err)
 		return
@@ -204,8 +204,8 @@ func text(b *bounded) string {
 // syncLimit bounds a process the engine stands still for.
 const syncLimit = 30 * time.Second
 
-func (o *ops) execSync(args json.RawMessage) (any, error) {
-	a, err := read[execArgs](args)
+func (o *Operations) execSync(args json.RawMessage) (any, error) {
+	a, err := readArgs[execArgs](args)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (o *ops) execSync(args json.RawMessage) (any, error) {
 	}
 	c := &child{cmd: cmd}
 	err = cmd.Start()
-	o.owner.did("", "exec", a.line(), err)
+	o.owner.Did("", "exec", a.line(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
@@ -239,12 +239,12 @@ func (o *ops) execSync(args json.RawMessage) (any, error) {
 		Stderr any `json:"stderr"`
 		PID    int `json:"pid"`
 		result
-	}{inWords(stdout.bytes(), a.Words), inWords(stderr.bytes(), a.Words), cmd.Process.Pid, r}, nil
+	}{decodeText(stdout.bytes(), a.Words), decodeText(stderr.bytes(), a.Words), cmd.Process.Pid, r}, nil
 }
 
 // spawn streams: {pid}, then {stdout} and {stderr} as they come.
-func (o *ops) spawn(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
-	a, err := read[execArgs](args)
+func (o *Operations) spawn(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+	a, err := readArgs[execArgs](args)
 	if err != nil {
 		finish(nil, err)
 		return
@@ -296,16 +296,16 @@ func (o *ops) spawn(id int, args json.RawMessage, key string, data func(any), fi
 // stream gives a process's output to the engine as fast as that takes it: a
 // process that says more waits, as it would for any reader.
 type stream struct {
-	o    *ops
+	o    *Operations
 	name string
 	data func(any)
 }
 
 func (s stream) Write(p []byte) (int, error) {
-	for s.o.machine.crowded() {
+	for s.o.engine.Crowded() {
 		select {
 		case <-s.o.ctx.Done():
-			return 0, errClosed
+			return 0, ErrClosed
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
@@ -313,13 +313,13 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (o *ops) child(id int) *child {
+func (o *Operations) child(id int) *child {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.children[id]
 }
 
-func (o *ops) kill(id int, signal string) bool {
+func (o *Operations) kill(id int, signal string) bool {
 	c := o.child(id)
 	if c == nil {
 		return false
@@ -327,8 +327,8 @@ func (o *ops) kill(id int, signal string) bool {
 	return c.end(signal)
 }
 
-func (o *ops) input(args json.RawMessage) error {
-	v, err := read[struct {
+func (o *Operations) input(args json.RawMessage) error {
+	v, err := readArgs[struct {
 		ID   int
 		Data []byte
 		End  bool

@@ -7,16 +7,16 @@ import (
 	"syscall"
 )
 
-// ownGroup puts a process at the head of a group, so that what it starts ends
+// OwnGroup puts a process at the head of a group, so that what it starts ends
 // with it.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func OwnGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 var signals = map[string]syscall.Signal{
 	"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL, "SIGINT": syscall.SIGINT, "SIGHUP": syscall.SIGHUP,
 	"SIGQUIT": syscall.SIGQUIT, "SIGUSR1": syscall.SIGUSR1, "SIGUSR2": syscall.SIGUSR2, "SIGSTOP": syscall.SIGSTOP, "SIGCONT": syscall.SIGCONT,
 }
 
-func signalGroup(cmd *exec.Cmd, name string) bool {
+func SignalGroup(cmd *exec.Cmd, name string) bool {
 	s, ok := signals[name]
 	return ok && syscall.Kill(-cmd.Process.Pid, s) == nil
 }

@@ -68,7 +68,7 @@ func (a *fileArgs) mode(otherwise fs.FileMode) fs.FileMode {
 	return fs.FileMode(*a.Mode) & fs.ModePerm
 }
 
-func (o *ops) onFile(_ string, f struct {
+func (o *Operations) onFile(_ string, f struct {
 	action string
 	run    func(a *fileArgs) (any, error)
 }, args json.RawMessage, key string) (any, error) {
@@ -82,7 +82,7 @@ func (o *ops) onFile(_ string, f struct {
 		if a.To != "" {
 			detail += " → " + a.To
 		}
-		o.owner.did(key, f.action, detail, err)
+		o.owner.Did(key, f.action, detail, err)
 	}
 	return value, err
 }
@@ -100,12 +100,12 @@ func readFile(a *fileArgs) (any, error) {
 	if len(b) > maxFile {
 		return nil, &namedError{"RangeError", "ERR_FS_FILE_TOO_LARGE", a.Path + " is larger than a hook may read at once (32 MiB)"}
 	}
-	return inWords(b, a.Words), nil
+	return decodeText(b, a.Words), nil
 }
 
-// inWords is bytes for an engine, as text where that is wanted and possible:
+// decodeText is bytes for an engine, as text where that is wanted and possible:
 // an engine takes long to make one of the other.
-func inWords(b []byte, wanted bool) any {
+func decodeText(b []byte, wanted bool) any {
 	if wanted && utf8.Valid(b) {
 		return map[string]string{"text": string(b)}
 	}
@@ -256,8 +256,8 @@ func copyFile(a *fileArgs) (any, error) {
 
 // watch reports changes of a file or of the entries of a folder. The folder is
 // watched, not the file: editors replace files.
-func (o *ops) watch(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
-	a, err := read[fileArgs](args)
+func (o *Operations) watch(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+	a, err := readArgs[fileArgs](args)
 	var w *fsnotify.Watcher
 	if err == nil {
 		w, err = fsnotify.NewWatcher()
@@ -279,14 +279,14 @@ func (o *ops) watch(id int, args json.RawMessage, key string, data func(any), fi
 			return nil // a folder that cannot be read has no changes for us
 		})
 	}
-	o.owner.did(key, "watch", a.Path, err)
+	o.owner.Did(key, "watch", a.Path, err)
 	if err != nil {
 		_ = w.Close()
 		finish(nil, err)
 		return
 	}
 	var once sync.Once
-	o.keep(id, func() { once.Do(func() { _ = w.Close() }) })
+	o.keepStopper(id, func() { once.Do(func() { _ = w.Close() }) })
 	go func() {
 		for {
 			select {

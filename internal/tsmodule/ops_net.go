@@ -20,8 +20,8 @@ const maxBody = 16 << 20
 // fetchLimit bounds one request; a hook's own signal may end it earlier.
 const fetchLimit = 5 * time.Minute
 
-func (o *ops) fetch(ctx context.Context, args json.RawMessage, key string) (any, error) {
-	v, err := read[struct {
+func (o *Operations) fetch(ctx context.Context, args json.RawMessage, key string) (any, error) {
+	v, err := readArgs[struct {
 		URL, Method, Redirect string
 		Headers               [][2]string
 		Body                  []byte
@@ -36,7 +36,7 @@ func (o *ops) fetch(ctx context.Context, args json.RawMessage, key string) (any,
 		err = fmt.Errorf("%s: only http and https can be fetched", v.URL)
 	}
 	if err != nil {
-		o.owner.did(key, "fetch", v.Method+" "+v.URL, err)
+		o.owner.Did(key, "fetch", v.Method+" "+v.URL, err)
 		return nil, err
 	}
 	for _, h := range v.Headers {
@@ -53,7 +53,7 @@ func (o *ops) fetch(ctx context.Context, args json.RawMessage, key string) (any,
 	}
 	res, err := client.Do(req)
 	// Addresses carry secrets in their query; the record has the rest.
-	o.owner.did(key, "fetch", v.Method+" "+req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, err)
+	o.owner.Did(key, "fetch", v.Method+" "+req.URL.Scheme+"://"+req.URL.Host+req.URL.Path, err)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ type httpAnswer struct {
 const serveLimit = time.Minute
 
 // listen serves on this machine only, whatever address was asked for.
-func (o *ops) listen(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
-	v, err := read[struct {
+func (o *Operations) listen(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+	v, err := readArgs[struct {
 		Port int
 		Host string
 	}](args)
@@ -98,13 +98,13 @@ func (o *ops) listen(id int, args json.RawMessage, key string, data func(any), f
 		host = "::1"
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(v.Port)))
-	o.owner.did(key, "listen", net.JoinHostPort(host, strconv.Itoa(v.Port)), err)
+	o.owner.Did(key, "listen", net.JoinHostPort(host, strconv.Itoa(v.Port)), err)
 	if err != nil {
 		finish(nil, err)
 		return
 	}
 	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.serve(w, r, data) })}
-	o.keep(id, func() { _ = server.Close() })
+	o.keepStopper(id, func() { _ = server.Close() })
 	port := listener.Addr().(*net.TCPAddr).Port
 	data(map[string]any{"listening": map[string]any{"port": port, "address": host, "family": "IPv4"}})
 	go func() {
@@ -120,7 +120,7 @@ var fromPage = map[string]bool{"cross-site": true, "same-site": true}
 
 // serve hands one request to the hook. A web page of some site can reach this
 // machine's ports too; its requests carry another origin and are refused.
-func (o *ops) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
+func (o *Operations) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
 	if r.Header.Get("Origin") != "" || fromPage[r.Header.Get("Sec-Fetch-Site")] || !local(r.Host) {
 		http.Error(w, "only programs on this machine may call a hook", http.StatusForbidden)
 		return
@@ -133,19 +133,19 @@ func (o *ops) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
 	if size < 0 {
 		size = maxBody // it says nothing of its length
 	}
-	if !o.held.take(size) {
+	if !o.requestLimit.takeRoom(size) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "the hook has too many requests to answer already", http.StatusServiceUnavailable)
 		return
 	}
-	defer o.held.give(size)
+	defer o.requestLimit.giveBack(size)
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil || len(body) > maxBody {
 		http.Error(w, "too large", http.StatusRequestEntityTooLarge)
 		return
 	}
 	// Callers that leave again must not fill the queue of a hook that is behind.
-	for o.machine.crowded() {
+	for o.engine.Crowded() {
 		select {
 		case <-r.Context().Done():
 			return
@@ -200,8 +200,8 @@ func local(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (o *ops) respond(args json.RawMessage) error {
-	v, err := read[struct {
+func (o *Operations) respond(args json.RawMessage) error {
+	v, err := readArgs[struct {
 		Request int
 		httpAnswer
 	}](args)

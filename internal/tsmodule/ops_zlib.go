@@ -14,9 +14,9 @@ import (
 // maxUnpacked bounds what a few packed bytes may grow to.
 const maxUnpacked = 32 << 20
 
-// squeeze packs and unpacks bytes in the three forms of node:zlib.
-func squeeze(args json.RawMessage) (any, error) {
-	v, err := read[struct {
+// compressData packs and unpacks bytes in the three forms of node:zlib.
+func compressData(args json.RawMessage) (any, error) {
+	v, err := readArgs[struct {
 		How  string
 		Data []byte
 	}](args)

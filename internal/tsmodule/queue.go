@@ -1,7 +1,7 @@
 package tsmodule
 
-// post puts a job in the queue; it is dropped when the engine has ended.
-func (m *machine) post(j job) {
+// postJob puts a job in the queue; it is dropped when the engine has ended.
+func (m *Machine) postJob(j job) {
 	m.mu.Lock()
 	if m.ended != nil {
 		m.mu.Unlock()
@@ -16,14 +16,14 @@ func (m *machine) post(j job) {
 	}
 }
 
-// reply brings Go's answer to an async question.
-func (m *machine) reply(id int, body []byte) { m.post(job{"reply", id, string(body)}) }
+// Reply brings Go's answer to an async question.
+func (m *Machine) Reply(id int, body []byte) { m.postJob(job{"reply", id, string(body)}) }
 
 // maxWaiting is how much may wait for an engine before whoever has more to say
 // has to wait, too.
 const maxWaiting = 256 << 10
 
-func (m *machine) crowded() bool {
+func (m *Machine) Crowded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ended == nil && m.waiting > maxWaiting

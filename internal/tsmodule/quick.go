@@ -18,7 +18,7 @@ import (
 
 // quick reports whether events may travel in the short form.
 func quick(g *generation, s *subject, events []shown) bool {
-	_, here := g.runner.(*machine)
+	_, here := g.runner.(*Machine)
 	return here && !s.pi && len(events) == 1 && events[0].name == "tool_call"
 }
 

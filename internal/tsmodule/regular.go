@@ -42,8 +42,8 @@ var (
 	errTooLarge   = errors.New("larger than 32 MiB; that is no hook")
 )
 
-// readRegular reads a file that hookmux itself needs.
-func readRegular(path string) ([]byte, error) {
+// ReadRegular reads a file that hookmux itself needs.
+func ReadRegular(path string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

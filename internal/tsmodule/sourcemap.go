@@ -10,27 +10,27 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// sourceMap leads from a place in the text the engine runs to the file a
+// SourceMap leads from a place in the text the engine runs to the file a
 // person wrote.
-type sourceMap struct {
+type SourceMap struct {
 	sources []string
-	lines   [][]mark // by generated line
+	lines   [][]mapping // by generated line
 }
 
-type mark struct {
+type mapping struct {
 	column       int // generated, from 0
 	source       int
 	line, origin int // original line and column, from 0
 }
 
-// readMap reads a source map of version 3 whose sources are relative to dir.
+// ReadMap reads a source map of version 3 whose sources are relative to dir.
 // A map that cannot be read is an empty one: errors then show generated lines.
-func readMap(text []byte, dir string) *sourceMap {
+func ReadMap(text []byte, dir string) *SourceMap {
 	var file struct {
 		Sources  []string `json:"sources"`
 		Mappings string   `json:"mappings"`
 	}
-	m := &sourceMap{}
+	m := &SourceMap{}
 	if json.Unmarshal(text, &file) != nil {
 		return m
 	}
@@ -40,12 +40,12 @@ func readMap(text []byte, dir string) *sourceMap {
 		}
 		m.sources = append(m.sources, source)
 	}
-	var at mark
+	var at mapping
 	for line := range strings.SplitSeq(file.Mappings, ";") {
 		at.column = 0
-		var marks []mark
+		var marks []mapping
 		for segment := range strings.SplitSeq(line, ",") {
-			n := numbers(segment)
+			n := readNumbers(segment)
 			if len(n) == 0 {
 				continue
 			}
@@ -64,8 +64,8 @@ func readMap(text []byte, dir string) *sourceMap {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// numbers reads one segment's variable-length quantities.
-func numbers(segment string) []int {
+// readNumbers reads one segment's variable-length quantities.
+func readNumbers(segment string) []int {
 	var out []int
 	value, shift := 0, 0
 	for i := range len(segment) {
@@ -88,8 +88,8 @@ func numbers(segment string) []int {
 	return out
 }
 
-// origin finds the original place of a generated line and column, both from 1.
-func (m *sourceMap) origin(line, column int) (file string, l, c int, ok bool) {
+// originOf finds the original place of a generated line and column, both from 1.
+func (m *SourceMap) originOf(line, column int) (file string, l, c int, ok bool) {
 	if line < 1 || line > len(m.lines) {
 		return "", 0, 0, false
 	}
@@ -107,10 +107,10 @@ func (m *sourceMap) origin(line, column int) (file string, l, c int, ok bool) {
 
 var framePlace = lazyregexp.New(`^(.*?)\(?((?:file://)?[^\s():]+):(\d+)(?::(\d+))?\)?$`)
 
-// stack rewrites an engine's stack to original places. Frames of the world
+// RewriteStack rewrites an engine's stack to original places. Frames of the world
 // around the file are left out; where is the first place inside a file a
 // person wrote.
-func (m *sourceMap) stack(text, name string) (rewritten, where string) {
+func (m *SourceMap) RewriteStack(text, name string) (rewritten, where string) {
 	var out []string
 	for frame := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		parts := framePlace.FindStringSubmatch(strings.TrimSpace(frame))
@@ -120,7 +120,7 @@ func (m *sourceMap) stack(text, name string) (rewritten, where string) {
 		line, _ := strconv.Atoi(parts[3])
 		column, _ := strconv.Atoi(parts[4])
 		place := parts[2] + ":" + parts[3]
-		if file, l, c, ok := m.origin(line, column); ok {
+		if file, l, c, ok := m.originOf(line, column); ok {
 			if strings.HasPrefix(filepath.Base(file), "host:") {
 				continue // where a module of ours was taken in
 			}

@@ -27,17 +27,17 @@ func standsAlone(content []byte) bool {
 	return !tellsPlace.Match(content) && !reaches.Match(typesOnly.Compiled().ReplaceAll(content, nil))
 }
 
-// translate makes JavaScript of a file that stands alone. Bundling comes to the
+// translateAlone makes JavaScript of a file that stands alone. Bundling comes to the
 // same, but takes several times the memory and keeps it for a while, which fifty
 // files feel.
-func translate(path string, content []byte) (*bundle, error) {
+func translateAlone(path string, content []byte) (*Bundle, error) {
 	result := api.Transform(string(content), api.TransformOptions{
 		Loader: loaderFor(path), Sourcefile: filepath.Base(path), Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
 		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
 		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
-		return nil, messageError(path, filepath.Dir(path), result.Errors)
+		return nil, firstError(path, filepath.Dir(path), result.Errors)
 	}
-	return &bundle{Code: string(result.Code), Map: string(result.Map), Inputs: []input{{path, hashOfContent(content)}}}, nil
+	return &Bundle{Code: string(result.Code), Map: string(result.Map), Inputs: []File{{path, Hash(content)}}}, nil
 }

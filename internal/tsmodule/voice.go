@@ -9,23 +9,23 @@ import (
 	"strings"
 )
 
-// voice is what one loading of a file says to the world: it knows the module
+// fileOwner is what one loading of a file says to the world: it knows the module
 // and which events are under way.
-type voice struct {
+type fileOwner struct {
 	m      *Module
 	g      *generation
-	places func() *sourceMap
+	places func() *SourceMap
 	acts   acts
 }
 
-var _ owner = (*voice)(nil)
+var _ Owner = (*fileOwner)(nil)
 
 func dirOf(path string) string { return filepath.Dir(path) }
 
-func (v *voice) file() string    { return v.m.path }
-func (v *voice) version() string { return v.m.engine.host.Version }
+func (v *fileOwner) File() string    { return v.m.path }
+func (v *fileOwner) Version() string { return v.m.engine.host.Version }
 
-func (v *voice) childEnv() []string {
+func (v *fileOwner) ChildEnv() []string {
 	if f := v.m.engine.host.ChildEnv; f != nil {
 		return f(v.m.path)
 	}
@@ -37,7 +37,7 @@ func splitKey(key string) (agent, session string) {
 	return agent, session
 }
 
-func (v *voice) did(key, action, detail string, err error) {
+func (v *fileOwner) Did(key, action, detail string, err error) {
 	r := v.m.engine.host.Recorder
 	if r == nil {
 		return
@@ -50,38 +50,38 @@ func (v *voice) did(key, action, detail string, err error) {
 	r.Did(d)
 }
 
-func (v *voice) said(level, text string) {
+func (v *fileOwner) Said(level, text string) {
 	if r := v.m.engine.host.Recorder; r != nil {
 		r.Said(v.m.path, level, text)
 	}
 }
 
 // problem puts an exception into the words of the file a person wrote.
-func (v *voice) problem(event string, err error) *Problem {
+func (v *fileOwner) problem(event string, err error) *Problem {
 	p := &Problem{Module: v.m.path, Event: event, Text: oneLine(err.Error())}
-	var js *jsError
+	var js *JSError
 	if errors.As(err, &js) {
-		p.Stack, p.Where = v.places().stack(js.Stack, inEngine)
+		p.Stack, p.Where = v.places().RewriteStack(js.Stack, NameInEngine)
 	}
 	return p
 }
 
-func (v *voice) trouble(event string, e *jsError, _ int) { v.m.trouble(v.problem(event, e)) }
+func (v *fileOwner) Trouble(event string, e *JSError, _ int) { v.m.trouble(v.problem(event, e)) }
 
-func (v *voice) lacking(agent, what string) {
+func (v *fileOwner) Lacking(agent, what string) {
 	if agent != "" {
 		v.m.note(agent, what)
 	}
 }
 
 // asked is the event a dialog or a notice belongs to.
-func (v *voice) asked(dispatch int) *asked {
+func (v *fileOwner) asked(dispatch int) *asked {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()
 	return v.g.asked[dispatch]
 }
 
-func (v *voice) ask(ctx context.Context, dispatch int, q Question) Answer {
+func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 	asker, a := v.m.engine.host.Asker, v.asked(dispatch)
 	if asker == nil || a == nil || a.ctx.Err() != nil {
 		return Answer{Cancelled: true}
@@ -115,7 +115,7 @@ func (v *voice) ask(ctx context.Context, dispatch int, q Question) Answer {
 	}
 }
 
-func (v *voice) notify(dispatch int, text, level string) {
+func (v *fileOwner) Notify(dispatch int, text, level string) {
 	asker := v.m.engine.host.Asker
 	if asker == nil {
 		return
@@ -130,7 +130,7 @@ func (v *voice) notify(dispatch int, text, level string) {
 // errPrint is what a hook hears that speaks into a session nobody can wake.
 var errPrint = errors.New("send: this session runs without a person (print mode); nothing can be sent into it")
 
-func (v *voice) send(key string, msg Message) error {
+func (v *fileOwner) Send(key string, msg Message) error {
 	msg.Module = v.m.path
 	msg.Agent, msg.Session = splitKey(key)
 	delivered := false
@@ -144,19 +144,19 @@ func (v *voice) send(key string, msg Message) error {
 	case err == nil && !delivered:
 		err = v.m.engine.enqueue(key, msg.Text)
 	}
-	v.did(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
+	v.Did(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
 	return err
 }
 
-func (v *voice) headless(key string) bool {
+func (v *fileOwner) headless(key string) bool {
 	v.m.mu.Lock()
 	defer v.m.mu.Unlock()
 	t := v.m.turns[key]
 	return t != nil && t.headless
 }
 
-// entries are a session's: pi's own record, or what hookmux heard.
-func (v *voice) entries(key string) any {
+// Entries are a session's: pi's own record, or what hookmux heard.
+func (v *fileOwner) Entries(key string) any {
 	v.m.mu.Lock()
 	t := v.m.turns[key]
 	var list []any
@@ -178,7 +178,7 @@ func (v *voice) entries(key string) any {
 
 // readRecord reads pi's session file: a header, then one entry per line.
 func readRecord(path string) []any {
-	text, err := readRegular(path)
+	text, err := ReadRegular(path)
 	if err != nil {
 		return nil
 	}
@@ -191,7 +191,7 @@ func readRecord(path string) []any {
 	return entries
 }
 
-func (v *voice) model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error) {
+func (v *fileOwner) Model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error) {
 	model, a := v.m.engine.host.Model, v.asked(dispatch)
 	if model == nil || a == nil {
 		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, through hookmux's extension in pi")

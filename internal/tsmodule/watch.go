@@ -134,7 +134,7 @@ func (w *watcher) close() {
 func (m *Module) unloaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.broken == errClosed
+	return m.broken == ErrClosed
 }
 
 // stale reports whether any file differs from what was loaded: a touch is no
@@ -148,7 +148,7 @@ func (m *Module) stale() bool {
 	}
 	for _, in := range inputs {
 		content, err := src.Read(in.Path)
-		if err != nil || hashOfContent(content) != in.Hash {
+		if err != nil || Hash(content) != in.Hash {
 			return true
 		}
 	}

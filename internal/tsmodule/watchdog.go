@@ -36,30 +36,30 @@ type watchdog struct {
 // less than one.
 const patience = 5
 
-const again = 20 * time.Millisecond
+const fireAgain = 20 * time.Millisecond
 
-func (w *watchdog) start() {
+func (w *watchdog) startTurn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running, w.paused, w.fired, w.hurried, w.half = true, false, false, false, false
 	w.began = time.Now()
 	w.until = w.began.Add(w.slice)
 	if w.timer == nil {
-		w.timer = time.AfterFunc(w.slice/2, w.check)
+		w.timer = time.AfterFunc(w.slice/2, w.checkTurn)
 		return
 	}
 	w.timer.Reset(w.slice / 2)
 }
 
-func (w *watchdog) spent() time.Duration {
+func (w *watchdog) processTimeUsed() time.Duration {
 	if w.computed != nil {
 		return w.computed()
 	}
 	return processTime()
 }
 
-// stop reports whether the engine had to be interrupted.
-func (w *watchdog) stop() bool {
+// stopTurn reports whether the engine had to be interrupted.
+func (w *watchdog) stopTurn() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.running = false
@@ -67,8 +67,8 @@ func (w *watchdog) stop() bool {
 	return w.fired
 }
 
-// outside runs f, which waits for the world, off the engine's time.
-func (w *watchdog) outside(f func()) {
+// runOutside runs f, which waits for the world, off the engine's time.
+func (w *watchdog) runOutside(f func()) {
 	w.mu.Lock()
 	nested := w.paused || !w.running
 	if !nested {
@@ -87,30 +87,30 @@ func (w *watchdog) outside(f func()) {
 	f()
 }
 
-func (w *watchdog) check() {
+func (w *watchdog) checkTurn() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.running || w.paused {
 		return
 	}
 	if !w.half {
-		w.half, w.used = true, w.spent()
+		w.half, w.used = true, w.processTimeUsed()
 	}
 	if left := time.Until(w.until); left > 0 {
 		w.timer.Reset(left)
 		return
 	}
-	if left := w.slice/2 - (w.spent() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
-		w.timer.Reset(max(left, again))
+	if left := w.slice/2 - (w.processTimeUsed() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+		w.timer.Reset(max(left, fireAgain))
 		return
 	}
 	w.fired = true
 	w.interrupt()
-	w.timer.Reset(again)
+	w.timer.Reset(fireAgain)
 }
 
-// hurry ends the slice under way.
-func (w *watchdog) hurry() {
+// endSlice ends the slice under way.
+func (w *watchdog) endSlice() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.running {

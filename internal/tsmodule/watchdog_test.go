@@ -26,7 +26,7 @@ func TestWatchdogOnABusyMachine(t *testing.T) {
 			}
 		}}
 		start := time.Now()
-		w.start()
+		w.startTurn()
 		select {
 		case <-fired:
 		case <-time.After(10 * time.Second):
@@ -35,7 +35,7 @@ func TestWatchdogOnABusyMachine(t *testing.T) {
 		if took := time.Since(start); took < c.earliest {
 			t.Errorf("%s: interrupted after %s", c.name, took)
 		}
-		if !w.stop() {
+		if !w.stopTurn() {
 			t.Errorf("%s: it does not know", c.name)
 		}
 	}

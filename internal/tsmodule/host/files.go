@@ -267,7 +267,7 @@ func (t *fileTable) releaseMemory() {
 	defer t.releasing.Store(false)
 	for t.unclean.Load() && waitFor(t.ctx, releaseAfter) {
 		t.unclean.Store(false)
-		tsmodule.GiveBack()
+		tsmodule.ReleaseMemory()
 	}
 }
 
