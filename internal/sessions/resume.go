@@ -72,7 +72,9 @@ func (r *resumer) recordSession(one *state.Session) {
 
 // readProcess reads off a session's process how it was started. It is false when
 // there is nothing to record: the process is gone, or is a run of one prompt.
-func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumeargs.Start, record *resumestore.Record) bool {
+func (r *resumer) readProcess(
+	a *agent.Agent, one *state.Session, start *resumeargs.Start, record *resumestore.Record,
+) bool {
 	record.PID, record.Start = one.Place.PID, one.Place.Start
 	shown, err := r.deps.Processes.Args(one.Place.PID)
 	if err != nil || sessionLife(r.deps.Processes, one) == state.Gone {
@@ -185,8 +187,8 @@ const claimedReason = "it was taken up a moment ago"
 func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	out := wire.ResumeRecord{
-		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run, Dir: record.Dir,
-		Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At, Live: r.runningReason(record),
+		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run,
+		Dir: record.Dir, Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At, Live: r.runningReason(record),
 	}
 	if record.Mux != "tmux" {
 		out.Pane, out.Server = "", ""

@@ -118,7 +118,8 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 		}
 		r, ok := s.resumer.records.Get(key.Agent, key.ID)
 		if !ok {
-			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be taken up again: %s", key.Agent, key.ID, s.resumer.whyNotResumable(key))
+			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be taken up again: %s",
+				key.Agent, key.ID, s.resumer.whyNotResumable(key))
 		}
 		list = []resumestore.Record{r}
 	}
@@ -163,18 +164,22 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 		return wire.SessionSent{Session: s.view.sessionInfo(one), Via: "plugin"}, nil
 	}
 	if !p.Type {
-		return nil, wire.Errorf(wire.CodeConflict, "%s takes no messages from outside its terminal; --type types the text into its pane", key.Agent)
+		return nil, wire.Errorf(wire.CodeConflict, "%s takes no messages from outside its terminal; "+
+			"--type types the text into its pane", key.Agent)
 	}
 	if one.Waits() {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken for it; answer first (`hookmux jump %s`)", key.ID, key.ID)
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken for it; "+
+			"answer first (`hookmux jump %s`)", key.ID, key.ID)
 	}
 	if one.Place.Shared || one.Place.Mux != "tmux" || one.Place.Pane == "" {
-		return nil, wire.Errorf(wire.CodeConflict, "%s sits in no tmux pane hookmux knows of, so nothing can be typed into it", key.ID)
+		return nil, wire.Errorf(wire.CodeConflict, "%s sits in no tmux pane hookmux knows of, "+
+			"so nothing can be typed into it", key.ID)
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()
 	server := &tmux.Server{Socket: one.Place.Server}
-	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane})
+	hint := tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane}
+	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, hint)
 	if err == nil && !sits {
 		err = errors.New("it is not in its pane any more")
 	}

@@ -128,9 +128,12 @@ func (s *Service) Locate(who Process, claimed event.Place, environ []byte) event
 // resumed.
 func (s *Service) List(all bool) []wire.Session { return s.view.listSessions(all) }
 
+// History gives the events since a time, oldest first.
+type History func(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error]
+
 // CatchUp applies what the journal knows and the session log does not: events of
-// the last moments before a hub died. history gives the events since a time.
-func (s *Service) CatchUp(ctx context.Context, history func(context.Context, time.Time) iter.Seq2[*event.Event, error]) {
+// the last moments before a hub died.
+func (s *Service) CatchUp(ctx context.Context, history History) {
 	for ev, err := range history(ctx, s.store.missingSince()) {
 		if err != nil {
 			s.deps.Log.Warn("the journal could not be read for sessions", "error", err)

@@ -59,8 +59,10 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 
 func turnInfo(t *state.Turn) wire.Turn {
 	return wire.Turn{
-		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended), Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
-		Result: string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary), Tools: t.Tools, Errors: t.Errors, Error: redact.Text(t.Error),
+		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended),
+		Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
+		Result:  string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary),
+		Tools: t.Tools, Errors: t.Errors, Error: redact.Text(t.Error),
 	}
 }
 
@@ -84,7 +86,8 @@ func (v *view) changeInfo(c *state.Change) wire.SessionChange {
 		what string
 	}{
 		{c.Created, "created"}, {c.Status(), "status"}, {c.Title, "title"}, {c.Tool, "tool"}, {c.Waiting, "waiting"},
-		{c.Answered, "answered"}, {c.TurnStarted, "turnStarted"}, {c.TurnEnded, "turnEnded"}, {c.Ended, "ended"}, {c.Revived, "revived"},
+		{c.Answered, "answered"}, {c.TurnStarted, "turnStarted"}, {c.TurnEnded, "turnEnded"},
+		{c.Ended, "ended"}, {c.Revived, "revived"},
 	} {
 		if w.is {
 			out.What = append(out.What, w.what)
@@ -118,7 +121,8 @@ func sortSessions(list []wire.Session) {
 		if a.WaitingSince != nil && b.WaitingSince != nil {
 			return a.WaitingSince.Compare(*b.WaitingSince)
 		}
-		return cmp.Or(state.Status(b.Status).Rank()-state.Status(a.Status).Rank(), b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
+		rank := state.Status(b.Status).Rank() - state.Status(a.Status).Rank()
+		return cmp.Or(rank, b.Since.Compare(a.Since), cmp.Compare(a.ID, b.ID))
 	})
 }
 
@@ -129,7 +133,8 @@ func (v *view) listSessions(all bool) []wire.Session {
 	list := []wire.Session{}
 	seen := map[state.Key]bool{}
 	for _, one := range v.tracker.book.Snapshot() {
-		if now.Sub(one.LastEvent) >= state.LeaveAfter && (!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
+		if now.Sub(one.LastEvent) >= state.LeaveAfter &&
+			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
 		}
 		seen[one.Key] = true
@@ -172,7 +177,8 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 			}
 		}
 		if len(found) > 1 { // one that lives is meant rather than one that ended
-			if live := slices.DeleteFunc(slices.Clone(found), func(w wire.Session) bool { return w.Ended != nil }); len(live) == 1 {
+			ended := func(w wire.Session) bool { return w.Ended != nil }
+			if live := slices.DeleteFunc(slices.Clone(found), ended); len(live) == 1 {
 				found = live
 			}
 		}
@@ -186,7 +192,8 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		for _, w := range found[:min(4, len(found))] {
 			names = append(names, w.Agent+" "+w.ID)
 		}
-		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id", name, len(found), strings.Join(names, ", "))
+		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id",
+			name, len(found), strings.Join(names, ", "))
 	}
 	return none, wire.Errorf(wire.CodeGone, "there is no session %q; `hookmux ps --all` lists them", name)
 }
@@ -212,11 +219,14 @@ func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
 	}
 	d.Files = slices.Clone(one.Files)
 	for _, f := range one.Errors {
-		d.Errors = append(d.Errors, wire.SessionError{Time: f.At, Turn: f.Turn, Tool: redact.Text(f.Tool), Text: redact.Text(f.Text), Exit: f.Exit})
+		d.Errors = append(d.Errors, wire.SessionError{
+			Time: f.At, Turn: f.Turn, Tool: redact.Text(f.Tool), Text: redact.Text(f.Text), Exit: f.Exit,
+		})
 	}
 	for _, sub := range one.Subagents {
 		d.Helpers = append(d.Helpers, wire.SessionSubagent{
-			ID: sub.ID, Type: sub.Type, Started: sub.Started, Ended: timeOrNil(sub.Ended), Tools: sub.Tools, Errors: sub.Errors, Summary: redact.Text(sub.Summary),
+			ID: sub.ID, Type: sub.Type, Started: sub.Started, Ended: timeOrNil(sub.Ended),
+			Tools: sub.Tools, Errors: sub.Errors, Summary: redact.Text(sub.Summary),
 		})
 	}
 	return d

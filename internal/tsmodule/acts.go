@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // acts are what a file has pi do, in order: it shows a status, names the
@@ -75,7 +76,7 @@ func (v *fileOwner) doAct(one doing) {
 		gone := ctx.Err() != nil
 		cancel()
 		if err == nil {
-			call := objectOf(one.args)
+			call := pi.ParseObject(one.args)
 			v.Did(one.key, "pi", str(call["on"])+"."+str(call["method"]), nil)
 		}
 		if err == nil || gone || !IsUnheard(err) || v.headless(one.key) {

@@ -7,19 +7,21 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // said is what the engine made of one shown event.
 type said struct {
 	Result json.RawMessage `json:"result"`
 	Input  json.RawMessage `json:"input"`
-	Threw  *JSError        `json:"threw"`
+	Threw  *engine.JSError `json:"threw"`
 }
 
 // judge makes one decision of everything the handlers said. notes are what
 // they said and this agent cannot carry.
 func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.Decision, notes []string, err error) {
-	extra := object{}
+	extra := pi.Object{}
 	input := s.input()
 	for i, o := range outcomes {
 		if o == nil || i >= len(events) {
@@ -29,7 +31,7 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 			m.limitsOf(o.Threw)
 			return event.Decision{}, nil, o.Threw
 		}
-		r := objectOf(o.Result)
+		r := pi.ParseObject(o.Result)
 		one := event.Decision{}
 		switch e := &events[i]; e.name {
 		case "tool_call":
@@ -37,19 +39,19 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 				return event.Decision{Verdict: event.Deny, Reason: either(str(r["reason"]), "Tool execution was blocked")}, nil, nil
 			}
 			if o.Input != nil {
-				e.call.unfold()
-				e.call.native = objectOf(input) // as the commands before this one left it
-				patch, err := e.call.back(objectOf(o.Input))
+				e.call.Unfold()
+				e.call.Native = pi.ParseObject(input) // as the commands before this one left it
+				patch, err := e.call.Back(pi.ParseObject(o.Input))
 				if err != nil {
 					return event.Decision{}, nil, err
 				}
 				if patch != nil {
-					one.Input = encoded(patch)
+					one.Input = pi.Encode(patch)
 					input = event.MergeObjects(input, one.Input)
 				}
 			}
 		case "tool_result":
-			m.judgeResult(s, e, r, &one, extra)
+			judgeResult(s, e, r, &one, extra)
 		case "input":
 			switch str(r["action"]) {
 			case "handled":
@@ -66,14 +68,14 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 				}
 			}
 		case "before_agent_start":
-			m.judgeStart(s, r, &one, extra, &notes)
+			judgeStart(s, r, &one, extra, &notes)
 		case "agent_before_settle":
 			if yes(r["continue"]) {
 				one.KeepGoing = true
 				one.Reason = either(texts(list(r["entries"])), "A hook asks you to go on.")
 			}
 		default:
-			notes = append(notes, m.judgeOther(s, e, r, &one, extra)...)
+			notes = append(notes, judgeOther(m.path, s, e, r, &one, extra)...)
 		}
 		d.Merge(one)
 		if d.Verdict == event.Deny {
@@ -81,17 +83,17 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 		}
 	}
 	if len(extra) > 0 {
-		d.Extra = encoded(extra)
+		d.Extra = pi.Encode(extra)
 	}
 	return d, notes, nil
 }
 
 // limitsOf says in words which limit an exception stands for.
-func (m *Module) limitsOf(e *JSError) {
+func (m *Module) limitsOf(e *engine.JSError) {
 	if e.Name == "InternalError" && e.Message == "interrupted" {
-		*e = JSError{Message: SliceError{m.engine.host.Limits.Slice}.Error()}
+		*e = engine.JSError{Message: engine.SliceError{m.engine.host.Limits.Slice}.Error()}
 	} else if e.Name == "InternalError" {
-		e.Message = strings.Replace(e.Message, "out of memory", ErrMemory.Error(), 1)
+		e.Message = strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1)
 	}
 }
 
@@ -102,11 +104,12 @@ func (s *subject) input() json.RawMessage {
 	return s.ev.Tool.CurrentInput()
 }
 
-func (m *Module) judgeResult(s *subject, e *shown, r object, d *event.Decision, extra object) {
+// judgeResult takes what a handler made of a tool's result.
+func judgeResult(s *subject, e *shown, r pi.Object, d *event.Decision, extra pi.Object) {
 	if content, ok := r["content"].([]any); ok {
-		d.Output = e.result.back(content, s.pi)
+		d.Output = e.result.Back(content, s.pi)
 	} else if text, ok := r["content"].(string); ok {
-		d.Output = e.result.back(textContent(text), s.pi)
+		d.Output = e.result.Back(pi.TextContent(text), s.pi)
 	}
 	if !s.pi {
 		return
@@ -118,7 +121,8 @@ func (m *Module) judgeResult(s *subject, e *shown, r object, d *event.Decision, 
 	}
 }
 
-func (m *Module) judgeStart(s *subject, r object, d *event.Decision, extra object, notes *[]string) {
+// judgeStart takes what a handler adds before the model is asked.
+func judgeStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object, notes *[]string) {
 	var words []string
 	for _, message := range list(r["messages"]) {
 		if text := texts([]any{message}); text != "" {
@@ -143,12 +147,12 @@ func (m *Module) judgeStart(s *subject, r object, d *event.Decision, extra objec
 }
 
 // judgeOther: what may be cancelled, and what only pi can make something of.
-func (m *Module) judgeOther(s *subject, e *shown, r object, d *event.Decision, extra object) (notes []string) {
+func judgeOther(path string, s *subject, e *shown, r pi.Object, d *event.Decision, extra pi.Object) (notes []string) {
 	if r == nil {
 		return nil
 	}
 	if yes(r["cancel"]) {
-		*d = event.Decision{Verdict: event.Deny, Reason: "cancelled by the hook " + filepath.Base(m.path)}
+		*d = event.Decision{Verdict: event.Deny, Reason: "cancelled by the hook " + filepath.Base(path)}
 		return nil
 	}
 	if !s.pi {
@@ -159,7 +163,7 @@ func (m *Module) judgeOther(s *subject, e *shown, r object, d *event.Decision, e
 		}
 		return notes
 	}
-	if entry, ok := r["compactionEntry"].(object); ok {
+	if entry, ok := r["compactionEntry"].(pi.Object); ok {
 		extra["compaction"] = s.compaction(entry)
 		delete(r, "compactionEntry")
 	}
@@ -171,16 +175,16 @@ func (m *Module) judgeOther(s *subject, e *shown, r object, d *event.Decision, e
 
 // compaction puts the first generation's entry into today's form: it names the
 // first entry to keep by its place, pi by its id.
-func (s *subject) compaction(entry object) object {
-	out := object{"summary": entry["summary"], "tokensBefore": entry["tokensBefore"]}
-	prep, _ := s.own["preparation"].(object)
+func (s *subject) compaction(entry pi.Object) pi.Object {
+	out := pi.Object{"summary": entry["summary"], "tokensBefore": entry["tokensBefore"]}
+	prep, _ := s.own["preparation"].(pi.Object)
 	out["firstKeptEntryId"] = prep["firstKeptEntryId"]
 	entries := list(s.own["branchEntries"])
 	if at, ok := entry["firstKeptEntryIndex"].(json.Number); ok && len(entries) > 0 {
 		if i, err := at.Int64(); err == nil && i >= int64(len(entries)) {
 			out["firstKeptEntryId"] = nil // nothing is kept
 		} else if err == nil && i >= 0 {
-			if kept, ok := entries[i].(object); ok && kept["id"] != nil {
+			if kept, ok := entries[i].(pi.Object); ok && kept["id"] != nil {
 				out["firstKeptEntryId"] = kept["id"]
 			}
 		}
@@ -192,11 +196,11 @@ func (s *subject) compaction(entry object) object {
 func texts(items []any) string {
 	var out []string
 	for _, item := range items {
-		o, ok := item.(object)
+		o, ok := item.(pi.Object)
 		if !ok {
 			continue
 		}
-		if inner, ok := o["message"].(object); ok {
+		if inner, ok := o["message"].(pi.Object); ok {
 			o = inner
 		}
 		switch content := o["content"].(type) {
@@ -204,7 +208,7 @@ func texts(items []any) string {
 			out = append(out, content)
 		case []any:
 			for _, p := range content {
-				if part, ok := p.(object); ok {
+				if part, ok := p.(pi.Object); ok {
 					if text, ok := part["text"].(string); ok {
 						out = append(out, text)
 					}

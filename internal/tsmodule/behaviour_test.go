@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // TestDialogs: what a person says reaches the handler, in the words of its
@@ -127,7 +128,7 @@ export default function (h: any) {
 	if got != [2]string{"a,1,1<nil>", "a,2,2<nil>"} { // counted in the order they ran
 		t.Errorf("got %q", got)
 	}
-	s.must(m, s.claude("SessionEnd", object{"session_id": "a", "reason": "other"}))
+	s.must(m, s.claude("SessionEnd", pi.Object{"session_id": "a", "reason": "other"}))
 	if s.said() != "log: bye 3 2" {
 		t.Errorf("said %q", s.said())
 	}
@@ -187,7 +188,7 @@ export default function (pi: any) {
 // the rules of its generation.
 func TestRules(t *testing.T) {
 	result := func(s *stage) *event.Event {
-		return s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": object{"stdout": "orig", "stderr": ""}})
+		return s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "orig", "stderr": ""}})
 	}
 	const results = `
   pi.on("tool_result", (e: any) => ({ content: [{ type: "text", text: e.content[0].text + "+1" }] }));
@@ -216,19 +217,19 @@ func TestRules(t *testing.T) {
 	if d := s.must(m, result(s)); string(d.Output) != `{"stderr":"","stdout":"orig+1+2"}` {
 		t.Errorf("%s", d.Output)
 	}
-	if d := s.must(m, s.claude("UserPromptSubmit", object{"prompt": "hi"})); !strings.HasSuffix(d.Context, "hi!?\none\n\ntwo\n\nthree") || d.Verdict != event.None {
+	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hi"})); !strings.HasSuffix(d.Context, "hi!?\none\n\ntwo\n\nthree") || d.Verdict != event.None {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("UserPromptSubmit", object{"prompt": "stop"})); d.Verdict != event.Deny {
+	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "stop"})); d.Verdict != event.Deny {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("Stop", object{"stop_hook_active": false, "last_assistant_message": "done"})); !d.KeepGoing || d.Reason != "test first" {
+	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": false, "last_assistant_message": "done"})); !d.KeepGoing || d.Reason != "test first" {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("Stop", object{"stop_hook_active": true})); d.KeepGoing {
+	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": true})); d.KeepGoing {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("PreCompact", object{"trigger": "manual", "custom_instructions": ""})); d.Verdict != event.Deny {
+	if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "manual", "custom_instructions": ""})); d.Verdict != event.Deny {
 		t.Errorf("%+v", d)
 	}
 }
@@ -244,7 +245,7 @@ export default function (pi: HookAPI) {
   pi.on("tool_result", () => ({ content: [{ type: "text", text: "next" }] }));
   pi.on("tool_call", async () => { await new Promise((r) => setTimeout(r, 300)); return { block: true, reason: "slow" }; });
 }`)
-	d := s.must(m, s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": "orig"}))
+	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": "orig"}))
 	if string(d.Output) != `"next"` || !strings.Contains(s.troubles(), "longer than 50 ms") {
 		t.Errorf("%s %s", d.Output, s.troubles())
 	}
@@ -281,17 +282,17 @@ export default function (h: any) {
 		{"gemini", "BeforeTool", "run_shell_command", `{"command":"ls"}`, `{"input":{"command":"ls"},"toolName":"bash"}`, `{"command":"ls -l"}`},
 		{"gemini", "BeforeTool", "replace", `{"file_path":"f","old_string":"x","new_string":"y"}`, `{"input":{"edits":[{"newText":"y","oldText":"x"}],"newText":"y","oldText":"x","path":"f"},"toolName":"edit"}`, ``},
 		{"gemini", "BeforeTool", "read_many_files", `{"include":["a","moved"]}`, `{"input":{"include":["a","moved"],"path":"a"},"toolName":"read"}` + "\n" + `{"input":{"include":["a","moved"],"path":"moved"},"toolName":"read"}`, `{"include":["a","here"]}`},
-		{"codex", "PreToolUse", "apply_patch", `{"command":` + string(encoded(patch)) + `}`, "write new.txt\nedit b.env\nedit c", ``},
+		{"codex", "PreToolUse", "apply_patch", `{"command":` + string(pi.Encode(patch)) + `}`, "write new.txt\nedit b.env\nedit c", ``},
 	} {
 		s.lines = nil
-		payload, _ := json.Marshal(object{"session_id": "s", "cwd": "/p", "hook_event_name": c.native, "tool_name": c.tool, "tool_input": json.RawMessage(c.input)})
+		payload, _ := json.Marshal(pi.Object{"session_id": "s", "cwd": "/p", "hook_event_name": c.native, "tool_name": c.tool, "tool_input": json.RawMessage(c.input)})
 		d := s.must(m, s.native(c.agent, c.native, string(payload)))
 		got := strings.ReplaceAll(s.said(), "log: ", "")
 		if c.tool == "apply_patch" {
 			var short []string
 			for line := range strings.SplitSeq(got, "\n") {
-				o := objectOf([]byte(line))
-				short = append(short, str(o["toolName"])+" "+str(o["input"].(object)["path"]))
+				o := pi.ParseObject([]byte(line))
+				short = append(short, str(o["toolName"])+" "+str(o["input"].(pi.Object)["path"]))
 			}
 			if !strings.Contains(got, `"content":"one\n"`) || !strings.Contains(got, `"oldText":"old"`) {
 				t.Error(got)
@@ -315,11 +316,11 @@ func TestFollowing(t *testing.T) {
   pi.on("agent_before_settle", () => (kept ? undefined : { continue: (kept = true), entries: [{ content: "more" }] }));
   pi.on("agent_settled", () => console.log("settled"));
 };`)
-	s.must(m, s.claude("UserPromptSubmit", object{"prompt": "go"}))
+	s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "go"}))
 	if d := s.must(m, s.claude("Stop", nil)); !d.KeepGoing {
 		t.Errorf("%+v", d)
 	}
-	s.must(m, s.claude("Stop", object{"stop_hook_active": true}))
+	s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": true}))
 	if got := s.said(); got != "log: go! true UserPromptSubmit\nlog: settled" {
 		t.Errorf("%q %s", got, s.troubles())
 	}
@@ -353,7 +354,7 @@ func TestPassedOn(t *testing.T) {
 // changes it too does not bring back.
 func TestResultsOfTwoFiles(t *testing.T) {
 	s := newStage(t, nil)
-	ev := s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": object{"stdout": "a secret", "stderr": "", "interrupted": false}})
+	ev := s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "a secret", "stderr": "", "interrupted": false}})
 	var entries []*hook.Entry
 	for name, change := range map[string]string{"a.ts": `.replace("secret", "***")`, "b.ts": ` + " (seen)"`} {
 		m := s.load(name, `export default (h) => h.on("tool_result", (e) => ({ content: [{ type: "text", text: e.content[0].text`+change+` }] }));`)
@@ -367,7 +368,7 @@ func TestResultsOfTwoFiles(t *testing.T) {
 	}
 	var d hook.Dispatcher
 	out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: agent.Builtin().CarriesFor(ev)}, hook.Select(entries, ev, nil))
-	if got := objectOf(out.Decision.Output)["stdout"]; got != "a *** (seen)" {
+	if got := pi.ParseObject(out.Decision.Output)["stdout"]; got != "a *** (seen)" {
 		t.Errorf("got %s %s", out.Decision.Output, s.troubles())
 	}
 }

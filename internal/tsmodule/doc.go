@@ -1,4 +1,4 @@
-// Package module runs hooks that people write as TypeScript or JavaScript
+// Package tsmodule runs hooks that people write as TypeScript or JavaScript
 // files, on every agent, without Node and without a build step.
 //
 // The contract:

@@ -12,6 +12,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/ops"
 )
 
 // Engine holds every loaded file. It may be used from any goroutine.
@@ -80,12 +82,12 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
 	}
 	if src.Read == nil {
-		src.Read = ReadRegular
+		src.Read = ops.ReadRegular
 	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
-		return nil, ErrClosed
+		return nil, engine.ErrClosed
 	}
 	m := e.modules[src.Path]
 	if m == nil {

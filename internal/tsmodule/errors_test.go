@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // TestErrors: whatever is wrong with a file is said with its place in the
@@ -66,7 +67,7 @@ export default function (h: any) {
 			t.Error(err)
 		}
 	}
-	d := s.must(m, s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "ls"}, "tool_response": object{"stdout": "a", "stderr": "b", "interrupted": false}}))
+	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "ls"}, "tool_response": pi.Object{"stdout": "a", "stderr": "b", "interrupted": false}}))
 	if string(d.Output) != `{"interrupted":false,"stderr":"","stdout":"still here"}` {
 		t.Errorf("%s", d.Output)
 	}

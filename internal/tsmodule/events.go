@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // byKind: which of pi's events stand for one of hookmux's, in pi's order.
@@ -35,10 +36,10 @@ var deciding = map[string]bool{"tool_call": true, "input": true, "session_before
 // shown is one of pi's events, ready for the engine.
 type shown struct {
 	name   string // pi's name today, whatever the generation calls it
-	fields object
-	call   *call   // of a tool_call
-	id     string  // of the same
-	result *output // of a tool_result
+	fields pi.Object
+	call   *pi.Call   // of a tool_call
+	id     string     // of the same
+	result *pi.Result // of a tool_result
 }
 
 // presenter puts events into the words of one file.
@@ -51,11 +52,11 @@ type presenter struct {
 // names are what a generation calls one of today's events.
 func (p *presenter) names(today string) []string {
 	switch p.generation {
-	case Hooks1:
+	case pi.Hooks1:
 		if slices.Contains([]string{"session_start", "session_shutdown", "session_before_switch", "session_before_fork", "session_before_compact", "session_compact"}, today) {
 			return []string{"session"}
 		}
-	case Hooks2:
+	case pi.Hooks2:
 		switch today {
 		case "session_start":
 			return []string{"session_start", "session_switch", "session_branch"}
@@ -79,9 +80,9 @@ func (p *presenter) wants(today string) bool {
 // subject is what is known around an event.
 type subject struct {
 	ev     *event.Event
-	pi     bool   // it comes from pi itself
-	own    object // pi's own event, when it does
-	ctx    object // pi's own context
+	pi     bool      // it comes from pi itself
+	own    pi.Object // pi's own event, when it does
+	ctx    pi.Object // pi's own context
 	spoken map[string]bool
 	inner  []string // pi's events that come on their own; nil when its extension is older
 	turn   *turn
@@ -104,7 +105,7 @@ type turn struct {
 func (p *presenter) present(s *subject) ([]shown, error) {
 	ev := s.ev
 	var list []shown
-	add := func(name string, fields object) {
+	add := func(name string, fields pi.Object) {
 		if p.wants(name) {
 			if renamed := p.rename(name, fields); renamed != nil {
 				list = append(list, shown{name: name, fields: renamed})
@@ -122,10 +123,10 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 				continue
 			}
 			if s.turn.results && !s.spoken["turn_start"] { // a tool is called after results: the model spoke in between
-				add("turn_end", object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
+				add("turn_end", pi.Object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
 				s.turn.index++
 				s.turn.results = false
-				add("turn_start", object{"type": "turn_start", "turnIndex": s.turn.index, "timestamp": ev.Time.UnixMilli()})
+				add("turn_start", pi.Object{"type": "turn_start", "turnIndex": s.turn.index, "timestamp": ev.Time.UnixMilli()})
 			}
 			calls, err := p.calls(s)
 			if err != nil {
@@ -179,7 +180,7 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 	if !p.wants("tool_call") {
 		return nil, nil
 	}
-	subjects := subjects(ev.Tool)
+	subjects := pi.Subjects(ev.Tool)
 	if s.pi {
 		subjects = subjects[:1]
 	}
@@ -188,21 +189,21 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 	}
 	var list []shown
 	for i, one := range subjects {
-		c := (*call)(nil)
+		c := (*pi.Call)(nil)
 		if !s.pi {
-			c = plainCommand(ev.Tool, one)
+			c = pi.PlainCommand(ev.Tool, one)
 		}
 		if c == nil {
-			c = inPisWords(ev.Tool, one, s.pi)
+			c = pi.CallFor(ev.Tool, one, s.pi)
 		}
 		id := ev.Tool.CallID
 		if len(subjects) > 1 {
 			id = fmt.Sprintf("%s/%d", id, i+1)
 		}
 		fields := s.base("tool_call")
-		fields["toolName"], fields["toolCallId"], fields["input"] = c.name, id, any(c.shown)
-		if c.whole != nil {
-			fields["input"] = c.raw
+		fields["toolName"], fields["toolCallId"], fields["input"] = c.Name, id, any(c.Shown)
+		if c.IsPlain() {
+			fields["input"] = c.Raw
 		}
 		list = append(list, shown{name: "tool_call", fields: fields, call: c, id: id})
 	}
@@ -211,29 +212,29 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 
 func (p *presenter) result(s *subject) shown {
 	t := s.ev.Tool
-	all := subjects(t)
-	c := inPisWords(t, all[0], s.pi)
-	out := resultOf(t.Output)
+	all := pi.Subjects(t)
+	c := pi.CallFor(t, all[0], s.pi)
+	out := pi.ReadResult(t.Output)
 	if len(t.Output) == 0 && s.ev.Error != "" {
-		out.content = textContent(s.ev.Error)
+		out.Content = pi.TextContent(s.ev.Error)
 	}
 	fields := s.base("tool_result")
 	failed := t.Failed
 	if said, ok := fields["isError"].(bool); ok {
 		failed = said // as a file before this one left it
 	}
-	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.name, t.CallID, c.shown, out.content, failed
+	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.Name, t.CallID, c.Shown, out.Content, failed
 	return shown{name: "tool_result", fields: fields, result: &out}
 }
 
 // base is pi's own event where there is one.
-func (s *subject) base(name string) object {
+func (s *subject) base(name string) pi.Object {
 	if s.pi && s.ev.Native == name && s.own != nil {
-		fields := clone(s.own).(object)
+		fields := pi.Clone(s.own).(pi.Object)
 		fields["type"] = name
 		return fields
 	}
-	return object{"type": name}
+	return pi.Object{"type": name}
 }
 
 // own are the agent's words beside pi's: the same for everything that is shown
@@ -256,27 +257,27 @@ func ownWords(ev *event.Event) string {
 			o.Input = input
 		}
 	}
-	return string(encoded(o))
+	return string(pi.Encode(o))
 }
 
-func assistant(ev *event.Event) object {
+func assistant(ev *event.Event) pi.Object {
 	content := []any{}
 	if ev.Message != "" {
-		content = textContent(ev.Message)
+		content = pi.TextContent(ev.Message)
 	}
 	reason := "stop"
 	if ev.Error != "" {
 		reason = "error"
 	}
-	return object{"role": "assistant", "content": content, "stopReason": reason, "timestamp": ev.Time.UnixMilli(), "model": ev.Model}
+	return pi.Object{"role": "assistant", "content": content, "stopReason": reason, "timestamp": ev.Time.UnixMilli(), "model": ev.Model}
 }
 
-func user(ev *event.Event) object {
-	return object{"role": "user", "content": textContent(ev.Prompt), "timestamp": ev.Time.UnixMilli()}
+func user(ev *event.Event) pi.Object {
+	return pi.Object{"role": "user", "content": pi.TextContent(ev.Prompt), "timestamp": ev.Time.UnixMilli()}
 }
 
 // fields are those of one event; nil leaves it out.
-func (p *presenter) fields(name string, s *subject) object {
+func (p *presenter) fields(name string, s *subject) pi.Object {
 	ev := s.ev
 	f := s.base(name)
 	if s.pi && ev.Native == name {
@@ -318,15 +319,15 @@ func (p *presenter) fields(name string, s *subject) object {
 		if ev.Tool == nil {
 			return nil
 		}
-		c := inPisWords(ev.Tool, subjects(ev.Tool)[0], s.pi)
-		f["toolName"], f["toolCallId"], f["args"] = c.name, ev.Tool.CallID, c.shown
+		c := pi.CallFor(ev.Tool, pi.Subjects(ev.Tool)[0], s.pi)
+		f["toolName"], f["toolCallId"], f["args"] = c.Name, ev.Tool.CallID, c.Shown
 	case "tool_execution_end":
 		if ev.Tool == nil {
 			return nil
 		}
-		c := inPisWords(ev.Tool, subjects(ev.Tool)[0], s.pi)
-		f["toolName"], f["toolCallId"], f["isError"] = c.name, ev.Tool.CallID, ev.Tool.Failed
-		f["result"] = object{"content": resultOf(ev.Tool.Output).content}
+		c := pi.CallFor(ev.Tool, pi.Subjects(ev.Tool)[0], s.pi)
+		f["toolName"], f["toolCallId"], f["isError"] = c.Name, ev.Tool.CallID, ev.Tool.Failed
+		f["result"] = pi.Object{"content": pi.ReadResult(ev.Tool.Output).Content}
 	case "session_before_compact":
 		f["wants"] = []any{"signal", "resolveApiKey", "entries"}
 		f["absent"] = []any{"preparation", "branchEntries", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary", "model"}
@@ -335,7 +336,7 @@ func (p *presenter) fields(name string, s *subject) object {
 			f["customInstructions"] = ev.Prompt
 		}
 	case "session_compact":
-		f["compactionEntry"] = object{"type": "compaction", "summary": ev.Message, "timestamp": ev.Time.UTC().Format(time.RFC3339)}
+		f["compactionEntry"] = pi.Object{"type": "compaction", "summary": ev.Message, "timestamp": ev.Time.UTC().Format(time.RFC3339)}
 		f["fromExtension"], f["fromHook"] = false, false
 		f["absent"] = []any{"tokensBefore"}
 	case "session_info_changed":
@@ -349,8 +350,8 @@ func (p *presenter) fields(name string, s *subject) object {
 var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
 
 // promptOptions has the shape of pi's. What is in it stays in pi.
-func promptOptions(ev *event.Event) object {
-	return object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": object{}, "toolGuidelines": object{}, "promptGuidelines": []any{}, "sections": object{}, "contextFiles": []any{}, "skills": []any{}}
+func promptOptions(ev *event.Event) pi.Object {
+	return pi.Object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": pi.Object{}, "toolGuidelines": pi.Object{}, "promptGuidelines": []any{}, "sections": pi.Object{}, "contextFiles": []any{}, "skills": []any{}}
 }
 
 func outcomeOf(ev *event.Event) string {
@@ -371,8 +372,8 @@ func (s *subject) lastExchange() []any {
 	list := []any{}
 	entries := s.turn.entries
 	for i := len(entries) - 1; i >= 0; i-- {
-		if e, ok := entries[i].(object); ok {
-			if m, ok := e["message"].(object); ok && m["role"] == "user" {
+		if e, ok := entries[i].(pi.Object); ok {
+			if m, ok := e["message"].(pi.Object); ok && m["role"] == "user" {
 				list = append(list, m)
 				break
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // TestFormsAgree: what a hook sees of a tool call is the same in the short form
@@ -52,11 +53,11 @@ func TestFormsAgree(t *testing.T) {
 				continue
 			}
 			what := a.Name + "/" + filepath.Base(file)
-			for _, one := range subjects(ev.Tool) { // the plain way to show a command and the thorough one
-				if c := plainCommand(ev.Tool, one); c != nil {
-					thorough := inPisWords(ev.Tool, one, false)
-					if c.name != thorough.name || !reflect.DeepEqual(objectOf(c.input()), thorough.shown) {
-						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.name, c.input(), thorough.name, thorough.shown)
+			for _, one := range pi.Subjects(ev.Tool) { // the plain way to show a command and the thorough one
+				if c := pi.PlainCommand(ev.Tool, one); c != nil {
+					thorough := pi.CallFor(ev.Tool, one, false)
+					if c.Name != thorough.Name || !reflect.DeepEqual(pi.ParseObject(c.Input()), thorough.Shown) {
+						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.Name, c.Input(), thorough.Name, thorough.Shown)
 					}
 					seen["plain"]++
 				}

@@ -1,19 +1,21 @@
 package tsmodule
 
+import "github.com/hookmux/hookmux/internal/tsmodule/pi"
+
 // rename puts one of today's events into the words of the file's generation.
 // nil leaves it out.
-func (p *presenter) rename(name string, f object) object {
+func (p *presenter) rename(name string, f pi.Object) pi.Object {
 	switch p.generation {
-	case Hooks1:
+	case pi.Hooks1:
 		return p.first(name, f)
-	case Hooks2:
+	case pi.Hooks2:
 		return second(name, f)
 	}
 	return f
 }
 
 // first is the generation with one session event and reasons.
-func (p *presenter) first(name string, f object) object {
+func (p *presenter) first(name string, f pi.Object) pi.Object {
 	fresh := "clear"
 	if p.newReasons {
 		fresh = "new"
@@ -61,7 +63,7 @@ func (p *presenter) first(name string, f object) object {
 	return f
 }
 
-func second(name string, f object) object {
+func second(name string, f pi.Object) pi.Object {
 	switch name {
 	case "session_start":
 		switch f["reason"] {
@@ -78,39 +80,39 @@ func second(name string, f object) object {
 
 // completed gives an event that pi sent what the older generations call by
 // other names.
-func (p *presenter) completed(name string, f object) object {
+func (p *presenter) completed(name string, f pi.Object) pi.Object {
 	switch name {
 	case "session_before_compact":
 		f["wants"] = []any{"signal", "resolveApiKey"}
-		prep, ok := f["preparation"].(object)
+		prep, ok := f["preparation"].(pi.Object)
 		if !ok {
 			f["absent"] = []any{"preparation", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary"}
 			f["wants"] = append(f["wants"].([]any), "entries")
 			return f
 		}
-		if p.generation != Hooks1 {
+		if p.generation != pi.Hooks1 {
 			return f
 		}
 		entries, _ := f["branchEntries"].([]any)
 		kept := len(entries)
 		for i, e := range entries {
-			if entry, ok := e.(object); ok && entry["id"] != nil && entry["id"] == prep["firstKeptEntryId"] {
+			if entry, ok := e.(pi.Object); ok && entry["id"] != nil && entry["id"] == prep["firstKeptEntryId"] {
 				kept = i
 			}
 		}
 		var keep []any
 		for _, e := range entries[kept:] {
-			if entry, ok := e.(object); ok && entry["message"] != nil {
+			if entry, ok := e.(pi.Object); ok && entry["message"] != nil {
 				keep = append(keep, entry["message"])
 			}
 		}
 		f["entries"] = list(f["branchEntries"])
-		f["cutPoint"] = object{"firstKeptEntryIndex": kept, "isSplitTurn": prep["isSplitTurn"]}
+		f["cutPoint"] = pi.Object{"firstKeptEntryIndex": kept, "isSplitTurn": prep["isSplitTurn"]}
 		f["messagesToSummarize"], f["messagesToKeep"] = list(prep["messagesToSummarize"]), list(keep)
 		f["tokensBefore"], f["previousSummary"] = prep["tokensBefore"], prep["previousSummary"]
 	case "session_compact":
 		f["fromHook"] = f["fromExtension"]
-		if entry, ok := f["compactionEntry"].(object); ok {
+		if entry, ok := f["compactionEntry"].(pi.Object); ok {
 			f["tokensBefore"] = entry["tokensBefore"]
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // piDialect is spoken by pi itself: its events need no translation.
@@ -69,7 +71,7 @@ func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events [
 			outcomes, err = m.run(ctx, g, call, s, events)
 		}
 		g.busy.Done()
-		if !errors.Is(err, ErrNotRun) {
+		if !errors.Is(err, engine.ErrNotRun) {
 			break
 		}
 		m.mu.Lock()
@@ -81,7 +83,7 @@ func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events [
 
 // failed gives a handler's exception the name of its file.
 func (m *Module) failed(err error) error {
-	var js *JSError
+	var js *engine.JSError
 	if errors.As(err, &js) {
 		return fmt.Errorf("%s: %s", filepath.Base(m.path), oneLine(js.Error()))
 	}
@@ -150,7 +152,7 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 
 // requested is events in the form that suits all of them.
 func (m *Module) requested(g *generation, s *subject, events []shown) string {
-	fields := make([]object, len(events))
+	fields := make([]pi.Object, len(events))
 	for i := range events {
 		fields[i] = events[i].fields
 	}
@@ -158,7 +160,7 @@ func (m *Module) requested(g *generation, s *subject, events []shown) string {
 	if side, ok := g.runner.(*sidecar); ok && !often[events0(events)] {
 		asking.Ctx.Entries = side.voice.Entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
 	}
-	return string(encoded(asking))
+	return string(pi.Encode(asking))
 }
 
 func events0(events []shown) string {
@@ -170,8 +172,8 @@ func events0(events []shown) string {
 
 // dropped reports an engine's end, and puts the file's name before any error.
 func (m *Module) dropped(event string, err error) error {
-	var slice SliceError
-	if errors.As(err, &slice) || errors.Is(err, ErrMemory) {
+	var slice engine.SliceError
+	if errors.As(err, &slice) || errors.Is(err, engine.ErrMemory) {
 		m.trouble(&Problem{Module: m.path, Event: event, Text: err.Error()})
 	}
 	return m.failed(err)
@@ -188,9 +190,9 @@ func (m *Module) subject(ev *event.Event) *subject {
 				s.spoken[spec.Name] = true
 			}
 		}
-		if raw := objectOf(ev.Raw); raw != nil {
-			s.own, _ = raw["event"].(object)
-			s.ctx, _ = raw["ctx"].(object)
+		if raw := pi.ParseObject(ev.Raw); raw != nil {
+			s.own, _ = raw["event"].(pi.Object)
+			s.ctx, _ = raw["ctx"].(pi.Object)
 			s.passes(raw, a.Inner)
 		}
 	}
@@ -201,7 +203,7 @@ func (m *Module) subject(ev *event.Event) *subject {
 // maxEntries bounds what is remembered of a session.
 const maxEntries = 200
 
-func (m *Module) remember(ev *event.Event, pi bool) *turn {
+func (m *Module) remember(ev *event.Event, fromPi bool) *turn {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := sessionKey(ev.Agent, ev.Session)
@@ -220,13 +222,13 @@ func (m *Module) remember(ev *event.Event, pi bool) *turn {
 		m.turns[key] = t
 	}
 	t.used, t.headless = time.Now(), ev.Attended == event.AttendedNo
-	if pi && ev.Transcript != "" {
+	if fromPi && ev.Transcript != "" {
 		t.record = ev.Transcript
 	}
 	if ev.Kind == event.TurnStart {
 		t.index, t.results = 0, false
 	}
-	var message object
+	var message pi.Object
 	switch {
 	case ev.Kind == event.TurnStart && ev.Prompt != "":
 		message = user(ev)
@@ -235,7 +237,7 @@ func (m *Module) remember(ev *event.Event, pi bool) *turn {
 	}
 	if message != nil {
 		id := fmt.Sprintf("%08x", len(t.entries)+1)
-		t.entries = append(t.entries, object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message})
+		t.entries = append(t.entries, pi.Object{"type": "message", "id": id, "timestamp": ev.Time.UTC().Format(time.RFC3339), "message": message})
 		if len(t.entries) > maxEntries {
 			t.entries = t.entries[len(t.entries)-maxEntries:]
 		}
@@ -245,10 +247,10 @@ func (m *Module) remember(ev *event.Event, pi bool) *turn {
 
 // request is an event on its way into an engine.
 type request struct {
-	Events []object `json:"events"`
-	Ctx    about    `json:"ctx"`
-	Native string   `json:"native"` // JSON
-	Ends   bool     `json:"ends,omitempty"`
+	Events []pi.Object `json:"events"`
+	Ctx    about       `json:"ctx"`
+	Native string      `json:"native"` // JSON
+	Ends   bool        `json:"ends,omitempty"`
 }
 
 // about is what a handler reads off its second argument.
@@ -312,7 +314,7 @@ func (m *Module) forget(key string) {
 	g := m.now
 	m.mu.Unlock()
 	if g != nil {
-		g.runner.Tell("drop", 0, string(encoded(key)))
+		g.runner.Tell("drop", 0, string(pi.Encode(key)))
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -39,39 +38,22 @@ export default (hooks: any) => {
 		text, _ := io.ReadAll(res.Body)
 		return fmt.Sprint(res.StatusCode, " ", strings.TrimSpace(string(text)))
 	}
-	large := httptest.NewRequest("POST", "http://127.0.0.1/", http.NoBody)
-	large.ContentLength = maxBody + 1
-	said := httptest.NewRecorder()
-	if m.now.runner.(*Machine).ops.serve(said, large, nil); said.Code != http.StatusRequestEntityTooLarge {
-		t.Error("larger than allowed:", said.Code)
-	}
 	ended := make(chan string, 2)
 	for range 2 { // of unknown length: each may become the largest
 		go func() { ended <- post(ctx, "/never", io.MultiReader(strings.NewReader("x"))) }()
 	}
-	room := func() (count int) {
-		o := m.now.runner.(*Machine).ops
-		o.requestLimit.mu.Lock()
-		defer o.requestLimit.mu.Unlock()
-		return o.requestLimit.count
-	}
-	until := func(what string, n int) {
+	until := func(what, want string) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); room() != n; time.Sleep(2 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal(what)
+		got := ""
+		for end := time.Now().Add(30 * time.Second); !strings.HasPrefix(got, want); time.Sleep(2 * time.Millisecond) {
+			if got = post(t.Context(), "/quick", strings.NewReader("x")); time.Now().After(end) {
+				t.Fatalf("%s: answered %q, expected %q", what, got, want)
 			}
 		}
 	}
-	until("two wait", 2)
-	if got := post(ctx, "/quick", strings.NewReader("x")); !strings.HasPrefix(got, "503") {
-		t.Error("there is no room:", got)
-	}
+	until("there is no room while two wait", "503")
 	leave()
 	<-ended
 	<-ended
-	until("none waits", 0)
-	if got := post(t.Context(), "/quick", strings.NewReader("x")); got != "200 done" {
-		t.Error("there is room again:", got)
-	}
+	until("there is room again", "200 done")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // stage is an engine with a scripted person and a memory of what hooks did.
@@ -179,9 +180,9 @@ func (s *stage) native(agentName, native, payload string) *event.Event {
 }
 
 // claude is one of Claude Code's events in the stage's folder.
-func (s *stage) claude(native string, fields object) *event.Event {
+func (s *stage) claude(native string, fields pi.Object) *event.Event {
 	s.t.Helper()
-	payload := object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native, "transcript_path": "/home/user/t.jsonl"}
+	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native, "transcript_path": "/home/user/t.jsonl"}
 	for k, v := range fields {
 		payload[k] = v
 	}
@@ -193,5 +194,5 @@ func (s *stage) claude(native string, fields object) *event.Event {
 }
 
 func (s *stage) bash(command string) *event.Event {
-	return s.claude("PreToolUse", object{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": object{"command": command, "description": "x"}})
+	return s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": pi.Object{"command": command, "description": "x"}})
 }

@@ -50,48 +50,6 @@ type Host struct {
 // DefaultHookTimeout is pi's own.
 const DefaultHookTimeout = 30 * time.Second
 
-// Limits bound one engine.
-type Limits struct {
-	Slice    time.Duration // computing without giving way
-	Memory   uint64        // bytes
-	Load     time.Duration // from reading a file to its handlers being known
-	Sessions int           // sessions remembered; the one unused for longest goes first
-}
-
-// DefaultLimits are wide enough for hooks and narrow enough for a hub.
-var DefaultLimits = Limits{Slice: time.Second, Memory: 64 << 20, Load: 10 * time.Second, Sessions: 128}
-
-// QuestionKind is which dialog a hook opened.
-type QuestionKind string
-
-// The dialogs.
-const (
-	Select  QuestionKind = "select"
-	Confirm QuestionKind = "confirm"
-	Input   QuestionKind = "input"
-	Editor  QuestionKind = "editor"
-)
-
-// Question is a dialog a hook opened. Its texts come from the hook and often
-// quote the model: they are data to whoever shows them.
-type Question struct {
-	Event       *event.Event // what the hook is looking at
-	Module      string       // path of the file
-	Kind        QuestionKind
-	Title       string
-	Text        string
-	Options     []string // of a select
-	Placeholder string   // of an input; what an editor starts with
-}
-
-// Answer is what a person made of a [Question].
-type Answer struct {
-	Cancelled bool
-	Confirmed bool   // of a confirm
-	Value     string // the option chosen, or the text
-	By        string // who answered, for the record
-}
-
 // Notice is a line a hook shows a person without waiting.
 type Notice struct {
 	Event  *event.Event
@@ -109,28 +67,6 @@ type Asker interface {
 	Someone(ev *event.Event) bool
 	// Notify must not block.
 	Notify(n Notice)
-}
-
-// Message is what a hook sends into a session.
-type Message struct {
-	Module      string
-	Agent       string
-	Session     string
-	Text        string
-	Attachments []Attachment
-	// Deliver is pi's word for when: steer, followUp, nextTurn; empty for the
-	// default.
-	Deliver string
-	// Turn asks an idle agent to start a turn on it.
-	Turn bool
-}
-
-// Attachment is a file beside a message.
-type Attachment struct {
-	Type     string `json:"type"` // image, document
-	Name     string `json:"fileName,omitempty"`
-	MIMEType string `json:"mimeType,omitempty"`
-	Data     string `json:"content,omitempty"` // base64
 }
 
 // Sender brings words into a running session.

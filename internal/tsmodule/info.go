@@ -5,17 +5,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// Generation is which of pi's three hook interfaces a file was written for.
-type Generation string
-
-// The generations.
-const (
-	Hooks1 Generation = "hooks1" // one session event with reasons, ctx.exec, send; dialogs cancel to null
-	Hooks2 Generation = "hooks2" // split session events, exec and sendMessage on the API; dialogs cancel to undefined
-	Ext    Generation = "ext"    // extensions: tools, commands, input, and hookmux's own files
-)
+// Generation is which of pi's interfaces a file was written for.
+type Generation = pi.Generation
 
 // Info is what is known about a loaded file.
 type Info struct {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // Inner is one of pi's events that only files are shown, on its way from one
@@ -17,7 +19,7 @@ import (
 type Inner struct {
 	name     string
 	fields   map[string]json.RawMessage
-	ctx      object
+	ctx      pi.Object
 	result   map[string]json.RawMessage
 	messages []json.RawMessage // of before_agent_start: all count
 }
@@ -36,20 +38,20 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 	}
 	delete(payload.Event, "absent") // ours, see dressed in js/core
 	delete(payload.Event, "wants")
-	payload.Event["type"] = encoded(ev.Native)
-	return &Inner{name: ev.Native, fields: payload.Event, ctx: objectOf(payload.Ctx), result: map[string]json.RawMessage{}}, nil
+	payload.Event["type"] = pi.Encode(ev.Native)
+	return &Inner{name: ev.Native, fields: payload.Event, ctx: pi.ParseObject(payload.Ctx), result: map[string]json.RawMessage{}}, nil
 }
 
 // Answer is what pi shall hear: what a handler there may return, or what our
 // extension makes that of. It is nil when nobody had anything to say.
 func (i *Inner) Answer() json.RawMessage {
 	if len(i.messages) > 0 {
-		i.result["messages"] = encoded(i.messages)
+		i.result["messages"] = pi.Encode(i.messages)
 	}
 	if len(i.result) == 0 {
 		return nil
 	}
-	return encoded(i.result)
+	return pi.Encode(i.result)
 }
 
 // chains are the fields of an event that each handler gets as the one before
@@ -75,7 +77,7 @@ func (i *Inner) take(said map[string]json.RawMessage) (over bool) {
 		}
 		if more, ok := stringOf(said["systemPromptAppend"]); ok && more != "" {
 			now, _ := stringOf(i.fields["systemPrompt"])
-			i.fields["systemPrompt"] = encoded(now + "\n\n" + more)
+			i.fields["systemPrompt"] = pi.Encode(now + "\n\n" + more)
 			i.result["systemPrompt"] = i.fields["systemPrompt"]
 		}
 	case "resources_discover":
@@ -83,7 +85,7 @@ func (i *Inner) take(said map[string]json.RawMessage) (over bool) {
 			var before, more []json.RawMessage
 			_ = json.Unmarshal(i.result[field], &before)
 			if json.Unmarshal(said[field], &more) == nil && len(more) > 0 {
-				i.result[field] = encoded(append(before, more...))
+				i.result[field] = pi.Encode(append(before, more...))
 			}
 		}
 	case "user_bash", "project_trust", "hookmux_tool", "hookmux_command":
@@ -130,7 +132,7 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 	}
 	defer leave()
 	s := &subject{ev: &ev, pi: true, ctx: i.ctx, turn: m.remember(&ev, true)}
-	fields := object{}
+	fields := pi.Object{}
 	for key, value := range i.fields {
 		fields[key] = value
 	}
@@ -148,14 +150,14 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 			outcomes, err = m.run(ctx, g, &own, s, []shown{{name: i.name, fields: fields}})
 		}
 		g.busy.Done()
-		if !errors.Is(err, ErrNotRun) {
+		if !errors.Is(err, engine.ErrNotRun) {
 			break
 		}
 	}
 	m.count(time.Since(began), ran)
 	if err != nil {
 		if failClosed[i.name] {
-			i.result = map[string]json.RawMessage{"threw": encoded(err.Error())}
+			i.result = map[string]json.RawMessage{"threw": pi.Encode(err.Error())}
 		}
 		return failClosed[i.name], err
 	}
@@ -164,7 +166,7 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 	}
 	if threw := outcomes[0].Threw; threw != nil {
 		err = m.failed(threw)
-		i.result = map[string]json.RawMessage{"threw": encoded(err.Error())}
+		i.result = map[string]json.RawMessage{"threw": pi.Encode(err.Error())}
 		return true, err
 	}
 	var result map[string]json.RawMessage
@@ -176,8 +178,8 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 
 // passes says that the plugin which sent this event also passes inner ones:
 // nothing has to be read off other events then.
-func (s *subject) passes(raw object, inner []string) {
-	plugin, _ := raw["plugin"].(object)
+func (s *subject) passes(raw pi.Object, inner []string) {
+	plugin, _ := raw["plugin"].(pi.Object)
 	if !yes(plugin["inner"]) {
 		return
 	}
@@ -208,7 +210,7 @@ func (s *subject) after(said json.RawMessage) {
 	if said == nil || s.own == nil {
 		return
 	}
-	earlier := objectOf(said)
+	earlier := pi.ParseObject(said)
 	keys := map[string][]string{"input": {"text", "images"}, "tool_result": {"details", "structuredContent", "isError", "usage"}}[s.ev.Native]
 	for _, key := range keys {
 		if value, ok := earlier[key]; ok && value != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // pass shows one of pi's inner events to files, one after the other.
@@ -96,7 +97,7 @@ func TestInnerEventsOfOlderGenerations(t *testing.T) {
 	s := newStage(t, nil)
 	m := s.load("old.ts", `import type { HookAPI } from "@mariozechner/pi-coding-agent";
 export default (pi: HookAPI) => { pi.on("before_agent_start", async () => ({ systemPromptAppend: "more" })); pi.on("context", async (e) => ({ messages: e.messages.slice(1) })); };`)
-	if m.Info().Generation != Hooks2 {
+	if m.Info().Generation != pi.Hooks2 {
 		t.Fatal(m.Info().Generation)
 	}
 	if got := s.pass("before_agent_start", `"systemPrompt":"s"`, m); got != `{"systemPrompt":"s\n\nmore"}` {
@@ -135,7 +136,7 @@ func TestPromptsOfTwoFiles(t *testing.T) {
 		var got, want any
 		_ = json.Unmarshal(out.Decision.Extra, &got)
 		_ = json.Unmarshal([]byte(c.want), &want)
-		if string(encoded(got)) != string(encoded(want)) {
+		if string(pi.Encode(got)) != string(pi.Encode(want)) {
 			t.Errorf("%s: %s, want %s", c.name, out.Decision.Extra, c.want)
 		}
 	}

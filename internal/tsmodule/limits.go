@@ -115,8 +115,8 @@ var onlyInPi = map[string]string{
 }
 
 // passedOn says how one of pi's own events gets to a hook, if it does at all.
-func (m *Module) passedOn(name, why string) string {
-	for _, a := range m.engine.host.Catalogue.Agents() {
+func passedOn(catalogue *agent.Catalogue, name, why string) string {
+	for _, a := range catalogue.Agents() {
 		if a.Dialect != piDialect {
 			continue
 		}
@@ -133,11 +133,11 @@ func (m *Module) passedOn(name, why string) string {
 	return name + ": stays inside pi; hookmux passes it on to no hook"
 }
 
-// limits say, for every agent, what the file listens to and the agent cannot
+// limitsFor says, for every agent, what the file listens to and the agent cannot
 // do. Nothing is said about an agent's version: the newest known counts.
-func (m *Module) limits(p *presenter) []Limit {
+func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 	var list []Limit
-	for _, a := range m.engine.host.Catalogue.Agents() {
+	for _, a := range catalogue.Agents() {
 		if a.Dialect == piDialect {
 			continue
 		}
@@ -167,8 +167,8 @@ func (m *Module) limits(p *presenter) []Limit {
 	slices.Sort(names)
 	for _, name := range names {
 		if why, only := onlyInPi[name]; only {
-			list = append(list, Limit{hook.Any, name, m.passedOn(name, why)})
-		} else if !m.everShown(p, name) {
+			list = append(list, Limit{hook.Any, name, passedOn(catalogue, name, why)})
+		} else if !everShown(catalogue, p, name) {
 			list = append(list, Limit{hook.Any, name, name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
 		}
 	}
@@ -177,7 +177,7 @@ func (m *Module) limits(p *presenter) []Limit {
 
 // everShown reports whether a file of this generation is shown an event of this
 // name at all: a gate whose event is misspelt would be silent for ever.
-func (m *Module) everShown(p *presenter, name string) bool {
+func everShown(catalogue *agent.Catalogue, p *presenter, name string) bool {
 	shows := func(today string) bool { return slices.Contains(p.names(today), name) }
 	for _, names := range byKind {
 		if slices.ContainsFunc(names, shows) {
@@ -189,7 +189,7 @@ func (m *Module) everShown(p *presenter, name string) bool {
 			return true
 		}
 	}
-	for _, a := range m.engine.host.Catalogue.Agents() {
+	for _, a := range catalogue.Agents() {
 		if a.Dialect != piDialect {
 			continue
 		}

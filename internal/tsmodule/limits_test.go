@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
 // attack is a hook that does harm when told to, and its memory of events.
@@ -89,7 +90,7 @@ func TestAttacks(t *testing.T) {
 		placed[p.Text] = placed[p.Text] || p.Where != ""
 	}
 	for _, p := range m.Info().Errors {
-		if p.Event == "" || p.Where == "" && placed[p.Text] && p.Text == ErrMemory.Error() {
+		if p.Event == "" || p.Where == "" && placed[p.Text] && p.Text == engine.ErrMemory.Error() {
 			t.Errorf("told twice, or without its event: %+v", p)
 		}
 	}

@@ -14,6 +14,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/ops"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 var _ hook.Prompt = (*Module)(nil)
@@ -29,9 +33,9 @@ type Module struct {
 	mu       sync.Mutex
 	src      Source
 	info     Info
-	now      *generation // what runs, nil when nothing does
-	broken   error       // why nothing runs
-	inputs   []File      // what the running content was made from
+	now      *generation   // what runs, nil when nothing does
+	broken   error         // why nothing runs
+	inputs   []bundle.File // what the running content was made from
 	turns    map[string]*turn
 	lines    map[string]*line
 	reported map[string]bool // problems of this content
@@ -42,7 +46,7 @@ type Module struct {
 type generation struct {
 	runner    runner
 	presenter presenter
-	inputs    []File
+	inputs    []bundle.File
 	busy      sync.WaitGroup // events under way
 	mu        sync.Mutex
 	asked     map[int]*asked
@@ -50,7 +54,7 @@ type generation struct {
 
 // runner is an engine: QuickJS in the hub or a Node beside it.
 type runner interface {
-	Ask(kind, text string, note func(id int)) (int, <-chan Outcome)
+	Ask(kind, text string, note func(id int)) (int, <-chan engine.Outcome)
 	Tell(kind string, id int, text string)
 	Forget(id int)
 	Why() error
@@ -107,14 +111,14 @@ func (m *Module) load(ctx context.Context) error {
 
 	content, err := src.Read(m.path)
 	text := string(content)
-	info := Info{Path: m.path, Runtime: runtimeOf(text), Generation: generationOf(text), Files: []string{m.path}, Events: []string{}}
+	info := Info{Path: m.path, Runtime: pi.RuntimeOf(text), Generation: pi.GenerationOf(text), Files: []string{m.path}, Events: []string{}}
 	var next *generation
 	if err == nil {
-		info.Hash = Hash(content)
+		info.Hash = bundle.Hash(content)
 		next, err = m.start(ctx, src, content, &info)
 	}
 	if err != nil {
-		info.Events = mentioned(text)
+		info.Events = pi.MentionedEvents(text)
 		var p *Problem
 		if !errors.As(err, &p) {
 			p = &Problem{Module: m.path, Text: oneLine(err.Error())}
@@ -140,7 +144,7 @@ func (m *Module) load(ctx context.Context) error {
 	} else {
 		info.Errors = append(info.Errors, m.info.Errors...)
 	}
-	info.Limits = append(info.Limits, m.limits(&present)...)
+	info.Limits = append(info.Limits, limitsFor(m.engine.host.Catalogue, &present)...)
 	if !news {
 		info.Limits = withNew(info.Limits, m.info.Limits) // what showed itself while running
 	}
@@ -168,7 +172,10 @@ func (m *Module) load(ctx context.Context) error {
 // start makes an engine run a content.
 func (m *Module) start(ctx context.Context, src Source, content []byte, info *Info) (*generation, error) {
 	host := &m.engine.host
-	b, err := Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
+	b, err := bundle.Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
+	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) {
+		return nil, &Problem{Module: m.path, Where: wrong.Where, Text: wrong.Text}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -178,30 +185,30 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 		info.Files = append(info.Files, in.Path)
 	}
 	g := &generation{asked: map[int]*asked{}, inputs: b.Inputs}
-	who := &fileOwner{m: m, g: g, places: sync.OnceValue(func() *SourceMap { return ReadMap([]byte(b.Map), dirOf(m.path)) })}
+	who := &fileOwner{m: m, g: g, places: sync.OnceValue(func() *bundle.SourceMap { return bundle.ReadMap([]byte(b.Map), dirOf(m.path)) })}
 	if info.Runtime == "node" {
 		var side *sidecar
 		if side, err = newNode(host, who, b); err == nil {
 			g.runner = side
 		}
 	} else {
-		var own *Machine
-		if own, err = NewMachine(host.Limits, New2(who), NameInEngine, b.Code); err == nil {
+		var own *engine.Machine
+		if own, err = engine.NewMachine(host.Limits, ops.New(who), bundle.NameInEngine, b.Code); err == nil {
 			g.runner = own
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	settings, _ := json.Marshal(map[string]any{"file": NameInEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
+	settings, _ := json.Marshal(map[string]any{"file": bundle.NameInEngine, "generation": info.Generation, "timeout": host.HookTimeout.Milliseconds(), "sessions": host.Limits.Sessions})
 	ctx, cancel := context.WithTimeout(ctx, host.Limits.Load)
 	defer cancel()
 	_, answer := g.runner.Ask("load", string(settings), nil)
-	if own, ok := g.runner.(*Machine); ok {
+	if own, ok := g.runner.(*engine.Machine); ok {
 		own.Strained = host.Strained
 		own.Begin()
 	}
-	var o Outcome
+	var o engine.Outcome
 	select {
 	case o = <-answer:
 	case <-ctx.Done():
@@ -248,7 +255,7 @@ func (g *generation) retire() {
 func (m *Module) retire() {
 	m.mu.Lock()
 	g := m.now
-	m.now, m.broken = nil, ErrClosed
+	m.now, m.broken = nil, engine.ErrClosed
 	m.mu.Unlock()
 	g.retire()
 }
@@ -256,7 +263,7 @@ func (m *Module) retire() {
 func (m *Module) close() {
 	m.mu.Lock()
 	g := m.now
-	m.now, m.broken = nil, ErrClosed
+	m.now, m.broken = nil, engine.ErrClosed
 	m.mu.Unlock()
 	if g != nil {
 		g.runner.Close()
@@ -291,7 +298,7 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
-	return nil, ErrClosed
+	return nil, engine.ErrClosed
 }
 
 // revive loads anew what had to be dropped, unless somebody else just did.

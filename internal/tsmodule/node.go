@@ -13,6 +13,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/ops"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // sidecar is a Node that is kept for one file whose first comment says
@@ -21,7 +26,7 @@ import (
 // file prints is only printed. Node has powers of its own; that it was started
 // is all the record has.
 type sidecar struct {
-	ops   *Operations
+	ops   *ops.Operations
 	voice *fileOwner
 	cmd   *exec.Cmd
 	dir   string
@@ -31,7 +36,7 @@ type sidecar struct {
 	stdin   io.WriteCloser
 
 	mu      sync.Mutex
-	pending map[int]chan<- Outcome
+	pending map[int]chan<- engine.Outcome
 	next    int
 	ended   error
 	pongs   map[int]chan struct{}
@@ -42,7 +47,7 @@ type sidecar struct {
 func runnerText() (string, error) {
 	var text strings.Builder
 	for _, name := range []string{"sidecar/10-base.js", "packages/10-typebox.js", "packages/20-pi.js", "core/20-session.js", "core/30-events.js", "sidecar/90-loop.js"} {
-		piece, err := scripts.ReadFile("js/" + name)
+		piece, err := engine.ReadScript(name)
 		if err != nil {
 			return "", err
 		}
@@ -54,7 +59,7 @@ func runnerText() (string, error) {
 	return text.String(), nil
 }
 
-func newNode(host *Host, v *fileOwner, b *Bundle) (*sidecar, error) {
+func newNode(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) {
 	program := host.Node
 	if program == "" {
 		var err error
@@ -67,7 +72,7 @@ func newNode(host *Host, v *fileOwner, b *Bundle) (*sidecar, error) {
 		return nil, err
 	}
 	text, err := runnerText()
-	for name, content := range map[string]string{"run.mjs": text, NameInEngine + ".mjs": b.Code} {
+	for name, content := range map[string]string{"run.mjs": text, bundle.NameInEngine + ".mjs": b.Code} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
 		}
@@ -81,15 +86,15 @@ func newNode(host *Host, v *fileOwner, b *Bundle) (*sidecar, error) {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	s := &sidecar{ops: New2(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
-	s.ops.engine = s
+	s := &sidecar{ops: ops.New(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
+	s.ops.Attach(s)
 	s.cmd = exec.Command(program, filepath.Join(dir, "run.mjs"))
 	s.cmd.Dir = dirOf(v.m.path)
 	s.cmd.Env = append(os.Environ(), v.ChildEnv()...)
 	s.cmd.ExtraFiles = []*os.File{w}
 	s.cmd.Stdout, s.cmd.Stderr = printed{v, "log"}, printed{v, "error"}
 	s.cmd.WaitDelay = time.Second
-	OwnGroup(s.cmd)
+	ops.OwnGroup(s.cmd)
 	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
 		err = s.cmd.Start()
 	}
@@ -130,7 +135,8 @@ func (s *sidecar) readLines(r io.ReadCloser) {
 		}
 		switch {
 		case said.Op == "pong":
-			id, _ := readArgs[int](said.Args)
+			var id int
+			_ = json.Unmarshal(said.Args, &id)
 			s.mu.Lock()
 			if pong := s.pongs[id]; pong != nil {
 				close(pong)
@@ -155,18 +161,18 @@ func (s *sidecar) readLines(r io.ReadCloser) {
 }
 
 func (s *sidecar) writeLine(kind string, id int, text string) {
-	b := encoded(object{"kind": kind, "id": id, "json": text})
+	b := pi.Encode(pi.Object{"kind": kind, "id": id, "json": text})
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	_, _ = s.stdin.Write(append(b, '\n')) // a Node that is gone is noticed by its stream
 }
 
-func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan Outcome) {
-	answer := make(chan Outcome, 1)
+func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan engine.Outcome) {
+	answer := make(chan engine.Outcome, 1)
 	s.mu.Lock()
 	if s.ended != nil {
 		s.mu.Unlock()
-		answer <- Outcome{Err: ErrNotRun}
+		answer <- engine.Outcome{Err: engine.ErrNotRun}
 		return 0, answer
 	}
 	s.next++
@@ -177,9 +183,9 @@ func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan Outcome) {
 		note(id)
 	}
 	if kind == "load" {
-		settings := objectOf([]byte(text))
-		settings["file"] = "file://" + filepath.Join(s.dir, NameInEngine+".mjs")
-		text = string(encoded(settings))
+		settings := pi.ParseObject([]byte(text))
+		settings["file"] = "file://" + filepath.Join(s.dir, bundle.NameInEngine+".mjs")
+		text = string(pi.Encode(settings))
 	}
 	s.writeLine(kind, id, text)
 	return id, answer
@@ -202,8 +208,8 @@ func (s *sidecar) Forget(id int) {
 		case <-pong:
 		case <-s.done:
 		case <-time.After(s.slice):
-			s.endWith(SliceError{s.slice})
-			SignalGroup(s.cmd, "SIGKILL")
+			s.endWith(engine.SliceError{s.slice})
+			ops.SignalGroup(s.cmd, "SIGKILL")
 		}
 	}()
 }
@@ -212,7 +218,7 @@ func (s *sidecar) Crowded() bool { return false } // Node starts its processes i
 
 func (s *sidecar) Reply(id int, body []byte) { s.writeLine("reply", id, string(body)) }
 
-func (s *sidecar) Answered(id int, o Outcome) {
+func (s *sidecar) Answered(id int, o engine.Outcome) {
 	s.mu.Lock()
 	answer := s.pending[id]
 	delete(s.pending, id)
@@ -228,20 +234,20 @@ func (s *sidecar) endWith(why error) {
 		s.ended = why
 	}
 	pending := s.pending
-	s.pending = map[int]chan<- Outcome{}
+	s.pending = map[int]chan<- engine.Outcome{}
 	s.mu.Unlock()
 	for _, answer := range pending {
-		answer <- Outcome{Err: why}
+		answer <- engine.Outcome{Err: why}
 	}
 }
 
 func (s *sidecar) Close() {
-	s.endWith(ErrClosed)
+	s.endWith(engine.ErrClosed)
 	_ = s.stdin.Close()
 	select {
 	case <-s.done:
 	case <-time.After(time.Second):
-		SignalGroup(s.cmd, "SIGKILL")
+		ops.SignalGroup(s.cmd, "SIGKILL")
 		<-s.done
 	}
 }

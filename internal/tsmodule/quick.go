@@ -1,13 +1,12 @@
 package tsmodule
 
 import (
-	"bytes"
-	"encoding/json"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // What happens most is one call of a tool, in an engine of the hub's own. It
@@ -18,7 +17,7 @@ import (
 
 // quick reports whether events may travel in the short form.
 func quick(g *generation, s *subject, events []shown) bool {
-	_, here := g.runner.(*Machine)
+	_, here := g.runner.(*engine.Machine)
 	return here && !s.pi && len(events) == 1 && events[0].name == "tool_call"
 }
 
@@ -30,11 +29,11 @@ func (m *Module) shortForm(s *subject, e *shown) string {
 	b = append(b, '\n')
 	b = appendOwnWords(b, s.ev)
 	b = append(b, "\n["...)
-	b = appendText(b, e.call.name)
+	b = appendText(b, e.call.Name)
 	b = append(b, ',')
 	b = appendText(b, e.id)
 	b = append(b, ',')
-	b = append(b, e.call.input()...)
+	b = append(b, e.call.Input()...)
 	return string(append(b, ']'))
 }
 
@@ -44,7 +43,7 @@ func (m *Module) aboutText(s *subject) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s.turn.text == "" || s.turn.about != a {
-		s.turn.about, s.turn.text = a, string(encoded(a))
+		s.turn.about, s.turn.text = a, string(pi.Encode(a))
 	}
 	return s.turn.text
 }
@@ -64,7 +63,7 @@ func appendOwnWords(b []byte, ev *event.Event) []byte {
 		b = appendText(b, string(t.Kind))
 		if input := t.CurrentInput(); jsonscan.IsObject(input) {
 			b = append(b, `,"input":`...)
-			b = append(b, oneLineJSON(input)...)
+			b = append(b, pi.OneLine(input)...)
 		}
 	}
 	return append(b, '}')
@@ -74,64 +73,10 @@ func appendOwnWords(b []byte, ev *event.Event) []byte {
 func appendText(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == '"' || c == '\\' {
-			return append(b, encoded(text)...)
+			return append(b, pi.Encode(text)...)
 		}
 	}
 	b = append(b, '"')
 	b = append(b, text...)
 	return append(b, '"')
-}
-
-// oneLineJSON is a well-formed value without line ends and broken characters.
-func oneLineJSON(raw json.RawMessage) json.RawMessage {
-	if bytes.IndexByte(raw, '\n') < 0 && utf8.Valid(raw) {
-		return raw
-	}
-	return bytes.ToValidUTF8(encoded(raw), []byte("\uFFFD"))
-}
-
-// plainCommand is a call whose input is the same in pi's words and the agent's:
-// what shells are given nearly always. It is taken apart when somebody changed
-// it, which is seldom; nil when it is none.
-func plainCommand(t *event.Tool, subject string) *call {
-	if t.Kind != event.Shell || subject == "" {
-		return nil
-	}
-	raw := t.CurrentInput()
-	if !jsonscan.Valid(raw) || !utf8.Valid(raw) {
-		return nil
-	}
-	for _, key := range patchKeys {
-		text, ok := jsonscan.String(jsonscan.Get(raw, key))
-		if ok && strings.Contains(text, "*** Begin Patch") || key == "command" && text != subject {
-			return nil
-		}
-	}
-	words, known := spellingOf(t)
-	if !known || words.Subject != "command" {
-		return nil
-	}
-	for _, k := range words.Keys {
-		for _, other := range k.Others {
-			if jsonscan.Get(raw, other) != nil {
-				return nil // it is called otherwise in pi
-			}
-		}
-	}
-	return &call{tool: t.Name, name: words.Tool, raw: raw, whole: func() *call { return inPisWords(t, subject, false) }}
-}
-
-// unfold takes a plain command apart.
-func (c *call) unfold() {
-	if c.whole != nil {
-		*c = *c.whole()
-	}
-}
-
-// input is what handlers see, in JSON.
-func (c *call) input() json.RawMessage {
-	if c.whole != nil {
-		return oneLineJSON(c.raw)
-	}
-	return encoded(c.shown)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // TestShortForm: a single call of a tool travels in a form of its own, and must
@@ -22,7 +23,7 @@ func TestShortForm(t *testing.T) {
 		"{\"command\":\"broken \xff\"}",
 		`{"command":"a","command":"ls"}`,
 	} {
-		command := objectOf([]byte(input))["command"].(string)
+		command := pi.ParseObject([]byte(input))["command"].(string)
 		ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: "/ü \"p\"",
 			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "t\n1", Commands: []string{command}, Input: []byte(input)}}
 		d := s.must(m, ev)
@@ -34,29 +35,8 @@ func TestShortForm(t *testing.T) {
 		if got[0] != "bash" || got[3] != "Bash" || got[4] != ev.Cwd || shown["command"] != command || own["command"] != command {
 			t.Errorf("%q: %s", input, d.Reason)
 		}
-		if keys := strings.Join(strings.Fields(strings.Trim(string(encoded(got[5])), "[]")), ""); keys != `"input","toolCallId","toolName","type","native"` {
+		if keys := strings.Join(strings.Fields(strings.Trim(string(pi.Encode(got[5])), "[]")), ""); keys != `"input","toolCallId","toolName","type","native"` {
 			t.Errorf("%q: %s", input, keys)
-		}
-	}
-}
-
-// TestStandsAlone: a file that needs another one, or asks where it lies, is
-// bundled.
-func TestStandsAlone(t *testing.T) {
-	for text, want := range map[string]bool{
-		"export default () => {};": true,
-		"import type { HookAPI } from \"hookmux\";\nexport default (h: HookAPI) => {};": true,
-		"import type {\n  A,\n  B,\n} from 'x'\nexport default () => {};":               true,
-		"import { readFileSync } from \"node:fs\";":                                     false,
-		"import type { A } from \"a\"; import b from \"b\";":                            false,
-		"const fs = require(\"fs\");":                                                   false,
-		"export * from \"./other\";":                                                    false,
-		"const x = await import(\"./x\");":                                              false,
-		"console.log(__dirname);":                                                       false,
-		"console.log(import.meta.url);":                                                 false,
-	} {
-		if got := standsAlone([]byte(text)); got != want {
-			t.Errorf("%s: %t", text, got)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // fakePi is pi as far as a hook can have it do things: it runs a model and
@@ -23,15 +24,15 @@ import (
 type fakePi struct {
 	mu   sync.Mutex
 	acts []string
-	asks []object
+	asks []pi.Object
 }
 
 func (f *fakePi) Complete(_ context.Context, _ *event.Event, call json.RawMessage) (json.RawMessage, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	o := objectOf(call)
+	o := pi.ParseObject(call)
 	if o["what"] == "act" {
-		f.acts = append(f.acts, str(o["on"])+"."+str(o["method"])+string(encoded(o["args"])))
+		f.acts = append(f.acts, str(o["on"])+"."+str(o["method"])+string(pi.Encode(o["args"])))
 		return json.RawMessage("true"), nil
 	}
 	f.asks = append(f.asks, o)
@@ -52,16 +53,16 @@ type scene struct {
 	pi     *fakePi
 	work   string
 	record string
-	more   object // of the context
+	more   pi.Object // of the context
 }
 
 // onScene loads an example and lets a test play with it.
 func onScene(t *testing.T, path string, play func(c *scene)) {
 	t.Helper()
-	pi := &fakePi{}
-	s := newStage(t, func(h *Host) { h.Model = pi })
+	fake := &fakePi{}
+	s := newStage(t, func(h *Host) { h.Model = fake })
 	t.Setenv("HOME", s.dir)
-	c := &scene{stage: s, T: t, pi: pi, work: workTree(t, s), more: object{}}
+	c := &scene{stage: s, T: t, pi: fake, work: workTree(t, s), more: pi.Object{}}
 	c.record = s.file("record.jsonl", `{"type":"session","id":"p1"}
 {"type":"message","id":"e1","message":{"role":"user","content":"do it"}}
 {"type":"message","id":"e2","message":{"role":"assistant","content":[{"type":"text","text":"All of it is done"}]}}
@@ -90,21 +91,21 @@ func (c *scene) commit() {
 }
 
 // event is one of pi's, as our extension sends it.
-func (c *scene) event(name string, fields object) *event.Event {
+func (c *scene) event(name string, fields pi.Object) *event.Event {
 	c.T.Helper()
-	o := object{"type": name}
+	o := pi.Object{"type": name}
 	for key, value := range fields {
 		o[key] = value
 	}
-	around := object{"sessionId": "p1", "cwd": c.work, "mode": "tui", "hasUI": true, "sessionFile": c.record, "model": object{"provider": "lab", "id": "small"}}
+	around := pi.Object{"sessionId": "p1", "cwd": c.work, "mode": "tui", "hasUI": true, "sessionFile": c.record, "model": pi.Object{"provider": "lab", "id": "small"}}
 	for key, value := range c.more {
 		around[key] = value
 	}
-	return c.native("pi", name, string(encoded(object{"event": o, "ctx": around, "plugin": object{"inner": true}})))
+	return c.native("pi", name, string(pi.Encode(pi.Object{"event": o, "ctx": around, "plugin": pi.Object{"inner": true}})))
 }
 
 // says shows an event with a person's answers and gives pi's answer.
-func (c *scene) says(name string, fields object, answers ...Answer) string {
+func (c *scene) says(name string, fields pi.Object, answers ...Answer) string {
 	c.T.Helper()
 	c.stage.mu.Lock()
 	c.stage.answers = answers
@@ -131,12 +132,12 @@ func (c *scene) says(name string, fields object, answers ...Answer) string {
 // command is one a person types, tool one the model calls.
 func (c *scene) command(name, args string, answers ...Answer) {
 	c.T.Helper()
-	c.want("/"+name, c.says("hookmux_command", object{"name": name, "args": args}, answers...), `"done":true`)
+	c.want("/"+name, c.says("hookmux_command", pi.Object{"name": name, "args": args}, answers...), `"done":true`)
 }
 
-func (c *scene) tool(name string, params object) string {
+func (c *scene) tool(name string, params pi.Object) string {
 	c.T.Helper()
-	return c.says("hookmux_tool", object{"name": name, "toolCallId": "c1", "params": params})
+	return c.says("hookmux_tool", pi.Object{"name": name, "toolCallId": "c1", "params": params})
 }
 
 func contains(list []string, one string) bool {
@@ -164,8 +165,8 @@ func (c *scene) silent(what, got string) {
 	}
 }
 
-func bashCall(command string) object {
-	return object{"toolName": "bash", "toolCallId": "c1", "input": object{"command": command}}
+func bashCall(command string) pi.Object {
+	return pi.Object{"toolName": "bash", "toolCallId": "c1", "input": pi.Object{"command": command}}
 }
 
 var (
@@ -178,7 +179,7 @@ func (c *scene) onOthers(command string, want event.Verdict, answers ...Answer) 
 	c.T.Helper()
 	for _, name := range []string{"claude", "codex", "gemini"} {
 		c.stage.answers = append([]Answer{}, answers...)
-		ev, err := c.engine.Sample(name, "tool_call", c.work, encoded(object{"command": command}))
+		ev, err := c.engine.Sample(name, "tool_call", c.work, pi.Encode(pi.Object{"command": command}))
 		if err != nil {
 			c.Fatal(err)
 		}
@@ -200,52 +201,52 @@ func gateEffect(c *scene) {
 }
 
 func pathsEffect(c *scene) {
-	write := func(path string) object {
-		return object{"toolName": "write", "toolCallId": "c1", "input": object{"path": path, "content": "x"}}
+	write := func(path string) pi.Object {
+		return pi.Object{"toolName": "write", "toolCallId": "c1", "input": pi.Object{"path": path, "content": "x"}}
 	}
 	c.silent("harmless", c.says("tool_call", write("src/main.go")))
 	c.want("protected", c.says("tool_call", write(".env")), `"block":true`, `Path \".env\" is protected`)
 	c.want("notice", c.noticed(), "Blocked write to protected path: .env")
-	d := c.must(c.m, c.claude("PreToolUse", object{"tool_name": "Write", "tool_input": object{"file_path": "/x/node_modules/a.js", "content": ""}}))
+	d := c.must(c.m, c.claude("PreToolUse", pi.Object{"tool_name": "Write", "tool_input": pi.Object{"file_path": "/x/node_modules/a.js", "content": ""}}))
 	if d.Verdict != event.Deny {
 		c.Errorf("Claude Code's write: %+v", d)
 	}
 }
 
 func destructiveEffect(c *scene) {
-	c.want("new, refused", c.says("session_before_switch", object{"reason": "new"}, noAnswer), `"cancel":true`)
+	c.want("new, refused", c.says("session_before_switch", pi.Object{"reason": "new"}, noAnswer), `"cancel":true`)
 	c.want("notice", c.noticed(), "Clear cancelled")
-	c.silent("new, confirmed", c.says("session_before_switch", object{"reason": "new"}, yesAnswer))
-	c.want("resume, refused", c.says("session_before_switch", object{"reason": "resume"}, noAnswer), `"cancel":true`)
-	c.want("fork, refused", c.says("session_before_fork", object{"entryId": "e1xxxxxxx"}, noAnswer), `"cancel":true`)
+	c.silent("new, confirmed", c.says("session_before_switch", pi.Object{"reason": "new"}, yesAnswer))
+	c.want("resume, refused", c.says("session_before_switch", pi.Object{"reason": "resume"}, noAnswer), `"cancel":true`)
+	c.want("fork, refused", c.says("session_before_fork", pi.Object{"entryId": "e1xxxxxxx"}, noAnswer), `"cancel":true`)
 	for _, q := range c.questions {
 		if q.Kind == Select && len(q.Options) > 0 {
-			c.silent("fork, confirmed", c.says("session_before_fork", object{"entryId": "e1xxxxxxx"}, Answer{Value: q.Options[0]}))
+			c.silent("fork, confirmed", c.says("session_before_fork", pi.Object{"entryId": "e1xxxxxxx"}, Answer{Value: q.Options[0]}))
 		}
 	}
 	c.stage.nobody = true
-	c.silent("nobody there", c.says("session_before_switch", object{"reason": "new"}))
+	c.silent("nobody there", c.says("session_before_switch", pi.Object{"reason": "new"}))
 }
 
 func dirtyEffect(c *scene) {
-	c.want("refused", c.says("session_before_switch", object{"reason": "new"}, Answer{Value: "No, let me commit first"}), `"cancel":true`)
-	c.silent("confirmed", c.says("session_before_switch", object{"reason": "new"}, Answer{Value: "Yes, proceed anyway"}))
+	c.want("refused", c.says("session_before_switch", pi.Object{"reason": "new"}, Answer{Value: "No, let me commit first"}), `"cancel":true`)
+	c.silent("confirmed", c.says("session_before_switch", pi.Object{"reason": "new"}, Answer{Value: "Yes, proceed anyway"}))
 	c.stage.nobody = true
-	c.want("nobody there", c.says("session_before_fork", object{"entryId": "e1"}), `"cancel":true`)
+	c.want("nobody there", c.says("session_before_fork", pi.Object{"entryId": "e1"}), `"cancel":true`)
 	c.commit()
-	c.silent("clean", c.says("session_before_fork", object{"entryId": "e1"}))
+	c.silent("clean", c.says("session_before_fork", pi.Object{"entryId": "e1"}))
 }
 
 // checkpointEffect: a later change is undone on the way back. names is how the
 // generation names the turn.
-func checkpointEffect(turn object, entry string) func(c *scene) {
+func checkpointEffect(turn pi.Object, entry string) func(c *scene) {
 	return func(c *scene) {
 		c.commit()
 		c.file("work/a.txt", "as at the checkpoint")
-		c.says("tool_result", object{"toolName": "bash", "toolCallId": "c1", "input": object{}, "content": []any{}})
+		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c1", "input": pi.Object{}, "content": []any{}})
 		c.says("turn_start", turn)
 		c.git("checkout", "-q", "a.txt")
-		c.silent("the way back", c.says("session_before_fork", object{"entryId": entry}, Answer{Value: "Yes, restore code to that point"}))
+		c.silent("the way back", c.says("session_before_fork", pi.Object{"entryId": entry}, Answer{Value: "Yes, restore code to that point"}))
 		if b, _ := os.ReadFile(filepath.Join(c.work, "a.txt")); string(b) != "as at the checkpoint" {
 			c.Errorf("the file holds %q; asked %+v", b, c.questions)
 		}
@@ -256,7 +257,7 @@ func checkpointEffect(turn object, entry string) func(c *scene) {
 func commitEffect(c *scene) {
 	c.commit()
 	c.file("work/b.txt", "new")
-	c.says("session_shutdown", object{"reason": "quit"})
+	c.says("session_shutdown", pi.Object{"reason": "quit"})
 	if got := c.git("log", "-1", "--format=%s"); got != "[pi] All of it is done" {
 		c.Errorf("committed %q", got)
 	}
@@ -278,7 +279,7 @@ func triggerEffect(c *scene) {
 		c.engine.Close() // else it may empty the file once more, and so make it anew
 		os.Remove(trigger)
 	})
-	c.says("session_start", object{"reason": "startup"})
+	c.says("session_start", pi.Object{"reason": "startup"})
 	eventually(c.T, "the message", func() bool {
 		_ = os.WriteFile(trigger, []byte("run the tests"), 0o600)
 		c.stage.mu.Lock()
@@ -290,21 +291,21 @@ func triggerEffect(c *scene) {
 // summaryEffect: the summary is a model's, and the hook asked pi for it.
 func summaryEffect(kept string) func(c *scene) {
 	return func(c *scene) {
-		fields := object{
-			"preparation": object{
-				"firstKeptEntryId": "e2", "messagesToSummarize": []any{object{"role": "user", "content": "build the house", "timestamp": 1}},
+		fields := pi.Object{
+			"preparation": pi.Object{
+				"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house", "timestamp": 1}},
 				"turnPrefixMessages": []any{}, "tokensBefore": 1234,
 			},
-			"branchEntries": []any{object{"id": "e1", "type": "message", "message": object{"role": "user", "content": "x"}}, object{"id": "e2", "type": "message", "message": object{"role": "assistant", "content": []any{}}}},
+			"branchEntries": []any{pi.Object{"id": "e1", "type": "message", "message": pi.Object{"role": "user", "content": "x"}}, pi.Object{"id": "e2", "type": "message", "message": pi.Object{"role": "assistant", "content": []any{}}}},
 			"reason":        "manual",
 		}
-		c.more["models"] = []any{object{"provider": "google", "id": "gemini-2.5-flash"}}
+		c.more["models"] = []any{pi.Object{"provider": "google", "id": "gemini-2.5-flash"}}
 		c.want("compaction", c.says("session_before_compact", fields), `"summary":"the summary by the model"`, `"tokensBefore":1234`, kept)
-		if len(c.pi.asks) != 1 || !strings.Contains(string(encoded(c.pi.asks[0])), "build the house") || !strings.Contains(string(encoded(c.pi.asks[0]["model"])), "gemini-2.5-flash") {
+		if len(c.pi.asks) != 1 || !strings.Contains(string(pi.Encode(c.pi.asks[0])), "build the house") || !strings.Contains(string(pi.Encode(c.pi.asks[0]["model"])), "gemini-2.5-flash") {
 			c.Errorf("asked the model: %v", c.pi.asks)
 		}
 		// Elsewhere there is no such model, and the agent goes on by itself.
-		d := c.must(c.m, c.claude("PreCompact", object{"trigger": "auto"}))
+		d := c.must(c.m, c.claude("PreCompact", pi.Object{"trigger": "auto"}))
 		if !d.Empty() || len(c.pi.asks) != 1 {
 			c.Errorf("on Claude Code: %+v", d)
 		}
@@ -319,34 +320,34 @@ var effects = map[string]map[string]func(c *scene){
 		"permission-gate.ts": gateEffect, "protected-paths.ts": pathsEffect, "dirty-repo-guard.ts": dirtyEffect, "confirm-destructive.ts": destructiveEffect,
 		// It keeps turns by number and looks them up by entry: the first entry
 		// and the first turn have the same.
-		"git-checkpoint.ts": checkpointEffect(object{"turnIndex": 0, "timestamp": 1}, "e1"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
+		"git-checkpoint.ts": checkpointEffect(pi.Object{"turnIndex": 0, "timestamp": 1}, "e1"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
 		"custom-compaction.ts": summaryEffect(`"firstKeptEntryId":null`),
 	},
 	"1.5.0 extensions": {
 		"permission-gate.ts": gateEffect, "protected-paths.ts": pathsEffect, "dirty-repo-guard.ts": dirtyEffect, "confirm-destructive.ts": destructiveEffect,
-		"git-checkpoint.ts": checkpointEffect(object{"turnIndex": 1, "timestamp": 1}, "e2"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
+		"git-checkpoint.ts": checkpointEffect(pi.Object{"turnIndex": 1, "timestamp": 1}, "e2"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
 		"custom-compaction.ts": summaryEffect(`"firstKeptEntryId":"e2"`),
 		"input-transform.ts": func(c *scene) {
-			c.want("quick", c.says("input", object{"text": "?quick what is it", "source": "interactive"}), `"action":"transform"`, `"text":"Respond briefly in 1-2 sentences: what is it"`)
-			c.want("ping", c.says("input", object{"text": "ping", "source": "interactive"}), `"action":"handled"`)
+			c.want("quick", c.says("input", pi.Object{"text": "?quick what is it", "source": "interactive"}), `"action":"transform"`, `"text":"Respond briefly in 1-2 sentences: what is it"`)
+			c.want("ping", c.says("input", pi.Object{"text": "ping", "source": "interactive"}), `"action":"handled"`)
 			c.want("pong", c.noticed(), "pong")
-			c.silent("other words", c.says("input", object{"text": "hello", "source": "interactive"}))
-			c.silent("from an extension", c.says("input", object{"text": "ping", "source": "extension"}))
+			c.silent("other words", c.says("input", pi.Object{"text": "hello", "source": "interactive"}))
+			c.silent("from an extension", c.says("input", pi.Object{"text": "ping", "source": "extension"}))
 		},
 		"input-transform-streaming.ts": func(c *scene) {
 			c.commit()
 			c.file("work/a.txt", "changed")
-			c.want("changes", c.says("input", object{"text": "look at my changes", "source": "interactive"}), "Current uncommitted changes", "a.txt")
-			c.silent("steering", c.says("input", object{"text": "look at my changes", "source": "interactive", "streamingBehavior": "steer"}))
+			c.want("changes", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive"}), "Current uncommitted changes", "a.txt")
+			c.silent("steering", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive", "streamingBehavior": "steer"}))
 		},
 		"inline-bash.ts": func(c *scene) {
-			c.want("expanded", c.says("input", object{"text": "in !{basename $PWD} now", "source": "interactive"}), `"text":"in work now"`)
-			c.silent("a whole line", c.says("input", object{"text": "!{x", "source": "interactive"}))
+			c.want("expanded", c.says("input", pi.Object{"text": "in !{basename $PWD} now", "source": "interactive"}), `"text":"in work now"`)
+			c.silent("a whole line", c.says("input", pi.Object{"text": "!{x", "source": "interactive"}))
 		},
 		"claude-rules.ts": func(c *scene) {
 			c.file("work/.claude/rules/style/go.md", "x")
-			c.says("session_start", object{"reason": "startup"})
-			c.want("rules", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "- .claude/rules/style/go.md")
+			c.says("session_start", pi.Object{"reason": "startup"})
+			c.want("rules", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "- .claude/rules/style/go.md")
 		},
 		"git-merge-and-resolve.ts": func(c *scene) {
 			c.commit()
@@ -358,16 +359,16 @@ var effects = map[string]map[string]func(c *scene){
 			c.git("commit", "-qam", "three")
 			_ = exec.Command("git", "-C", c.work, "merge", "-q", "other").Run() // conflicts
 			c.stage.deliver = true
-			c.says("agent_end", object{"messages": []any{}})
+			c.says("agent_end", pi.Object{"messages": []any{}})
 			if len(c.sent) != 1 {
 				c.Fatalf("sent %v; %s", c.sent, c.troubles())
 			}
 			c.want("the message", c.sent[0].Text, "Merged MERGE_HEAD with conflicts", "a.txt:1-5 (ours 2, theirs 4)")
 		},
 		"status-line.ts": func(c *scene) {
-			c.says("session_start", object{"reason": "startup"})
-			c.says("turn_start", object{"turnIndex": 0})
-			c.says("turn_end", object{"turnIndex": 0, "entries": []any{}})
+			c.says("session_start", pi.Object{"reason": "startup"})
+			c.says("turn_start", pi.Object{"turnIndex": 0})
+			c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
 			eventually(c.T, "three states", func() bool { return strings.Count(c.pi.did(), "\n") == 2 })
 			c.want("pi's footer", c.pi.did(), `ui.setStatus["status-demo","Ready"]`, `ui.setStatus["status-demo","● Turn 1..."]`, `ui.setStatus["status-demo","✓ Turn 1 complete"]`)
 		},
@@ -377,7 +378,7 @@ var effects = map[string]map[string]func(c *scene){
 			eventually(c.T, "the status", func() bool { return c.pi.did() == `ui.setStatus["system-prompt","System: 7 chars"]` })
 		},
 		"model-status.ts": func(c *scene) {
-			c.says("model_select", object{"model": object{"provider": "lab", "id": "big"}, "source": "set"})
+			c.says("model_select", pi.Object{"model": pi.Object{"provider": "lab", "id": "big"}, "source": "set"})
 			c.want("notice", c.noticed(), "Model: lab/big")
 			eventually(c.T, "the status", func() bool { return strings.Contains(c.pi.did(), `ui.setStatus["model","🤖 big"]`) })
 		},
@@ -390,48 +391,48 @@ var effects = map[string]map[string]func(c *scene){
 		},
 		"trigger-compact.ts": func(c *scene) {
 			for _, tokens := range []int{50_000, 120_000} {
-				c.more["usage"] = object{"tokens": tokens}
-				c.says("turn_end", object{"turnIndex": 0, "entries": []any{}})
+				c.more["usage"] = pi.Object{"tokens": tokens}
+				c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
 			}
 			eventually(c.T, "a compaction", func() bool { return strings.Contains(c.pi.did(), "ctx.compact") })
 		},
 		"event-bus.ts": func(c *scene) {
-			c.says("session_start", object{"reason": "startup"})
+			c.says("session_start", pi.Object{"reason": "startup"})
 			c.want("notice", c.noticed(), "Event from event-bus-example: Session started")
 		},
 		"prompt-customizer.ts": func(c *scene) {
-			c.want("sections", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "s", "systemPromptOptions": object{"selectedTools": []any{"bash"}, "sections": object{}}}), `"tool_guidance":"- Use `)
+			c.want("sections", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "s", "systemPromptOptions": pi.Object{"selectedTools": []any{"bash"}, "sections": pi.Object{}}}), `"tool_guidance":"- Use `)
 		},
 		"provider-payload.ts": func(c *scene) {
-			c.silent("only looks", c.says("before_provider_request", object{"payload": object{"model": "small"}}))
-			c.says("after_provider_response", object{"status": 429, "headers": object{"retry-after": "3"}})
+			c.silent("only looks", c.says("before_provider_request", pi.Object{"payload": pi.Object{"model": "small"}}))
+			c.says("after_provider_response", pi.Object{"status": 429, "headers": pi.Object{"retry-after": "3"}})
 			b, _ := os.ReadFile(filepath.Join(c.work, ".pi", "provider-payload.log"))
 			c.want("the log", string(b), `"model": "small"`, `[429] {"retry-after":"3"}`)
 		},
 		"project-trust.ts": func(c *scene) {
-			c.want("trusted", c.says("project_trust", object{"cwd": c.work}, Answer{Value: "Trust and remember"}), `"trusted":"yes"`, `"remember":true`)
-			c.want("not trusted", c.says("project_trust", object{"cwd": c.work}, Answer{Value: "Do not trust this session"}), `"trusted":"no"`)
-			c.silent("undecided", c.says("project_trust", object{"cwd": c.work}, Answer{Value: "Let built-in prompt decide"}))
+			c.want("trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Trust and remember"}), `"trusted":"yes"`, `"remember":true`)
+			c.want("not trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Do not trust this session"}), `"trusted":"no"`)
+			c.silent("undecided", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Let built-in prompt decide"}))
 		},
 		"dynamic-resources/index.ts": func(c *scene) {
-			c.want("paths", c.says("resources_discover", object{"cwd": c.work, "reason": "startup"}), filepath.Join(filepath.Dir(c.m.Path()), "SKILL.md"), "promptPaths", "themePaths")
+			c.want("paths", c.says("resources_discover", pi.Object{"cwd": c.work, "reason": "startup"}), filepath.Join(filepath.Dir(c.m.Path()), "SKILL.md"), "promptPaths", "themePaths")
 		},
 		"plan-mode/index.ts": func(c *scene) {
-			stale := []any{object{"role": "custom", "customType": "plan-mode-context", "content": "x"}, object{"role": "user", "content": "[PLAN MODE ACTIVE] y"}, object{"role": "user", "content": "stays"}}
-			c.want("stale words", c.says("context", object{"messages": stale}), `{"messages":[{"content":"stays","role":"user"}]}`)
+			stale := []any{pi.Object{"role": "custom", "customType": "plan-mode-context", "content": "x"}, pi.Object{"role": "user", "content": "[PLAN MODE ACTIVE] y"}, pi.Object{"role": "user", "content": "stays"}}
+			c.want("stale words", c.says("context", pi.Object{"messages": stale}), `{"messages":[{"content":"stays","role":"user"}]}`)
 			c.silent("before the plan", c.says("tool_call", bashCall("npm install x")))
 			c.command("plan", "")
 			c.want("in the plan", c.says("tool_call", bashCall("npm install x")), `"block":true`, "Plan mode: command blocked")
 			c.silent("a command that reads", c.says("tool_call", bashCall("ls")))
-			c.want("the rules", c.says("before_agent_start", object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
+			c.want("the rules", c.says("before_agent_start", pi.Object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
 			eventually(c.T, "the tools", func() bool {
 				return strings.Contains(c.pi.did(), "pi.setActiveTools") && strings.Contains(c.pi.did(), "⏸ plan") && strings.Contains(c.pi.did(), "pi.appendEntry")
 			})
 		},
 		"pirate.ts": func(c *scene) {
-			c.silent("as usual", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "be kind"}))
+			c.silent("as usual", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}))
 			c.command("pirate", "")
-			c.want("a pirate", c.says("before_agent_start", object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "PIRATE MODE")
+			c.want("a pirate", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "PIRATE MODE")
 		},
 		"session-name.ts": func(c *scene) {
 			c.command("session-name", "the house")
@@ -458,19 +459,19 @@ var effects = map[string]map[string]func(c *scene){
 			c.command("quit", "")
 			eventually(c.T, "the end", func() bool { return strings.Contains(c.pi.did(), "ctx.shutdown") })
 		},
-		"hello.ts": func(c *scene) { c.want("hello", c.tool("hello", object{"name": "Ada"}), "Hello, Ada!") },
+		"hello.ts": func(c *scene) { c.want("hello", c.tool("hello", pi.Object{"name": "Ada"}), "Hello, Ada!") },
 		"todo.ts": func(c *scene) {
-			c.want("added", c.tool("todo", object{"action": "add", "text": "roof"}), "Added todo #1: roof")
-			c.tool("todo", object{"action": "toggle", "id": 1})
-			c.want("listed", c.tool("todo", object{"action": "list"}), "[x] #1: roof")
+			c.want("added", c.tool("todo", pi.Object{"action": "add", "text": "roof"}), "Added todo #1: roof")
+			c.tool("todo", pi.Object{"action": "toggle", "id": 1})
+			c.want("listed", c.tool("todo", pi.Object{"action": "list"}), "[x] #1: roof")
 		},
 		"structured-output.ts": func(c *scene) {
-			c.want("saved", c.tool("structured_output", object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done", `"terminate":true`)
+			c.want("saved", c.tool("structured_output", pi.Object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done", `"terminate":true`)
 		},
 		"tool-override.ts": func(c *scene) {
 			c.file("work/.env", "secret words")
-			c.want("denied", c.tool("read", object{"path": ".env"}), "Access denied", `"blocked":true`)
-			c.want("read", c.tool("read", object{"path": "a.txt"}), `"text":"one"`)
+			c.want("denied", c.tool("read", pi.Object{"path": ".env"}), "Access denied", `"blocked":true`)
+			c.want("read", c.tool("read", pi.Object{"path": "a.txt"}), `"text":"one"`)
 		},
 		"notify.ts": func(c *scene) {
 			c.Setenv("WT_SESSION", "")
@@ -503,21 +504,21 @@ func TestRealExamplesDo(t *testing.T) {
 // that only one of them has.
 var docEffects = map[string]func(c *scene){
 	"Session ${event.reason}": func(c *scene) {
-		c.says("session_start", object{"reason": "startup"})
-		c.says("session_before_switch", object{"reason": "new"})
-		c.says("session_shutdown", object{"reason": "quit"})
+		c.says("session_start", pi.Object{"reason": "startup"})
+		c.says("session_before_switch", pi.Object{"reason": "new"})
+		c.says("session_shutdown", pi.Object{"reason": "quit"})
 		c.want("notices", c.noticed(), "Session start: "+c.record, "Session before_clear: "+c.record, "Session shutdown: "+c.record)
-		c.must(c.m, c.claude("SessionStart", object{"source": "startup"}))
+		c.must(c.m, c.claude("SessionStart", pi.Object{"source": "startup"}))
 		c.want("on Claude Code", c.noticed(), "Session start: /home/user/t.jsonl")
 	},
 	"event.details is BashToolDetails": func(c *scene) {
 		// It looks and says nothing: it must neither fail nor change the result.
-		c.silent("a long output", c.says("tool_result", object{"toolName": "bash", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"truncation": object{"truncated": true}, "fullOutputPath": "/x"}}))
-		c.silent("another tool", c.says("tool_result", object{"toolName": "read", "toolCallId": "c", "input": object{}, "content": []any{}}))
+		c.silent("a long output", c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"truncation": pi.Object{"truncated": true}, "fullOutputPath": "/x"}}))
+		c.silent("another tool", c.says("tool_result", pi.Object{"toolName": "read", "toolCallId": "c", "input": pi.Object{}, "content": []any{}}))
 	},
 	"isMyCustomToolResult": func(c *scene) {
-		c.says("tool_result", object{"toolName": "my-custom-tool", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"someField": "of my own"}})
-		c.says("tool_result", object{"toolName": "bash", "toolCallId": "c", "input": object{}, "content": []any{}, "details": object{"fullOutputPath": "/tmp/whole"}})
+		c.says("tool_result", pi.Object{"toolName": "my-custom-tool", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"someField": "of my own"}})
+		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"fullOutputPath": "/tmp/whole"}})
 		c.want("the console", c.said(), "of my own", "Full output at: /tmp/whole")
 	},
 	"agent-trigger.txt": func(c *scene) {
@@ -531,7 +532,7 @@ var docEffects = map[string]func(c *scene){
 		} else {
 			l.Close()
 		}
-		c.says("session_start", object{"reason": "startup"})
+		c.says("session_start", pi.Object{"reason": "startup"})
 		eventually(c.T, "the server", func() bool { return strings.Contains(c.noticed(), "Webhook listening on http://localhost:3333") })
 		res, err := http.Post("http://localhost:3333", "text/plain", strings.NewReader("CI build failed"))
 		if err != nil {
@@ -552,15 +553,15 @@ var docEffects = map[string]func(c *scene){
 		c.stage.nobody = true
 		c.want("nobody there", c.says("tool_call", bashCall("sudo ls")), `"block":true`)
 	},
-	`"stash", "create"`: checkpointEffect(object{"turnIndex": 0, "timestamp": 1}, "e1"),
+	`"stash", "create"`: checkpointEffect(pi.Object{"turnIndex": 0, "timestamp": 1}, "e1"),
 	"protectedPaths":    pathsEffect,
 	"User requests:": func(c *scene) {
-		fields := object{
-			"preparation":   object{"firstKeptEntryId": "e2", "messagesToSummarize": []any{object{"role": "user", "content": "build the house"}, object{"role": "assistant", "content": []any{}}}, "tokensBefore": 9},
-			"branchEntries": []any{object{"id": "e1", "type": "message"}, object{"id": "e2", "type": "message"}}, "reason": "manual",
+		fields := pi.Object{
+			"preparation":   pi.Object{"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house"}, pi.Object{"role": "assistant", "content": []any{}}}, "tokensBefore": 9},
+			"branchEntries": []any{pi.Object{"id": "e1", "type": "message"}, pi.Object{"id": "e2", "type": "message"}}, "reason": "manual",
 		}
 		c.want("the summary", c.says("session_before_compact", fields), `"summary":"User requests:\n- build the house"`, `"firstKeptEntryId":"e2"`, `"tokensBefore":9`)
-		d := c.must(c.m, c.claude("PreCompact", object{"trigger": "auto"}))
+		d := c.must(c.m, c.claude("PreCompact", pi.Object{"trigger": "auto"}))
 		if !d.Empty() {
 			c.Errorf("on Claude Code: %+v", d)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // unasked are events of pi that nobody recorded, because our extension does
@@ -132,7 +133,7 @@ func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
 	for _, command := range []string{"ls -l", "sudo ls"} {
 		for _, agentName := range []string{"claude", "codex"} {
 			for _, kind := range []string{"session_start", "input", "tool_call", "tool_result", "agent_end", "session_shutdown"} {
-				ev, err := s.engine.Sample(agentName, kind, work, encoded(object{"command": command, "prompt": "do it", "output": "done"}))
+				ev, err := s.engine.Sample(agentName, kind, work, pi.Encode(pi.Object{"command": command, "prompt": "do it", "output": "done"}))
 				if err != nil {
 					s.t.Fatal(err)
 				}
@@ -159,7 +160,7 @@ func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
 
 // payloadType is pi's name of the event in a payload.
 func payloadType(payload string) string {
-	e, _ := objectOf([]byte(payload))["event"].(object)
+	e, _ := pi.ParseObject([]byte(payload))["event"].(pi.Object)
 	return str(e["type"])
 }
 
@@ -195,7 +196,7 @@ func TestRealDocumentation(t *testing.T) {
 		ran++
 		name := fmt.Sprintf("sample%d.ts", ran)
 		m := s.load(name, block[1])
-		if m.Info().Generation != Hooks1 {
+		if m.Info().Generation != pi.Hooks1 {
 			t.Errorf("%s: taken for %s", name, m.Info().Generation)
 		}
 		shown, troubles := s.drive(m, work)

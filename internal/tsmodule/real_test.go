@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
@@ -123,8 +124,8 @@ func TestRealExamplesLoad(t *testing.T) {
 		generation           Generation
 		not                  map[string]string
 	}{
-		{"@mariozechner/pi-coding-agent", "0.27.9", "hooks", Hooks1, nil},
-		{"@earendil-works/pi-coding-agent", "1.5.0", "extensions", Ext, map[string]string{
+		{"@mariozechner/pi-coding-agent", "0.27.9", "hooks", pi.Hooks1, nil},
+		{"@earendil-works/pi-coding-agent", "1.5.0", "extensions", pi.Ext, map[string]string{
 			"custom-provider-anthropic/index.ts": `Could not resolve "@anthropic-ai/sdk"`, // packages the example wants installed beside it
 			"gondolin/index.ts":                  `Could not resolve "@earendil-works/gondolin"`,
 			"with-deps/index.ts":                 `Could not resolve "ms"`,

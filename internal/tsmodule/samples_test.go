@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // eventually waits for something a hook does on its own.
@@ -33,11 +34,11 @@ func TestKinds(t *testing.T) {
 		s := newStage(t, nil)
 		m := s.load("note.ts", firstGeneration+`export default (pi: HookAPI) => pi.on("session", async (e, ctx) => ctx.ui.notify(e.reason + " " + (ctx.sessionFile ?? "none") + " " + e.entries.length));`)
 		for _, source := range []string{"startup", "resume", "clear", "compact"} {
-			s.must(m, s.claude("SessionStart", object{"source": source}))
+			s.must(m, s.claude("SessionStart", pi.Object{"source": source}))
 		}
-		s.must(m, s.claude("UserPromptSubmit", object{"prompt": "hello"}))
-		s.must(m, s.claude("Stop", object{"last_assistant_message": "done"}))
-		s.must(m, s.claude("SessionEnd", object{"reason": "other"}))
+		s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hello"}))
+		s.must(m, s.claude("Stop", pi.Object{"last_assistant_message": "done"}))
+		s.must(m, s.claude("SessionEnd", pi.Object{"reason": "other"}))
 		want := "info: start /home/user/t.jsonl 0\ninfo: switch /home/user/t.jsonl 0\ninfo: clear /home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 2"
 		if s.noticed() != want {
 			t.Errorf("%s", s.noticed())
@@ -51,8 +52,8 @@ export default (pi: HookAPI) => pi.on("tool_result", async (e) => {
   if (isMine(e)) console.log("mine", e.content[0].text);
   if (isBashToolResult(e) && e.details?.truncation?.truncated !== true) console.log("bash", e.content[0].text, e.isError);
 });`)
-		s.must(m, s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": object{"stdout": "out", "stderr": ""}}))
-		s.must(m, s.claude("PostToolUse", object{"tool_name": "mine", "tool_input": object{}, "tool_response": "own"}))
+		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "out", "stderr": ""}}))
+		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "mine", "tool_input": pi.Object{}, "tool_response": "own"}))
 		if s.said() != "log: bash out false\nlog: mine own" {
 			t.Error(s.said())
 		}
@@ -69,7 +70,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
     if (text) { fs.writeFileSync("`+file+`", ""); pi.send("from outside: " + text); }
   });
 });`)
-		s.must(m, s.claude("SessionStart", object{"source": "startup"}))
+		s.must(m, s.claude("SessionStart", pi.Object{"source": "startup"}))
 		eventually(t, "a message", func() bool {
 			s.file("trigger.txt", "run the tests")
 			s.mu.Lock()
@@ -90,7 +91,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
   });
   server.listen(0, () => ctx.ui.notify("port " + server.address().port));
 });`)
-		s.must(m, s.claude("SessionStart", object{"source": "startup"}))
+		s.must(m, s.claude("SessionStart", pi.Object{"source": "startup"}))
 		eventually(t, "the server", func() bool { return strings.Contains(s.noticed(), "port") })
 		address := "http://127.0.0.1:" + regexp.MustCompile(`\d+`).FindString(s.noticed())
 		res, err := http.Post(address, "text/plain", strings.NewReader("CI failed"))
@@ -112,7 +113,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 			}
 		}
 		http.DefaultClient.CloseIdleConnections()
-		s.must(m, s.claude("SessionEnd", object{"reason": "other"}))
+		s.must(m, s.claude("SessionEnd", pi.Object{"reason": "other"}))
 		eventually(t, "the end of the server", func() bool {
 			res, err := http.Post(address, "text/plain", strings.NewReader("x"))
 			if err == nil {
@@ -148,11 +149,11 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
   pi.on("agent_end", async () => console.log([...kept].map(([n, ref]) => n + ":" + /^[0-9a-f]{40,}$/.test(ref)).join(" ")));
 };`)
 		for _, ev := range []*event.Event{
-			s.claude("UserPromptSubmit", object{"prompt": "x", "cwd": work}),
-			s.claude("PreToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "cwd": work}),
-			s.claude("PostToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "x"}, "tool_response": "x", "cwd": work}),
-			s.claude("PreToolUse", object{"tool_name": "Bash", "tool_input": object{"command": "y"}, "cwd": work}),
-			s.claude("Stop", object{"cwd": work}),
+			s.claude("UserPromptSubmit", pi.Object{"prompt": "x", "cwd": work}),
+			s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "cwd": work}),
+			s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": "x", "cwd": work}),
+			s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "y"}, "cwd": work}),
+			s.claude("Stop", pi.Object{"cwd": work}),
 		} {
 			s.must(m, ev)
 		}
@@ -173,7 +174,7 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		if d := s.must(m, own); string(d.Extra) != `{"compaction":{"firstKeptEntryId":"e2","summary":"do this","tokensBefore":9}}` {
 			t.Errorf("%s %s", d.Extra, s.troubles())
 		}
-		if d := s.must(m, s.claude("PreCompact", object{"trigger": "auto"})); !d.Empty() || !strings.Contains(s.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's") {
+		if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "auto"})); !d.Empty() || !strings.Contains(s.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's") {
 			t.Errorf("%+v %s", d, s.troubles())
 		}
 	})

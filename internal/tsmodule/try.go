@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // Trial is one event to try a file with.
@@ -141,12 +142,12 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 	if !ok {
 		return nil, fmt.Errorf("%s is no agent hookmux knows", agentName)
 	}
-	in := objectOf(input)
+	in := pi.ParseObject(input)
 	if in == nil {
 		if len(strings.TrimSpace(string(input))) > 0 {
-			return nil, fmt.Errorf("the input must be a JSON object like {\"command\":\"ls\"}")
+			return nil, fmt.Errorf("the input must be a JSON pi.Object like {\"command\":\"ls\"}")
 		}
-		in = object{}
+		in = pi.Object{}
 	}
 	kind := kindFor(piEvent)
 	if spec, own := a.Event(piEvent); own && kind == "" && a.Dialect == piDialect {
@@ -182,7 +183,7 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		return nil, err
 	}
 	if kind == event.ToolAfter {
-		tool.Output = encoded(output)
+		tool.Output = pi.Encode(output)
 	}
 	ev.Tool = tool
 	e.host.Catalogue.WithInput(ev, tool.Input)
@@ -192,11 +193,11 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 
 // owned gives an event that pi itself would send the fields of pi's own: those
 // a hook is shown as they came.
-func owned(ev *event.Event, a *agent.Agent, in object) *event.Event {
+func owned(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 	if a.Dialect != piDialect {
 		return ev
 	}
-	own := object{"type": ev.Native}
+	own := pi.Object{"type": ev.Native}
 	for key, value := range in {
 		own[key] = value
 	}
@@ -209,7 +210,7 @@ func owned(ev *event.Event, a *agent.Agent, in object) *event.Event {
 	if ev.Kind == event.SessionEnd && own["reason"] == nil {
 		own["reason"] = "quit"
 	}
-	ev.Raw = encoded(object{"event": own, "ctx": object{"cwd": ev.Cwd, "sessionId": ev.Session}})
+	ev.Raw = pi.Encode(pi.Object{"event": own, "ctx": pi.Object{"cwd": ev.Cwd, "sessionId": ev.Session}})
 	return ev
 }
 

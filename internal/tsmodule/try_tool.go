@@ -6,10 +6,11 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // sampleTool makes up a call of one of an agent's tools from pi's words.
-func sampleTool(tools []*agent.ToolSpec, in object) (*event.Tool, error) {
+func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 	kind, key := event.OtherTool, ""
 	switch {
 	case in["command"] != nil:
@@ -25,7 +26,7 @@ func sampleTool(tools []*agent.ToolSpec, in object) (*event.Tool, error) {
 	case in["toolName"] != nil:
 		name := str(in["toolName"])
 		delete(in, "toolName")
-		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: encoded(in)}, nil
+		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: pi.Encode(in)}, nil
 	default:
 		return nil, fmt.Errorf("the input names no command and no path; write {\"command\":…}, {\"path\":…} or {\"toolName\":…}")
 	}
@@ -33,7 +34,7 @@ func sampleTool(tools []*agent.ToolSpec, in object) (*event.Tool, error) {
 		if spec.Kind != kind || strings.Contains(spec.Name, "*") {
 			continue
 		}
-		out := object{}
+		out := pi.Object{}
 		for k, v := range in {
 			out[k] = v
 		}
@@ -42,7 +43,7 @@ func sampleTool(tools []*agent.ToolSpec, in object) (*event.Tool, error) {
 			delete(out, key)
 			out[places[0]] = in[key]
 		}
-		return &event.Tool{Name: spec.Name, Kind: kind, CallID: "trial", Input: encoded(out)}, nil
+		return &event.Tool{Name: spec.Name, Kind: kind, CallID: "trial", Input: pi.Encode(out)}, nil
 	}
 	return nil, fmt.Errorf("the agent has no tool of this kind (%s)", kind)
 }

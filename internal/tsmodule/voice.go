@@ -7,6 +7,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/ops"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // fileOwner is what one loading of a file says to the world: it knows the module
@@ -14,11 +19,11 @@ import (
 type fileOwner struct {
 	m      *Module
 	g      *generation
-	places func() *SourceMap
+	places func() *bundle.SourceMap
 	acts   acts
 }
 
-var _ Owner = (*fileOwner)(nil)
+var _ ops.Owner = (*fileOwner)(nil)
 
 func dirOf(path string) string { return filepath.Dir(path) }
 
@@ -59,14 +64,14 @@ func (v *fileOwner) Said(level, text string) {
 // problem puts an exception into the words of the file a person wrote.
 func (v *fileOwner) problem(event string, err error) *Problem {
 	p := &Problem{Module: v.m.path, Event: event, Text: oneLine(err.Error())}
-	var js *JSError
+	var js *engine.JSError
 	if errors.As(err, &js) {
-		p.Stack, p.Where = v.places().RewriteStack(js.Stack, NameInEngine)
+		p.Stack, p.Where = v.places().RewriteStack(js.Stack, bundle.NameInEngine)
 	}
 	return p
 }
 
-func (v *fileOwner) Trouble(event string, e *JSError, _ int) { v.m.trouble(v.problem(event, e)) }
+func (v *fileOwner) Trouble(event string, e *engine.JSError, _ int) { v.m.trouble(v.problem(event, e)) }
 
 func (v *fileOwner) Lacking(agent, what string) {
 	if agent != "" {
@@ -178,13 +183,13 @@ func (v *fileOwner) Entries(key string) any {
 
 // readRecord reads pi's session file: a header, then one entry per line.
 func readRecord(path string) []any {
-	text, err := ReadRegular(path)
+	text, err := ops.ReadRegular(path)
 	if err != nil {
 		return nil
 	}
 	entries := []any{}
 	for line := range strings.SplitSeq(string(text), "\n") {
-		if e := objectOf([]byte(line)); e != nil && e["type"] != "session" {
+		if e := pi.ParseObject([]byte(line)); e != nil && e["type"] != "session" {
 			entries = append(entries, e)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"github.com/hookmux/hookmux/internal/tsmodule/bundle"
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
 // watcher loads files anew when they change. Folders are watched, not files:
@@ -134,7 +136,7 @@ func (w *watcher) close() {
 func (m *Module) unloaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.broken == ErrClosed
+	return m.broken == engine.ErrClosed
 }
 
 // stale reports whether any file differs from what was loaded: a touch is no
@@ -148,7 +150,7 @@ func (m *Module) stale() bool {
 	}
 	for _, in := range inputs {
 		content, err := src.Read(in.Path)
-		if err != nil || Hash(content) != in.Hash {
+		if err != nil || bundle.Hash(content) != in.Hash {
 			return true
 		}
 	}

@@ -22,7 +22,10 @@ func (s *Session) addAsk(n *input) {
 		}
 	}
 	for i := range s.Asks {
-		if old := &s.Asks[i]; old.Actor == ask.Actor && (ask.namesNoCall() || old.Call != "" && old.Call == ask.Call || old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool) {
+		old := &s.Asks[i]
+		same := old.Call != "" && old.Call == ask.Call ||
+			old.Digest != 0 && old.Digest == ask.Digest && old.Tool == ask.Tool
+		if old.Actor == ask.Actor && (ask.namesNoCall() || same) {
 			return // said again: it has waited since the first time
 		}
 	}

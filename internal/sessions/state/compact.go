@@ -52,7 +52,8 @@ func (g *Overview) Quiet() bool { return !g.Live || !g.Open && !g.Waits }
 func overviewFor(s *Session) Overview {
 	return Overview{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared, Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
+		PID: s.Place.PID, Start: s.Place.Start, Shared: s.Place.Shared,
+		Transcript: s.Transcript, indexed: s.Terminal != "" || len(s.Subagents) > 0,
 	}
 }
 
@@ -99,7 +100,8 @@ func (n *compactSession) readSession() *Session {
 		// be readable, what was glanced is still true.
 		s = &Session{
 			Status: n.Status, Since: n.LastEvent, StartedAt: n.LastEvent, LastEvent: n.LastEvent,
-			Place: event.Place{PID: n.PID, Start: n.Start, Shared: n.Shared}, Machine: MachineState{Base: Unsure, BaseSince: n.LastEvent},
+			Place:   event.Place{PID: n.PID, Start: n.Start, Shared: n.Shared},
+			Machine: MachineState{Base: Unsure, BaseSince: n.LastEvent},
 		}
 	}
 	s.Key = Key{strings.Clone(n.Key.Agent), strings.Clone(n.Key.ID)}

@@ -115,7 +115,10 @@ func (r *resultFacts) readError(value []byte) {
 }
 
 // exitTrailers are the lines with which agents close a command's output.
-var exitTrailers = lazyregexp.New(`(?m)^(?:Exit Code: (-?\d+)|\[Process exited with code (-?\d+)\]|<shellId: \S+ \w+ with exit code (-?\d+)>|Command exited with code (-?\d+))\s*$`)
+var exitTrailers = lazyregexp.New(`(?m)^(?:` + strings.Join([]string{
+	`Exit Code: (-?\d+)`, `\[Process exited with code (-?\d+)\]`,
+	`<shellId: \S+ \w+ with exit code (-?\d+)>`, `Command exited with code (-?\d+)`,
+}, "|") + `)\s*$`)
 
 // readTrailer reads the exit code from the last lines of a command's output.
 func (r *resultFacts) readTrailer(output []byte) {
@@ -169,12 +172,16 @@ func exitCodeIn(text string) int {
 // searchPrograms exit with 1 to say "nothing found" or "not the same".
 var searchPrograms = map[string]bool{
 	"grep": true, "egrep": true, "fgrep": true, "zgrep": true, "rg": true, "ag": true, "ack": true, "ugrep": true,
-	"diff": true, "cmp": true, "test": true, "[": true, "[[": true, "pgrep": true, "which": true, "command": true, "type": true, "expr": true,
+	"diff": true, "cmp": true, "test": true, "[": true, "[[": true,
+	"pgrep": true, "which": true, "command": true, "type": true, "expr": true,
 }
 
 // harmlessPrograms commands before a search cannot be what exited with 1, or nobody
 // would mind.
-var harmlessPrograms = map[string]bool{"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true, "ls": true, "cat": true, "head": true, "tail": true}
+var harmlessPrograms = map[string]bool{
+	"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true,
+	"ls": true, "cat": true, "head": true, "tail": true,
+}
 
 // mayHaveFoundNothing reports whether a command line that exited with 1 may just
 // have found nothing: its last word is a search's.

@@ -58,7 +58,8 @@ func (b *Book) Interrupted(key Key, at time.Time) Change {
 // the turn, where the agent has ids.
 func (b *Book) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
-		if !s.Turn.Open() || at.Before(s.Turn.Started) || turn != "" && s.Turn.ID != "" && turn != s.Turn.ID || s.Background > 0 {
+		other := turn != "" && s.Turn != nil && s.Turn.ID != "" && turn != s.Turn.ID
+		if !s.Turn.Open() || at.Before(s.Turn.Started) || other || s.Background > 0 {
 			c.Stale = "no such turn is open"
 			return
 		}

@@ -42,7 +42,7 @@ func (s *Session) recordTitles(n *input) {
 		s.Title.offerTitle(agent.TitlePrompt, PromptTitle(ev.Prompt), spec)
 	}
 	// Some agents have a tool that says what they are about.
-	if ev.Kind == event.ToolBefore && ev.Tool != nil && spec != nil && slices.Contains(spec.Titles, agent.TitleTopic) && spec.TopicTool == ev.Tool.Name && spec.TopicTool != "" {
+	if ev.Kind == event.ToolBefore && ev.Tool != nil && isTopicTool(spec, ev.Tool.Name) {
 		if title, ok := jsonscan.String(jsonscan.Get(ev.Tool.Input, "title")); ok {
 			s.Title.offerTitle(agent.TitleTopic, title, spec)
 		}
@@ -66,6 +66,12 @@ func (t *Title) offerTitle(source, title string, spec *agent.StatusSpec) {
 		}
 	}
 	t.Own, t.Source = title, source
+}
+
+// isTopicTool reports whether a tool is the one with which the agent says what a
+// session is about.
+func isTopicTool(spec *agent.StatusSpec, tool string) bool {
+	return spec != nil && spec.TopicTool != "" && spec.TopicTool == tool && slices.Contains(spec.Titles, agent.TitleTopic)
 }
 
 // titleRank is how good a source is, 0 the best; -1 when it is not used.

@@ -96,7 +96,9 @@ func (s *Session) activityReported(n *input) {
 // toolBegan notes a call that begins.
 func (s *Session) toolBegan(n *input) {
 	tool := n.ev.Tool
-	call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at}
+	call := Call{
+		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at,
+	}
 	again := s.Machine.callReported(&call)
 	if !again {
 		s.countCall(n)

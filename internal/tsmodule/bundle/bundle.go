@@ -1,4 +1,7 @@
-package tsmodule
+// Package bundle makes a TypeScript or JavaScript file and all it imports into
+// one module that an engine can run, and leads from places in there back to the
+// files a person wrote.
+package bundle
 
 import (
 	"crypto/sha256"
@@ -16,6 +19,14 @@ import (
 
 	"github.com/evanw/esbuild/pkg/api"
 )
+
+// Error is what is wrong with a file.
+type Error struct {
+	Where string // path:line:column, "" when unknown
+	Text  string // one line
+}
+
+func (e *Error) Error() string { return e.Text }
 
 // Bundle is a file made ready for an engine: one module without imports.
 type Bundle struct {
@@ -246,7 +257,7 @@ func loaderFor(path string) api.Loader {
 // firstError is the first thing that is wrong with a file.
 func firstError(path, dir string, errs []api.Message) error {
 	first := errs[0]
-	p := &Problem{Module: path, Text: first.Text}
+	p := &Error{Text: first.Text}
 	if at := first.Location; at != nil {
 		file := at.File
 		if !filepath.IsAbs(file) {

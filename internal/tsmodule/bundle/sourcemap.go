@@ -1,4 +1,4 @@
-package tsmodule
+package bundle
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package tsmodule
+package engine
 
 import (
 	"embed"
@@ -71,7 +71,7 @@ type Machine struct {
 	vm       *quickjs.VM
 	enter    quickjs.Value
 	watchdog watchdog
-	ops      *Operations
+	ops      Operations
 
 	mu         sync.Mutex
 	jobs       []job
@@ -117,6 +117,7 @@ func (e *JSError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
+// Why an engine ended, or did not run an event.
 var (
 	ErrClosed = errors.New("the hook was unloaded")
 	ErrMemory = errors.New("used up its memory")
@@ -126,16 +127,16 @@ var (
 )
 
 // SliceError is the end of an engine that did not give way.
-type SliceError struct{ slice time.Duration }
+type SliceError struct{ Limit time.Duration }
 
 func (e SliceError) Error() string {
-	return fmt.Sprintf("computed for more than %s without giving way and was interrupted", e.slice)
+	return fmt.Sprintf("computed for more than %s without giving way and was interrupted", e.Limit)
 }
 
 // NewMachine makes an engine in which the file called name has the given text.
 // It does nothing before begin, and runs until close or until it had to be
 // dropped.
-func NewMachine(limits Limits, o *Operations, name, text string) (*Machine, error) {
+func NewMachine(limits Limits, o Operations, name, text string) (*Machine, error) {
 	code, err := parts["core"]()
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
@@ -157,7 +158,7 @@ func NewMachine(limits Limits, o *Operations, name, text string) (*Machine, erro
 		},
 		func(_ *quickjs.VM, _, wanted string) (string, error) { return wanted, nil },
 	)
-	o.engine = m
+	o.Attach(m)
 	if err := m.prepareVM(code); err != nil {
 		_ = vm.Close()
 		return nil, fmt.Errorf("engine: %w", err)
@@ -470,7 +471,7 @@ func (m *Machine) refuseJobs(why error) {
 // way is interrupted.
 func (m *Machine) Close() {
 	m.refuseJobs(ErrClosed)
-	m.ops.cancel() // a process the turn stands still for
+	m.ops.Cancel() // a process the turn stands still for
 	m.watchdog.endSlice()
 	<-m.done
 }
@@ -482,6 +483,11 @@ func (m *Machine) Why() error {
 	return m.ended
 }
 
-func (m *Machine) DropAfter(why error)  { m.dropReason = why }
-func (m *Machine) Outside(f func())     { m.watchdog.runOutside(f) }
+// DropAfter has the engine dropped after this turn.
+func (m *Machine) DropAfter(why error) { m.dropReason = why }
+
+// Outside runs f off the engine's time.
+func (m *Machine) Outside(f func()) { m.watchdog.runOutside(f) }
+
+// Slice is how long a turn may compute without giving way.
 func (m *Machine) Slice() time.Duration { return m.watchdog.slice }

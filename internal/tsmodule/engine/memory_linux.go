@@ -1,4 +1,4 @@
-package tsmodule
+package engine
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,6 @@
 //go:build !(linux || darwin)
 
-package module
+package engine
 
 const emptiedLater = true
 

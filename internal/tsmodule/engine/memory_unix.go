@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package tsmodule
+package engine
 
 import (
 	"golang.org/x/sys/unix"

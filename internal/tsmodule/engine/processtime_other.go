@@ -1,6 +1,6 @@
 //go:build !unix
 
-package module
+package engine
 
 import "time"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package tsmodule
+package engine
 
 import (
 	"syscall"

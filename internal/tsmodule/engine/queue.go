@@ -1,4 +1,4 @@
-package tsmodule
+package engine
 
 // postJob puts a job in the queue; it is dropped when the engine has ended.
 func (m *Machine) postJob(j job) {

@@ -19,7 +19,8 @@ import (
 type asker struct{ s *Service }
 
 var kindOfQuestion = map[tsmodule.QuestionKind]queue.QuestionKind{
-	tsmodule.Select: queue.Select, tsmodule.Confirm: queue.Confirm, tsmodule.Input: queue.Input, tsmodule.Editor: queue.Input,
+	tsmodule.Select: queue.Select, tsmodule.Confirm: queue.Confirm,
+	tsmodule.Input: queue.Input, tsmodule.Editor: queue.Input,
 }
 
 func (a asker) Ask(ctx context.Context, q tsmodule.Question) (tsmodule.Answer, error) {
@@ -66,7 +67,8 @@ func (a sender) Send(_ context.Context, m tsmodule.Message) (bool, error) {
 // no provider's key enters the hub.
 type models struct{ s *Service }
 
-var errNoPlugin = errors.New("complete: hookmux's extension does not listen in this session, so its models cannot be used " +
+var errNoPlugin = errors.New("complete: hookmux's extension does not listen in this session, " +
+	"so its models cannot be used " +
 	"(pi in a terminal or RPC mode, hookmux's extension of this version)")
 
 func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error) {

@@ -1,4 +1,4 @@
-package tsmodule
+package ops
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package tsmodule
+package ops
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
 // execArgs are what a process is started with.
@@ -305,7 +307,7 @@ func (s stream) Write(p []byte) (int, error) {
 	for s.o.engine.Crowded() {
 		select {
 		case <-s.o.ctx.Done():
-			return 0, ErrClosed
+			return 0, engine.ErrClosed
 		case <-time.After(5 * time.Millisecond):
 		}
 	}

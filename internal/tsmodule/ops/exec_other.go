@@ -1,11 +1,13 @@
 //go:build !unix
 
-package module
+package ops
 
 import "os/exec"
 
-func ownGroup(*exec.Cmd) {}
+// OwnGroup does nothing where there are no process groups.
+func OwnGroup(*exec.Cmd) {}
 
-func signalGroup(cmd *exec.Cmd, _ string) bool { return cmd.Process.Kill() == nil }
+// SignalGroup kills the process.
+func SignalGroup(cmd *exec.Cmd, _ string) bool { return cmd.Process.Kill() == nil }
 
 func signalOf(*exec.ExitError) string { return "SIGKILL" }

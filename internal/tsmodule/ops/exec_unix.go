@@ -1,6 +1,6 @@
 //go:build unix
 
-package tsmodule
+package ops
 
 import (
 	"os/exec"

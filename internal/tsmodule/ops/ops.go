@@ -1,4 +1,8 @@
-package tsmodule
+// Package ops is everything a file may ask of Go: Node's surface (files,
+// processes, servers, addresses, hashes) and what only hookmux has (dialogs,
+// messages, models). There is no other way out of an engine, and each operation
+// tells its [Owner] what was done.
+package ops
 
 import (
 	"context"
@@ -19,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 	"modernc.org/quickjs"
 )
 
@@ -26,7 +31,7 @@ import (
 // other way out of an engine.
 type Operations struct {
 	owner  Owner
-	engine Engine2
+	engine engine.Runtime
 	born   time.Time
 	ctx    context.Context // ends with the engine
 	cancel context.CancelFunc
@@ -41,17 +46,6 @@ type Operations struct {
 	wg           sync.WaitGroup
 }
 
-// Engine2 is the engine that ops answer.
-type Engine2 interface {
-	Reply(id int, body []byte)
-	Crowded() bool // more waits for it than it should
-	Answered(id int, o Outcome)
-	DropAfter(why error) // drop the engine after this turn
-	Outside(f func())    // off the engine's time
-	LoadPart(name string) error
-	Slice() time.Duration
-}
-
 // Owner is what ops need from the module they belong to.
 type Owner interface {
 	File() string
@@ -59,7 +53,7 @@ type Owner interface {
 	ChildEnv() []string // marks what runs below a hook
 	Did(key, action, detail string, err error)
 	Said(level, text string)
-	Trouble(event string, e *JSError, dispatch int)
+	Trouble(event string, e *engine.JSError, dispatch int)
 	Lacking(agent, what string)
 	Ask(ctx context.Context, dispatch int, q Question) Answer
 	Notify(dispatch int, text, level string)
@@ -69,10 +63,17 @@ type Owner interface {
 	Act(key string, args json.RawMessage)
 }
 
-func New2(o Owner) *Operations {
+// New makes the operations of one engine.
+func New(o Owner) *Operations {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Operations{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){}, children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
 }
+
+// Attach says which engine asks.
+func (o *Operations) Attach(r engine.Runtime) { o.engine = r }
+
+// Cancel ends what the engine stands still for.
+func (o *Operations) Cancel() { o.cancel() }
 
 // Close ends whatever the engine started.
 func (o *Operations) Close() {
@@ -152,35 +153,35 @@ func (o *Operations) takeDone(args json.RawMessage) {
 	var said struct {
 		ID    int             `json:"id"`
 		Value json.RawMessage `json:"value"`
-		Error *JSError        `json:"error"`
+		Error *engine.JSError `json:"error"`
 	}
 	if err := json.Unmarshal(args, &said); err != nil {
 		return
 	}
 	if said.Error != nil {
 		o.explainLimit(said.Error)
-		o.engine.Answered(said.ID, Outcome{Err: said.Error})
+		o.engine.Answered(said.ID, engine.Outcome{Err: said.Error})
 		return
 	}
-	o.engine.Answered(said.ID, Outcome{Value: said.Value})
+	o.engine.Answered(said.ID, engine.Outcome{Value: said.Value})
 }
 
 // explainLimit looks for the two errors after which an engine is not worth keeping,
 // and says them in words.
-func (o *Operations) explainLimit(e *JSError) {
+func (o *Operations) explainLimit(e *engine.JSError) {
 	if e == nil || e.Name != "InternalError" {
 		return
 	}
 	switch {
 	case strings.Contains(e.Message, "out of memory"):
-		o.engine.DropAfter(ErrMemory)
-		*e = JSError{Message: strings.Replace(e.Message, "out of memory", ErrMemory.Error(), 1), Stack: e.Stack}
+		o.engine.DropAfter(engine.ErrMemory)
+		*e = engine.JSError{Message: strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1), Stack: e.Stack}
 	case e.Message == "interrupted":
-		*e = JSError{Message: SliceError{o.engine.Slice()}.Error(), Stack: e.Stack}
+		*e = engine.JSError{Message: engine.SliceError{Limit: o.engine.Slice()}.Error(), Stack: e.Stack}
 	}
 }
 
-func (o *Operations) Trouble(event string, e *JSError) { o.owner.Trouble(event, e, 0) }
+func (o *Operations) Trouble(event string, e *engine.JSError) { o.owner.Trouble(event, e, 0) }
 
 func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 	switch op {
@@ -200,7 +201,7 @@ func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 		v, err := readArgs[struct {
 			Dispatch int
 			Event    string
-			Error    JSError
+			Error    engine.JSError
 		}](args)
 		o.explainLimit(&v.Error)
 		o.owner.Trouble(v.Event, &v.Error, v.Dispatch)

@@ -1,4 +1,4 @@
-package tsmodule
+package pi
 
 import (
 	"strings"
@@ -16,9 +16,9 @@ var (
 	oldMembers   = lazyregexp.New(`\bctx\s*\.\s*exec\s*\(|\bpi\s*\.\s*send\s*\(`)
 )
 
-// generationOf says for which of pi's interfaces a text was written. Types are
+// GenerationOf says for which of pi's interfaces a text was written. Types are
 // gone when it runs, so it is read off the imports and the members used.
-func generationOf(text string) Generation {
+func GenerationOf(text string) Generation {
 	switch {
 	case importsOwn.MatchString(text):
 		if oneSession.MatchString(text) {
@@ -40,9 +40,9 @@ func generationOf(text string) Generation {
 	return Ext
 }
 
-// mentioned are the events a text seems to listen to: all that is known about
+// MentionedEvents are the events a text seems to listen to: all that is known about
 // a file that does not load.
-func mentioned(text string) []string {
+func MentionedEvents(text string) []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, m := range listens.FindAllStringSubmatch(text, -1) {
@@ -59,8 +59,8 @@ var (
 	runtimeWord  = lazyregexp.New(`(?m)\bruntime:\s*([a-z]+)`)
 )
 
-// runtimeOf is which runtime a file asks for in its first comment.
-func runtimeOf(text string) string {
+// RuntimeOf is which runtime a file asks for in its first comment.
+func RuntimeOf(text string) string {
 	m := firstComment.FindStringSubmatch(text)
 	if m == nil {
 		return "quickjs"
@@ -70,3 +70,13 @@ func runtimeOf(text string) string {
 	}
 	return "quickjs"
 }
+
+// Generation is which of pi's three hook interfaces a file was written for.
+type Generation string
+
+// The generations.
+const (
+	Hooks1 Generation = "hooks1" // one session event with reasons, ctx.exec, send; dialogs cancel to null
+	Hooks2 Generation = "hooks2" // split session events, exec and sendMessage on the API; dialogs cancel to undefined
+	Ext    Generation = "ext"    // extensions: tools, commands, input, and hookmux's own files
+)

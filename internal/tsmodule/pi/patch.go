@@ -1,4 +1,4 @@
-package tsmodule
+package pi
 
 import "strings"
 
@@ -12,7 +12,7 @@ type section struct {
 var patchKeys = []string{"command", "input", "patch", "patchText"}
 
 // patchSection finds what the patch inside an input does to a path.
-func patchSection(native object, path string) (section, bool) {
+func patchSection(native Object, path string) (section, bool) {
 	for _, key := range patchKeys {
 		text, ok := native[key].(string)
 		if !ok || !strings.Contains(text, "*** Begin Patch") {
@@ -62,21 +62,21 @@ func sections(text string) []section {
 
 // showPatch shows what a patch does to one file as pi's own tools would do it.
 // It cannot be changed piece by piece.
-func (c *call) showPatch(s section) {
+func (c *Call) showPatch(s section) {
 	c.places["path"] = nil
-	c.shown["path"] = s.path
+	c.Shown["path"] = s.path
 	if s.verb == "Add" {
-		c.name = "write"
-		c.shown["content"] = strings.Join(s.to, "\n") + "\n"
+		c.Name = "write"
+		c.Shown["content"] = strings.Join(s.to, "\n") + "\n"
 		c.places["content"] = nil
 		return
 	}
-	c.name = "edit"
-	c.shown["oldText"], c.shown["newText"] = strings.Join(s.from, "\n"), strings.Join(s.to, "\n")
-	c.shown["edits"] = []any{object{"oldText": c.shown["oldText"], "newText": c.shown["newText"]}}
+	c.Name = "edit"
+	c.Shown["oldText"], c.Shown["newText"] = strings.Join(s.from, "\n"), strings.Join(s.to, "\n")
+	c.Shown["edits"] = []any{Object{"oldText": c.Shown["oldText"], "newText": c.Shown["newText"]}}
 	c.places["oldText"], c.places["newText"], c.places["edits"] = nil, nil, nil
 	if s.verb == "Delete" {
-		c.shown["delete"] = true
+		c.Shown["delete"] = true
 		c.places["delete"] = nil
 	}
 }

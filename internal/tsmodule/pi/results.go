@@ -1,4 +1,4 @@
-package tsmodule
+package pi
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// output is a tool's result in pi's words, and the way back.
-type output struct {
-	content []any
-	keep    object // an agent that wants its own shape back: this one
+// Result is a tool's result in pi's words, and the way back.
+type Result struct {
+	Content []any
+	keep    Object // an agent that wants its own shape back: this one
 	path    []any  // where in it the text stands
 }
 
@@ -21,25 +21,25 @@ var textKeys = [][]any{
 	{"llmContent"}, {"textResultForLlm"}, {"text_result_for_llm"}, {"output_for_prompt"}, {"output"}, {"content"}, {"result"}, {"text"}, {"message"}, {"error"},
 }
 
-// resultOf reads a result. Agents have many shapes; what cannot be taken apart
+// ReadResult reads a result. Agents have many shapes; what cannot be taken apart
 // is shown as its JSON.
-func resultOf(native json.RawMessage) output {
+func ReadResult(native json.RawMessage) Result {
 	if len(native) == 0 {
-		return output{content: []any{}}
+		return Result{Content: []any{}}
 	}
 	if text, ok := jsonscan.String(native); ok {
-		return output{content: textContent(text)}
+		return Result{Content: TextContent(text)}
 	}
 	if jsonscan.IsArray(native) {
 		var parts []any
 		if json.Unmarshal(native, &parts) == nil && areParts(parts) {
-			return output{content: parts}
+			return Result{Content: parts}
 		}
-		return output{content: textContent(string(native))}
+		return Result{Content: TextContent(string(native))}
 	}
-	o := objectOf(native)
+	o := ParseObject(native)
 	if o == nil {
-		return output{content: textContent(string(native))}
+		return Result{Content: TextContent(string(native))}
 	}
 	// Claude Code takes a result back only in the shape it gave it.
 	if stdout, ok := o["stdout"].(string); ok {
@@ -47,30 +47,30 @@ func resultOf(native json.RawMessage) output {
 		if stderr, _ := o["stderr"].(string); stderr != "" {
 			text = strings.TrimRight(text, "\n") + "\n" + stderr
 		}
-		return output{content: textContent(text), keep: o, path: []any{"stdout"}}
+		return Result{Content: TextContent(text), keep: o, path: []any{"stdout"}}
 	}
-	if file, ok := o["file"].(object); ok {
+	if file, ok := o["file"].(Object); ok {
 		if text, ok := file["content"].(string); ok {
-			return output{content: textContent(text), keep: o, path: []any{"file", "content"}}
+			return Result{Content: TextContent(text), keep: o, path: []any{"file", "content"}}
 		}
 	}
 	for _, path := range textKeys {
 		switch v := o[path[0].(string)].(type) {
 		case string:
-			return output{content: textContent(v)}
+			return Result{Content: TextContent(v)}
 		case []any:
 			if areParts(v) {
-				return output{content: v}
+				return Result{Content: v}
 			}
 		}
 	}
-	return output{content: textContent(string(native))}
+	return Result{Content: TextContent(string(native))}
 }
 
 // areParts reports whether a list is made of message parts.
 func areParts(list []any) bool {
 	for _, e := range list {
-		part, ok := e.(object)
+		part, ok := e.(Object)
 		if !ok {
 			return false
 		}
@@ -84,17 +84,17 @@ func areParts(list []any) bool {
 	return len(list) > 0
 }
 
-func textContent(text string) []any { return []any{object{"type": "text", "text": text}} }
+func TextContent(text string) []any { return []any{Object{"type": "text", "text": text}} }
 
-// back is a changed content as the agent takes it. own says that the agent
+// Back is a changed content as the agent takes it. own says that the agent
 // takes pi's parts themselves.
-func (o output) back(content []any, own bool) json.RawMessage {
+func (o Result) Back(content []any, own bool) json.RawMessage {
 	if own {
-		return encoded(content)
+		return Encode(content)
 	}
 	var texts []string
 	for _, e := range content {
-		if part, ok := e.(object); ok {
+		if part, ok := e.(Object); ok {
 			if text, ok := part["text"].(string); ok {
 				texts = append(texts, text)
 			}
@@ -102,17 +102,17 @@ func (o output) back(content []any, own bool) json.RawMessage {
 	}
 	text := strings.Join(texts, "\n")
 	if o.keep == nil {
-		return encoded(text)
+		return Encode(text)
 	}
-	whole := clone(o.keep).(object)
+	whole := Clone(o.keep).(Object)
 	toolnames.Replace(whole, o.path, text)
 	if _, ok := whole["stderr"].(string); ok {
 		whole["stderr"] = "" // its words are in the text that was changed
 	}
-	return encoded(whole)
+	return Encode(whole)
 }
 
-func encoded(v any) json.RawMessage {
+func Encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // agents compare raw text

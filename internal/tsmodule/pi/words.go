@@ -1,4 +1,6 @@
-package tsmodule
+// Package pi puts tool calls and results of any agent into pi's words and back:
+// hooks are written for pi's interface, of one of its three generations.
+package pi
 
 import (
 	"bytes"
@@ -12,31 +14,31 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// object is a JSON object whose numbers keep their digits.
-type object = map[string]any
+// Object is a JSON Object whose numbers keep their digits.
+type Object = map[string]any
 
-func objectOf(b []byte) object {
+func ParseObject(b []byte) Object {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
-	var o object
+	var o Object
 	if dec.Decode(&o) != nil {
 		return nil
 	}
 	return o
 }
 
-// call is one command or file of a tool call in pi's words, and the way back
+// Call is one command or file of a tool call in pi's words, and the way back
 // from there to the agent's own.
-type call struct {
+type Call struct {
 	tool   string // the agent's name of it
-	name   string // pi's
-	shown  object
-	native object
+	Name   string // pi's
+	Shown  Object
+	Native Object
 	places map[string][]any // pi's key → where it stands in the agent's input; nil: nowhere
 	own    bool             // pi's own call: keys may be added
 	// Of a plain command: its input as it came, and how it is taken apart.
-	raw   json.RawMessage
-	whole func() *call
+	Raw   json.RawMessage
+	whole func() *Call
 }
 
 // spellingOf is how pi spells a tool; false when it has nothing like it, and
@@ -60,14 +62,14 @@ var (
 	newText = toolnames.Pi[event.FileEdit].Key("newText")
 )
 
-// keyIn is the key of an object that means the same; false when it has none.
-func keyIn(o object, k toolnames.Key) (string, bool) {
+// keyIn is the key of an Object that means the same; false when it has none.
+func keyIn(o Object, k toolnames.Key) (string, bool) {
 	return k.In(func(word string) bool { _, there := o[word]; return there })
 }
 
-// subjects are the commands or files pi would ask about one by one. A call
+// Subjects are the commands or files pi would ask about one by one. A call
 // without any is shown once, as it is.
-func subjects(t *event.Tool) []string {
+func Subjects(t *event.Tool) []string {
 	var list []string
 	switch t.Kind {
 	case event.Shell:
@@ -87,12 +89,12 @@ func subjects(t *event.Tool) []string {
 	return list
 }
 
-// inPisWords shows one command or file of a call.
-func inPisWords(t *event.Tool, subject string, own bool) *call {
-	c := &call{tool: t.Name, name: t.Name, native: objectOf(t.CurrentInput()), places: map[string][]any{}, own: own}
-	c.shown = maps.Clone(c.native)
-	if c.shown == nil {
-		c.shown = object{}
+// CallFor shows one command or file of a call.
+func CallFor(t *event.Tool, subject string, own bool) *Call {
+	c := &Call{tool: t.Name, Name: t.Name, Native: ParseObject(t.CurrentInput()), places: map[string][]any{}, own: own}
+	c.Shown = maps.Clone(c.Native)
+	if c.Shown == nil {
+		c.Shown = Object{}
 	}
 	words, known := spellingOf(t)
 	if own || !known {
@@ -101,18 +103,18 @@ func inPisWords(t *event.Tool, subject string, own bool) *call {
 		}
 		return c
 	}
-	c.name = words.Tool
-	if section, ok := patchSection(c.native, subject); ok {
+	c.Name = words.Tool
+	if section, ok := patchSection(c.Native, subject); ok {
 		c.showPatch(section)
 		return c
 	}
 	if subject != "" {
-		where := locate(c.native, words.Subject, subject)
+		where := locate(c.Native, words.Subject, subject)
 		if len(where) == 1 {
-			delete(c.shown, where[0].(string))
+			delete(c.Shown, where[0].(string))
 		}
 		c.places[words.Subject] = where
-		c.shown[words.Subject] = subject
+		c.Shown[words.Subject] = subject
 	}
 	for _, k := range words.Keys {
 		c.rename(k)
@@ -125,30 +127,30 @@ func inPisWords(t *event.Tool, subject string, own bool) *call {
 }
 
 // rename shows a key under pi's name for it.
-func (c *call) rename(k toolnames.Key) {
-	if _, there := c.shown[k.Word]; there {
+func (c *Call) rename(k toolnames.Key) {
+	if _, there := c.Shown[k.Word]; there {
 		return
 	}
-	if word, ok := keyIn(c.native, k); ok {
-		delete(c.shown, word)
-		c.shown[k.Word] = c.native[word]
+	if word, ok := keyIn(c.Native, k); ok {
+		delete(c.Shown, word)
+		c.Shown[k.Word] = c.Native[word]
 		c.places[k.Word] = []any{word}
 	}
 }
 
 // translateEdits shows a list of edits with pi's keys.
-func (c *call) translateEdits() {
-	list, ok := c.native["edits"].([]any)
+func (c *Call) translateEdits() {
+	list, ok := c.Native["edits"].([]any)
 	if !ok {
 		return
 	}
 	edits := make([]any, len(list))
 	for i, e := range list {
-		edit, ok := e.(object)
+		edit, ok := e.(Object)
 		if !ok {
 			return
 		}
-		shown := object{"oldText": "", "newText": ""}
+		shown := Object{"oldText": "", "newText": ""}
 		for _, k := range []toolnames.Key{oldText, newText} {
 			if word, ok := keyIn(edit, k); ok {
 				shown[k.Word] = edit[word]
@@ -156,27 +158,27 @@ func (c *call) translateEdits() {
 		}
 		edits[i] = shown
 	}
-	c.shown["edits"] = edits
+	c.Shown["edits"] = edits
 }
 
 // bothEdits shows a single edit the old way and the new: the hook era had
 // oldText and newText, extensions have edits.
-func (c *call) bothEdits() {
-	_, old := c.shown["oldText"]
-	list, many := c.shown["edits"].([]any)
+func (c *Call) bothEdits() {
+	_, old := c.Shown["oldText"]
+	list, many := c.Shown["edits"].([]any)
 	switch {
 	case old && !many:
-		c.shown["edits"] = []any{object{"oldText": c.shown["oldText"], "newText": c.shown["newText"]}}
+		c.Shown["edits"] = []any{Object{"oldText": c.Shown["oldText"], "newText": c.Shown["newText"]}}
 	case !old && len(list) == 1:
-		if edit, ok := list[0].(object); ok {
-			c.shown["oldText"], c.shown["newText"] = edit["oldText"], edit["newText"]
+		if edit, ok := list[0].(Object); ok {
+			c.Shown["oldText"], c.Shown["newText"] = edit["oldText"], edit["newText"]
 		}
 	}
 }
 
 // locate finds where a text stands: under the key itself, else under another,
 // else deeper; nil when nowhere.
-func locate(native object, key, text string) []any {
+func locate(native Object, key, text string) []any {
 	if s, ok := native[key].(string); ok && s == text {
 		return []any{key}
 	}
@@ -194,20 +196,20 @@ func locate(native object, key, text string) []any {
 	return nil
 }
 
-// back is a changed input in the agent's own words: the keys to lay over its
+// Back is a changed input in the agent's own words: the keys to lay over its
 // input, nil when nothing really changed.
-func (c *call) back(changed object) (object, error) {
-	patch := object{}
+func (c *Call) Back(changed Object) (Object, error) {
+	patch := Object{}
 	for _, key := range slices.Sorted(maps.Keys(changed)) {
 		value := changed[key]
-		if old, there := c.shown[key]; there && reflect.DeepEqual(old, value) {
+		if old, there := c.Shown[key]; there && reflect.DeepEqual(old, value) {
 			continue
 		}
 		if err := c.put(patch, key, value); err != nil {
 			return nil, err
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(c.shown)) {
+	for _, key := range slices.Sorted(maps.Keys(c.Shown)) {
 		if _, there := changed[key]; !there {
 			return nil, fmt.Errorf("took %q out of the input of %s, which cannot be carried; set it to another value", key, c.tool)
 		}
@@ -218,11 +220,11 @@ func (c *call) back(changed object) (object, error) {
 	return patch, nil
 }
 
-func (c *call) put(patch object, key string, value any) error {
+func (c *Call) put(patch Object, key string, value any) error {
 	where, known := c.places[key]
 	switch {
 	case c.own:
-		if _, native := c.native["edits"]; native && (key == "oldText" || key == "newText") {
+		if _, native := c.Native["edits"]; native && (key == "oldText" || key == "newText") {
 			return c.putEdit(patch, key, value)
 		}
 		patch[key] = value
@@ -236,7 +238,7 @@ func (c *call) put(patch object, key string, value any) error {
 		top := where[0].(string)
 		current, ok := patch[top]
 		if !ok {
-			current = clone(c.native[top])
+			current = Clone(c.Native[top])
 		}
 		if !toolnames.Replace(current, where[1:], value) {
 			return fmt.Errorf("changed %q, which cannot be put back into %q of %s", key, top, c.tool)
@@ -248,7 +250,7 @@ func (c *call) put(patch object, key string, value any) error {
 	case key == "oldText" || key == "newText":
 		return c.putEdit(patch, key, value)
 	}
-	if _, native := c.native[key]; native {
+	if _, native := c.Native[key]; native {
 		patch[key] = value
 		return nil
 	}
@@ -257,11 +259,11 @@ func (c *call) put(patch object, key string, value any) error {
 
 // putEdits puts a changed list of edits back: into the agent's list, or into
 // its one old and new text.
-func (c *call) putEdits(patch object, value any) error {
+func (c *Call) putEdits(patch Object, value any) error {
 	list, ok := value.([]any)
-	native, many := c.native["edits"].([]any)
+	native, many := c.Native["edits"].([]any)
 	if ok && !many && len(list) == 1 && c.places["oldText"] != nil && c.places["newText"] != nil {
-		if edit, isEdit := list[0].(object); isEdit {
+		if edit, isEdit := list[0].(Object); isEdit {
 			patch[c.places["oldText"][0].(string)] = edit["oldText"]
 			patch[c.places["newText"][0].(string)] = edit["newText"]
 			return nil
@@ -270,10 +272,10 @@ func (c *call) putEdits(patch object, value any) error {
 	if !ok || !many || len(list) != len(native) {
 		return fmt.Errorf("changed the edits of %s in a way it cannot take", c.tool)
 	}
-	edits := clone(native).([]any)
+	edits := Clone(native).([]any)
 	for i := range list {
-		to, okTo := edits[i].(object)
-		from, okFrom := list[i].(object)
+		to, okTo := edits[i].(Object)
+		from, okFrom := list[i].(Object)
 		if !okTo || !okFrom {
 			return fmt.Errorf("changed the edits of %s in a way it cannot take", c.tool)
 		}
@@ -288,13 +290,13 @@ func (c *call) putEdits(patch object, value any) error {
 }
 
 // putEdit puts one text back into an agent's only edit.
-func (c *call) putEdit(patch object, key string, value any) error {
+func (c *Call) putEdit(patch Object, key string, value any) error {
 	edits, ok := patch["edits"].([]any)
 	if !ok {
-		edits, _ = clone(c.native["edits"]).([]any)
+		edits, _ = Clone(c.Native["edits"]).([]any)
 	}
 	if len(edits) == 1 {
-		if edit, ok := edits[0].(object); ok {
+		if edit, ok := edits[0].(Object); ok {
 			k := oldText
 			if key == newText.Word {
 				k = newText
@@ -309,18 +311,18 @@ func (c *call) putEdit(patch object, key string, value any) error {
 	return fmt.Errorf("changed %q, which %s has no key for", key, c.tool)
 }
 
-func clone(v any) any {
+func Clone(v any) any {
 	switch v := v.(type) {
-	case object:
-		out := make(object, len(v))
+	case Object:
+		out := make(Object, len(v))
 		for k, e := range v {
-			out[k] = clone(e)
+			out[k] = Clone(e)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
-			out[i] = clone(e)
+			out[i] = Clone(e)
 		}
 		return out
 	}

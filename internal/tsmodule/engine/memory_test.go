@@ -1,0 +1,120 @@
+package engine
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"modernc.org/libc"
+	"modernc.org/quickjs"
+)
+
+// resident is the process's memory in bytes; where the system does not tell,
+// the test goes without.
+func resident(t testing.TB) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("this system does not tell a process's memory")
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Skip(err)
+	}
+	return pages * os.Getpagesize()
+}
+
+// falls waits until GiveBack brought the process's memory below a bound.
+func falls(t *testing.T, below int) {
+	t.Helper()
+	now := 0
+	for range 40 {
+		ReleaseMemory()
+		if now = resident(t); now < below {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("resident %d KiB, want less than %d", now/1024, below/1024)
+}
+
+// TestDiscardFreed: freed blocks leave memory, whatever their size, and those in
+// use keep their content.
+func TestDiscardFreed(t *testing.T) {
+	resident(t)
+	if emptiedLater {
+		t.Skip("here memory is taken back only when somebody else needs it")
+	}
+	fill := func(size int) uintptr {
+		block := libc.Xmalloc(nil, libc.Tsize_t(size))
+		if block == 0 {
+			t.Fatal("no memory")
+		}
+		b := libc.GoBytes(block, size)
+		for i := range b {
+			b[i] = 7
+		}
+		return block
+	}
+	const kept = 3 << 20
+	mine := fill(kept)
+	defer libc.Xfree(nil, mine)
+	ReleaseMemory()
+	before := resident(t)
+	for _, size := range []int{40 << 10, 1 << 20, 20 << 20} {
+		var list []uintptr
+		for range max(2, 4<<20/size) {
+			list = append(list, fill(size))
+		}
+		for _, block := range list {
+			libc.Xfree(nil, block)
+		}
+	}
+	falls(t, before+4<<20)
+	for i, c := range libc.GoBytes(mine, kept) {
+		if c != 7 {
+			t.Fatalf("byte %d of a block in use is %d", i, c)
+		}
+	}
+}
+
+// TestRenewStack: a deep recursion's memory goes, and the engine stays as it was.
+// This fails when the package around the engine keeps its stack elsewhere.
+func TestRenewStack(t *testing.T) {
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vm.Close()
+	vm.SetMaxStackSize(maxDepth)
+	deep := make(chan error)
+	go func() {
+		_, err := vm.Eval("globalThis.n = 0; const f = () => { n++; return f() + 1; }; try { f() } catch {}", quickjs.EvalGlobal)
+		deep <- err
+	}()
+	if err := <-deep; err != nil {
+		t.Fatal(err)
+	}
+	n, err := vm.Eval("n", quickjs.EvalGlobal)
+	if depth, _ := n.(int); err != nil || depth < maxDepth/4 {
+		t.Fatalf("went %v deep, %v", n, err)
+	}
+	ReleaseMemory()
+	before := resident(t)
+	if !renewStack(vm) {
+		t.Fatal("the engine's stack was not found")
+	}
+	if !emptiedLater {
+		falls(t, before-4<<20)
+	}
+	for range 2 { // as deep as before
+		if again, err := vm.Eval("n = 0; try { f() } catch {} n", quickjs.EvalGlobal); err != nil || again != n {
+			t.Fatalf("afterwards %v deep, %v; before %v", again, err, n)
+		}
+		if !renewStack(vm) {
+			t.Fatal("not at rest")
+		}
+	}
+}

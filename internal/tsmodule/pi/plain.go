@@ -1,0 +1,68 @@
+package pi
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// PlainCommand is a call whose input is the same in pi's words and the agent's:
+// what shells are given nearly always. It is taken apart when somebody changed
+// it, which is seldom; nil when it is none.
+func PlainCommand(t *event.Tool, subject string) *Call {
+	if t.Kind != event.Shell || subject == "" {
+		return nil
+	}
+	raw := t.CurrentInput()
+	if !jsonscan.Valid(raw) || !utf8.Valid(raw) {
+		return nil
+	}
+	for _, key := range patchKeys {
+		text, ok := jsonscan.String(jsonscan.Get(raw, key))
+		if ok && strings.Contains(text, "*** Begin Patch") || key == "command" && text != subject {
+			return nil
+		}
+	}
+	words, known := spellingOf(t)
+	if !known || words.Subject != "command" {
+		return nil
+	}
+	for _, k := range words.Keys {
+		for _, other := range k.Others {
+			if jsonscan.Get(raw, other) != nil {
+				return nil // it is called otherwise in pi
+			}
+		}
+	}
+	return &Call{tool: t.Name, Name: words.Tool, Raw: raw, whole: func() *Call { return CallFor(t, subject, false) }}
+}
+
+// IsPlain reports whether the input is the same in pi's words and the agent's.
+func (c *Call) IsPlain() bool { return c.whole != nil }
+
+// Unfold takes a plain command apart.
+func (c *Call) Unfold() {
+	if c.whole != nil {
+		*c = *c.whole()
+	}
+}
+
+// Input is what handlers see, in JSON.
+func (c *Call) Input() json.RawMessage {
+	if c.whole != nil {
+		return OneLine(c.Raw)
+	}
+	return Encode(c.Shown)
+}
+
+// OneLine is a well-formed value without line ends and broken characters.
+func OneLine(raw json.RawMessage) json.RawMessage {
+	if bytes.IndexByte(raw, '\n') < 0 && utf8.Valid(raw) {
+		return raw
+	}
+	return bytes.ToValidUTF8(Encode(raw), []byte("\uFFFD"))
+}

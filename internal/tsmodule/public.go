@@ -1,0 +1,36 @@
+package tsmodule
+
+import (
+	"github.com/hookmux/hookmux/internal/tsmodule/engine"
+	"github.com/hookmux/hookmux/internal/tsmodule/ops"
+)
+
+// What hosts deal with, from the packages that define it.
+type (
+	// Question is a dialog a hook opened.
+	Question = ops.Question
+	// QuestionKind is which dialog it is.
+	QuestionKind = ops.QuestionKind
+	// Answer is what a person made of a question.
+	Answer = ops.Answer
+	// Message is what a hook sends into a session.
+	Message = ops.Message
+	// Limits bound one file's engine.
+	Limits = engine.Limits
+)
+
+// The dialogs.
+const (
+	Select  = ops.Select
+	Confirm = ops.Confirm
+	Input   = ops.Input
+	Editor  = ops.Editor
+)
+
+// DefaultLimits are wide enough for hooks and narrow enough for a hub.
+var DefaultLimits = engine.DefaultLimits
+
+// ReleaseMemory gives the system back what engines used and need no more. It
+// costs a collection of Go's garbage, so it is for after a strain; see
+// [Host.Strained].
+func ReleaseMemory() { engine.ReleaseMemory() }
