@@ -91,7 +91,7 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 // limitsOf says in words which limit an exception stands for.
 func (m *Module) limitsOf(e *engine.JSError) {
 	if e.Name == "InternalError" && e.Message == "interrupted" {
-		*e = engine.JSError{Message: engine.SliceError{m.engine.host.Limits.Slice}.Error()}
+		*e = engine.JSError{Message: engine.SliceError{Limit: m.engine.host.Limits.Slice}.Error()}
 	} else if e.Name == "InternalError" {
 		e.Message = strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1)
 	}

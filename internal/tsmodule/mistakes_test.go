@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
 // What a handler says by mistake is a failure, which a guard answers with a
@@ -49,7 +50,7 @@ func TestMistakenAnswersToAPromptFail(t *testing.T) {
 		`undefined`:                "",
 	} {
 		m := s.load("mistake.ts", `export default (h: any) => h.on("input", async () => `+result+`);`)
-		_, err := s.handle(m, s.claude("UserPromptSubmit", object{"prompt": "hello"}))
+		_, err := s.handle(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hello"}))
 		if fails == "" && err != nil || fails != "" && (err == nil || !strings.Contains(err.Error(), fails)) {
 			t.Errorf("%s: %v, expected %q", result, err, fails)
 		}

@@ -208,7 +208,7 @@ func (s *sidecar) Forget(id int) {
 		case <-pong:
 		case <-s.done:
 		case <-time.After(s.slice):
-			s.endWith(engine.SliceError{s.slice})
+			s.endWith(engine.SliceError{Limit: s.slice})
 			ops.SignalGroup(s.cmd, "SIGKILL")
 		}
 	}()
