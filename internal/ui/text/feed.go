@@ -14,9 +14,9 @@ import (
 // it is cut.
 func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.cyan(termsafe.Line(item.Agent, 0)))
+	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)))
 	if item.Session != "" {
-		b.WriteString(" " + s.dim("["+termsafe.Line(short(item.Session), 12)+"]"))
+		b.WriteString(" " + s.dim("["+termsafe.Line(ShortID(item.Session), 24)+"]"))
 	}
 	if item.Status == "pending" {
 		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)), span(item.Deadline.Sub(now)))))

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -47,15 +46,18 @@ func (s Style) Entry(entry *wire.Entry) string {
 func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	var b strings.Builder
 	b.WriteString(s.dim(ev.Time.Local().Format("15:04:05.000")))
-	fmt.Fprintf(&b, " %s %s", s.cyan(pad(termsafe.Line(ev.Agent, 12), 8)), pad(termsafe.Line(string(ev.Kind), 32), 24))
+	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(string(ev.Kind), 32), 24))
 	if label := Label(ev); label != "" {
 		b.WriteString(" " + termsafe.Line(label, 100))
 	}
 	if ev.Session != "" {
-		b.WriteString(" " + s.dim("["+termsafe.Line(short(ev.Session), 12)+"]"))
+		b.WriteString(" " + s.dim("["+termsafe.Line(ShortID(ev.Session), 24)+"]"))
 	}
 	if ev.Subagent != nil {
 		b.WriteString(" " + s.dim(strings.TrimSpace("subagent "+termsafe.Line(ev.Subagent.Type, 24))))
+	}
+	if failed := failure(ev); failed != "" {
+		b.WriteString(" " + s.red(failed))
 	}
 	for _, mark := range marks(ev) {
 		b.WriteString(" " + s.yellow(mark))
@@ -64,6 +66,32 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 		b.WriteString(s.Outcome(outcome, false))
 	}
 	return b.String()
+}
+
+// agentName is an agent's name in a column, in a colour of its own.
+func (s Style) agentName(name string) string {
+	return s.paint(agentColour(name), pad(termsafe.Line(name, 12), 8))
+}
+
+// agentColour is none of those that say how something went.
+func agentColour(name string) string {
+	colours := []string{"36", "35", "34", "96", "95", "94"}
+	sum := 0
+	for _, b := range []byte(name) {
+		sum = (sum*4 + int(b)) % len(colours)
+	}
+	return colours[sum]
+}
+
+// failure says that a call went wrong, and with which words.
+func failure(ev *event.Event) string {
+	if ev.Tool == nil || !ev.Tool.Failed {
+		return ""
+	}
+	if why := withoutMarkup(ev.Error); why != "" {
+		return "✗ failed: " + termsafe.Line(why, 100)
+	}
+	return "✗ failed"
 }
 
 func marks(ev *event.Event) []string {
@@ -141,7 +169,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		return " " + s.dim("→") + " " + text
 	}
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
-	return s.dim(o.Time.Local().Format("15:04:05.000")) + " " + s.cyan(pad(termsafe.Line(o.Agent, 12), 8)) + " " +
+	return s.dim(o.Time.Local().Format("15:04:05.000")) + " " + s.agentName(o.Agent) + " " +
 		pad("→ "+what, 24) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", took(o.TookUS)))
 }
 
@@ -226,14 +254,6 @@ func more(n int) string {
 		return fmt.Sprintf(" and %d more", n-1)
 	}
 	return ""
-}
-
-// short keeps the end of an id: the beginning is often a date.
-func short(id string) string {
-	if n := utf8.RuneCountInString(id); n > 8 {
-		return string([]rune(id)[n-8:])
-	}
-	return id
 }
 
 func pad(s string, width int) string {

@@ -38,7 +38,7 @@ func doing(one *wire.Session) string {
 	t := one.Turn
 	switch {
 	case one.Ended != nil && one.EndReason != "" && (t == nil || t.Summary == ""):
-		return one.EndReason
+		return strings.ReplaceAll(one.EndReason, "_", " ")
 	case len(one.Asks) > 0:
 		return strings.Join(one.Asks, "; ")
 	case t == nil:
@@ -49,12 +49,13 @@ func doing(one *wire.Session) string {
 		}
 		return one.Tool
 	}
-	if result := Result(t); result != "" && t.Summary != "" {
-		return result + " · " + t.Summary
+	summary := withoutMarkup(t.Summary)
+	if result := Result(t); result != "" && summary != "" {
+		return result + " · " + summary
 	} else if result != "" {
 		return result
 	}
-	return t.Summary
+	return summary
 }
 
 // Result is how a turn went, in words; empty when it went well or goes on.
@@ -67,7 +68,7 @@ func Result(t *wire.Turn) string {
 		return fmt.Sprintf("%d %s failed", t.Errors, plural(t.Errors, "call", "calls"))
 	case "apiError":
 		if t.Error != "" {
-			return "model error: " + t.Error
+			return "model error: " + withoutMarkup(t.Error)
 		}
 		return "model error"
 	case "interrupted":
@@ -89,14 +90,15 @@ func where(one *wire.Session) string {
 	return ""
 }
 
-// Sessions is a line a session. width is the terminal's; 0 cuts only what is
+// Sessions is a line a session. width is the terminal's: columns that matter
+// less give way first, what a session does now never goes. 0 cuts only what is
 // endless.
 func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width int) {
 	if len(list) == 0 {
 		return
 	}
-	ids := prefixes(list)
-	rows := [][]string{}
+	ids := uniqueShortIDs(list)
+	table := newSessionTable()
 	for i := range list {
 		one := &list[i]
 		title := one.Title
@@ -107,45 +109,117 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		if one.Turn != nil && one.Turn.Ended == nil && one.WaitingSince == nil {
 			span = one.Turn.Started
 		}
-		rows = append(rows, []string{
-			s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40), termsafe.Line(title, 40),
+		table.addRow(
+			s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40), termsafe.Line(title, maxTitle),
 			ago(now.Sub(span)), termsafe.Line(where(one), 20), termsafe.Line(tail(one.Cwd), 24), termsafe.Line(doing(one), 120),
-		})
+		)
 	}
-	head := []string{"STATUS", "AGENT", "ID", "TITLE", "FOR", "WHERE", "IN", "NOW"}
-	for i := range head {
-		head[i] = s.dim(head[i])
-	}
-	rows = append([][]string{head}, rows...)
-	s.columns(w, rows, width)
+	table.fitWidth(width)
+	table.writeTo(w, s)
 }
 
-// columns lines cells up that may hold colours, and cuts lines at width.
-func (s Style) columns(w io.Writer, rows [][]string, width int) {
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], termsafe.Width(plain(cell)))
+// maxTitle is the longest title a table shows.
+const maxTitle = 60
+
+// sessionColumn is a column of the table of sessions.
+type sessionColumn struct {
+	head  string
+	cells []string
+	width int
+	gone  bool
+}
+
+type sessionTable struct{ columns []*sessionColumn }
+
+// The columns, in their order.
+const (
+	columnStatus = iota
+	columnAgent
+	columnID
+	columnTitle
+	columnFor
+	columnWhere
+	columnIn
+	columnNow
+)
+
+func newSessionTable() *sessionTable {
+	t := &sessionTable{}
+	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "FOR", "WHERE", "IN", "NOW"} {
+		t.columns = append(t.columns, &sessionColumn{head: head, width: len(head)})
+	}
+	return t
+}
+
+func (t *sessionTable) addRow(cells ...string) {
+	for i, cell := range cells {
+		c := t.columns[i]
+		c.cells = append(c.cells, cell)
+		c.width = max(c.width, termsafe.Width(plain(cell)))
+	}
+}
+
+// totalWidth is how wide the longest line is.
+func (t *sessionTable) totalWidth() int {
+	total := 0
+	for _, c := range t.columns {
+		if !c.gone && c.width > 0 {
+			total += c.width + columnGap
 		}
 	}
-	for _, row := range rows {
+	return total - columnGap
+}
+
+const columnGap = 2
+
+// fitWidth makes columns narrower, or leaves them out, until a line fits: the id
+// first, which any other name replaces, then the place, then all but a piece of
+// the title. NOW keeps what is left.
+func (t *sessionTable) fitWidth(width int) {
+	if width <= 0 {
+		return
+	}
+	shrink := func(column, to int) func() {
+		return func() {
+			c := t.columns[column]
+			c.width = max(min(c.width, to), min(c.width, t.columns[column].width-(t.totalWidth()-width)))
+		}
+	}
+	natural := map[int]int{columnNow: t.columns[columnNow].width, columnTitle: t.columns[columnTitle].width}
+	defer func() { // what became free is used
+		for _, column := range []int{columnNow, columnTitle} {
+			c := t.columns[column]
+			c.width += max(0, min(width-t.totalWidth(), natural[column]-c.width))
+		}
+	}()
+	drop := func(column int) func() { return func() { t.columns[column].gone = true } }
+	for _, step := range []func(){
+		shrink(columnNow, 48), shrink(columnTitle, 32), drop(columnID), shrink(columnNow, 32), shrink(columnTitle, 24),
+		drop(columnIn), drop(columnWhere), shrink(columnNow, 24), shrink(columnTitle, 12), shrink(columnNow, 16),
+		drop(columnFor), shrink(columnTitle, 6), shrink(columnNow, 8),
+	} {
+		if t.totalWidth() <= width {
+			return
+		}
+		step()
+	}
+}
+
+func (t *sessionTable) writeTo(w io.Writer, s Style) {
+	for row := -1; row < len(t.columns[0].cells); row++ {
 		var b strings.Builder
-		used := 0
-		for i, cell := range row {
-			n := termsafe.Width(plain(cell))
-			if width > 0 && used+n > width {
-				if room := width - used; room > 1 {
-					b.WriteString(termsafe.Line(plain(cell), room))
-				}
-				break
+		for _, c := range t.columns {
+			if c.gone {
+				continue
 			}
-			b.WriteString(cell)
-			used += n
-			if i < len(row)-1 {
-				gap := widths[i] - n + 2
-				b.WriteString(strings.Repeat(" ", gap))
-				used += gap
+			cell := s.dim(c.head)
+			if row >= 0 {
+				cell = c.cells[row]
 			}
+			if termsafe.Width(plain(cell)) > c.width {
+				cell = termsafe.Line(plain(cell), c.width)
+			}
+			b.WriteString(cell + strings.Repeat(" ", c.width-termsafe.Width(plain(cell))+columnGap))
 		}
 		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 	}
@@ -166,14 +240,14 @@ func plain(cell string) string {
 	}
 }
 
-// prefixes are ids cut where they are still told apart.
-func prefixes(list []wire.Session) []string {
+// uniqueShortIDs are short ids, longer where two of the list begin alike.
+func uniqueShortIDs(list []wire.Session) []string {
 	out := make([]string, len(list))
 	for i := range list {
 		id := list[i].ID
-		n := min(8, len(id))
+		n := len(ShortID(id))
 		for j := range list {
-			for j != i && n < len(id) && strings.HasPrefix(list[j].ID, id[:n]) {
+			for j != i && list[j].ID != id && n < len(id) && strings.HasPrefix(list[j].ID, id[:n]) {
 				n++
 			}
 		}
@@ -203,7 +277,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("place", termsafe.Line(where(one), 60))
 	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
 	if one.Ended != nil {
-		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(one.EndReason, 100))
+		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(strings.ReplaceAll(one.EndReason, "_", " "), 100))
 	}
 	for _, ask := range one.Asks {
 		line("waits for", termsafe.Line(ask, 200))
@@ -222,7 +296,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	if len(d.Errors) > 0 {
 		fmt.Fprintf(w, "\n%s\n", s.dim("calls that failed"))
 		for _, e := range d.Errors {
-			text := termsafe.Line(e.Text, 140)
+			text := termsafe.Line(withoutMarkup(e.Text), 140)
 			if e.Exit != 0 {
 				text = strings.TrimSpace(fmt.Sprintf("exit %d  %s", e.Exit, text))
 			}
@@ -236,7 +310,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 			if h.Ended != nil {
 				state = ago(h.Ended.Sub(h.Started))
 			}
-			fmt.Fprintf(w, "  %s  %s  %d %s  %s\n", termsafe.Line(h.Type, 30), state, h.Tools, plural(h.Tools, "call", "calls"), termsafe.Line(h.Summary, 100))
+			fmt.Fprintf(w, "  %s  %s  %d %s  %s\n", termsafe.Line(h.Type, 30), state, h.Tools, plural(h.Tools, "call", "calls"), termsafe.Line(withoutMarkup(h.Summary), 100))
 		}
 	}
 	if len(d.Files) > 0 {
@@ -246,7 +320,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 		}
 	}
 	if t := one.Turn; t != nil && t.Summary != "" {
-		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("last words"), termsafe.Line(t.Summary, 0))
+		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("last words"), termsafe.Line(withoutMarkup(t.Summary), 0))
 	}
 	fmt.Fprintf(w, "\n%s\n", s.dim("resume"))
 	if quoted != "" {
@@ -278,7 +352,7 @@ func (s Style) turn(w io.Writer, t *wire.Turn, now time.Time) {
 		parts = append(parts, termsafe.Line(r, 80))
 	}
 	if t.Summary != "" {
-		parts = append(parts, termsafe.Line(t.Summary, 100))
+		parts = append(parts, termsafe.Line(withoutMarkup(t.Summary), 100))
 	}
 	fmt.Fprintf(w, "  %s %s\n", mark, strings.Join(parts, "  "))
 }

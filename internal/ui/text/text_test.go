@@ -41,9 +41,15 @@ func TestEventLines(t *testing.T) {
 		{"bare", event.Event{}, nil, "                                 "},
 		{"a command", event.Event{Agent: "claude", Kind: event.ToolBefore, Session: "0198-abcdefgh12345678",
 			Tool: &event.Tool{Name: "Bash", Commands: []string{"ls", "pwd"}}}, nil,
-			"claude   tool.before              Bash: ls ; pwd [12345678]"},
+			"claude   tool.before              Bash: ls ; pwd [0198-abc]"},
 		{"a path", event.Event{Agent: "grok", Kind: event.ToolAfter, Tool: &event.Tool{Name: "edit", Writes: []string{"/home/u/project/src/main.go"}}}, nil,
 			"grok     tool.after               edit src/main.go"},
+		{"a call that failed", event.Event{Agent: "codex", Kind: event.ToolAfter, Error: "exit code 2",
+			Tool: &event.Tool{Name: "Bash", Commands: []string{"make"}, Failed: true}}, nil,
+			"codex    tool.after               Bash: make ✗ failed: exit code 2"},
+		{"a call that failed without a word", event.Event{Agent: "codex", Kind: event.ToolAfter,
+			Tool: &event.Tool{Name: "Bash", Commands: []string{"make"}, Failed: true}}, nil,
+			"codex    tool.after               Bash: make ✗ failed"},
 		{"paths", event.Event{Agent: "codex", Kind: event.ToolBefore, Tool: &event.Tool{Name: "apply_patch", Writes: []string{"a.go", "b.go"}, Reads: []string{"c"}}}, nil,
 			"codex    tool.before              apply_patch a.go and 2 more"},
 		{"an address", event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{Name: "WebFetch", URL: "https://example.org/x"}}, nil,
@@ -68,7 +74,7 @@ func TestEventLines(t *testing.T) {
 			event.Event{Agent: hostile, Kind: hostile, Session: hostile, Subagent: &event.Subagent{Type: hostile}, Malformed: hostile,
 				Tool: &event.Tool{Name: hostile, Commands: []string{hostile}}}, nil,
 			`a\x1b[2Jb… a\x1b[2Jb\u202ec\u200bd\x07⏎e… ` + hostileShown + `: ` + hostileShown +
-				` [\u200bd\x07…] subagent a\x1b[2Jb\u202ec\u200bd… (malformed: ` + hostileShown + `)`},
+				` [a\x1b[2Jb] subagent a\x1b[2Jb\u202ec\u200bd… (malformed: ` + hostileShown + `)`},
 		{"wide letters line up", event.Event{Agent: "助手", Kind: event.TurnEnd}, nil, "助手     turn.end                "},
 	} {
 		c.ev.Time = noon
@@ -140,7 +146,7 @@ func TestColours(t *testing.T) {
 	ev := event.Event{Time: noon, Agent: "claude", Kind: event.ToolBefore, Session: "s", Truncated: true, Tool: &event.Tool{Name: "Bash\x1b[0m"}}
 	out := outcome(event.Decision{Verdict: event.Deny, Reason: "no"})
 	got := Style{Color: true}.Event(&ev, out)
-	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[36mclaude  \x1b[0m tool.before              Bash\\x1b[0m \x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
+	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[35mclaude  \x1b[0m tool.before              Bash\\x1b[0m \x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
 	if got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
@@ -150,7 +156,7 @@ func TestColours(t *testing.T) {
 }
 
 func stripColours(s string) string {
-	for _, code := range []string{"0", "1", "2", "31", "32", "33", "36"} {
+	for _, code := range []string{"0", "1", "2", "31", "32", "33", "34", "35", "36", "94", "95", "96"} {
 		s = strings.ReplaceAll(s, "\x1b["+code+"m", "")
 	}
 	return s
