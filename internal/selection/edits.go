@@ -11,7 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-func settingOf(e config.Entry) wire.Setting {
+// SettingOf is a setting as it goes over the wire.
+func SettingOf(e config.Entry) wire.Setting {
 	value, _ := json.Marshal(config.Format(e.Value))
 	if list, ok := e.Value.([]string); ok {
 		value, _ = json.Marshal(append([]string{}, list...))
@@ -30,7 +31,7 @@ func (r methods) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	root := r.Registry.FindProject(p.Cwd)
 	list := []wire.Setting{}
 	for _, e := range r.Config.For(root, r.trusted(root)).List() {
-		s := settingOf(e)
+		s := SettingOf(e)
 		if s.Key == config.ApprovalsPIN {
 			s = r.PINSetting(s) // not a matter of files that anybody may edit
 		}
@@ -64,7 +65,7 @@ func (r methods) changeSetting(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if !ok {
 		return nil, wire.Errorf(wire.CodeParams, "%v", config.Unknown(p.Key))
 	}
-	return settingOf(e), nil
+	return SettingOf(e), nil
 }
 
 // setConfig changes a setting and lets it count at once. In a trusted project

@@ -24,7 +24,7 @@ func AllowCommand(app *cmdutil.App) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "All grants, with their exact reach", Example: "  hookmux allow list --json", Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

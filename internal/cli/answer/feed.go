@@ -29,7 +29,7 @@ own prompts at once.`,
 			if watch {
 				return watchFeed(cmd.Context(), app, asJSON)
 			}
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

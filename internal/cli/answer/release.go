@@ -15,7 +15,7 @@ func ReleaseCommand(app *cmdutil.App) *cobra.Command {
 		Example: "  hookmux release kw4m",
 		Args:    cmdutil.ExactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ import (
 
 // findRequest is the request a person means, which must still wait.
 func findRequest(ctx context.Context, app *cmdutil.App, id string) (*client.Client, client.Request, error) {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ReadHub(ctx)
 	if err != nil {
 		return nil, client.Request{}, err
 	}

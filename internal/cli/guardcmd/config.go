@@ -2,12 +2,16 @@ package guardcmd
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -105,14 +109,38 @@ and a project's .hookmux/config.json, which may only tighten.`,
 	return cmd
 }
 
+// readSettings are the settings in force: those of the hub, or, where none runs,
+// those that the next one will read.
 func readSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.RunningHub()
 	if err != nil {
 		return nil, err
 	}
 	var settings []wire.Setting
 	err = c.Call(cmd.Context(), wire.MethodConfigGet, wire.ConfigListParams{Cwd: app.Cwd()}, &settings)
+	if errors.Is(err, client.ErrNoHub) {
+		return settingsFromFiles(app)
+	}
 	return settings, err
+}
+
+// settingsFromFiles reads the files of the system, the user and this project. A
+// project counts as not trusted: it may then only tighten.
+func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	root := registry.New(registry.Options{Home: dirs.Home, OwnDirs: []string{dirs.Config, dirs.State, dirs.System}}).FindProject(app.Cwd())
+	var list []wire.Setting
+	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
+		s := selection.SettingOf(e)
+		if s.Key == config.ApprovalsPIN {
+			s.Value, s.Default = json.RawMessage(`"not known: the hub is not running"`), false
+		}
+		list = append(list, s)
+	}
+	return list, nil
 }
 
 func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.RawMessage, project bool) error {

@@ -4,12 +4,12 @@ package guardcmd
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/see"
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -109,7 +109,7 @@ func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 		Use: to + " NAME", Short: "Switch a guard " + to, Example: "  hookmux guard " + to + " destructive", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "guard.")
-			if !see.Contains(guardNames(), name) {
+			if !slices.Contains(guardNames(), name) {
 				return cmdutil.UsageError("there is no guard %q; there are %s", args[0], strings.Join(guardNames(), ", "))
 			}
 			value := to

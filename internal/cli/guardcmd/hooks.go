@@ -26,11 +26,11 @@ import (
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use:   "hooks AGENT discover|list|add TYPE|remove ID|set ID|handle TYPE  |  hooks import FILE|claude",
+		Use:   "hooks [AGENT] discover|list|add TYPE|remove ID|set ID|handle TYPE  |  hooks import FILE|claude",
 		Short: "Hooks, written once for every agent",
-		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + ` or '*' for every agent; TYPE
-is a kind that all agents share (tool.before, turn.end, …) or an agent's own
-event name.
+		Long: `Registers hooks. AGENT is a name from ` + "`hookmux status`" + `; without one every agent is
+meant, as with '*'. TYPE is a kind that all agents share (tool.before, turn.end, …)
+or an agent's own event name.
 
   discover     which events there are
   list         which hooks are registered, and which are in force
@@ -45,11 +45,11 @@ reason on stderr, or answers with JSON; docs/hooks.md has it all.`,
 		Example: `  hookmux hooks '*' add tool.before --global --id no-prod --match-command '\bdeploy prod\b' \
       --handler command --target 'echo "no prod deploys" >&2; exit 2'
   hookmux hooks claude discover
-  hookmux hooks '*' list --json
+  hookmux hooks list
   hookmux hooks import claude`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return cmdutil.UsageError("write `hookmux hooks AGENT VERB`, for example `hookmux hooks '*' list`; see `hookmux hooks --help`")
+			if len(args) < 2 && !verbWithoutAgent(args) {
+				return cmdutil.UsageError("write `hookmux hooks [AGENT] VERB`, for example `hookmux hooks list`; see `hookmux hooks --help`")
 			}
 			return nil
 		},
@@ -57,11 +57,28 @@ reason on stderr, or answers with JSON; docs/hooks.md has it all.`,
 			if args[0] == "import" {
 				return hooksImport(app, cmd, f, args[1:])
 			}
+			if verbWithoutAgent(args) {
+				args = append([]string{hook.Any}, args...)
+			}
 			return runHooksVerb(app, cmd, f, args[0], args[1], args[2:])
 		},
 	}
 	f.addTo(cmd)
 	return cmd
+}
+
+// verbWithoutAgent tells `hooks list` and `hooks add TYPE` from `hooks AGENT VERB`.
+func verbWithoutAgent(args []string) bool {
+	if len(args) == 0 {
+		return false
+	}
+	switch args[0] {
+	case "list", "discover":
+		return len(args) == 1
+	case "add", "remove", "set":
+		return len(args) == 2
+	}
+	return false
 }
 
 type hookFlags struct {
@@ -202,7 +219,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 }
 
 func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) error {
-	c, err := app.ConnectHub(cmd.Context())
+	c, err := app.ReadHub(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -218,7 +235,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		app.Say("no hooks are registered; `hookmux hooks '*' add tool.before …` adds one")
+		app.Say("no hooks are registered; `hookmux hooks add tool.before …` adds one")
 		return nil
 	}
 	rows := [][]string{{"ID", "AGENT", "TYPE", "PRIORITY", "RUNS", "SCOPE", "STATE"}}

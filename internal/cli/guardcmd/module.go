@@ -58,7 +58,7 @@ agent cannot carry. A file that does not load refuses what it would have judged.
 		Example: "  hookmux module list\n  hookmux module list --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

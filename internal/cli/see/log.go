@@ -52,7 +52,7 @@ whom and how long it took. Secrets are redacted, long texts are cut. Without
 					q.Limit = 50
 				}
 			}
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

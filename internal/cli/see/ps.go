@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,8 +29,9 @@ func PsCommand(app *cmdutil.App) *cobra.Command {
 		Short: "What every agent is doing: a line a session, who waits for you first",
 		Long: `Lists sessions: status, agent, title, how long, where, and what it does now or how
 its last turn went. Those that wait for you stand on top, the longest waiting
-first. A session nobody heard of for an hour, and whose process is gone, leaves
-the list; --all shows those of them that can be taken up again.
+first. Those that have ended are counted in the last line; after an hour they
+leave the list. --all shows them, and those that can be taken up again. No hub is
+started for this: where none runs, nothing is watched, and exit code 69 says so.
 
 Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
 where it cannot be known.`,
@@ -44,13 +47,13 @@ where it cannot be known.`,
 	}
 	cmd.Flags().BoolVar(&follow, "watch", false, "stay and follow changes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; with --watch a line a change: {session, what, gone}")
-	cmd.Flags().BoolVar(&all, "all", false, "also sessions that are over and can be taken up again")
+	cmd.Flags().BoolVar(&all, "all", false, "also sessions that have ended, and those that can be taken up again")
 	cmd.Flags().StringSliceVar(&agents, "agent", nil, "only this agent (repeatable)")
 	return cmd
 }
 
 func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ReadHub(ctx)
 	if err != nil {
 		return err
 	}
@@ -65,8 +68,24 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPar
 		fmt.Fprintln(app.Stderr, emptyListMessage(app, params))
 		return nil
 	}
-	app.Style().Sessions(app.Stdout, list, time.Now(), app.Columns())
+	showSessions(app, app.Stdout, list, params.All)
 	return nil
+}
+
+// showSessions lists sessions. Those that have ended are one line, unless all are
+// wanted.
+func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) {
+	open := list
+	if !all {
+		open = slices.DeleteFunc(slices.Clone(list), func(s wire.Session) bool { return s.Ended != nil })
+	}
+	app.Style().Sessions(w, open, time.Now(), app.Columns())
+	switch ended := len(list) - len(open); {
+	case ended == 1:
+		fmt.Fprintln(w, "- 1 has ended; `hookmux ps --all` shows it")
+	case ended > 1:
+		fmt.Fprintf(w, "- %d have ended; `hookmux ps --all` shows them\n", ended)
+	}
 }
 
 // emptyListMessage says why a list is empty and what to do.
@@ -126,7 +145,7 @@ func fitToScreen(page []byte, rows int) []byte {
 // watchSessions follows sessions: on a terminal the list is drawn anew, elsewhere a
 // line is written for each change.
 func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.WaitForHub(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,7 +184,7 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 		case len(list) == 0:
 			fmt.Fprintln(&page, emptyListMessage(app, params))
 		default:
-			app.Style().Sessions(&page, list, time.Now(), app.Columns())
+			showSessions(app, &page, list, params.All)
 		}
 		lines := bytes.ReplaceAll(fitToScreen(page.Bytes(), app.Rows()), []byte("\n"), []byte("\x1b[K\r\n"))
 		fmt.Fprintf(app.Stdout, "\x1b[H%s\x1b[J", lines)
@@ -179,7 +198,7 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 }
 
 func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wire.SessionsParams, asJSON bool) error {
-	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || Contains(params.Agents, s.Agent) }
+	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent) }
 	return cmdutil.FollowStream(ctx, func() error {
 		ready := false
 		return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {

@@ -27,7 +27,7 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.ReadHub(ctx)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 		Example: "  hookmux stats\n  hookmux stats --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := app.ConnectHub(cmd.Context())
+			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -9,8 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/platform/hubstart"
-	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // StatusCommand is `hookmux status`.
@@ -64,7 +62,7 @@ func showStatusWithoutHub(app *cmdutil.App, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	why := explainNoHub(app, dirs)
+	why := app.ExplainNoHub(dirs)
 	if asJSON {
 		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "problems": []any{map[string]string{"key": "hub", "what": why}}}); err != nil {
 			return err
@@ -73,21 +71,4 @@ func showStatusWithoutHub(app *cmdutil.App, asJSON bool) error {
 		app.Say("%s", why)
 	}
 	return cmdutil.Exit(cmdutil.ExitNoHub)
-}
-
-func explainNoHub(app *cmdutil.App, dirs paths.Dirs) string {
-	if err := dirs.MakeRuntime(); err != nil {
-		return "the hub is not running and cannot be started: " + err.Error()
-	}
-	if err := dirs.CheckSocket(); err != nil {
-		return "the hub is not running and cannot be started: " + err.Error()
-	}
-	if _, err := hubstart.FindProgram(app.Getenv); err != nil {
-		return "the hub is not running and hooks cannot start it: " + err.Error()
-	}
-	if until, paused := hubstart.Paused(dirs); paused {
-		return "the hub died several times within a minute; it is not started again before " + until.Local().Format("15:04:05") +
-			". Its log is " + dirs.Log() + "; `hookmux hub start` tries at once"
-	}
-	return "the hub is not running; the next hook starts it, or `hookmux hub start`"
 }

@@ -98,7 +98,7 @@ func checkCursor(after string) error {
 }
 
 func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams, asJSON bool, count int) error {
-	c, err := app.ConnectHub(ctx)
+	c, err := app.WaitForHub(ctx)
 	if err != nil {
 		return err
 	}
@@ -165,15 +165,6 @@ func watchEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams
 		}
 	}
 	return cmdutil.FollowStream(ctx, func() error { return c.Stream(ctx, params, each) })
-}
-
-func Contains(list []string, s string) bool {
-	for _, one := range list {
-		if one == s {
-			return true
-		}
-	}
-	return false
 }
 
 // recent remembers the last ids.
