@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
@@ -116,11 +117,13 @@ func (w *house) grantAll(all []frame.Request) {
 	w.T.Helper()
 	given := 0
 	for _, r := range all {
-		p := w.h.decode(&arrival{id: r.ID, agent: r.Agent, event: r.Event, cwd: w.Base, payload: r.Payload, at: time.Now()})
-		if p.ev.Tool == nil || !p.ev.Kind.Guarded() {
+		ev := w.h.deps.Catalogue.Decode(agent.Input{
+			ID: r.ID, Time: time.Now(), Agent: r.Agent, Event: r.Event, Cwd: w.Base, Payload: r.Payload, Env: func(string) string { return "" },
+		})
+		if ev.Tool == nil || !ev.Kind.Guarded() {
 			continue
 		}
-		if rule, err := policy.RuleFor(&p.ev); err == nil {
+		if rule, err := policy.RuleFor(&ev); err == nil {
 			if _, err := w.h.approvals.AddGrant(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
 				w.T.Fatal(err)
 			}

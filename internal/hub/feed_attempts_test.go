@@ -72,21 +72,15 @@ var openMethods = map[string]authority.Class{
 	wire.MethodFeedItems: authority.Read, wire.MethodGrants: authority.Read, wire.MethodFeedList: authority.Read, wire.MethodFeedJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
 	wire.MethodSeat: authority.Read, wire.MethodSeats: authority.Read, // tell a caller about itself, and which terminals count
+	wire.MethodStream: authority.Read, wire.MethodFeedStream: authority.Read,
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 
 // deciding are the methods that only a person may call.
 func (w *house) deciding() []string {
 	w.T.Helper()
-	classes := map[string]authority.Class{}
-	for name, m := range w.h.rpc {
-		classes[name] = m.class
-	}
-	for name, m := range w.h.long {
-		classes[name] = m.class
-	}
 	var list []string
-	for name, class := range classes {
+	for name, class := range w.h.server.Authorities() {
 		if open, ok := openMethods[name]; ok && open == class {
 			continue
 		} else if class != authority.Decide {

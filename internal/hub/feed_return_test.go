@@ -16,7 +16,7 @@ func TestWhoFollowedTheHubBeforeIsWaitedFor(t *testing.T) {
 	w.Up()
 	w.h.approvals.SetGrace(hubtest.Patience)
 	call := w.hold(permission("s", "make"))
-	w.Eventually("the hook call is open", func() bool { return w.h.open.waiting() == 1 })
+	w.Eventually("the hook call is open", func() bool { return w.h.pipeline.Waiting() == 1 })
 	if len(call.reply) != 0 || len(w.items()) != 0 {
 		t.Fatal("decided while somebody is on the way")
 	}

@@ -1,26 +1,23 @@
 package hub
 
 import (
+	"context"
 	"encoding/json"
-	"os"
 
-	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
 )
 
 // Do calls one of the hub's methods for the program that runs this hub. Nobody
 // has to vouch for it: it is no peer on the socket, and could do as it likes
 // with the hub anyway. That is how verify is its own person.
 func (h *Hub) Do(name string, params, result any) error {
-	m, ok := h.rpc[name]
-	if !ok {
-		return wire.Errorf(wire.CodeNoMethod, "there is no method %q", name)
-	}
 	b, err := json.Marshal(params)
 	if err != nil {
 		return err
 	}
-	said, bad := m.run(b, proc.Cred{UID: selfUID(), PID: os.Getpid()})
+	said, bad := h.server.Call(h.ctx, name, b)
 	if bad != nil {
 		return bad
 	}
@@ -34,7 +31,31 @@ func (h *Hub) Do(name string, params, result any) error {
 }
 
 // Send puts text into a session through the plugin of its agent, for the
-// program that runs this hub. See sendTo.
+// program that runs this hub.
 func (h *Hub) Send(agent, session, text string) (delivered bool, err error) {
-	return h.sendTo(agent, session, text)
+	return h.outbox.Send(h.ctx, agent, session, text)
 }
+
+// Someone reports whether a person could answer a question now.
+func (h *Hub) Someone() bool { return h.approvals.Someone() }
+
+// Sink counts one more or one less way by which a person hears of requests who
+// runs the hub inside their own program. The setting feed.push is the other.
+func (h *Hub) Sink(more bool) {
+	if more {
+		h.approvals.AddSink(1)
+	} else {
+		h.approvals.AddSink(-1)
+	}
+}
+
+// AskPerson puts a question of a hook to a person and gives their answer.
+func (h *Hub) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+	return h.approvals.AskPerson(ctx, ev, q)
+}
+
+// ErrNobody says that nobody is there to answer.
+var ErrNobody = approvals.ErrNobody
+
+// ErrCancelled says that the person did not answer.
+var ErrCancelled = approvals.ErrCancelled

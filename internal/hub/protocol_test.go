@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -124,7 +125,7 @@ func TestCmux(t *testing.T) {
 func TestMux0(t *testing.T) {
 	w := open(t)
 	const terminal = `"terminalId":"123e4567-e89b-12d3-a456-426614174000"`
-	long := strings.Repeat("x", 3*readBuffer)
+	long := strings.Repeat("x", 3*16<<10)
 	for event, line := range map[string]string{
 		"mux0.running":    `{` + terminal + `,"event":"running","agent":"claude","at":1700000000.5}` + "\n",
 		"mux0.idle":       `{` + terminal + `,"event":"idle","agent":"claude"}`, // no newline at the end
@@ -205,90 +206,12 @@ func TestGarbageIsToldSoAndHungUpOn(t *testing.T) {
 	w.MustPass(hubtest.Said("claude", "Notification", nil))
 }
 
-func TestAHugeLineIsCutOff(t *testing.T) {
-	w := open(t)
-	conn := w.Dial()
-	junk := bytes.Repeat([]byte("x"), 1<<20)
-	var err error
-	for sent := 0; sent < wire.MaxLine+8<<20 && err == nil; sent += len(junk) {
-		_, err = conn.Write(junk)
-	}
-	if err == nil {
-		t.Error("the hub takes a line without end")
-	}
-	w.MustPass(hubtest.Said("claude", "Notification", nil))
-}
-
-func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
-	w := newHouse(t)
-	w.Make()
-	w.h.conns.silence = 200 * time.Millisecond
-	w.Start()
-	var silent []*talk
-	for range 40 {
-		k := w.talk()
-		silent = append(silent, k)
-	}
-	silent[1].say(`{"v":1,"id":"half`)
-	silent[2].say(`{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf")
-	w.MustPass(hubtest.Said("claude", "Notification", nil))
-	for _, k := range silent {
-		k.hungUp()
-	}
-	// Whoever has said what it wants may stay.
-	k := w.talk()
-	k.say(`{"jsonrpc":"2.0","id":1,"method":"hub.info"}` + "\n")
-	k.line()
-	time.Sleep(2 * w.h.conns.silence)
-	k.say(`{"jsonrpc":"2.0","id":2,"method":"hub.info"}` + "\n")
-	k.line()
-}
-
-func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
-	w := newHouse(t)
-	w.Make()
-	for range maxConnections - 4 { // as if so many were open
-		w.h.conns.add(nil)
-	}
-	w.h.conns.silence = time.Hour // and none is swept
-	ghosts := w.h.conns.open
-	w.Start()
-	var open []*talk
-	refused := false
-	for range 8 {
-		k := w.talk()
-		open = append(open, k)
-		_ = k.conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
-		if _, err := k.in.ReadByte(); errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
-			refused = true
-			break
-		}
-	}
-	if !refused {
-		t.Error("there is no end to connections")
-	}
-	for _, k := range open {
-		k.conn.Close()
-	}
-	w.Eventually("there is room again", func() bool {
-		_, err := w.TrySend(hubtest.Said("claude", "Notification", nil))
-		return err == nil
-	})
-	w.h.conns.mu.Lock()
-	for entry := range ghosts {
-		if entry.conn == nil {
-			delete(w.h.conns.open, entry)
-		}
-	}
-	w.h.conns.mu.Unlock()
-}
-
 // Deciding is for people: every such method, asked from below an agent.
 func TestAgentsMayNotDecide(t *testing.T) {
 	w := open(t)
 	var deciding, others int
-	for name, m := range w.h.rpc {
-		if m.class != authority.Decide {
+	for name, class := range w.h.server.Authorities() {
+		if class != authority.Decide {
 			others++
 			continue
 		}
@@ -336,9 +259,11 @@ func TestAgentsMayNotDecide(t *testing.T) {
 }
 
 func TestAnUnknownMethodClassIsTheStrictest(t *testing.T) {
-	w := open(t)
+	w := newHouse(t)
+	w.Make()
+	w.h.server.Methods["new.method"] = services.Method{Run: w.h.server.Methods[wire.MethodInfo].Run}
+	w.Start()
 	w.SetProcesses(hubtest.BelowAgent("codex"))
-	w.h.rpc = map[string]method{"new.method": {run: w.h.rpc[wire.MethodInfo].run}}
 	if err := w.Call("new.method", nil, nil); err == nil {
 		t.Error("a method without a class is open to agents")
 	}

@@ -38,7 +38,7 @@ func (h *Hub) renew(theirs string) wire.RenewResult {
 	if version.Compare(theirs, h.version) <= 0 {
 		return wire.RenewResult{Why: "the hub is " + h.version + ", which is not older than " + theirs}
 	}
-	if h.open.waiting() > 0 {
+	if h.pipeline.Waiting() > 0 {
 		return wire.RenewResult{Why: "requests are waiting for a decision; ask again later"}
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, 5*time.Second)
@@ -47,7 +47,7 @@ func (h *Hub) renew(theirs string) wire.RenewResult {
 	if err != nil {
 		return wire.RenewResult{Why: h.program + " does not run: " + err.Error()}
 	}
-	if h.open.waiting() > 0 {
+	if h.pipeline.Waiting() > 0 {
 		return wire.RenewResult{Why: "requests are waiting for a decision; ask again later"}
 	}
 	fields := strings.Fields(string(out))

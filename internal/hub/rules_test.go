@@ -449,7 +449,7 @@ func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
 	})
 	w.Up(loop)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
-	r.Env = []byte("A=1\x00HOOKMUX_HANDLER=" + w.h.marks.mark(loop.ID) + "\x00")
+	r.Env = []byte("A=1\x00HOOKMUX_HANDLER=" + w.h.marks.Mark(loop.ID) + "\x00")
 	r.ID = "detached"
 	w.MustPass(r)
 	if met.Load() != 0 || !w.Row("detached", false).Nested {

@@ -1,10 +1,8 @@
 package hub
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"net"
 	"os"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
@@ -12,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/actions"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -35,37 +34,33 @@ func (h *Hub) openSeats(o *Options) {
 		if h.keeper.Asker == nil {
 			h.keeper.Asker = seat.NewAsker(source)
 		}
-		h.callers.marker = seat.NewMarker(h.deps.Processes)
+		h.callers.SetMarker(seat.NewMarker(h.deps.Processes))
 	}
 }
 
-// callJudged runs a method if the peer may, and asks the person at the terminal
-// where that is needed.
-func (h *Hub) callJudged(conn *net.UnixConn, reader *bufio.Reader, entry *connection, name string, params json.RawMessage, peer proc.Cred) (json.RawMessage, *wire.Error) {
-	m, ok := h.rpc[name]
-	if !ok {
-		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
+// callJudge judges who may call which method, and asks the person at the
+// terminal where that is needed.
+type callJudge struct {
+	*authority.Judge
+	h *Hub
+}
+
+// JudgeCall judges a call of a method that does not wait.
+func (j callJudge) JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error) {
+	verdict := j.h.keeper.Look(peer, j.h.actionOf(name, class, params))
+	if verdict.Outcome != authority.NeedPIN || !j.h.approvals.PIN().Set() {
+		return verdict, nil
 	}
-	action := h.actionOf(name, m.class, params)
-	verdict := h.keeper.Look(peer, action)
-	if verdict.Outcome == authority.NeedPIN && h.approvals.PIN().Set() {
-		given, bad := h.checkGivenPIN(name, params, peer)
-		if bad != nil {
-			return nil, bad
-		}
-		if given {
-			verdict.OK, verdict.Outcome = true, authority.Allowed
-		}
+	given, bad := j.h.checkGivenPIN(name, params, peer)
+	if given {
+		verdict.OK, verdict.Outcome = true, authority.Allowed
 	}
-	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
-		entry.short.Store(false)
-		ctx, cancel := context.WithCancel(h.ctx)
-		stop := hangUp(conn, reader, cancel)
-		verdict = h.keeper.Ask(ctx, peer, action, verdict)
-		stop()
-		cancel()
-	}
-	return h.runJudged(name, verdict, peer, func() (any, *wire.Error) { return m.run(params, peer) })
+	return verdict, bad
+}
+
+// AskPerson asks the person at the terminal for a code or the PIN.
+func (j callJudge) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred, v authority.Verdict) authority.Verdict {
+	return j.h.keeper.Ask(ctx, peer, j.h.actionOf(name, class, params), v)
 }
 
 // checkGivenPIN takes a PIN that came with the call, as answers in the feed do:
@@ -92,12 +87,12 @@ func (h *Hub) actionOf(name string, class authority.Class, params json.RawMessag
 }
 
 // seatMethods are about who sits where.
-func (h *Hub) seatMethods() map[string]method {
-	return map[string]method{
-		wire.MethodSeat:       {authority.Read, h.doSeat},
-		wire.MethodSeats:      {authority.Read, h.doSeats},
-		wire.MethodSeatAdd:    {authority.Decide, h.doSeatAdd},
-		wire.MethodSeatRemove: {authority.Decide, h.doSeatRemove},
+func (h *Hub) seatMethods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodSeat:       services.Read(h.doSeat),
+		wire.MethodSeats:      services.Read(h.doSeats),
+		wire.MethodSeatAdd:    services.Decide(h.doSeatAdd),
+		wire.MethodSeatRemove: services.Decide(h.doSeatRemove),
 	}
 }
 
@@ -124,7 +119,7 @@ func seatInfo(one seat.Enrolment) wire.SeatInfo {
 
 func (h *Hub) doSeatAdd(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.SeatParams
-	if err := read(params, &p); err != nil {
+	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	from := h.keeper.Look(peer, authority.Action{})
@@ -137,7 +132,7 @@ func (h *Hub) doSeatAdd(params json.RawMessage, peer proc.Cred) (any, *wire.Erro
 
 func (h *Hub) doSeatRemove(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.SeatParams
-	if err := read(params, &p); err != nil {
+	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	found, err := h.enrolled.Remove(p.PID)
@@ -148,22 +143,6 @@ func (h *Hub) doSeatRemove(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 		return nil, wire.Errorf(wire.CodeParams, "process %d is not enrolled; `hookmux seat list` shows which are", p.PID)
 	}
 	return map[string]bool{"removed": true}, nil
-}
-
-// markCaller marks the agent behind a hook call, before the call is answered.
-// viaHook says that our own client called: then even a program that nobody
-// knows is marked.
-func (c *callers) markCaller(found *authority.Caller, viaHook bool) {
-	if c.marker == nil {
-		return
-	}
-	if found.Agent != "" {
-		c.marker.Mark(found.Agent, found.PID, found.Start)
-		return
-	}
-	if p, ok := seat.UnknownCaller(&c.judge.Rules, c.judge.Table, found.Chain); ok && viaHook {
-		c.marker.Mark("", p.PID, p.Start)
-	}
 }
 
 // runsAsRoot says that agents of this user can do anything to the hub.

@@ -13,7 +13,7 @@ import (
 // newSelection makes the service that selects hooks and gives it what it needs.
 func (h *Hub) newSelection(extra []*hook.Entry, environ []string) *selection.Service {
 	return selection.New(selection.Options{
-		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.mark,
+		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
 		PINSetting:      func(s wire.Setting) wire.Setting { return h.approvals.PINSetting(s) },
 		SettingsChanged: func() { h.sessions.ReadSettings() },
 	})

@@ -403,7 +403,7 @@ func TestATextGoesThroughThePlugin(t *testing.T) {
 		got <- first.Texts[0].Text
 		_ = w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
 	}()
-	w.Eventually("the plugin listens", func() bool { return w.h.outbox.listens("claude", "s1") })
+	w.Eventually("the plugin listens", func() bool { return w.h.outbox.Listens("claude", "s1") })
 	sent, err := w.Client.SendToSession(ctx, "s1", "run the tests", false)
 	if err != nil || sent.Via != "plugin" || <-got != "run the tests" {
 		t.Errorf("%+v %v", sent, err)

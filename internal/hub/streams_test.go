@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -340,4 +341,15 @@ func TestNewestFirstIsToldInOrder(t *testing.T) {
 	if len(got.Entries) != 0 {
 		t.Error("events from the future")
 	}
+}
+
+func idOf(e *wire.Entry) string {
+	id, _ := jsonscan.String(jsonscan.Get(e.Event, "id"))
+	return id
+}
+
+func verdictOf(o *wire.Outcome) string {
+	var d event.Decision
+	_ = d.UnmarshalJSON(o.Decision)
+	return d.Verdict.Word()
 }

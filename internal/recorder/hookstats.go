@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"encoding/json"
 	"sort"
 	"strings"
 	"sync"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -70,4 +73,11 @@ func (s *HookStats) List() []wire.HookStat {
 		return list[i].MeanUS*float64(list[i].Calls) > list[j].MeanUS*float64(list[j].Calls)
 	})
 	return list
+}
+
+// Methods are the methods about what hooks cost.
+func (s *HookStats) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodStats: services.Read(func(json.RawMessage, proc.Cred) (any, *wire.Error) { return s.List(), nil }),
+	}
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -244,4 +246,33 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}
 	return ev
+}
+
+// Methods are the methods about the journal. ctx ends when the hub does.
+func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodQuery: services.Read(func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+			return r.queryMethod(ctx, params)
+		}),
+	}
+}
+
+// queryTime bounds one query.
+const queryTime = 30 * time.Second
+
+func (r *Reader) queryMethod(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
+	var q wire.QueryParams
+	if err := services.ReadParams(params, &q); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	result, err := r.Query(ctx, q)
+	if errors.Is(err, ErrCursor) {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return result, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // guardPriority puts hookmux's own guards before every hook a user may write.
@@ -88,7 +89,7 @@ func (r *Service) guardHandler(g *guard.Guard, at places) hook.Handler {
 		})
 		for _, f := range findings {
 			once := r.allowances
-			if isDryRun(ctx) {
+			if services.IsDryRun(ctx) {
 				once = once.copyForDryRun()
 			}
 			if once.useUp(f.Rule, call.Event, r.repeatsCalls(call.Event.Agent)) {
@@ -138,15 +139,6 @@ func (r *Service) protectedPaths(at places) []string {
 	}
 	return list
 }
-
-// dryRun marks a context in which nothing may be used up.
-type dryRun struct{}
-
-// DryRun is ctx for guards that are only asked what they would say: nothing is
-// used up.
-func DryRun(ctx context.Context) context.Context { return context.WithValue(ctx, dryRun{}, true) }
-
-func isDryRun(ctx context.Context) bool { return ctx.Value(dryRun{}) != nil }
 
 // repeatsCalls reports whether an agent reports a call again once a person said yes.
 func (r *Service) repeatsCalls(name string) bool {

@@ -6,7 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -94,4 +96,31 @@ func (o *OffSwitch) Info() *wire.Off {
 		info.Until = &until
 	}
 	return info
+}
+
+// Methods switch hooks off and on.
+func (o *OffSwitch) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodOff: services.Decide(o.offMethod),
+		wire.MethodOn:  services.Decide(o.onMethod),
+	}
+}
+
+func (o *OffSwitch) offMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.OffParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Seconds < 0 || p.Seconds > (366*24*time.Hour).Seconds() {
+		return nil, wire.Errorf(wire.CodeParams, "%.0f days are too long to be off for; a year is the most", p.Seconds/86400)
+	}
+	return o.SwitchOff(time.Duration(p.Seconds * float64(time.Second))), nil
+}
+
+func (o *OffSwitch) onMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	was := o.IsOff()
+	if err := o.SwitchOn(); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	return map[string]bool{"wasOff": was}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/spf13/cobra"
@@ -20,7 +21,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -186,7 +186,7 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 		return nil
 	}
 	peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-	v := hub.NewJudge(c, app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+	v := seat.NewJudge(c, app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
 	if v.OK || v.Agent == "" && !strict {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/judge"
@@ -111,7 +112,7 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 // command of theirs. The hub serves everybody, so what anybody else has put
 // into the environment must not count.
 func byPerson(app *cmdutil.App, auto bool) bool {
-	judge := hub.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
+	judge := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
 	pids := []int{os.Getpid()}
 	if auto {
 		pids = []int{os.Getppid()} // the starter waits for us

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -20,10 +21,12 @@ func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodModules:   services.Read(s.listMethod),
 		wire.MethodModuleRun: services.Decide(s.launchMethod),
-		wire.MethodWanted: services.Report(func(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-			return s.AwaitWanted(s.ctx, params, peer)
-		}),
 	}
+}
+
+// LongMethods are the methods that may wait.
+func (s *Service) LongMethods() map[string]services.LongMethod {
+	return map[string]services.LongMethod{wire.MethodWanted: {Class: authority.Report, Run: s.AwaitWanted}}
 }
 
 // listMethod lists every file that is loaded, and those of the project that are

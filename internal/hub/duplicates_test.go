@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -62,16 +63,16 @@ func TestTwins(t *testing.T) {
 		{"a file it does not read", "grok", []arrival{{by: "codex", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", says: "time 2"}}, 2},
 		{"after a refusal the agent does not ask on, and tries again", "grok", []arrival{
 			{by: "claude", command: "x", says: "time 1"}, {by: "claude", command: "x", says: "time 2"}, {by: "grok", command: "x", says: "time 2"}}, 2},
-		{"too late without an id", "grok", []arrival{{by: "claude", command: "x", says: "time 1"}, {by: "grok", command: "x", after: twinWindow + time.Second, says: "time 2"}}, 2},
-		{"an id waits longer", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: twinWindow + time.Second, says: "time 1"}}, 1},
-		{"but not for ever", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: twinWindowByID + time.Second, says: "time 2"}}, 2},
+		{"too late without an id", "grok", []arrival{{by: "claude", command: "x", says: "time 1"}, {by: "grok", command: "x", after: 10*time.Second + time.Second, says: "time 2"}}, 2},
+		{"an id waits longer", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: 10*time.Second + time.Second, says: "time 1"}}, 1},
+		{"but not for ever", "grok", []arrival{{by: "claude", callID: "1", command: "x", says: "time 1"}, {by: "grok", callID: "1", command: "x", after: 2*time.Minute + time.Second, says: "time 2"}}, 2},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			var asked atomic.Int32
 			w := newHouse(t)
 			w.Make(counting(t, &asked))
 			var skipped atomic.Int64
-			w.h.twins.now = func() time.Time { return time.Now().Add(time.Duration(skipped.Load())) }
+			w.h.pipeline.SetDedupeClock(func() time.Time { return time.Now().Add(time.Duration(skipped.Load())) })
 			w.Start()
 			for i, a := range c.came {
 				skipped.Add(int64(a.after))
@@ -177,7 +178,7 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	go ask(grokCall("claude", "one", "7", "x"))
 	<-entered
 	go ask(grokCall("grok", "two", "7", "x"))
-	w.Eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.pipeline.Waiting() == 2 })
 	close(decide)
 	for range 2 {
 		if got := <-answers; !hubtest.Denies(got) || !contains(got, "after a while") {
@@ -206,7 +207,7 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	if got := w.Send(hasty); len(got.Stdout) != 0 || got.Exit != 0 {
 		t.Errorf("answered %q", got.Stdout)
 	}
-	if r := w.Row("two", true); r.Outcome.Neutral != twinUndecided.String() || r.Outcome.Twin != "one" {
+	if r := w.Row("two", true); r.Outcome.Neutral != services.TwinUndecided.String() || r.Outcome.Twin != "one" {
 		t.Errorf("%+v", r.Outcome)
 	}
 	w.Down()
@@ -241,7 +242,7 @@ func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 		}
 		answer <- got
 	}()
-	w.Eventually("both are open", func() bool { return w.h.open.waiting() == 2 })
+	w.Eventually("both are open", func() bool { return w.h.pipeline.Waiting() == 2 })
 	conn.Close()
 	if got := <-answer; !hubtest.Denies(got) || !contains(got, "asked anew") {
 		t.Errorf("answered %q", got.Stdout)
@@ -261,27 +262,6 @@ func TestCopilotsTwoForms(t *testing.T) {
 	one, two := w.Send(own), w.Send(read)
 	if asked.Load() != 1 || !contains(one, "time 1") || !contains(two, "time 1") {
 		t.Errorf("asked %d times\n%s\n%s", asked.Load(), one.Stdout, two.Stdout)
-	}
-}
-
-func TestTwinsAreForgotten(t *testing.T) {
-	now := time.Unix(1_000_000, 0)
-	tw := newTwins()
-	tw.now = func() time.Time { return now }
-	for i := range 3 * keepTwins {
-		one, first := tw.enter(twinKey{pid: i}, fmt.Sprint(i), "grok")
-		if !first {
-			t.Fatal("a stranger's twin")
-		}
-		(&passage{meets: one}).settle()
-	}
-	if tw.count > 2*keepTwins {
-		t.Errorf("%d are remembered", tw.count)
-	}
-	now = now.Add(time.Hour)
-	tw.enter(twinKey{pid: -1}, "last", "grok")
-	if tw.count != 1 || len(tw.open) != 1 {
-		t.Errorf("%d are remembered after an hour", tw.count)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -306,7 +307,7 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 		t.Fatal("the handler runs on")
 	}
 	row := w.Row(r.ID, true)
-	if row.Verdict() != "none" || row.Outcome.Neutral != callerLeft.String() {
+	if row.Verdict() != "none" || row.Outcome.Neutral != services.CallerLeft.String() {
 		t.Errorf("recorded as %s, %+v", row.Verdict(), row.Outcome)
 	}
 	if p, shown := w.Problem("hook:"); shown {

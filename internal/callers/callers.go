@@ -1,8 +1,7 @@
-package hub
+// Package callers tells which agent stands behind a process that called a hook.
+package callers
 
 import (
-	"os"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -11,25 +10,19 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-var ownUID = os.Getuid()
-
-// selfUID is who we are; that does not change.
-func selfUID() int  { return ownUID }
-func stack() string { return string(debug.Stack()) }
-
-// caller is who really called a hook, as its process tells.
-type caller struct {
-	agent  string
-	pid    int
-	start  uint64
-	tty    string
-	nested bool // it runs below a handler that this hub started
+// Caller is who really called a hook, as its process tells.
+type Caller struct {
+	Agent  string // "" for none
+	PID    int    // of the agent
+	Start  uint64
+	TTY    string
+	Nested bool // it runs below a handler that this hub started
 }
 
-// callers remembers for a moment who stands behind a process: a plugin that
+// Callers remembers for a moment who stands behind a process: a plugin that
 // reports many events is looked up once. A process id is not given to another
 // process that soon.
-type callers struct {
+type Callers struct {
 	judge  *authority.Judge
 	marker *seat.Marker // nil: nobody is marked
 	mu     sync.Mutex
@@ -49,39 +42,41 @@ type processKey struct {
 const keepBelow = 1024
 
 type knownCaller struct {
-	caller
+	Caller
 	until time.Time
 }
 
 const callerLasts = 2 * time.Second
 
-func newCallers(judge *authority.Judge) *callers {
+// New looks with the judge's rules.
+func New(judge *authority.Judge) *Callers {
 	own := *judge
-	own.Table = newMemoTable(judge.Table)
-	return &callers{judge: &own, known: map[int]knownCaller{}, below: map[processKey]bool{}}
+	own.Table = newMemoryTable(judge.Table)
+	return &Callers{judge: &own, known: map[int]knownCaller{}, below: map[processKey]bool{}}
 }
 
-func (c *callers) of(pid int) caller {
+// Of is who stands behind a process.
+func (c *Callers) Of(pid int) Caller {
 	if pid <= 0 {
-		return caller{}
+		return Caller{}
 	}
 	now := time.Now()
 	c.mu.Lock()
 	k, ok := c.known[pid]
 	c.mu.Unlock()
 	if ok && now.Before(k.until) {
-		return k.caller
+		return k.Caller
 	}
-	found := c.caller(pid)
-	who := caller{agent: found.Agent, pid: found.PID, start: found.Start, tty: found.TTY}
+	found := c.findAgent(pid)
+	who := Caller{Agent: found.Agent, PID: found.PID, Start: found.Start, TTY: found.TTY}
 	chain := found.Chain
 	if n := len(chain); n > 0 && found.Agent == "" && chain[n-1].PID != 1 {
 		// Further up than an agent is looked for: hooks that call hooks make
 		// long chains.
-		chain = append(chain, proc.Ancestry(c.judge.Table, chain[n-1].PPID, deepest)...)
+		chain = append(chain, proc.Ancestry(c.judge.Table, chain[n-1].PPID, Deepest)...)
 	}
-	who.nested = len(chain) >= deepest || c.passesHub(chain)
-	if found.Agent != "" && !who.nested {
+	who.Nested = len(chain) >= Deepest || c.passesHub(chain)
+	if found.Agent != "" && !who.Nested {
 		// The agent may itself be a child of one of our handlers.
 		key := processKey{found.PID, found.Start}
 		c.mu.Lock()
@@ -96,7 +91,7 @@ func (c *callers) of(pid int) caller {
 			c.below[key] = nested
 			c.mu.Unlock()
 		}
-		who.nested = nested
+		who.Nested = nested
 	}
 	c.mu.Lock()
 	if now.Sub(c.swept) > callerLasts {
@@ -112,16 +107,16 @@ func (c *callers) of(pid int) caller {
 	return who
 }
 
-// deepest is more processes than ever stand above a hook that is not called
+// Deepest is more processes than ever stand above a hook that is not called
 // in a circle.
-const deepest = 128
+const Deepest = 128
 
 // hookName is what our own client is called as a process: nobody's agent.
 const hookName = "hookmux-hook"
 
-// caller looks from the client's parent on, where the client is ours: that is
+// findAgent looks from the client's parent on, where the client is ours: that is
 // one process less to read about, on every call.
-func (c *callers) caller(pid int) authority.Caller {
+func (c *Callers) findAgent(pid int) authority.Caller {
 	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
 		found := c.judge.Caller(p.PPID, "")
 		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
@@ -134,7 +129,7 @@ func (c *callers) caller(pid int) authority.Caller {
 	return found
 }
 
-func (c *callers) passesHub(chain []proc.Process) bool {
+func (c *Callers) passesHub(chain []proc.Process) bool {
 	for _, p := range chain {
 		if p.PID == c.judge.HubPID {
 			return true
@@ -143,18 +138,33 @@ func (c *callers) passesHub(chain []proc.Process) bool {
 	return false
 }
 
-// ForgetProcesses drops what was remembered of the process table: for a
-// program that exchanges it.
-func (h *Hub) ForgetProcesses() {
-	h.callers.forget()
-}
-
-func (c *callers) forget() {
+// Forget drops what was remembered of the process table.
+func (c *Callers) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.known)
 	clear(c.below)
-	if m, ok := c.judge.Table.(*memoTable); ok {
-		m.forget()
+	if m, ok := c.judge.Table.(*memoryTable); ok {
+		m.forgetAll()
+	}
+}
+
+// SetMarker marks agents at their first hook. It is called before the first
+// event.
+func (c *Callers) SetMarker(m *seat.Marker) { c.marker = m }
+
+// markCaller marks the agent behind a hook call, before the call is answered.
+// viaHook says that our own client called: then even a program that nobody
+// knows is marked.
+func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
+	if c.marker == nil {
+		return
+	}
+	if found.Agent != "" {
+		c.marker.Mark(found.Agent, found.PID, found.Start)
+		return
+	}
+	if p, ok := seat.UnknownCaller(&c.judge.Rules, c.judge.Table, found.Chain); ok && viaHook {
+		c.marker.Mark("", p.PID, p.Start)
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package callers
 
 import (
 	"sync"
@@ -7,17 +7,17 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// memoTable remembers for a moment what was read about processes that are not
+// memoryTable remembers for a moment what was read about processes that are not
 // brand new: the shell and the agent above a hook are the same for every call,
 // and reading about them costs more than answering. It serves the question who
 // called; authority always reads afresh.
-type memoTable struct {
+type memoryTable struct {
 	proc.Table
 	mu    sync.Mutex
-	known map[int]memoEntry
+	known map[int]knownProcess
 }
 
-type memoEntry struct {
+type knownProcess struct {
 	process  proc.Process
 	program  string
 	programs bool
@@ -25,15 +25,17 @@ type memoEntry struct {
 }
 
 const (
-	memoLasts = 2 * time.Second
-	// memoAge: a younger process may still become another program.
-	memoAge  = time.Second
-	keepMemo = 1024
+	knownLasts = 2 * time.Second
+	// settledAge: a younger process may still become another program.
+	settledAge = time.Second
+	keepKnown  = 1024
 )
 
-func newMemoTable(t proc.Table) *memoTable { return &memoTable{Table: t, known: map[int]memoEntry{}} }
+func newMemoryTable(t proc.Table) *memoryTable {
+	return &memoryTable{Table: t, known: map[int]knownProcess{}}
+}
 
-func (m *memoTable) Lookup(pid int) (proc.Process, error) {
+func (m *memoryTable) Lookup(pid int) (proc.Process, error) {
 	now := time.Now()
 	m.mu.Lock()
 	e, ok := m.known[pid]
@@ -41,15 +43,15 @@ func (m *memoTable) Lookup(pid int) (proc.Process, error) {
 	if ok && now.Before(e.until) {
 		return e.process, nil
 	}
-	p, err := m.glance(pid)
-	if err == nil && !p.StartTime.IsZero() && now.Sub(p.StartTime) > memoAge {
-		m.keep(pid, memoEntry{process: p, until: now.Add(memoLasts)})
+	p, err := m.readBriefly(pid)
+	if err == nil && !p.StartTime.IsZero() && now.Sub(p.StartTime) > settledAge {
+		m.keep(pid, knownProcess{process: p, until: now.Add(knownLasts)})
 	}
 	return p, err
 }
 
-// glance reads no more than is needed to tell who called.
-func (m *memoTable) glance(pid int) (proc.Process, error) {
+// readBriefly reads no more than is needed to tell who called.
+func (m *memoryTable) readBriefly(pid int) (proc.Process, error) {
 	if t, ok := m.Table.(interface {
 		Glance(pid int) (proc.Process, error)
 	}); ok {
@@ -58,7 +60,7 @@ func (m *memoTable) glance(pid int) (proc.Process, error) {
 	return m.Table.Lookup(pid)
 }
 
-func (m *memoTable) Program(pid int) (string, error) {
+func (m *memoryTable) Program(pid int) (string, error) {
 	m.mu.Lock()
 	e, ok := m.known[pid]
 	m.mu.Unlock()
@@ -73,16 +75,16 @@ func (m *memoTable) Program(pid int) (string, error) {
 	return program, err
 }
 
-func (m *memoTable) keep(pid int, e memoEntry) {
+func (m *memoryTable) keep(pid int, e knownProcess) {
 	m.mu.Lock()
-	if len(m.known) >= keepMemo {
+	if len(m.known) >= keepKnown {
 		clear(m.known)
 	}
 	m.known[pid] = e
 	m.mu.Unlock()
 }
 
-func (m *memoTable) forget() {
+func (m *memoryTable) forgetAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.known)

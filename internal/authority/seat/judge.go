@@ -1,11 +1,10 @@
-package hub
+package seat
 
 import (
 	"os"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -13,7 +12,7 @@ import (
 // read from this machine when nil is given.
 func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Source, hubPID int) *authority.Judge {
 	if facts == nil {
-		facts = seat.NewSource(table, os.Getuid())
+		facts = NewSource(table, os.Getuid())
 	}
 	j := &authority.Judge{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), HubPID: hubPID}}
 	for _, known := range catalogue.AllMarks() {

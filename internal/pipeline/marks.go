@@ -1,7 +1,6 @@
-package hub
+package pipeline
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -9,51 +8,53 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/environ"
 )
 
-// handlerVariable tells everything below a handler which hooks it runs below.
-const handlerVariable = "HOOKMUX_HANDLER"
+// HandlerVariable tells everything below a handler which hooks it runs below.
+const HandlerVariable = "HOOKMUX_HANDLER"
 
-// marks sign what handlers find in that variable. A name alone is easily set,
+// HandlerMarks sign what handlers find in that variable. A name alone is easily set,
 // so it can only keep a hook from being told about its own doings; a name with
 // our signature was inherited from a handler, also by what cut itself loose
 // from it, and makes an event nested: otherwise a hook that starts an agent in
 // the background would call itself for ever.
-type marks struct{ key []byte }
+type HandlerMarks struct{ key []byte }
 
-// newMarks uses a key that outlives the hub: so may what a handler started.
-func newMarks(state string) *marks {
+// NewHandlerMarks uses a key that outlives the hub: so may what a handler started.
+func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
 	if key, err := os.ReadFile(file); err == nil && len(key) == 32 {
-		return &marks{key}
+		return &HandlerMarks{key}
 	}
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)
 	_ = os.WriteFile(file, key, 0o600) // else it holds for this hub
-	return &marks{key}
+	return &HandlerMarks{key}
 }
 
-func (m *marks) sign(id string) string {
+func (m *HandlerMarks) signID(id string) string {
 	mac := hmac.New(sha256.New, m.key)
 	mac.Write([]byte(id))
 	return hex.EncodeToString(mac.Sum(nil)[:12])
 }
 
-// mark is how a handler of a hook is marked.
-func (m *marks) mark(id string) string { return id + "=" + m.sign(id) }
+// Mark is how a handler of a hook is marked.
+func (m *HandlerMarks) Mark(id string) string { return id + "=" + m.signID(id) }
 
-// below says which hooks an environment names, and whether one of them is
+// readMarks says which hooks an environment names, and whether one of them is
 // signed.
-func (m *marks) below(env []byte) (busy map[string]bool, signed bool) {
-	if !bytes.Contains(env, []byte(handlerVariable)) {
+func (m *HandlerMarks) readMarks(env []byte) (busy map[string]bool, signed bool) {
+	if !environ.Mentions(env, HandlerVariable) {
 		return nil, false
 	}
-	for _, word := range strings.Fields(lookupIn(env)(handlerVariable)) {
+	for _, word := range strings.Fields(environ.Lookup(env)(HandlerVariable)) {
 		id, signature, has := cutLast(word, "=")
 		if busy == nil {
 			busy = map[string]bool{}
 		}
-		if has && hmac.Equal([]byte(signature), []byte(m.sign(id))) {
+		if has && hmac.Equal([]byte(signature), []byte(m.signID(id))) {
 			busy[id], signed = true, true
 		} else if !has {
 			busy[word] = true

@@ -1,4 +1,4 @@
-package hub
+package pipeline
 
 import (
 	"strings"
@@ -7,9 +7,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// rounds counts how often a turn was kept going. Codex has no cap of its own:
+// keepGoingLimiter counts how often a turn was kept going. Codex has no cap of its own:
 // 169 rounds in 15 seconds were seen.
-type rounds struct {
+type keepGoingLimiter struct {
 	mu    sync.Mutex
 	turns map[turnKey]int
 	said  map[turnKey]string // the reason of the last round
@@ -24,11 +24,11 @@ const (
 	keepRounds = 4096
 )
 
-func newRounds() *rounds {
-	return &rounds{said: map[turnKey]string{}, turns: map[turnKey]int{}, tells: map[string]bool{}}
+func newKeepGoingLimiter() *keepGoingLimiter {
+	return &keepGoingLimiter{said: map[turnKey]string{}, turns: map[turnKey]int{}, tells: map[string]bool{}}
 }
 
-func keyOf(ev *event.Event) turnKey {
+func turnOf(ev *event.Event) turnKey {
 	k := turnKey{agent: ev.Agent, session: ev.Session}
 	if ev.Subagent != nil {
 		k.sub = ev.Subagent.ID
@@ -36,8 +36,8 @@ func keyOf(ev *event.Event) turnKey {
 	return k
 }
 
-// apply forgets the count when a person begins a new turn.
-func (r *rounds) apply(ev *event.Event) {
+// observe forgets the count when a person begins a new turn.
+func (r *keepGoingLimiter) observe(ev *event.Event) {
 	if !ev.Kind.TakesKeepGoing() && ev.Kind != event.TurnStart {
 		return
 	}
@@ -46,13 +46,13 @@ func (r *rounds) apply(ev *event.Event) {
 	if ev.GoingOn {
 		r.tells[ev.Agent] = true
 	}
-	if r.fresh(ev) {
-		delete(r.turns, keyOf(ev))
+	if r.isFreshTurn(ev) {
+		delete(r.turns, turnOf(ev))
 	}
 }
 
-// fresh: the event is of a turn that nobody kept going yet.
-func (r *rounds) fresh(ev *event.Event) bool {
+// isFreshTurn: the event is of a turn that nobody kept going yet.
+func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 	switch {
 	case ev.GoingOn:
 		return false
@@ -62,24 +62,24 @@ func (r *rounds) fresh(ev *event.Event) bool {
 		return r.tells[ev.Agent]
 	case ev.Kind == event.TurnStart:
 		// Some agents report what they are told to go on with like a prompt.
-		said := r.said[keyOf(ev)]
+		said := r.said[turnOf(ev)]
 		return said == "" || !strings.Contains(ev.Prompt, said)
 	}
 	return false
 }
 
-// mayGoOn looks for itself whether the turn is a fresh one: for a rehearsal
+// mayGoOn looks for itself whether the turn is a fresh one: for a dry run
 // nothing was applied.
-func (r *rounds) mayGoOn(ev *event.Event) bool {
+func (r *keepGoingLimiter) mayGoOn(ev *event.Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.fresh(ev) || r.turns[keyOf(ev)] < maxRounds
+	return r.isFreshTurn(ev) || r.turns[turnOf(ev)] < maxRounds
 }
 
-func (r *rounds) wentOn(ev *event.Event, reason string) {
+func (r *keepGoingLimiter) countRound(ev *event.Event, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := keyOf(ev)
+	k := turnOf(ev)
 	if _, ok := r.turns[k]; !ok {
 		r.order = append(r.order, k)
 		if len(r.order) > keepRounds {

@@ -1,0 +1,107 @@
+package hub
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Run listens and serves until ctx ends or somebody stops the hub. It returns
+// when everything acknowledged is in the journal or safe on disk.
+//
+// Start: the socket is open before anything runs, so that hooks can queue up;
+// then the recorder (it stores what an earlier hub left), sessions, approvals,
+// and last the server. Stop: see shutDown.
+func (h *Hub) Run(ctx context.Context) error {
+	defer h.Close()
+	if err := h.server.Listen(); err != nil {
+		return err
+	}
+	if h.person { // anybody else may have chosen the environment
+		if err := h.deps.Dirs.Remember(); err != nil {
+			h.deps.Problems.Raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
+				"a hub that a hook starts may look for settings in ~/.config instead")
+		}
+	}
+	h.life.Ready()
+	var recording, following, serving sync.WaitGroup
+	recording.Go(func() { h.recorder.Run(h.ctx) })
+	go h.sessions.Run() // sessions.Stop waits for it
+	following.Go(h.approvals.RecallDecisions)
+	following.Go(func() { h.approvals.Run(h.ctx) })
+	following.Go(func() { h.selection.Refresh("") }) // TypeScript hooks are loaded before the first event
+	serving.Go(h.server.Serve)
+	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
+
+	why := "the context ended"
+	select {
+	case <-ctx.Done():
+	case why = <-h.stop:
+	}
+	h.deps.Log.Info("hub stops", "why", why)
+	h.shutDown(&recording, &following, &serving)
+	h.deps.Log.Info("hub is down", "events", h.pipeline.Counts().Events)
+	return nil
+}
+
+// endWithin bounds the end of everything but the recorder. A handler that
+// ignores SIGTERM is killed after one second.
+const endWithin = 2 * time.Second
+
+// shutDown stops the services in this order:
+//  1. nobody new comes in;
+//  2. whoever waits for a person is hung up on, which its client takes as "ask
+//     the next hub", never as a yes; short calls finish;
+//  3. everything else that runs is cancelled and waited for, with one limit for
+//     all: whoever waits for the next hub waits for this, too;
+//  4. the files of TypeScript hooks end, and what they did is recorded;
+//  5. the recorder stores what it has, and the files on disk are closed.
+func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
+	h.server.StopAccepting()
+	h.approvals.EndRequests()
+	h.server.FinishCalls(2 * time.Second)
+	h.cancel()
+	h.server.HangUp()
+
+	ending, release := context.WithTimeout(context.Background(), endWithin)
+	defer release()
+	for what, group := range map[string]*sync.WaitGroup{
+		"connections": serving, "observers": h.deps.Background, "services": following,
+	} {
+		if !waitFor(ending, group) {
+			h.deps.Log.Warn(what + " that do not end were left behind")
+		}
+	}
+	if err := h.selection.WaitForHandlers(ending); err != nil {
+		h.deps.Log.Warn("handlers still running were left behind", "error", err)
+	}
+
+	h.modules.Close()
+	h.recorder.Stop()
+	recording.Wait()
+	h.sessions.Stop()
+	h.recorder.Close()
+	h.approvals.Close()
+}
+
+// waitFor reports whether a group ended before ctx.
+func waitFor(ctx context.Context, group *sync.WaitGroup) bool {
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Stop asks the hub to end.
+func (h *Hub) Stop(why string) {
+	select {
+	case h.stop <- why:
+	default:
+	}
+}

@@ -1,0 +1,217 @@
+package hub
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/compat/cmux"
+	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/pipeline"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// The adapters here give one service what it needs of another, in the words of
+// the one that asks.
+
+// Pushed requests hold conversations with the hub; half of those stay free for
+// people.
+const _ = uint(server.MaxConversations - 2*queue.MaxPushed)
+
+// newServer gives the server every method and stream.
+func (h *Hub) newServer() *server.Server {
+	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: cmuxPipeline{h.pipeline}}
+	methods := h.ownMethods()
+	for _, own := range []map[string]services.Method{
+		h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(), h.selection.Methods(), h.sessions.Methods(),
+		h.modules.Methods(), h.seatMethods(), h.approvals.Methods(), foreign.Methods(),
+	} {
+		maps.Copy(methods, own)
+	}
+	long := h.pipeline.LongMethods()
+	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(), foreign.LongMethods()} {
+		maps.Copy(long, own)
+	}
+	return server.New(h.ctx, server.Options{
+		Deps: h.deps, Judge: callJudge{h.judge, h}, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline}, MetVersion: h.metNewer,
+		TakeMux0: h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
+		Methods: methods, LongMethods: long,
+		Streams: map[string]server.StreamMethod{
+			wire.MethodStream:     server.EventStream(h.notes, h.recorder),
+			wire.MethodFeedStream: {Class: authority.Read, Open: h.openFeedStream},
+		},
+	})
+}
+
+func answerCmux(line []byte, call server.CallFunc) ([]byte, error) {
+	return cmux.Answer(line, cmux.Caller(call))
+}
+
+func (h *Hub) openFeedStream(params json.RawMessage, peer proc.Cred) (server.Stream, *wire.Error) {
+	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
+		return nil, bad
+	}
+	return func(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
+		h.approvals.Stream(ctx, id, peer, send)
+	}, nil
+}
+
+// takeMux0 takes a line of mux0 in as an event.
+func (h *Hub) takeMux0(line []byte, peer proc.Cred) {
+	if m, ok := mux0.ReadLine(line, h.deps.Catalogue, h.deps.Problems); ok {
+		call := pipeline.HookCall{
+			ID: frame.NewID(), Agent: m.Agent, Event: m.Name, Payload: m.Payload, At: time.Now(), Peer: peer,
+		}
+		h.pipeline.Take(h.ctx, &call)
+	}
+}
+
+// hookCalls answers hook frames through the pipeline.
+type hookCalls struct{ pipeline *pipeline.Pipeline }
+
+func (c hookCalls) AnswerHook(ctx context.Context, in *server.HookCall) (frame.Reply, func(), bool) {
+	call := &pipeline.HookCall{
+		ID: in.ID, Agent: in.Agent, Event: in.Event, Seq: in.Seq, Cwd: in.Cwd, Payload: in.Payload, Env: in.Env,
+		Truncated: in.Truncated, Limit: in.Deadline, At: in.At, Peer: in.Peer, OnGone: in.OnGone, OnHeld: in.OnHeld,
+	}
+	if in.Inner {
+		answer, ok := c.pipeline.AnswerInner(ctx, call)
+		return frame.Reply{ID: in.ID, Stdout: answer}, nil, ok
+	}
+	answer, _, ok := c.pipeline.Answer(ctx, call)
+	reply := frame.Reply{ID: in.ID, Exit: answer.Exit, Stdout: []byte(answer.Stdout), Stderr: []byte(answer.Stderr)}
+	return reply, func() { c.pipeline.Finish(call) }, ok
+}
+
+// cmuxPipeline is the pipeline as cmux's methods see it.
+type cmuxPipeline struct{ pipeline *pipeline.Pipeline }
+
+func (c cmuxPipeline) Push(ctx context.Context, p cmux.Pushed) cmux.PushResult {
+	return cmux.PushResult(c.pipeline.Push(ctx, pipeline.Pushed(p)))
+}
+
+// journalListener tells the sessions what the recorder does.
+type journalListener struct{ h *Hub }
+
+func (l journalListener) CaughtUp(ctx context.Context) {
+	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
+}
+
+func (l journalListener) FreeMemory() { l.h.sessions.ReleaseMemory(sessions.KeepActive) }
+
+// recordOwn records an event of hookmux itself.
+func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
+	if b, err := json.Marshal(payload); err == nil {
+		h.pipeline.RecordOwn(&pipeline.HookCall{ID: id, Agent: "hookmux", Event: name, Payload: b, At: at})
+	}
+}
+
+// newApprovals makes the service of approvals and gives it what it needs.
+func (h *Hub) newApprovals() *approvals.Service {
+	return approvals.New(approvals.Options{
+		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h}, Sessions: h.sessions, FocusPane: focusPane,
+		MayAnswer: h.mayAnswer, Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
+	})
+}
+
+// mayAnswer reports whether the peer is somebody who could answer: a person
+// sees everything they decide about; anybody else gets what the journal gets.
+func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
+	verdict := h.judge.May(authority.Decide, peer, nil)
+	return verdict.Seated(), verdict.Reason
+}
+
+func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
+	done, err := (&tmux.Server{Socket: one.Server}).Focus(ctx, one.Pane, "")
+	return done.Client != "", err
+}
+
+// ownEvents is the recorder as approvals sees it.
+type ownEvents struct{ h *Hub }
+
+// WakeJournal has what was recorded stored soon.
+func (o ownEvents) WakeJournal() { o.h.recorder.Wake() }
+
+// RecordOwn records an event of hookmux itself.
+func (o ownEvents) RecordOwn(name, id string, at time.Time, payload any) {
+	o.h.recordOwn(name, id, at, payload)
+}
+
+// PastRequests reads what the journal knows of requests and grants since a
+// moment, the newest first.
+func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int, each func(approvals.PastRequest)) error {
+	select {
+	case <-o.h.recorder.CaughtUp():
+	case <-ctx.Done():
+		return errors.New("the journal is still being filled")
+	}
+	for s, err := range o.h.recorder.Stored(ctx, journal.Filter{Since: since, Feed: true, Newest: true, Limit: limit}) {
+		if err != nil {
+			return err
+		}
+		var outcome wire.Outcome
+		if s.Outcome == nil || json.Unmarshal(s.Outcome.Decision, &outcome) != nil {
+			continue
+		}
+		each(approvals.PastRequest{
+			ID: s.ID, Time: s.Time, By: s.Outcome.By, Outcome: outcome,
+			Event: func() event.Event { return o.h.recorder.Rebuild(&s) },
+		})
+	}
+	return nil
+}
+
+func (h *Hub) newModules() *host.Service {
+	return host.New(h.ctx, h.deps, host.Options{
+		Version: h.version, Selection: moduleSelection{h}, People: h, Plugins: pluginCalls{h}, Journal: h.recordOwn,
+		Environment:  func(id string) []string { return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)} },
+		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
+	})
+}
+
+// moduleSelection tells TypeScript hooks what applies where.
+type moduleSelection struct{ h *Hub }
+
+func (s moduleSelection) Settings() *config.Settings { return s.h.selection.Config.Settings() }
+
+func (s moduleSelection) Refresh(root string) { s.h.selection.Refresh(root) }
+
+func (s moduleSelection) FindProject(cwd string) string {
+	return s.h.selection.Registry.FindProject(cwd)
+}
+
+func (s moduleSelection) Trusted(root string) bool {
+	return s.h.selection.Trust.InForce(root).Status == trust.Trusted
+}
+
+func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
+	return s.h.pipeline.InnerHooks(ev, peer)
+}
+
+// pluginCalls reaches hookmux's plugins inside agents.
+type pluginCalls struct{ h *Hub }
+
+func (c pluginCalls) Send(agent, session, text string) (bool, error) {
+	return c.h.Send(agent, session, text)
+}
+
+func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage) (wire.OutboxDone, bool, error) {
+	return c.h.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
+}

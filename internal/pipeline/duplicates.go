@@ -1,0 +1,254 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/services"
+)
+
+// Some agents read other agents' files: with hookmux installed in both, one
+// thing that happens calls two commands of ours. The second call is a duplicate.
+// Hooks and people hear of it once, and each command gets the answer, in the
+// words of its own event.
+//
+// Two calls are duplicates only when all of this holds:
+//   - one process called both, and its agent is known to read the other's file;
+//   - they came by different installed commands. Two calls by one command are
+//     two questions, however alike;
+//   - they say the same: kind, session, subagent, call, input, prompt;
+//   - the second comes while the first is being decided, or soon after.
+//
+// Of several equal ones the newest that its command did not ask about yet is
+// meant: an older one was refused, and then the agent did not go on to ask the
+// second command.
+
+// So long a decision is kept for a duplicate. A tool call with an id of its own
+// cannot be mistaken for a later one, so it is kept longer: hooks of others may
+// run in between.
+const (
+	windowBySay    = 10 * time.Second
+	windowByID     = 2 * time.Minute
+	keepDuplicates = 4096
+)
+
+// duplicates finds calls that tell of the same.
+type duplicates struct {
+	mu    sync.Mutex
+	open  map[dedupeKey][]*dedupeEntry // oldest first
+	count int
+	swept time.Time
+	now   func() time.Time
+}
+
+type dedupeKey struct {
+	pid     int
+	start   uint64
+	kind    event.Kind
+	session string
+	sub     string
+	call    string
+	says    [sha256.Size]byte
+}
+
+// dedupeEntry is what one or more commands ask about.
+type dedupeEntry struct {
+	list *duplicates
+	key  dedupeKey
+	id   string   // of the arrival that came first
+	came []string // the commands, by the agent in them
+
+	ready   chan struct{} // closed once settled
+	until   time.Time     // when it is forgotten; zero while undecided
+	decided bool
+	outcome hook.Outcome // without the steps: those were the first one's
+	skipped services.Skip
+}
+
+func newDuplicates() *duplicates {
+	return &duplicates{open: map[dedupeKey][]*dedupeEntry{}, now: time.Now}
+}
+
+// SetDedupeClock replaces the clock by which duplicates are forgotten. It is
+// called before the first call.
+func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now }
+
+// findDuplicate finds out whether another call told of the same before. Most
+// calls can have no duplicate.
+func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
+	named := p.Deps.AgentName(call.Agent)
+	if !p.readsFilesOf(s.caller.Agent, named) || s.caller.PID <= 0 || s.ev.Malformed != "" {
+		return
+	}
+	entry, first := p.duplicates.enter(dedupeKeyOf(s), call.ID, named)
+	s.dedupe = entry
+	if !first {
+		s.duplicate = entry.id
+	}
+}
+
+// readsFilesOf: the agent reads others' files, and the command stands in one of
+// those or in its own.
+func (p *Pipeline) readsFilesOf(caller, named string) bool {
+	if caller == "" {
+		return false
+	}
+	a, ok := p.Deps.Catalogue.Agent(caller)
+	return ok && a.Install != nil && len(a.Install.Reads) > 0 && (named == a.Name || slices.Contains(a.Install.Reads, named))
+}
+
+// dedupeKeyOf holds what both tell alike. Names of events and tools are not in
+// it: some agents translate those for a file in another agent's form.
+func dedupeKeyOf(s *pipelineState) dedupeKey {
+	ev := &s.ev
+	k := dedupeKey{pid: s.caller.PID, start: s.caller.Start, kind: ev.Kind, session: ev.Session}
+	if ev.Subagent != nil {
+		k.sub = ev.Subagent.ID
+	}
+	sum := sha256.New()
+	if ev.Tool != nil {
+		k.call = ev.Tool.CallID
+		sum.Write([]byte(ev.Tool.Kind))
+		sum.Write([]byte{0})
+		sum.Write(canonicalJSON(ev.Tool.Input))
+	}
+	sum.Write([]byte{0})
+	sum.Write([]byte(ev.Prompt))
+	sum.Sum(k.says[:0])
+	return k
+}
+
+// canonicalJSON is JSON without its accidents: order and white space.
+func canonicalJSON(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return nil
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // large numbers that differ must not become the same
+	if d.Decode(&v) != nil {
+		return raw
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+func (t *duplicates) enter(key dedupeKey, id, command string) (*dedupeEntry, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	t.sweepOld(now)
+	list := t.open[key]
+	for i := len(list) - 1; i >= 0; i-- {
+		one := list[i]
+		if !one.isOver(now) && !slices.Contains(one.came, command) {
+			one.came = append(one.came, command)
+			return one, false
+		}
+	}
+	one := &dedupeEntry{list: t, key: key, id: id, came: []string{command}, ready: make(chan struct{})}
+	t.open[key] = append(list, one)
+	t.count++
+	return one, true
+}
+
+func (o *dedupeEntry) isOver(now time.Time) bool { return !o.until.IsZero() && now.After(o.until) }
+
+// sweepOld forgets what is over, now and then, or when there is too much of it.
+func (t *duplicates) sweepOld(now time.Time) {
+	if now.Sub(t.swept) < windowBySay && t.count < keepDuplicates {
+		return
+	}
+	t.swept = now
+	crowded := t.count >= keepDuplicates // then half of what is decided goes as well
+	for key, list := range t.open {
+		left := slices.DeleteFunc(list, func(o *dedupeEntry) bool {
+			return o.isOver(now) || crowded && t.count > keepDuplicates/2 && !o.until.IsZero()
+		})
+		t.count -= len(list) - len(left)
+		if len(left) == 0 {
+			delete(t.open, key)
+		} else {
+			t.open[key] = left
+		}
+	}
+}
+
+// publishDecision tells duplicates what came of it. Where nothing was decided,
+// because the caller left, they are on their own.
+func (s *pipelineState) publishDecision() { s.endDedupe(s.skipped != services.CallerLeft) }
+
+// releaseDuplicates is for a call that did not come as far as a decision.
+func (s *pipelineState) releaseDuplicates() { s.endDedupe(false) }
+
+func (s *pipelineState) endDedupe(decided bool) {
+	o := s.dedupe
+	if o == nil || s.isDuplicate() {
+		return
+	}
+	t := o.list
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !o.until.IsZero() {
+		return
+	}
+	o.decided = decided
+	o.outcome = hook.Outcome{Decision: s.outcome.Decision}
+	o.skipped = s.skipped
+	switch {
+	case !decided:
+		o.until = t.now().Add(-1)
+	case o.key.call != "":
+		o.until = t.now().Add(windowByID)
+	default:
+		o.until = t.now().Add(windowBySay)
+	}
+	close(o.ready)
+}
+
+// shareDecision gives a duplicate the outcome of the first, waiting while that
+// is being decided. It is false when there is none to be had: then the call is
+// a question of its own.
+func (p *Pipeline) shareDecision(ctx context.Context, call *HookCall, s *pipelineState) bool {
+	if !s.isDuplicate() {
+		return false
+	}
+	with := s.dedupe
+	select {
+	case <-with.ready:
+	default:
+		ctx, cancel := context.WithDeadline(ctx, s.deadline)
+		defer cancel()
+		var left atomic.Bool
+		if call.OnGone != nil {
+			defer call.OnGone(func() { left.Store(true); cancel() })()
+		}
+		select {
+		case <-with.ready:
+		case <-ctx.Done():
+			// The first is still open, and the agent waits for it as well: what
+			// is said there counts. Saying nothing here lets nothing through.
+			s.skipped = services.TwinUndecided
+			if left.Load() {
+				s.skipped = services.CallerLeft
+			}
+			return true
+		}
+	}
+	if !with.decided {
+		return false
+	}
+	s.outcome, s.skipped = with.outcome, with.skipped
+	return true
+}

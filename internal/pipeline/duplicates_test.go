@@ -1,0 +1,28 @@
+package pipeline
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestDuplicatesAreForgotten(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	list := newDuplicates()
+	list.now = func() time.Time { return now }
+	for i := range 3 * keepDuplicates {
+		one, first := list.enter(dedupeKey{pid: i}, fmt.Sprint(i), "grok")
+		if !first {
+			t.Fatal("a duplicate of nothing")
+		}
+		(&pipelineState{dedupe: one}).publishDecision()
+	}
+	if list.count > 2*keepDuplicates {
+		t.Errorf("%d are remembered", list.count)
+	}
+	now = now.Add(time.Hour)
+	list.enter(dedupeKey{pid: -1}, "last", "grok")
+	if list.count != 1 || len(list.open) != 1 {
+		t.Errorf("%d are remembered after an hour", list.count)
+	}
+}

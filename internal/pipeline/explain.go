@@ -1,0 +1,118 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// dryRun goes along with a call that is only looked at: nothing is written
+// down, used up or put to anybody for it. hookmux's own guards are pure and do
+// run; what other hooks would say is not known before they do. Its methods may
+// be called on nil, which is a real call.
+type dryRun struct {
+	suppose *event.Decision // instead of asking hooks
+	notes   []string
+}
+
+// supposeDecision puts the decision in that is to be supposed, if one is.
+func (r *dryRun) supposeDecision(s *pipelineState) bool {
+	if r == nil || r.suppose == nil {
+		return false
+	}
+	s.outcome.Decision = *r.suppose
+	return true
+}
+
+// addNote notes what a step would have done.
+func (r *dryRun) addNote(what string) {
+	if r != nil {
+		r.notes = append(r.notes, what)
+	}
+}
+
+// explain goes the way of an event without leaving a trace.
+func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var asked wire.ExplainParams
+	if err := services.ReadParams(params, &asked); err != nil {
+		return nil, err
+	}
+	if _, ok := p.Deps.Catalogue.Agent(asked.Agent); !ok {
+		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents", asked.Agent)
+	}
+	dry := &dryRun{}
+	if asked.Decision != nil {
+		if err := json.Unmarshal(asked.Decision, &dry.suppose); err != nil {
+			return nil, wire.Errorf(wire.CodeParams, "decision: %v", err)
+		}
+	}
+	call := HookCall{
+		ID: frame.NewID(), Agent: asked.Agent, Event: asked.Event, Cwd: asked.Cwd, Payload: asked.Payload, At: time.Now(),
+		Env: environ.Join(asked.Env), dryRun: dry,
+	}
+	s := p.decode(&call)
+	p.noteOddities(&s, asked.Event, dry)
+	p.decide(p.ctx, &call, &s)
+	if s.skipped == services.SwitchedOff {
+		p.selectHooks(&call, &s) // who would be meant, were it on
+		dry.supposeDecision(&s)
+	}
+	answer, decision := p.Deps.Catalogue.Encode(&s.ev, s.outcome.Decision)
+	result := wire.Explained{
+		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(&s), Degraded: decision.DegradedText(),
+		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
+	}
+	result.Event, _ = json.Marshal(s.ev)
+	result.Decision, _ = json.Marshal(decision)
+	return result, nil
+}
+
+// noteOddities notes what is odd about an event before anybody hears of it.
+func (p *Pipeline) noteOddities(s *pipelineState, said string, dry *dryRun) {
+	if s.ev.Malformed != "" {
+		dry.addNote("the payload cannot be read: " + s.ev.Malformed)
+	}
+	if !p.knowsEvent(s.ev.Agent, s.ev.Native) {
+		dry.addNote(s.ev.Agent + " has no event " + s.ev.Native + "; it passes through as \"other\"")
+	}
+	if s.ev.Native != said && s.ev.Malformed == "" {
+		dry.addNote("the payload says that it is " + s.ev.Native + ", and that counts")
+	}
+	if p.Off.IsOff() {
+		dry.addNote("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
+	}
+}
+
+// matchedHooks is who is meant for the event, with what those said who were heard.
+func matchedHooks(p *pipelineState) []wire.Matched {
+	said := map[string]hook.Step{}
+	for _, s := range p.outcome.Steps {
+		said[s.Hook] = s
+	}
+	list := []wire.Matched{}
+	for _, e := range p.entries {
+		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(p.ev.Kind)), Handler: e.Handler, Target: e.Target, Matches: e.For(&p.ev)}
+		if s, ok := said[e.ID]; ok {
+			m.Ran, m.Verdict = true, s.Verdict.Word()
+			if s.Err != nil {
+				m.Error = firstLine(s.Err.Error())
+			}
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+func carriesMap(c event.Carries) map[string]bool {
+	return map[string]bool{
+		"allow": c.Allow, "deny": c.Deny, "ask": c.Ask, "input": c.Input,
+		"output": c.Output, "context": c.Context, "keep": c.Keep, "notice": c.Notice,
+	}
+}

@@ -1,0 +1,93 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Options is what a pipeline is made of.
+type Options struct {
+	Deps      services.Deps
+	Callers   Callers
+	Marks     *HandlerMarks
+	Off       OffSwitch
+	Recorder  Recorder
+	HookStats HookStats
+	Sessions  Sessions
+	Selection Selection
+	Modules   Modules
+	Approvals Approvals
+	// StartedByAgent reports whether an agent stands above a process.
+	StartedByAgent func(pid int) bool
+}
+
+// OffSwitch says whether the user wants no hooks for now.
+type OffSwitch interface {
+	IsOff() bool
+}
+
+// Callers knows who stands behind a process.
+type Callers interface {
+	Of(pid int) callers.Caller
+}
+
+// Recorder writes events down.
+type Recorder interface {
+	RecordEvent(id string, at time.Time, ev *event.Event, payload []byte) error
+	RecordOutcome(o *wire.Outcome)
+	// Wake has what was recorded stored soon.
+	Wake()
+	// Writable reports whether events are written down before they are answered.
+	Writable() bool
+}
+
+// HookStats counts what hooks cost.
+type HookStats interface {
+	Add(step *hook.Step)
+}
+
+// Sessions knows what the agents are doing.
+type Sessions interface {
+	Apply(ev *event.Event, seq uint64)
+	ApplyDecision(ev *event.Event, d event.Decision)
+	// Locate is where a process runs.
+	Locate(who sessions.Process, claimed event.Place, environ []byte) event.Place
+}
+
+// Selection knows which hooks apply where.
+type Selection interface {
+	// ForEvent are the hooks meant for an event, in order, with the project
+	// whose hooks are among them and the projects that have a say.
+	ForEvent(ev *event.Event, busy map[string]bool) (entries []*hook.Entry, project string, projects []string)
+	// NoteSession remembers where a session started.
+	NoteSession(ev *event.Event)
+}
+
+// Modules runs hooks in TypeScript.
+type Modules interface {
+	// WithLaunches adds the hooks that count for this event alone.
+	WithLaunches(c host.Call, entries []*hook.Entry) []*hook.Entry
+	// Listeners are the hooks for an inner event, one for each file.
+	Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entry
+	// PassInner shows an inner event to one after the other.
+	PassInner(ctx context.Context, call hook.Call, listeners []*hook.Entry) (json.RawMessage, []hook.Step)
+}
+
+// Approvals lets a grant or a person decide.
+type Approvals interface {
+	Decide(ctx context.Context, c *approvals.Call) approvals.Outcome
+	DecidePushed(ctx context.Context, c *approvals.Call, need policy.Need, wait time.Duration, key string) approvals.Outcome
+	// Observe takes an event as a sign for requests that wait.
+	Observe(ev *event.Event)
+}

@@ -1,0 +1,67 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// recordOutcome records what came of an event when somebody had a say in it.
+func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decision) {
+	p.countSteps(&s.ev, s.outcome.Steps)
+	if !s.isDuplicate() { // else it was counted when it was told first
+		if d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing() {
+			p.keepGoing.countRound(&s.ev, d.Reason)
+		}
+		p.seen.countDecision(d.Verdict)
+		if d.Empty() && len(d.Degraded) == 0 && s.skipped == services.NotSkipped && s.asked == nil && s.nobodySpoke() {
+			return
+		}
+	}
+	o := outcomeOf(call, s, d)
+	p.Recorder.RecordOutcome(&o)
+}
+
+// nobodySpoke: nobody but built-ins was asked, and none had anything to say.
+func (s *pipelineState) nobodySpoke() bool {
+	for _, step := range s.outcome.Steps {
+		if step.Err != nil || step.Verdict != event.None {
+			return false
+		}
+	}
+	for _, e := range s.entries {
+		if e.Handler != "builtin" && e.ModeFor(s.ev.Kind) != hook.Observe {
+			return false
+		}
+	}
+	return true
+}
+
+// outcomeOf is an outcome as it is stored and streamed.
+func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome {
+	o := wire.Outcome{
+		ID: call.ID, Agent: s.ev.Agent, Native: s.ev.Native, Time: call.At, TookUS: time.Since(call.At).Microseconds(),
+		Neutral: s.skipped.String(), Twin: s.duplicate,
+	}
+	if s.ev.Tool != nil {
+		o.Tool = s.ev.Tool.Name
+	}
+	if s.asked != nil {
+		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.String(), TookUS: s.asked.Took.Microseconds()}
+	}
+	o.Decision, _ = json.Marshal(d)
+	for _, one := range s.outcome.Steps {
+		step := wire.Step{
+			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict), Again: one.Again,
+		}
+		if one.Err != nil {
+			step.Error = firstLine(one.Err.Error())
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	return o
+}

@@ -1,0 +1,241 @@
+// Package pipeline is the way of one hook call, front to back: decode, dedupe,
+// record, track, run hooks, approve, encode. [Pipeline.process] shows it on one
+// page; what a later step needs travels in one pipelineState.
+//
+//   - decode.go     native bytes → event
+//   - duplicates.go the same call told through two agents' files
+//   - runhooks.go   guards and hooks in order, observers afterwards
+//   - keepgoing.go  how often a turn may be kept going
+//   - outcome.go    what came of it, for the journal
+//   - push.go       events that programs push
+//   - inner.go      events for TypeScript hooks alone
+//   - explain.go    the same way without leaving a trace
+package pipeline
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+)
+
+// Pipeline is the service.
+type Pipeline struct {
+	Options
+	ctx        context.Context // ends when the hub does
+	dispatch   hook.Dispatcher
+	duplicates *duplicates
+	open       *openCalls
+	keepGoing  *keepGoingLimiter
+	seen       agentStats
+	nesting    atomic.Int32  // nested events being decided
+	slots      chan struct{} // bounds observers under way
+}
+
+// New makes a pipeline. ctx ends when the hub does: half a decision is none.
+func New(ctx context.Context, o Options) *Pipeline {
+	return &Pipeline{
+		Options: o, ctx: ctx, dispatch: hook.Dispatcher{Change: o.Deps.Catalogue.WithInput},
+		duplicates: newDuplicates(), open: newOpenCalls(), keepGoing: newKeepGoingLimiter(),
+		slots: make(chan struct{}, maxObservers),
+	}
+}
+
+// HookCall is one hook call as it came in, through whichever protocol.
+type HookCall struct {
+	ID        string
+	Agent     string // as named by the caller
+	Event     string
+	Seq       uint64 // of a caller that numbers its calls
+	Cwd       string
+	Payload   []byte
+	Env       []byte // NUL-separated; memory only
+	Truncated bool
+	Pushed    bool          // by a program, not by a hook
+	Limit     time.Duration // how long the caller still waits; 0 is the catalogue's
+	At        time.Time
+	Peer      proc.Cred
+	// OnGone calls cancel when the caller hangs up, until stop; may be nil.
+	OnGone func(cancel func()) (stop func())
+	// OnHeld tells a caller that shows a dialog of its own that a person is
+	// asked; may be nil.
+	OnHeld func(request, why string, input []byte)
+
+	after  func()  // what is left to do once the caller has its answer
+	dryRun *dryRun // nothing of this happens; nil for what does
+}
+
+// addAfter adds to what is done once the caller has its answer.
+func (c *HookCall) addAfter(do func()) {
+	before := c.after
+	c.after = func() {
+		do()
+		if before != nil {
+			before()
+		}
+	}
+}
+
+// pipelineState is what the steps learn about a call.
+type pipelineState struct {
+	ev        event.Event
+	caller    callers.Caller
+	busy      map[string]bool // hooks below which the caller says it runs
+	carries   event.Carries
+	entries   []*hook.Entry // hooks meant for this event, in order
+	project   string
+	deadline  time.Time
+	outcome   hook.Outcome
+	asked     *approvals.Asked // the request that was put to a person
+	skipped   services.Skip    // why nobody was asked
+	dedupe    *dedupeEntry
+	duplicate string // the id of the call that told of the same before
+}
+
+func (s *pipelineState) isDuplicate() bool { return s.duplicate != "" }
+
+// Answer processes a call once per id, however often the id comes. It is false
+// when the hub ended on the way: whoever waits is then hung up on and asks the
+// next hub, because half a decision is none. It is also false when the caller
+// left. Finish must be called once the caller has the answer.
+func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
+	if row, known := neutral.Lookup(call.Agent, call.Event); known && !row.Decides {
+		return p.process(ctx, call)
+	}
+	one, ready, first := p.open.begin(call.ID)
+	if !first {
+		if ready != nil {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+				return neutral.Answer{}, event.Decision{}, false
+			}
+		}
+		return one.answer, one.decision, one.answered
+	}
+	answered := false
+	defer func() {
+		if !answered {
+			p.open.forget(call.ID, one)
+		}
+	}()
+	one.answer, one.decision, one.answered = p.process(ctx, call)
+	if one.answered {
+		answered = true
+		p.open.keepAnswer(call.ID, one)
+	}
+	return one.answer, one.decision, one.answered
+}
+
+// Take processes a call whose caller expects no answer.
+func (p *Pipeline) Take(ctx context.Context, call *HookCall) {
+	p.process(ctx, call)
+	p.Finish(call)
+}
+
+// Finish does what waits for the answer: the journal and the observers come
+// behind it.
+func (p *Pipeline) Finish(call *HookCall) {
+	p.Recorder.Wake()
+	if call.after != nil {
+		call.after()
+	}
+}
+
+// process is the way of one call.
+func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
+	s := p.decode(call)         // native bytes → event
+	p.findDuplicate(call, &s)   // told twice, through another agent's file?
+	defer s.releaseDuplicates() // whoever waits for this one is on its own
+	p.recordEvent(call, &s)     // written down, so it may be acknowledged
+	if !s.isDuplicate() {
+		p.track(call, &s) // status, turn, title
+	}
+	if !p.shareDecision(ctx, call, &s) { // a duplicate gets what the first got
+		p.decide(ctx, call, &s)
+	}
+	if s.isWithdrawn(ctx) {
+		return neutral.Answer{}, event.Decision{}, false
+	}
+	s.publishDecision()                                                    // to duplicates that wait
+	answer, decision := p.Deps.Catalogue.Encode(&s.ev, s.outcome.Decision) // decision → the agent's own words
+	if !s.isDuplicate() {
+		p.Sessions.ApplyDecision(&s.ev, decision)
+	}
+	p.recordOutcome(call, &s, decision) // what came of it, for the journal and the streams
+	return answer, decision, s.skipped != services.CallerLeft
+}
+
+// decide is where it is decided. Explain comes this way as well, with a dry
+// run for which nothing may be used up, run or written down.
+func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState) {
+	p.runHooks(ctx, call, s) // guards, rules and hooks in order, one merge
+	if ctx.Err() != nil {
+		return // half a decision is none
+	}
+	p.capKeepGoing(s)
+	s.takeOutcome(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
+}
+
+// recordEvent writes the event down. From here on it survives the death of the
+// hub.
+func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) {
+	if err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload); err != nil {
+		p.Deps.Problems.Raise("intake", "events cannot be written down before they are answered: "+err.Error(),
+			"make room on the disk of "+p.Deps.Dirs.Intake()+"; decisions go on meanwhile")
+	} else if p.Deps.Problems.Any() && p.Recorder.Writable() {
+		p.Deps.Problems.Mend("intake")
+	}
+	if !s.isDuplicate() {
+		p.seen.countEvent(&s.ev)
+	}
+}
+
+// track lets everybody follow the event who keeps a state.
+func (p *Pipeline) track(call *HookCall, s *pipelineState) {
+	p.keepGoing.observe(&s.ev)
+	p.Selection.NoteSession(&s.ev)
+	p.Sessions.Apply(&s.ev, call.Seq)
+	p.Approvals.Observe(&s.ev)
+}
+
+// approvalCall is what approvals must know of a call.
+func approvalCall(call *HookCall, s *pipelineState) *approvals.Call {
+	c := &approvals.Call{
+		Event: &s.ev, Decision: &s.outcome.Decision, Carries: s.carries, Project: s.project, Deadline: s.deadline,
+		Pushed: call.Pushed, Skipped: s.skipped, OnGone: call.OnGone, OnHeld: call.OnHeld, OnSent: call.addAfter,
+	}
+	if call.dryRun != nil {
+		c.Explain = call.dryRun.addNote
+	}
+	return c
+}
+
+func (s *pipelineState) takeOutcome(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
+
+// isWithdrawn: the hub stops, and half a decision is none. What a person said
+// to be delivered is a whole one.
+func (s *pipelineState) isWithdrawn(ctx context.Context) bool {
+	if s.asked == nil {
+		return ctx.Err() != nil
+	}
+	return s.asked.End == queue.HubStops || ctx.Err() != nil && s.asked.End != queue.Answered
+}
+
+// RecordOwn records what hookmux itself has to tell: its way ends there.
+func (p *Pipeline) RecordOwn(call *HookCall) {
+	s := p.decode(call)
+	_ = p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload) // the next event's own write reports a broken disk
+	p.Finish(call)
+}
+
+// Waiting is how many calls are being decided.
+func (p *Pipeline) Waiting() int { return p.open.waiting() }

@@ -1,0 +1,126 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+// Methods are the methods of the pipeline but event.push, which may take long.
+func (p *Pipeline) Methods() map[string]services.Method {
+	return map[string]services.Method{wire.MethodExplain: services.Read(p.explain)}
+}
+
+// LongMethods are the methods that may wait for hooks or a person.
+func (p *Pipeline) LongMethods() map[string]services.LongMethod {
+	return map[string]services.LongMethod{wire.MethodPush: {Class: authority.Report, Run: p.pushMethod}}
+}
+
+// goneWith calls cancel when ctx ends: a caller that hung up.
+func goneWith(ctx context.Context) func(cancel func()) (stop func()) {
+	return func(cancel func()) func() {
+		off := context.AfterFunc(ctx, cancel)
+		return func() { off() }
+	}
+}
+
+// pushMethod takes an event from a program instead of a hook process.
+func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var pushed wire.PushParams
+	if err := services.ReadParams(params, &pushed); err != nil {
+		return nil, err
+	}
+	if pushed.Agent == "" || pushed.Event == "" {
+		return nil, wire.Errorf(wire.CodeParams, "event.push needs agent and event")
+	}
+	if pushed.ID == "" {
+		pushed.ID = frame.NewID()
+	}
+	call := HookCall{
+		ID: pushed.ID, Agent: pushed.Agent, Event: pushed.Event, Cwd: pushed.Cwd, Payload: pushed.Payload, At: time.Now(),
+		Peer: peer, Pushed: true, Limit: time.Duration(pushed.Timeout * float64(time.Second)), OnGone: goneWith(ctx),
+	}
+	if len(pushed.Env) > 0 {
+		call.Env = environ.Join(pushed.Env)
+	}
+	answer, decision, ok := p.Answer(p.ctx, &call)
+	p.Finish(&call)
+	if !ok {
+		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again with the same id")
+	}
+	d, _ := json.Marshal(decision)
+	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit, Decision: d}, nil
+}
+
+// Pushed is an event that a program pushed for an agent, with what a person
+// would be asked.
+type Pushed struct {
+	Agent, Session string // as the program says, whoever pushes
+	Name           string // of the event
+	Cwd            string
+	Payload        []byte
+	Peer           proc.Cred
+	Wait           time.Duration // how long a person may take; 0: nobody decides
+	Key            string        // by which the program knows the request
+
+	// Prepare completes the decoded event and says what a person would be asked;
+	// false when nothing is to be decided.
+	Prepare func(ev *event.Event) (policy.Need, bool)
+	// AfterHooks sees what hooks said, may change it, and reports whether a
+	// person must be asked.
+	AfterHooks func(d *event.Decision) bool
+}
+
+// PushResult is what came of a pushed event.
+type PushResult struct {
+	ID        string // of the event
+	Decided   bool   // else it was only taken in
+	Withdrawn bool   // the hub stops: nothing was decided
+	Decision  event.Decision
+	Outcome   approvals.Outcome
+}
+
+// Push takes an event from a program and lets hooks, grants and a person decide
+// about it.
+func (p *Pipeline) Push(ctx context.Context, pushed Pushed) PushResult {
+	call := HookCall{
+		ID: frame.NewID(), Agent: pushed.Agent, Event: pushed.Name, Cwd: pushed.Cwd, Payload: pushed.Payload,
+		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: goneWith(ctx),
+	}
+	s := p.decode(&call)
+	s.ev.Agent, s.ev.Session = pushed.Agent, pushed.Session // it says so itself, whoever pushes for it
+	if s.ev.Cwd == "" {
+		s.ev.Cwd = pushed.Cwd
+	}
+	need, asks := pushed.Prepare(&s.ev)
+	p.recordEvent(&call, &s)
+	p.track(&call, &s)
+	defer p.Finish(&call)
+	result := PushResult{ID: call.ID}
+	if pushed.Wait <= 0 || !asks {
+		return result
+	}
+	s.carries = event.Carries{Allow: true, Deny: true}
+	p.runHooks(ctx, &call, &s) // guards first
+	if pushed.AfterHooks(&s.outcome.Decision) {
+		s.takeOutcome(p.Approvals.DecidePushed(ctx, approvalCall(&call, &s), need, pushed.Wait, pushed.Key))
+	}
+	if s.isWithdrawn(p.ctx) {
+		result.Withdrawn = true
+		return result
+	}
+	p.recordOutcome(&call, &s, s.outcome.Decision)
+	result.Decided, result.Decision = true, s.outcome.Decision
+	result.Outcome = approvals.Outcome{Asked: s.asked, Skipped: s.skipped}
+	return result
+}

@@ -1,0 +1,195 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/tsmodule/host"
+)
+
+// maxNested bounds the events from below handlers that are being decided at
+// once. A locked hook that calls hooks, and hides that from us, would
+// otherwise meet itself until its time is over.
+const maxNested = 16
+
+// maxObservers bounds observers under way, so that a slow one cannot pile up
+// processes without end; what comes on top is reported, not run.
+const maxObservers = 64
+
+// runHooks runs the hooks that are meant for the event.
+func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineState) {
+	if p.Off.IsOff() {
+		s.skipped = services.SwitchedOff
+		return
+	}
+	p.selectHooks(call, s)
+	if call.dryRun.supposeDecision(s) || len(s.entries) == 0 {
+		return
+	}
+	hookCall := hook.Call{Event: &s.ev, Project: s.project, Carries: s.carries}
+	if !onlyGuards(s.entries) {
+		hookCall.Env = environ.Split(call.Env) // hookmux's own guards don't look at it
+	}
+	if hook.Waits(s.entries, s.ev.Kind, s.carries) {
+		if s.ev.Nested {
+			defer p.nesting.Add(-1)
+			if p.nesting.Add(1) > maxNested {
+				s.outcome.Decision = event.Decision{
+					Verdict: event.Deny, By: "hookmux", Reason: "hooks call hooks without end; look at what locked hooks run",
+				}
+				return
+			}
+		}
+		s.outcome = p.runDeciding(ctx, call, s, hookCall)
+	}
+	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
+		call.after = func() { p.tellObservers(hookCall, s.entries) }
+	}
+}
+
+// selectHooks finds the hooks that are meant for the event.
+func (p *Pipeline) selectHooks(call *HookCall, s *pipelineState) {
+	s.entries, s.project, s.ev.Projects = p.Selection.ForEvent(&s.ev, s.busy)
+	s.entries = p.Modules.WithLaunches(host.Call{
+		Event: &s.ev, Carries: s.carries, Agent: host.Process{PID: s.caller.PID, Start: s.caller.Start}, PeerPID: call.Peer.PID,
+	}, s.entries)
+}
+
+// runDeciding runs the hooks that may have a say. Pure built-in guards answer
+// on the spot; everything else may take long, so the caller's hanging up and
+// the deadline end it.
+func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) hook.Outcome {
+	if call.dryRun != nil {
+		return p.dispatch.Decide(services.WithDryRun(ctx), hookCall, builtinGuards(s.entries))
+	}
+	if onlyBuiltin(s.entries, s.ev.Kind) {
+		return p.dispatch.Decide(ctx, hookCall, s.entries)
+	}
+	p.Recorder.Wake() // this may take long, and who watches wants to see what is being decided
+	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	defer cancel()
+	if call.OnGone == nil {
+		return p.dispatch.Decide(ctx, hookCall, s.entries)
+	}
+	var left atomic.Bool
+	stop := call.OnGone(func() { left.Store(true); cancel() })
+	outcome := p.dispatch.Decide(ctx, hookCall, s.entries)
+	stop()
+	if left.Load() {
+		// Hooks that were cut off did not fail, and nothing was decided.
+		s.skipped = services.CallerLeft
+		return hook.Outcome{}
+	}
+	return outcome
+}
+
+// builtinGuards are hookmux's own among the entries: pure, so that asking them
+// leaves no trace.
+func builtinGuards(entries []*hook.Entry) []*hook.Entry {
+	var own []*hook.Entry
+	for _, e := range entries {
+		if e.BuiltinGuard {
+			own = append(own, e)
+		}
+	}
+	return own
+}
+
+// onlyGuards: nobody but hookmux's own guards is meant.
+func onlyGuards(entries []*hook.Entry) bool {
+	return !slices.ContainsFunc(entries, func(e *hook.Entry) bool { return !e.BuiltinGuard })
+}
+
+func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
+	for _, e := range entries {
+		if !e.BuiltinGuard && e.ModeFor(kind) != hook.Observe {
+			return false
+		}
+	}
+	return true
+}
+
+// capKeepGoing ends what would go on for ever: at a turn's end a deny means
+// "go on".
+func (p *Pipeline) capKeepGoing(s *pipelineState) {
+	d := &s.outcome.Decision
+	goesOn := d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing()
+	if goesOn && !p.keepGoing.mayGoOn(&s.ev) {
+		d.KeepGoing = false
+		if s.ev.Kind.TakesKeepGoing() {
+			d.Verdict = event.None
+		}
+		d.NoteDegraded(event.Degradation{
+			What: event.PartKeepGoing, Why: event.TooManyRounds, Detail: strconv.Itoa(maxRounds),
+		})
+	}
+}
+
+// tellObservers lets observers know, once the agent has its answer.
+func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
+	var quick, slow []*hook.Entry
+	for _, e := range entries {
+		if e.Inline || e.BuiltinGuard {
+			quick = append(quick, e)
+		} else {
+			slow = append(slow, e)
+		}
+	}
+	// What cannot hang neither waits for a slot nor for the slow ones.
+	p.countSteps(call.Event, p.dispatch.Tell(p.ctx, call, quick))
+	if !hook.Watched(slow, call.Event, call.Carries) {
+		return
+	}
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		p.Deps.Problems.Raise("observers", "observing hooks are slower than events come in; some calls were left out",
+			"`hookmux stats` shows the slow ones")
+		return
+	}
+	ev := *call.Event // the pipeline goes on with its own copy
+	call.Event = &ev
+	p.Deps.Background.Go(func() {
+		defer func() { <-p.slots }()
+		p.countSteps(&ev, p.dispatch.Tell(p.ctx, call, slow))
+	})
+}
+
+// countSteps counts what hooks cost and shows what failed.
+func (p *Pipeline) countSteps(ev *event.Event, steps []hook.Step) {
+	for i := range steps {
+		step := &steps[i]
+		p.HookStats.Add(step)
+		if step.Err == nil {
+			if p.Deps.Problems.Any() {
+				p.Deps.Problems.Mend("hook:" + step.Hook) // it works again
+			}
+			continue
+		}
+		text := firstLine(step.Err.Error())
+		warn := func(text string) {
+			p.Deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
+		}
+		if own := (*host.FileError)(nil); errors.As(step.Err, &own) {
+			warn(text)
+			continue // the file's own report names the line, once
+		}
+		p.Deps.Problems.Raise("hook:"+step.Hook, "hook "+step.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
+			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
+		warn(step.Err.Error())
+	}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

@@ -1,0 +1,44 @@
+// Package environ reads environments as hook frames carry them: one block,
+// separated by NUL bytes.
+package environ
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Lookup finds variables in a block without taking it apart: most events look
+// at two or three. What is not there is "".
+func Lookup(block []byte) func(name string) string {
+	return func(name string) string {
+		// Looked for as a whole, which is much quicker than variable by
+		// variable: this is done several times at every hook call.
+		var room [64]byte
+		wanted := append(append(append(room[:0], 0), name...), '=')
+		var value []byte
+		if bytes.HasPrefix(block, wanted[1:]) {
+			value = block[len(wanted)-1:]
+		} else if at := bytes.Index(block, wanted); at >= 0 {
+			value = block[at+len(wanted):]
+		}
+		if end := bytes.IndexByte(value, 0); end >= 0 {
+			value = value[:end]
+		}
+		return string(value)
+	}
+}
+
+// Mentions is the cheap look before the exact one: without it the block has no
+// variable of that name.
+func Mentions(block []byte, name string) bool { return bytes.Contains(block, []byte(name)) }
+
+// Split takes a block apart, as programs get their environment.
+func Split(block []byte) []string {
+	if len(block) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(block), "\x00"), "\x00")
+}
+
+// Join is the block of a list.
+func Join(list []string) []byte { return []byte(strings.Join(list, "\x00")) }

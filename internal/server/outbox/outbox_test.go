@@ -1,0 +1,72 @@
+package outbox
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const patience = 20 * time.Second
+
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal(what + ": not in time")
+		}
+	}
+}
+
+// A plugin that was handed a text and went says nothing about it, and neither
+// do we.
+func TestTextThatIsNotConfirmed(t *testing.T) {
+	o := New(services.Deps{}, func(int) string { return "" })
+	ctx := context.Background()
+	polled := make(chan []wire.OutboxText, 1)
+	go func() { polled <- o.poll(ctx, "opencode", "a", []string{"s"}) }()
+	waitFor(t, "somebody listens", func() bool { return o.Listens("opencode", "s") })
+	ok, err := o.sendWithin(ctx, "opencode", "s", "text", 20*time.Millisecond)
+	if ok || err != errUnconfirmed {
+		t.Fatal(ok, err)
+	}
+	if got := <-polled; len(got) != 1 {
+		t.Fatal(got)
+	}
+	if len(o.texts) != 0 {
+		t.Error("it would be delivered later")
+	}
+	o.confirm("opencode", []wire.OutboxDone{{ID: "unknown"}})
+}
+
+// Until it is confirmed it comes again, with the same id; a plugin's newer
+// question replaces the older one.
+func TestTextComesAgainUntilConfirmed(t *testing.T) {
+	o := New(services.Deps{}, func(int) string { return "" })
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	first := make(chan []wire.OutboxText, 1)
+	go func() { first <- o.poll(ctx, "pi", "a", []string{"s"}) }()
+	waitFor(t, "somebody listens", func() bool { return o.Listens("pi", "s") })
+	second := make(chan []wire.OutboxText, 1)
+	go func() { second <- o.poll(ctx, "pi", "a", []string{"s", "s2"}) }()
+	if got := <-first; got != nil {
+		t.Fatal("the older question got", got)
+	}
+	sent := make(chan bool, 1)
+	go func() {
+		ok, _ := o.sendWithin(ctx, "pi", "s2", "text", patience)
+		sent <- ok
+	}()
+	got := <-second
+	again := o.poll(ctx, "pi", "a", []string{"s2"})
+	if len(got) != 1 || len(again) != 1 || got[0].ID != again[0].ID {
+		t.Fatal(got, again)
+	}
+	o.confirm("pi", []wire.OutboxDone{{ID: got[0].ID}, {ID: got[0].ID}})
+	if !<-sent {
+		t.Error("confirmed, and not delivered")
+	}
+}

@@ -1,0 +1,258 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const (
+	// idleTime is how long a conversation may stay open between two requests.
+	idleTime = 5 * time.Minute
+	// writeTime is how long a reader may leave its socket full.
+	writeTime = 30 * time.Second
+)
+
+// StreamMethod is a method that takes the connection over.
+type StreamMethod struct {
+	Class authority.Class
+	// Open reads the parameters and gives the stream. It sends the response to
+	// the request of this id first, then lines until ctx ends, which it does
+	// when the peer hangs up, or send is false.
+	Open func(params json.RawMessage, peer proc.Cred) (Stream, *wire.Error)
+}
+
+// Stream sends lines until ctx ends or send is false.
+type Stream func(ctx context.Context, id json.RawMessage, send func(line []byte) bool)
+
+// CallFunc calls a method.
+type CallFunc func(method string, params json.RawMessage) (json.RawMessage, *wire.Error)
+
+// Authorities is the one table of every method and who may call it.
+func (s *Server) Authorities() map[string]authority.Class {
+	all := map[string]authority.Class{}
+	for name, m := range s.Methods {
+		all[name] = m.Class
+	}
+	for name, m := range s.LongMethods {
+		all[name] = m.Class
+	}
+	for name, m := range s.Streams {
+		all[name] = m.Class
+	}
+	return all
+}
+
+// Call runs a method for the program that runs this hub. Nobody has to vouch
+// for it: it is no peer on the socket, and could do as it likes anyway.
+func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (any, *wire.Error) {
+	peer := proc.Cred{UID: ownUID, PID: os.Getpid()}
+	if m, ok := s.Methods[name]; ok {
+		return m.Run(params, peer)
+	}
+	if m, ok := s.LongMethods[name]; ok {
+		return m.Run(ctx, params, peer)
+	}
+	return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q", name)
+}
+
+// runJudged runs a method for a peer that was judged.
+func (s *Server) runJudged(name string, verdict authority.Verdict, peer proc.Cred, run func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
+	if !verdict.OK {
+		s.Refused(name, peer, verdict)
+		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
+	}
+	result, err := run()
+	if err != nil {
+		return nil, err
+	}
+	b, marshalErr := json.Marshal(result)
+	if marshalErr != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", marshalErr)
+	}
+	return b, nil
+}
+
+// conversation is a connection that asks one thing after the other.
+type conversation struct {
+	server *Server
+	conn   *net.UnixConn
+	reader *bufio.Reader
+	peer   proc.Cred
+	entry  *connection
+}
+
+// callMethod runs a method of either table.
+func (c *conversation) callMethod(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
+	s := c.server
+	long, isLong := s.LongMethods[name]
+	// A stopping hub waits for this answer, as it may be the one to its own
+	// stop; what may take long asks again.
+	c.entry.short.Store(!isLong)
+	if isLong {
+		ctx, cancel := context.WithCancel(s.ctx)
+		defer cancel()
+		defer peekHangUp(c.conn, c.reader, cancel)()
+		verdict := s.Judge.May(long.Class, c.peer, nil)
+		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) { return long.Run(ctx, params, c.peer) })
+	}
+	m, ok := s.Methods[name]
+	if !ok {
+		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
+	}
+	verdict, bad := s.Judge.JudgeCall(name, m.Class, params, c.peer)
+	if bad != nil {
+		return nil, bad
+	}
+	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
+		verdict = c.askPerson(name, m.Class, params, verdict)
+	}
+	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) { return m.Run(params, c.peer) })
+}
+
+// askPerson asks the person at the terminal while the caller waits.
+func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage, v authority.Verdict) authority.Verdict {
+	c.entry.short.Store(false) // a stopping hub does not wait for a person
+	ctx, cancel := context.WithCancel(c.server.ctx)
+	defer cancel()
+	defer peekHangUp(c.conn, c.reader, cancel)()
+	return c.server.Judge.AskPerson(ctx, name, class, params, c.peer, v)
+}
+
+// peekHangUp calls cancel when the peer hangs up. Unlike watchHangUp it leaves
+// what the peer sends in the reader: the next request may come before the
+// answer to this one.
+func peekHangUp(conn *net.UnixConn, reader *bufio.Reader, cancel func()) (stop func()) {
+	_ = conn.SetReadDeadline(time.Time{})
+	var over atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if _, err := reader.Peek(1); err != nil && !over.Load() {
+			cancel()
+		}
+	}()
+	return func() {
+		over.Store(true)
+		_ = conn.SetReadDeadline(time.Unix(1, 0))
+		<-done
+		_ = conn.SetReadDeadline(time.Time{})
+	}
+}
+
+func (c *conversation) nextLine() ([]byte, error) {
+	_ = c.conn.SetReadDeadline(time.Now().Add(idleTime))
+	line, err := c.reader.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return readLongLine(c.reader, line)
+	}
+	return line, err
+}
+
+func (c *conversation) sendLine(line []byte) bool {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime)) // many answers fill a socket that nobody reads
+	_, err := c.conn.Write(line)
+	return err == nil
+}
+
+// serveRPC answers JSON-RPC 2.0, one message per line, in order. A stream takes
+// the connection over.
+func (c *conversation) serveRPC(line []byte) {
+	c.entry.markHeard()
+	for {
+		var request wire.Request
+		response := wire.Response{Version: "2.0", ID: json.RawMessage("null")}
+		err := json.Unmarshal(line, &request)
+		if err == nil && request.ID != nil {
+			response.ID = request.ID
+		}
+		switch {
+		case err != nil:
+			response.Error = wire.Errorf(wire.CodeParse, "this line is no JSON-RPC request: %v", err)
+		case request.Version != "2.0" || request.Method == "":
+			response.Error = wire.Errorf(wire.CodeInvalid, `a request needs "jsonrpc":"2.0" and a method`)
+		default:
+			method, isStream := c.server.Streams[request.Method]
+			if !isStream {
+				response.Result, response.Error = c.callMethod(request.Method, request.Params)
+				break
+			}
+			stream, bad := c.openStream(method, request.Params)
+			if bad == nil {
+				c.runStream(stream, response.ID)
+				return
+			}
+			response.Error = bad
+		}
+		if request.ID != nil || response.Error != nil && request.Method == "" {
+			out, err := wire.Line(nil, response)
+			if err != nil || !c.sendLine(out) {
+				return
+			}
+		}
+		c.entry.short.Store(false)
+		if line, err = c.nextLine(); err != nil {
+			return
+		}
+	}
+}
+
+func (c *conversation) openStream(method StreamMethod, params json.RawMessage) (Stream, *wire.Error) {
+	stream, bad := method.Open(params, c.peer)
+	if bad != nil {
+		return nil, bad
+	}
+	if verdict := c.server.Judge.May(method.Class, c.peer, nil); !verdict.OK {
+		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
+	}
+	return stream, nil
+}
+
+func (c *conversation) runStream(stream Stream, id json.RawMessage) {
+	_ = c.conn.SetReadDeadline(time.Time{})
+	ctx, cancel := context.WithCancel(c.server.ctx)
+	defer cancel()
+	defer watchHangUp(c.conn, cancel)()
+	stream(ctx, id, c.sendLine)
+}
+
+// serveMux0 takes the lines of one of mux0's clients, which expect no answer.
+// Most send one and leave.
+func (c *conversation) serveMux0(line []byte) {
+	for {
+		if len(bytes.TrimSpace(line)) > 0 {
+			c.server.TakeMux0(line, c.peer)
+		}
+		c.entry.markHeard()
+		var err error
+		if line, err = c.nextLine(); err != nil && len(line) == 0 {
+			return
+		}
+	}
+}
+
+// serveCmux answers cmux's envelopes, one request after the other.
+func (c *conversation) serveCmux(line []byte) {
+	c.entry.markHeard()
+	for {
+		c.entry.short.Store(true)
+		out, err := c.server.AnswerCmux(line, c.callMethod)
+		if err != nil || out != nil && !c.sendLine(out) {
+			return
+		}
+		c.entry.short.Store(false)
+		if line, err = c.nextLine(); err != nil {
+			return
+		}
+	}
+}

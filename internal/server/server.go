@@ -1,0 +1,272 @@
+// Package server is the hub's socket: connections, hook frames, JSON-RPC and
+// streams. It knows what a peer may ask and nothing of what the answers mean;
+// those who answer are given to it.
+//
+//   - server.go      accepts connections and tells which language a peer speaks
+//   - connections.go bounds them, sweeps silent ones, closes all at the end
+//   - frames.go      one hook call
+//   - rpc.go         JSON-RPC 2.0 and cmux's envelopes: one table of methods,
+//     each with its authority
+//   - notes.go, eventstream.go   who follows events
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+const (
+	// spareWorkers is how many idle workers wait for the next connection.
+	spareWorkers = 16
+	readBuffer   = 16 << 10
+)
+
+// Options is what a server is made of.
+type Options struct {
+	Deps  services.Deps
+	Judge Judge
+	// Refused hears of every call that was refused.
+	Refused func(method string, peer proc.Cred, v authority.Verdict)
+	Hooks   HookCalls
+	// MetVersion hears the version of a client that is not this one's, once the
+	// client has its answer.
+	MetVersion func(version string)
+	// TakeMux0 takes a line of one of mux0's clients, which expect no answer.
+	TakeMux0 func(line []byte, peer proc.Cred)
+	// AnswerCmux answers one line of cmux's protocol; nil without an error is
+	// no answer.
+	AnswerCmux func(line []byte, call CallFunc) ([]byte, error)
+	Version    string
+
+	// The methods. No name may be in two of them.
+	Methods     map[string]services.Method
+	LongMethods map[string]services.LongMethod
+	Streams     map[string]StreamMethod
+}
+
+// Judge says who may call what.
+type Judge interface {
+	// May judges by the class of a method alone: for what may wait, and for
+	// streams.
+	May(class authority.Class, peer proc.Cred, env func() []string) authority.Verdict
+	// JudgeCall judges a call of a method that does not wait.
+	JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error)
+	// AskPerson asks the person at the terminal, where a verdict needs a code or
+	// a PIN. ctx ends when the peer hangs up.
+	AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred,
+		v authority.Verdict) authority.Verdict
+}
+
+// Server is the service.
+type Server struct {
+	Options
+	ctx         context.Context // ends when the hub does
+	connections *connections
+	listener    *net.UnixListener
+	stopping    atomic.Bool
+}
+
+// New makes a server. ctx ends what still runs when the hub ends.
+func New(ctx context.Context, o Options) *Server {
+	return &Server{Options: o, ctx: ctx, connections: newConnections()}
+}
+
+// Listen opens the socket.
+func (s *Server) Listen() error {
+	socket := s.Deps.Dirs.Socket()
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return fmt.Errorf("%s: %w", socket, err)
+	}
+	s.listener = listener
+	return os.Chmod(socket, 0o600)
+}
+
+// Close closes the socket.
+func (s *Server) Close() {
+	if s.listener != nil {
+		s.listener.Close()
+	}
+}
+
+// Stopping reports whether nobody new is let in any more.
+func (s *Server) Stopping() bool { return s.stopping.Load() }
+
+// StopAccepting lets nobody new in.
+func (s *Server) StopAccepting() {
+	s.stopping.Store(true)
+	s.listener.Close()
+	_ = os.Remove(s.Deps.Dirs.Socket())
+}
+
+// FinishCalls waits until everybody who is being answered has been, but not
+// longer than limit. Whoever waits for hooks or a person is not waited for.
+func (s *Server) FinishCalls(limit time.Duration) { s.connections.waitForShort(limit) }
+
+// HangUp closes every connection.
+func (s *Server) HangUp() { s.connections.closeAll() }
+
+// Serve accepts connections until StopAccepting, and returns when the last one
+// is served. A worker handles one connection at a time and then waits for the
+// next: their stacks stay warm. Whoever takes a connection sees to it that
+// another worker is waiting.
+func (s *Server) Serve() {
+	var (
+		workers sync.WaitGroup
+		idle    atomic.Int32
+		work    func()
+	)
+	start := func() {
+		idle.Add(1)
+		workers.Go(work)
+	}
+	work = func() {
+		reader := bufio.NewReaderSize(nil, readBuffer)
+		for {
+			conn, err := s.listener.AcceptUnix()
+			if err != nil {
+				if errors.Is(err, net.ErrClosed) {
+					idle.Add(-1)
+					return
+				}
+				// Out of descriptors, most likely: give the others time to end.
+				s.Deps.Problems.Raise("accept", "connections cannot be accepted: "+err.Error(),
+					"close programs that hold many files open")
+				time.Sleep(50 * time.Millisecond)
+				continue
+			}
+			if idle.Add(-1) == 0 && !s.stopping.Load() {
+				start()
+			}
+			s.serveConnection(conn, reader)
+			if s.stopping.Load() || idle.Add(1) > spareWorkers {
+				if !s.stopping.Load() {
+					idle.Add(-1)
+				}
+				return
+			}
+		}
+	}
+	sweepEnds, stopSweep := context.WithCancel(s.ctx)
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() { s.connections.sweepSilent(sweepEnds) })
+	start()
+	workers.Wait()
+	stopSweep()
+	sweeper.Wait()
+}
+
+// serveConnection serves one connection in whichever language it speaks.
+func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
+	entry := s.connections.add(conn)
+	if entry == nil {
+		conn.Close()
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			s.Deps.Problems.Raise("panic", "a connection made the hub stumble; it went on", "please report it with "+s.Deps.Dirs.Log())
+			s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
+		}
+		s.connections.remove(entry)
+		conn.Close()
+	}()
+	peer, err := proc.Peer(conn)
+	if err != nil || peer.UID != ownUID {
+		return // the socket's folder is closed to others already; a mistake may have opened it
+	}
+	reader.Reset(conn)
+	line, err := reader.ReadSlice('\n')
+	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		if len(bytes.TrimSpace(line)) == 0 || !errors.Is(err, io.EOF) {
+			return
+		}
+		// mux0's clients may close without a final newline.
+	}
+	full := errors.Is(err, bufio.ErrBufferFull)
+	if !full && bytes.HasPrefix(line, framePrefix) {
+		s.serveFrame(conn, reader, line, peer, entry)
+		return
+	}
+	if full {
+		if line, err = readLongLine(reader, line); err != nil {
+			return
+		}
+	}
+	talk := conversation{server: s, conn: conn, reader: reader, peer: peer, entry: entry}
+	switch wire.Tell(line) {
+	case wire.Frame:
+		s.serveFrame(conn, reader, line, peer, entry)
+	case wire.RPC:
+		if s.connections.beginConversation(entry) {
+			talk.serveRPC(line)
+		}
+	case wire.Mux0:
+		if s.connections.beginConversation(entry) {
+			talk.serveMux0(line)
+		}
+	case wire.Cmux:
+		if s.connections.beginConversation(entry) {
+			talk.serveCmux(line)
+		}
+	default:
+		reply, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: json.RawMessage("null"),
+			Error: wire.Errorf(wire.CodeParse, "this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/protocol.md")})
+		s.writeReply(conn, reply)
+	}
+}
+
+// ownUID is who we are; that does not change.
+var ownUID = os.Getuid()
+
+// framePrefix begins every header our own client writes: the one case worth
+// not parsing twice.
+var framePrefix = []byte(`{"v":1,`)
+
+// readLongLine goes on with a line that did not fit the reader's buffer.
+func readLongLine(reader *bufio.Reader, begun []byte) ([]byte, error) {
+	line := append([]byte(nil), begun...)
+	for {
+		more, err := reader.ReadSlice('\n')
+		line = append(line, more...)
+		if err == nil {
+			return line, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return line, nil // mux0's clients may close without a final newline
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		if len(line) > wire.MaxLine {
+			return nil, errors.New("line too long")
+		}
+	}
+}
+
+// writeReply sends a reply; a peer that does not read it in time loses it.
+func (s *Server) writeReply(conn *net.UnixConn, b []byte) bool {
+	// Nearly every reply fits the socket's buffer and is gone at once; the
+	// deadline is for those that don't.
+	if len(b) > 32<<10 {
+		_ = conn.SetWriteDeadline(time.Now().Add(s.connections.silence))
+	}
+	_, err := conn.Write(b)
+	return err == nil
+}

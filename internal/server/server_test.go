@@ -1,0 +1,254 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = 20 * time.Second
+
+// echoHooks answers every call with its payload.
+type echoHooks struct{}
+
+func (echoHooks) AnswerHook(_ context.Context, call *HookCall) (frame.Reply, func(), bool) {
+	return frame.Reply{ID: call.ID, Stdout: call.Payload}, nil, true
+}
+
+// readersOnly lets everybody read and nobody decide.
+type readersOnly struct{}
+
+func (readersOnly) May(class authority.Class, _ proc.Cred, _ func() []string) authority.Verdict {
+	return authority.Verdict{OK: class != authority.Decide, Reason: "only readers here"}
+}
+
+func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error) {
+	return r.May(class, peer, nil), nil
+}
+
+func (readersOnly) AskPerson(
+	_ context.Context, _ string, _ authority.Class, _ json.RawMessage, _ proc.Cred, v authority.Verdict,
+) authority.Verdict {
+	return v
+}
+
+// startServer runs a server until the test ends.
+func startServer(t *testing.T, change func(*Server)) *Server {
+	t.Helper()
+	base, err := os.MkdirTemp("", "hm") // short: socket paths have little room
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	env := map[string]string{"HOME": base, "HOOKMUX_RUNTIME_DIR": base + "/run", "XDG_STATE_HOME": base + "/state"}
+	dirs, err := paths.Find(func(name string) string { return env[name] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := dirs.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ok := func(json.RawMessage, proc.Cred) (any, *wire.Error) { return map[string]bool{"ok": true}, nil }
+	s := New(ctx, Options{
+		Deps:    services.Deps{Dirs: dirs, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(nil)},
+		Judge:   readersOnly{},
+		Refused: func(string, proc.Cred, authority.Verdict) {},
+		Hooks:   echoHooks{}, MetVersion: func(string) {},
+		Methods: map[string]services.Method{"read": services.Read(ok), "decide": services.Decide(ok)},
+	})
+	if change != nil {
+		change(s)
+	}
+	if err := s.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(s.Serve)
+	t.Cleanup(func() {
+		s.StopAccepting()
+		cancel()
+		s.HangUp()
+		serving.Wait()
+	})
+	return s
+}
+
+func dialServer(t *testing.T, s *Server) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("unix", s.Deps.Dirs.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	return conn, bufio.NewReader(conn)
+}
+
+// askLine sends a line and gives the answer.
+func askLine(t *testing.T, conn net.Conn, in *bufio.Reader, line string) string {
+	t.Helper()
+	if _, err := io.WriteString(conn, line+"\n"); err != nil {
+		t.Fatalf("sending %q: %v", line, err)
+	}
+	answer, err := in.ReadString('\n')
+	if err != nil {
+		t.Fatalf("no answer to %q: %v", line, err)
+	}
+	return answer
+}
+
+// sendHook sends a hook call and gives what came back.
+func sendHook(s *Server, payload string) (string, error) {
+	conn, err := net.Dial("unix", s.Deps.Dirs.Socket())
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	request := frame.Request{ID: "x", Agent: "claude", Event: "Stop", Payload: []byte(payload)}
+	if _, err := conn.Write(frame.AppendRequest(nil, &request)); err != nil {
+		return "", err
+	}
+	reply, err := frame.ReadReply(bufio.NewReader(conn), frame.Standard)
+	return string(reply.Stdout), err
+}
+
+func mustHook(t *testing.T, s *Server) {
+	t.Helper()
+	if got, err := sendHook(s, `{"a":1}`); err != nil || got != `{"a":1}` {
+		t.Errorf("a hook call was answered %q, %v; expected its payload", got, err)
+	}
+}
+
+func TestAHugeLineIsCutOff(t *testing.T) {
+	s := startServer(t, nil)
+	conn, _ := dialServer(t, s)
+	junk := bytes.Repeat([]byte("x"), 1<<20)
+	var err error
+	for sent := 0; sent < wire.MaxLine+8<<20 && err == nil; sent += len(junk) {
+		_, err = conn.Write(junk)
+	}
+	if err == nil {
+		t.Error("the server takes a line without end")
+	}
+	mustHook(t, s)
+}
+
+func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
+	s := startServer(t, func(s *Server) { s.connections.silence = 200 * time.Millisecond })
+	// Whoever has said what it wants may stay.
+	talks, in := dialServer(t, s)
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"read"}`)
+	var silent []*bufio.Reader
+	for _, begins := range []string{"", `{"v":1,"id":"half`, `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf"} {
+		conn, in := dialServer(t, s)
+		if _, err := io.WriteString(conn, begins); err != nil {
+			t.Fatal(err)
+		}
+		silent = append(silent, in)
+	}
+	mustHook(t, s)
+	for i, in := range silent {
+		if b, err := in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("silent peer %d got %q, %v; expected to be hung up on", i, b, err)
+		}
+	}
+	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"read"}`)
+}
+
+func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
+	var ghosts []*connection
+	s := startServer(t, func(s *Server) {
+		s.connections.silence = time.Hour // none is swept
+		for range maxConnections {        // as if so many were open
+			ghosts = append(ghosts, s.connections.add(nil))
+		}
+	})
+	if _, err := sendHook(s, "{}"); err == nil {
+		t.Error("there is no end to connections")
+	}
+	for _, entry := range ghosts {
+		s.connections.remove(entry)
+	}
+	mustHook(t, s)
+}
+
+func TestConversationsLeaveRoomForHooks(t *testing.T) {
+	s := startServer(t, func(s *Server) { s.connections.conversations = MaxConversations })
+	conn, in := dialServer(t, s)
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"read"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := in.ReadString('\n'); err == nil {
+		t.Errorf("one conversation too many was answered %q", line)
+	}
+	mustHook(t, s)
+}
+
+func TestMethodsAreRefusedByTheirAuthority(t *testing.T) {
+	var refused []string
+	s := startServer(t, func(s *Server) {
+		s.Refused = func(method string, _ proc.Cred, _ authority.Verdict) { refused = append(refused, method) }
+	})
+	conn, in := dialServer(t, s)
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"read"}`:   `"result":{"ok":true}`,
+		`{"jsonrpc":"2.0","id":2,"method":"decide"}`: `only readers here`,
+		`{"jsonrpc":"2.0","id":3,"method":"none"}`:   `there is no method`,
+	} {
+		if got := askLine(t, conn, in, line); !strings.Contains(got, want) {
+			t.Errorf("%s was answered %s, expected %s in it", line, got, want)
+		}
+	}
+	if len(refused) != 1 || refused[0] != "decide" {
+		t.Errorf("heard of refusals %v, expected of decide", refused)
+	}
+}
+
+// A long method's context ends when its caller hangs up.
+func TestALongMethodHearsThatItsCallerLeft(t *testing.T) {
+	left := make(chan struct{})
+	s := startServer(t, func(s *Server) {
+		s.LongMethods = map[string]services.LongMethod{"wait": {
+			Class: authority.Read,
+			Run: func(ctx context.Context, _ json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+				<-ctx.Done()
+				close(left)
+				return nil, nil
+			},
+		}}
+	})
+	conn, _ := dialServer(t, s)
+	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"wait"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	select {
+	case <-left:
+	case <-time.After(patience):
+		t.Error("the method was never told")
+	}
+}
