@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -66,7 +66,7 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	}
 	if app.Table != nil {
 		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-		v := hub.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+		v := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
 		if !v.OK {
 			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 		}
