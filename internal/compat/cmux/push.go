@@ -90,6 +90,7 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	}
 	agent, session := s.splitWorkstream(e.Session, e.Source)
 	var need policy.Need
+	guarded := false // a tool call: guards have a say, nobody is asked to permit it
 	done := s.Pipeline.Push(ctx, Pushed{
 		Agent: agent, Session: session, Name: e.Name, Cwd: e.Cwd, Payload: unwrapEvent(raw, session), Peer: peer,
 		Wait: wait, Key: cmp.Or(e.RequestID, e.OtherID),
@@ -97,14 +98,15 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 			s.setKind(ev, &e)
 			var asks bool
 			need, asks = s.needOf(ev)
+			guarded = ev.Kind == event.ToolBefore
 			return need, asks
 		},
-		AfterHooks: afterHooks,
+		AfterHooks: func(d *event.Decision) bool { return afterHooks(d) && (!guarded || d.Verdict == event.Ask) },
 	})
 	switch {
 	case done.Withdrawn:
 		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again")
-	case !done.Decided:
+	case !done.Decided, guarded && done.Decision.Verdict == event.None && done.Outcome.Asked == nil:
 		return &pushResult{Status: "acknowledged", ItemID: done.ID}, nil
 	}
 	why := cmp.Or(done.Outcome.Skipped.String(), "nobody is there to answer")
@@ -140,13 +142,14 @@ func unwrapEvent(raw json.RawMessage, session string) []byte {
 // setKind: cmux names what is asked after the tool that asks.
 func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	switch e.Name {
+	case "PreToolUse":
+		if ev.Kind != event.ToolBefore {
+			ev.Kind, ev.Malformed = event.ToolBefore, ""
+		}
+		s.setTool(ev, e)
 	case "PermissionRequest", "ExitPlanMode", "AskUserQuestion":
 		ev.Kind, ev.Malformed = event.PermissionRequest, ""
-		if ev.Tool == nil {
-			ev.Tool = &event.Tool{Name: cmp.Or(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
-			s.Catalogue.WithInput(ev, e.Input)
-			ev.Tool.Changed = nil
-		}
+		s.setTool(ev, e)
 	}
 	switch {
 	case e.Name == "ExitPlanMode" || e.Tool == "ExitPlanMode":
@@ -164,6 +167,30 @@ func (s *Server) setKind(ev *event.Event, e *pushedEvent) {
 	}
 }
 
+// setTool describes the call of an event that the agent's entry could not read:
+// by the agent's own tools, else by Claude Code's, whose names cmux uses.
+func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
+	if ev.Tool != nil {
+		return
+	}
+	for _, name := range []string{ev.Agent, "claude"} {
+		one := *ev
+		one.Agent = name
+		one.Tool = &event.Tool{Name: cmp.Or(e.Tool, e.Name), Kind: event.OtherTool, Input: e.Input}
+		if a, ok := s.Catalogue.Agent(name); ok {
+			one.Tool.Kind = a.Tool(one.Tool.Name).Kind
+		}
+		s.Catalogue.WithInput(&one, e.Input)
+		one.Tool.Changed = nil
+		if t := one.Tool; ev.Tool == nil || len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 || one.Malformed != "" {
+			ev.Tool, ev.Malformed = t, one.Malformed
+		}
+		if t := ev.Tool; len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 {
+			return
+		}
+	}
+}
+
 func planIn(input json.RawMessage) string {
 	var p struct {
 		Plan string `json:"plan"`
@@ -177,8 +204,11 @@ func planIn(input json.RawMessage) string {
 // needOf is what a pushed request asks for: what the agent's own
 // permission requests offer, else a plain yes and no.
 func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
-	if ev.Kind != event.PermissionRequest || ev.Tool == nil {
+	if ev.Tool == nil || ev.Kind != event.PermissionRequest && ev.Kind != event.ToolBefore {
 		return policy.Need{}, false
+	}
+	if ev.Kind == event.ToolBefore { // guards decide; a person only where one of them asks
+		return policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}, true
 	}
 	switch ev.Tool.Kind {
 	case event.Question:
