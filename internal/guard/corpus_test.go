@@ -64,7 +64,8 @@ func allGuards() Set {
 }
 
 func shellCall(cmd string) Call {
-	return Call{Agent: "test", ToolKind: "shell", ToolName: "Bash", Commands: []string{cmd}, Cwd: "/home/dev/app", Project: "/home/dev/app", Home: "/home/dev"}
+	return Call{Agent: "test", ToolKind: "shell", ToolName: "Bash", Commands: []string{cmd}, Cwd: "/home/dev/app",
+		Project: "/home/dev/app", Home: "/home/dev"}
 }
 
 func hasRule(list []Finding, rule string) bool {

@@ -29,7 +29,8 @@ type ExplainedRun struct {
 // runs and what they object to. call.Commands is not looked at.
 func Explain(cmd string, call Call, set Set) Explanation {
 	s := shell.Parse(cmd)
-	e := Explanation{Command: cmd, TooLong: s.TooLong, Truncated: s.Truncated, Runs: []ExplainedRun{}, Findings: []Finding{}, Messages: []string{}}
+	e := Explanation{Command: cmd, TooLong: s.TooLong, Truncated: s.Truncated, Runs: []ExplainedRun{},
+		Findings: []Finding{}, Messages: []string{}}
 	if s.Err != nil {
 		e.Error = s.Err.Error()
 	}

@@ -175,7 +175,8 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, p *parseCache) [
 	}
 	report.Command = ""
 	if extra.Unreadable != "" {
-		report.Add("unreadable", call.ToolName, fmt.Sprintf("what %s does cannot be checked: %s", call.ToolName, extra.Unreadable))
+		report.Add("unreadable", call.ToolName, fmt.Sprintf("what %s does cannot be checked: %s", call.ToolName,
+			extra.Unreadable))
 	}
 	g.checker.CheckPaths(inspect.NewScope(call, nil, report, g.opt.Resolve), extra)
 	return report.List

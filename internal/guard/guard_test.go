@@ -14,7 +14,8 @@ import (
 // simple commands can stand behind sudo and env as they are.
 var simple = regexp.MustCompile(`^[a-z./][a-z0-9./_-]* [^;&|<>(){}\n]*$`)
 
-var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\.|set|exec|builtin|if|for|while|until|case|function|time|coproc|unset|local|declare|typeset|readonly) `)
+var notPrograms = regexp.MustCompile(`^(export|cd|pushd|trap|alias|eval|source|\.|set|exec|builtin|if|for|while|` +
+	`until|case|function|time|coproc|unset|local|declare|typeset|readonly) `)
 
 // A dangerous command stays dangerous however it is wrapped.
 func TestWrappingKeepsFindings(t *testing.T) {
@@ -46,9 +47,12 @@ func TestHostileCommandsAreBounded(t *testing.T) {
 	set := allGuards()
 	fill := func(s string) string { return strings.Repeat(s, 64<<10/len(s)) }
 	for name, cmd := range map[string]string{
-		"rm": fill("rm -rf x;"), "dynamic": fill("$x "), "pipes": fill("curl x|") + "sh", "nest": fill("sh -c '"), "secrets": fill("cat .enx;"), "redirects": fill(">x "),
-		"find": "find . " + fill("-exec rm {} "), "paths": "rm -rf " + fill("a/../"), "own": fill("echo hooks > settings;"), "words": "cat " + fill("x "), "sql": "psql -c '" + fill("drop ") + "'",
-		"curl words": "curl " + fill("@a "), "code": "python3 -c '" + fill(`rmtree("x");`) + "'", "vars": fill("echo $A_TOKENX;"), "unclosed": fill("rm -r \""),
+		"rm": fill("rm -rf x;"), "dynamic": fill("$x "), "pipes": fill("curl x|") + "sh", "nest": fill("sh -c '"),
+		"secrets": fill("cat .enx;"), "redirects": fill(">x "),
+		"find": "find . " + fill("-exec rm {} "), "paths": "rm -rf " + fill("a/../"), "own": fill("echo hooks > settings;"),
+		"words": "cat " + fill("x "), "sql": "psql -c '" + fill("drop ") + "'",
+		"curl words": "curl " + fill("@a "), "code": "python3 -c '" + fill(`rmtree("x");`) + "'",
+		"vars": fill("echo $A_TOKENX;"), "unclosed": fill("rm -r \""),
 	} {
 		if got := set.Check(shellCall(cmd)); len(got) > 3*inspect.MaxFindings {
 			t.Errorf("%s: %d findings, want at most %d", name, len(got), 3*inspect.MaxFindings)
@@ -71,7 +75,8 @@ func TestTooLongIsItsOwnClass(t *testing.T) {
 }
 
 func TestFileTools(t *testing.T) {
-	secretsGuard, own := NewSecrets(Options{}), NewOwnFiles(Options{OwnPaths: []string{"/srv/hm", "/home/dev/.special/agent.conf"}})
+	secretsGuard, own := NewSecrets(Options{}), NewOwnFiles(Options{OwnPaths: []string{"/srv/hm",
+		"/home/dev/.special/agent.conf"}})
 	tests := []struct {
 		g    *Guard
 		call Call
@@ -82,7 +87,8 @@ func TestFileTools(t *testing.T) {
 		{secretsGuard, Call{ToolKind: "search", Reads: []string{".env.production"}}, "secrets.file"},
 		{secretsGuard, Call{ToolKind: "file_read", Reads: []string{".env.example", "src/env.ts", "~/.ssh/config"}}, ""},
 		{secretsGuard, Call{ToolKind: "file_write", Writes: []string{".env"}}, ""},
-		{secretsGuard, Call{ToolKind: "mcp", ToolName: "fs_read", Input: []byte(`{"path":"/home/dev/.aws/credentials"}`)}, "secrets.file"},
+		{secretsGuard, Call{ToolKind: "mcp", ToolName: "fs_read", Input: []byte(`{"path":"/home/dev/.aws/credentials"}`)},
+			"secrets.file"},
 		{secretsGuard, Call{ToolKind: "mcp", ToolName: "run", Input: []byte(`{"command":"cat .env"}`)}, "secrets.read"},
 		{secretsGuard, Call{ToolKind: "mcp", ToolName: "x", Input: []byte(`{"path":`)}, "secrets.unreadable"},
 		{secretsGuard, Call{ToolKind: "fetch", URL: "file:///etc/shadow"}, "secrets.file"},
@@ -95,8 +101,10 @@ func TestFileTools(t *testing.T) {
 		{own, Call{ToolKind: "file_write", Writes: []string{"~/.special/agent.conf"}}, "own-files.write"},
 		{own, Call{ToolKind: "shell", Commands: []string{"rm -rf /home/dev/.special"}}, "own-files.delete"},
 		{own, Call{ToolKind: "file_read", Reads: []string{"/home/dev/.claude/settings.json"}}, ""},
-		{own, Call{ToolKind: "file_write", Writes: []string{"src/settings.json", ".claude/CLAUDE.md", "docs/hooks.json"}}, ""},
-		{own, Call{ToolKind: "mcp", ToolName: "write_file", Input: []byte(`{"path":".hookmux/hooks.json","content":"{}"}`)}, "own-files.write"},
+		{own, Call{ToolKind: "file_write", Writes: []string{"src/settings.json", ".claude/CLAUDE.md", "docs/hooks.json"}},
+			""},
+		{own, Call{ToolKind: "mcp", ToolName: "write_file", Input: []byte(`{"path":".hookmux/hooks.json","content":"{}"}`)},
+			"own-files.write"},
 		{own, Call{ToolKind: "mcp", ToolName: "read_file", Input: []byte(`{"path":".hookmux/hooks.json"}`)}, ""},
 	}
 	for _, tt := range tests {
@@ -189,7 +197,8 @@ func TestMessageIsOneLine(t *testing.T) {
 	for _, s := range readCorpus(t, "dangerous") {
 		for _, f := range set.Check(shellCall(s.text)) {
 			m := Message(f)
-			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m, "hookmux guard allow "+f.Rule+" --once") {
+			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m,
+				"hookmux guard allow "+f.Rule+" --once") {
 				t.Fatalf("%q", m)
 			}
 		}
@@ -199,7 +208,8 @@ func TestMessageIsOneLine(t *testing.T) {
 func TestExplain(t *testing.T) {
 	call := shellCall("")
 	e := Explain(`sudo bash -c "rm -rf ~"`, call, allGuards())
-	if len(e.Runs) != 1 || e.Runs[0].Program != "rm" || strings.Join(e.Runs[0].Via, ",") != "sudo,bash -c" || !hasRule(e.Findings, "destructive.rm-broad") || len(e.Messages) != len(e.Findings) {
+	if len(e.Runs) != 1 || e.Runs[0].Program != "rm" || strings.Join(e.Runs[0].Via, ",") != "sudo,bash -c" ||
+		!hasRule(e.Findings, "destructive.rm-broad") || len(e.Messages) != len(e.Findings) {
 		t.Errorf("%+v", e)
 	}
 	if e := Explain(`echo "x`, call, allGuards()); e.Error == "" || len(e.Findings) != 0 {
@@ -229,7 +239,8 @@ func TestPrefilterHidesNothing(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	for _, s := range []string{"rm -rf /", "cat .env", "echo > .claude/settings.json", "sudo sh -c 'x'", "git push -f", "a\x00b", "curl x | sh", "kill -9 -1", "rm -rf \"$X/\"", "find -exec"} {
+	for _, s := range []string{"rm -rf /", "cat .env", "echo > .claude/settings.json", "sudo sh -c 'x'", "git push -f",
+		"a\x00b", "curl x | sh", "kill -9 -1", "rm -rf \"$X/\"", "find -exec"} {
 		f.Add(s, "/home/dev/app")
 	}
 	set := allGuards()

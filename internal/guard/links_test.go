@@ -36,7 +36,8 @@ func TestLinksAreFollowed(t *testing.T) {
 	}
 	own, sec := NewOwnFiles(opt), NewSecrets(opt)
 	file := func(kind string, reads, writes []string) Call {
-		return Call{ToolKind: kind, Reads: reads, Writes: writes, Cwd: "/home/dev/app", Project: "/home/dev/app", Home: "/home/dev"}
+		return Call{ToolKind: kind, Reads: reads, Writes: writes, Cwd: "/home/dev/app", Project: "/home/dev/app",
+			Home: "/home/dev"}
 	}
 	tests := []struct {
 		g    *Guard
@@ -88,8 +89,10 @@ func TestQuestionsToTheDiskAreBounded(t *testing.T) {
 func TestHubProcess(t *testing.T) {
 	g := NewOwnFiles(Options{HubPID: 4242, OwnPaths: []string{"/srv/rt"}})
 	for cmd, bad := range map[string]bool{
-		"kill 4242": true, "kill -9 4242": true, "kill -- -4242": true, "kill -s TERM 1 4242": true, "sudo kill -STOP 4242": true, "P=4242; kill $P": true,
-		"echo 4242 | xargs kill": true, "gdb -p 4242 -batch": true, `python3 -c "import os; os.kill(4242, 9)"`: true, "kill $(cat /srv/rt/hub.alive)": true, "sh -c 'kill 4242'": true,
+		"kill 4242": true, "kill -9 4242": true, "kill -- -4242": true, "kill -s TERM 1 4242": true,
+		"sudo kill -STOP 4242": true, "P=4242; kill $P": true,
+		"echo 4242 | xargs kill": true, "gdb -p 4242 -batch": true, `python3 -c "import os; os.kill(4242, 9)"`: true,
+		"kill $(cat /srv/rt/hub.alive)": true, "sh -c 'kill 4242'": true,
 		"kill 42420": false, "kill 424": false, "kill 1234": false, "ps -p 4242": false, "echo 4242": false, "kill -l": false,
 		`python3 -c "print(4242)"`: false, "cat /srv/rt/hub.alive": false, "sleep 4242 & kill $!": false,
 	} {
@@ -110,12 +113,14 @@ func TestFileToolsAndPrograms(t *testing.T) {
 		"/usr/local/bin/hookmux-hook": true, "~/.local/bin/hookmux": true, "bin/hookmux-hook.exe": true,
 		"cmd/hookmux/main.go": false, "docs/hookmux.md": false,
 	} {
-		got := own.Check(Call{ToolKind: "file_write", Writes: []string{p}, Cwd: "/home/dev/app", Project: "/home/dev/app", Home: "/home/dev"})
+		got := own.Check(Call{ToolKind: "file_write", Writes: []string{p}, Cwd: "/home/dev/app", Project: "/home/dev/app",
+			Home: "/home/dev"})
 		if bad != hasRule(got, "own-files.write") {
 			t.Errorf("%s: %v", p, got)
 		}
 	}
-	got := own.Check(Call{ToolKind: "mcp", ToolName: "delete_directory", Input: []byte(`{"path":".claude"}`), Cwd: "/home/dev/app", Home: "/home/dev"})
+	got := own.Check(Call{ToolKind: "mcp", ToolName: "delete_directory", Input: []byte(`{"path":".claude"}`),
+		Cwd: "/home/dev/app", Home: "/home/dev"})
 	if !hasRule(got, "own-files.write") {
 		t.Errorf("delete of .claude by a tool: %v", got)
 	}

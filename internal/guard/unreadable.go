@@ -23,7 +23,8 @@ func (g *Guard) reportUnreadable(report *inspect.Report, cmd string, s *shell.Sc
 		report.Add("unreadable", firstWords(cmd), "the command holds a NUL byte, so that it is not clear what would run")
 		return
 	case s.Truncated || s.TooDeep():
-		report.Add("unreadable", firstWords(cmd), "the command is nested too deeply, or does too much, to be checked; "+advice)
+		report.Add("unreadable", firstWords(cmd),
+			"the command is nested too deeply, or does too much, to be checked; "+advice)
 		return
 	}
 	text := strings.NewReplacer(`\`, "", `'`, "", `"`, "").Replace(cmd)

@@ -48,7 +48,8 @@ func (r *Run) Code() (text string, ok bool) {
 	return "", false
 }
 
-var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script", "do script", "write text", "`", "%x", "Popen", "IO.popen", "getline"}
+var callsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script",
+	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline"}
 
 // walkCode reads the string literals of program text that calls a shell.
 func (w *walker) walkCode(name string, run Run, c inherited) {

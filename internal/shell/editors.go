@@ -28,7 +28,8 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-var vimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess", "exec "}
+var vimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess",
+	"exec "}
 
 // walkVimCommand follows one command line of vim or ed.
 func walkVimCommand(w *walker, text string, c inherited) {
@@ -56,7 +57,8 @@ func tryLiterals(w *walker, text string, c inherited) {
 	}
 }
 
-var lispCalls = []string{"shell-command", "call-process", "start-process", "make-process", "process-lines", "async-shell"}
+var lispCalls = []string{"shell-command", "call-process", "start-process", "make-process", "process-lines",
+	"async-shell"}
 
 // emacsText: emacs --eval '(shell-command "text")'.
 func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {

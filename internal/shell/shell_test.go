@@ -168,7 +168,8 @@ func TestRunDetails(t *testing.T) {
 
 func TestMounts(t *testing.T) {
 	for _, src := range []string{
-		"docker run -v /h:/in img a", "docker run --volume=/h:/in:ro img a", "podman run -v/h:/in img a", "docker run --mount type=bind,source=/h,target=/in img a",
+		"docker run -v /h:/in img a", "docker run --volume=/h:/in:ro img a", "podman run -v/h:/in img a",
+		"docker run --mount type=bind,source=/h,target=/in img a",
 		"docker run -v /h:/in/ img sh -c 'a'",
 	} {
 		r := findRun(t, Parse(src), "a")
@@ -248,7 +249,8 @@ func TestWrappingKeepsRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, outer := range []string{"sh -c " + q, "sudo bash -c " + q, "env A=1 sh -c " + q, "(\n" + in + "\n)", "true && {\n" + in + "\n}", "echo \"$(\n" + in + "\n)\"", "ssh h " + q} {
+		for _, outer := range []string{"sh -c " + q, "sudo bash -c " + q, "env A=1 sh -c " + q, "(\n" + in + "\n)",
+			"true && {\n" + in + "\n}", "echo \"$(\n" + in + "\n)\"", "ssh h " + q} {
 			got := renderRuns(Parse(outer))
 			for _, w := range want {
 				if !slices.Contains(got, w) {
@@ -260,7 +262,8 @@ func TestWrappingKeepsRuns(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a", "sudo sh -c 'a | b'", "a <<E\n$(b)\nE", "{a,b}{c,d}", "x=$(y); $x", "f(){ f; }; f", "\xff'\"", "python -c 'system(\"x\")'", "env -S a", "$'\\U7fffffff'"} {
+	for _, s := range []string{"a", "sudo sh -c 'a | b'", "a <<E\n$(b)\nE", "{a,b}{c,d}", "x=$(y); $x", "f(){ f; }; f",
+		"\xff'\"", "python -c 'system(\"x\")'", "env -S a", "$'\\U7fffffff'"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, src string) {

@@ -17,7 +17,8 @@ func Simple(src string) ([]string, bool) {
 	}
 	stmt := file.Stmts[0]
 	call, ok := stmt.Cmd.(*syntax.CallExpr)
-	if !ok || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || len(stmt.Redirs) > 0 || len(call.Assigns) > 0 {
+	if !ok || stmt.Negated || stmt.Background || stmt.Coprocess || stmt.Disown || len(stmt.Redirs) > 0 ||
+		len(call.Assigns) > 0 {
 		return nil, false
 	}
 	script := Parse(src)
@@ -25,7 +26,8 @@ func Simple(src string) ([]string, bool) {
 		return nil, false
 	}
 	run := &script.Runs[0]
-	if len(run.Via) > 0 || run.Local || run.Remote || run.Contained || run.HasInput || len(run.Argv) != len(call.Args) || len(run.Argv) == 0 {
+	if len(run.Via) > 0 || run.Local || run.Remote || run.Contained || run.HasInput || len(run.Argv) != len(call.Args) ||
+		len(run.Argv) == 0 {
 		return nil, false
 	}
 	words := make([]string, len(run.Argv))

@@ -225,7 +225,8 @@ func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
 	c.contained = c.contained || name == "vagrant"
 	for i, a := range args {
 		switch {
-		case (a.Text == "-c" || a.Text == "--command" || a.Text == "--session-command" || a.Text == "-qc" || a.Text == "-lc") && i+1 < len(args):
+		case (a.Text == "-c" || a.Text == "--command" || a.Text == "--session-command" || a.Text == "-qc" ||
+			a.Text == "-lc") && i+1 < len(args):
 			w.walkText(args[i+1].Text, c.withVia(name+" -c"))
 			return true
 		case strings.HasPrefix(a.Text, "--command="):
@@ -276,7 +277,8 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 // parallelText: the command ends at ":::"; what follows are its arguments.
 func parallelText(w *walker, name string, run Run, c inherited, _ int) bool {
 	args := run.Argv[1:]
-	i := skipOptions(args, "jPNnIdaLsS", []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog", "--arg-file", "--tmpdir", "--results"})
+	i := skipOptions(args, "jPNnIdaLsS", []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog",
+		"--arg-file", "--tmpdir", "--results"})
 	end := i
 	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
 		end++

@@ -8,7 +8,8 @@ import (
 
 // Programs that run another one, on what they find or are given.
 
-var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines", "--process-slot-var"}
+var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines",
+	"--process-slot-var"}
 
 // runXargs appends what it reads: the known words, or one unknown word.
 func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {

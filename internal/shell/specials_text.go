@@ -177,7 +177,8 @@ func sedScripts(args []Word) []string {
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		switch {
-		case t == "-e" || t == "--expression" || len(t) > 2 && t[0] == '-' && t[1] != '-' && t[len(t)-1] == 'e' && strings.Trim(t[1:], "nErsuze") == "":
+		case t == "-e" || t == "--expression" || len(t) > 2 && t[0] == '-' && t[1] != '-' && t[len(t)-1] == 'e' &&
+			strings.Trim(t[1:], "nErsuze") == "":
 			if i+1 < len(args) {
 				i++
 				out = append(out, args[i].Text)

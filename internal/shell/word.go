@@ -232,7 +232,8 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 		lo := len(w.out.Runs)
 		w.walkSubstitution(p.Stmts, c)
 		if text, ok := w.known.substitutionOutput(Span{lo, len(w.out.Runs)}, p.Stmts); ok {
-			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text, "$HOME")}, quoted)
+			b.addValue(Word{Text: text, Bare: text, Dynamic: strings.HasPrefix(text, "$PWD") || strings.HasPrefix(text,
+				"$HOME")}, quoted)
 			return
 		}
 		b.addDynamic(w.sourceOf(p), "")

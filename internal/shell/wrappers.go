@@ -68,7 +68,8 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	for p.Assigns && i < len(args) && isAssignment(args[i].Text) {
 		n, v, _ := strings.Cut(args[i].Text, "=")
-		run.Assigns = append(run.Assigns, Assign{Name: n, Value: Word{Text: v, Bare: v, Dynamic: args[i].Dynamic, Vars: args[i].Vars}})
+		run.Assigns = append(run.Assigns, Assign{Name: n, Value: Word{Text: v, Bare: v, Dynamic: args[i].Dynamic,
+			Vars: args[i].Vars}})
 		i++
 		if i < len(args) && args[i].Text == "--" {
 			i++
@@ -94,7 +95,8 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 		c.mounts = append(c.mounts[:len(c.mounts):len(c.mounts)], mounts...)
 		if workdir != "" && len(mounts) > 0 {
 			dirs := w.dirs
-			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: workdir, Bare: workdir, Dynamic: strings.Contains(workdir, "$")})
+			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: workdir, Bare: workdir,
+				Dynamic: strings.Contains(workdir, "$")})
 			defer func() { w.dirs = dirs }()
 		}
 	}
@@ -191,7 +193,8 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 		if len(t) < 2 || (t[0] != '-' && t[0] != '+') {
 			break
 		}
-		if t == "-O" || t == "--rcfile" || t == "--init-file" || strings.HasSuffix(t, "o") && t[1] != '-' && !strings.ContainsRune(t, 'c') {
+		if t == "-O" || t == "--rcfile" || t == "--init-file" || strings.HasSuffix(t, "o") && t[1] != '-' &&
+			!strings.ContainsRune(t, 'c') {
 			i++ // -o pipefail, -euo pipefail
 			continue
 		}

@@ -11,7 +11,8 @@ import (
 
 // Rules are the rules of this guard.
 var Rules = []inspect.RuleInfo{
-	{ID: "destructive.rm-broad", What: "recursive delete of the root, a home, a system directory, the whole project or its history"},
+	{ID: "destructive.rm-broad",
+		What: "recursive delete of the root, a home, a system directory, the whole project or its history"},
 	{ID: "destructive.rm-outside", What: "recursive delete outside the project and outside scratch places"},
 	{ID: "destructive.rm-dynamic", What: "recursive delete whose target becomes a root when a variable is empty"},
 	{ID: "destructive.rm-system", What: "delete of files in system directories"},
@@ -77,30 +78,43 @@ func setUpTable() {
 	add(permissionRule, "chmod", "gchmod", "chown", "gchown", "chgrp", "setfacl", "chattr", "chflags")
 	add(ddRule, "dd", "gdd", "dcfldd", "ddrescue")
 	add(shredRule, "shred", "gshred", "wipe", "scrub")
-	add(deviceRule, "mke2fs", "mkswap", "newfs", "wipefs", "blkdiscard", "badblocks", "fdisk", "gdisk", "sgdisk", "cfdisk", "sfdisk", "parted", "hdparm", "nvme")
-	add(volumeRule, "diskutil", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm", "cryptsetup", "vssadmin", "tmutil", "nvram", "csrutil")
+	add(deviceRule, "mke2fs", "mkswap", "newfs", "wipefs", "blkdiscard", "badblocks", "fdisk", "gdisk", "sgdisk",
+		"cfdisk", "sfdisk", "parted", "hdparm", "nvme")
+	add(volumeRule, "diskutil", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm", "cryptsetup",
+		"vssadmin", "tmutil", "nvram", "csrutil")
 	add(gitRule, "git")
 	add(historyToolRule, "bfg", "git-filter-repo", "git-filter-branch")
 	add(clusterRule, "kubectl", "oc", "k", "helm", "eksctl", "kops", "argocd", "flux", "nomad", "velero")
-	add(infraRule, "terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf", "serverless", "sls", "sam", "vagrant", "sst", "amplify", "copilot",
+	add(infraRule, "terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf", "serverless", "sls", "sam", "vagrant",
+		"sst", "amplify", "copilot",
 		"vercel", "netlify", "heroku", "fly", "flyctl", "railway", "firebase", "wrangler", "supabase", "prisma", "ansible")
-	add(cloudRule, "aws", "gcloud", "gsutil", "bq", "az", "doctl", "oci", "ibmcloud", "linode-cli", "hcloud", "rclone", "mc", "s3cmd", "aliyun", "scw", "exo")
+	add(cloudRule, "aws", "gcloud", "gsutil", "bq", "az", "doctl", "oci", "ibmcloud", "linode-cli", "hcloud", "rclone",
+		"mc", "s3cmd", "aliyun", "scw", "exo")
 	add(containerRule, "docker", "podman", "nerdctl", "docker-compose")
-	add(databaseRule, "psql", "mysql", "mariadb", "sqlite3", "mongo", "mongosh", "redis-cli", "valkey-cli", "clickhouse-client", "sqlcmd", "cockroach", "cqlsh",
-		"dropdb", "mysqladmin", "duckdb", "usql", "pgcli", "mycli", "rails", "rake", "artisan", "php", "mix", "alembic", "sequelize", "influx", "dropuser",
+	add(databaseRule, "psql", "mysql", "mariadb", "sqlite3", "mongo", "mongosh", "redis-cli", "valkey-cli",
+		"clickhouse-client", "sqlcmd", "cockroach", "cqlsh",
+		"dropdb", "mysqladmin", "duckdb", "usql", "pgcli", "mycli", "rails", "rake", "artisan", "php", "mix", "alembic",
+		"sequelize", "influx", "dropuser",
 		"knex", "typeorm", "drizzle-kit", "flyway", "liquibase", "python", "python3", "trino", "snowsql", "curl")
 	add(overwriteRule, "mv", "gmv", "cp", "gcp", "tee", "truncate", "gtruncate", "ln", "rsync", "install")
-	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill", "killall", "killall5", "pkill", "crontab",
-		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli", "apt", "apt-get", "yum", "dnf", "pacman", "rpm",
-		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew", "chpasswd", "usermod", "passwd")
+	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill",
+		"killall", "killall5", "pkill", "crontab",
+		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli", "apt",
+		"apt-get", "yum", "dnf", "pacman", "rpm",
+		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
+		"chpasswd", "usermod", "passwd")
 	add(unpackRule, "tar", "bsdtar", "unzip")
 	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
-	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna", "hub")
+	add(remoteRule, "npm", "pnpm", "yarn", "gh", "glab", "gem", "cargo", "nuget", "dotnet", "vsce", "twine", "lerna",
+		"hub")
 	ruleTable = t
 
-	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync", "rmdirsync", "remove_tree", "rm_rf",
-		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec", "remove-item", "format", "xargs",
-		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "gdb", "lldb", "sed", "su "}
+	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync",
+		"rmdirsync", "remove_tree", "rm_rf",
+		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
+		"remove-item", "format", "xargs",
+		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
+		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "gdb", "lldb", "sed", "su "}
 	for n := range t {
 		words = append(words, n)
 	}

@@ -46,7 +46,8 @@ func deviceRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "fdisk", "sfdisk", "parted", "gdisk", "sgdisk":
-		if inspect.HasShort(flags, 'l', 'd', 'p') && !inspect.HasShort(flags, 'Z', 'z') || inspect.HasLong(flags, "--list", "--dump", "--print") || inspect.HasWord(rest, "print") || len(rest) == 0 {
+		if inspect.HasShort(flags, 'l', 'd', 'p') && !inspect.HasShort(flags, 'Z', 'z') || inspect.HasLong(flags, "--list",
+			"--dump", "--print") || inspect.HasWord(rest, "print") || len(rest) == 0 {
 			return
 		}
 	case "hdparm":
@@ -75,7 +76,8 @@ func deviceRule(x *scope, r *shell.Run) {
 }
 
 var volumeVerbs = map[string][]string{
-	"diskutil":   {"erasedisk", "erasevolume", "partitiondisk", "zerodisk", "randomdisk", "secureerase", "reformat", "apfs deletecontainer", "apfs deletevolume", "apfs erasevolume"},
+	"diskutil": {"erasedisk", "erasevolume", "partitiondisk", "zerodisk", "randomdisk", "secureerase", "reformat",
+		"apfs deletecontainer", "apfs deletevolume", "apfs erasevolume"},
 	"zpool":      {"destroy", "labelclear"},
 	"zfs":        {"destroy", "rollback"},
 	"btrfs":      {"delete"},
@@ -112,7 +114,8 @@ func forkRule(x *scope, r *shell.Run) {
 	}
 }
 
-var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.HOME", `environ["HOME"]`, `environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
+var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.HOME", `environ["HOME"]`,
+	`environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
 
 // codeRule: python3 -c, node -e and the like that delete broad paths.
 func codeRule(x *scope, r *shell.Run) {
@@ -120,11 +123,14 @@ func codeRule(x *scope, r *shell.Run) {
 	if !ok || r.Contained {
 		return
 	}
-	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for(;;)") || strings.Contains(text, "loop")) &&
-		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text, "{fork") || strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
+	if strings.Contains(text, "fork") && (strings.Contains(text, "while") || strings.Contains(text, "for(;;)") ||
+		strings.Contains(text, "loop")) &&
+		(strings.Contains(text, "fork()") || strings.Contains(text, "fork while") || strings.Contains(text, "{fork") ||
+			strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
 		x.Report.Add("fork-bomb", r.Name(), "forks in an endless loop")
 	}
-	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") || strings.Contains(text, "requests.get") || strings.Contains(text, "fetch(")) {
+	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") || strings.Contains(text, "requests.get") ||
+		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
 	}
 	deleter := ""
@@ -155,7 +161,9 @@ func codeRule(x *scope, r *shell.Run) {
 	}
 }
 
-var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true, "xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true, "ftp": true, "tftp": true}
+var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true,
+	"xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true,
+	"ftp": true, "tftp": true}
 
 // foreignOrigin says whether a run's output is foreign text: from the network, or out
 // of a decoder that hides what it says.
@@ -221,12 +229,14 @@ func fetchedProgram(x *scope, r *shell.Run) {
 			return
 		}
 	}
-	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0")) {
+	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-",
+		"/dev/fd/0", "/proc/self/fd/0")) {
 		say(o)
 		return
 	}
 	if evals {
-		if o := x.originOf(r.From, 0); o != "" && inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0", "/proc/self/fd/0") {
+		if o := x.originOf(r.From, 0); o != "" && inspect.HasWord(r.Args(), "/dev/stdin", "-", "/dev/fd/0",
+			"/proc/self/fd/0") {
 			say(o)
 			return
 		}
@@ -256,7 +266,8 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 			return true
 		case t == "--" || t == "":
 		case t[0] == '-':
-			if !isShell && (t == "-m" || t == "-c" || t == "-e" || t == "-p" || t == "-r" || t == "-n" || t == "-ne" || t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" || t == "-lne") {
+			if !isShell && (t == "-m" || t == "-c" || t == "-e" || t == "-p" || t == "-r" || t == "-n" || t == "-ne" ||
+				t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" || t == "-lne") {
 				return false
 			}
 			if !isShell && len(t) > 2 && t[1] != '-' && strings.ContainsAny(t, "e") && r.Name() != "python3" {
@@ -287,11 +298,13 @@ func downloadedScript(x *scope) {
 		if shell.IsShell(name) || name == "source" || name == "." {
 			for _, a := range r.Args() {
 				if got[strings.TrimPrefix(a.Text, "./")] {
-					x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text))
+					x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name,
+						a.Text))
 				}
 			}
 		} else if strings.HasSuffix(name, ".sh") && got[strings.TrimPrefix(r.Argv[0].Text, "./")] {
-			x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("runs %s, which this command has just downloaded", r.Argv[0].Text))
+			x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("runs %s, which this command has just downloaded",
+				r.Argv[0].Text))
 		}
 	}
 }
@@ -303,14 +316,16 @@ func downloadedFiles(r *shell.Run) []string {
 	remoteName := r.Name() == "wget"
 	for i, a := range args {
 		t := a.Text
-		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' || r.Name() == "wget" && t[len(t)-1] == 'O')
+		out1 := len(t) > 1 && t[0] == '-' && t[1] != '-' && (r.Name() == "curl" && t[len(t)-1] == 'o' ||
+			r.Name() == "wget" && t[len(t)-1] == 'O')
 		if (out1 || t == "--output" || t == "--output-document") && i+1 < len(args) {
 			return []string{args[i+1].Text}
 		}
 		if v, ok := strings.CutPrefix(t, "--output="); ok {
 			return []string{v}
 		}
-		if t == "--remote-name" || r.Name() == "curl" && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t, "O") {
+		if t == "--remote-name" || r.Name() == "curl" && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t,
+			"O") {
 			remoteName = true
 		}
 	}

@@ -30,7 +30,8 @@ func rmRule(x *scope, r *shell.Run) {
 		switch why := x.WhyBroad(p); {
 		case p.All && why != "" && why != "the whole project":
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes every file in %s", why))
-		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path, "/opt") && !inspect.IsBelow(p.Path, "/usr/local"):
+		case why == "a system directory" && !inspect.IsBelow(p.Path, "/var/log") && !inspect.IsBelow(p.Path, "/opt") &&
+			!inspect.IsBelow(p.Path, "/usr/local"):
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		}
 	}
@@ -67,7 +68,8 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	// What an unset variable would make of it.
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
 		if why := x.WhyBroad(b); why != "" && why != "the repository's history" && !x.commonSub(b.Path) {
-			x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text, b.Path, why))
+			x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
+				b.Path, why))
 		}
 	}
 }
@@ -110,8 +112,10 @@ func (x *scope) commonSub(p string) bool {
 	return p != "/home" && p != "/Users" && p != x.Home
 }
 
-var findTests = []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-newer", "-size", "-empty",
-	"-ctime", "-atime", "-user", "-perm", "-cmin", "-amin", "-xtype", "-inum", "-links", "-samefile", "-group", "-nouser", "-lname"}
+var findTests = []string{"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin",
+	"-newer", "-size", "-empty",
+	"-ctime", "-atime", "-user", "-perm", "-cmin", "-amin", "-xtype", "-inum", "-links", "-samefile", "-group", "-nouser",
+	"-lname"}
 
 func findRule(x *scope, r *shell.Run) {
 	args := r.Args()
@@ -152,7 +156,8 @@ func findRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(s, r)
 		if !p.Known {
 			if b := x.ResolveBare(s, r); s.Dynamic && b.Known && b.Path == "/" {
-				x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes below %s, which is the root if the variable is empty", s.Text))
+				x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes below %s, which is the root if the variable is empty",
+					s.Text))
 			}
 			continue
 		}
@@ -174,13 +179,16 @@ func permissionRule(x *scope, r *shell.Run) {
 	}
 	recursive := inspect.HasShort(flags, 'R') || inspect.HasLong(flags, "--recursive")
 	mode := rest[0].Text
-	open := r.Name() == "chmod" && (strings.HasSuffix(mode, "777") || mode == "a+rwx" || mode == "+rwx" || mode == "ugo+rwx" || mode == "a=rwx" || mode == "o+w" || mode == "a+w" || strings.HasSuffix(mode, "666"))
-	closed := r.Name() == "chmod" && (strings.Trim(mode, "0") == "" || mode == "a-rwx" || mode == "-rwx" || mode == "a-x" || mode == "-x")
+	open := r.Name() == "chmod" && (strings.HasSuffix(mode, "777") || mode == "a+rwx" || mode == "+rwx" ||
+		mode == "ugo+rwx" || mode == "a=rwx" || mode == "o+w" || mode == "a+w" || strings.HasSuffix(mode, "666"))
+	closed := r.Name() == "chmod" && (strings.Trim(mode, "0") == "" || mode == "a-rwx" || mode == "-rwx" ||
+		mode == "a-x" || mode == "-x")
 	for _, w := range rest[1:] {
 		p := x.ResolveWord(w, r)
 		if !p.Known {
 			if b := x.ResolveBare(w, r); w.Dynamic && recursive && b.Known && b.Path == "/" {
-				x.Report.Add("permissions", r.String(), fmt.Sprintf("changes everything below %s, which is the root if the variable is empty", w.Text))
+				x.Report.Add("permissions", r.String(),
+					fmt.Sprintf("changes everything below %s, which is the root if the variable is empty", w.Text))
 			}
 			continue
 		}
@@ -203,7 +211,8 @@ func (x *scope) whyVital(p inspect.Place) string {
 	}
 	t := p.Path
 	switch t {
-	case "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/sudoers", "/etc/fstab", "/etc/ssh/sshd_config", "/etc/crypttab", "/etc/gshadow", "/etc/hosts", "/etc/resolv.conf":
+	case "/etc/passwd", "/etc/shadow", "/etc/group", "/etc/sudoers", "/etc/fstab", "/etc/ssh/sshd_config",
+		"/etc/crypttab", "/etc/gshadow", "/etc/hosts", "/etc/resolv.conf":
 		return "a vital system file"
 	}
 	if inspect.IsUnder(t, "/boot") || inspect.IsUnder(t, "/etc/sudoers.d") || inspect.IsUnder(t, "/etc/pam.d") {
@@ -211,14 +220,16 @@ func (x *scope) whyVital(p inspect.Place) string {
 	}
 	if path.Dir(t) == x.Home {
 		switch path.Base(t) {
-		case ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", ".gitconfig", ".bash_history", ".zsh_history":
+		case ".bashrc", ".zshrc", ".profile", ".bash_profile", ".zprofile", ".zshenv", ".gitconfig", ".bash_history",
+			".zsh_history":
 			return "a personal start file"
 		}
 	}
 	if strings.HasPrefix(t, x.Home+"/.ssh/") {
 		return "a personal ssh file"
 	}
-	if inspect.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") && !strings.Contains(t, "/.git/info/") && !strings.HasSuffix(t, "_EDITMSG") {
+	if inspect.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") &&
+		!strings.Contains(t, "/.git/info/") && !strings.HasSuffix(t, "_EDITMSG") {
 		return "the repository's own data"
 	}
 	return ""
@@ -232,7 +243,8 @@ func isDevice(p inspect.Place) bool {
 	if !strings.HasPrefix(t, "/dev/") {
 		return false
 	}
-	for _, d := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "md", "dm-", "mapper/", "loop", "mem", "kmem", "port", "block/", "zd", "nbd", "sr", "fd0"} {
+	for _, d := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "disk", "rdisk", "mmcblk", "md", "dm-", "mapper/",
+		"loop", "mem", "kmem", "port", "block/", "zd", "nbd", "sr", "fd0"} {
 		if strings.HasPrefix(t[len("/dev/"):], d) {
 			return true
 		}
@@ -282,9 +294,12 @@ func overwriteRule(x *scope, r *shell.Run) {
 			}
 		}
 	case "rsync":
-		if inspect.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del", "--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
+		if inspect.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del",
+			"--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') &&
+			!inspect.HasLong(flags, "--dry-run") {
 			if why := x.WhyBroad(dest); dest.Known && why != "" {
-				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)", last.Text, why))
+				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
+					last.Text, why))
 			}
 		}
 		return

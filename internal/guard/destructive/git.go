@@ -30,7 +30,8 @@ func gitRule(x *scope, r *shell.Run) {
 			lose(discard, "--hard throws away uncommitted work and may drop commits")
 		}
 	case "clean":
-		if (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
+		if (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !inspect.HasShort(flags, 'n') &&
+			!inspect.HasLong(flags, "--dry-run") {
 			lose(discard, "deletes untracked files")
 		}
 	case "checkout":
@@ -82,15 +83,18 @@ func gitRule(x *scope, r *shell.Run) {
 			lose(history, "deletes a reference")
 		}
 	case "worktree":
-		if len(rest) > 0 && rest[0].Text == "remove" && (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !x.allScratch(rest[1:], r) {
+		if len(rest) > 0 && rest[0].Text == "remove" && (inspect.HasShort(flags, 'f') || inspect.HasLong(flags,
+			"--force")) && !x.allScratch(rest[1:], r) {
 			lose(discard, "remove --force throws away a worktree's uncommitted work")
 		}
 	case "rm":
-		if !inspect.HasLong(flags, "--cached") && inspect.HasShort(flags, 'r', 'f') && wholeTree(rest) && !inspect.HasShort(flags, 'n') {
+		if !inspect.HasLong(flags, "--cached") && inspect.HasShort(flags, 'r', 'f') && wholeTree(rest) &&
+			!inspect.HasShort(flags, 'n') {
 			lose(discard, "deletes every tracked file")
 		}
 	case "submodule":
-		if inspect.HasWord(rest, "deinit") && (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && (inspect.HasLong(flags, "--all") || wholeTree(rest)) {
+		if inspect.HasWord(rest, "deinit") && (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) &&
+			(inspect.HasLong(flags, "--all") || wholeTree(rest)) {
 			lose(discard, "deinit --force throws away submodules' work")
 		}
 	case "remote":

@@ -12,7 +12,8 @@ import (
 // buildDir: directories that a build makes again, wherever they lie.
 func buildDir(name string) bool {
 	switch name {
-	case "node_modules", "dist", "build", "target", ".venv", "venv", "__pycache__", ".next", ".cache", ".turbo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".parcel-cache", "coverage":
+	case "node_modules", "dist", "build", "target", ".venv", "venv", "__pycache__", ".next", ".cache", ".turbo",
+		".pytest_cache", ".mypy_cache", ".ruff_cache", ".gradle", ".parcel-cache", "coverage":
 		return true
 	}
 	return false
@@ -79,13 +80,16 @@ func unpackRule(x *scope, r *shell.Run) {
 		return
 	}
 	flags, _ := inspect.SplitFlags(r.Args())
-	force := inspect.HasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") || r.Name() == "unzip" && inspect.HasShort(flags, 'o')
+	force := inspect.HasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") ||
+		r.Name() == "unzip" && inspect.HasShort(flags, 'o')
 	system := false
-	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin", "/usr/lib", "/System"} {
+	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin", "/usr/lib",
+		"/System"} {
 		system = system || inspect.IsUnder(p.Path, d)
 	}
 	if p.Path == "/" || system || force && (p.Path == "/usr" || p.Path == "/var" || p.Path == x.Home) {
-		x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(), dir.Text))
+		x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(),
+			dir.Text))
 	}
 }
 
@@ -96,7 +100,8 @@ func powershellRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	for i, a := range args {
 		l := strings.ToLower(a.Text)
-		if (l == "-c" || l == "-command" || l == "/c" || l == "-noprofile" && i+1 < len(args) && !strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
+		if (l == "-c" || l == "-command" || l == "/c" || l == "-noprofile" && i+1 < len(args) &&
+			!strings.HasPrefix(args[i+1].Text, "-")) && i+1 < len(args) {
 			text = inspect.JoinArgs(args[i+1:])
 			break
 		}
@@ -108,7 +113,8 @@ func powershellRule(x *scope, r *shell.Run) {
 		return
 	}
 	l := strings.ToLower(text)
-	fetches := strings.Contains(l, "iwr ") || strings.Contains(l, "invoke-webrequest") || strings.Contains(l, "irm ") || strings.Contains(l, "invoke-restmethod") || strings.Contains(l, "downloadstring")
+	fetches := strings.Contains(l, "iwr ") || strings.Contains(l, "invoke-webrequest") || strings.Contains(l, "irm ") ||
+		strings.Contains(l, "invoke-restmethod") || strings.Contains(l, "downloadstring")
 	if fetches && (strings.Contains(l, "iex") || strings.Contains(l, "invoke-expression")) {
 		x.Report.Add("pipe-to-shell", r.String(), r.Name()+" runs text that comes from the network")
 	}
@@ -147,11 +153,14 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 		}
 		t := strings.ReplaceAll(w, `\`, "/")
 		l := strings.ToLower(t)
-		if len(l) > 1 && l[1] == ':' && strings.Trim(l[2:], "/*.") == "" || strings.HasPrefix(l, "$env:userprofile") || strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") || strings.HasPrefix(l, "c:/users") && strings.Count(l, "/") < 3 {
+		if len(l) > 1 && l[1] == ':' && strings.Trim(l[2:], "/*.") == "" || strings.HasPrefix(l, "$env:userprofile") ||
+			strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") || strings.HasPrefix(l, "c:/users") &&
+			strings.Count(l, "/") < 3 {
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
 			continue
 		}
-		word := shell.Word{Text: t, Bare: t, Tilde: strings.HasPrefix(t, "~"), Dynamic: strings.Contains(t, "$"), Glob: strings.Contains(t, "*")}
+		word := shell.Word{Text: t, Bare: t, Tilde: strings.HasPrefix(t, "~"), Dynamic: strings.Contains(t, "$"),
+			Glob: strings.Contains(t, "*")}
 		word.Text = strings.ReplaceAll(word.Text, "$env:HOME", "$HOME")
 		if path.IsAbs(t) || word.Tilde || word.Dynamic || word.Glob || strings.HasPrefix(t, ".") {
 			x.judgeDelete(r, word, "deletes")

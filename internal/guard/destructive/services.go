@@ -12,7 +12,8 @@ import (
 func isDryRun(args []shell.Word) bool {
 	for _, a := range args {
 		t := a.Text
-		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "help" || strings.HasPrefix(t, "--dry-run=") && t != "--dry-run=none" {
+		if t == "--dry-run" || t == "--dryrun" || t == "--help" || t == "-h" || t == "help" || strings.HasPrefix(t,
+			"--dry-run=") && t != "--dry-run=none" {
 			return true
 		}
 	}
@@ -58,7 +59,9 @@ func clusterRule(x *scope, r *shell.Run) {
 					say("scale to 0 stops the workload")
 				}
 				return
-			case "get", "describe", "logs", "apply", "exec", "config", "create", "explain", "rollout", "port-forward", "top", "auth", "cp", "edit", "patch", "label", "annotate", "run", "expose", "wait", "diff", "kustomize", "version", "api-resources", "cluster-info", "debug", "attach", "events":
+			case "get", "describe", "logs", "apply", "exec", "config", "create", "explain", "rollout", "port-forward", "top",
+				"auth", "cp", "edit", "patch", "label", "annotate", "run", "expose", "wait", "diff", "kustomize", "version",
+				"api-resources", "cluster-info", "debug", "attach", "events":
 				return
 			}
 		}
@@ -71,7 +74,8 @@ func clusterRule(x *scope, r *shell.Run) {
 			say("delete removes it for good")
 		}
 	case "nomad":
-		if inspect.HasWord(rest, "stop", "purge") && (inspect.HasLong(flags, "-purge", "--purge") || inspect.HasWord(rest, "system")) {
+		if inspect.HasWord(rest, "stop", "purge") && (inspect.HasLong(flags, "-purge", "--purge") || inspect.HasWord(rest,
+			"system")) {
 			say("purges a job")
 		}
 	}
@@ -80,7 +84,8 @@ func clusterRule(x *scope, r *shell.Run) {
 // namedPods: a pod that is deleted by its name comes back at once; people do it
 // all day to restart something.
 func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
-	if inspect.ViaXargs(r) || inspect.HasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector", "--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-l", "-f", "-k", "-R") {
+	if inspect.ViaXargs(r) || inspect.HasLong(flags, "--all", "--all-namespaces", "--selector", "--field-selector",
+		"--filename", "--kustomize") || inspect.HasWord(flags, "-A", "-l", "-f", "-k", "-R") {
 		return false
 	}
 	for _, f := range flags {
@@ -116,13 +121,17 @@ var infraPhrases = map[string][]string{
 	"tofu":       {"destroy", "state rm", "workspace delete", "apply -destroy", "force-unlock"},
 	"terragrunt": {"destroy", "run-all destroy", "state rm", "destroy-all"},
 	"pulumi":     {"destroy", "stack rm", "state delete", "down"},
-	"cdk":        {"destroy"}, "cdktf": {"destroy"}, "serverless": {"remove"}, "sls": {"remove"}, "sam": {"delete"}, "sst": {"remove"},
+	"cdk":        {"destroy"}, "cdktf": {"destroy"}, "serverless": {"remove"}, "sls": {"remove"}, "sam": {"delete"},
+	"sst":     {"remove"},
 	"amplify": {"delete"}, "copilot": {"app delete", "env delete", "svc delete"}, "vagrant": {"destroy"},
 	"vercel": {"remove", "rm", "project rm", "env rm", "domains rm"}, "netlify": {"sites:delete", "env:unset"},
-	"heroku": {"apps:destroy", "pg:reset", "addons:destroy", "apps:delete"}, "fly": {"apps destroy", "destroy", "volumes destroy", "machine destroy", "postgres destroy"},
+	"heroku": {"apps:destroy", "pg:reset", "addons:destroy", "apps:delete"}, "fly": {"apps destroy", "destroy",
+		"volumes destroy", "machine destroy", "postgres destroy"},
 	"flyctl": {"apps destroy", "destroy", "volumes destroy", "machine destroy"}, "railway": {"down", "delete"},
-	"firebase": {"firestore:delete", "database:remove", "hosting:disable", "functions:delete"}, "wrangler": {"delete", "d1 delete", "kv:namespace delete", "r2 bucket delete"},
-	"supabase": {"db reset --linked", "projects delete", "branches delete"}, "prisma": {"migrate reset", "db push --force-reset"},
+	"firebase": {"firestore:delete", "database:remove", "hosting:disable", "functions:delete"}, "wrangler": {"delete",
+		"d1 delete", "kv:namespace delete", "r2 bucket delete"},
+	"supabase": {"db reset --linked", "projects delete", "branches delete"}, "prisma": {"migrate reset",
+		"db push --force-reset"},
 }
 
 func infraRule(x *scope, r *shell.Run) {
@@ -136,9 +145,11 @@ func infraRule(x *scope, r *shell.Run) {
 		return // terraform plan -destroy only shows
 	}
 	for _, p := range infraPhrases[r.Name()] {
-		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") || inspect.HasPhrase(line, p) && (strings.Contains(p, " ") || p == "destroy")
+		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") || inspect.HasPhrase(line, p) &&
+			(strings.Contains(p, " ") || p == "destroy")
 		if !hit && strings.HasPrefix(p, "apply -destroy") {
-			hit = strings.HasPrefix(operands, "apply") && (inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line, "--destroy"))
+			hit = strings.HasPrefix(operands, "apply") && (inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line,
+				"--destroy"))
 		}
 		if !hit && p == "db push --force-reset" {
 			hit = strings.HasPrefix(operands, "db push") && inspect.HasPhrase(line, "--force-reset")
@@ -169,7 +180,8 @@ func cloudRule(x *scope, r *shell.Run) {
 			return
 		}
 		for _, v := range rest[:min(len(rest), 6)] {
-			for _, p := range [...]string{"delete-", "terminate-", "deregister-", "purge-", "remove-", "batch-delete-", "destroy-", "schedule-key-deletion", "disable-key", "empty-bucket"} {
+			for _, p := range [...]string{"delete-", "terminate-", "deregister-", "purge-", "remove-", "batch-delete-",
+				"destroy-", "schedule-key-deletion", "disable-key", "empty-bucket"} {
 				if strings.HasPrefix(v.Text, p) {
 					say(v.Text)
 					return
@@ -187,7 +199,8 @@ func cloudRule(x *scope, r *shell.Run) {
 			}
 		}
 	case "gsutil":
-		if inspect.HasWord(rest, "rb") || inspect.HasWord(rest, "rm") && (inspect.HasShort(flags, 'r', 'R', 'a') || strings.Contains(inspect.JoinArgs(rest), "*")) || inspect.HasWord(rest, "rsync") && inspect.HasShort(flags, 'd') {
+		if inspect.HasWord(rest, "rb") || inspect.HasWord(rest, "rm") && (inspect.HasShort(flags, 'r', 'R', 'a') ||
+			strings.Contains(inspect.JoinArgs(rest), "*")) || inspect.HasWord(rest, "rsync") && inspect.HasShort(flags, 'd') {
 			say("rm")
 		}
 	case "bq":
@@ -195,15 +208,18 @@ func cloudRule(x *scope, r *shell.Run) {
 			say("rm")
 		}
 	case "gcloud":
-		if inspect.HasWord(rest, "delete", "destroy", "purge") || inspect.HasWord(rest, "storage") && inspect.HasWord(rest, "rm") {
+		if inspect.HasWord(rest, "delete", "destroy", "purge") || inspect.HasWord(rest, "storage") && inspect.HasWord(rest,
+			"rm") {
 			say("delete")
 		}
 	case "rclone":
-		if len(rest) > 0 && inspect.HasWord(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 && rest[0].Text == "sync" && len(rest) > 2 && x.WhyBroad(x.ResolveWord(rest[2], r)) != "" {
+		if len(rest) > 0 && inspect.HasWord(rest[:1], "purge", "delete", "rmdirs", "cleanup") || len(rest) > 0 &&
+			rest[0].Text == "sync" && len(rest) > 2 && x.WhyBroad(x.ResolveWord(rest[2], r)) != "" {
 			say(rest[0].Text)
 		}
 	case "mc":
-		if len(rest) > 0 && (rest[0].Text == "rb" || rest[0].Text == "rm" && (inspect.HasShort(flags, 'r') || inspect.HasLong(flags, "--recursive"))) {
+		if len(rest) > 0 && (rest[0].Text == "rb" || rest[0].Text == "rm" && (inspect.HasShort(flags, 'r') ||
+			inspect.HasLong(flags, "--recursive"))) {
 			say(rest[0].Text)
 		}
 	case "s3cmd":
@@ -234,18 +250,21 @@ func containerRule(x *scope, r *shell.Run) {
 		say("system reset removes everything")
 	case two("volume", "rm"), two("volume", "remove"), two("volume", "prune"):
 		say("removes volumes and the data in them")
-	case len(rest) > 0 && (rest[0].Text == "compose" && inspect.HasWord(rest, "down", "rm") || r.Name() == "docker-compose" && inspect.HasWord(rest, "down", "rm")):
+	case len(rest) > 0 && (rest[0].Text == "compose" && inspect.HasWord(rest, "down", "rm") ||
+		r.Name() == "docker-compose" && inspect.HasWord(rest, "down", "rm")):
 		if inspect.HasWord(rest, "down") && (inspect.HasShort(flags, 'v') || inspect.HasLong(flags, "--volumes")) {
 			say("compose down -v removes the project's volumes and the data in them")
 		}
 		if inspect.HasWord(flags, "--rmi=all") || inspect.HasWord(flags, "--rmi") && inspect.HasWord(rest, "all") {
 			say("compose down --rmi all removes every image the project uses")
 		}
-	case len(rest) > 0 && (rest[0].Text == "rm" || rest[0].Text == "rmi" || rest[0].Text == "stop" || rest[0].Text == "kill" || two("container", "rm") || two("image", "rm")):
+	case len(rest) > 0 && (rest[0].Text == "rm" || rest[0].Text == "rmi" || rest[0].Text == "stop" ||
+		rest[0].Text == "kill" || two("container", "rm") || two("image", "rm")):
 		for _, a := range rest {
 			for i := a.From.Lo; i < a.From.Hi && i < len(x.Script.Runs); i++ {
 				from := &x.Script.Runs[i]
-				if from.Name() == r.Name() && !strings.Contains(inspect.JoinArgs(from.Args()), "-f ") && !strings.Contains(inspect.JoinArgs(from.Args()), "--filter") && rest[0].Text != "stop" {
+				if from.Name() == r.Name() && !strings.Contains(inspect.JoinArgs(from.Args()), "-f ") &&
+					!strings.Contains(inspect.JoinArgs(from.Args()), "--filter") && rest[0].Text != "stop" {
 					say(rest[0].Text + " of everything there is")
 					return
 				}
@@ -257,11 +276,14 @@ func containerRule(x *scope, r *shell.Run) {
 }
 
 var (
-	sqlDrop     = lazyregexp.New(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
-	sqlDelete   = lazyregexp.New(`(?i)\bdelete\s+from\s+["\w.` + "`" + `\[\]]+\s*(;|$)`)
-	sqlUpdate   = lazyregexp.New(`(?i)\balter\s+table\s+\S+\s+drop\b`)
-	mongoDrop   = lazyregexp.New(`(?i)(dropDatabase\s*\(|\.drop\s*\(|deleteMany\s*\(\s*(\{\s*\})?\s*\)|\.remove\s*\(\s*\{\s*\}\s*\))`)
-	manageTasks = []string{"db:drop", "db:reset", "db:wipe", "migrate:fresh", "migrate:reset", "db:schema:load", "ecto.drop", "ecto.reset", "db:drop:all", "schema:drop", "db:purge", "db:migrate:reset", "db:truncate_all"}
+	sqlDrop = lazyregexp.New(`(?i)\b(drop\s+(database|schema|table|keyspace|user|role|owned|tablespace|` +
+		`collection|view|materialized\s+view|index)\b|truncate\s+(table\s+)?["\w` + "`" + `])`)
+	sqlDelete = lazyregexp.New(`(?i)\bdelete\s+from\s+["\w.` + "`" + `\[\]]+\s*(;|$)`)
+	sqlUpdate = lazyregexp.New(`(?i)\balter\s+table\s+\S+\s+drop\b`)
+	mongoDrop = lazyregexp.New(`(?i)(dropDatabase\s*\(|\.drop\s*\(|deleteMany\s*\(\s*(\{\s*\})?\s*\)|` +
+		`\.remove\s*\(\s*\{\s*\}\s*\))`)
+	manageTasks = []string{"db:drop", "db:reset", "db:wipe", "migrate:fresh", "migrate:reset", "db:schema:load",
+		"ecto.drop", "ecto.reset", "db:drop:all", "schema:drop", "db:purge", "db:migrate:reset", "db:truncate_all"}
 )
 
 // isProduction reports whether something says that this is not a development
@@ -272,7 +294,8 @@ func (x *scope) isProduction(r *shell.Run) bool {
 	}
 	names := func(s string) bool {
 		l := strings.ToLower(s)
-		return strings.Contains(l, "prod") && !strings.Contains(l, "product") || strings.Contains(l, "production") || l == "live"
+		return strings.Contains(l, "prod") && !strings.Contains(l, "product") || strings.Contains(l, "production") ||
+			l == "live"
 	}
 	for _, a := range r.Args() {
 		if names(a.Text) || strings.HasPrefix(a.Text, "DISABLE_DATABASE_ENVIRONMENT_CHECK=") {
@@ -300,7 +323,8 @@ func databaseRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "dropdb", "dropuser":
-		if !inspect.HasWord(args, "--help", "-h", "--version") || len(args) > 1 && name == "dropdb" && inspect.HasWord(args, "-h") {
+		if !inspect.HasWord(args, "--help", "-h", "--version") || len(args) > 1 && name == "dropdb" && inspect.HasWord(args,
+			"-h") {
 			say("deletes a database or user")
 		}
 		return
@@ -329,7 +353,8 @@ func databaseRule(x *scope, r *shell.Run) {
 				}
 			}
 		}
-		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") && inspect.HasWord(args[1:2], "flush", "reset_db") && x.isProduction(r) {
+		if strings.HasPrefix(name, "python") && len(args) > 1 && strings.HasSuffix(args[0].Text, "manage.py") &&
+			inspect.HasWord(args[1:2], "flush", "reset_db") && x.isProduction(r) {
 			say(args[1].Text + " empties a production database")
 		}
 		if name == "knex" && inspect.HasWord(args, "migrate:rollback") && inspect.HasWord(args, "--all") {
@@ -389,14 +414,17 @@ func remoteRule(x *scope, r *shell.Run) {
 	}
 	switch r.Name() {
 	case "gh", "glab", "hub":
-		if len(rest) > 1 && (rest[1].Text == "delete" || rest[1].Text == "archive" && rest[0].Text == "repo" || r.Name() == "hub" && rest[0].Text == "delete") {
+		if len(rest) > 1 && (rest[1].Text == "delete" || rest[1].Text == "archive" && rest[0].Text == "repo" ||
+			r.Name() == "hub" && rest[0].Text == "delete") {
 			say(rest[0].Text + " " + rest[1].Text + " removes it for everyone")
 		}
-		if rest[0].Text == "api" && (inspect.HasWord(args, "DELETE") || strings.Contains(inspect.JoinArgs(args), "-XDELETE") || strings.Contains(inspect.JoinArgs(args), "--method=DELETE")) {
+		if rest[0].Text == "api" && (inspect.HasWord(args, "DELETE") || strings.Contains(inspect.JoinArgs(args),
+			"-XDELETE") || strings.Contains(inspect.JoinArgs(args), "--method=DELETE")) {
 			say("api DELETE removes it for everyone")
 		}
 	case "npm", "pnpm", "yarn", "lerna":
-		if inspect.HasWord(rest[:min(len(rest), 2)], "unpublish") || strings.HasPrefix(line, "owner rm") || strings.HasPrefix(line, "access revoke") {
+		if inspect.HasWord(rest[:min(len(rest), 2)], "unpublish") || strings.HasPrefix(line, "owner rm") ||
+			strings.HasPrefix(line, "access revoke") {
 			say("unpublish takes a package away from everyone")
 		}
 	case "gem", "cargo":
@@ -404,7 +432,8 @@ func remoteRule(x *scope, r *shell.Run) {
 			say("yank takes a published version away")
 		}
 	case "nuget", "dotnet", "vsce":
-		if rest[0].Text == "unpublish" || strings.HasPrefix(line, "nuget delete") || r.Name() == "nuget" && rest[0].Text == "delete" {
+		if rest[0].Text == "unpublish" || strings.HasPrefix(line, "nuget delete") || r.Name() == "nuget" &&
+			rest[0].Text == "delete" {
 			say("takes a published package away")
 		}
 	}

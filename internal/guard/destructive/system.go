@@ -9,9 +9,11 @@ import (
 )
 
 // vitalUnits are services a machine or its owner can't do without.
-var vitalUnits = []string{"ssh", "sshd", "network", "networking", "networkmanager", "dbus", "firewalld", "ufw", "docker", "containerd", "kubelet", "cron", "crond", "auditd", "rsyslog"}
+var vitalUnits = []string{"ssh", "sshd", "network", "networking", "networkmanager", "dbus", "firewalld", "ufw",
+	"docker", "containerd", "kubelet", "cron", "crond", "auditd", "rsyslog"}
 
-var vitalPackages = []string{"sudo", "systemd", "libc6", "glibc", "bash", "coreutils", "apt", "dpkg", "openssh-server", "linux-image", "kernel", "init", "python3-minimal", "util-linux", "login", "base", "filesystem", "grub", "grub2"}
+var vitalPackages = []string{"sudo", "systemd", "libc6", "glibc", "bash", "coreutils", "apt", "dpkg", "openssh-server",
+	"linux-image", "kernel", "init", "python3-minimal", "util-linux", "login", "base", "filesystem", "grub", "grub2"}
 
 func systemRule(x *scope, r *shell.Run) {
 	if r.Contained {
@@ -64,36 +66,14 @@ func systemRule(x *scope, r *shell.Run) {
 		if inspect.HasWord(flags, "-L", "--lock") {
 			say("locks an account")
 		}
-	case "iptables", "ip6tables":
-		if inspect.HasWord(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
-			say("changes the whole firewall")
-		}
-	case "nft":
-		if inspect.HasPhrase(line, "flush ruleset") || inspect.HasPhrase(line, "delete table") {
-			say("changes the whole firewall")
-		}
-	case "ufw":
-		if inspect.HasWord(rest, "disable", "reset") {
-			say("switches the firewall off")
-		}
+	case "iptables", "ip6tables", "nft", "ufw", "ip", "ifconfig", "nmcli":
+		networkRule(x, r, flags, rest)
 	case "umount":
 		if inspect.HasShort(flags, 'a') || inspect.HasWord(rest, "/") {
 			say("unmounts everything")
 		}
 	case "swapoff":
 		return
-	case "ip":
-		if inspect.HasPhrase(line, "link set") && strings.HasSuffix(line, " down") || inspect.HasPhrase(line, "route flush") || inspect.HasPhrase(line, "route del default") || inspect.HasPhrase(line, "addr flush") {
-			say("takes the network down")
-		}
-	case "ifconfig":
-		if len(rest) > 1 && rest[len(rest)-1].Text == "down" {
-			say("takes the network down")
-		}
-	case "nmcli":
-		if inspect.HasPhrase(line, "networking off") || inspect.HasPhrase(line, "radio all off") {
-			say("takes the network down")
-		}
 	case "apt", "apt-get", "yum", "dnf", "pacman", "rpm", "dpkg", "apk", "zypper":
 		packageRule(x, r, flags, rest)
 	case "brew":
@@ -115,6 +95,39 @@ func systemRule(x *scope, r *shell.Run) {
 	case "wsl":
 		if inspect.HasWord(flags, "--unregister") {
 			say("--unregister deletes a distribution")
+		}
+	}
+}
+
+// networkRule: firewalls, routes and interfaces.
+func networkRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
+	line := inspect.JoinArgs(r.Args())
+	say := func(what string) { x.Report.Add("system", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
+	switch r.Name() {
+	case "iptables", "ip6tables":
+		if inspect.HasWord(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
+			say("changes the whole firewall")
+		}
+	case "nft":
+		if inspect.HasPhrase(line, "flush ruleset") || inspect.HasPhrase(line, "delete table") {
+			say("changes the whole firewall")
+		}
+	case "ufw":
+		if inspect.HasWord(rest, "disable", "reset") {
+			say("switches the firewall off")
+		}
+	case "ip":
+		if inspect.HasPhrase(line, "link set") && strings.HasSuffix(line, " down") || inspect.HasPhrase(line,
+			"route flush") || inspect.HasPhrase(line, "route del default") || inspect.HasPhrase(line, "addr flush") {
+			say("takes the network down")
+		}
+	case "ifconfig":
+		if len(rest) > 1 && rest[len(rest)-1].Text == "down" {
+			say("takes the network down")
+		}
+	case "nmcli":
+		if inspect.HasPhrase(line, "networking off") || inspect.HasPhrase(line, "radio all off") {
+			say("takes the network down")
 		}
 	}
 }
@@ -172,7 +185,8 @@ func killRule(x *scope, r *shell.Run, args []shell.Word) {
 			}
 			continue
 		}
-		if t == "-1" && signal || t == "-1" && inspect.HasWord(args, "--") || t == "1" && !(args[0].Text == "-s" || args[0].Text == "-n" || args[0].Text == "-0") {
+		if t == "-1" && signal || t == "-1" && inspect.HasWord(args, "--") || t == "1" && !(args[0].Text == "-s" ||
+			args[0].Text == "-n" || args[0].Text == "-0") {
 			x.Report.Add("system", r.String(), "kill of every process, or of the first one")
 			return
 		}
@@ -180,8 +194,10 @@ func killRule(x *scope, r *shell.Run, args []shell.Word) {
 }
 
 func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
-	removes := inspect.HasWord(rest, "remove", "purge", "erase", "autoremove", "del", "rm") || inspect.HasShort(flags, 'R', 'P') && r.Name() == "pacman" ||
-		r.Name() == "rpm" && inspect.HasShort(flags, 'e') || r.Name() == "dpkg" && (inspect.HasLong(flags, "--purge", "--remove") || inspect.HasWord(flags, "-P", "-r"))
+	removes := inspect.HasWord(rest, "remove", "purge", "erase", "autoremove", "del", "rm") || inspect.HasShort(flags,
+		'R', 'P') && r.Name() == "pacman" ||
+		r.Name() == "rpm" && inspect.HasShort(flags, 'e') || r.Name() == "dpkg" && (inspect.HasLong(flags, "--purge",
+		"--remove") || inspect.HasWord(flags, "-P", "-r"))
 	if !removes {
 		return
 	}
@@ -193,7 +209,8 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 			}
 		}
 	}
-	if inspect.HasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || inspect.HasShort(flags, 'd') && r.Name() == "pacman" && strings.Contains(inspect.JoinArgs(flags), "dd") {
+	if inspect.HasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || inspect.HasShort(flags, 'd') &&
+		r.Name() == "pacman" && strings.Contains(inspect.JoinArgs(flags), "dd") {
 		x.Report.Add("system", r.String(), r.Name()+" removes packages without regard to what needs them")
 	}
 }

@@ -9,10 +9,12 @@ var unreadableDanger = []*lazyregexp.Regexp{
 	lazyregexp.New(`\brm\s+(-[-\w=]+\s+)*-(\w*[rR]|-recursive)`),
 	lazyregexp.New(`\bfind\b[^|;\n]*\s-delete\b`),
 	lazyregexp.New(`\bmkfs\b|\bwipefs\b|\bblkdiscard\b|\bof=/dev/[shvxnmd]|>\s*/dev/(sd|hd|vd|nvme|disk|mmcblk)`),
-	lazyregexp.New(`\bgit\b[^|;\n]*\b(push\b[^|;\n]*(--force\b|\s-f\b|--mirror)|reset\b[^|;\n]*--hard|clean\b[^|;\n]*\s-\w*f|filter-branch|reflog\s+expire)`),
+	lazyregexp.New(`\bgit\b[^|;\n]*\b(push\b[^|;\n]*(--force\b|\s-f\b|--mirror)|reset\b[^|;\n]*--hard|clean\b[^|` +
+		`;\n]*\s-\w*f|filter-branch|reflog\s+expire)`),
 	lazyregexp.New(`\b(curl|wget)\b[^\n]*\|\s*(sudo\s+)?(ba|z|da|k)?sh\b`),
 	lazyregexp.New(`\b(shutdown|reboot|poweroff|halt)\b\s*(-|now|\+|$)`),
-	lazyregexp.New(`\b(terraform|tofu|pulumi|terragrunt|cdk)\b[^|;\n]*\bdestroy\b|\b(kubectl|helm)\b[^|;\n]*\b(delete|uninstall)\b`),
+	lazyregexp.New(`\b(terraform|tofu|pulumi|terragrunt|cdk)\b[^|;\n]*\bdestroy\b|\b(kubectl|helm)\b[^|` +
+		`;\n]*\b(delete|uninstall)\b`),
 	lazyregexp.New(`(?i)\bdrop\s+(database|schema|table)\b|\bflushall\b|\bdropdb\b`),
 	lazyregexp.New(`\bch(mod|own)\s+(-\w+\s+)*-\w*R`),
 	lazyregexp.New(`:\s*\(\s*\)\s*\{`),

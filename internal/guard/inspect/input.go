@@ -57,7 +57,8 @@ func ReadInput(call *Call) InputPaths {
 
 // toolWrites guesses from its name whether a tool writes.
 func toolWrites(tool string) bool {
-	return nameHas(tool, "write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch", "append", "update", "copy",
+	return nameHas(tool, "write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch",
+		"append", "update", "copy",
 		"save", "insert", "unlink", "trash")
 }
 
@@ -171,7 +172,8 @@ func (r *inputReader) takeText(key, v string) bool {
 // paths.
 func (r *inputReader) namesPath(key string) bool {
 	switch key {
-	case "uri", "url", "source", "destination", "target", "glob", "include", "includes", "folder", "directory", "dir", "root":
+	case "uri", "url", "source", "destination", "target", "glob", "include", "includes", "folder", "directory", "dir",
+		"root":
 		return true
 	case "pattern", "patterns", "query":
 		return r.globs
@@ -181,8 +183,10 @@ func (r *inputReader) namesPath(key string) bool {
 
 // contentKeys are the members in which file tools carry what they write.
 var contentKeys = map[string]bool{
-	"content": true, "contents": true, "new_string": true, "newstring": true, "new_str": true, "newtext": true, "new_text": true, "text": true,
-	"file_text": true, "insert_text": true, "insert": true, "replacement": true, "replace": true, "code_edit": true, "code": true, "data": true, "body": true,
+	"content": true, "contents": true, "new_string": true, "newstring": true, "new_str": true, "newtext": true,
+	"new_text": true, "text": true,
+	"file_text": true, "insert_text": true, "insert": true, "replacement": true, "replace": true, "code_edit": true,
+	"code": true, "data": true, "body": true,
 }
 
 // WrittenText is the text that a file tool writes, all pieces of it. known is

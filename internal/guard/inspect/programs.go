@@ -31,7 +31,8 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	extracts := true
 	switch name {
 	case "tar", "bsdtar":
-		extracts = HasWord(args, "--extract", "--get") || len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") && strings.Contains(args[0].Text, "x") && !strings.Contains(args[0].Text, "/") || tarExtracts(args)
+		extracts = HasWord(args, "--extract", "--get") || len(args) > 0 && !strings.HasPrefix(args[0].Text, "--") &&
+			strings.Contains(args[0].Text, "x") && !strings.Contains(args[0].Text, "/") || tarExtracts(args)
 	case "unzip":
 		extracts = !HasWord(args, "-l", "-p", "-t", "-Z", "-v")
 	case "7z", "7za":
@@ -43,11 +44,13 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	for i, a := range args {
 		t := a.Text
 		switch {
-		case i+1 < len(args) && (t == "-C" || t == "--directory" || t == "--cd" || t == "-d" && name == "unzip" || t == "-D" && name == "cpio"):
+		case i+1 < len(args) && (t == "-C" || t == "--directory" || t == "--cd" || t == "-d" && name == "unzip" ||
+			t == "-D" && name == "cpio"):
 			return args[i+1], true
 		case strings.HasPrefix(t, "--directory="):
 			return CutWord(a, len("--directory=")), true
-		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 && strings.HasPrefix(name, "7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
+		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 && strings.HasPrefix(name,
+			"7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
 			return CutWord(a, 2), true
 		}
 	}
@@ -80,7 +83,10 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 				if b.Text == ";" {
 					break
 				}
-				for _, word := range strings.FieldsFunc(b.Text, func(r rune) bool { return r == ' ' || r == ';' || r == '\n' || r == '"' || r == '\'' }) {
+				for _, word := range strings.FieldsFunc(b.Text, func(r rune) bool {
+					return r == ' ' || r == ';' || r == '\n' ||
+						r == '"' || r == '\''
+				}) {
 					switch path.Base(word) {
 					case "rm", "shred", "unlink", "rimraf", "grm":
 						return true
@@ -99,7 +105,8 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 
 // DeletersInCode are calls that delete, in the languages people put on a command
 // line.
-var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync", "remove_dir_all", "removeSync", "fs.promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
+var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
+	"remove_dir_all", "removeSync", "fs.promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
 
 // QuotedIn returns the string literals of program text, escapes left alone.
 func QuotedIn(text string) []string {

@@ -106,7 +106,8 @@ func (f *Report) Add(rule, where, reason string) {
 
 // oneLine keeps agent text from breaking a message into lines.
 func oneLine(s string, limit int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' || r < ' ' }), " ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' || r < ' ' }),
+		" ")
 	if len(s) <= limit {
 		return s
 	}

@@ -150,7 +150,8 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	}
 	for _, v := range [...]struct{ name, value string }{
 		{"HOME", x.Home}, {"PWD", x.Cwd}, {"TMPDIR", "/tmp"}, {"USER", path.Base(x.Home)}, {"LOGNAME", path.Base(x.Home)},
-		{"XDG_CONFIG_HOME", x.Home + "/.config"}, {"XDG_DATA_HOME", x.Home + "/.local/share"}, {"XDG_STATE_HOME", x.Home + "/.local/state"},
+		{"XDG_CONFIG_HOME", x.Home + "/.config"}, {"XDG_DATA_HOME", x.Home + "/.local/share"}, {"XDG_STATE_HOME",
+			x.Home + "/.local/state"},
 		{"XDG_CACHE_HOME", x.Home + "/.cache"}, {"XDG_RUNTIME_DIR", "/run/user/1000"},
 		{"CLAUDE_CONFIG_DIR", x.Home + "/.claude"}, {"CODEX_HOME", x.Home + "/.codex"},
 	} {
@@ -227,7 +228,8 @@ func (x *Scope) IsScratch(p string) bool {
 			return true
 		}
 	}
-	for _, d := range [...]string{"/.cache", "/.npm", "/Library/Caches", "/Library/Developer/Xcode/DerivedData", "/.local/share/Trash", "/.Trash",
+	for _, d := range [...]string{"/.cache", "/.npm", "/Library/Caches", "/Library/Developer/Xcode/DerivedData",
+		"/.local/share/Trash", "/.Trash",
 		"/.gradle/caches", "/.m2/repository", "/.cargo/registry", "/go/pkg/mod", "/.terraform.d/plugin-cache"} {
 		if IsBelow(p, x.Home+d) || d != "/.cache" && p == x.Home+d {
 			return true

@@ -25,12 +25,14 @@ var Agents = []Agent{
 	{Programs: []string{"claude"}, Moves: []string{"CLAUDE_CONFIG_DIR"}, Off: []string{"--bare", "--safe-mode"}},
 	{Programs: []string{"codex"}, Moves: []string{"CODEX_HOME"}, Off: []string{"--ignore-user-config"}},
 	{Programs: []string{"gemini"}, Moves: []string{"GEMINI_CLI_HOME", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"}},
-	{Programs: []string{"qwen"}, Moves: []string{"QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}, Off: []string{"--bare", "--safe-mode"}},
+	{Programs: []string{"qwen"}, Moves: []string{"QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}, Off: []string{"--bare",
+		"--safe-mode"}},
 	{Programs: []string{"copilot"}, Moves: []string{"COPILOT_HOME", "XDG_CONFIG_HOME"}},
 	{Programs: []string{"droid"}},
 	{Programs: []string{"grok"}, Moves: []string{"GROK_HOME"}},
 	{Programs: []string{"kimi", "kimi-code"}, Moves: []string{"KIMI_CODE_HOME", "KIMI_SHARE_DIR"}},
-	{Programs: []string{"opencode"}, Moves: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "XDG_CONFIG_HOME"},
+	{Programs: []string{"opencode"}, Moves: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT",
+		"XDG_CONFIG_HOME"},
 		Off: []string{"--pure"}},
 	{Programs: []string{"pi"}, Moves: []string{"PI_CODING_AGENT_DIR", "PI_CONFIG_DIR"}, Off: []string{"--no-extensions"}},
 	{Programs: []string{"codebuddy", "cbc"}, Moves: []string{"CODEBUDDY_CONFIG_DIR"}},
@@ -41,8 +43,10 @@ var Agents = []Agent{
 	{Programs: []string{"crush"}, Moves: []string{"CRUSH_GLOBAL_CONFIG", "XDG_CONFIG_HOME"}},
 	{Programs: []string{"cn"}, Moves: []string{"CONTINUE_GLOBAL_DIR"}},
 	{Programs: []string{"kilo"}, Moves: []string{"XDG_CONFIG_HOME"}, Off: []string{"--pure"}},
-	{Programs: []string{"auggie"}}, {Programs: []string{"iflow"}}, {Programs: []string{"cline"}}, {Programs: []string{"kiro-cli"}},
-	{Programs: []string{"aider"}}, {Programs: []string{"junie"}}, {Programs: []string{"vibe"}}, {Programs: []string{"hermes"}},
+	{Programs: []string{"auggie"}}, {Programs: []string{"iflow"}}, {Programs: []string{"cline"}},
+	{Programs: []string{"kiro-cli"}},
+	{Programs: []string{"aider"}}, {Programs: []string{"junie"}}, {Programs: []string{"vibe"}},
+	{Programs: []string{"hermes"}},
 }
 
 var agentByProgram = func() map[string]*Agent {
@@ -65,7 +69,8 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	t.checkAgentSwitches(x, r, agent)
 	for i := range x.Script.Runs {
 		other := &x.Script.Runs[i]
-		if other == r || len(other.Argv) == 0 || other.Name() == "export" || other.Name() == "declare" || other.Name() == "typeset" {
+		if other == r || len(other.Argv) == 0 || other.Name() == "export" || other.Name() == "declare" ||
+			other.Name() == "typeset" {
 			for _, a := range other.Assigns {
 				if a.Name == "HOME" && !isHome(x, a.Value) || slices.Contains(agent.Moves, a.Name) && a.Value.Text != "" {
 					x.Report.Add("hooks-off", r.String(),
@@ -113,7 +118,8 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent) {
 		case strings.Contains(text, "disableallhooks:true"), strings.Contains(text, "disableallhooks=true"),
 			strings.Contains(text, "hooksdisabled:true"):
 			say("disableAllHooks")
-		case changes && text == "disableallhooks" && next != "false", changes && (text == "hooks" || strings.HasPrefix(text, "hooks.")):
+		case changes && text == "disableallhooks" && next != "false", changes && (text == "hooks" || strings.HasPrefix(text,
+			"hooks.")):
 			say("config " + rest[1].Text + " " + text)
 		case r.Name() == "codex" && (flag == "-c" || flag == "--config") && codexHooksOff(text):
 			say(text)

@@ -8,7 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename", "rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
+var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename",
+	"rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
 
 // checkCode: python3 -c and the like that name our files and write.
 func (t *Checker) checkCode(x *scope, r *shell.Run) {

@@ -27,7 +27,8 @@ func isHookmuxSetting(name string) bool {
 
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	if isHookmuxSetting(name) {
-		x.Report.Add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings", name))
+		x.Report.Add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings",
+			name))
 	}
 }
 
@@ -162,7 +163,8 @@ func (t *Checker) fromOwned(x *scope, s shell.Span) bool {
 			}
 		}
 		for _, rd := range from.Redirects {
-			if rd.Reads() && (strings.Contains(strings.ToLower(rd.Target.Text), "hookmux") || t.wordIsOwned(x, rd.Target, from, false)) {
+			if rd.Reads() && (strings.Contains(strings.ToLower(rd.Target.Text), "hookmux") || t.wordIsOwned(x, rd.Target, from,
+				false)) {
 				return true
 			}
 		}

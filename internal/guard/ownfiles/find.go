@@ -10,8 +10,10 @@ import (
 )
 
 // ourNames are file names that in practice only hook configurations have.
-var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json", "managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
-	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini", ".cursor", ".grok"}
+var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json",
+	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
+	".crush.json", "hookmux", "hookmux-hook", "hookmux.ts", "hookmux.js", ".hookmux", ".claude", ".codex", ".gemini",
+	".cursor", ".grok"}
 
 // checkFind: find takes away or changes what it finds, and it looks for ours.
 func (c *writer) checkFind() {
@@ -23,7 +25,8 @@ func (c *writer) checkFind() {
 	}
 	c.remove(c.rest[:min(len(c.rest), 1)])
 	for i, a := range args {
-		if i == 0 || i > 1 && (args[i-2].Text == "-not" || args[i-2].Text == "!") || i+1 < len(args) && args[i+1].Text == "-prune" {
+		if i == 0 || i > 1 && (args[i-2].Text == "-not" || args[i-2].Text == "!") || i+1 < len(args) &&
+			args[i+1].Text == "-prune" {
 			continue
 		}
 		switch args[i-1].Text {

@@ -19,7 +19,8 @@ var Rules = []inspect.RuleInfo{
 	{ID: "own-files.hub", What: "the hub is stopped or killed"},
 	{ID: "own-files.control", What: "hookmux is told to switch off, trust, install or change its settings"},
 	{ID: "own-files.environment", What: "hookmux is switched off, or over to other settings, through its environment"},
-	{ID: "own-files.launch", What: "something is set to run later in a person's name: start files, services, crontabs, git's settings"},
+	{ID: "own-files.launch",
+		What: "something is set to run later in a person's name: start files, services, crontabs, git's settings"},
 	{ID: "own-files.hooks-off", What: "an agent is started or set so that it runs no hooks"},
 	{ID: "own-files.unreadable", What: "a command that cannot be read in full and names these files"},
 }
@@ -85,21 +86,29 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 	for root := range ownRoots {
 		words = append(words, root)
 	}
-	words = append(words, ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin", "extension", "crush.json", "allowlist", "managed-settings", "opencode.json",
+	words = append(words, ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin",
+		"extension", "crush.json", "allowlist", "managed-settings", "opencode.json",
 		"disableallhooks", "--bare", "--safe-mode", "--pure", "--no-extensions", "--setting-sources", "--ignore-user-config")
 	// Where text is typed or run later, words may stand one by one.
-	words = append(words, "tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype")
-	words = append(words, "bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc", "cshrc", "config.fish",
-		"conf.d", "crontab", "cron", "systemd", "launchagents", "launchdaemons", "autostart", "authorized_keys", "xinitrc", "xsession",
-		"environment", "tmux.conf", "screenrc", "gitconfig", "hookspath", "templatedir", "ssh/rc", "rc.local", "init.d", "ld.so.preload", ".pam_")
+	words = append(words, "tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool",
+		"ydotool", "wtype")
+	words = append(words, "bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc",
+		"cshrc", "config.fish",
+		"conf.d", "crontab", "cron", "systemd", "launchagents", "launchdaemons", "autostart", "authorized_keys", "xinitrc",
+		"xsession",
+		"environment", "tmux.conf", "screenrc", "gitconfig", "hookspath", "templatedir", "ssh/rc", "rc.local", "init.d",
+		"ld.so.preload", ".pam_")
 	for i := range Agents {
 		for _, p := range Agents[i].Programs {
 			if len(p) > 3 {
 				words = append(words, p)
 			}
 		}
+		for _, v := range Agents[i].Moves {
+			words = append(words, strings.ToLower(v))
+		}
 	}
-	words = append(words, "coding_agent_dir", "xdg_config_home")
+	words = append(words, "home=")
 	for _, e := range t.exact {
 		// The directory counts, too: deleting it takes the file with it.
 		for _, w := range [...]string{path.Base(e), path.Base(path.Dir(e))} {
@@ -117,7 +126,8 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 // linkNeedles are the ways to write. Where links are followed, a command that
 // names nothing of ours may still write to it through a link.
 func linkNeedles() *inspect.Needles {
-	return inspect.NewNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ", "sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
+	return inspect.NewNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ",
+		"sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
 		"curl ", "wget ", "tar ", "unzip ", "yq ", "sponge ")
 }
 

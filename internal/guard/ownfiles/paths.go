@@ -12,27 +12,40 @@ import (
 // most exist in the home directory and in projects alike. An ending with "/"
 // means everything below. The catalogue adds more through inspect.Options.OwnPaths.
 var hookConfigs = []string{
-	".hookmux/", ".config/hookmux/", ".local/state/hookmux/", ".local/share/hookmux/", "/etc/hookmux/", "library/application support/hookmux/", ".agents/plugins/hookmux/",
+	".hookmux/", ".config/hookmux/", ".local/state/hookmux/", ".local/share/hookmux/", "/etc/hookmux/",
+	"library/application support/hookmux/", ".agents/plugins/hookmux/",
 	".claude/settings.json", ".claude/settings.local.json", "/etc/claude-code/managed-settings.json",
 	".codex/hooks.json", ".codex/config.toml", "/etc/codex/config.toml",
-	".gemini/settings.json", ".gemini/hooks.json", ".gemini/trusted_hooks.json", ".gemini/config/hooks.json", ".gemini/antigravity-cli/hooks.json",
-	".grok/hooks/", ".grok/config.toml", ".grok/settings.json", ".cursor/hooks.json", "/etc/cursor/hooks.json", "support/cursor/hooks.json",
+	".gemini/settings.json", ".gemini/hooks.json", ".gemini/trusted_hooks.json", ".gemini/config/hooks.json",
+	".gemini/antigravity-cli/hooks.json",
+	".grok/hooks/", ".grok/config.toml", ".grok/settings.json", ".cursor/hooks.json", "/etc/cursor/hooks.json",
+	"support/cursor/hooks.json",
 	".copilot/hooks/", ".copilot/config.json", ".github/hooks/", ".kiro/hooks/", ".cline/hooks/", ".clinerules/hooks/",
-	".factory/hooks.json", ".factory/hooks/", ".factory/settings.json", ".qwen/settings.json", ".qoder/settings.json", ".qoder/settings.local.json",
-	".codebuddy/settings.json", ".codebuddy/settings.local.json", ".iflow/settings.json", ".augment/settings.json", ".trae/hooks.json",
-	".windsurf/hooks.json", ".codeium/hooks.json", ".codeium/windsurf/hooks.json", "/etc/windsurf/hooks.json", "support/windsurf/hooks.json", ".devin/hooks.v1.json", ".devin/config.json", ".config/devin/config.json",
-	".openhands/hooks.json", ".junie/config.json", ".continue/settings.json", ".commandcode/settings.json", ".rovodev/config.yml",
-	".config/amp/settings.json", ".amp/settings.json", ".amp/plugins/", ".config/amp/plugins/", ".config/goose/settings.json", ".hermes/shell-hooks-allowlist.json", ".hermes/hooks/", ".hermes/config.yaml",
+	".factory/hooks.json", ".factory/hooks/", ".factory/settings.json", ".qwen/settings.json", ".qoder/settings.json",
+	".qoder/settings.local.json",
+	".codebuddy/settings.json", ".codebuddy/settings.local.json", ".iflow/settings.json", ".augment/settings.json",
+	".trae/hooks.json",
+	".windsurf/hooks.json", ".codeium/hooks.json", ".codeium/windsurf/hooks.json", "/etc/windsurf/hooks.json",
+	"support/windsurf/hooks.json", ".devin/hooks.v1.json", ".devin/config.json", ".config/devin/config.json",
+	".openhands/hooks.json", ".junie/config.json", ".continue/settings.json", ".commandcode/settings.json",
+	".rovodev/config.yml",
+	".config/amp/settings.json", ".amp/settings.json", ".amp/plugins/", ".config/amp/plugins/",
+	".config/goose/settings.json", ".hermes/shell-hooks-allowlist.json", ".hermes/hooks/", ".hermes/config.yaml",
 	".vibe/hooks.toml", ".kimi/config.toml", ".kimi-code/config.toml", ".config/crush/crush.json", ".crush.json",
-	".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc", ".opencode/plugin/", ".opencode/plugins/",
-	".config/kilo/plugin/", ".config/kilo/plugins/", ".kilo/plugin/", ".kilo/plugins/", ".pi/agent/extensions/", ".pi/extensions/",
+	".config/opencode/plugin/", ".config/opencode/plugins/", ".config/opencode/opencode.json",
+	".config/opencode/opencode.jsonc", ".opencode/plugin/", ".opencode/plugins/",
+	".config/kilo/plugin/", ".config/kilo/plugins/", ".kilo/plugin/", ".kilo/plugins/", ".pi/agent/extensions/",
+	".pi/extensions/",
 }
 
 // ownRoots are directories whose loss takes a hook configuration with it.
 var ownRoots = map[string]bool{
-	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true, ".copilot": true, ".kiro": true, ".cline": true,
-	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true, ".trae": true, ".windsurf": true, ".codeium": true,
-	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true, ".hermes": true, ".vibe": true, ".kimi": true,
+	".hookmux": true, ".claude": true, ".codex": true, ".gemini": true, ".grok": true, ".cursor": true, ".copilot": true,
+	".kiro": true, ".cline": true,
+	".factory": true, ".qwen": true, ".qoder": true, ".codebuddy": true, ".iflow": true, ".augment": true, ".trae": true,
+	".windsurf": true, ".codeium": true,
+	".openhands": true, ".junie": true, ".continue": true, ".commandcode": true, ".rovodev": true, ".amp": true,
+	".hermes": true, ".vibe": true, ".kimi": true,
 	".kimi-code": true, ".opencode": true, ".kilo": true, ".pi": true, ".devin": true, "hookmux": true,
 }
 
@@ -48,7 +61,8 @@ func (t *Checker) isOwned(p string) bool {
 	}
 	l := strings.ToLower(strings.ReplaceAll(p, "//", "/"))
 	for _, f := range t.files {
-		if strings.HasSuffix(l, f) && (len(l) == len(f) || f[0] == '/' || l[len(l)-len(f)-1] == '/' || strings.HasPrefix(f, "support/")) {
+		if strings.HasSuffix(l, f) && (len(l) == len(f) || f[0] == '/' || l[len(l)-len(f)-1] == '/' || strings.HasPrefix(f,
+			"support/")) {
 			return true
 		}
 	}

@@ -26,27 +26,43 @@ var readers = func() map[string]reader {
 		"uniq": {second: true}, "xxd": {second: true}, "tree": {output: []string{"-o"}}, "base64": {output: []string{"-o"}},
 		"sed": {inPlace: []string{"-i", "--in-place"}}, "perl": {inPlace: []string{"-i"}}, "ruby": {inPlace: []string{"-i"}},
 		"yq": {inPlace: []string{"-i", "--inplace", "--in-place"}}, "jq": {inPlace: []string{"-i", "--in-place"}},
-		"dasel": {inPlace: []string{"-w", "--write", "-i"}, output: []string{"-o", "--out"}}, "toml": {inPlace: []string{"-i"}},
+		"dasel":   {inPlace: []string{"-w", "--write", "-i"}, output: []string{"-o", "--out"}},
+		"toml":    {inPlace: []string{"-i"}},
 		"openssl": {output: []string{"-out", "-keyout"}}, "pandoc": {output: []string{"-o", "--output"}},
-		"prettier": {inPlace: []string{"--write", "-w"}}, "eslint": {inPlace: []string{"--fix"}, output: []string{"-o", "--output-file"}},
-		"biome": {inPlace: []string{"--write", "--fix", "--apply", "format"}}, "jsonlint": {inPlace: []string{"-i", "--in-place"}},
-		"shfmt": {inPlace: []string{"-w", "--write"}}, "taplo": {inPlace: []string{"fmt", "format"}}, "yamllint": {}, "shellcheck": {},
-		"tar": {}, "zip": {}, "7z": {}, "awk": {inPlace: []string{"inplace"}}, "gawk": {inPlace: []string{"inplace"}},
+		"prettier": {inPlace: []string{"--write", "-w"}}, "eslint": {inPlace: []string{"--fix"}, output: []string{"-o",
+			"--output-file"}},
+		"biome": {inPlace: []string{"--write", "--fix", "--apply", "format"}}, "jsonlint": {inPlace: []string{"-i",
+			"--in-place"}},
+		"shfmt": {inPlace: []string{"-w", "--write"}}, "taplo": {inPlace: []string{"fmt", "format"}}, "yamllint": {},
+		"shellcheck": {},
+		"tar":        {}, "zip": {}, "7z": {}, "awk": {inPlace: []string{"inplace"}}, "gawk": {inPlace: []string{"inplace"}},
 		"rg": {}, "script": {}, "strace": {output: []string{"-o"}},
 	}
 	for _, name := range [...]string{
-		"cat", "bat", "batcat", "less", "more", "most", "head", "tail", "tac", "nl", "wc", "grep", "egrep", "fgrep", "ag", "ack", "zgrep",
-		"ls", "exa", "eza", "lsd", "stat", "file", "du", "df", "realpath", "readlink", "dirname", "basename", "test", "[", "[[", "echo", "printf",
-		"md5sum", "md5", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "cmp", "diff", "colordiff", "comm", "sdiff",
-		"delta", "difft", "strings", "hexdump", "od", "hd", "base32", "cut", "paste", "join", "column", "fold", "fmt", "pr", "rev", "tr",
-		"expand", "mawk", "nawk", "jless", "fx", "gron", "glow", "pygmentize", "highlight", "getfacl", "lsattr", "lsof", "xattr", "mdls",
-		"cd", "pushd", "popd", "source", ".", "type", "which", "whereis", "command", "hash", "export", "declare", "typeset", "local", "readonly", "alias",
-		"read", "mapfile", "readarray", "set", "unset", "eval", "exec", "trap", "return", "exit", "true", "false", ":", "let", "wait", "pwd",
-		"mkdir", "git", "gh", "glab", "hookmux", "hookmux-hook", "inotifywait", "fswatch", "watchman", "open", "xdg-open", "code", "cursor", "subl",
-		"zed", "idea", "man", "tldr", "pbcopy", "xclip", "wl-copy", "jobs", "ps", "pgrep", "pkill", "kill", "sleep", "date", "env", "printenv",
-		"tmux", "screen", "ssh", "nc", "xargs", "parallel", "curl", "wget", "sqlite3", "duckdb", "find", "fd", "fdfind", "docker", "podman",
-		"tokei", "cloc", "scc", "ctags", "markdownlint", "ajv", "check-jsonschema", "crontab", "at", "systemctl", "launchctl", "journalctl", "loginctl",
-		"notify-send", "terminal-notifier", "say", "logger", "jc", "fzf", "sk", "gdb", "lldb", "kubectl", "helm", "security", "gpg",
+		"cat", "bat", "batcat", "less", "more", "most", "head", "tail", "tac", "nl", "wc", "grep", "egrep", "fgrep", "ag",
+		"ack", "zgrep",
+		"ls", "exa", "eza", "lsd", "stat", "file", "du", "df", "realpath", "readlink", "dirname", "basename", "test", "[",
+		"[[", "echo", "printf",
+		"md5sum", "md5", "sha1sum", "sha256sum", "sha512sum", "shasum", "b2sum", "cksum", "sum", "cmp", "diff", "colordiff",
+		"comm", "sdiff",
+		"delta", "difft", "strings", "hexdump", "od", "hd", "base32", "cut", "paste", "join", "column", "fold", "fmt", "pr",
+		"rev", "tr",
+		"expand", "mawk", "nawk", "jless", "fx", "gron", "glow", "pygmentize", "highlight", "getfacl", "lsattr", "lsof",
+		"xattr", "mdls",
+		"cd", "pushd", "popd", "source", ".", "type", "which", "whereis", "command", "hash", "export", "declare", "typeset",
+		"local", "readonly", "alias",
+		"read", "mapfile", "readarray", "set", "unset", "eval", "exec", "trap", "return", "exit", "true", "false", ":",
+		"let", "wait", "pwd",
+		"mkdir", "git", "gh", "glab", "hookmux", "hookmux-hook", "inotifywait", "fswatch", "watchman", "open", "xdg-open",
+		"code", "cursor", "subl",
+		"zed", "idea", "man", "tldr", "pbcopy", "xclip", "wl-copy", "jobs", "ps", "pgrep", "pkill", "kill", "sleep", "date",
+		"env", "printenv",
+		"tmux", "screen", "ssh", "nc", "xargs", "parallel", "curl", "wget", "sqlite3", "duckdb", "find", "fd", "fdfind",
+		"docker", "podman",
+		"tokei", "cloc", "scc", "ctags", "markdownlint", "ajv", "check-jsonschema", "crontab", "at", "systemctl",
+		"launchctl", "journalctl", "loginctl",
+		"notify-send", "terminal-notifier", "say", "logger", "jc", "fzf", "sk", "gdb", "lldb", "kubectl", "helm", "security",
+		"gpg",
 	} {
 		m[name] = plainReader
 	}
@@ -206,7 +222,8 @@ func changesInPlace(flags, operands []shell.Word, options []string) bool {
 func archiveFile(args []shell.Word) []shell.Word {
 	for i, a := range args {
 		t := strings.TrimPrefix(a.Text, "-")
-		if strings.HasPrefix(a.Text, "--") || !strings.HasSuffix(t, "f") || i > 0 && t == a.Text || !strings.ContainsAny(t, "cru") {
+		if strings.HasPrefix(a.Text, "--") || !strings.HasSuffix(t, "f") || i > 0 && t == a.Text || !strings.ContainsAny(t,
+			"cru") {
 			continue
 		}
 		return args[min(i+1, len(args)):min(i+2, len(args))]

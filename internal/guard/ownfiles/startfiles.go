@@ -33,25 +33,30 @@ var startFiles = []startFile{
 	{path: ".zshrc", who: "every shell", shell: true}, {path: ".zshenv", who: "every shell", shell: true},
 	{path: ".zprofile", who: "every login", shell: true}, {path: ".zlogin", who: "every login", shell: true},
 	{path: ".zlogout", who: "every logout", shell: true}, {path: ".config/zsh/.zshrc", who: "every shell", shell: true},
-	{path: ".kshrc", who: "every shell", shell: true}, {path: ".cshrc", who: "every shell"}, {path: ".tcshrc", who: "every shell"},
+	{path: ".kshrc", who: "every shell", shell: true}, {path: ".cshrc", who: "every shell"}, {path: ".tcshrc",
+		who: "every shell"},
 	{path: ".config/fish/config.fish", who: "every shell"}, {path: ".config/fish/conf.d/", who: "every shell"},
 	{path: ".config/nushell/config.nu", who: "every shell"}, {path: ".config/powershell/profile.ps1", who: "every shell"},
-	{path: ".xprofile", who: "the desktop"}, {path: ".xinitrc", who: "the desktop"}, {path: ".xsession", who: "the desktop"},
+	{path: ".xprofile", who: "the desktop"}, {path: ".xinitrc", who: "the desktop"}, {path: ".xsession",
+		who: "the desktop"},
 	{path: ".xsessionrc", who: "the desktop"}, {path: ".pam_environment", who: "every login"},
 	{path: ".config/environment.d/", who: "every login"}, {path: ".config/autostart/", who: "the desktop"},
 	{path: ".config/autostart-scripts/", who: "the desktop"}, {path: ".config/plasma-workspace/env/", who: "the desktop"},
 	{path: ".tmux.conf", who: "tmux"}, {path: ".config/tmux/tmux.conf", who: "tmux"}, {path: ".screenrc", who: "screen"},
 	{path: ".config/systemd/user/", who: "systemd"}, {path: ".local/share/systemd/user/", who: "systemd"},
-	{path: "/etc/systemd/", who: "systemd"}, {path: "/usr/lib/systemd/", who: "systemd"}, {path: "/lib/systemd/", who: "systemd"},
+	{path: "/etc/systemd/", who: "systemd"}, {path: "/usr/lib/systemd/", who: "systemd"}, {path: "/lib/systemd/",
+		who: "systemd"},
 	{path: "/run/systemd/", who: "systemd"}, {path: "Library/LaunchAgents/", who: "launchd"},
 	{path: "/Library/LaunchAgents/", who: "launchd"}, {path: "/Library/LaunchDaemons/", who: "launchd"},
 	{path: "/etc/crontab", who: "cron"}, {path: "/etc/cron.d/", who: "cron"}, {path: "/etc/cron.hourly/", who: "cron"},
-	{path: "/etc/cron.daily/", who: "cron"}, {path: "/etc/cron.weekly/", who: "cron"}, {path: "/etc/cron.monthly/", who: "cron"},
+	{path: "/etc/cron.daily/", who: "cron"}, {path: "/etc/cron.weekly/", who: "cron"}, {path: "/etc/cron.monthly/",
+		who: "cron"},
 	{path: "/var/spool/cron/", who: "cron"}, {path: "/var/at/", who: "cron"}, {path: "/etc/anacrontab", who: "cron"},
 	{path: "/etc/profile", who: "every login", shell: true}, {path: "/etc/profile.d/", who: "every login", shell: true},
 	{path: "/etc/bash.bashrc", who: "every shell", shell: true}, {path: "/etc/bashrc", who: "every shell", shell: true},
 	{path: "/etc/zsh/", who: "every shell", shell: true}, {path: "/etc/zshrc", who: "every shell", shell: true},
-	{path: "/etc/environment", who: "every login"}, {path: "/etc/rc.local", who: "the machine"}, {path: "/etc/init.d/", who: "the machine"},
+	{path: "/etc/environment", who: "every login"}, {path: "/etc/rc.local", who: "the machine"}, {path: "/etc/init.d/",
+		who: "the machine"},
 	{path: "/etc/ld.so.preload", who: "every program"}, {path: ".ssh/rc", who: "every ssh login"},
 	{path: ".ssh/environment", who: "every ssh login"}, {path: ".ssh/authorized_keys", who: "whoever holds the key"},
 	{path: ".ssh/authorized_keys2", who: "whoever holds the key"}, {path: ".gitconfig", who: "git", git: true},
@@ -110,7 +115,8 @@ func startReason(p string, f startFile) string {
 }
 
 // gitRuns finds settings that have git run something.
-var gitRuns = lazyregexp.New(`(?im)hookspath|templatedir|sshcommand|fsmonitor|^\s*\[\s*(filter|include|alias|credential)|` +
+var gitRuns = lazyregexp.New(`(?im)hookspath|templatedir|sshcommand|fsmonitor|^\s*\[\s*(filter|include|alias|` +
+	`credential)|` +
 	`^\s*(pager|editor|askpass|external|textconv|cmd|helper|program|path|[\w-]+\s*=\s*!)`)
 
 // onlySets reports whether text that is added to a start file only sets
@@ -138,17 +144,22 @@ func (t *Checker) onlySets(x *scope, f startFile, text string) bool {
 
 // shellHooks are programs whose output people load in their start files.
 var shellHooks = map[string]bool{
-	"direnv": true, "starship": true, "zoxide": true, "mise": true, "rtx": true, "fnm": true, "nodenv": true, "pyenv": true, "rbenv": true,
-	"goenv": true, "jenv": true, "brew": true, "fzf": true, "atuin": true, "thefuck": true, "dircolors": true, "ssh-agent": true,
-	"kubectl": true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true, "oh-my-posh": true, "register-python-argcomplete": true,
-	"conda": true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true, "vivid": true,
+	"direnv": true, "starship": true, "zoxide": true, "mise": true, "rtx": true, "fnm": true, "nodenv": true,
+	"pyenv": true, "rbenv": true,
+	"goenv": true, "jenv": true, "brew": true, "fzf": true, "atuin": true, "thefuck": true, "dircolors": true,
+	"ssh-agent": true,
+	"kubectl":   true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true, "oh-my-posh": true,
+	"register-python-argcomplete": true,
+	"conda":                       true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true, "vivid": true,
 }
 
 // toolFiles are files that people's tools have them source.
 var toolFiles = []string{
-	"/.nvm/nvm.sh", "/.nvm/bash_completion", "/.cargo/env", "/.fzf.bash", "/.fzf.zsh", "/.sdkman/bin/sdkman-init.sh", "/.asdf/asdf.sh",
+	"/.nvm/nvm.sh", "/.nvm/bash_completion", "/.cargo/env", "/.fzf.bash", "/.fzf.zsh", "/.sdkman/bin/sdkman-init.sh",
+	"/.asdf/asdf.sh",
 	"/.deno/env", "/.bun/_bun", "/.ghcup/env", "/.local/bin/env", "/oh-my-zsh.sh", "/path.bash.inc", "/path.zsh.inc",
-	"/completion.bash.inc", "/completion.zsh.inc", "/.bashrc", "/.zshrc", "/.bash_aliases", "/.profile", "/bash_completion", "$NVM_DIR/nvm.sh",
+	"/completion.bash.inc", "/completion.zsh.inc", "/.bashrc", "/.zshrc", "/.bash_aliases", "/.profile",
+	"/bash_completion", "$NVM_DIR/nvm.sh",
 	"$ZSH/oh-my-zsh.sh", "$NVM_DIR/bash_completion",
 }
 
@@ -178,8 +189,10 @@ func isSetting(r *shell.Run) bool {
 		}
 	}
 	switch name := r.Name(); name {
-	case "", "export", "declare", "typeset", "readonly", "local", "alias", "unalias", "unset", "set", "setopt", "unsetopt", "shopt", "bindkey",
-		"bind", "autoload", "compinit", "bashcompinit", "compdef", "complete", "zstyle", "umask", "ulimit", "test", "[", "true", ":", "command", "type",
+	case "", "export", "declare", "typeset", "readonly", "local", "alias", "unalias", "unset", "set", "setopt",
+		"unsetopt", "shopt", "bindkey",
+		"bind", "autoload", "compinit", "bashcompinit", "compdef", "complete", "zstyle", "umask", "ulimit", "test", "[",
+		"true", ":", "command", "type",
 		"hash", "plugins", "fpath", "echo", "printf", "stty", "eval":
 		return true
 	case "source", ".":
@@ -199,5 +212,6 @@ func (c *writer) checkCrontab() {
 	if inspect.HasShort(c.flags, 'l', 'r', 'V') || inspect.HasWord(c.flags, "--help", "-h") {
 		return
 	}
-	c.x.Report.Add("launch", c.r.String(), "changes the crontab, which cron runs in the person's name; a person should do that")
+	c.x.Report.Add("launch", c.r.String(),
+		"changes the crontab, which cron runs in the person's name; a person should do that")
 }

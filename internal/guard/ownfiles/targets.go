@@ -13,7 +13,8 @@ import (
 func cleanedPaths(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
-		if strings.HasPrefix(a.Text, "-") || i > 0 && (args[i-1].Text == "--exclude" || len(args[i-1].Text) > 1 && args[i-1].Text[0] == '-' && args[i-1].Text[1] != '-' && strings.HasSuffix(args[i-1].Text, "e")) {
+		if strings.HasPrefix(a.Text, "-") || i > 0 && (args[i-1].Text == "--exclude" || len(args[i-1].Text) > 1 &&
+			args[i-1].Text[0] == '-' && args[i-1].Text[1] != '-' && strings.HasSuffix(args[i-1].Text, "e")) {
 			continue
 		}
 		out = append(out, a)
@@ -102,6 +103,7 @@ func downloadTargets(r *shell.Run) []shell.Word {
 	return out
 }
 
-var databaseChange = lazyregexp.New(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
+var databaseChange = lazyregexp.New(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|` +
+	`attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
 
 func changesDatabase(text string) bool { return databaseChange.MatchString(text) }

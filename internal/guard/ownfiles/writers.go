@@ -55,7 +55,8 @@ func setUpWriters() {
 			writers[n] = f
 		}
 	}
-	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put", "wipe")
+	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
+		"wipe")
 	add((*writer).checkMove, "mv")
 	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
 	add((*writer).checkLink, "ln")
@@ -98,7 +99,8 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 // plainName takes the g off GNU's programs on macOS.
 func plainName(name string) string {
 	switch short := strings.TrimPrefix(name, "g"); short {
-	case "rm", "mv", "cp", "ln", "dd", "tee", "truncate", "shred", "chmod", "chown", "install", "tar", "find", "sed", "sort",
+	case "rm", "mv", "cp", "ln", "dd", "tee", "truncate", "shred", "chmod", "chown", "install", "tar", "find", "sed",
+		"sort",
 		"shuf", "touch", "rmdir", "unlink":
 		return short
 	}

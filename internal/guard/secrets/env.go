@@ -58,12 +58,14 @@ func (x *scope) envDump(r *shell.Run) {
 			return
 		}
 	}
-	x.Report.Add("env-dump", r.String(), fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
+	x.Report.Add("env-dump", r.String(),
+		fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
 }
 
 // secretLookup are patterns that find secrets in an environment; a pattern that
 // matches everything finds them, too.
-var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|[^a-z])|auth|private|aws|openai|anthropic`)
+var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|` +
+	`[^a-z])|auth|private|aws|openai|anthropic`)
 
 // isFiltered: the pipe behind a dump lets only names through, or only variables
 // that were asked for by a harmless name.
@@ -91,7 +93,8 @@ func (x *scope) isFiltered(r *shell.Run, depth int) bool {
 				return true
 			}
 		case "awk", "gawk", "mawk":
-			if strings.Contains(line, "$1") && !strings.Contains(line, "$2") && !strings.Contains(line, "$0") && strings.Contains(line, "=") {
+			if strings.Contains(line, "$1") && !strings.Contains(line, "$2") && !strings.Contains(line, "$0") &&
+				strings.Contains(line, "=") {
 				return true
 			}
 		case "sed":
@@ -106,7 +109,8 @@ func (x *scope) isFiltered(r *shell.Run, depth int) bool {
 	return false
 }
 
-var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
+var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
+	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
 
 // envInCode: python3 -c 'print(os.environ)'.
 func (x *scope) envInCode(r *shell.Run) {
@@ -119,17 +123,29 @@ func (x *scope) envInCode(r *shell.Run) {
 // tokenHosts says where the token of a service may go when neither name gives
 // the other away.
 var tokenHosts = map[string][]string{
-	"gh": {"github.", "githubusercontent.", "ghcr.io"}, "github": {"github.", "githubusercontent.", "ghcr.io", "githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.", "npm.pkg.github."},
-	"node": {"npmjs."}, "aws": {"amazonaws.", "aws."}, "google": {"googleapis.", "google."}, "gcp": {"googleapis.", "google."}, "gcloud": {"googleapis.", "google."}, "gemini": {"googleapis.", "google."},
-	"claude": {"anthropic."}, "anthropic": {"anthropic.", "claude."}, "cf": {"cloudflare."}, "cloudflare": {"cloudflare.", "workers.dev"}, "do": {"digitalocean."}, "hf": {"huggingface.", "hf.co"}, "huggingface": {"huggingface.", "hf.co"},
-	"jira": {"atlassian."}, "confluence": {"atlassian."}, "atlassian": {"atlassian.", "bitbucket."}, "bb": {"bitbucket."}, "circle": {"circleci."}, "twine": {"pypi."}, "pypi": {"pypi."}, "cargo": {"crates.io"},
-	"docker": {"docker.io", "docker.com"}, "dockerhub": {"docker.io", "docker.com"}, "xai": {"x.ai"}, "grok": {"x.ai"}, "azure": {"azure.", "microsoft", "windows.net"}, "fly": {"fly.io"}, "sonar": {"sonarcloud.", "sonarqube."}, "tf": {"terraform.io"},
-	"dd": {"datadoghq."}, "datadog": {"datadoghq."}, "openai": {"openai.", "azure."}, "slack": {"slack."}, "tg": {"telegram."}, "bot": {"telegram.", "slack.", "discord"},
+	"gh": {"github.", "githubusercontent.", "ghcr.io"}, "github": {"github.", "githubusercontent.", "ghcr.io",
+		"githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.", "npm.pkg.github."},
+	"node": {"npmjs."}, "aws": {"amazonaws.", "aws."}, "google": {"googleapis.", "google."}, "gcp": {"googleapis.",
+		"google."}, "gcloud": {"googleapis.", "google."}, "gemini": {"googleapis.", "google."},
+	"claude": {"anthropic."}, "anthropic": {"anthropic.", "claude."}, "cf": {"cloudflare."}, "cloudflare": {"cloudflare.",
+		"workers.dev"}, "do": {"digitalocean."}, "hf": {"huggingface.", "hf.co"}, "huggingface": {"huggingface.", "hf.co"},
+	"jira": {"atlassian."}, "confluence": {"atlassian."}, "atlassian": {"atlassian.", "bitbucket."}, "bb": {"bitbucket."},
+	"circle": {"circleci."}, "twine": {"pypi."}, "pypi": {"pypi."}, "cargo": {"crates.io"},
+	"docker": {"docker.io", "docker.com"}, "dockerhub": {"docker.io", "docker.com"}, "xai": {"x.ai"}, "grok": {"x.ai"},
+	"azure": {"azure.", "microsoft", "windows.net"}, "fly": {"fly.io"}, "sonar": {"sonarcloud.", "sonarqube."},
+	"tf": {"terraform.io"},
+	"dd": {"datadoghq."}, "datadog": {"datadoghq."}, "openai": {"openai.", "azure."}, "slack": {"slack."},
+	"tg": {"telegram."}, "bot": {"telegram.", "slack.", "discord"},
 }
 
 // genericParts of a variable's name say nothing about whose token it is.
-var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "api": true, "apikey": true, "access": true, "auth": true, "password": true, "passwd": true, "private": true, "credential": true, "credentials": true,
-	"id": true, "client": true, "my": true, "the": true, "user": true, "admin": true, "service": true, "bearer": true, "personal": true, "app": true, "oauth": true, "jwt": true, "session": true, "test": true, "dev": true, "staging": true, "prod": true, "id_token": true, "refresh": true}
+var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "api": true, "apikey": true,
+	"access": true, "auth": true, "password": true, "passwd": true, "private": true, "credential": true,
+	"credentials": true,
+	"id":          true, "client": true, "my": true, "the": true, "user": true, "admin": true, "service": true,
+	"bearer":   true,
+	"personal": true, "app": true, "oauth": true, "jwt": true, "session": true, "test": true, "dev": true,
+	"staging": true, "prod": true, "id_token": true, "refresh": true}
 
 // variableSent: a secret variable goes to a host that is not its service's.
 func (x *scope) variableSent(r *shell.Run) {
@@ -197,7 +213,8 @@ func hostOf(t string) string {
 func takesValue(flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		switch flag {
-		case "--silent", "--show-error", "--fail", "--location", "--verbose", "--include", "--insecure", "--compressed", "--get", "--head":
+		case "--silent", "--show-error", "--fail", "--location", "--verbose", "--include", "--insecure", "--compressed",
+			"--get", "--head":
 			return false
 		}
 		return !strings.Contains(flag, "=")
@@ -226,7 +243,8 @@ func loginWord(flag, text string) bool {
 // tokenBelongsTo reports whether host plausibly is where the token named v is for. A
 // name that tells nothing is given the benefit of the doubt in a login header.
 func tokenBelongsTo(v, host string, login bool) bool {
-	for _, local := range [...]string{"localhost", "127.", "0.0.0.0", "10.", "192.168.", "172.16.", "172.17.", "host.docker.internal"} {
+	for _, local := range [...]string{"localhost", "127.", "0.0.0.0", "10.", "192.168.", "172.16.", "172.17.",
+		"host.docker.internal"} {
 		if host == local || strings.HasPrefix(host, local) && strings.HasSuffix(local, ".") {
 			return true
 		}

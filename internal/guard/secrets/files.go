@@ -12,7 +12,8 @@ import (
 // readerNeedles are the common ways to read. Where links are followed, a file
 // inspect.IsUnder any name may lead to a secret.
 func readerNeedles() *inspect.Needles {
-	return inspect.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ", "sed ", "cut ", "sort ", "strings ", "xxd ", "hexdump ", "od ", "base64 ", "cp ", "scp ", "rsync ",
+	return inspect.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ", "sed ",
+		"cut ", "sort ", "strings ", "xxd ", "hexdump ", "od ", "base64 ", "cp ", "scp ", "rsync ",
 		"tar ", "zip ", "curl ", "nl ", "tac ", "dd ", "vim ", "nano ", "diff ", "jq ", "<")
 }
 
@@ -141,7 +142,7 @@ func searchedSecret(p, tool string) (string, bool) {
 	if secretDirs[path.Base(strings.TrimRight(p, "/*"))] {
 		return "a directory of keys and credentials", true
 	}
-	if strings.ContainsAny(p, "*?[") {
+	if strings.ContainsAny(path.Base(p), "*?[") {
 		return globSecret(p)
 	}
 	return "", false

@@ -8,38 +8,61 @@ import (
 // secretTails are path endings that hold credentials wherever they lie. A tail
 // that ends in "/" means everything below that directory.
 var secretTails = []struct{ tail, what string }{
-	{".aws/credentials", "AWS credentials"}, {".aws/sso/cache/", "AWS session tokens"}, {".aws/cli/cache/", "AWS session tokens"},
-	{"gcloud/credentials.db", "Google Cloud credentials"}, {"gcloud/application_default_credentials.json", "Google Cloud credentials"},
+	{".aws/credentials", "AWS credentials"}, {".aws/sso/cache/", "AWS session tokens"}, {".aws/cli/cache/",
+		"AWS session tokens"},
+	{"gcloud/credentials.db", "Google Cloud credentials"}, {"gcloud/application_default_credentials.json",
+		"Google Cloud credentials"},
 	{"gcloud/access_tokens.db", "Google Cloud tokens"}, {"gcloud/legacy_credentials/", "Google Cloud credentials"},
-	{".azure/accesstokens.json", "Azure tokens"}, {".azure/msal_token_cache.json", "Azure tokens"}, {".azure/msal_token_cache.bin", "Azure tokens"}, {".azure/service_principal_entries.json", "Azure credentials"},
-	{".kube/config", "cluster credentials"}, {"/etc/kubernetes/admin.conf", "cluster credentials"}, {"/etc/rancher/k3s/k3s.yaml", "cluster credentials"},
+	{".azure/accesstokens.json", "Azure tokens"}, {".azure/msal_token_cache.json", "Azure tokens"},
+	{".azure/msal_token_cache.bin", "Azure tokens"}, {".azure/service_principal_entries.json", "Azure credentials"},
+	{".kube/config", "cluster credentials"}, {"/etc/kubernetes/admin.conf", "cluster credentials"},
+	{"/etc/rancher/k3s/k3s.yaml", "cluster credentials"},
 	{".docker/config.json", "registry credentials"}, {".config/containers/auth.json", "registry credentials"},
-	{".gnupg/private-keys-v1.d/", "private keys"}, {".gnupg/secring.gpg", "private keys"}, {".password-store/", "passwords"},
+	{".gnupg/private-keys-v1.d/", "private keys"}, {".gnupg/secring.gpg", "private keys"}, {".password-store/",
+		"passwords"},
 	{"library/keychains/", "keychains"}, {".local/share/keyrings/", "keyrings"},
-	{".config/gh/hosts.yml", "GitHub tokens"}, {".config/hub", "GitHub tokens"}, {".config/glab-cli/config.yml", "GitLab tokens"},
+	{".config/gh/hosts.yml", "GitHub tokens"}, {".config/hub", "GitHub tokens"}, {".config/glab-cli/config.yml",
+		"GitLab tokens"},
 	{".config/github-copilot/hosts.json", "Copilot tokens"}, {".config/github-copilot/apps.json", "Copilot tokens"},
-	{".terraform.d/credentials.tfrc.json", "Terraform tokens"}, {".cargo/credentials", "cargo tokens"}, {".cargo/credentials.toml", "cargo tokens"}, {".gem/credentials", "gem tokens"},
-	{".config/rclone/rclone.conf", "storage credentials"}, {".config/doctl/config.yaml", "DigitalOcean tokens"}, {".config/op/config", "1Password data"},
-	{".claude/.credentials.json", "Claude credentials"}, {".codex/auth.json", "Codex credentials"}, {".gemini/oauth_creds.json", "Gemini credentials"},
-	{".gemini/google_accounts.json", "Gemini credentials"}, {"opencode/auth.json", "OpenCode credentials"}, {".qwen/oauth_creds.json", "Qwen credentials"},
-	{".grok/auth.json", "Grok credentials"}, {".kimi-code/server.token", "Kimi tokens"}, {".config/amp/secrets.json", "Amp credentials"}, {".pi/agent/auth.json", "agent credentials"},
-	{"google/chrome/default/login data", "browser passwords"}, {"google/chrome/default/cookies", "browser cookies"}, {"google-chrome/default/login data", "browser passwords"}, {"google-chrome/default/cookies", "browser cookies"},
-	{"/etc/shadow", "password hashes"}, {"/etc/gshadow", "password hashes"}, {"/etc/sudoers", "sudo rules"}, {"/run/secrets/", "container secrets"},
-	{"/var/run/secrets/", "container secrets"}, {"/proc/self/environ", "the environment"}, {"/etc/ssl/private/", "private keys"},
+	{".terraform.d/credentials.tfrc.json", "Terraform tokens"}, {".cargo/credentials", "cargo tokens"},
+	{".cargo/credentials.toml", "cargo tokens"}, {".gem/credentials", "gem tokens"},
+	{".config/rclone/rclone.conf", "storage credentials"}, {".config/doctl/config.yaml", "DigitalOcean tokens"},
+	{".config/op/config", "1Password data"},
+	{".claude/.credentials.json", "Claude credentials"}, {".codex/auth.json", "Codex credentials"},
+	{".gemini/oauth_creds.json", "Gemini credentials"},
+	{".gemini/google_accounts.json", "Gemini credentials"}, {"opencode/auth.json", "OpenCode credentials"},
+	{".qwen/oauth_creds.json", "Qwen credentials"},
+	{".grok/auth.json", "Grok credentials"}, {".kimi-code/server.token", "Kimi tokens"}, {".config/amp/secrets.json",
+		"Amp credentials"}, {".pi/agent/auth.json", "agent credentials"},
+	{"google/chrome/default/login data", "browser passwords"}, {"google/chrome/default/cookies", "browser cookies"},
+	{"google-chrome/default/login data", "browser passwords"}, {"google-chrome/default/cookies", "browser cookies"},
+	{"/etc/shadow", "password hashes"}, {"/etc/gshadow", "password hashes"}, {"/etc/sudoers", "sudo rules"},
+	{"/run/secrets/", "container secrets"},
+	{"/var/run/secrets/", "container secrets"}, {"/proc/self/environ", "the environment"}, {"/etc/ssl/private/",
+		"private keys"},
 }
 
 // secretNames are file names that hold credentials in any directory.
 var secretNames = map[string]string{
-	".netrc": "login data", "_netrc": "login data", ".pypirc": "package tokens", ".git-credentials": "git credentials", ".pgpass": "database passwords",
-	".my.cnf": "database passwords", ".boto": "cloud credentials", ".s3cfg": "cloud credentials", ".vault-token": "a Vault token", ".htpasswd": "password hashes",
-	"id_rsa": "a private key", "id_dsa": "a private key", "id_ecdsa": "a private key", "id_ed25519": "a private key", "id_ecdsa_sk": "a private key", "id_ed25519_sk": "a private key",
-	"credentials.json": "credentials", "client_secret.json": "credentials", "service-account.json": "credentials", "serviceaccount.json": "credentials", "service_account.json": "credentials",
-	"master.key": "a master key", "secrets.json": "secrets", "secrets.yml": "secrets", "secrets.yaml": "secrets", "secrets.toml": "secrets", ".secrets": "secrets", "wallet.dat": "a wallet",
-	"login.keychain-db": "a keychain", "terraform.tfvars.secret": "secrets", "kubeconfig": "cluster credentials", ".envrc": "an environment file", "terraform.tfstate": "infrastructure state with its secrets", "terraform.tfstate.backup": "infrastructure state with its secrets",
-	"key4.db": "browser keys", "logins.json": "browser passwords", "cookies.sqlite": "browser cookies", "cookies.binarycookies": "browser cookies",
+	".netrc": "login data", "_netrc": "login data", ".pypirc": "package tokens", ".git-credentials": "git credentials",
+	".pgpass": "database passwords",
+	".my.cnf": "database passwords", ".boto": "cloud credentials", ".s3cfg": "cloud credentials",
+	".vault-token": "a Vault token", ".htpasswd": "password hashes",
+	"id_rsa": "a private key", "id_dsa": "a private key", "id_ecdsa": "a private key", "id_ed25519": "a private key",
+	"id_ecdsa_sk": "a private key", "id_ed25519_sk": "a private key",
+	"credentials.json": "credentials", "client_secret.json": "credentials", "service-account.json": "credentials",
+	"serviceaccount.json": "credentials", "service_account.json": "credentials",
+	"master.key": "a master key", "secrets.json": "secrets", "secrets.yml": "secrets", "secrets.yaml": "secrets",
+	"secrets.toml": "secrets", ".secrets": "secrets", "wallet.dat": "a wallet",
+	"login.keychain-db": "a keychain", "terraform.tfvars.secret": "secrets", "kubeconfig": "cluster credentials",
+	".envrc": "an environment file", "terraform.tfstate": "infrastructure state with its secrets",
+	"terraform.tfstate.backup": "infrastructure state with its secrets",
+	"key4.db":                  "browser keys", "logins.json": "browser passwords", "cookies.sqlite": "browser cookies",
+	"cookies.binarycookies": "browser cookies",
 }
 
-var keyEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".p8", ".kdbx", ".keychain", ".keychain-db", ".ovpn", ".gpgkey"}
+var keyEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".p8", ".kdbx", ".keychain",
+	".keychain-db", ".ovpn", ".gpgkey"}
 
 // secretPath says what kind of secret a path holds. It goes by the name alone,
 // so that ~, $HOME and unknown directories make no difference.
@@ -72,7 +95,8 @@ func secretPath(p, home string) (what string, ok bool) {
 			return "a private key", true
 		}
 	}
-	if strings.HasPrefix(base, "service-account") && strings.HasSuffix(base, ".json") || strings.HasSuffix(base, "-service-account.json") || strings.Contains(base, "firebase-adminsdk") {
+	if strings.HasPrefix(base, "service-account") && strings.HasSuffix(base, ".json") || strings.HasSuffix(base,
+		"-service-account.json") || strings.Contains(base, "firebase-adminsdk") {
 		return "credentials", true
 	}
 	if strings.HasPrefix(t, "/proc/") && base == "environ" {
@@ -83,7 +107,8 @@ func secretPath(p, home string) (what string, ok bool) {
 			if strings.Contains(t+"/", s.tail) {
 				return s.what, true
 			}
-		} else if strings.HasSuffix(t, s.tail) && (len(t) == len(s.tail) || s.tail[0] == '/' || t[len(t)-len(s.tail)-1] == '/') {
+		} else if strings.HasSuffix(t, s.tail) && (len(t) == len(s.tail) || s.tail[0] == '/' ||
+			t[len(t)-len(s.tail)-1] == '/') {
 			return s.what, true
 		}
 	}
@@ -104,7 +129,8 @@ func browserData(t, base string) string {
 	default:
 		return ""
 	}
-	for _, b := range [...]string{"chrome", "chromium", "brave", "edge", "vivaldi", "opera", "/arc/", "mozilla", "firefox"} {
+	for _, b := range [...]string{"chrome", "chromium", "brave", "edge", "vivaldi", "opera", "/arc/", "mozilla",
+		"firefox"} {
 		if strings.Contains(t, b) {
 			return what
 		}
@@ -129,7 +155,8 @@ func isEnvFile(base string) bool {
 		}
 		return false
 	}
-	for _, harmless := range [...]string{"example", "sample", "template", "dist", "default", "defaults", "test", "schema", "tpl", "tmpl", "d.ts", "md", "ts", "js", "ci", "vault", "enc", "encrypted", "spec"} {
+	for _, harmless := range [...]string{"example", "sample", "template", "dist", "default", "defaults", "test", "schema",
+		"tpl", "tmpl", "d.ts", "md", "ts", "js", "ci", "vault", "enc", "encrypted", "spec"} {
 		if rest == harmless || strings.HasSuffix(rest, "."+harmless) || strings.HasPrefix(rest, harmless+".") {
 			return false
 		}
@@ -143,7 +170,8 @@ func inSSH(t, base string) bool {
 		return false
 	}
 	switch {
-	case strings.HasSuffix(base, ".pub"), strings.HasPrefix(base, "known_hosts"), base == "config", strings.HasPrefix(base, "authorized_keys"), base == "environment", base == ".ssh", base == "config.d", base == "rc":
+	case strings.HasSuffix(base, ".pub"), strings.HasPrefix(base, "known_hosts"), base == "config",
+		strings.HasPrefix(base, "authorized_keys"), base == "environment", base == ".ssh", base == "config.d", base == "rc":
 		return false
 	}
 	return true
@@ -151,7 +179,8 @@ func inSSH(t, base string) bool {
 
 // publicKeyName: certificates and public halves end in .pem as well.
 func publicKeyName(base string) bool {
-	for _, s := range [...]string{"cert", "chain", "pub", "ca.", "cacert", "root", "bundle", "csr", "dhparam", "dh4096", "example", "sample", "test"} {
+	for _, s := range [...]string{"cert", "chain", "pub", "ca.", "cacert", "root", "bundle", "csr", "dhparam", "dh4096",
+		"example", "sample", "test"} {
 		if strings.Contains(base, s) {
 			return true
 		}

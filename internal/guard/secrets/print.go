@@ -14,7 +14,8 @@ func (x *scope) feedsLogin(r *shell.Run) bool {
 	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
 		n := &x.Script.Runs[j]
 		line := inspect.JoinArgs(n.Args())
-		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") || strings.Contains(line, "secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
+		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") || strings.Contains(line,
+			"secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
 			return true
 		}
 	}
@@ -23,13 +24,19 @@ func (x *scope) feedsLogin(r *shell.Run) bool {
 
 // printPhrases are subcommands that print a stored secret.
 var printPhrases = map[string][]string{
-	"security": {"find-generic-password", "find-internet-password", "dump-keychain", "export"}, "gh": {"auth token", "auth status --show-token", "auth status -t"}, "glab": {"auth token"},
-	"gcloud": {"auth print-access-token", "auth print-identity-token", "auth application-default print-access-token", "secrets versions access"},
-	"az":     {"account get-access-token", "keyvault secret show", "acr credential show", "storage account keys list"},
-	"aws":    {"secretsmanager get-secret-value", "ecr get-login-password", "sts get-session-token", "configure get aws_secret_access_key", "configure export-credentials", "sts assume-role"},
-	"vault":  {"kv get", "read", "print token", "token lookup"}, "op": {"read", "item get"}, "pass": {"show", "-c"}, "gopass": {"show"}, "bw": {"get", "export"}, "lpass": {"show", "export"},
-	"heroku": {"config", "config:get", "auth:token"}, "doppler": {"secrets get", "secrets download", "secrets"}, "secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get", "credential-osxkeychain get"},
-	"kubectl": {"config view --raw"}, "gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"}, "flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
+	"security": {"find-generic-password", "find-internet-password", "dump-keychain", "export"}, "gh": {"auth token",
+		"auth status --show-token", "auth status -t"}, "glab": {"auth token"},
+	"gcloud": {"auth print-access-token", "auth print-identity-token", "auth application-default print-access-token",
+		"secrets versions access"},
+	"az": {"account get-access-token", "keyvault secret show", "acr credential show", "storage account keys list"},
+	"aws": {"secretsmanager get-secret-value", "ecr get-login-password", "sts get-session-token",
+		"configure get aws_secret_access_key", "configure export-credentials", "sts assume-role"},
+	"vault": {"kv get", "read", "print token", "token lookup"}, "op": {"read", "item get"}, "pass": {"show", "-c"},
+	"gopass": {"show"}, "bw": {"get", "export"}, "lpass": {"show", "export"},
+	"heroku": {"config", "config:get", "auth:token"}, "doppler": {"secrets get", "secrets download", "secrets"},
+	"secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get", "credential-osxkeychain get"},
+	"kubectl": {"config view --raw"}, "gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"},
+	"flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
 }
 
 func (x *scope) printsSecret(r *shell.Run) {
@@ -45,12 +52,16 @@ func (x *scope) printsSecret(r *shell.Run) {
 	}
 	switch name {
 	case "kubectl", "oc", "k":
-		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") || strings.Contains(line, "-ojson") || strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") || strings.Contains(line, "--output") || strings.Contains(line, "go-template")
-		if inspect.HasWord(args, "get") && out && (inspect.HasWord(args, "secret", "secrets") || strings.Contains(line, "secret/") || strings.Contains(line, "secrets/")) {
+		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") || strings.Contains(line, "-ojson") ||
+			strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") || strings.Contains(line, "--output") ||
+			strings.Contains(line, "go-template")
+		if inspect.HasWord(args, "get") && out && (inspect.HasWord(args, "secret", "secrets") || strings.Contains(line,
+			"secret/") || strings.Contains(line, "secrets/")) {
 			hit = "get secret -o"
 		}
 	case "aws":
-		if inspect.HasWord(args, "ssm") && strings.Contains(line, "get-parameter") && inspect.HasWord(args, "--with-decryption") {
+		if inspect.HasWord(args, "ssm") && strings.Contains(line, "get-parameter") && inspect.HasWord(args,
+			"--with-decryption") {
 			hit = "ssm get-parameter --with-decryption"
 		}
 	case "vault", "op", "bw", "pass":
@@ -82,7 +93,9 @@ func (x *scope) printsSecret(r *shell.Run) {
 	x.Report.Add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
 }
 
-var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
+var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|` +
+	`private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|` +
+	`aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
 
 // printsVariable: echo $TOKEN to a place where it can be read.
 func (x *scope) printsVariable(r *shell.Run) {
@@ -119,7 +132,8 @@ func (x *scope) printsVariable(r *shell.Run) {
 
 // showsPartOnly: ${TOKEN:0:4} and ${TOKEN:+set} tell nothing.
 func showsPartOnly(text, name string) bool {
-	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text, "${"+name+"+")
+	return strings.Contains(text, "${"+name+":") || strings.Contains(text, "${#"+name) || strings.Contains(text,
+		"${"+name+"+")
 }
 
 // printsOn: the pipe ends in something that shows its input.
@@ -145,7 +159,8 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 	for i := r.From.Lo; i < r.From.Hi && i < len(x.Script.Runs); i++ {
 		from := &x.Script.Runs[i]
-		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" || n == "fc") && len(from.Args()) == 0 {
+		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" || n == "fc") &&
+			len(from.Args()) == 0 {
 			_, rest := inspect.SplitFlags(r.Args())
 			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {
 				x.Report.Add("variable", r.String(), "prints variables that hold secrets")

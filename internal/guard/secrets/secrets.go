@@ -30,24 +30,36 @@ var Rules = []inspect.RuleInfo{
 // readers put the contents of their operands somewhere. The value lists short
 // options that take a separate argument (which is then no file), except that
 // skip counts leading operands that are no files either (grep's pattern).
-var readers = map[string]struct {
-	values string
-	skip   int
-}{
-	"cat": {}, "bat": {}, "batcat": {}, "less": {}, "more": {}, "most": {}, "head": {values: "nc"}, "tail": {values: "ncs"}, "tac": {}, "nl": {}, "view": {},
-	"grep": {values: "ABCmefd", skip: 1}, "egrep": {values: "ABCmef", skip: 1}, "fgrep": {values: "ABCmef", skip: 1}, "rg": {values: "ABCmefgtTMj", skip: 1}, "ag": {skip: 1}, "ack": {skip: 1}, "zgrep": {skip: 1},
-	"awk": {values: "Fv", skip: 1}, "gawk": {values: "Fv", skip: 1}, "mawk": {values: "Fv", skip: 1}, "sed": {values: "ef", skip: 1}, "gsed": {values: "ef", skip: 1}, "cut": {values: "dfcb"}, "sort": {values: "kto"}, "uniq": {},
-	"tr": {}, "paste": {values: "d"}, "column": {values: "stN"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {}, "strings": {values: "n"}, "xxd": {values: "lsc"}, "hexdump": {values: "nse"}, "hd": {}, "od": {values: "ANjt"},
-	"base64": {values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {}, "vimdiff": {}, "sdiff": {}, "delta": {},
-	"cp": {values: "tS"}, "gcp": {}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "sftp": {values: "iPFob"}, "ftp": {}, "install": {values: "mog"}, "ln": {},
+var readers = map[string]readerSpec{
+	"cat": {}, "bat": {}, "batcat": {}, "less": {}, "more": {}, "most": {}, "head": {values: "nc"},
+	"tail": {values: "ncs"}, "tac": {}, "nl": {}, "view": {},
+	"grep": {values: "ABCmefd", skip: 1}, "egrep": {values: "ABCmef", skip: 1}, "fgrep": {values: "ABCmef", skip: 1},
+	"rg": {values: "ABCmefgtTMj", skip: 1}, "ag": {skip: 1}, "ack": {skip: 1}, "zgrep": {skip: 1},
+	"awk": {values: "Fv", skip: 1}, "gawk": {values: "Fv", skip: 1}, "mawk": {values: "Fv", skip: 1},
+	"sed": {values: "ef", skip: 1}, "gsed": {values: "ef", skip: 1}, "cut": {values: "dfcb"}, "sort": {values: "kto"},
+	"uniq": {},
+	"tr":   {}, "paste": {values: "d"}, "column": {values: "stN"}, "fold": {}, "fmt": {}, "pr": {}, "rev": {},
+	"strings": {values: "n"}, "xxd": {values: "lsc"}, "hexdump": {values: "nse"}, "hd": {}, "od": {values: "ANjt"},
+	"base64": {values: "w"}, "base32": {}, "uuencode": {}, "diff": {}, "colordiff": {}, "cmp": {}, "comm": {},
+	"vimdiff": {}, "sdiff": {}, "delta": {},
+	"cp": {values: "tS"}, "gcp": {}, "scp": {values: "iPFolcSJ"}, "rsync": {values: "ef"}, "sftp": {values: "iPFob"},
+	"ftp": {}, "install": {values: "mog"}, "ln": {},
 	"tar": {values: "C"}, "zip": {}, "7z": {}, "gzip": {}, "bzip2": {}, "xz": {}, "zstd": {}, "rar": {}, "cpio": {},
-	"vim": {values: "cu"}, "vi": {values: "c"}, "nvim": {values: "cu"}, "nano": {}, "emacs": {}, "code": {}, "ed": {}, "micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {values: "a"}, "xdg-open": {},
-	"jq": {skip: 1}, "yq": {skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {}, "pygmentize": {}, "glow": {}, "look": {}, "split": {}, "csplit": {}, "expand": {}, "iconv": {values: "ft"}, "perl": {values: "eE"},
-	"gh": {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {}, "aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {}, "wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "sqlite3": {values: "c"}, "duckdb": {}, "gpg": {}, "age": {}, "age-keygen": {}, "sops": {},
+	"vim": {values: "cu"}, "vi": {values: "c"}, "nvim": {values: "cu"}, "nano": {}, "emacs": {}, "code": {}, "ed": {},
+	"micro": {}, "hx": {}, "cursor": {}, "subl": {}, "open": {values: "a"}, "xdg-open": {},
+	"jq": {skip: 1}, "yq": {skip: 1}, "pbcopy": {}, "xclip": {}, "wl-copy": {}, "qrencode": {}, "dd": {},
+	"pygmentize": {}, "glow": {}, "look": {}, "split": {}, "csplit": {}, "expand": {}, "iconv": {values: "ft"},
+	"perl": {values: "eE"},
+	"gh":   {}, "nc": {}, "ncat": {}, "socat": {}, "telnet": {}, "mail": {}, "mailx": {}, "mutt": {}, "sendmail": {},
+	"aws": {}, "gsutil": {}, "rclone": {}, "curl": {}, "wget": {}, "http": {}, "xh": {}, "openssl": {}, "croc": {},
+	"wormhole": {}, "magic-wormhole": {}, "ffsend": {}, "type": {}, "sqlite3": {values: "c"}, "duckdb": {}, "gpg": {},
+	"age": {}, "age-keygen": {}, "sops": {},
 }
 
-var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true, "http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
-	"rsync": true, "mail": true, "mailx": true, "mutt": true, "sendmail": true, "rclone": true, "croc": true, "wormhole": true, "ffsend": true, "ssh": true, "openssl": true, "gsutil": true, "aws": true, "gh": true}
+var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true,
+	"http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
+	"rsync": true, "mail": true, "mailx": true, "mutt": true, "sendmail": true, "rclone": true, "croc": true,
+	"wormhole": true, "ffsend": true, "ssh": true, "openssl": true, "gsutil": true, "aws": true, "gh": true}
 
 var (
 	secretOnce sync.Once
@@ -56,11 +68,18 @@ var (
 
 func secretNeedles() *inspect.Needles {
 	secretOnce.Do(func() {
-		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret", "shadow", "sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
-			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd", "service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
-			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json", "oauth_creds", "google_accounts", "rclone.conf", "doctl/config", "op/config", ".config/hub", "glab-cli",
-			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print", "get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key", "server.token",
-			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass", "gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw", "env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
+		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret", "shadow",
+			"sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
+			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd",
+			"service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
+			"keychain", "keyring", "password", "passwd", "auth.json", "hosts.yml", "hosts.json", "apps.json", "oauth_creds",
+			"google_accounts", "rclone.conf", "doctl/config", "op/config", ".config/hub", "glab-cli",
+			"login data", "cookies", "token", "printenv", "env |", "env|", "find-generic", "find-internet", "auth print",
+			"get-secret", "with-decryption", "vault ", "op read", "op item", "pass ", "bw ", "api_key", "apikey", "master.key",
+			"server.token",
+			"k3s.yaml", "admin.conf", "accesstokens", "msal_token", "/run/secrets", "export-secret", "access_tokens", "lpass",
+			"gopass", "doppler", "config get", "config:get", "heroku config", ".aws", ".gnupg", "prod.env", "gh auth", "--raw",
+			"env", "set", "export", "declare", "typeset", "tfstate", "cookies", "logins.json", "key4.db", "web data"}
 		words = append(words, keyEndings...)
 		secretPre = inspect.NewNeedles(true, words...)
 	})
@@ -158,7 +177,8 @@ func (x *scope) secretRedirects(r *shell.Run) {
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name):
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
-		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray", name == "read" && !x.loadsLoop(rd.Target.Text),
+		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
+			name == "read" && !x.loadsLoop(rd.Target.Text),
 			name == "": // a loop that prints its lines; $(< file)
 			x.Report.Add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
 		}
@@ -179,112 +199,9 @@ func isReader(name string) bool {
 	return ok
 }
 
-func (x *scope) secretOperands(r *shell.Run) {
-	name := r.Name()
-	if name == "git" {
-		x.secretCommit(r)
-		return
-	}
-	spec, ok := readers[name]
-	if !ok || loadsEnvironment(r) || quietRead(name, r) {
-		return
-	}
-	args := r.Args()
-	skip := spec.skip
-	if inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
-		skip = 0
-	}
-	if name == "rg" && inspect.HasWord(args, "--files") {
-		return
-	}
-	operands := 0
-	var files []shell.Word
-	for i := 0; i < len(args); i++ {
-		t := args[i].Text
-		if len(t) > 1 && t[0] == '-' && t[1] != '-' && name != "tar" {
-			if len(t) == 2 && strings.IndexByte(spec.values, t[1]) >= 0 {
-				i++
-			}
-			continue
-		}
-		if strings.HasPrefix(t, "--") {
-			continue
-		}
-		operands++
-		if operands > skip {
-			files = append(files, args[i])
-		}
-	}
-	switch name {
-	case "cp", "gcp", "install", "ln", "rsync", "scp":
-		// The last operand is where it goes.
-		if len(files) > 1 && !inspect.HasWord(args, "-t") {
-			files = files[:len(files)-1]
-		}
-		if name == "ln" {
-			return
-		}
-	case "curl", "wget", "http", "xh":
-		files = uploadedFiles(args)
-	case "sqlite3":
-		files = files[:min(len(files), 1)]
-	case "openssl":
-		files = opensslPrints(args)
-	case "dd":
-		files = nil
-		for _, a := range args {
-			if v, ok := strings.CutPrefix(a.Text, "if="); ok {
-				files = append(files, shell.Word{Text: v})
-			}
-		}
-	case "perl":
-		if !inspect.HasShort(args, 'n', 'p') {
-			return
-		}
-	case "sed", "gsed":
-		if inspect.HasShort(args, 'i') || inspect.HasLong(args, "--in-place") {
-			return // an edit in place prints nothing
-		}
-	case "gh":
-		if !inspect.HasWord(args, "gist") && !inspect.HasWord(args, "release") {
-			return
-		}
-	case "gpg", "age", "sops":
-		if !inspect.HasWord(args, "-d", "--decrypt", "decrypt") {
-			return
-		}
-	}
-	for _, w := range files {
-		t := w.Text
-		if strings.Contains(t, ":") && (name == "scp" || name == "rsync") {
-			_, t, _ = strings.Cut(t, ":")
-		}
-		what, ok := x.secretWord(t)
-		if !ok && secretDirs[path.Base(strings.TrimSuffix(t, "/"))] {
-			what, ok = "a directory of keys and credentials", true
-		}
-		if !ok && w.Glob {
-			what, ok = globSecret(t)
-		}
-		if !ok {
-			what, ok = x.secretFile(w, r)
-		}
-		if !ok {
-			continue
-		}
-		switch {
-		case senders[name] && name != "openssl":
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
-		case x.reachesNetwork(r, 0):
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s feeds %s (%s) to the network", name, t, what))
-		default:
-			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
-		}
-	}
-}
-
 // secretDirs are directories that nothing but secrets live in.
-var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true, "Keychains": true, ".kube": true}
+var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true,
+	"Keychains": true, ".kube": true}
 
 // secretFind: find names secret files and hands them to a reader.
 func (x *scope) secretFind(i int) {
@@ -344,66 +261,11 @@ func globSecret(t string) (string, bool) {
 		return "environment files", true
 	case strings.HasPrefix(base, "id_"):
 		return "private keys", true
-	case strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".ssh"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".aws"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".gnupg"):
+	case strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".ssh"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".aws"),
+		strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".gnupg"):
 		return "keys and credentials", true
 	}
 	return "", false
-}
-
-// quietRead: options that tell whether something is there, not what it is.
-func quietRead(name string, r *shell.Run) bool {
-	args := r.Args()
-	flags, _ := inspect.SplitFlags(args)
-	switch name {
-	case "grep", "egrep", "fgrep", "rg":
-		return inspect.HasShort(flags, 'q', 'c', 'l', 'L') || inspect.HasLong(flags, "--quiet", "--silent", "--count", "--files-with-matches", "--files-without-match")
-	case "cut":
-		return inspect.HasWord(args, "-f1") && (inspect.HasWord(args, "-d=", "-d'='") || inspect.HasWord(args, "="))
-	case "diff", "cmp":
-		return inspect.HasShort(flags, 'q', 's') || inspect.HasLong(flags, "--brief", "--quiet", "--silent")
-	case "tar":
-		return len(args) > 0 && !strings.Contains(args[0].Text, "c") && !inspect.HasWord(args, "--create")
-	}
-	return false
-}
-
-// uploadedFiles are the files curl and its like send: @file, -T file, name=@file.
-func uploadedFiles(args []shell.Word) []shell.Word {
-	var out []shell.Word
-	for i, a := range args {
-		t := a.Text
-		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file" || t == "-K" || t == "--config" || t == "--input-file" || t == "-i") && i+1 < len(args) && !strings.Contains(args[i+1].Text, "://") {
-			out = append(out, args[i+1])
-			continue
-		}
-		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "--config=", "--input-file=", "-T", "-K"} {
-			if v, ok := strings.CutPrefix(t, p); ok && v != "" {
-				out = append(out, shell.Word{Text: v, Dynamic: a.Dynamic, Glob: a.Glob})
-			}
-		}
-		if strings.HasPrefix(t, "file://") {
-			out = append(out, shell.Word{Text: t[len("file://"):], Dynamic: a.Dynamic})
-		}
-		if j := strings.LastIndexAny(t, "@<"); j >= 0 && !strings.Contains(t, "://") {
-			f := t[j+1:]
-			f, _, _ = strings.Cut(f, ";")
-			out = append(out, shell.Word{Text: f, Dynamic: a.Dynamic, Glob: a.Glob})
-		}
-	}
-	return out
-}
-
-// opensslPrints: openssl uses keys all day; only dumping one is reading.
-func opensslPrints(args []shell.Word) []shell.Word {
-	if len(args) == 0 || !inspect.HasWord(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") || inspect.HasWord(args, "-pubout", "-noout", "-check", "-export") {
-		return nil
-	}
-	for i, a := range args {
-		if a.Text == "-in" && i+1 < len(args) {
-			return args[i+1 : i+2]
-		}
-	}
-	return nil
 }
 
 // secretCommit: git add of a secret file, or showing one from history.

@@ -6,9 +6,12 @@ import "strings"
 func GitRunsSetting(key string) bool {
 	key = strings.ToLower(key)
 	switch key {
-	case "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.gitproxy", "core.askpass", "core.alternaterefscommand",
-		"sequence.editor", "diff.external", "interactive.difffilter", "credential.helper", "gpg.program", "sendemail.smtpserver",
-		"sendemail.tocmd", "sendemail.cccmd", "uploadpack.packobjectshook", "web.browser", "browser.cmd", "instaweb.httpd", "init.templatedir":
+	case "core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.gitproxy", "core.askpass",
+		"core.alternaterefscommand",
+		"sequence.editor", "diff.external", "interactive.difffilter", "credential.helper", "gpg.program",
+		"sendemail.smtpserver",
+		"sendemail.tocmd", "sendemail.cccmd", "uploadpack.packobjectshook", "web.browser", "browser.cmd", "instaweb.httpd",
+		"init.templatedir":
 		return true
 	}
 	section, rest, _ := strings.Cut(key, ".")

@@ -21,55 +21,86 @@ type Launcher struct {
 }
 
 var (
-	dashE     = Launcher{Rest: []string{"-e", "--"}}
-	xterm     = Launcher{Rest: []string{"-e", "--", "-x"}, Text: []string{"--command", "--execute"}}
-	gtkTerm   = Launcher{Rest: []string{"--", "-x", "--execute"}, Text: []string{"-e", "--command"}}
-	operands  = Launcher{Operands: true}
-	footArgs  = []string{"--app-id", "--title", "--font", "--config", "--term", "--working-directory", "--log-level", "--override"}
-	kittyArgs = []string{"--title", "--config", "--directory", "--working-directory", "--class", "--name", "--override", "--listen-on",
-		"--instance-group", "--session", "--start-as", "--type", "--tab-title", "--window-title", "--cwd", "--env", "--location", "--match", "--to"}
+	dashE    = Launcher{Rest: []string{"-e", "--"}}
+	xterm    = Launcher{Rest: []string{"-e", "--", "-x"}, Text: []string{"--command", "--execute"}}
+	gtkTerm  = Launcher{Rest: []string{"--", "-x", "--execute"}, Text: []string{"-e", "--command"}}
+	operands = Launcher{Operands: true}
+	footArgs = []string{"--app-id", "--title", "--font", "--config", "--term", "--working-directory", "--log-level",
+		"--override"}
+	kittyArgs = []string{"--title", "--config", "--directory", "--working-directory", "--class", "--name", "--override",
+		"--listen-on",
+		"--instance-group", "--session", "--start-as", "--type", "--tab-title", "--window-title", "--cwd", "--env",
+		"--location", "--match", "--to"}
 )
 
 // Launchers are keyed by the program's name.
 var Launchers = map[string]Launcher{
-	"xterm": xterm, "uxterm": xterm, "lxterm": xterm, "urxvt": xterm, "urxvtc": xterm, "rxvt": xterm, "rxvt-unicode": xterm,
-	"st": {Rest: []string{"-e", "--"}, Operands: true, Values: "Aacfgionwt"}, "aterm": xterm, "eterm": xterm, "mlterm": xterm,
-	"sakura": xterm, "terminology": {Rest: []string{"--"}, Text: []string{"-e", "--exec"}}, "qterminal": xterm, "lxterminal": xterm,
-	"cool-retro-term": xterm, "konsole": xterm, "yakuake": xterm, "contour": xterm, "x-terminal-emulator": xterm, "rio": dashE,
-	"alacritty": {Rest: []string{"-e", "--command", "--"}}, "ghostty": {Rest: []string{"-e", "--"}, Text: []string{"--command", "--initial-command"}},
-	"gnome-terminal": gtkTerm, "mate-terminal": gtkTerm, "xfce4-terminal": gtkTerm, "terminator": gtkTerm, "tilix": gtkTerm,
-	"deepin-terminal": gtkTerm, "pantheon-terminal": gtkTerm, "io.elementary.terminal": gtkTerm, "guake": gtkTerm, "tilda": gtkTerm,
-	"kgx": gtkTerm, "gnome-console": gtkTerm, "ptyxis": gtkTerm,
+	"xterm": xterm, "uxterm": xterm, "lxterm": xterm, "urxvt": xterm, "urxvtc": xterm, "rxvt": xterm,
+	"rxvt-unicode": xterm,
+	"st":           {Rest: []string{"-e", "--"}, Operands: true, Values: "Aacfgionwt"}, "aterm": xterm, "eterm": xterm,
+	"mlterm": xterm,
+	"sakura": xterm, "terminology": {Rest: []string{"--"}, Text: []string{"-e", "--exec"}}, "qterminal": xterm,
+	"lxterminal":      xterm,
+	"cool-retro-term": xterm, "konsole": xterm, "yakuake": xterm, "contour": xterm, "x-terminal-emulator": xterm,
+	"rio":       dashE,
+	"alacritty": {Rest: []string{"-e", "--command", "--"}}, "ghostty": {Rest: []string{"-e", "--"},
+		Text: []string{"--command", "--initial-command"}},
+	"gnome-terminal": gtkTerm, "mate-terminal": gtkTerm, "xfce4-terminal": gtkTerm, "terminator": gtkTerm,
+	"tilix":           gtkTerm,
+	"deepin-terminal": gtkTerm, "pantheon-terminal": gtkTerm, "io.elementary.terminal": gtkTerm, "guake": gtkTerm,
+	"tilda": gtkTerm,
+	"kgx":   gtkTerm, "gnome-console": gtkTerm, "ptyxis": gtkTerm,
 	"foot":       {Rest: []string{"-e", "--"}, Operands: true, Values: "acdfoTwWLDp", Long: footArgs},
 	"footclient": {Rest: []string{"-e", "--"}, Operands: true, Values: "adosTwWD", Long: footArgs},
-	"kitty":      {Rest: []string{"-e", "--"}, Verbs: []string{"@ launch", "@ new-window", ""}, Types: []string{"@ send-text"}, Operands: true, Values: "TcdoPm", Long: kittyArgs},
-	"kitten":     {Verbs: []string{"@ launch", "@ new-window", "run-shell"}, Types: []string{"@ send-text"}, Operands: true, Values: "m", Long: kittyArgs},
-	"wezterm": {Rest: []string{"-e", "--"}, Verbs: []string{"start", "cli spawn", "cli split-pane", "connect"}, Types: []string{"cli send-text"}, Operands: true,
-		Long: []string{"--cwd", "--class", "--workspace", "--position", "--pane-id", "--window-id", "--domain-name", "--percent", "--cells"}},
-	"zellij": {Rest: []string{"--"}, Verbs: []string{"run", "action new-pane", "action new-tab", "r", "ac new-pane"}, Types: []string{"action write-chars", "ac write-chars"},
-		Operands: true, Values: "dnxys", Long: []string{"--direction", "--name", "--cwd", "--height", "--width", "--session"}},
+	"kitty": {Rest: []string{"-e", "--"}, Verbs: []string{"@ launch", "@ new-window", ""},
+		Types: []string{"@ send-text"}, Operands: true, Values: "TcdoPm", Long: kittyArgs},
+	"kitten": {Verbs: []string{"@ launch", "@ new-window", "run-shell"}, Types: []string{"@ send-text"},
+		Operands: true, Values: "m", Long: kittyArgs},
+	"wezterm": {Rest: []string{"-e", "--"}, Verbs: []string{"start", "cli spawn", "cli split-pane", "connect"},
+		Types: []string{"cli send-text"}, Operands: true,
+		Long: []string{"--cwd", "--class", "--workspace", "--position", "--pane-id", "--window-id", "--domain-name",
+			"--percent", "--cells"}},
+	"zellij": {Rest: []string{"--"}, Verbs: []string{"run", "action new-pane", "action new-tab", "r", "ac new-pane"},
+		Types:    []string{"action write-chars", "ac write-chars"},
+		Operands: true, Values: "dnxys", Long: []string{"--direction", "--name", "--cwd", "--height", "--width",
+			"--session"}},
 	"dtach": {Operands: true, Skip: 1, Values: "eErR"}, "abduco": {Operands: true, Skip: 1, Values: "e"},
 	"ttyd": {Operands: true, Values: "piucgstTmaHPx"}, "gotty": {Operands: true, Values: "pac"},
 	"asciinema": {Text: []string{"-c", "--command"}}, "termtosvg": {Text: []string{"-c", "--command"}},
-	"xvfb-run":    {Operands: true, Values: "efnps", Long: []string{"--auth-file", "--error-file", "--server-num", "--server-args"}},
-	"dbus-launch": operands, "daemonize": {Operands: true, Values: "ceopluaE"}, "cage": operands, "gamescope": {Rest: []string{"--"}},
-	"daemon":            {Operands: true, Values: "numUODFPEol", Long: []string{"--name", "--user", "--chdir", "--output"}},
+	"xvfb-run": {Operands: true, Values: "efnps", Long: []string{"--auth-file", "--error-file", "--server-num",
+		"--server-args"}},
+	"dbus-launch": operands, "daemonize": {Operands: true, Values: "ceopluaE"}, "cage": operands,
+	"gamescope": {Rest: []string{"--"}},
+	"daemon": {Operands: true, Values: "numUODFPEol", Long: []string{"--name", "--user", "--chdir",
+		"--output"}},
 	"start-stop-daemon": {Rest: []string{"--exec", "-x", "-a", "--startas"}},
 	"machinectl":        {Verbs: []string{"shell"}, Operands: true, Skip: 1},
-	"run0":              {Operands: true, Values: "ugD", Long: []string{"--user", "--group", "--chdir", "--unit", "--property", "--slice"}},
-	"capsh":             {Text: []string{"-c"}},
-	"watchexec":         {Rest: []string{"--"}, Operands: true, Values: "wefidsEo", Long: []string{"--watch", "--exts", "--filter", "--ignore", "--debounce", "--signal", "--env", "--workdir"}},
-	"nodemon":           {Text: []string{"-x", "--exec"}}, "launchctl": {Verbs: []string{"submit", "asuser"}, Rest: []string{"--"}},
-	"cmd": {Rest: []string{"/c", "/C", "/k"}}, "cmd.exe": {Rest: []string{"/c", "/C", "/k"}}, "wt": {Rest: []string{"--"}, Operands: true, Values: "dp"},
-	"wt.exe": {Rest: []string{"--"}, Operands: true, Values: "dp"}, "winpty": operands, "tcpserver": {Operands: true, Skip: 2, Values: "xugblcBtT"},
-	"faketty": operands, "pwsh": {Text: []string{"-shell-command"}}, "devbox": {Verbs: []string{"run"}, Rest: []string{"--"}},
-	"gdbserver": {Operands: true, Skip: 1}, "valgrind": operands, "perf": {Verbs: []string{"stat", "record", "trace"}, Rest: []string{"--"}, Operands: true, Values: "eogFcp"},
-	"heaptrack": operands, "gnome-session-inhibit": operands, "systemd-inhibit": {Operands: true}, "systemd-cat": {Operands: true, Values: "tp"},
+	"run0": {Operands: true, Values: "ugD", Long: []string{"--user", "--group", "--chdir", "--unit",
+		"--property", "--slice"}},
+	"capsh": {Text: []string{"-c"}},
+	"watchexec": {Rest: []string{"--"}, Operands: true, Values: "wefidsEo", Long: []string{"--watch", "--exts",
+		"--filter", "--ignore", "--debounce", "--signal", "--env", "--workdir"}},
+	"nodemon": {Text: []string{"-x", "--exec"}}, "launchctl": {Verbs: []string{"submit", "asuser"},
+		Rest: []string{"--"}},
+	"cmd": {Rest: []string{"/c", "/C", "/k"}}, "cmd.exe": {Rest: []string{"/c", "/C", "/k"}}, "wt": {Rest: []string{"--"},
+		Operands: true, Values: "dp"},
+	"wt.exe": {Rest: []string{"--"}, Operands: true, Values: "dp"}, "winpty": operands, "tcpserver": {Operands: true,
+		Skip: 2, Values: "xugblcBtT"},
+	"faketty": operands, "pwsh": {Text: []string{"-shell-command"}}, "devbox": {Verbs: []string{"run"},
+		Rest: []string{"--"}},
+	"gdbserver": {Operands: true, Skip: 1}, "valgrind": operands, "perf": {Verbs: []string{"stat", "record", "trace"},
+		Rest: []string{"--"}, Operands: true, Values: "eogFcp"},
+	"heaptrack": operands, "gnome-session-inhibit": operands, "systemd-inhibit": {Operands: true},
+	"systemd-cat": {Operands: true, Values: "tp"},
 	"kde-inhibit": operands, "uwsm": {Verbs: []string{"app"}, Rest: []string{"--"}, Operands: true},
-	"bwrap": {Rest: []string{"--"}}, "proot": {Rest: []string{"--"}}, "distrobox": {Verbs: []string{"enter"}, Rest: []string{"--", "-e"}},
-	"toolbox": {Verbs: []string{"run"}, Operands: true, Values: "cdr"}, "flatpak-spawn": {Operands: true, Long: []string{"--env", "--directory"}},
-	"hyprctl": {Verbs: []string{"dispatch exec"}, Operands: true}, "swaymsg": {Verbs: []string{"exec"}, Operands: true}, "i3-msg": {Verbs: []string{"exec"}, Operands: true},
-	"xdotool": {Verbs: []string{"exec"}, Types: []string{"type"}, Operands: true, Long: []string{"--delay", "--window", "--clearmodifiers"}},
+	"bwrap": {Rest: []string{"--"}}, "proot": {Rest: []string{"--"}}, "distrobox": {Verbs: []string{"enter"},
+		Rest: []string{"--", "-e"}},
+	"toolbox": {Verbs: []string{"run"}, Operands: true, Values: "cdr"}, "flatpak-spawn": {Operands: true,
+		Long: []string{"--env", "--directory"}},
+	"hyprctl": {Verbs: []string{"dispatch exec"}, Operands: true}, "swaymsg": {Verbs: []string{"exec"}, Operands: true},
+	"i3-msg": {Verbs: []string{"exec"}, Operands: true},
+	"xdotool": {Verbs: []string{"exec"}, Types: []string{"type"}, Operands: true, Long: []string{"--delay", "--window",
+		"--clearmodifiers"}},
 	"ydotool": {Types: []string{"type"}}, "wtype": {Types: []string{""}},
 }
 
@@ -88,10 +119,12 @@ var OptionCommands = map[string][]string{
 }
 
 var tarOptions = []string{
-	"-I", "-F", "--checkpoint-action=exec", "--to-command", "--use-compress-program", "--info-script", "--new-volume-script", "--rsh-command",
+	"-I", "-F", "--checkpoint-action=exec", "--to-command", "--use-compress-program", "--info-script",
+	"--new-volume-script", "--rsh-command",
 }
 
 var gitOptions = []string{
-	"--upload-pack", "--receive-pack", "--extcmd", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter", "--commit-filter",
+	"--upload-pack", "--receive-pack", "--extcmd", "--tree-filter", "--index-filter", "--msg-filter", "--env-filter",
+	"--commit-filter",
 	"--parent-filter", "--tag-name-filter", "--setup",
 }

@@ -99,7 +99,8 @@ func TmuxRunsOption(name string) bool {
 }
 
 var tmuxKeyNames = map[string]string{
-	"Enter": "\n", "C-m": "\n", "C-M": "\n", "KPEnter": "\n", "C-j": "\n", "C-J": "\n", "Space": " ", "Tab": "\t", "C-i": "\t",
+	"Enter": "\n", "C-m": "\n", "C-M": "\n", "KPEnter": "\n", "C-j": "\n", "C-J": "\n", "Space": " ", "Tab": "\t",
+	"C-i":    "\t",
 	"Escape": "", "BSpace": "", "C-c": "", "C-u": "", "C-l": "", "C-a": "", "C-e": "", "C-k": "", "C-d": "",
 	"Up": "", "Down": "", "Left": "", "Right": "", "Home": "", "End": "",
 }

@@ -1,0 +1,185 @@
+package secrets
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// readerSpec says which words of a reader are files.
+type readerSpec struct {
+	values string // short options that take a separate argument
+	skip   int    // leading operands that are no files
+}
+
+// secretOperands judges the files that a program reads or sends.
+func (x *scope) secretOperands(r *shell.Run) {
+	name := r.Name()
+	if name == "git" {
+		x.secretCommit(r)
+		return
+	}
+	spec, ok := readers[name]
+	if !ok || loadsEnvironment(r) || quietRead(name, r) {
+		return
+	}
+	for _, w := range readFiles(name, r.Args(), spec) {
+		t := w.Text
+		if strings.Contains(t, ":") && (name == "scp" || name == "rsync") {
+			_, t, _ = strings.Cut(t, ":")
+		}
+		what, ok := x.secretWord(t)
+		if !ok && secretDirs[path.Base(strings.TrimSuffix(t, "/"))] {
+			what, ok = "a directory of keys and credentials", true
+		}
+		if !ok && w.Glob {
+			what, ok = globSecret(t)
+		}
+		if !ok {
+			what, ok = x.secretFile(w, r)
+		}
+		if !ok {
+			continue
+		}
+		switch {
+		case senders[name] && name != "openssl":
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
+		case x.reachesNetwork(r, 0):
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s feeds %s (%s) to the network", name, t, what))
+		default:
+			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
+		}
+	}
+}
+
+// readFiles are the words of a reader that name files whose contents it shows.
+func readFiles(name string, args []shell.Word, spec readerSpec) []shell.Word {
+	skip := spec.skip
+	if inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
+		skip = 0
+	}
+	if name == "rg" && inspect.HasWord(args, "--files") {
+		return nil
+	}
+	operands := 0
+	var files []shell.Word
+	for i := 0; i < len(args); i++ {
+		t := args[i].Text
+		if len(t) > 1 && t[0] == '-' && t[1] != '-' && name != "tar" {
+			if len(t) == 2 && strings.IndexByte(spec.values, t[1]) >= 0 {
+				i++
+			}
+			continue
+		}
+		if strings.HasPrefix(t, "--") {
+			continue
+		}
+		operands++
+		if operands > skip {
+			files = append(files, args[i])
+		}
+	}
+	switch name {
+	case "cp", "gcp", "install", "ln", "rsync", "scp":
+		// The last operand is where it goes.
+		if len(files) > 1 && !inspect.HasWord(args, "-t") {
+			files = files[:len(files)-1]
+		}
+		if name == "ln" {
+			return nil
+		}
+	case "curl", "wget", "http", "xh":
+		files = uploadedFiles(args)
+	case "sqlite3":
+		files = files[:min(len(files), 1)]
+	case "openssl":
+		files = opensslPrints(args)
+	case "dd":
+		files = nil
+		for _, a := range args {
+			if v, ok := strings.CutPrefix(a.Text, "if="); ok {
+				files = append(files, shell.Word{Text: v})
+			}
+		}
+	case "perl":
+		if !inspect.HasShort(args, 'n', 'p') {
+			return nil
+		}
+	case "sed", "gsed":
+		if inspect.HasShort(args, 'i') || inspect.HasLong(args, "--in-place") {
+			return nil // an edit in place prints nothing
+		}
+	case "gh":
+		if !inspect.HasWord(args, "gist") && !inspect.HasWord(args, "release") {
+			return nil
+		}
+	case "gpg", "age", "sops":
+		if !inspect.HasWord(args, "-d", "--decrypt", "decrypt") {
+			return nil
+		}
+	}
+	return files
+}
+
+// quietRead: options that tell whether something is there, not what it is.
+func quietRead(name string, r *shell.Run) bool {
+	args := r.Args()
+	flags, _ := inspect.SplitFlags(args)
+	switch name {
+	case "grep", "egrep", "fgrep", "rg":
+		return inspect.HasShort(flags, 'q', 'c', 'l', 'L') || inspect.HasLong(flags, "--quiet", "--silent", "--count",
+			"--files-with-matches", "--files-without-match")
+	case "cut":
+		return inspect.HasWord(args, "-f1") && (inspect.HasWord(args, "-d=", "-d'='") || inspect.HasWord(args, "="))
+	case "diff", "cmp":
+		return inspect.HasShort(flags, 'q', 's') || inspect.HasLong(flags, "--brief", "--quiet", "--silent")
+	case "tar":
+		return len(args) > 0 && !strings.Contains(args[0].Text, "c") && !inspect.HasWord(args, "--create")
+	}
+	return false
+}
+
+// uploadedFiles are the files curl and its like send: @file, -T file, name=@file.
+func uploadedFiles(args []shell.Word) []shell.Word {
+	var out []shell.Word
+	for i, a := range args {
+		t := a.Text
+		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file" || t == "-K" || t == "--config" ||
+			t == "--input-file" || t == "-i") && i+1 < len(args) && !strings.Contains(args[i+1].Text, "://") {
+			out = append(out, args[i+1])
+			continue
+		}
+		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "--config=", "--input-file=", "-T",
+			"-K"} {
+			if v, ok := strings.CutPrefix(t, p); ok && v != "" {
+				out = append(out, shell.Word{Text: v, Dynamic: a.Dynamic, Glob: a.Glob})
+			}
+		}
+		if strings.HasPrefix(t, "file://") {
+			out = append(out, shell.Word{Text: t[len("file://"):], Dynamic: a.Dynamic})
+		}
+		if j := strings.LastIndexAny(t, "@<"); j >= 0 && !strings.Contains(t, "://") {
+			f := t[j+1:]
+			f, _, _ = strings.Cut(f, ";")
+			out = append(out, shell.Word{Text: f, Dynamic: a.Dynamic, Glob: a.Glob})
+		}
+	}
+	return out
+}
+
+// opensslPrints: openssl uses keys all day; only dumping one is reading.
+func opensslPrints(args []shell.Word) []shell.Word {
+	if len(args) == 0 || !inspect.HasWord(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") ||
+		inspect.HasWord(args, "-pubout", "-noout", "-check", "-export") {
+		return nil
+	}
+	for i, a := range args {
+		if a.Text == "-in" && i+1 < len(args) {
+			return args[i+1 : i+2]
+		}
+	}
+	return nil
+}
