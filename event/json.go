@@ -362,7 +362,8 @@ func (d *Decision) UnmarshalJSON(b []byte) error {
 	}
 	*d = Decision{
 		Verdict: v, Reason: w.Reason, Allowed: w.Allowed, Input: w.Input, Output: w.Output, Context: w.Context,
-		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, Answer: w.Answer, By: w.By, Degraded: w.Degraded,
+		Notice: w.Notice, KeepGoing: w.KeepGoing, ExitCode: w.ExitCode, Stdout: w.Stdout, Answer: w.Answer,
+		By: w.By, Degraded: w.Degraded,
 	}
 	if isNull(d.Input) {
 		d.Input = nil

@@ -6,7 +6,8 @@ func (e *Event) Asks() bool {
 	if e.Kind == UserQuestion || e.Kind == UserPlan {
 		return true
 	}
-	return e.Tool != nil && (e.Kind == ToolBefore || e.Kind == PermissionRequest) && (e.Tool.Kind == Question || e.Tool.Kind == Plan)
+	return e.Tool != nil && (e.Kind == ToolBefore || e.Kind == PermissionRequest) &&
+		(e.Tool.Kind == Question || e.Tool.Kind == Plan)
 }
 
 // AnswerTo finds the answer to a question: by the agent's id of it where it

@@ -67,7 +67,9 @@ const allLasts = 12 * time.Hour
 
 // standingAnswer makes a standing yes: the agent's own suggestion, or a grant of ours
 // whose rule the person saw.
-func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) (queue.Said, *policy.Grant, *wire.Error) {
+func standingAnswer(
+	r *queue.Request, p *wire.FeedReplyParams, said queue.Said,
+) (queue.Said, *policy.Grant, *wire.Error) {
 	wrong := func(format string, args ...any) (queue.Said, *policy.Grant, *wire.Error) {
 		return queue.Said{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
@@ -79,7 +81,8 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) 
 		said.Answer.Suggestion = r.Suggestions[p.Suggestion-1]
 		return said, nil, nil
 	}
-	grant := &policy.Grant{Agent: r.Event.Agent, Scope: policy.Scope(p.Scope), Session: r.Event.Session, Project: r.Project, Asked: r.Need.Asked}
+	grant := &policy.Grant{Agent: r.Event.Agent, Scope: policy.Scope(p.Scope), Session: r.Event.Session,
+		Project: r.Project, Asked: r.Need.Asked}
 	now := time.Now()
 	if p.Seconds < 0 || p.Seconds > (10*366*24*time.Hour).Seconds() {
 		return wrong("%.0f days are too long for a grant", p.Seconds/86400)
@@ -100,7 +103,8 @@ func standingAnswer(r *queue.Request, p *wire.FeedReplyParams, said queue.Said) 
 			return wrong("there is no rule for this call: %s", cmp.Or(r.NoRule, "allow it once"))
 		}
 		if p.Rule != r.Rule.Text() {
-			return queue.Said{}, nil, wire.Errorf(wire.CodeConflict, "always would allow: %s; confirm exactly that", r.Rule.Text())
+			return queue.Said{}, nil, wire.Errorf(wire.CodeConflict, "always would allow: %s; confirm exactly that",
+				r.Rule.Text())
 		}
 		grant.Rule = *r.Rule
 	}

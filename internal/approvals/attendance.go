@@ -15,20 +15,20 @@ type attendance struct {
 	pushWorks func() bool // the user's own command tells them of requests
 }
 
-// someone reports whether anybody could answer: somebody looks at the requests,
+// anyoneThere reports whether anybody could answer: somebody looks at the requests,
 // is told of them where they are, or said that they went away and want them
 // kept.
-func (a *attendance) someone() bool {
+func (a *attendance) anyoneThere() bool {
 	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks()
 }
 
 func (a *attendance) isAway() bool { return a.away.now.Load() != nil }
 
-// expect is someone, and waits for those who followed the hub before this one
+// expectAnyone is anyoneThere, and waits for those who followed the hub before this one
 // and are not back yet, no longer than limit.
-func (a *attendance) expect(ctx context.Context, limit time.Duration) bool {
-	if !a.someone() {
-		a.watchers.await(ctx, limit)
+func (a *attendance) expectAnyone(ctx context.Context, limit time.Duration) bool {
+	if !a.anyoneThere() {
+		a.watchers.awaitReturn(ctx, limit)
 	}
-	return a.someone()
+	return a.anyoneThere()
 }

@@ -35,8 +35,8 @@ type crowding struct {
 	reported map[crowd]bool
 }
 
-// report says that a request could not be opened because of a limit.
-func (c *crowding) report(r *queue.Request, limit services.Skip) {
+// reportLimit says that a request could not be opened because of a limit.
+func (c *crowding) reportLimit(r *queue.Request, limit services.Skip) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
 	what := fmt.Sprintf("more than %d requests of one session of %s wait", queue.MaxPending, who.agent)
 	if limit == services.PushesCrowded {
@@ -56,9 +56,9 @@ func (c *crowding) report(r *queue.Request, limit services.Skip) {
 	}
 }
 
-// relax takes that back once none of them waits, and of all that programs
+// takeBackFor takes that back once none of them waits, and of all that programs
 // pushed fewer than half of what may.
-func (c *crowding) relax(r *queue.Request) {
+func (c *crowding) takeBackFor(r *queue.Request) {
 	who := crowd{r.Event.Agent, r.Event.Session, r.Pushed}
 	if c.queue.Of(who.agent, who.session, who.pushed) == 0 {
 		c.takeBack(who)

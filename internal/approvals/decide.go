@@ -22,7 +22,7 @@ func canAsk(k event.Kind) bool {
 // after guards and hooks, and holds the agent only while somebody could answer.
 func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
-		s.addNote(c)
+		addNote(&s.notes, c)
 	}
 	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
@@ -94,7 +94,7 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		granted = s.grants.Find
 	}
 	if grant, ok := granted(q.seen, project, q.need, time.Now()); ok {
-		approve(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
+		approveCall(c.Decision, queue.Said{Answer: event.Answer{Choice: event.ChooseAlways}}, "grant "+grant.ID)
 		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return Outcome{}, true
 	}
@@ -102,9 +102,9 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		if q.hold() > 0 {
 			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))
 		}
-		return Outcome{}, s.attendance.someone()
+		return Outcome{}, s.attendance.anyoneThere()
 	}
-	if !s.attendance.expect(ctx, time.Until(c.Deadline)/2) {
+	if !s.attendance.expectAnyone(ctx, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
 	hold := q.hold()

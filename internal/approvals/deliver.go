@@ -33,7 +33,8 @@ func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire
 			s.Problems.Mend("decisions")
 			return nil
 		}
-		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(), "repair "+s.Dirs.State+"; until then nothing can be approved in the feed")
+		s.Problems.Raise("decisions", "decisions cannot be written down: "+err.Error(),
+			"repair "+s.Dirs.State+"; until then nothing can be approved in the feed")
 		if said.Verdict == event.Deny {
 			return nil // a no needs no proof to be safe
 		}
@@ -45,7 +46,8 @@ func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire
 	if err != nil {
 		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	result := wire.FeedReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item, Decided: answer.Item.Decision}
+	result := wire.FeedReplyResult{ID: id, Outcome: string(answer.Outcome), Item: &answer.Item,
+		Decided: answer.Item.Decision}
 	if answer.Outcome != queue.Delivered {
 		if grant != nil && grant.ID != "" {
 			_, _, _ = s.grants.Revoke(grant.ID) // nobody heard the yes it came with
@@ -71,7 +73,8 @@ func (s *Service) deliver(id string, said queue.Said, grant *policy.Grant) (wire
 
 // tooLate is what a reply hears when the request had ended.
 func tooLate(item wire.FeedItem) wire.FeedReplyResult {
-	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item, Decided: item.Decision}
+	result := wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item,
+		Decided: item.Decision}
 	if item.Status == string(queue.Resolved) {
 		result.Outcome = string(queue.Already)
 	}

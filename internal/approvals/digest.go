@@ -78,9 +78,11 @@ func (s methods) pastItem(past *PastRequest, ended time.Time) wire.FeedItem {
 	if end == queue.Answered {
 		var decided event.Decision
 		_ = json.Unmarshal(o.Decision, &decided)
-		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended, Outcome: string(queue.Delivered)}
+		item.Decision = &wire.FeedDecision{By: decided.By, Reason: decided.Reason, At: ended,
+			Outcome: string(queue.Delivered)}
 		if a := decided.Answer; a != nil {
-			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan), a.Answers
+			item.Decision.Choice, item.Decision.Plan, item.Decision.Answers = string(a.Choice), string(a.Plan),
+				a.Answers
 			item.Decision.Note, item.Decision.Feedback = a.Note, a.Feedback
 		}
 	}

@@ -10,11 +10,11 @@ import (
 
 // Info is what status says about requests.
 func (s *Service) Info() wire.FeedInfo {
-	return wire.FeedInfo{Waiting: s.queue.Waiting(), Someone: s.attendance.someone(), Away: s.attendance.isAway()}
+	return wire.FeedInfo{Waiting: s.queue.Waiting(), Someone: s.attendance.anyoneThere(), Away: s.attendance.isAway()}
 }
 
 // Someone reports whether a person could answer now.
-func (s *Service) Someone() bool { return s.attendance.someone() }
+func (s *Service) Someone() bool { return s.attendance.anyoneThere() }
 
 // SetGrace changes how long those who follow requests may be gone before they
 // count as gone.

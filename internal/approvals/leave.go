@@ -11,11 +11,11 @@ import (
 // surfaceLeft notes that somebody follows the requests no more. When nobody is
 // there a moment later, what keeps an agent from its own prompt is let go.
 func (s *Service) surfaceLeft() {
-	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.someone() || s.queue.Waiting() == 0 {
+	if s.attendance.surfaces.Add(-1) > 0 || s.attendance.anyoneThere() || s.queue.Waiting() == 0 {
 		return
 	}
 	time.AfterFunc(s.attendance.watchers.graceTime(), func() {
-		if !s.attendance.someone() && !s.Stopping() {
+		if !s.attendance.anyoneThere() && !s.Stopping() {
 			s.queue.Drop(s.onlyWaits, queue.Abandoned)
 		}
 	})

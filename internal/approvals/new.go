@@ -15,9 +15,9 @@ func New(o Options) *Service {
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue, reported: map[crowd]bool{}}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
-		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o), pushWorks: s.push.works,
+		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o), pushWorks: s.push.isWorking,
 	}
-	s.push.someone = s.attendance.someone
+	s.push.someone = s.attendance.anyoneThere
 	var err error
 	if s.grants, err = ledger.OpenGrants(o.Dirs.State); err != nil {
 		o.Problems.Raise("grants", "standing grants do not count: "+err.Error(),
@@ -30,7 +30,7 @@ func New(o Options) *Service {
 }
 
 // Run tells a person elsewhere of requests until ctx ends.
-func (s *Service) Run(ctx context.Context) { s.push.follow(ctx) }
+func (s *Service) Run(ctx context.Context) { s.push.followQueue(ctx) }
 
 // EndRequests lets everybody go who waits, once those who were answered have
 // passed it on.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/memory"
 )
 
 // hearsAfterCall reports whether words can be told to an agent with the result of a
@@ -17,11 +18,12 @@ func hearsAfterCall(a *agent.Agent) bool {
 }
 
 // addNote adds to the result of a call what a person said when they let it run.
-func (s *Service) addNote(c *Call) {
+func addNote(notes *memory.Notes, c *Call) {
 	if c.dryRun() || !c.Carries.Context {
 		return
 	}
-	if words := s.notes.Take(c.Event); words != "" {
-		c.Decision.Context = strings.TrimSpace(c.Decision.Context + "\nThe person who approved this call adds: " + words)
+	if words := notes.Take(c.Event); words != "" {
+		c.Decision.Context = strings.TrimSpace(c.Decision.Context + "\nThe person who approved this call adds: " +
+			words)
 	}
 }

@@ -37,13 +37,13 @@ const (
 	maxPushes = 8
 )
 
-// works reports whether a person hears of requests this way.
-func (p *pushCommand) works() bool {
+// isWorking reports whether a person hears of requests this way.
+func (p *pushCommand) isWorking() bool {
 	return p.command() != "" && time.Since(time.Unix(0, p.failed.Load())) > pushRests
 }
 
-// follow tells of requests the feed until ctx ends.
-func (p *pushCommand) follow(ctx context.Context) {
+// followQueue tells of requests the feed until ctx ends.
+func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
 	_, next := p.queue.Watch()
 	for {
@@ -79,7 +79,8 @@ func (p *pushCommand) tellPerson(hubEnds context.Context, item wire.FeedItem) {
 	}
 	ctx, cancel := context.WithTimeout(hubEnds, pushTime)
 	defer cancel()
-	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID), append(text, '\n'))
+	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID),
+		append(text, '\n'))
 	if err == nil && out.Exit != 0 {
 		err = fmt.Errorf("exit code %d: %s", out.Exit, firstLine(out.Stderr))
 	}

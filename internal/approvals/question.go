@@ -20,7 +20,7 @@ var ErrCancelled = errors.New("the person gave no answer")
 // AskPerson puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.
 func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
-	if !s.attendance.expect(ctx, returnsWithin) {
+	if !s.attendance.expectAnyone(ctx, returnsWithin) {
 		return "", ErrNobody
 	}
 	until := time.Now().Add(s.Settings.HoldTime(ev))
@@ -31,7 +31,8 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 	about.Questions, about.Plan, about.Suggestions = []event.Inquiry{q.Inquiry()}, "", nil
 	r := queue.Request{
 		Need: policy.Need{
-			Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}, Asked: q.By, Why: q.Title,
+			Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}, Asked: q.By,
+			Why: q.Title,
 		},
 		Event: &about, Project: s.Settings.ProjectOf(ev.Cwd), Opened: time.Now(), Until: until,
 	}

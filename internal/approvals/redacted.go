@@ -10,7 +10,8 @@ import (
 
 // withoutSecrets is a request as those see it who cannot answer it.
 func withoutSecrets(item wire.FeedItem) wire.FeedItem {
-	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan), redact.Text(item.Why), redact.Text(item.Rule)
+	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan),
+		redact.Text(item.Why), redact.Text(item.Rule)
 	if len(item.Input) > 0 {
 		item.Input, _ = redact.AppendJSON(nil, item.Input, redact.Limits{})
 	}
@@ -32,7 +33,8 @@ func withoutSecrets(item wire.FeedItem) wire.FeedItem {
 	}
 	if d := item.Decision; d != nil {
 		clean := *d
-		clean.Reason, clean.Note, clean.Feedback, clean.Answers = redact.Text(d.Reason), redact.Text(d.Note), redact.Text(d.Feedback), nil
+		clean.Reason, clean.Note, clean.Feedback, clean.Answers = redact.Text(d.Reason), redact.Text(d.Note),
+			redact.Text(d.Feedback), nil
 		item.Decision = &clean
 	}
 	return item

@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
-	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // Reply lets a person answer a request. What they say is on record in the
@@ -30,7 +29,8 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 		return tooLate(item), nil
 	}
 	if p.SHA256 != "" && p.SHA256 != r.Hash {
-		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict, "what you saw is not what request %s asks for; look at it again", item.ID)
+		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict,
+			"what you saw is not what request %s asks for; look at it again", item.ID)
 	}
 	said, grant, bad := readAnswer(&r, &p)
 	if bad != nil {
@@ -63,10 +63,4 @@ func seatName(processes proc.Table, peer proc.Cred) string {
 		who += ", " + p.TTY
 	}
 	return who
-}
-
-func (s *Service) noteWrongPIN(id string, peer proc.Cred, why error) {
-	s.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
-	s.Recorder.RecordOwn("refused", frame.NewID(), time.Now(), map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
-	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // newRequest makes a need into what is put to a person.
-func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, project string, hold time.Duration) queue.Request {
+func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, project string,
+	hold time.Duration) queue.Request {
 	ev := *seen // the pipeline goes on with its own
 	now := time.Now()
 	r := queue.Request{

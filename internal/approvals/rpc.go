@@ -74,7 +74,8 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	if !ended {
 		return tooLate(item), nil
 	}
-	return wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: seatName(s.Processes, peer), Why: item.End, Item: &item}, nil
+	return wire.FeedReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: seatName(s.Processes, peer),
+		Why: item.End, Item: &item}, nil
 }
 
 func (s methods) listGrants(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
@@ -104,7 +105,8 @@ func (s methods) revokeGrant(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 		return nil, wire.Errorf(wire.CodeGone, "there is no grant %q; `hookmux allow list` shows them", p.ID)
 	}
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "the grant counts no more, but it may come back when the hub restarts: %v", err)
+		return nil, wire.Errorf(wire.CodeInternal,
+			"the grant counts no more, but it may come back when the hub restarts: %v", err)
 	}
 	return grantInfo(gone, 0), nil
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // PIN is the one that approvals ask for.
@@ -27,4 +29,12 @@ func (s *Service) RequestTime(id string) time.Time {
 		return time.Time{}
 	}
 	return item.CreatedAt
+}
+
+// noteWrongPIN lets the person learn of a wrong PIN.
+func (s *Service) noteWrongPIN(id string, peer proc.Cred, why error) {
+	s.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
+	s.Recorder.RecordOwn("refused", frame.NewID(), time.Now(),
+		map[string]any{"method": wire.MethodFeedReply, "pid": peer.PID, "reason": why.Error()})
+	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
 }

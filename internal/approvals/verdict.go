@@ -13,12 +13,12 @@ func applyAnswer(d *event.Decision, said queue.Said) {
 		d.Input, d.Allowed = nil, false
 		return
 	}
-	approve(d, said, "person")
+	approveCall(d, said, "person")
 }
 
-// approve makes a decision a yes: to the call as it came, or as hooks changed
+// approveCall makes a decision a yes: to the call as it came, or as hooks changed
 // it.
-func approve(d *event.Decision, said queue.Said, by string) {
+func approveCall(d *event.Decision, said queue.Said, by string) {
 	answer := said.Answer
 	d.Verdict, d.Reason, d.By, d.Answer = event.Allow, said.Reason, by, &answer
 	if d.Input != nil {

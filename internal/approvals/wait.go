@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -22,7 +24,7 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	defer cancel()
 	ticket, err := s.queue.Open(r)
 	if skip := crowdSkip(err); skip != services.NotSkipped {
-		s.crowding.report(&r, skip)
+		s.crowding.reportLimit(&r, skip)
 		return Outcome{Skipped: skip}
 	}
 	if err != nil {
@@ -43,13 +45,14 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	}
 	began := time.Now()
 	result := ticket.Wait(ctx)
-	s.crowding.relax(&r)
+	s.crowding.takeBackFor(&r)
 	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
 	if result.End == queue.Answered {
 		c.OnSent(ticket.Passed)
 		applyAnswer(c.Decision, result.Said)
 		s.answered.Keep(seen, *c.Decision)
-		s.keepNote(c, seen, result.Said)
+		a, _ := s.Catalogue.Agent(c.Event.Agent)
+		keepNote(&s.notes, a, c, seen, result.Said)
 		return out
 	}
 	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())
@@ -91,10 +94,9 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 }
 
 // keepNote keeps words beside a yes that the agent cannot hear with it.
-func (s *Service) keepNote(c *Call, seen *event.Event, said queue.Said) {
-	a, _ := s.Catalogue.Agent(c.Event.Agent)
+func keepNote(notes *memory.Notes, a *agent.Agent, c *Call, seen *event.Event, said queue.Said) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
-		s.notes.Keep(seen, said.Answer.Note)
+		notes.Keep(seen, said.Answer.Note)
 	}
 }
 

@@ -115,9 +115,9 @@ func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 	}
 }
 
-// await waits for somebody who is known to come back, no longer than limit. It
+// awaitReturn waits for somebody who is known to come back, no longer than limit. It
 // is over at once when there is nobody of that kind, as nearly always.
-func (w *watchers) await(ctx context.Context, limit time.Duration) {
+func (w *watchers) awaitReturn(ctx context.Context, limit time.Duration) {
 	for end := time.Now().Add(limit); time.Now().Before(end); {
 		w.mu.Lock()
 		if time.Now().After(w.until) {

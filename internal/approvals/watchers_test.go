@@ -68,7 +68,7 @@ func TestWhoIsNotWaitedFor(t *testing.T) {
 		w := testWatchers(t, c.mayAnswer, c.left)
 		w.setGrace(c.grace)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		w.await(ctx, c.limit)
+		w.awaitReturn(ctx, c.limit)
 		if ctx.Err() != nil {
 			t.Errorf("%s: still waited for after %s", c.name, patience)
 		}
@@ -86,13 +86,13 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	} {
 		w.setGrace(patience)
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		w.await(ctx, patience)
+		w.awaitReturn(ctx, patience)
 		if ctx.Err() == nil {
 			t.Errorf("%s, and is not waited for", name)
 		}
 		cancel()
 		done := make(chan struct{})
-		go func() { w.await(context.Background(), patience); close(done) }()
+		go func() { w.awaitReturn(context.Background(), patience); close(done) }()
 		w.arrived(peer)
 		select {
 		case <-done:

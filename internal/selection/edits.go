@@ -20,7 +20,8 @@ func SettingOf(e config.Entry) wire.Setting {
 	if ms, ok := e.Value.(config.Milliseconds); ok {
 		value, _ = json.Marshal(ms)
 	}
-	return wire.Setting{Key: e.Key.Name, Value: value, Default: e.Default, Origin: string(e.Origin.Layer), File: e.Origin.File, Doc: e.Key.Doc}
+	return wire.Setting{Key: e.Key.Name, Value: value, Default: e.Default, Origin: string(e.Origin.Layer),
+		File: e.Origin.File, Doc: e.Key.Doc}
 }
 
 func (r methods) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
@@ -46,7 +47,8 @@ func (r methods) changeSetting(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, err
 	}
 	if p.Key == config.ApprovalsPIN {
-		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`", p.Key, p.Key)
+		return nil, wire.Errorf(wire.CodeParams, "%s asks for the PIN itself; use `hookmux config set %s on`",
+			p.Key, p.Key)
 	}
 	if p.Key == config.Modules && p.Value != nil {
 		if err := r.Modules.CheckSetting(textOf(p.Value)); err != nil {

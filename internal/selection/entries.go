@@ -17,7 +17,8 @@ import (
 
 // makeEntries makes guards and registrations ready. Where two projects have a
 // hook of the same id, the one the event happens in counts.
-func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force, at places) []*hook.Entry {
+func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Set, forces [2]*trust.Force,
+	at places) []*hook.Entry {
 	var entries []*hook.Entry
 	seen := map[string]bool{}
 	for i, set := range sets {
@@ -97,7 +98,8 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 // brokenEntry reports a registration that cannot be made ready. A guard that
 // cannot is a guard that fails.
 func (r *Service) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
-	r.Problems.Raise("hook-load:"+reg.ID, edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}.String(),
+	problem := edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
+	r.Problems.Raise("hook-load:"+reg.ID, problem.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
 		return nil

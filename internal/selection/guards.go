@@ -33,7 +33,8 @@ func (r *Service) guardEntries(settings [2]*config.Settings, at places) []*hook.
 			continue
 		}
 		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == "ask", Allow: allow, OwnPaths: r.protectedPaths(at), HubPID: os.Getpid(), Resolve: registry.RealPath,
+			Ask: state == "ask", Allow: allow, OwnPaths: r.protectedPaths(at), HubPID: os.Getpid(),
+			Resolve: registry.RealPath,
 		})
 		if err != nil {
 			r.Problems.Raise("guard:"+info.Name, "guard "+info.Name+" cannot be made ready: "+err.Error(), "")
@@ -42,8 +43,9 @@ func (r *Service) guardEntries(settings [2]*config.Settings, at places) []*hook.
 		priority := guardPriority
 		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
 			e, err := hook.NewEntry(hook.Registration{
-				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: "guard." + info.Name,
-				Mode: hook.Guard, Priority: &priority, Locked: true,
+				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
+				Target: "guard." + info.Name,
+				Mode:   hook.Guard, Priority: &priority, Locked: true,
 			}, r.guardHandler(g, at), "builtin")
 			if err == nil {
 				e.BuiltinGuard = true
@@ -74,7 +76,8 @@ func (r *Service) guardHandler(g *guard.Guard, at places) hook.Handler {
 	return hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		t := call.Event.Tool
 		if call.Event.Truncated && (t == nil || len(t.Input) == 0) {
-			return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() + " cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}, nil
+			return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
+				" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}, nil
 		}
 		if t == nil {
 			return event.Decision{}, nil

@@ -109,13 +109,16 @@ func (r methods) removeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	return r.editHooks(p, func(hooks *registry.Registry, file string) (registry.Change, error) { return hooks.Remove(file, p.ID) })
+	return r.editHooks(p, func(hooks *registry.Registry, file string) (registry.Change, error) {
+		return hooks.Remove(file, p.ID)
+	})
 }
 
 // editHooks changes a file of hooks, and lets trust follow exactly that change. A
 // scope that is not named is the project's, if it has the hook, else the
 // user's.
-func (r methods) editHooks(p wire.HooksEditParams, change func(*registry.Registry, string) (registry.Change, error)) (any, *wire.Error) {
+func (r methods) editHooks(p wire.HooksEditParams,
+	change func(*registry.Registry, string) (registry.Change, error)) (any, *wire.Error) {
 	// One edit at a time, with the trust that follows it: two that overtake
 	// each other would look like somebody else's change.
 	r.editing.Lock()

@@ -19,7 +19,8 @@ func New(o Options) *Service {
 		Options: o, allowances: newAllowances(),
 		views: map[places]*view{}, folders: map[string]folder{}, sessions: map[sessionKey]string{},
 	}
-	r.Config = config.New(config.Options{System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Environ: o.Environment})
+	r.Config = config.New(config.Options{System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State,
+		Environ: o.Environment})
 	known := registry.Known{Agent: r.knowsAgent, Type: r.knowsType}
 	r.Trust = trust.New(trust.Options{
 		State: o.Dirs.State, Parse: func(b []byte) ([]hook.Registration, error) { return parseHooks(b, known) },
@@ -40,7 +41,8 @@ func New(o Options) *Service {
 	}
 	deps.Builtins = handler.NewBuiltins(deps)
 	r.handlers = deps
-	r.Off = &OffSwitch{file: filepath.Join(o.Dirs.State, "off.json"), problems: o.Problems, changed: o.Modules.NoteChange}
+	r.Off = &OffSwitch{file: filepath.Join(o.Dirs.State, "off.json"), problems: o.Problems,
+		changed: o.Modules.NoteChange}
 	r.Off.readFile()
 	return r
 }

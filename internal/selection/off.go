@@ -65,7 +65,8 @@ func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 	o.changed()
 	b, _ := json.Marshal(s)
 	if err := os.WriteFile(o.file, b, 0o600); err != nil {
-		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(), "it will be on again when the hub restarts")
+		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(),
+			"it will be on again when the hub restarts")
 	}
 	return o.Info()
 }

@@ -43,7 +43,8 @@ func (r *Service) refreshView(at places, v *view) *view {
 	}
 	key := "slow:" + at.here + ":" + at.start
 	if !done {
-		r.Problems.Raise(key, "the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
+		r.Problems.Raise(key,
+			"the folder "+at.here+" does not answer; hooks and settings as they were last seen count for it", "")
 	} else if r.Problems.Any() {
 		r.Problems.Mend(key)
 	}

@@ -55,7 +55,7 @@ type Book struct {
 // NewBook gives the record in a folder; it is opened with the first decision.
 func NewBook(dir string) *Book { return &Book{dir: dir} }
 
-func (b *Book) open() error {
+func (b *Book) openFile() error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
@@ -82,30 +82,30 @@ func (b *Book) Commit(r *Record) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file != nil && b.size > maxBook {
-		b.turn()
+		b.startAnew()
 	}
-	if b.file != nil && !b.there() {
-		b.shut()
+	if b.file != nil && !b.stillThere() {
+		b.closeFile()
 	}
 	if b.file == nil {
-		if err := b.open(); err != nil {
+		if err := b.openFile(); err != nil {
 			return err
 		}
 	}
 	n, err := b.file.Write(line)
 	b.size += int64(n)
 	if err == nil {
-		err = flush(b.file)
+		err = flushFile(b.file)
 	}
 	if err != nil {
-		b.shut() // the next one begins with a fresh look at the disk
+		b.closeFile() // the next one begins with a fresh look at the disk
 	}
 	return err
 }
 
-// there reports whether the open file is still the one on disk: a record in a
+// stillThere reports whether the open file is still the one on disk: a record in a
 // file that somebody deleted is none.
-func (b *Book) there() bool {
+func (b *Book) stillThere() bool {
 	open, err := b.file.Stat()
 	if err != nil {
 		return false
@@ -114,13 +114,13 @@ func (b *Book) there() bool {
 	return err == nil && os.SameFile(open, named)
 }
 
-// turn begins a new record and keeps the one before.
-func (b *Book) turn() {
-	b.shut()
+// startAnew begins a new record and keeps the one before.
+func (b *Book) startAnew() {
+	b.closeFile()
 	_ = os.Rename(filepath.Join(b.dir, bookFile), filepath.Join(b.dir, bookOld))
 }
 
-func (b *Book) shut() {
+func (b *Book) closeFile() {
 	if b.file != nil {
 		b.file.Close()
 		b.file = nil
@@ -131,7 +131,7 @@ func (b *Book) shut() {
 func (b *Book) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.shut()
+	b.closeFile()
 }
 
 // Last reads the newest records, oldest first: what a journal may lack that

@@ -33,8 +33,8 @@ type seal struct {
 // ErrForged says that a file was not written by hookmux.
 var ErrForged = errors.New("it was not written by hookmux, so it does not count")
 
-// key reads the key, or makes one.
-func key(dir string, make bool) ([]byte, error) {
+// readKey reads the key, or makes one.
+func readKey(dir string, make bool) ([]byte, error) {
 	path := filepath.Join(dir, keyFile)
 	b, err := os.ReadFile(path)
 	if err == nil && len(b) == 32 {
@@ -50,19 +50,19 @@ func key(dir string, make bool) ([]byte, error) {
 	if _, err := rand.Read(fresh[:]); err != nil {
 		return nil, err
 	}
-	return fresh[:], write(path, fresh[:])
+	return fresh[:], writeDurably(path, fresh[:])
 }
 
-func code(key []byte, name string, content []byte) string {
+func macOf(key []byte, name string, content []byte) string {
 	m := hmac.New(sha256.New, key)
 	m.Write([]byte(name + "\x00"))
 	m.Write(content)
 	return hex.EncodeToString(m.Sum(nil))
 }
 
-// store writes a value under its seal.
-func store(dir, name string, value any) error {
-	k, err := key(dir, true)
+// storeSealed writes a value under its seal.
+func storeSealed(dir, name string, value any) error {
+	k, err := readKey(dir, true)
 	if err != nil {
 		return err
 	}
@@ -70,16 +70,16 @@ func store(dir, name string, value any) error {
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(seal{content, code(k, name, content)})
+	b, err := json.Marshal(seal{content, macOf(k, name, content)})
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(dir, name), append(b, '\n'))
+	return writeDurably(filepath.Join(dir, name), append(b, '\n'))
 }
 
-// load reads a value whose seal is whole; a file that is not there leaves the
+// loadSealed reads a value whose seal is whole; a file that is not there leaves the
 // value alone.
-func load(dir, name string, value any) error {
+func loadSealed(dir, name string, value any) error {
 	path := filepath.Join(dir, name)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -92,19 +92,19 @@ func load(dir, name string, value any) error {
 	if json.Unmarshal(b, &s) != nil {
 		return fmt.Errorf("%s: %w", path, ErrForged)
 	}
-	k, err := key(dir, false)
+	k, err := readKey(dir, false)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if !hmac.Equal([]byte(s.MAC), []byte(code(k, name, s.Content))) {
+	if !hmac.Equal([]byte(s.MAC), []byte(macOf(k, name, s.Content))) {
 		return fmt.Errorf("%s: %w", path, ErrForged)
 	}
 	return json.Unmarshal(s.Content, value)
 }
 
-// write replaces a file so that it is either the old or the new one, also
+// writeDurably replaces a file so that it is either the old or the new one, also
 // after a power cut.
-func write(path string, content []byte) error {
+func writeDurably(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -140,7 +140,7 @@ func syncDir(dir string) error {
 }
 
 // StoreSealed keeps a value that nobody else can change unnoticed.
-func StoreSealed(dir, name string, value any) error { return store(dir, name, value) }
+func StoreSealed(dir, name string, value any) error { return storeSealed(dir, name, value) }
 
 // LoadSealed reads it back. A file that is not there leaves value as it is.
-func LoadSealed(dir, name string, value any) error { return load(dir, name, value) }
+func LoadSealed(dir, name string, value any) error { return loadSealed(dir, name, value) }

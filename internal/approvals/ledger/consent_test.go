@@ -107,7 +107,7 @@ func TestForgery(t *testing.T) {
 	} {
 		if name == "the PIN file" {
 			// The seal covers the name: one sealed file cannot stand for another.
-			if err := store(dir, pinFile, []policy.Grant{grant("evil")}); err != nil {
+			if err := storeSealed(dir, pinFile, []policy.Grant{grant("evil")}); err != nil {
 				t.Fatal(err)
 			}
 			b, _ := os.ReadFile(filepath.Join(dir, pinFile))

@@ -7,4 +7,4 @@ import (
 )
 
 // flush waits for the data alone; the times of a file may come later.
-func flush(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }
+func flushFile(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

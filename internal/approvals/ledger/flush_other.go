@@ -4,4 +4,4 @@ package ledger
 
 import "os"
 
-func flush(f *os.File) error { return f.Sync() }
+func flushFile(f *os.File) error { return f.Sync() }

@@ -31,7 +31,7 @@ type Grants struct {
 // OpenGrants reads the grants. With an error none count.
 func OpenGrants(dir string) (*Grants, error) {
 	g := &Grants{dir: dir, used: map[string]uint64{}}
-	err := load(dir, grantsFile, &g.list)
+	err := loadSealed(dir, grantsFile, &g.list)
 	if err != nil {
 		g.list = nil
 	}
@@ -42,21 +42,23 @@ func OpenGrants(dir string) (*Grants, error) {
 func (g *Grants) Add(grant policy.Grant) (policy.Grant, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := g.live(time.Now())
+	list := g.validGrants(time.Now())
 	for _, old := range list {
-		if old.Agent == grant.Agent && old.Scope == grant.Scope && old.Session == grant.Session && old.Project == grant.Project &&
+		if old.Agent == grant.Agent && old.Scope == grant.Scope && old.Session == grant.Session &&
+			old.Project == grant.Project &&
 			old.Asked == grant.Asked && old.Expires.Equal(grant.Expires) && old.Rule.Text() == grant.Rule.Text() {
 			return old, nil // saved already
 		}
 	}
 	if len(list) >= maxGrants {
-		return policy.Grant{}, fmt.Errorf("there are %d grants already; `hookmux allow list` shows them, `hookmux allow revoke` drops them", len(list))
+		return policy.Grant{},
+			fmt.Errorf("there are %d grants already; `hookmux allow list` shows them, `hookmux allow revoke` drops them", len(list))
 	}
 	for grant.ID == "" || slices.ContainsFunc(list, func(old policy.Grant) bool { return old.ID == grant.ID }) {
 		grant.ID = newID()
 	}
 	list = append(list, grant)
-	if err := store(g.dir, grantsFile, list); err != nil {
+	if err := storeSealed(g.dir, grantsFile, list); err != nil {
 		return policy.Grant{}, err
 	}
 	g.list = list
@@ -86,7 +88,7 @@ func (g *Grants) Revoke(id string) (policy.Grant, bool, error) {
 	// It counts no more at once, whatever the disk says: a yes that was taken
 	// back must not be given once more.
 	g.list = list
-	return gone, true, store(g.dir, grantsFile, list)
+	return gone, true, storeSealed(g.dir, grantsFile, list)
 }
 
 // EndSession drops what was granted for one session.
@@ -100,14 +102,14 @@ func (g *Grants) EndSession(agent, session string) error {
 		return nil
 	}
 	g.list = slices.DeleteFunc(slices.Clone(g.list), mine)
-	return store(g.dir, grantsFile, g.list)
+	return storeSealed(g.dir, grantsFile, g.list)
 }
 
 // Match is the grant that answers a request, if any, and counts that it did.
 func (g *Grants) Match(ev *event.Event, project string, need policy.Need, now time.Time) (policy.Grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	one, ok := g.find(ev, project, need, now)
+	one, ok := g.findGrant(ev, project, need, now)
 	if ok {
 		g.used[one.ID]++
 		g.hits++
@@ -119,10 +121,10 @@ func (g *Grants) Match(ev *event.Event, project string, need policy.Need, now ti
 func (g *Grants) Find(ev *event.Event, project string, need policy.Need, now time.Time) (policy.Grant, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.find(ev, project, need, now)
+	return g.findGrant(ev, project, need, now)
 }
 
-func (g *Grants) find(ev *event.Event, project string, need policy.Need, now time.Time) (policy.Grant, bool) {
+func (g *Grants) findGrant(ev *event.Event, project string, need policy.Need, now time.Time) (policy.Grant, bool) {
 	for _, one := range g.list {
 		if one.Covers(ev, project, need, now) {
 			return one, true
@@ -140,7 +142,7 @@ func (g *Grants) List(now time.Time) ([]policy.Grant, map[string]uint64) {
 	for id, n := range g.used {
 		used[id] = n
 	}
-	return g.live(now), used
+	return g.validGrants(now), used
 }
 
 // Hits counts the calls that grants let pass.
@@ -150,7 +152,7 @@ func (g *Grants) Hits() uint64 {
 	return g.hits
 }
 
-func (g *Grants) live(now time.Time) []policy.Grant {
+func (g *Grants) validGrants(now time.Time) []policy.Grant {
 	return slices.DeleteFunc(slices.Clone(g.list), func(one policy.Grant) bool {
 		return !one.Expires.IsZero() && !now.Before(one.Expires)
 	})

@@ -62,14 +62,14 @@ func (e *PINError) Error() string { return e.Text }
 func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var h pinHash
-	err := load(dir, pinFile, &h)
+	err := loadSealed(dir, pinFile, &h)
 	switch {
 	case err != nil:
 		p.broken = err
 	case len(h.Hash) > 0:
 		p.kept = &h
 	}
-	if triesErr := load(dir, triesFile, &p.tries); triesErr != nil {
+	if triesErr := loadSealed(dir, triesFile, &p.tries); triesErr != nil {
 		// Somebody wanted them forgotten.
 		p.tries = pinTried{Until: p.now().Add(pinPause)}
 	}
@@ -87,10 +87,10 @@ func (p *PIN) Set() bool {
 func (p *PIN) Check(pin string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.check(pin)
+	return p.checkPIN(pin)
 }
 
-func (p *PIN) check(pin string) error {
+func (p *PIN) checkPIN(pin string) error {
 	if p.broken != nil {
 		return &PINError{"the PIN cannot be checked: " + p.broken.Error() + "; remove the file to begin without one"}
 	}
@@ -135,13 +135,13 @@ func (p *PIN) countTry(now time.Time) {
 
 // keepTries writes them down. Where that fails they count in memory: a PIN that
 // cannot be tried any more would lock its owner out of a full disk.
-func (p *PIN) keepTries() { _ = store(p.dir, triesFile, p.tries) }
+func (p *PIN) keepTries() { _ = storeSealed(p.dir, triesFile, p.tries) }
 
 // Change sets another PIN, or with "" none. The one in force must be given.
 func (p *PIN) Change(old, fresh string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.check(old); err != nil {
+	if err := p.checkPIN(old); err != nil {
 		return err
 	}
 	if fresh == "" {
@@ -163,7 +163,7 @@ func (p *PIN) Change(old, fresh string) error {
 	if h.Hash, err = pbkdf2.Key(sha256.New, fresh, h.Salt, h.Rounds, sha256.Size); err != nil {
 		return err
 	}
-	if err := store(p.dir, pinFile, h); err != nil {
+	if err := storeSealed(p.dir, pinFile, h); err != nil {
 		return err
 	}
 	p.kept = h

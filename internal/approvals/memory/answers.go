@@ -36,7 +36,8 @@ func (a *Answers) Keep(ev *event.Event, d event.Decision) {
 	if len(keys) == 0 || !ev.Kind.Guarded() {
 		return
 	}
-	one := &answer{keys: keys, worker: policy.WorkerOf(ev), at: ev.Kind, decision: d, tool: ev.Tool.Name, beside: policy.Beside(ev.Tool)}
+	one := &answer{keys: keys, worker: policy.WorkerOf(ev), at: ev.Kind, decision: d, tool: ev.Tool.Name,
+		beside: policy.Beside(ev.Tool)}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil {
@@ -89,7 +90,8 @@ func (a *Answers) lookUp(ev *event.Event, use bool) (event.Decision, bool) {
 // Observe forgets what an event shows to be over.
 func (a *Answers) Observe(ev *event.Event) {
 	switch ev.Kind {
-	case event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.PermissionResolved, event.TurnStart, event.TurnEnd, event.SessionStart, event.SessionEnd, event.SubagentEnd:
+	case event.ToolBefore, event.PermissionRequest, event.ToolAfter, event.PermissionResolved, event.TurnStart,
+		event.TurnEnd, event.SessionStart, event.SessionEnd, event.SubagentEnd:
 	default:
 		return
 	}

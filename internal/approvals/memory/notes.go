@@ -70,6 +70,7 @@ func (n *Notes) Observe(ev *event.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.list = slices.DeleteFunc(n.list, func(one note) bool {
-		return one.worker == w || ev.Kind == event.SessionEnd && one.worker.Agent == w.Agent && one.worker.Session == w.Session
+		return one.worker == w || ev.Kind == event.SessionEnd && one.worker.Agent == w.Agent &&
+			one.worker.Session == w.Session
 	})
 }

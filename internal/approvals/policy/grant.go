@@ -56,7 +56,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 	case len(t.Commands) > 0:
 		return commandRule(ev)
 	case (t.Kind == event.FileWrite || t.Kind == event.FileEdit) && len(t.Writes) > 0:
-		return Rule{Writes: absolute(t.Writes, ev.Cwd)}, nil
+		return Rule{Writes: absolutePaths(t.Writes, ev.Cwd)}, nil
 	case t.Kind == event.Fetch && t.URL != "":
 		if host := hostOf(t.URL); host != "" {
 			return Rule{Host: host}, nil
@@ -112,7 +112,8 @@ func (r *Rule) Matches(ev *event.Event) bool {
 		return false
 	}
 	if len(r.Writes) > 0 {
-		return len(other.Writes) > 0 && !slices.ContainsFunc(other.Writes, func(p string) bool { return !slices.Contains(r.Writes, p) })
+		return len(other.Writes) > 0 && !slices.ContainsFunc(other.Writes,
+			func(p string) bool { return !slices.Contains(r.Writes, p) })
 	}
 	return slices.Equal(r.Command, other.Command) && len(other.Writes) == 0 &&
 		r.Dir == other.Dir && r.Host == other.Host && r.Server == other.Server && r.Method == other.Method &&
@@ -128,7 +129,7 @@ func (r *Rule) Text() string {
 	case len(r.Command) > 0:
 		words := make([]string, len(r.Command))
 		for i, w := range r.Command {
-			words[i] = quoted(w)
+			words[i] = quoteWord(w)
 		}
 		s = "run exactly: " + strings.Join(words, " ")
 		if r.Dir != "" {
@@ -153,17 +154,18 @@ func (r *Rule) Text() string {
 	return termsafe.Line(s, 0)
 }
 
-// quoted is a word as a shell would take it back.
-func quoted(w string) string {
+// quoteWord is a word as a shell would take it back.
+func quoteWord(w string) string {
 	if w != "" && !strings.ContainsFunc(w, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=,+@%", c))
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("-_./:=,+@%", c))
 	}) {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-func absolute(paths []string, cwd string) []string {
+func absolutePaths(paths []string, cwd string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		if !filepath.IsAbs(p) {

@@ -133,7 +133,8 @@ func agentAsks(c Case) (Need, bool) {
 
 // canAnswer reports whether every question that must be answered can be.
 func canAnswer(list []event.Inquiry) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
+	return len(list) > 0 && !slices.ContainsFunc(list,
+		func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
 // hookAsks is what a hook or guard wants a person to look at. It can be put to one
@@ -144,7 +145,8 @@ func hookAsks(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	need := Need{Kind: Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
-	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil && slices.Contains(point.Permission, event.ChooseOnce) {
+	if point := c.Feed.At(c.Event.Native).For(c.Event); point != nil &&
+		slices.Contains(point.Permission, event.ChooseOnce) {
 		need.Choices = point.Permission
 	}
 	need = need.AskedBy(c.So.By, c.So.Reason)

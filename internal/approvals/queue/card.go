@@ -21,33 +21,33 @@ import (
 // the input since.
 func Show(r *Request, title string, sent *event.Event) {
 	c := card{}
-	c.head(r, title)
+	c.addHead(r, title)
 	switch r.Need.Kind {
 	case policy.Question:
-		c.questions(r.Event.Questions)
+		c.addQuestions(r.Event.Questions)
 	case policy.Plan:
-		c.text("", r.Event.Plan)
+		c.addText("", r.Event.Plan)
 	}
 	if t := r.Event.Tool; t != nil {
-		c.tool(r.Event, r.Need.Kind)
+		c.addTool(r.Event, r.Need.Kind)
 	} else if m := r.Event.Message; m != "" {
-		c.text("", m)
+		c.addText("", m)
 	}
 	if sent != nil && sent.Tool != nil {
-		c.line("hooks changed the input; the agent asked for:")
-		c.json("  ", sent.Tool.Input)
+		c.addLine("hooks changed the input; the agent asked for:")
+		c.addJSON("  ", sent.Tool.Input)
 	}
 	if r.Need.Unseen {
-		c.line("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
+		c.addLine("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
 	}
 	if r.Need.Veto {
-		c.line("%s can only be refused here; otherwise its own rules apply", title)
+		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
-		c.line("the agent offers, as its own rule %d: %s", i+1, string(s))
+		c.addLine("the agent offers, as its own rule %d: %s", i+1, string(s))
 	}
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
-		c.line("always would allow: %s", r.Rule.Text())
+		c.addLine("always would allow: %s", r.Rule.Text())
 	}
 	r.Shown = termsafe.Text(c.b.String())
 	sum := sha256.Sum256([]byte(r.Shown))
@@ -56,47 +56,47 @@ func Show(r *Request, title string, sent *event.Event) {
 
 type card struct{ b strings.Builder }
 
-// line writes one line; text of agents in it cannot begin another.
-func (c *card) line(format string, args ...any) {
+// addLine writes one line; text of agents in it cannot begin another.
+func (c *card) addLine(format string, args ...any) {
 	c.b.WriteString(termsafe.Line(fmt.Sprintf(format, args...), 0))
 	c.b.WriteByte('\n')
 }
 
-// text writes text with each line behind a mark, so that none of it can be
+// addText writes text with each line behind a mark, so that none of it can be
 // taken for a line of ours.
-func (c *card) text(mark, s string) {
+func (c *card) addText(mark, s string) {
 	s = strings.TrimSuffix(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
 	for line := range strings.SplitSeq(s, "\n") {
 		c.b.WriteString("  " + mark + line + "\n")
 	}
 }
 
-func (c *card) json(indent string, value []byte) {
+func (c *card) addJSON(indent string, value []byte) {
 	var out bytes.Buffer
 	if json.Indent(&out, value, indent, "  ") != nil {
-		c.text("", string(value))
+		c.addText("", string(value))
 		return
 	}
 	c.b.WriteString(indent + out.String() + "\n")
 }
 
-func (c *card) head(r *Request, title string) {
+func (c *card) addHead(r *Request, title string) {
 	ev := r.Event
 	who := title
 	if ev.Subagent != nil && ev.Subagent.Type != "" {
 		who += " (" + ev.Subagent.Type + ")"
 	}
-	c.line("%s %s", who, wants(r))
+	c.addLine("%s %s", who, wantsText(r))
 	if ev.Cwd != "" {
-		c.line("in %s", ev.Cwd)
+		c.addLine("in %s", ev.Cwd)
 	}
 	if r.Need.Asked != "" {
-		c.line("%s wants you to look: %s", r.Need.Asked, r.Need.Why)
+		c.addLine("%s wants you to look: %s", r.Need.Asked, r.Need.Why)
 	}
 }
 
-// wants says in a few words what is asked for.
-func wants(r *Request) string {
+// wantsText says in a few words what is asked for.
+func wantsText(r *Request) string {
 	t := r.Event.Tool
 	switch {
 	case r.Need.Kind == policy.Question && r.Event.Detail != "" && t == nil:
@@ -119,28 +119,28 @@ func wants(r *Request) string {
 	return "wants to use " + t.Name
 }
 
-// tool shows a call: the commands, files and texts in a form people read, then
+// addTool shows a call: the commands, files and texts in a form people read, then
 // every member of the input that was not shown whole.
-func (c *card) tool(ev *event.Event, kind policy.Kind) {
+func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	t := ev.Tool
 	input := t.CurrentInput()
 	for _, command := range t.Commands {
-		c.text("$ ", command)
+		c.addText("$ ", command)
 	}
 	for _, path := range t.Writes {
-		c.line("file: %s", path)
+		c.addLine("file: %s", path)
 	}
 	if t.URL != "" {
-		c.line("address: %s", t.URL)
+		c.addLine("address: %s", t.URL)
 	}
 	if !jsonscan.IsObject(input) {
 		if len(input) > 0 && string(input) != "null" {
-			c.line("input:")
-			c.json("  ", input)
+			c.addLine("input:")
+			c.addJSON("  ", input)
 		}
 		return
 	}
-	shown := c.texts(input)
+	shown := c.addChanges(input)
 	var rest []string
 	_ = jsonscan.Object(input, func(key, value []byte) bool {
 		name, text, isText := string(key), "", false
@@ -156,13 +156,13 @@ func (c *card) tool(ev *event.Event, kind policy.Kind) {
 		return true
 	})
 	for _, name := range rest {
-		c.member(name, jsonscan.Get(input, name))
+		c.addMember(name, jsonscan.Get(input, name))
 	}
 }
 
-// texts shows what is written or replaced, as people read changes, and names
+// addChanges shows what is written or replaced, as people read changes, and names
 // the members it showed whole.
-func (c *card) texts(input []byte) []string {
+func (c *card) addChanges(input []byte) []string {
 	var shown []string
 	text := func(object []byte, keys ...string) (string, string, bool) {
 		for _, key := range keys {
@@ -173,45 +173,45 @@ func (c *card) texts(input []byte) []string {
 		return "", "", false
 	}
 	if key, s, ok := text(input, "content", "file_text", "contents"); ok {
-		c.text("+ ", s)
+		c.addText("+ ", s)
 		shown = append(shown, key)
 	}
 	if key, s, ok := text(input, "diff", "patch"); ok {
-		c.text("", s)
+		c.addText("", s)
 		shown = append(shown, key)
 	}
 	before, old, hasOld := text(input, "old_string", "oldString", "old_str", "oldText")
 	after, fresh, hasNew := text(input, "new_string", "newString", "new_str", "newText")
 	if hasOld && hasNew {
-		c.text("- ", old)
-		c.text("+ ", fresh)
+		c.addText("- ", old)
+		c.addText("+ ", fresh)
 		shown = append(shown, before, after)
 	}
 	return shown
 }
 
-// member shows one member of the input in full. Its name is the agent's as well,
+// addMember shows one member of the input in full. Its name is the agent's as well,
 // and a model may choose it (MCP, tools nobody described): behind a mark it
 // cannot be taken for a line of ours, nor its text for a command.
-func (c *card) member(name string, value []byte) {
+func (c *card) addMember(name string, value []byte) {
 	if s, ok := jsonscan.String(value); ok {
 		if !strings.Contains(s, "\n") {
-			c.line("  · %s: %s", name, s)
+			c.addLine("  · %s: %s", name, s)
 			return
 		}
-		c.line("  · %s:", name)
-		c.text("  | ", s)
+		c.addLine("  · %s:", name)
+		c.addText("  | ", s)
 		return
 	}
 	if jsonscan.IsObject(value) || jsonscan.IsArray(value) {
-		c.line("  · %s:", name)
-		c.json("    ", value)
+		c.addLine("  · %s:", name)
+		c.addJSON("    ", value)
 		return
 	}
-	c.line("  · %s: %s", name, string(value))
+	c.addLine("  · %s: %s", name, string(value))
 }
 
-func (c *card) questions(list []event.Inquiry) {
+func (c *card) addQuestions(list []event.Inquiry) {
 	for i, q := range list {
 		head := q.Text
 		if q.Header != "" && q.Header != q.Text {
@@ -231,15 +231,15 @@ func (c *card) questions(list []event.Inquiry) {
 			head += " (" + strings.Join(notes, "; ") + ")"
 		}
 		if len(list) > 1 {
-			c.line("%d. %s", i+1, head)
+			c.addLine("%d. %s", i+1, head)
 		} else {
-			c.line("%s", head)
+			c.addLine("%s", head)
 		}
 		for n, o := range q.Options {
 			if o.Description != "" {
-				c.line("  %d) %s: %s", n+1, o.Label, o.Description)
+				c.addLine("  %d) %s: %s", n+1, o.Label, o.Description)
 			} else {
-				c.line("  %d) %s", n+1, o.Label)
+				c.addLine("  %d) %s", n+1, o.Label)
 			}
 		}
 	}

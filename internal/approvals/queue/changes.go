@@ -17,10 +17,10 @@ const pause = 2 * time.Millisecond
 
 func newChanges() changes { return changes{wake: make(chan struct{})} }
 
-// tell notes a change. The caller holds the table.
-func (t *Table) tell(note string, e *entry) {
+// noteChange notes a change. The caller holds the table.
+func (t *Table) noteChange(note string, e *entry) {
 	l := &t.log
-	l.kept = append(l.kept, &Change{Note: note, Item: e.item()})
+	l.kept = append(l.kept, &Change{Note: note, Item: e.asItem()})
 	if len(l.kept) > 2*keepChanges {
 		gone := len(l.kept) - keepChanges
 		l.kept = slices.Clone(l.kept[gone:])

@@ -26,8 +26,8 @@ func newID(random []byte) string {
 	return string(b)
 }
 
-// pick finds the one id that a person means by its beginning.
-func pick(ids []string, beginning string) (string, []string) {
+// pickID finds the one id that a person means by its beginning.
+func pickID(ids []string, beginning string) (string, []string) {
 	beginning = strings.ToLower(beginning)
 	var found []string
 	for _, id := range ids {

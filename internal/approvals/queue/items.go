@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// item is the request as programs see it. The caller holds the table.
-func (e *entry) item() wire.FeedItem {
+// asItem is the request as programs see it. The caller holds the table.
+func (e *entry) asItem() wire.FeedItem {
 	r, ev := &e.request, e.request.Event
 	out := wire.FeedItem{
 		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.String(), Kind: string(r.Need.Kind),
@@ -31,12 +31,12 @@ func (e *entry) item() wire.FeedItem {
 		out.EndedAt = &at
 	}
 	if e.end == Answered {
-		out.Decision = e.said.decision(e.outcome)
+		out.Decision = e.said.asDecision(e.outcome)
 	}
 	return out
 }
 
-func (s *Said) decision(outcome Outcome) *wire.FeedDecision {
+func (s *Said) asDecision(outcome Outcome) *wire.FeedDecision {
 	return &wire.FeedDecision{
 		Choice: string(s.Answer.Choice), Plan: string(s.Answer.Plan), Answers: s.Answer.Answers, Reason: s.Reason,
 		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Grant: s.Grant, By: s.By, At: s.At, Outcome: string(outcome),
@@ -46,7 +46,7 @@ func (s *Said) decision(outcome Outcome) *wire.FeedDecision {
 func (t *Table) waitingItems() []wire.FeedItem {
 	list := make([]wire.FeedItem, 0, len(t.pending))
 	for _, e := range t.pending {
-		list = append(list, e.item())
+		list = append(list, e.asItem())
 	}
 	sortItems(list)
 	return list

@@ -19,10 +19,10 @@ func (t *Table) See(ev *event.Event, answered string) {
 	defer t.mu.Unlock()
 	if answered != "" {
 		if e := t.signs.byNumber[numberKey(ev, answered)]; e != nil {
-			t.finish(e, InWindow, Said{})
+			t.endEntry(e, InWindow, Said{})
 		}
 	}
-	t.settle(ev, keys, worker)
+	t.followAnswers(ev, keys, worker)
 	switch ev.Kind {
 	case event.PermissionResolved:
 		t.windowAnswered(ev, keys, nil)
@@ -33,7 +33,8 @@ func (t *Table) See(ev *event.Event, answered string) {
 	case event.TurnStart, event.TurnEnd, event.SubagentEnd:
 		t.endAll(func(w policy.Worker) bool { return w == worker }, InWindow)
 	case event.SessionEnd:
-		t.endAll(func(w policy.Worker) bool { return w.Agent == worker.Agent && w.Session == worker.Session }, AgentGone)
+		t.endAll(func(w policy.Worker) bool { return w.Agent == worker.Agent && w.Session == worker.Session },
+			AgentGone)
 	}
 }
 
@@ -42,17 +43,17 @@ func (t *Table) See(ev *event.Event, answered string) {
 func (t *Table) windowAnswered(ev *event.Event, keys []policy.Key, meant func(*entry) bool) {
 	for _, k := range slices.Backward(keys) { // an agent's own number of the call is surer than what it does
 		for _, e := range t.signs.byKey[k] {
-			if (meant == nil || meant(e)) && e.maybe(ev) {
-				t.finish(e, InWindow, Said{})
+			if (meant == nil || meant(e)) && e.sameCall(ev) {
+				t.endEntry(e, InWindow, Said{})
 				return
 			}
 		}
 	}
 }
 
-// maybe is false when the agent numbers its calls and an event is about
+// sameCall is false when the agent numbers its calls and an event is about
 // another one than the request.
-func (e *entry) maybe(ev *event.Event) bool {
+func (e *entry) sameCall(ev *event.Event) bool {
 	a, b := e.request.Event.Tool, ev.Tool
 	return a == nil || b == nil || a.CallID == "" || b.CallID == "" || a.CallID == b.CallID
 }
@@ -64,21 +65,21 @@ func (t *Table) endAll(meant func(policy.Worker) bool, why End) {
 		}
 		for _, e := range slices.Clone(list) {
 			if e.request.Event.Kind == event.ToolBefore {
-				t.finish(e, Overrun, Said{})
+				t.endEntry(e, Overrun, Said{})
 			} else {
-				t.finish(e, why, Said{})
+				t.endEntry(e, why, Said{})
 			}
 		}
 	}
 }
 
-// settle says what came of answers: a call that ran was approved, one that
+// followAnswers says what came of answers: a call that ran was approved, one that
 // did not was not.
-func (t *Table) settle(ev *event.Event, keys []policy.Key, worker policy.Worker) {
+func (t *Table) followAnswers(ev *event.Event, keys []policy.Key, worker policy.Worker) {
 	list := t.signs.expected
 	for i := 0; i < len(list); i++ {
 		e := list[i]
-		outcome := e.shows(ev, keys, worker)
+		outcome := e.effectOf(ev, keys, worker)
 		if outcome == "" {
 			continue
 		}
@@ -86,7 +87,7 @@ func (t *Table) settle(ev *event.Event, keys []policy.Key, worker policy.Worker)
 		i--
 		t.busy.Add(-1)
 		e.outcome = outcome
-		t.tell(wire.NoteFeedResolved, e)
+		t.noteChange(wire.NoteFeedResolved, e)
 		if ev.Tool != nil {
 			break // one event is about one call
 		}
@@ -94,9 +95,9 @@ func (t *Table) settle(ev *event.Event, keys []policy.Key, worker policy.Worker)
 	t.signs.expected = list
 }
 
-// shows is what an event says about an answered request; "" for nothing.
-func (e *entry) shows(ev *event.Event, keys []policy.Key, worker policy.Worker) Outcome {
-	mine := slices.ContainsFunc(keys, func(k policy.Key) bool { return slices.Contains(e.keys, k) }) && e.maybe(ev)
+// effectOf is what an event says about an answered request; "" for nothing.
+func (e *entry) effectOf(ev *event.Event, keys []policy.Key, worker policy.Worker) Outcome {
+	mine := slices.ContainsFunc(keys, func(k policy.Key) bool { return slices.Contains(e.keys, k) }) && e.sameCall(ev)
 	refused := e.said.Verdict == event.Deny
 	tell := func(asSaid bool) Outcome {
 		if asSaid {

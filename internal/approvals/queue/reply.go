@@ -21,7 +21,7 @@ func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) 
 	}
 	for e.end == Waiting && e.claim != nil {
 		first := e.claim
-		t.unlocked(func() {
+		t.whileUnlocked(func() {
 			select {
 			case <-first:
 			case <-e.over: // it ended for another reason
@@ -29,7 +29,7 @@ func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) 
 		})
 	}
 	if e.end != Waiting {
-		return Answer{lost(e), e.item()}, nil
+		return Answer{lateOutcome(e), e.asItem()}, nil
 	}
 	claim := make(chan struct{})
 	e.claim = claim
@@ -38,27 +38,27 @@ func (t *Table) Reply(id string, said Said, commit func(r *Request, said *Said) 
 		close(claim)
 	}()
 	var err error
-	t.unlocked(func() { err = commit(&e.request, &said) })
+	t.whileUnlocked(func() { err = commit(&e.request, &said) })
 	if err != nil {
-		return Answer{Item: e.item()}, err
+		return Answer{Item: e.asItem()}, err
 	}
 	if e.end != Waiting {
 		// It ended while the answer was written down: nobody hears it.
-		return Answer{lost(e), e.item()}, nil
+		return Answer{lateOutcome(e), e.asItem()}, nil
 	}
-	t.finish(e, Answered, said)
-	return Answer{Delivered, e.item()}, nil
+	t.endEntry(e, Answered, said)
+	return Answer{Delivered, e.asItem()}, nil
 }
 
-// unlocked lets go of the table while do runs.
-func (t *Table) unlocked(do func()) {
+// whileUnlocked lets go of the table while do runs.
+func (t *Table) whileUnlocked(do func()) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	do()
 }
 
-// lost is what a reply hears that came too late.
-func lost(e *entry) Outcome {
+// lateOutcome is what a reply hears that came too late.
+func lateOutcome(e *entry) Outcome {
 	if e.end == Answered || e.end == InWindow {
 		return Already
 	}

@@ -11,14 +11,15 @@ import (
 const keepExpected = 512
 
 func newSigns() signs {
-	return signs{byKey: map[policy.Key][]*entry{}, byNumber: map[string]*entry{}, byWorker: map[policy.Worker][]*entry{}}
+	return signs{byKey: map[policy.Key][]*entry{}, byNumber: map[string]*entry{},
+		byWorker: map[policy.Worker][]*entry{}}
 }
 
 func numberKey(e *event.Event, number string) string {
 	return e.Agent + "\x00" + e.Session + "\x00" + number
 }
 
-func (s *signs) add(e *entry) {
+func (s *signs) addEntry(e *entry) {
 	for _, k := range e.keys {
 		s.byKey[k] = append(s.byKey[k], e)
 	}
@@ -28,9 +29,9 @@ func (s *signs) add(e *entry) {
 	s.byWorker[e.worker] = append(s.byWorker[e.worker], e)
 }
 
-func (s *signs) remove(e *entry) {
+func (s *signs) dropEntry(e *entry) {
 	for _, k := range e.keys {
-		s.byKey[k] = without(s.byKey[k], e)
+		s.byKey[k] = removeEntry(s.byKey[k], e)
 		if len(s.byKey[k]) == 0 {
 			delete(s.byKey, k)
 		}
@@ -40,21 +41,21 @@ func (s *signs) remove(e *entry) {
 			delete(s.byNumber, key)
 		}
 	}
-	s.byWorker[e.worker] = without(s.byWorker[e.worker], e)
+	s.byWorker[e.worker] = removeEntry(s.byWorker[e.worker], e)
 	if len(s.byWorker[e.worker]) == 0 {
 		delete(s.byWorker, e.worker)
 	}
 }
 
-func without(list []*entry, e *entry) []*entry {
+func removeEntry(list []*entry, e *entry) []*entry {
 	if i := slices.Index(list, e); i >= 0 {
 		return slices.Delete(list, i, i+1)
 	}
 	return list
 }
 
-// expect follows an answer; it gives back one that is followed no more.
-func (s *signs) expect(e *entry) *entry {
+// expectEffect follows an answer; it gives back one that is followed no more.
+func (s *signs) expectEffect(e *entry) *entry {
 	s.expected = append(s.expected, e)
 	if len(s.expected) <= keepExpected {
 		return nil

@@ -37,8 +37,9 @@ var ErrClosed = errors.New("the hub is stopping")
 // NewTable makes an empty table.
 func NewTable() *Table {
 	return &Table{
-		pending: map[string]*entry{}, byKey: map[string]*entry{}, sessions: map[session]int{}, byID: map[string]*entry{},
-		log: newChanges(), signs: newSigns(),
+		pending: map[string]*entry{}, byKey: map[string]*entry{}, sessions: map[session]int{},
+		byID: map[string]*entry{},
+		log:  newChanges(), signs: newSigns(),
 	}
 }
 
@@ -83,10 +84,10 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	if r.Pushed {
 		t.pushed++
 	}
-	t.signs.add(e)
+	t.signs.addEntry(e)
 	t.busy.Add(1)
 	e.timer = time.AfterFunc(time.Until(r.Until), func() { t.End(e.id, TimeOver) })
-	t.tell(wire.NoteFeedReceived, e)
+	t.noteChange(wire.NoteFeedReceived, e)
 	return &Ticket{t, e}, nil
 }
 
@@ -109,7 +110,7 @@ func (t *Ticket) Wait(ctx context.Context) Result {
 		return t.table.result(t.entry)
 	case <-ctx.Done():
 	}
-	return t.table.leave(t.entry)
+	return t.table.leaveEntry(t.entry)
 }
 
 // Passed says that an answer which Wait gave reached the caller. Until then a
@@ -120,16 +121,16 @@ func (t *Ticket) Passed() { t.table.handing.Add(-1) }
 func (t *Table) Handing() bool { return t.handing.Load() > 0 }
 
 // Leave gives up the place without waiting.
-func (t *Ticket) Leave() Result { return t.table.leave(t.entry) }
+func (t *Ticket) Leave() Result { return t.table.leaveEntry(t.entry) }
 
-func (t *Table) leave(e *entry) Result {
+func (t *Table) leaveEntry(e *entry) Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.end == Waiting {
 		if e.waiters--; e.waiters > 0 {
 			return Result{ID: e.id, End: HookGone}
 		}
-		t.finish(e, HookGone, Said{})
+		t.endEntry(e, HookGone, Said{})
 	}
 	return Result{ID: e.id, End: e.end, Said: e.said}
 }
@@ -149,7 +150,7 @@ func (t *Table) End(id string, why End) bool {
 	if e == nil {
 		return false
 	}
-	t.finish(e, why, Said{})
+	t.endEntry(e, why, Said{})
 	return true
 }
 
@@ -159,7 +160,7 @@ func (t *Table) Drop(meant func(r *Request) bool, why End) {
 	defer t.mu.Unlock()
 	for _, e := range t.pending {
 		if meant(&e.request) {
-			t.finish(e, why, Said{})
+			t.endEntry(e, why, Said{})
 		}
 	}
 }
@@ -178,8 +179,8 @@ func (t *Table) Shorten(until func(r *Request) time.Time) {
 	}
 }
 
-// finish ends a pending request, once. The caller holds the table.
-func (t *Table) finish(e *entry, why End, said Said) {
+// endEntry ends a pending request, once. The caller holds the table.
+func (t *Table) endEntry(e *entry, why End, said Said) {
 	e.end, e.ended, e.said = why, time.Now(), said
 	e.timer.Stop()
 	delete(t.pending, e.id)
@@ -193,7 +194,7 @@ func (t *Table) finish(e *entry, why End, said Said) {
 	if t.sessions[who]--; t.sessions[who] <= 0 {
 		delete(t.sessions, who)
 	}
-	t.signs.remove(e)
+	t.signs.dropEntry(e)
 	t.busy.Add(-1)
 	if why == Answered {
 		t.handing.Add(int64(e.waiters))
@@ -201,7 +202,7 @@ func (t *Table) finish(e *entry, why End, said Said) {
 	close(e.over) // whoever waits goes first
 	if why == Answered {
 		e.outcome = Delivered
-		if old := t.signs.expect(e); old != nil {
+		if old := t.signs.expectEffect(e); old != nil {
 			t.busy.Add(-1)
 		}
 		t.busy.Add(1)
@@ -212,7 +213,7 @@ func (t *Table) finish(e *entry, why End, said Said) {
 		t.ended = t.ended[1:]
 		delete(t.byID, old.id)
 	}
-	t.tell(noteOf(why), e)
+	t.noteChange(noteOf(why), e)
 }
 
 func noteOf(why End) string {
@@ -231,7 +232,7 @@ func (t *Table) Close() {
 	defer t.mu.Unlock()
 	t.closed = true
 	for _, e := range t.pending {
-		t.finish(e, HubStops, Said{})
+		t.endEntry(e, HubStops, Said{})
 	}
 }
 
@@ -264,7 +265,7 @@ func (t *Table) Items(all bool) []wire.FeedItem {
 	list := []wire.FeedItem{}
 	if all {
 		for _, e := range t.ended {
-			list = append(list, e.item())
+			list = append(list, e.asItem())
 		}
 	}
 	return append(list, t.waitingItems()...)
@@ -275,11 +276,11 @@ func (t *Table) Items(all bool) []wire.FeedItem {
 func (t *Table) Find(beginning string) (wire.FeedItem, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	e, err := t.find(beginning)
+	e, err := t.findEntry(beginning)
 	if err != nil {
 		return wire.FeedItem{}, err
 	}
-	return e.item(), nil
+	return e.asItem(), nil
 }
 
 // Request gives what a pending request was opened with.
@@ -348,7 +349,7 @@ func (e *NotFoundError) Error() string {
 // seenLately is how long a person may still mean a request that ended.
 const seenLately = 10 * time.Minute
 
-func (t *Table) find(beginning string) (*entry, error) {
+func (t *Table) findEntry(beginning string) (*entry, error) {
 	if beginning == "" {
 		return nil, &NotFoundError{ID: beginning}
 	}
@@ -366,7 +367,7 @@ func (t *Table) find(beginning string) (*entry, error) {
 		}
 	}
 	for _, ids := range [][]string{near, others} {
-		id, like := pick(ids, beginning)
+		id, like := pickID(ids, beginning)
 		if id != "" {
 			return t.byID[id], nil
 		}

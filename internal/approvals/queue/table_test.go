@@ -262,10 +262,10 @@ func TestIDs(t *testing.T) {
 	if _, err := table.Find(""); !errors.As(err, &none) {
 		t.Error(err)
 	}
-	if id, like := pick([]string{"abcd", "abce", "xyz2"}, "ab"); id != "" || len(like) != 2 {
+	if id, like := pickID([]string{"abcd", "abce", "xyz2"}, "ab"); id != "" || len(like) != 2 {
 		t.Error(id, like)
 	}
-	if id, _ := pick([]string{"abcd", "abc"}, "abc"); id != "abc" {
+	if id, _ := pickID([]string{"abcd", "abc"}, "abc"); id != "abc" {
 		t.Error(id)
 	}
 	table.Close()

@@ -37,7 +37,8 @@ func (s *Server) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 func (s *Server) itemWords(item wire.FeedItem) map[string]any {
 	out := map[string]any{
 		"id": item.ID, "request_id": item.ID, "workstream_id": item.Agent + "-" + item.Session, "source": item.Agent,
-		"status": item.Status, "created_at": item.CreatedAt, "updated_at": item.CreatedAt, "title": cmp.Or(item.Tool, item.Kind),
+		"status": item.Status, "created_at": item.CreatedAt, "updated_at": item.CreatedAt,
+		"title":   cmp.Or(item.Tool, item.Kind),
 		"choices": item.Choices, "sha256": item.SHA256,
 	}
 	if key := s.Approvals.RequestKey(item.ID); key != "" {
@@ -82,12 +83,14 @@ func (s *Server) itemWords(item wire.FeedItem) map[string]any {
 				options = append(options, map[string]any{"id": o.Label, "label": o.Label, "description": o.Description})
 			}
 			questions = append(questions, map[string]any{
-				"id": cmp.Or(q.ID, strconv.Itoa(i+1)), "header": q.Header, "prompt": q.Text, "multi_select": q.Multi, "options": options,
+				"id": cmp.Or(q.ID, strconv.Itoa(i+1)), "header": q.Header, "prompt": q.Text,
+				"multi_select": q.Multi, "options": options,
 			})
 		}
 		out["questions"] = questions
 		if len(questions) > 0 { // as older programs read it
-			out["question_prompt"], out["question_multi_select"], out["question_options"] = questions[0]["prompt"], questions[0]["multi_select"], questions[0]["options"]
+			out["question_prompt"], out["question_multi_select"], out["question_options"] = questions[0]["prompt"],
+				questions[0]["multi_select"], questions[0]["options"]
 		}
 	default:
 		out["kind"], out["tool_name"] = "permissionRequest", item.Tool

@@ -55,7 +55,8 @@ func (s *Server) pushEvent(ctx context.Context, params json.RawMessage, peer pro
 		wait = *p.Wait
 	}
 	if wait < 0 || wait > maxPushWait.Seconds() {
-		return nil, wire.Errorf(wire.CodeParams, "wait_timeout_seconds must lie between 0 and %.0f", maxPushWait.Seconds())
+		return nil, wire.Errorf(wire.CodeParams, "wait_timeout_seconds must lie between 0 and %.0f",
+			maxPushWait.Seconds())
 	}
 	events := p.Events
 	switch {
@@ -83,7 +84,9 @@ func (s *Server) pushEvent(ctx context.Context, params json.RawMessage, peer pro
 	return pushResult{Status: "acknowledged", ItemIDs: ids}, nil
 }
 
-func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred) (*pushResult, *wire.Error) {
+func (s *Server) pushOne(
+	ctx context.Context, raw json.RawMessage, wait time.Duration, peer proc.Cred,
+) (*pushResult, *wire.Error) {
 	var e pushedEvent
 	if err := json.Unmarshal(raw, &e); err != nil || e.Name == "" || e.Session == "" {
 		return nil, wire.Errorf(wire.CodeParams, "an event needs session_id, hook_event_name and _source")
@@ -212,14 +215,16 @@ func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 	}
 	switch ev.Tool.Kind {
 	case event.Question:
-		return policy.Need{Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}}, len(ev.Questions) > 0
+		return policy.Need{Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}},
+			len(ev.Questions) > 0
 	case event.Plan:
 		return policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}, true
 	}
 	need := policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
 	if a, ok := s.Catalogue.Agent(ev.Agent); ok && a.Feed != nil {
 		for name, point := range a.Feed.Points {
-			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest && slices.Contains(point.Permission, event.ChooseOnce) {
+			if spec, ok := a.Event(name); ok && spec.Kind == event.PermissionRequest &&
+				slices.Contains(point.Permission, event.ChooseOnce) {
 				need.Choices = slices.Clone(point.Permission)
 			}
 		}

@@ -95,7 +95,8 @@ func (s *Server) replyQuestion(params json.RawMessage, peer proc.Cred) (any, *wi
 // placeSelections puts cmux's selections beside the questions. It gives no key with
 // them, so their number must fit: a missing one would shift the rest to
 // questions they do not answer.
-func placeSelections(questions []event.Inquiry, selections []string, keyed map[string]string) ([]event.QuestionAnswer, *wire.Error) {
+func placeSelections(questions []event.Inquiry, selections []string,
+	keyed map[string]string) ([]event.QuestionAnswer, *wire.Error) {
 	var out []event.QuestionAnswer
 	if len(keyed) > 0 {
 		for i := range questions {
@@ -118,7 +119,8 @@ func placeSelections(questions []event.Inquiry, selections []string, keyed map[s
 		return []event.QuestionAnswer{one}, nil
 	}
 	if len(selections) != len(questions) {
-		return nil, wire.Errorf(wire.CodeParams, "%d selections do not fit %d questions; send answers, keyed by question", len(selections), len(questions))
+		return nil, wire.Errorf(wire.CodeParams,
+			"%d selections do not fit %d questions; send answers, keyed by question", len(selections), len(questions))
 	}
 	for i, s := range selections {
 		q := &questions[i]
@@ -141,11 +143,13 @@ func (s *Server) replyPlan(params json.RawMessage, peer proc.Cred) (any, *wire.E
 		return nil, bad
 	}
 	mode, ok := map[string]event.PlanMode{
-		"autoAccept": event.PlanAuto, "manual": event.PlanManual, "deny": event.PlanReject, "ultraplan": event.PlanReject,
+		"autoAccept": event.PlanAuto, "manual": event.PlanManual, "deny": event.PlanReject,
+		"ultraplan":         event.PlanReject,
 		"bypassPermissions": event.PlanAccept,
 	}[p.Mode]
 	if !ok {
-		return nil, wire.Errorf(wire.CodeParams, "mode %q is none of autoAccept, manual, bypassPermissions, ultraplan, deny", p.Mode)
+		return nil, wire.Errorf(wire.CodeParams,
+			"mode %q is none of autoAccept, manual, bypassPermissions, ultraplan, deny", p.Mode)
 	}
 	if p.Feedback != "" {
 		mode = event.PlanReject // words about a plan want another one
@@ -153,5 +157,6 @@ func (s *Server) replyPlan(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if p.Mode == "ultraplan" && p.Feedback == "" {
 		p.Feedback = "make the plan more thorough first"
 	}
-	return replyWords(s.Approvals.Reply(wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan), Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
+	return replyWords(s.Approvals.Reply(wire.FeedReplyParams{ID: p.RequestID, Choice: string(event.ChoosePlan),
+		Plan: string(mode), Feedback: p.Feedback, PIN: p.PIN}, peer))
 }

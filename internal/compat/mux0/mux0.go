@@ -33,7 +33,8 @@ func ReadLine(line []byte, agents *agent.Catalogue, list *problems.List) (Event,
 		return Event{}, false
 	}
 	if _, known := agents.Agent(m.Agent); !known { // older scripts report every shell command as an agent
-		list.Raise("mux0", "a mux0 client spoke for "+termsafe.Line(m.Agent, 40)+", which is no agent hookmux knows", "")
+		name := termsafe.Line(m.Agent, 40)
+		list.Raise("mux0", "a mux0 client spoke for "+name+", which is no agent hookmux knows", "")
 		return Event{}, false
 	}
 	return Event{Agent: m.Agent, Name: eventPrefix + m.Event, Payload: append([]byte(nil), line...)}, true
