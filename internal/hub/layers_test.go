@@ -1,0 +1,98 @@
+package hub
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/hookmux/hookmux/"
+
+// mayImport says which services a service may import directly, with all
+// packages below them. Every service takes what it needs of another as an
+// interface of its own; it imports the other only for types that go through
+// that interface, and the reason stands beside it.
+var mayImport = map[string][]string{
+	"internal/services":  {"internal/problems", "internal/authority", "internal/recorder/redact"},
+	"internal/problems":  {"internal/recorder/redact"},
+	"internal/authority": {},
+	"internal/callers":   {"internal/authority"},
+	"internal/recorder":  {"internal/services"},
+	"internal/sessions":  {"internal/services", "internal/recorder/redact", "internal/selection/config"},
+	"internal/approvals": {
+		"internal/services", "internal/problems", "internal/recorder/redact", "internal/authority",
+		"internal/sessions/resumeargs", "internal/sessions/windowstate", // how an agent was started, and what its window shows
+	},
+	"internal/selection": {
+		"internal/services", "internal/problems", "internal/recorder/redact", "internal/approvals/policy", "internal/authority",
+	},
+	"internal/tsmodule": {
+		"internal/services", "internal/authority", "internal/recorder/redact", "internal/selection",
+		"internal/approvals/queue", // what a file asks a person
+	},
+	"internal/compat": {
+		"internal/services", "internal/problems", "internal/authority", "internal/approvals",
+		"internal/sessions/state", // reports about terminals
+	},
+	"internal/pipeline": {
+		"internal/services", "internal/authority", "internal/recorder/redact", "internal/callers", "internal/approvals",
+		"internal/sessions", "internal/tsmodule/host", // the types of a call
+	},
+	"internal/server": {
+		"internal/services", "internal/authority",
+		"internal/recorder", // the type of a cursor
+	},
+}
+
+// mayImportHub are the only packages that may know the composition.
+var mayImportHub = []string{"internal/cli", "internal/verify", "internal/hub", "plugins", "bench", "cmd", "examples"}
+
+func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// serviceOf is the service a package belongs to; "" for none.
+func serviceOf(path string) string {
+	for service := range mayImport {
+		if below(path, service) {
+			return service
+		}
+	}
+	return ""
+}
+
+func TestServicesDoNotKnowTheHubNorEachOther(t *testing.T) {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		from := strings.TrimPrefix(words[0], module)
+		service := serviceOf(from)
+		seen[service] = true
+		for _, word := range words[1:] {
+			to, own := strings.CutPrefix(word, module)
+			if !own {
+				continue
+			}
+			if to == "internal/hub" && !slices.ContainsFunc(mayImportHub, func(f string) bool { return below(from, f) }) {
+				t.Errorf("%s imports internal/hub; a service takes what it needs as an interface of its own", from)
+			}
+			other := serviceOf(to)
+			if service == "" || other == "" || other == service {
+				continue
+			}
+			if !slices.ContainsFunc(mayImport[service], func(f string) bool { return below(to, f) }) {
+				t.Errorf("%s imports %s, which is not in mayImport of %s", from, to, service)
+			}
+		}
+	}
+	for service := range mayImport {
+		if !seen[service] {
+			t.Errorf("%s is in mayImport and does not exist", service)
+		}
+	}
+}
