@@ -254,6 +254,9 @@ func (f *transcriptFollower) applyFact(
 }
 
 func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
+	if fact.Denied {
+		f.noteUnlessStale(f.tracker.book.CallDenied(one.key, fact.Call, factTime(fact, now)))
+	}
 	if failure, failed := failureOf(fact, one.calls[fact.Call], session.Cwd, factTime(fact, now)); failed {
 		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, failure))
 	}

@@ -62,7 +62,7 @@ func turnInfo(t *state.Turn) wire.Turn {
 		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended),
 		Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
 		Result:  string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary),
-		Tools: t.Tools, Errors: t.Errors, Error: redact.Text(t.Error),
+		Tools: t.Tools, Errors: t.Errors, CallsFailed: t.Errors, CallsDenied: t.Denied, Error: redact.Text(t.Error),
 	}
 }
 

@@ -71,7 +71,10 @@ type Turn struct {
 	Summary  string     `json:"summary,omitempty"`
 	Tools    int        `json:"tools,omitempty"`
 	Errors   int        `json:"errors,omitempty"`
-	Error    string     `json:"error,omitempty"`
+	// Calls that failed and calls that were refused; a turn with some of them may well have gone well.
+	CallsFailed int    `json:"callsFailed"`
+	CallsDenied int    `json:"callsDenied"`
+	Error       string `json:"error,omitempty"`
 }
 
 // SessionDetail is everything about one session.

@@ -94,6 +94,35 @@ func (m *MachineState) callFinished(id string) bool {
 	return false
 }
 
+// denyCall remembers a call that was refused, and counts it once.
+func (s *Session) denyCall(call Call) {
+	if s.Machine.wasDenied(&call) {
+		return
+	}
+	s.Machine.Denied = appendBounded(s.Machine.Denied, call, maxFinished)
+	s.Turn.Denied++
+}
+
+// wasDenied reports whether a call of this turn was refused.
+func (m *MachineState) wasDenied(call *Call) bool {
+	for i := range m.Denied {
+		old := &m.Denied[i]
+		if old.Actor != call.Actor {
+			continue
+		}
+		if old.ID != "" && call.ID != "" {
+			if old.ID == call.ID {
+				return true
+			}
+			continue
+		}
+		if old.Tool != "" && old.Tool == call.Tool && old.Digest == call.Digest {
+			return true
+		}
+	}
+	return false
+}
+
 // takeCall takes a call that ended off the list; false when it was not on it.
 // Without ids, and with an input that a hook changed, the tool's name must do.
 func (m *MachineState) takeCall(call *Call) bool {

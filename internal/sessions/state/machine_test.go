@@ -424,3 +424,72 @@ func TestWithoutRules(t *testing.T) {
 	w.send(event.TurnEnd, native("z"))
 	w.is(Success)
 }
+
+// A turn failed when its last call failed; one that went on after a failed call, or was only refused something, did not.
+func TestHowATurnWent(t *testing.T) {
+	denied := func(w *world, ev *event.Event) {
+		w.book.Decided(ev, event.Decision{Verdict: event.Deny, Reason: "no"}, w.now, w.rules)
+	}
+	type step func(w *world)
+	call := func(id string, failed bool) step {
+		return func(w *world) {
+			w.send(event.ToolBefore, turn("p1"), edit(id, "/src/app/a.go"))
+			if failed {
+				w.send(event.ToolAfter, turn("p1"), edit(id, "/src/app/a.go"), failing(), failure("exit 1"))
+			} else {
+				w.send(event.ToolAfter, turn("p1"), edit(id, "/src/app/a.go"))
+			}
+		}
+	}
+	refused := func(id string, reported bool) step {
+		return func(w *world) {
+			w.send(event.ToolBefore, turn("p1"), edit(id, "/src/app/a.go"))
+			denied(w, w.event(event.ToolBefore, turn("p1"), edit(id, "/src/app/a.go")))
+			if reported { // some agents report it as an error
+				w.send(event.ToolAfter, turn("p1"), edit(id, "/src/app/a.go"), failing(), failure("hook error: no"))
+			}
+		}
+	}
+	for name, tt := range map[string]struct {
+		steps          []step
+		status         Status
+		failed, denied int
+	}{
+		"all well":                   {[]step{call("a", false)}, Success, 0, 0},
+		"the last call failed":       {[]step{call("a", false), call("b", true)}, Failed, 1, 0},
+		"it went on after a failure": {[]step{call("a", true), call("b", false)}, Success, 1, 0},
+		"refused":                    {[]step{refused("a", false)}, Success, 0, 1},
+		"refused, told as an error":  {[]step{refused("a", true), refused("b", true)}, Success, 0, 2},
+		"failed, then refused":       {[]step{call("a", true), refused("b", true)}, Success, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.send(event.TurnStart, turn("p1"))
+			for _, s := range tt.steps {
+				s(w)
+			}
+			w.send(event.TurnEnd, turn("p1"))
+			got := w.get()
+			if got.Status != tt.status || got.Turn.Errors != tt.failed || got.Turn.Denied != tt.denied {
+				t.Errorf("got %s with %d failed and %d denied, want %s with %d and %d",
+					got.Status, got.Turn.Errors, got.Turn.Denied, tt.status, tt.failed, tt.denied)
+			}
+		})
+	}
+}
+
+// A call that the person refused in the agent's window is no failure, also when its end was heard of as one before.
+func TestDeniedInTheWindow(t *testing.T) {
+	w := newWorld(t)
+	w.send(event.TurnStart, turn("p1"))
+	w.send(event.ToolBefore, turn("p1"), edit("a", "/src/app/a.go"))
+	w.send(event.ToolAfter, turn("p1"), edit("a", "/src/app/a.go"), failing(), failure("the user said no"))
+	w.send(event.TurnEnd, turn("p1"))
+	w.is(Failed)
+	w.book.CallDenied(w.get().Key, "a", w.now)
+	w.is(Success)
+	w.book.CallDenied(w.get().Key, "a", w.now)
+	if got := w.get(); got.Turn.Errors != 0 || got.Turn.Denied != 1 || len(got.Errors) != 0 || got.Turn.ExitCode != 0 {
+		t.Errorf("got %d failed, %d denied, errors %v, exit code %d; want 0, 1, none, 0", got.Turn.Errors, got.Turn.Denied, got.Errors, got.Turn.ExitCode)
+	}
+}

@@ -79,12 +79,26 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 		}
 		s.addFailure(f)
 		t.Errors++
-		if !t.Open() && t.Result == OK {
-			t.Result, t.ExitCode = ToolErrors, 1
-			if s.Machine.Base == Success {
-				s.Machine.setBase(Failed, t.Ended)
-			}
+		t.callEnded(f.Call, true)
+		s.judgeAgain()
+	})
+}
+
+// CallDenied tells of a call that was refused in the agent's own window, as the
+// transcript shows. Where its end was taken for a failure before, it is one no more.
+func (b *Book) CallDenied(key Key, call string, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) {
+		t := s.Turn
+		if t == nil || call == "" || at.Before(t.Started) || s.Machine.wasDenied(&Call{ID: call}) {
+			return
 		}
+		s.denyCall(Call{ID: call})
+		if failed := len(s.Errors); failed > 0 {
+			s.Errors = removeWhere(s.Errors, func(f *Failure) bool { return f.Call == call && f.Turn == s.TurnCount })
+			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
+		}
+		t.callEnded(call, false)
+		s.judgeAgain()
 	})
 }
 
@@ -169,6 +183,10 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 		return Change{Key: key}
 	}
 	return b.updateSession(key, func(s *Session, c *Change) {
+		if d.Verdict == event.Deny && ev.Tool != nil && n.actor == "" && s.Turn.Open() &&
+			(ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest) {
+			s.denyCall(Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool)})
+		}
 		switch {
 		case !s.Live():
 		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:

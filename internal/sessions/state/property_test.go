@@ -122,10 +122,24 @@ func shuffle(t *rapid.T, a *agent.Agent, events []event.Event) []event.Event {
 			continue
 		}
 		e := out[i]
-		out = slices.Delete(out, i, i+1)
-		out = slices.Insert(out, rapid.IntRange(1, len(out)-1).Draw(t, "to"), e)
+		next := slices.Delete(slices.Clone(out), i, i+1)
+		next = slices.Insert(next, rapid.IntRange(1, len(next)-1).Draw(t, "to"), e)
+		if slices.Equal(firstHeard(next), firstHeard(out)) {
+			out = next
+		}
 	}
 	return out
+}
+
+// firstHeard is the order in which calls are first heard of: it tells which one
+// was the last, and with that how the turn went.
+func firstHeard(events []event.Event) (ids []string) {
+	for i := range events {
+		if tool := events[i].Tool; tool != nil && events[i].Kind != event.PermissionRequest && !slices.Contains(ids, tool.CallID) {
+			ids = append(ids, tool.CallID)
+		}
+	}
+	return ids
 }
 
 // final is what is left of the turn, without times.

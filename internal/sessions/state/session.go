@@ -76,7 +76,7 @@ type Result string
 // The results. A turn that goes on has none.
 const (
 	OK          Result = "ok"
-	ToolErrors  Result = "toolErrors"  // some tool call failed
+	ToolErrors  Result = "toolErrors"  // the last tool call failed
 	APIError    Result = "apiError"    // the model could not be asked
 	Interrupted Result = "interrupted" // a person stopped it, or it was cut off
 )
@@ -146,6 +146,7 @@ type MachineState struct {
 	BaseSince     time.Time      `json:"baseSince,omitzero"`    // of Base
 	Calls         []Call         `json:"calls,omitempty"`       // tool calls that began and have not ended
 	Finished      []FinishedCall `json:"done,omitempty"`        // calls of this turn that ended
+	Denied        []Call         `json:"denied,omitempty"`      // calls of this turn that were refused
 	ClosedTurns   []string       `json:"tombs,omitempty"`       // ids of turns that are over
 	NestedTurns   int            `json:"depth,omitempty"`       // turns inside the turn
 	ModelError    string         `json:"fault,omitempty"`       // the model could not be asked, says the agent
@@ -168,9 +169,14 @@ type Turn struct {
 	Summary  string    `json:"summary,omitempty"`
 	Tools    int       `json:"tools,omitempty"`  // calls that began
 	Errors   int       `json:"errors,omitempty"` // calls that failed
+	Denied   int       `json:"denied,omitempty"` // calls that a hook, a guard or a person refused
 	Error    string    `json:"error,omitempty"`  // why the model could not be asked
 	Implicit bool      `json:"implicit,omitempty"`
 	Seq      uint64    `json:"seq,omitempty"`
+
+	// How the call that began last went decides how the turn went.
+	LastCall       string `json:"lastCall,omitempty"` // its id; of an agent that reports no beginnings, none
+	LastCallFailed bool   `json:"lastCallFailed,omitempty"`
 }
 
 // Open reports whether the turn goes on.

@@ -157,7 +157,7 @@ func (s *Session) openTurn(n *input, implicit bool) {
 	s.TurnCount++
 	s.Turn = &Turn{ID: n.turnID(), N: s.TurnCount, Started: n.at, Implicit: implicit, Seq: n.seq}
 	s.Asks, s.Background, s.ReadAt = nil, 0, time.Time{}
-	s.Machine.Calls, s.Machine.Finished = nil, nil
+	s.Machine.Calls, s.Machine.Finished, s.Machine.Denied = nil, nil, nil
 	s.Machine.NestedTurns, s.Machine.ModelError, s.Machine.Activity, s.Machine.MaybeFinished = 0, "", "", false
 	s.Machine.TurnProcess, s.Machine.TurnStart = n.ev.Where.PID, n.ev.Where.Start
 	s.Machine.setBase(Running, n.at)
@@ -257,12 +257,45 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 	c.TurnEnded, c.Turn = true, s.Turn
 }
 
-// resultFromTools is how the turn went as far as its tools tell.
+// resultFromTools is how the turn went as far as its tools tell: an agent that
+// went on after a failed call has most likely dealt with it, one that ended
+// with a failed call has not.
 func (t *Turn) resultFromTools() Result {
-	if t.Errors > 0 {
+	if t.LastCallFailed {
 		return ToolErrors
 	}
 	return OK
+}
+
+// callBegan: this is now the turn's last call.
+func (s *Session) callBegan(id string) {
+	if s.Turn != nil {
+		s.Turn.LastCall, s.Turn.LastCallFailed = id, false
+	}
+}
+
+// callEnded keeps how the turn's last call went. Ends may be reported in any
+// order, so that of an earlier call changes nothing.
+func (t *Turn) callEnded(id string, failed bool) {
+	if t.LastCall == "" || id == "" || t.LastCall == id {
+		t.LastCallFailed = failed
+	}
+}
+
+// judgeAgain corrects how a turn that is over went, after late word about its
+// last call.
+func (s *Session) judgeAgain() {
+	t := s.Turn
+	if t.Open() || t.Result != OK && t.Result != ToolErrors || t.Result == t.resultFromTools() {
+		return
+	}
+	t.Result = t.resultFromTools()
+	if t.ExitCode = 0; t.Result != OK {
+		t.ExitCode = 1
+	}
+	if s.Machine.Base == Success || s.Machine.Base == Failed {
+		s.Machine.setBase(statusAfter(t.Result), t.Ended)
+	}
 }
 
 // statusAfter is what is shown after a turn with this result. After an

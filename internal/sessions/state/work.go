@@ -103,6 +103,9 @@ func (s *Session) toolBegan(n *input) {
 	if !again {
 		s.countCall(n)
 	}
+	if n.actor == "" {
+		s.callBegan(call.ID)
+	}
 	s.Machine.Activity = ""
 	if n.actor == "" {
 		s.Machine.ModelError = "" // the model answered after all
@@ -174,15 +177,24 @@ func (s *Session) toolDone(n *input) {
 	} else if s.Turn.Open() && s.Machine.Base != Running {
 		s.Machine.setBase(Running, n.at)
 	}
+	if !known && !twice && n.actor == "" {
+		s.callBegan(call.ID)
+	}
 	s.recordOutcome(n, &call, twice)
 }
 
 // recordOutcome keeps what a call left behind: files and failures.
 func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	failed, text, exit := Failing(n.ev)
+	if failed && s.Machine.wasDenied(call) {
+		return // agents report what was refused as an error
+	}
 	if !failed {
 		for _, path := range n.ev.Tool.Writes {
 			s.addFile(path)
+		}
+		if n.actor == "" && s.Turn != nil && !twice {
+			s.Turn.callEnded(call.ID, false)
 		}
 		return
 	}
@@ -194,13 +206,8 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 		s.changeSubagent(n, func(sub *Subagent) { sub.Errors++ })
 	} else if t := s.Turn; t != nil {
 		t.Errors++
-		if !t.Open() && t.Result == OK {
-			// The late word of a call changes how its turn went.
-			t.Result, t.ExitCode = ToolErrors, 1
-			if s.Machine.Base == Success {
-				s.Machine.setBase(Failed, t.Ended)
-			}
-		}
+		t.callEnded(call.ID, true)
+		s.judgeAgain()
 	}
 	s.addFailure(f)
 }

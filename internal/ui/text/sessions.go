@@ -58,14 +58,17 @@ func doing(one *wire.Session) string {
 	return summary
 }
 
-// Result is how a turn went, in words; empty when it went well or goes on.
+// Result is how a turn went, in words; empty when nothing is to be said of it
+// or it goes on.
 func Result(t *wire.Turn) string {
 	switch t.Result {
-	case "toolErrors":
-		if t.Errors == 0 {
+	case "toolErrors", "ok":
+		if counts := callCounts(t); counts != "" {
+			return counts
+		}
+		if t.Result == "toolErrors" {
 			return "a call failed" // more was not said
 		}
-		return fmt.Sprintf("%d %s failed", t.Errors, plural(t.Errors, "call", "calls"))
 	case "apiError":
 		if t.Error != "" {
 			return "model error: " + withoutMarkup(t.Error)
@@ -75,6 +78,18 @@ func Result(t *wire.Turn) string {
 		return "interrupted"
 	}
 	return ""
+}
+
+// callCounts says how many calls of a turn failed and were refused.
+func callCounts(t *wire.Turn) string {
+	var parts []string
+	if t.Errors > 0 {
+		parts = append(parts, fmt.Sprintf("%d %s failed", t.Errors, plural(t.Errors, "call", "calls")))
+	}
+	if t.CallsDenied > 0 {
+		parts = append(parts, fmt.Sprintf("%d denied", t.CallsDenied))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // where is the spot a session sits in.
