@@ -32,6 +32,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/server/outbox"
@@ -117,6 +118,7 @@ func New(o Options) (*Hub, error) {
 	log := slog.New(slog.NewTextHandler(o.Log, nil))
 	h.deps = services.Deps{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes, Background: new(sync.WaitGroup),
+		Redactor: redact.New(),
 		Problems: problems.New(func(p wire.Problem) {
 			log.Warn("problem", "what", p.What, "fix", p.Fix)
 			h.notes.Publish(wire.NoteProblem, p)

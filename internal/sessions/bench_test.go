@@ -43,8 +43,8 @@ func BenchmarkSessions(b *testing.B) {
 	b.Run("stored", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			storedForm(one)
+			storedForm(one, nil)
 		}
 	})
-	b.Logf("a stored session has %d bytes", len(storedForm(one)))
+	b.Logf("a stored session has %d bytes", len(storedForm(one, nil)))
 }

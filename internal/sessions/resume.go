@@ -10,7 +10,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
@@ -43,7 +42,7 @@ func (r *resumer) recordSession(one *state.Session) {
 	old, had := r.records.Get(one.Agent, one.ID)
 	start := resumeargs.Start{Work: one.Cwd, Mode: one.Mode}
 	record := resumestore.Record{
-		Agent: one.Agent, Session: one.ID, Title: redact.Text(one.Title.Name()), At: one.LastEvent, From: old.From,
+		Agent: one.Agent, Session: one.ID, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent, From: old.From,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID, TTY: one.Place.TTY,
 	}
 	if !one.Place.Shared && one.Place.PID > 0 && !r.readProcess(a, one, &start, &record) {
@@ -194,7 +193,7 @@ func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 		out.Pane, out.Server = "", ""
 	}
 	if one, ok := r.tracker.book.Get(key); ok && one.Title.Name() != "" {
-		out.Title = redact.Text(one.Title.Name())
+		out.Title = r.deps.Redactor.Text(one.Title.Name())
 	}
 	server := processKey{record.MuxPID, record.MuxStart}
 	if out.Pane != "" && record.MuxPID > 0 && processLife(r.deps.Processes, server) == state.Gone {

@@ -135,7 +135,7 @@ func (s *sessionStore) writeDirty() {
 func (s *sessionStore) entryOf(key state.Key) kvlog.Entry {
 	e := kvlog.Entry{Key: key.String()}
 	if one, ok := s.tracker.book.Get(key); ok {
-		e.Value = storedForm(one)
+		e.Value = storedForm(one, s.deps.Redactor)
 		return e
 	}
 	if forgot := s.tracker.forgottenAt(key); time.Since(forgot) < state.LeaveAfter {
@@ -151,7 +151,7 @@ func (s *sessionStore) allEntries() []kvlog.Entry {
 		all = append(all, s.entryOf(key))
 	}
 	for _, one := range s.tracker.book.Snapshot() {
-		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: storedForm(one)})
+		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: storedForm(one, s.deps.Redactor)})
 	}
 	return all
 }
@@ -167,12 +167,12 @@ func (s *sessionStore) closeLog() {
 var storedLimits = redact.DefaultLimits()
 
 // storedForm is a session as it may be stored: without secrets.
-func storedForm(one *state.Session) json.RawMessage {
+func storedForm(one *state.Session, redactor *redact.Redactor) json.RawMessage {
 	b, err := json.Marshal(one)
 	if err != nil {
 		return nil
 	}
-	clean, _ := redact.AppendJSON(make([]byte, 0, len(b)+64), b, storedLimits)
+	clean, _ := redactor.AppendJSON(make([]byte, 0, len(b)+64), b, storedLimits)
 	return clean
 }
 

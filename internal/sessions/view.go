@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
@@ -28,7 +27,8 @@ const unknownPlace = "unknown"
 func (v *view) sessionInfo(one *state.Session) wire.Session {
 	w := wire.Session{
 		ID: one.ID, Agent: one.Agent, Status: string(one.Status), Since: one.Since,
-		Title: redact.Text(one.Title.Name()), Named: one.Title.Locked(), Tool: redact.Text(one.Tool), Cwd: one.Cwd,
+		Title: v.deps.Redactor.Text(one.Title.Name()), Named: one.Title.Locked(),
+		Tool: v.deps.Redactor.Text(one.Tool), Cwd: one.Cwd,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, TTY: one.Place.TTY, PID: one.Place.PID,
 		StartedAt: one.StartedAt, LastEvent: one.LastEvent, WaitingSince: timeOrNil(one.WaitingSince),
 		Ended: timeOrNil(one.Ended), EndReason: one.EndReason, Turns: one.TurnCount,
@@ -42,7 +42,7 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		if what == "" {
 			what = one.Asks[i].Tool
 		}
-		w.Asks = append(w.Asks, redact.Text(what))
+		w.Asks = append(w.Asks, v.deps.Redactor.Text(what))
 	}
 	for i := range one.Subagents {
 		if one.Subagents[i].Ended.IsZero() && one.Turn.Open() {
@@ -50,19 +50,19 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		}
 	}
 	if one.Turn != nil {
-		t := turnInfo(one.Turn)
+		t := v.turnInfo(one.Turn)
 		w.Turn = &t
 	}
 	_, w.Resumable = v.resumer.records.Get(one.Agent, one.ID)
 	return w
 }
 
-func turnInfo(t *state.Turn) wire.Turn {
+func (v *view) turnInfo(t *state.Turn) wire.Turn {
 	return wire.Turn{
 		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended),
 		Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
-		Result:  string(t.Result), ExitCode: t.ExitCode, Summary: redact.Text(t.Summary),
-		Tools: t.Tools, Errors: t.Errors, CallsFailed: t.Errors, CallsDenied: t.Denied, Error: redact.Text(t.Error),
+		Result:  string(t.Result), ExitCode: t.ExitCode, Summary: v.deps.Redactor.Text(t.Summary),
+		Tools: t.Tools, Errors: t.Errors, CallsFailed: t.Errors, CallsDenied: t.Denied, Error: v.deps.Redactor.Text(t.Error),
 	}
 }
 
@@ -215,18 +215,18 @@ func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
 	}
 	d.Session = v.sessionInfo(one)
 	for i := range one.Turns {
-		d.Earlier = append(d.Earlier, turnInfo(&one.Turns[i]))
+		d.Earlier = append(d.Earlier, v.turnInfo(&one.Turns[i]))
 	}
 	d.Files = slices.Clone(one.Files)
 	for _, f := range one.Errors {
 		d.Errors = append(d.Errors, wire.SessionError{
-			Time: f.At, Turn: f.Turn, Tool: redact.Text(f.Tool), Text: redact.Text(f.Text), Exit: f.Exit,
+			Time: f.At, Turn: f.Turn, Tool: v.deps.Redactor.Text(f.Tool), Text: v.deps.Redactor.Text(f.Text), Exit: f.Exit,
 		})
 	}
 	for _, sub := range one.Subagents {
 		d.Helpers = append(d.Helpers, wire.SessionSubagent{
 			ID: sub.ID, Type: sub.Type, Started: sub.Started, Ended: timeOrNil(sub.Ended),
-			Tools: sub.Tools, Errors: sub.Errors, Summary: redact.Text(sub.Summary),
+			Tools: sub.Tools, Errors: sub.Errors, Summary: v.deps.Redactor.Text(sub.Summary),
 		})
 	}
 	return d
