@@ -164,7 +164,10 @@ func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
 		c.marker.Mark(found.Agent, found.PID, found.Start)
 		return
 	}
-	if p, ok := seat.UnknownCaller(&c.judge.Rules, c.judge.Table, found.Chain); ok && viaHook {
+	if !viaHook || c.marker.Marked(found.Chain) {
+		return
+	}
+	if p, ok := seat.UnknownCaller(&c.judge.Rules, c.judge.Table, found.Chain); ok {
 		c.marker.Mark("", p.PID, p.Start)
 	}
 }

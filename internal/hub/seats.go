@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"encoding/json"
-	"os"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/authority"
@@ -146,4 +145,7 @@ func (h *Hub) doSeatRemove(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 }
 
 // runsAsRoot says that agents of this user can do anything to the hub.
-func runsAsRoot() bool { return os.Getuid() == 0 }
+func (h *Hub) runsAsRoot() bool {
+	_, real := h.judge.Source.(*seat.Source)
+	return real && h.judge.UID == 0
+}

@@ -113,6 +113,7 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realStage(t, "claude")
+	st.seatPerson()
 	st.setScript([]model.Step{{Calls: []model.ToolCall{st.taggedCall("left")}}, {Say: lastWords}})
 	if err := st.startHubWithHooks(nil); err != nil {
 		t.Fatal(err)
@@ -143,6 +144,7 @@ func TestRealLeaving(t *testing.T) {
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		st := realStage(t, "claude")
+		st.seatPerson()
 		st.setScript([]model.Step{
 			{Calls: []model.ToolCall{st.escalatedCall("typed-yes")}},
 			{Calls: []model.ToolCall{st.escalatedCall("typed-no")}},
@@ -179,6 +181,7 @@ func TestRealCommands(t *testing.T) {
 	})
 	t.Run("questions and plans", func(t *testing.T) {
 		st := realStage(t, "claude")
+		st.seatPerson()
 		q := st.Driver.Questions
 		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 		ask := model.Call(q.Tool, map[string]any{"questions": []any{

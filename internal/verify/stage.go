@@ -14,6 +14,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/hub"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -45,6 +47,10 @@ type Stage struct {
 	hub       *hub.Hub // while it runs
 	stopHub   func()
 	extra     []*hook.Entry // hooks besides the act's own
+	// facts and asker play a person's terminal where an act needs one that the
+	// hub believes; nil: this machine.
+	facts     authority.Source
+	asker     seat.Asker
 	evidence  *Evidence
 	patience  time.Duration
 	inPane    bool // the agent at the terminal knows its tmux
@@ -154,7 +160,7 @@ func (st *Stage) startHub(decide Decide) error {
 	}
 	h, err := hub.New(hub.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
-		Table: st.processTable(), Extra: append([]*hook.Entry{entry}, st.extra...),
+		Table: st.processTable(), Facts: st.facts, Asker: st.asker, Extra: append([]*hook.Entry{entry}, st.extra...),
 	})
 	if err != nil {
 		log.Close()

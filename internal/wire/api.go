@@ -60,6 +60,9 @@ type Info struct {
 	Feed     FeedInfo    `json:"feed"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
+	// Root says that the hub runs as root, where nothing keeps an agent of
+	// root's from passing for a person.
+	Root bool `json:"root,omitempty"`
 }
 
 // Off says that everything is answered neutrally, until when and by whom.

@@ -62,7 +62,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		return v
 	}
 	if v.Outcome == authority.NeedPIN && (k.PIN == nil || !k.PIN.Set()) {
-		return refuseBecause(v, v.Reason+", or set a PIN there with `hookmux pin set`")
+		return refuseBecause(v, v.Reason+", or set a PIN there with `hookmux config set approvals.pin on`")
 	}
 	release, err := k.takeTurn(ctx, v.TTY)
 	if err != nil {

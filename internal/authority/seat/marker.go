@@ -68,6 +68,19 @@ func (m *Marker) Mark(agent string, pid int, start uint64) {
 	}
 }
 
+// Marked tells whether one of the first two processes of a chain was marked
+// here: the program that called a hook, or the one above the shell it used.
+func (m *Marker) Marked(chain []proc.Process) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range chain[:min(len(chain), 2)] {
+		if m.done[identity{p.PID, p.Start}] {
+			return true
+		}
+	}
+	return false
+}
+
 // setMark leaves a process that is marked already as it is: the outermost agent
 // is the one to name.
 func (m *Marker) setMark(pid int, mark uint64) {

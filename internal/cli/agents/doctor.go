@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -86,7 +87,19 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 			findings = d.Examine(ctx, agents, len(args) > 0)
 		}
 	}
+	if app.Facts == nil { // of this machine, not of a test's
+		findings = append(findings, examineMachine()...)
+	}
 	return sayFindings(app, findings, asJSON)
+}
+
+// examineMachine notes what makes it easier for agents to pass for a person.
+func examineMachine() []install.Finding {
+	var findings []install.Finding
+	for _, w := range seat.Weaknesses() {
+		findings = append(findings, install.Finding{Agent: "this machine", Check: w.Check, Level: install.Note, What: w.What, Fix: w.Fix})
+	}
+	return findings
 }
 
 // mayTrust asks for each agent whether it may be told to trust our hooks.

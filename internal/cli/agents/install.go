@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority/actions"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
@@ -179,23 +181,45 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 
 // personOnly refuses what an agent must not do. Taking guards out needs a
 // person; putting hooks in may be a script that sets a machine up, as long as
-// no agent is behind it. A running hub is told of a refusal, for the journal:
-// it is asked what was refused here, and comes to the same.
+// no agent is behind it. A running hub is asked, and asks the person; it notes a
+// refusal in the journal.
 func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool) error {
 	if app.Table == nil {
 		return nil
 	}
 	peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-	v := seat.NewJudge(c, app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
-	if v.OK || v.Agent == "" && !strict {
+	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
+	v := judge.May(authority.Decide, peer, func() []string { return app.Environ })
+	if v.Agent == "" && !strict {
 		return nil
 	}
-	if c, err := app.RunningHub(); err == nil {
-		ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
-		defer cancel()
-		_ = c.Call(ctx, method, nil, nil)
+	if v.Outcome == authority.Refused {
+		if running, err := app.RunningHub(); err == nil {
+			ctx, cancel := context.WithTimeout(ctx, cmdutil.HubWait) // it may be stopped
+			defer cancel()
+			_ = running.Call(ctx, method, nil, nil) // for the journal
+		}
+		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 	}
-	return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+	if running, err := app.RunningHub(); err == nil {
+		if err = running.Call(ctx, method, nil, nil); !errors.Is(err, client.ErrNoHub) {
+			return err
+		}
+	}
+	if v = askHere(ctx, app, judge, peer, method); !v.OK {
+		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
+	}
+	return nil
+}
+
+// askHere asks for the code without a hub: what takes hookmux out of agents
+// must work when none can be started.
+func askHere(ctx context.Context, app *cmdutil.App, judge *authority.Judge, peer proc.Cred, method string) authority.Verdict {
+	keeper := &seat.Keeper{Judge: judge, Asker: app.Asker}
+	if source, ok := judge.Source.(*seat.Source); ok && keeper.Asker == nil {
+		keeper.Asker = seat.NewAsker(source)
+	}
+	return keeper.Decide(ctx, peer, actions.Describe(method, authority.Decide, nil))
 }
 
 func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args []string) error {

@@ -24,6 +24,9 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		fmt.Fprintf(w, ", %d not yet in the journal", c.Undrained)
 	}
 	fmt.Fprintf(w, ", journal %s\n", size(c.Journal))
+	if info.Root {
+		fmt.Fprintf(w, "%s\n", s.yellow("root hookmux runs as root: agents that run as root, too, can approve their own requests"))
+	}
 	if o := info.Off; o != nil {
 		until := "until `hookmux on`"
 		if o.Until != nil {

@@ -1,0 +1,146 @@
+package guardcmd
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// SeatCommand is `hookmux seat`.
+func SeatCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "seat",
+		Short: "Whether hookmux takes you for a person here, and terminals you vouch for",
+		Long: `Answers, guards and settings are for people, so the hub looks where a command
+comes from: from ssh, a console, an attached tmux, a desktop terminal. Shows what
+it makes of this terminal. Where it cannot tell who types (an editor's remote
+server, a web terminal, mosh, screen), a person at another terminal can vouch for
+the program behind it, for as long as that runs.`,
+		Example: "  hookmux seat\n  hookmux seat add 4242",
+		Args:    cmdutil.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return showSeat(cmd.Context(), app, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "add PID", Short: "Vouch for the program that holds a terminal", Example: "  hookmux seat add 4242",
+			Long: `Lets whoever types at the terminals of this process decide, until it ends. Run it
+at a terminal that hookmux knows, and make sure that you started that program.`,
+			Args: cmdutil.ExactArgs("PID"),
+			RunE: func(cmd *cobra.Command, args []string) error { return addSeat(cmd.Context(), app, args[0]) },
+		},
+		seatListCommand(app),
+		&cobra.Command{
+			Use: "remove PID", Short: "Vouch for it no more", Example: "  hookmux seat remove 4242",
+			Args: cmdutil.ExactArgs("PID"),
+			RunE: func(cmd *cobra.Command, args []string) error { return removeSeat(cmd.Context(), app, args[0]) },
+		},
+	)
+	return cmd
+}
+
+func seatListCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "Programs whose terminals you vouch for", Example: "  hookmux seat list",
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return listSeats(cmd.Context(), app, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	return cmd
+}
+
+func showSeat(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	var view wire.SeatView
+	if err := c.Call(ctx, wire.MethodSeat, nil, &view); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(view)
+	}
+	switch view.Outcome {
+	case "allowed":
+		app.Say("you are taken for a person here: the command %s", view.Reason)
+	case "code":
+		app.Say("you are taken for a person at a %s, but each answer asks for a code: %s", view.Seat, view.Reason)
+	default:
+		app.Say("%s", view.Reason)
+	}
+	return nil
+}
+
+func readPID(text string) (wire.SeatParams, error) {
+	pid, err := strconv.Atoi(text)
+	if err != nil || pid <= 1 {
+		return wire.SeatParams{}, cmdutil.UsageError("%s is no process id; the refusal at that terminal names it", text)
+	}
+	return wire.SeatParams{PID: pid}, nil
+}
+
+func addSeat(ctx context.Context, app *cmdutil.App, pid string) error {
+	p, err := readPID(pid)
+	if err != nil {
+		return err
+	}
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	var info wire.SeatInfo
+	if err := c.Call(ctx, wire.MethodSeatAdd, p, &info); err != nil {
+		return err
+	}
+	app.Say("whoever types at the terminals of %s (pid %d) may decide, until it ends", info.Name, info.PID)
+	return nil
+}
+
+func removeSeat(ctx context.Context, app *cmdutil.App, pid string) error {
+	p, err := readPID(pid)
+	if err != nil {
+		return err
+	}
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.Call(ctx, wire.MethodSeatRemove, p, nil); err != nil {
+		return err
+	}
+	app.Say("the terminals of process %d count no more", p.PID)
+	return nil
+}
+
+func listSeats(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	var list []wire.SeatInfo
+	if err := c.Call(ctx, wire.MethodSeats, nil, &list); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(list)
+	}
+	if len(list) == 0 {
+		app.Say("no terminal is enrolled; `hookmux seat` says what this one counts as")
+		return nil
+	}
+	rows := [][]string{{"PID", "PROGRAM", "SINCE", "FROM"}}
+	for _, one := range list {
+		rows = append(rows, []string{strconv.Itoa(one.PID), one.Name, text.Moment(one.Added, time.Now()), one.From})
+	}
+	text.Table(app.Stdout, rows)
+	return nil
+}

@@ -1,0 +1,68 @@
+package verify
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/authoritytest"
+	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
+
+// personSocket ends the socket's path of the tmux in which a stage's person
+// types.
+const personSocket = "/person"
+
+// seatedPerson lets somebody look at the person's tmux, who sits at a terminal
+// and types: nobody is attached to it in a test. Everything else is as it is on
+// this machine, so that what agents try is judged by what they are.
+type seatedPerson struct{ *seat.Source }
+
+// seatPerson lets the hub of the stage believe that a person sits at that tmux,
+// and types every code. It comes before the hub is started.
+func (st *Stage) seatPerson() {
+	st.facts, st.asker = seatedPerson{seat.NewSource(st.processTable(), os.Getuid())}, &authoritytest.Agrees{}
+}
+
+const (
+	personClient = 1<<29 + 7 // far beyond what a kernel gives out
+	personTTY    = "/dev/seat"
+)
+
+func (p seatedPerson) Lookup(pid int) (proc.Process, error) {
+	if pid == personClient {
+		return proc.Process{PID: pid, SID: pid, PGID: pid, Foreground: pid, TTY: personTTY, Name: "tmux", Start: 1, UID: os.Getuid(), EUID: os.Getuid()}, nil
+	}
+	return p.Source.Lookup(pid)
+}
+
+func (p seatedPerson) Terminal(tty string) (authority.Terminal, error) {
+	if tty == personTTY {
+		return authority.Terminal{Access: time.Now(), Change: time.Unix(1, 0)}, nil
+	}
+	return p.Source.Terminal(tty)
+}
+
+func (p seatedPerson) Connected(client, server int) (bool, error) {
+	if client == personClient {
+		return true, nil
+	}
+	return p.Source.Connected(client, server)
+}
+
+func (p seatedPerson) Tmux(server proc.Process) (authority.Tmux, error) {
+	t, err := p.Source.Tmux(server)
+	if err != nil {
+		return t, err
+	}
+	args, err := p.Args(server.PID)
+	if err == nil && slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, personSocket) }) {
+		for _, pane := range t.Panes {
+			t.Clients = append(t.Clients, authority.TmuxClient{PID: personClient, Name: personTTY, Pane: pane.ID, Active: time.Now()})
+		}
+	}
+	return t, nil
+}
