@@ -95,7 +95,7 @@ func (m *MachineState) callFinished(id string) bool {
 }
 
 // denyCall remembers a call that was refused, and counts it once.
-func (s *Session) denyCall(call Call) {
+func denyCall(s *Session, call Call) {
 	if s.Machine.wasDenied(&call) {
 		return
 	}

@@ -80,7 +80,7 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 		s.addFailure(f)
 		t.Errors++
 		t.callEnded(f.Call, true)
-		s.judgeAgain()
+		judgeAgain(s)
 	})
 }
 
@@ -92,13 +92,13 @@ func (b *Book) CallDenied(key Key, call string, at time.Time) Change {
 		if t == nil || call == "" || at.Before(t.Started) || s.Machine.wasDenied(&Call{ID: call}) {
 			return
 		}
-		s.denyCall(Call{ID: call})
+		denyCall(s, Call{ID: call})
 		if failed := len(s.Errors); failed > 0 {
 			s.Errors = removeWhere(s.Errors, func(f *Failure) bool { return f.Call == call && f.Turn == s.TurnCount })
 			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
 		}
 		t.callEnded(call, false)
-		s.judgeAgain()
+		judgeAgain(s)
 	})
 }
 
@@ -185,7 +185,7 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if d.Verdict == event.Deny && ev.Tool != nil && n.actor == "" && s.Turn.Open() &&
 			(ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest) {
-			s.denyCall(Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool)})
+			denyCall(s, Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool)})
 		}
 		switch {
 		case !s.Live():

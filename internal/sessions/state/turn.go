@@ -268,9 +268,9 @@ func (t *Turn) resultFromTools() Result {
 }
 
 // callBegan: this is now the turn's last call.
-func (s *Session) callBegan(id string) {
-	if s.Turn != nil {
-		s.Turn.LastCall, s.Turn.LastCallFailed = id, false
+func (t *Turn) callBegan(id string) {
+	if t != nil {
+		t.LastCall, t.LastCallFailed = id, false
 	}
 }
 
@@ -284,7 +284,7 @@ func (t *Turn) callEnded(id string, failed bool) {
 
 // judgeAgain corrects how a turn that is over went, after late word about its
 // last call.
-func (s *Session) judgeAgain() {
+func judgeAgain(s *Session) {
 	t := s.Turn
 	if t.Open() || t.Result != OK && t.Result != ToolErrors || t.Result == t.resultFromTools() {
 		return

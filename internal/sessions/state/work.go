@@ -104,7 +104,7 @@ func (s *Session) toolBegan(n *input) {
 		s.countCall(n)
 	}
 	if n.actor == "" {
-		s.callBegan(call.ID)
+		s.Turn.callBegan(call.ID)
 	}
 	s.Machine.Activity = ""
 	if n.actor == "" {
@@ -178,7 +178,7 @@ func (s *Session) toolDone(n *input) {
 		s.Machine.setBase(Running, n.at)
 	}
 	if !known && !twice && n.actor == "" {
-		s.callBegan(call.ID)
+		s.Turn.callBegan(call.ID)
 	}
 	s.recordOutcome(n, &call, twice)
 }
@@ -207,7 +207,7 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	} else if t := s.Turn; t != nil {
 		t.Errors++
 		t.callEnded(call.ID, true)
-		s.judgeAgain()
+		judgeAgain(s)
 	}
 	s.addFailure(f)
 }
