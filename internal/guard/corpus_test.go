@@ -1,81 +1,23 @@
 package guard
 
 import (
-	"bufio"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/hookmux/hookmux/internal/guard/guardtest"
 )
 
-// sample is one command of a corpus file.
-type sample struct {
-	file string
-	line int
-	rule string
-	text string
-}
-
-// readCorpus reads the files of one directory of testdata. One command per line; a
-// line "---" opens and closes a command of several lines; "# rule: id" names
-// the rule expected from there on.
-func readCorpus(t testing.TB, dir string) []sample {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", dir, "*.txt"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no corpus in testdata/%s: %v", dir, err)
-	}
-	var out []sample
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rule, n, open, block := "", 0, 0, []string(nil)
-		sc := bufio.NewScanner(f)
-		for sc.Scan() {
-			n++
-			l := sc.Text()
-			switch {
-			case l == "---" && open == 0:
-				open = n
-			case l == "---":
-				out = append(out, sample{name, open, rule, strings.Join(block, "\n")})
-				open, block = 0, nil
-			case open > 0:
-				block = append(block, l)
-			case strings.HasPrefix(l, "# rule: "):
-				rule = strings.TrimPrefix(l, "# rule: ")
-			case l == "" || strings.HasPrefix(l, "#"):
-			default:
-				out = append(out, sample{name, n, rule, l})
-			}
-		}
-		if open > 0 {
-			t.Fatalf("%s:%d: block never closed", name, open)
-		}
-		f.Close()
-	}
-	return out
+// readCorpus reads one directory of the corpora.
+func readCorpus(t testing.TB, dir string) []guardtest.Row {
+	return guardtest.ReadRows(t, "testdata/"+dir)
 }
 
 func allGuards() Set {
 	return Set{NewDestructive(Options{}), NewSecrets(Options{}), NewOwnFiles(Options{})}
 }
 
-func shellCall(cmd string) Call {
-	return Call{Agent: "test", ToolKind: "shell", ToolName: "Bash", Commands: []string{cmd}, Cwd: "/home/dev/app",
-		Project: "/home/dev/app", Home: "/home/dev"}
-}
+func shellCall(cmd string) Call { return guardtest.ShellCall(cmd) }
 
-func hasRule(list []Finding, rule string) bool {
-	for _, f := range list {
-		if f.Rule == rule {
-			return true
-		}
-	}
-	return false
-}
+func hasRule(list []Finding, rule string) bool { return guardtest.HasRule(list, rule) }
 
 func TestDangerousCorpus(t *testing.T) {
 	set := allGuards()
@@ -88,14 +30,14 @@ func TestDangerousCorpus(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, s := range all {
-		if !known[s.rule] {
-			t.Errorf("%s:%d: rule %q is not in List", s.file, s.line, s.rule)
+		if !known[s.Rule] {
+			t.Errorf("%s:%d: rule %q is not in List", s.File, s.Line, s.Rule)
 		}
-		got := set.Check(shellCall(s.text))
-		if !hasRule(got, s.rule) {
-			t.Errorf("%s:%d: %q: want %s, got %v", s.file, s.line, s.text, s.rule, got)
+		got := set.Check(shellCall(s.Text))
+		if !hasRule(got, s.Rule) {
+			t.Errorf("%s:%d: %q: want %s, got %v", s.File, s.Line, s.Text, s.Rule, got)
 		}
-		seen[s.rule] = true
+		seen[s.Rule] = true
 	}
 	if len(all) < 450 {
 		t.Errorf("%d dangerous commands, want at least 450", len(all))
@@ -113,9 +55,9 @@ func TestHarmlessCorpus(t *testing.T) {
 	all := readCorpus(t, "harmless")
 	distinct := map[string]bool{}
 	for _, s := range all {
-		distinct[s.text] = true
-		for _, f := range set.Check(shellCall(s.text)) {
-			t.Errorf("%s:%d: %q: false alarm %s: %s", s.file, s.line, s.text, f.Rule, f.Reason)
+		distinct[s.Text] = true
+		for _, f := range set.Check(shellCall(s.Text)) {
+			t.Errorf("%s:%d: %q: false alarm %s: %s", s.File, s.Line, s.Text, f.Rule, f.Reason)
 		}
 	}
 	if len(distinct) < 1200 {

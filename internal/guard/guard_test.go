@@ -22,21 +22,21 @@ func TestWrappingKeepsFindings(t *testing.T) {
 	set := allGuards()
 	wrapped := 0
 	for _, s := range readCorpus(t, "dangerous") {
-		q, err := syntax.Quote(s.text, syntax.LangBash)
+		q, err := syntax.Quote(s.Text, syntax.LangBash)
 		if err != nil {
 			t.Fatal(err)
 		}
 		outer := []string{"sh -c " + q, "sudo bash -c " + q, "env X=1 sh -c " + q}
-		if !strings.HasSuffix(s.rule, ".unreadable") {
-			outer = append(outer, "(\n"+s.text+"\n)", "true && {\n"+s.text+"\n}", "if true; then\n"+s.text+"\nfi")
+		if !strings.HasSuffix(s.Rule, ".unreadable") {
+			outer = append(outer, "(\n"+s.Text+"\n)", "true && {\n"+s.Text+"\n}", "if true; then\n"+s.Text+"\nfi")
 		}
-		if simple.MatchString(s.text) && !notPrograms.MatchString(s.text) {
-			outer = append(outer, "sudo "+s.text, "env X=1 "+s.text, "nohup "+s.text, "true && "+s.text, "timeout 5 "+s.text)
+		if simple.MatchString(s.Text) && !notPrograms.MatchString(s.Text) {
+			outer = append(outer, "sudo "+s.Text, "env X=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text, "timeout 5 "+s.Text)
 		}
 		for _, o := range outer {
 			wrapped++
-			if got := set.Check(shellCall(o)); !hasRule(got, s.rule) {
-				t.Errorf("%s:%d: %q: want %s, got %v", s.file, s.line, o, s.rule, got)
+			if got := set.Check(shellCall(o)); !hasRule(got, s.Rule) {
+				t.Errorf("%s:%d: %q: want %s, got %v", s.File, s.Line, o, s.Rule, got)
 			}
 		}
 	}
@@ -195,7 +195,7 @@ func TestNewAndList(t *testing.T) {
 func TestMessageIsOneLine(t *testing.T) {
 	set := allGuards()
 	for _, s := range readCorpus(t, "dangerous") {
-		for _, f := range set.Check(shellCall(s.text)) {
+		for _, f := range set.Check(shellCall(s.Text)) {
 			m := Message(f)
 			if strings.ContainsAny(m, "\n\r") || !strings.Contains(m, f.Rule) || !strings.Contains(m,
 				"hookmux guard allow "+f.Rule+" --once") {
@@ -223,11 +223,11 @@ func TestPrefilterHidesNothing(t *testing.T) {
 	for _, s := range readCorpus(t, "dangerous") {
 		for _, g := range set {
 			f := inspect.NewReport(g.name, g.allow)
-			f.Command = s.text
-			call := shellCall(s.text)
-			g.checkCommand(f, &call, s.text, &parseCache{})
-			if len(f.List) > 0 && !g.checker.MustParse(s.text) {
-				t.Errorf("%s: prefilter skips %q: %v", g.name, s.text, f.List)
+			f.Command = s.Text
+			call := shellCall(s.Text)
+			g.checkCommand(f, &call, s.Text, &parseCache{})
+			if len(f.List) > 0 && !g.checker.MustParse(s.Text) {
+				t.Errorf("%s: prefilter skips %q: %v", g.name, s.Text, f.List)
 			}
 		}
 	}

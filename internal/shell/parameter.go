@@ -167,6 +167,20 @@ func addList(w *walker, b *fieldBuilder, p *syntax.ParamExp, quoted bool) bool {
 	return true
 }
 
+// isEmptyList reports whether "…" is nothing but a list without elements, which
+// makes no word at all.
+func (w *walker) isEmptyList(q *syntax.DblQuoted) bool {
+	if len(q.Parts) != 1 {
+		return false
+	}
+	p, ok := q.Parts[0].(*syntax.ParamExp)
+	if !ok || p.Param == nil {
+		return false
+	}
+	b := &fieldBuilder{split: true}
+	return addList(w, b, p, true) && len(b.done) == 0 && !b.open
+}
+
 // sliceList cuts ${a[@]:from:count}. The positional parameters count from 1.
 func sliceList(list []Word, p *syntax.ParamExp, positional bool) ([]Word, bool) {
 	from, ok := literalNumber(p.Slice.Offset)

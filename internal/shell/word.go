@@ -117,6 +117,9 @@ func expansionLength(s string) int {
 		}
 		return len(s)
 	}
+	if s[1] >= '0' && s[1] <= '9' {
+		return 2
+	}
 	n := 1
 	for n < len(s) && (s[n] == '_' || s[n] >= '0' && s[n] <= '9' || s[n]|0x20 >= 'a' && s[n]|0x20 <= 'z') {
 		n++
@@ -222,7 +225,7 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 		}
 		b.addLiteral(s)
 	case *syntax.DblQuoted:
-		b.open = true
+		b.open = b.open || !w.isEmptyList(p)
 		for _, q := range p.Parts {
 			w.addPart(b, q, c, true)
 		}

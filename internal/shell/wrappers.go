@@ -52,6 +52,13 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		return
 	}
 	w.recordRun(run, c)
+	if first := run.Argv[0]; first.Dynamic && first.Bare == "" && len(run.Argv) > 1 &&
+		!strings.HasPrefix(run.Argv[1].Text, "-") {
+		// $SUDO rm x: what is not set makes no word, and the next one is the program.
+		rest := run
+		rest.Argv = run.Argv[1:]
+		w.resolveRun(rest, c, hops+1)
+	}
 }
 
 // stripPrefix resolves what stands behind a prefix command. It reports false when

@@ -45,7 +45,7 @@ func (c *writer) checkFind() {
 func seeksOurs(pattern string) bool {
 	l := strings.ToLower(pattern)
 	for _, part := range strings.Split(l, "/") {
-		if len(strings.Trim(part, "*?.")) < 4 {
+		if len(strings.Trim(part, "*?.")) < 4 || strings.HasPrefix(part, "*.") {
 			continue
 		}
 		for _, n := range ourNames {
