@@ -57,7 +57,7 @@ func TestGitRunsSetting(t *testing.T) {
 		"mergetool.x.cmd": true, "mergetool.x.trustExitCode": false, "credential.helper": true,
 		"credential.https://x.io.helper": true,
 		"credential.username":            false, "remote.origin.uploadpack": true, "remote.origin.url": false,
-			"trailer.x.cmd": true,
+		"trailer.x.cmd":   true,
 		"trailer.x.key":   false,
 		"gpg.ssh.program": true, "gpg.format": false, "submodule.x.update": true, "submodule.x.url": false,
 		"user.email": false, "": false, "core.bare": false,
