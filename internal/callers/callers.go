@@ -167,7 +167,7 @@ func (c *Callers) markCaller(found *authority.Caller, viaHook bool) {
 	if !viaHook || c.marker.Marked(found.Chain) {
 		return
 	}
-	if p, ok := seat.UnknownCaller(&c.judge.Rules, c.judge.Table, found.Chain); ok {
+	if p, ok := c.marker.UnknownCaller(&c.judge.Rules, found.Chain); ok {
 		c.marker.Mark("", p.PID, p.Start)
 	}
 }

@@ -99,11 +99,16 @@ func CanMark() bool {
 
 // UnknownCaller finds what to mark where a hook was called by a program that is
 // in no catalogue: the first process above the hook that is no shell. chain runs
-// from the hook's parent upwards. It gives false for a person who tried a hook
-// in their own shell, and for terminals, which must never be marked.
-func UnknownCaller(rules *authority.Rules, table proc.Table, chain []proc.Process) (proc.Process, bool) {
-	for _, p := range chain {
+// from the hook's parent upwards; whose the processes are is looked up here. It
+// gives false for a person who tried a hook in their own shell, and for
+// terminals, which must never be marked.
+func (m *Marker) UnknownCaller(rules *authority.Rules, chain []proc.Process) (proc.Process, bool) {
+	table := m.table
+	for _, seen := range chain {
+		p, err := table.Lookup(seen.PID)
 		switch {
+		case err != nil || p.Start != seen.Start:
+			return proc.Process{}, false
 		case p.UID != rules.UID || p.EUID != rules.UID || p.PID == 1 || p.PID == rules.HubPID:
 			return proc.Process{}, false
 		case p.SID == p.PID && p.TTY != "" && rules.RunsShell(table, p):
