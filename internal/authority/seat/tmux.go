@@ -16,7 +16,7 @@ import (
 
 const (
 	// tmuxWait bounds a question to a tmux server.
-	tmuxWait = 3 * time.Second
+	tmuxWait = 10 * time.Second
 	// maxTmux bounds its answer.
 	maxTmux = 1 << 20
 )
