@@ -120,7 +120,7 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	var want []entry
 	for name, table := range attempts() {
 		w.SetProcesses(table)
-		verdict := w.h.keeper.Decide(context.Background(), proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, authority.Action{})
+		verdict := w.h.seats.Decide(context.Background(), proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, authority.Action{})
 		if verdict.OK {
 			t.Fatalf("%s is taken for a person", name)
 		}

@@ -33,6 +33,7 @@ import (
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/seats"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/server/outbox"
@@ -74,8 +75,7 @@ type Hub struct {
 	person  bool
 
 	judge     *authority.Judge
-	keeper    *seat.Keeper
-	enrolled  *seat.Enrolments
+	seats     *seats.Service
 	callers   *callers.Callers
 	marks     *pipeline.HandlerMarks
 	notes     *server.Notes
@@ -159,7 +159,10 @@ func (h *Hub) buildServices(o Options) {
 		Retention: h.retention,
 	})
 	h.approvals = h.newApprovals()
-	h.openSeats(&o)
+	h.seats = seats.New(h.deps, h.judge, o.Asker, h.approvals)
+	if h.seats.IsRealMachine() {
+		h.callers.SetMarker(seat.NewMarker(h.deps.Processes))
+	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder, HookStats: h.stats,
 		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,

@@ -18,6 +18,7 @@ var mayImport = map[string][]string{
 	"internal/problems":  {"internal/recorder/redact"},
 	"internal/authority": {},
 	"internal/callers":   {"internal/authority"},
+	"internal/seats":     {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":  {"internal/services"},
 	"internal/sessions":  {"internal/services", "internal/recorder/redact", "internal/selection/config"},
 	"internal/approvals": {

@@ -41,7 +41,7 @@ func (h *Hub) newServer() *server.Server {
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
 		h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(), h.selection.Methods(), h.sessions.Methods(),
-		h.modules.Methods(), h.seatMethods(), h.approvals.Methods(), foreign.Methods(),
+		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), foreign.Methods(),
 	} {
 		maps.Copy(methods, own)
 	}
@@ -50,7 +50,7 @@ func (h *Hub) newServer() *server.Server {
 		maps.Copy(long, own)
 	}
 	return server.New(h.ctx, server.Options{
-		Deps: h.deps, Judge: callJudge{h.judge, h}, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline}, MetVersion: h.metNewer,
+		Deps: h.deps, Judge: h.seats, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline}, MetVersion: h.metNewer,
 		TakeMux0: h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
 		Streams: map[string]server.StreamMethod{
