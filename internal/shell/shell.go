@@ -253,24 +253,28 @@ func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
 // mistake: a shell reads and runs line by line.
 func parseStart(src string) *syntax.File {
 	file := &syntax.File{}
+	var mistake error
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	// The loop is never left early: the parser goes on after its own error.
 	for stmt, err := range p.StmtsSeq(strings.NewReader(src)) {
-		if err == nil {
-			file.Stmts = append(file.Stmts, stmt)
-			continue
-		}
-		mistake := uint(0)
-		var parse syntax.ParseError
-		var lang syntax.LangError
 		switch {
-		case errors.As(err, &parse):
-			mistake = parse.Pos.Line()
-		case errors.As(err, &lang):
-			mistake = lang.Pos.Line()
+		case mistake != nil:
+		case err != nil:
+			mistake = err
+		default:
+			file.Stmts = append(file.Stmts, stmt)
 		}
-		file.Stmts = slices.DeleteFunc(file.Stmts, func(s *syntax.Stmt) bool { return s.End().Line() >= mistake })
-		break
 	}
+	line := uint(0)
+	var parse syntax.ParseError
+	var lang syntax.LangError
+	switch {
+	case errors.As(mistake, &parse):
+		line = parse.Pos.Line()
+	case errors.As(mistake, &lang):
+		line = lang.Pos.Line()
+	}
+	file.Stmts = slices.DeleteFunc(file.Stmts, func(s *syntax.Stmt) bool { return s.End().Line() >= line })
 	return file
 }
 
