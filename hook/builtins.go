@@ -36,7 +36,7 @@ func (b *Builtins) Register(name, description string, run Handler) error {
 	if run == nil {
 		return fmt.Errorf("builtin %s: no function to run", name)
 	}
-	return b.put(name, builtin{description: description, run: run})
+	return b.putHandler(name, builtin{description: description, run: run})
 }
 
 // Alias gives a built-in another name.
@@ -47,10 +47,10 @@ func (b *Builtins) Alias(name, of string) error {
 	if !ok {
 		return fmt.Errorf("builtin %s: there is no %s to be another name of", name, of)
 	}
-	return b.put(name, builtin{description: "another name of " + of, alias: of, run: entry.run})
+	return b.putHandler(name, builtin{description: "another name of " + of, alias: of, run: entry.run})
 }
 
-func (b *Builtins) put(name string, entry builtin) error {
+func (b *Builtins) putHandler(name string, entry builtin) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if _, taken := b.entries[name]; taken {

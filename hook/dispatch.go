@@ -67,7 +67,7 @@ func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Ent
 // agent gets its answer.
 func Waits(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	for _, e := range entries {
-		if waits(e, kind, carries) {
+		if isWaitedFor(e, kind, carries) {
 			return true
 		}
 	}
@@ -75,7 +75,7 @@ func Waits(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 }
 
 // waits: an adviser whose advice the agent cannot take anyway is only told.
-func waits(e *Entry, kind event.Kind, carries event.Carries) bool {
+func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
 	switch e.ModeFor(kind) {
 	case Guard:
 		return true
@@ -94,13 +94,13 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	ev := &own
 	lastChange := -1
 	for i, e := range entries {
-		if !waits(e, ev.Kind, call.Carries) || !e.match.holds(ev) {
+		if !isWaitedFor(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
 			continue
 		}
-		opinion := d.ask(ctx, &call, ev, e, &out, false)
+		opinion := d.askHook(ctx, &call, ev, e, &out, false)
 		if opinion.Input != nil && ev.Tool != nil {
 			lastChange = i
-			ev = d.changed(ev, opinion.Input)
+			ev = d.withChangedInput(ev, opinion.Input)
 		}
 		if opinion.Output != nil && ev.Tool != nil {
 			ev = withOutput(ev, opinion.Output)
@@ -117,10 +117,10 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		if i >= lastChange {
 			break
 		}
-		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holds(ev) {
+		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
 			continue
 		}
-		opinion := d.ask(ctx, &call, ev, e, &out, true)
+		opinion := d.askHook(ctx, &call, ev, e, &out, true)
 		// A second look judges; what else the guard says was said at the first.
 		out.Decision.Merge(event.Decision{Verdict: opinion.Verdict, Reason: opinion.Reason, By: opinion.By})
 		if out.Decision.Verdict == event.Deny {
@@ -139,10 +139,10 @@ func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
 	return &next
 }
 
-// changed is a copy of ev with the input as a handler changed it. A copy,
+// withChangedInput is a copy of ev with the input as a handler changed it. A copy,
 // because handlers before may still be looking at ev, and the corridor keeps
 // what came.
-func (d *Dispatcher) changed(ev *event.Event, input json.RawMessage) *event.Event {
+func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *event.Event {
 	next, tool := *ev, *ev.Tool
 	next.Tool = &tool
 	merged := event.MergeObjects(tool.CurrentInput(), input)
@@ -153,32 +153,32 @@ func (d *Dispatcher) changed(ev *event.Event, input json.RawMessage) *event.Even
 	return &next
 }
 
-// ask runs one waiting hook and turns its failure into what the registration
+// askHook runs one waiting hook and turns its failure into what the registration
 // says a failure means.
-func (d *Dispatcher) ask(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
+func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome, again bool) event.Decision {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, out.Decision.Extra
 	started := time.Now()
-	opinion, err := d.run(ctx, &one, e)
+	opinion, err := d.runHandler(ctx, &one, e)
 	switch {
 	case err != nil && mode == Guard:
-		opinion = failure(e, err)
+		opinion = failureVerdict(e, err)
 	case err != nil:
 		opinion = event.Decision{} // half an advice is none
 	case mode == Guard:
 		opinion = opinion.Settled()
 	default:
-		opinion, err = advice(opinion)
+		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID
 	out.Steps = append(out.Steps, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err, Again: again})
 	return opinion
 }
 
-// failure is what a guard's failure means. A word nobody knows means deny: a
+// failureVerdict is what a guard's failure means. A word nobody knows means deny: a
 // guard fails closed.
-func failure(e *Entry, err error) event.Decision {
+func failureVerdict(e *Entry, err error) event.Decision {
 	why := fmt.Sprintf("hook %s failed: %v", e.ID, err)
 	switch e.FailureMeans() {
 	case FailIgnore:
@@ -193,17 +193,17 @@ func failure(e *Entry, err error) event.Decision {
 // a guard.
 var ErrMayNotDecide = errors.New("gave a verdict, but is no guard; add it with --mode guard if it may decide")
 
-// advice takes from an adviser's opinion what only a guard may say.
-func advice(opinion event.Decision) (event.Decision, error) {
+// adviceOnly takes from an adviser's opinion what only a guard may say.
+func adviceOnly(opinion event.Decision) (event.Decision, error) {
 	var err error
-	if decides(opinion) {
+	if hasVerdict(opinion) {
 		err = ErrMayNotDecide
 	}
 	opinion.Verdict, opinion.Input, opinion.Allowed, opinion.ExitCode = event.None, nil, false, 0
 	return opinion, err
 }
 
-func decides(opinion event.Decision) bool {
+func hasVerdict(opinion event.Decision) bool {
 	return opinion.Settled().Verdict != event.None
 }
 
@@ -223,13 +223,13 @@ var (
 	lastGrace = 100 * time.Millisecond
 )
 
-// run calls the handler with its time limit and survives its panic. The limit
+// runHandler calls the handler with its time limit and survives its panic. The limit
 // holds even for a handler that does not look at its context: it is left
 // behind. What comes after the limit is a failure, unless it is a deny: a
 // handler that gave up may look as if it had no opinion.
-func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decision, error) {
+func (d *Dispatcher) runHandler(ctx context.Context, call *Call, e *Entry) (event.Decision, error) {
 	if e.BuiltinGuard || e.Inline { // bounded: not worth a goroutine
-		return protect(ctx, call, e)
+		return handleSafely(ctx, call, e)
 	}
 	if ctx.Err() != nil {
 		return event.Decision{}, errTooLate
@@ -260,12 +260,12 @@ func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decis
 		return a.opinion, a.err
 	}
 	if _, ok := e.Run.(Prompt); ok {
-		opinion, err := protect(bounded, call, e)
+		opinion, err := handleSafely(bounded, call, e)
 		return judge(answer{opinion, err})
 	}
 	done := make(chan answer, 1)
 	go func() {
-		opinion, err := protect(bounded, call, e)
+		opinion, err := handleSafely(bounded, call, e)
 		done <- answer{opinion, err}
 	}()
 	select {
@@ -291,7 +291,7 @@ func (d *Dispatcher) run(ctx context.Context, call *Call, e *Entry) (event.Decis
 
 var errTooLate = errors.New("no answer before the agent's time for this event was over")
 
-func protect(ctx context.Context, call *Call, e *Entry) (opinion event.Decision, err error) {
+func handleSafely(ctx context.Context, call *Call, e *Entry) (opinion event.Decision, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			opinion, err = event.Decision{}, &PanicError{Value: p, Stack: debug.Stack()}
@@ -306,14 +306,14 @@ func protect(ctx context.Context, call *Call, e *Entry) (opinion event.Decision,
 func (d *Dispatcher) Tell(ctx context.Context, call Call, entries []*Entry) []Step {
 	var steps []Step
 	for _, e := range entries {
-		if waits(e, call.Event.Kind, call.Carries) || !e.match.holds(call.Event) {
+		if isWaitedFor(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
 			continue
 		}
 		one := call
 		one.Hook = &e.Registration
 		started := time.Now()
-		opinion, err := d.run(ctx, &one, e)
-		if err == nil && decides(opinion) {
+		opinion, err := d.runHandler(ctx, &one, e)
+		if err == nil && hasVerdict(opinion) {
 			err = ErrMayNotDecide
 		}
 		steps = append(steps, Step{Hook: e.ID, Mode: e.ModeFor(call.Event.Kind), Took: time.Since(started), Err: err})
@@ -324,7 +324,7 @@ func (d *Dispatcher) Tell(ctx context.Context, call Call, entries []*Entry) []St
 // Watched reports whether [Dispatcher.Tell] would run anything.
 func Watched(entries []*Entry, ev *event.Event, carries event.Carries) bool {
 	for _, e := range entries {
-		if !waits(e, ev.Kind, carries) && e.match.holds(ev) {
+		if !isWaitedFor(e, ev.Kind, carries) && e.match.holdsFor(ev) {
 			return true
 		}
 	}

@@ -71,7 +71,7 @@ type Entry struct {
 // would not run as meant: a guard that silently matches nothing is worse than
 // an error.
 func NewEntry(r Registration, run Handler, scope string) (*Entry, error) {
-	m, err := compile(r.Match)
+	m, err := compileMatch(r.Match)
 	switch {
 	case err != nil:
 	case r.ID == "":
@@ -93,7 +93,7 @@ func NewEntry(r Registration, run Handler, scope string) (*Entry, error) {
 
 // For reports whether the entry is meant for ev: agent, type and match.
 func (e *Entry) For(ev *event.Event) bool {
-	return e.ForType(ev) && e.match.holds(ev)
+	return e.ForType(ev) && e.match.holdsFor(ev)
 }
 
 // ForType reports whether agent and hook type fit, whatever the tool call is.

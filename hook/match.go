@@ -22,29 +22,29 @@ type matcher struct {
 	home    string // what ~ means
 }
 
-func compile(m *Match) (matcher, error) {
+func compileMatch(m *Match) (matcher, error) {
 	if m == nil || *m == (Match{}) {
 		return matcher{}, nil
 	}
-	if errs := m.check(); len(errs) > 0 {
+	if errs := m.checkMatch(); len(errs) > 0 {
 		return matcher{}, errs[0]
 	}
-	c := matcher{set: true, tool: event.ToolKind(m.Tool), name: flat(m.Name), path: m.Path}
+	c := matcher{set: true, tool: event.ToolKind(m.Tool), name: flattenSlashes(m.Name), path: m.Path}
 	if m.Command != "" {
 		c.command = regexp.MustCompile(m.Command)
 	}
 	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
 		c.home = filepath.Clean(home)
 		if rest, ok := strings.CutPrefix(c.path, "~/"); ok {
-			c.path = literal(c.home) + "/" + rest
+			c.path = literalGlob(c.home) + "/" + rest
 		}
 	}
 	return c, nil
 }
 
-// check says what cannot be matched with. A glob that is none would match
+// checkMatch says what cannot be matched with. A glob that is none would match
 // nothing, and a guard would be off without anybody noticing.
-func (m *Match) check() []error {
+func (m *Match) checkMatch() []error {
 	if m == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (m *Match) check() []error {
 	if m.Tool != "" && !event.ToolKind(m.Tool).Known() {
 		bad("match.tool %q is no tool kind (shell, file_read, file_write, file_edit, search, fetch, task, mcp, question, plan, other)", m.Tool)
 	}
-	if !doublestar.ValidatePattern(flat(m.Name)) {
+	if !doublestar.ValidatePattern(flattenSlashes(m.Name)) {
 		bad("match.name %q is no valid glob", m.Name)
 	}
 	if !doublestar.ValidatePattern(m.Path) {
@@ -65,12 +65,12 @@ func (m *Match) check() []error {
 	return errs
 }
 
-// flat takes a slash its meaning: a tool's name is no path, and "github*"
+// flattenSlashes takes a slash its meaning: a tool's name is no path, and "github*"
 // should find "github/create_issue".
-func flat(name string) string { return strings.ReplaceAll(name, "/", "\x1f") }
+func flattenSlashes(name string) string { return strings.ReplaceAll(name, "/", "\x1f") }
 
-// literal is a path as a glob that matches itself.
-func literal(path string) string {
+// literalGlob is a path as a glob that matches itself.
+func literalGlob(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
 		if strings.IndexByte(`\*?[]{}`, path[i]) >= 0 {
@@ -81,10 +81,10 @@ func literal(path string) string {
 	return b.String()
 }
 
-// holds reports whether every set field fits. A payload that was cut or could
+// holdsFor reports whether every set field fits. A payload that was cut or could
 // not be read may hide what the matcher looks for, so such a call fits: a
 // guard sees it rather than misses it.
-func (m *matcher) holds(ev *event.Event) bool {
+func (m *matcher) holdsFor(ev *event.Event) bool {
 	if !m.set {
 		return true
 	}
@@ -118,13 +118,13 @@ func (m *matcher) holds(ev *event.Event) bool {
 // nameFits tries the agent's own name of the tool and, for a tool of an MCP
 // server, the name it would have in Claude Code: one spelling for all agents.
 func (m *matcher) nameFits(t *event.Tool) bool {
-	if ok, err := doublestar.Match(m.name, flat(t.Name)); err == nil && ok {
+	if ok, err := doublestar.Match(m.name, flattenSlashes(t.Name)); err == nil && ok {
 		return true
 	}
 	if t.MCP == nil {
 		return false
 	}
-	ok, err := doublestar.Match(m.name, flat("mcp__"+t.MCP.Server+"__"+t.MCP.Tool))
+	ok, err := doublestar.Match(m.name, flattenSlashes("mcp__"+t.MCP.Server+"__"+t.MCP.Tool))
 	return err == nil && ok
 }
 
@@ -163,19 +163,19 @@ func (m *matcher) pathFits(path, cwd string) bool {
 		absolute = filepath.Join(cwd, path)
 	}
 	absolute = filepath.Clean(absolute)
-	if m.globs(path) || m.globs(absolute) {
+	if m.globsFit(path) || m.globsFit(absolute) {
 		return true
 	}
 	if cwd != "" {
-		if rel, err := filepath.Rel(cwd, absolute); err == nil && m.globs(rel) {
+		if rel, err := filepath.Rel(cwd, absolute); err == nil && m.globsFit(rel) {
 			return true
 		}
 	}
 	// A glob without a slash means the file's name, as in .gitignore.
-	return !strings.Contains(m.path, "/") && m.globs(filepath.Base(absolute))
+	return !strings.Contains(m.path, "/") && m.globsFit(filepath.Base(absolute))
 }
 
-func (m *matcher) globs(path string) bool {
+func (m *matcher) globsFit(path string) bool {
 	ok, _ := doublestar.Match(m.path, path)
 	return ok
 }

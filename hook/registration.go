@@ -184,7 +184,7 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 		bad("hookType is missing; write a kind such as tool.before, an agent's own event name or \"*\"")
 	case r.HookType == Any || event.Kind(r.HookType).Known():
 	case knownType != nil && !knownType(r.Agent, r.HookType):
-		bad("hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them", r.HookType, who(r.Agent), quoted(r.Agent))
+		bad("hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; `hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
 	case "builtin", "command", "script", "module":
@@ -213,7 +213,7 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			bad("skipAgents: agent %q is unknown; `hookmux status` lists the agents", skipped)
 		}
 	}
-	errs = append(errs, r.Match.check()...)
+	errs = append(errs, r.Match.checkMatch()...)
 	if len(errs) == 0 {
 		return nil
 	}
@@ -236,15 +236,15 @@ func errOnFailure(f OnFailure) error {
 	return fmt.Errorf("onFailure %q is none of deny, ask, ignore", f)
 }
 
-func who(agent string) string {
+func agentWords(agent string) string {
 	if agent == Any || agent == "" {
 		return "any agent"
 	}
 	return agent
 }
 
-// quoted is an agent's name as it is typed in a shell.
-func quoted(agent string) string {
+// quoteName is an agent's name as it is typed in a shell.
+func quoteName(agent string) string {
 	if agent == Any {
 		return "'*'"
 	}

@@ -129,7 +129,7 @@ func TestLineFileRotates(t *testing.T) {
 	os.WriteFile(f.path, nil, 0o644)
 	for i := range 40 {
 		line := []byte(`"` + strings.Repeat("x", 20) + string(rune('a'+i%26)) + `"`)
-		if err := f.append(line); err != nil {
+		if err := f.appendLine(line); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestLineFileRotates(t *testing.T) {
 	if got := string(last[len(last)-1]); !strings.HasSuffix(got, string(rune('a'+39%26))+`"`) {
 		t.Error(got)
 	}
-	if err := (&lineFile{path: filepath.Join(f.path, "below", "a", "file")}).append([]byte("{}")); err == nil {
+	if err := (&lineFile{path: filepath.Join(f.path, "below", "a", "file")}).appendLine([]byte("{}")); err == nil {
 		t.Error("no error for an impossible place")
 	}
 }

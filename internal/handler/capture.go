@@ -23,8 +23,8 @@ type capture struct {
 	whole bool // the stream was read to its end
 }
 
-// from reads r until it ends, breaks or runs into its deadline.
-func (c *capture) from(r io.Reader, room int) {
+// readFrom reads r until it ends, breaks or runs into its deadline.
+func (c *capture) readFrom(r io.Reader, room int) {
 	c.head = make([]byte, 0, room)
 	for {
 		if len(c.head) == cap(c.head) {
@@ -57,8 +57,8 @@ func (c *capture) from(r io.Reader, room int) {
 	}
 }
 
-// end is the last part of the stream that was kept.
-func (c *capture) end() []byte {
+// lastPart is the last part of the stream that was kept.
+func (c *capture) lastPart() []byte {
 	tail := c.head[max(0, len(c.head)-tailKept):]
 	if len(c.tail) > 0 {
 		tail = append(append([]byte(nil), tail...), c.tail...)

@@ -79,12 +79,12 @@ func ClaudeInput(ev *event.Event) []byte {
 	var call *presented
 	if ev.Tool != nil {
 		subjects := subjectsOf(ev.Tool)
-		call = inClaudesWords(ev.Tool, ev.Tool.CurrentInput(), first(subjects))
+		call = inClaudesWords(ev.Tool, ev.Tool.CurrentInput(), firstText(subjects))
 	}
 	return claudeInput(ev, call)
 }
 
-func first(list []string) string {
+func firstText(list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
@@ -96,7 +96,7 @@ func claudeOwn(ev *event.Event) []byte {
 	if ev.Tool == nil || ev.Tool.Changed == nil {
 		return ev.Raw
 	}
-	return event.MergeObjects(ev.Raw, memberList{{"tool_input", ev.Tool.Changed}}.bytes())
+	return event.MergeObjects(ev.Raw, memberList{{"tool_input", ev.Tool.Changed}}.toJSON())
 }
 
 // claudeInput writes what Claude sends at this event; call is the tool call in
@@ -104,78 +104,78 @@ func claudeOwn(ev *event.Event) []byte {
 func claudeInput(ev *event.Event, call *presented) []byte {
 	name := ClaudeEvent(ev)
 	o := writer{b: make([]byte, 0, 512+len(ev.Raw))}
-	o.open()
-	o.text("session_id", ev.Session)
-	o.text("transcript_path", ev.Transcript)
-	o.text("cwd", ev.Cwd)
-	o.some("prompt_id", ev.Turn)
+	o.openObject()
+	o.textMember("session_id", ev.Session)
+	o.textMember("transcript_path", ev.Transcript)
+	o.textMember("cwd", ev.Cwd)
+	o.someText("prompt_id", ev.Turn)
 	switch name {
 	case "SessionStart", "SessionEnd", "Notification", "FileChanged":
 	default:
-		o.text("permission_mode", either(ev.Mode, "default"))
+		o.textMember("permission_mode", firstSet(ev.Mode, "default"))
 	}
-	o.text("hook_event_name", name)
+	o.textMember("hook_event_name", name)
 	if s := ev.Subagent; s != nil {
-		o.some("agent_id", s.ID)
-		o.text("agent_type", s.Type)
+		o.someText("agent_id", s.ID)
+		o.textMember("agent_type", s.Type)
 	}
 	if call != nil {
-		o.text("tool_name", call.name)
-		o.raw("tool_input", call.input)
+		o.textMember("tool_name", call.name)
+		o.rawMember("tool_input", call.input)
 		if name != "PermissionRequest" {
-			o.some("tool_use_id", ev.Tool.CallID)
+			o.someText("tool_use_id", ev.Tool.CallID)
 		}
 	}
 	switch name {
 	case "SessionStart":
-		o.text("source", either(ev.Detail, "startup"))
-		o.some("model", ev.Model)
-		o.some("session_title", ev.Title)
+		o.textMember("source", firstSet(ev.Detail, "startup"))
+		o.someText("model", ev.Model)
+		o.someText("session_title", ev.Title)
 	case "SessionEnd":
-		o.text("reason", either(ev.Detail, "other"))
+		o.textMember("reason", firstSet(ev.Detail, "other"))
 	case "UserPromptSubmit":
-		o.text("prompt", ev.Prompt)
-		o.some("session_title", ev.Title)
+		o.textMember("prompt", ev.Prompt)
+		o.someText("session_title", ev.Title)
 	case "PostToolUse":
 		if ev.Tool != nil {
-			o.raw("tool_response", claudeResponse(ev.Tool))
-			o.raw("duration_ms", encoded(ev.Tool.Duration.Milliseconds()))
+			o.rawMember("tool_response", claudeResponse(ev.Tool))
+			o.rawMember("duration_ms", encodeValue(ev.Tool.Duration.Milliseconds()))
 		}
 	case "PostToolUseFailure":
-		o.text("error", either(ev.Error, plainOutput(ev.Tool.Output)))
-		o.flag("is_interrupt", false)
+		o.textMember("error", firstSet(ev.Error, plainOutput(ev.Tool.Output)))
+		o.flagMember("is_interrupt", false)
 	case "Stop", "SubagentStop":
-		o.flag("stop_hook_active", ev.GoingOn)
-		o.text("last_assistant_message", ev.Message)
+		o.flagMember("stop_hook_active", ev.GoingOn)
+		o.textMember("last_assistant_message", ev.Message)
 	case "StopFailure":
-		o.text("error", ev.Error)
-		o.some("last_assistant_message", ev.Message)
+		o.textMember("error", ev.Error)
+		o.someText("last_assistant_message", ev.Message)
 	case "PreCompact":
-		o.text("trigger", either(ev.Detail, "auto"))
-		o.text("custom_instructions", ev.Prompt)
+		o.textMember("trigger", firstSet(ev.Detail, "auto"))
+		o.textMember("custom_instructions", ev.Prompt)
 	case "PostCompact":
-		o.text("trigger", either(ev.Detail, "auto"))
-		o.some("compact_summary", ev.Message)
+		o.textMember("trigger", firstSet(ev.Detail, "auto"))
+		o.someText("compact_summary", ev.Message)
 	case "Notification":
-		o.text("message", ev.Message)
-		o.some("notification_type", ev.Detail)
+		o.textMember("message", ev.Message)
+		o.someText("notification_type", ev.Detail)
 	case "Elicitation":
-		o.text("message", ev.Message)
-		o.some("mcp_server_name", ev.Detail)
+		o.textMember("message", ev.Message)
+		o.someText("mcp_server_name", ev.Detail)
 	case "FileChanged":
-		o.text("file_path", ev.Message)
-		o.text("event", either(ev.Detail, "change"))
+		o.textMember("file_path", ev.Message)
+		o.textMember("event", firstSet(ev.Detail, "change"))
 	default:
-		o.some("prompt", ev.Prompt)
-		o.some("message", ev.Message)
-		o.some("reason", ev.Detail)
-		o.some("error", ev.Error)
+		o.someText("prompt", ev.Prompt)
+		o.someText("message", ev.Message)
+		o.someText("reason", ev.Detail)
+		o.someText("error", ev.Error)
 	}
-	o.close()
+	o.closeObject()
 	return o.b
 }
 
-func either(text, otherwise string) string {
+func firstSet(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
@@ -190,12 +190,12 @@ func claudeResponse(t *event.Tool) json.RawMessage {
 	}
 	if _, isText := jsonscan.String(t.Output); isText && t.Kind == event.Shell {
 		var o writer
-		o.open()
-		o.raw("stdout", t.Output)
-		o.text("stderr", "")
-		o.flag("interrupted", false)
-		o.flag("isImage", false)
-		o.close()
+		o.openObject()
+		o.rawMember("stdout", t.Output)
+		o.textMember("stderr", "")
+		o.flagMember("interrupted", false)
+		o.flagMember("isImage", false)
+		o.closeObject()
 		return o.b
 	}
 	return t.Output
@@ -215,7 +215,7 @@ func (x *external) handleClaude(ctx context.Context, call *hook.Call, s spec) (e
 	name := ClaudeEvent(ev)
 	ask := func(payload []byte) (event.Decision, error) {
 		s.stdin = payload
-		out, err := x.run(ctx, s)
+		out, err := x.runProcess(ctx, s)
 		if err != nil {
 			return event.Decision{}, err
 		}
@@ -224,15 +224,15 @@ func (x *external) handleClaude(ctx context.Context, call *hook.Call, s spec) (e
 	if ev.Tool == nil || speaksClaude(ev) {
 		d, err := ask(ClaudeInput(ev))
 		if err == nil && d.Input != nil && ev.Tool != nil {
-			own := presented{input: ev.Tool.CurrentInput(), shown: members(ev.Tool.CurrentInput()), free: true}
-			err = own.translate(&d)
+			own := presented{input: ev.Tool.CurrentInput(), shown: readMembers(ev.Tool.CurrentInput()), free: true}
+			err = own.translateBack(&d)
 		}
 		if err != nil {
 			return event.Decision{}, err
 		}
 		return d, nil
 	}
-	subjects, tooMany := bounded(ev.Tool, subjectsOf(ev.Tool))
+	subjects, tooMany := boundRuns(ev.Tool, subjectsOf(ev.Tool))
 	var all event.Decision
 	approvals := 0
 	input := ev.Tool.CurrentInput()
@@ -240,10 +240,10 @@ func (x *external) handleClaude(ctx context.Context, call *hook.Call, s spec) (e
 		one := inClaudesWords(ev.Tool, input, subject)
 		d, err := ask(claudeInput(ev, one))
 		if err == nil {
-			err = one.translate(&d)
+			err = one.translateBack(&d)
 		}
 		if err != nil {
-			return event.Decision{}, about(subjects, subject, err)
+			return event.Decision{}, aboutEvent(subjects, subject, err)
 		}
 		if d.Verdict == event.Deny {
 			return d, nil
@@ -269,11 +269,11 @@ func (x *external) handleClaude(ctx context.Context, call *hook.Call, s spec) (e
 	return all, nil
 }
 
-func about(subjects []string, subject string, err error) error {
+func aboutEvent(subjects []string, subject string, err error) error {
 	if len(subjects) < 2 {
 		return err
 	}
-	return fmt.Errorf("asked about %q: %w", cut(strings.Join(strings.Fields(subject), " "), 80), err)
+	return fmt.Errorf("asked about %q: %w", cutText(strings.Join(strings.Fields(subject), " "), 80), err)
 }
 
 // subjectsOf are the commands or files that Claude would ask about one by one;
@@ -307,9 +307,9 @@ func subjectsOf(t *event.Tool) []string {
 	return list
 }
 
-// bounded keeps the number of runs in hand. Commands can be shown together;
+// boundRuns keeps the number of runs in hand. Commands can be shown together;
 // files cannot, and tooMany says how many stay unseen.
-func bounded(t *event.Tool, subjects []string) (list []string, tooMany int) {
+func boundRuns(t *event.Tool, subjects []string) (list []string, tooMany int) {
 	if len(subjects) <= MaxRuns {
 		return subjects, 0
 	}

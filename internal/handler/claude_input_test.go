@@ -138,9 +138,9 @@ func TestTranslateBack(t *testing.T) {
 			updated: `{"file_path":"a","command":"*** Other"}`, want: `{"command":"*** Other"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := inClaudesWords(&c.tool, c.tool.CurrentInput(), first(subjectsOf(&c.tool)))
+			p := inClaudesWords(&c.tool, c.tool.CurrentInput(), firstText(subjectsOf(&c.tool)))
 			d := event.Decision{Verdict: event.Modify, Allowed: true, Input: json.RawMessage(c.updated)}
-			err := p.translate(&d)
+			err := p.translateBack(&d)
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Fatalf("error %v, want one with %s", err, c.fails)

@@ -35,7 +35,7 @@ var refusals = map[string]effect{
 
 var errSaysNothing = errors.New("exit 2 and decision \"block\" say nothing at PermissionRequest; print hookSpecificOutput.decision with behavior allow or deny")
 
-func refuse(d *event.Decision, name, reason string) error {
+func applyRefusal(d *event.Decision, name, reason string) error {
 	switch refusals[name] {
 	case stops:
 		if reason == "" {
@@ -45,16 +45,16 @@ func refuse(d *event.Decision, name, reason string) error {
 	case goesOn:
 		d.KeepGoing, d.Reason = true, reason
 	case told:
-		d.Context = joined(d.Context, reason)
+		d.Context = joinLines(d.Context, reason)
 	case ignored:
 		return errSaysNothing
 	default:
-		d.Notice = joined(d.Notice, reason)
+		d.Notice = joinLines(d.Notice, reason)
 	}
 	return nil
 }
 
-func joined(a, b string) string {
+func joinLines(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
@@ -72,23 +72,23 @@ func joined(a, b string) string {
 func ParseClaude(name string, out Output) (event.Decision, error) {
 	var d event.Decision
 	if out.Exit == 2 && out.Signal == "" {
-		err := refuse(&d, name, clean(out.Stderr))
+		err := applyRefusal(&d, name, cleanText(out.Stderr))
 		return d, err
 	}
 	text := bytes.TrimSpace(out.Stdout)
 	if out.Signal != "" || out.TooMuch || len(text) == 0 || text[0] != '{' {
-		if err := failed(out); err != nil {
+		if err := failureOf(out); err != nil {
 			return d, err
 		}
 		if len(text) > 0 && text[0] != '{' && (name == "UserPromptSubmit" || name == "SessionStart") {
-			d.Context = clean(text)
+			d.Context = cleanText(text)
 		}
 		return d, nil
 	}
 	// JSON counts whatever the exit status, as in Claude.
 	var answer claudeAnswer
 	if !jsonscan.Valid(text) {
-		if err := failed(out); err != nil {
+		if err := failureOf(out); err != nil {
 			return d, err
 		}
 		return d, errors.New("stdout starts like JSON but is not one JSON object; print the answer alone and notes to stderr")
@@ -99,7 +99,7 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 	if err := checkMembers(text); err != nil {
 		return d, err
 	}
-	return answer.decision(name)
+	return answer.toDecision(name)
 }
 
 // sayingMembers are the members of an answer that say something, and quietMembers
@@ -114,9 +114,9 @@ var (
 // tolerated, as Claude does; newer versions may have more.
 func checkMembers(text []byte) error {
 	unknown := ""
-	for _, m := range members(text) {
+	for _, m := range readMembers(text) {
 		if slices.Contains(sayingMembers, m.key) {
-			return checkSpecific(members(text).get("hookSpecificOutput"))
+			return checkSpecific(readMembers(text).get("hookSpecificOutput"))
 		}
 		if unknown == "" && !slices.Contains(quietMembers, m.key) {
 			unknown = m.key
@@ -125,7 +125,7 @@ func checkMembers(text []byte) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cut(unknown, 60), strings.Join(sayingMembers, ", "))
+	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cutText(unknown, 60), strings.Join(sayingMembers, ", "))
 }
 
 // specificMembers are the members of hookSpecificOutput that say something, at
@@ -138,7 +138,7 @@ var specificMembers = []string{
 
 func checkSpecific(specific json.RawMessage) error {
 	unknown := ""
-	for _, m := range members(specific) {
+	for _, m := range readMembers(specific) {
 		if slices.Contains(specificMembers, m.key) {
 			return nil
 		}
@@ -149,7 +149,7 @@ func checkSpecific(specific json.RawMessage) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do", cut(unknown, 60))
+	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do", cutText(unknown, 60))
 }
 
 // claudeAnswer is the part of Claude's output that hookmux can act on.
@@ -190,16 +190,16 @@ func answerFault(err error) error {
 	return fmt.Errorf("answer: %w", err)
 }
 
-func (a *claudeAnswer) decision(name string) (event.Decision, error) {
+func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 	d := event.Decision{Notice: a.SystemMessage}
 	if s := a.Specific; s != nil {
 		if !sameEvent(s.Event, name) {
 			if s.Event == "" {
 				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q", name)
 			}
-			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cut(s.Event, 60), name)
+			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cutText(s.Event, 60), name)
 		}
-		if err := s.into(&d, name); err != nil {
+		if err := s.readSpecific(&d, name); err != nil {
 			return event.Decision{}, err
 		}
 	}
@@ -210,17 +210,17 @@ func (a *claudeAnswer) decision(name string) (event.Decision, error) {
 			d.Verdict, d.Reason = event.Allow, a.Reason
 		}
 	case "block":
-		if err := refuse(&d, name, a.Reason); err != nil {
+		if err := applyRefusal(&d, name, a.Reason); err != nil {
 			return event.Decision{}, err
 		}
 	default:
 		if _, err := event.ParseVerdict(a.Decision); err == nil {
 			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format claude, or print approve or block", a.Decision)
 		}
-		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", cut(a.Decision, 60))
+		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", cutText(a.Decision, 60))
 	}
 	if a.Continue != nil && !*a.Continue {
-		halt(&d, name, a.StopReason)
+		endTurn(&d, name, a.StopReason)
 	}
 	if d.Input != nil {
 		switch d.Verdict {
@@ -239,9 +239,9 @@ func sameEvent(said, name string) bool {
 	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
 }
 
-// halt is continue:false: the turn shall end. hookmux cannot end a turn, so what
+// endTurn is continue:false: the turn shall end. hookmux cannot end a turn, so what
 // was about to happen is refused, which is the nearest to the safe side.
-func halt(d *event.Decision, name, why string) {
+func endTurn(d *event.Decision, name, why string) {
 	switch {
 	case refusals[name] == stops || name == "PermissionRequest":
 		if d.Verdict == event.Deny {
@@ -252,17 +252,17 @@ func halt(d *event.Decision, name, why string) {
 		d.Verdict, d.Reason, d.Input, d.Allowed = event.Deny, why, nil, false
 	case refusals[name] == goesOn:
 		d.KeepGoing, d.Reason = false, "" // it wants the end, whatever else it says
-		d.Notice = joined(d.Notice, why)
+		d.Notice = joinLines(d.Notice, why)
 	default:
 		if why == "" {
 			why = "a hook wants the turn to end (continue: false)"
 		}
-		d.Notice = joined(d.Notice, why)
+		d.Notice = joinLines(d.Notice, why)
 		d.NoteDegraded(event.Degradation{What: "continue:false", Why: "hookmux cannot end a turn here"})
 	}
 }
 
-func (s *claudeSpecific) into(d *event.Decision, name string) error {
+func (s *claudeSpecific) readSpecific(d *event.Decision, name string) error {
 	if s.Context != "" {
 		if refusals[name] == goesOn {
 			d.KeepGoing, d.Reason = true, s.Context // Claude takes it for another round
@@ -272,14 +272,14 @@ func (s *claudeSpecific) into(d *event.Decision, name string) error {
 	}
 	switch name {
 	case "PreToolUse", "PreModelSwitch":
-		return s.tool(d)
+		return s.readTool(d)
 	case "PermissionRequest":
-		return s.permission(d)
+		return s.readPermission(d)
 	case "PostToolUse":
 		switch {
-		case present(s.UpdatedOutput):
+		case isPresent(s.UpdatedOutput):
 			d.Output = s.UpdatedOutput
-		case present(s.UpdatedMCP):
+		case isPresent(s.UpdatedMCP):
 			d.Output = s.UpdatedMCP
 		}
 	case "Elicitation":
@@ -290,19 +290,19 @@ func (s *claudeSpecific) into(d *event.Decision, name string) error {
 		case "accept":
 			d.NoteDegraded(event.Degradation{What: "accept", Why: "hookmux cannot fill in the server's form"})
 		default:
-			return fmt.Errorf("action %q is none of accept, decline, cancel", cut(s.Action, 60))
+			return fmt.Errorf("action %q is none of accept, decline, cancel", cutText(s.Action, 60))
 		}
 	}
 	return nil
 }
 
-func (s *claudeSpecific) tool(d *event.Decision) error {
+func (s *claudeSpecific) readTool(d *event.Decision) error {
 	switch s.Permission {
 	case "", "defer": // deferred means decided elsewhere: no opinion
 	case "allow", "deny", "ask":
 		d.Verdict, d.Reason = event.Verdict(s.Permission), s.Reason
 	default:
-		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", cut(s.Permission, 60))
+		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", cutText(s.Permission, 60))
 	}
 	if d.Verdict == event.Deny {
 		if d.Reason == "" {
@@ -310,10 +310,10 @@ func (s *claudeSpecific) tool(d *event.Decision) error {
 		}
 		return nil
 	}
-	return changed(d, s.UpdatedInput)
+	return takeInput(d, s.UpdatedInput)
 }
 
-func (s *claudeSpecific) permission(d *event.Decision) error {
+func (s *claudeSpecific) readPermission(d *event.Decision) error {
 	p := s.Decision
 	if p == nil {
 		return nil
@@ -321,10 +321,10 @@ func (s *claudeSpecific) permission(d *event.Decision) error {
 	switch p.Behavior {
 	case "allow":
 		d.Verdict, d.Reason = event.Allow, p.Message
-		if present(p.Permissions) {
+		if isPresent(p.Permissions) {
 			d.NoteDegraded(event.Degradation{What: "updatedPermissions", Why: "hookmux keeps no rules for the agent"})
 		}
-		return changed(d, p.UpdatedInput)
+		return takeInput(d, p.UpdatedInput)
 	case "deny":
 		if d.Verdict, d.Reason = event.Deny, p.Message; d.Reason == "" {
 			d.Reason = event.DefaultReason
@@ -334,11 +334,11 @@ func (s *claudeSpecific) permission(d *event.Decision) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("decision.behavior %q is neither allow nor deny", cut(p.Behavior, 60))
+	return fmt.Errorf("decision.behavior %q is neither allow nor deny", cutText(p.Behavior, 60))
 }
 
-func changed(d *event.Decision, input json.RawMessage) error {
-	if !present(input) {
+func takeInput(d *event.Decision, input json.RawMessage) error {
+	if !isPresent(input) {
 		return nil
 	}
 	if !jsonscan.IsObject(input) {
@@ -348,4 +348,4 @@ func changed(d *event.Decision, input json.RawMessage) error {
 	return nil
 }
 
-func present(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }
+func isPresent(value json.RawMessage) bool { return len(value) > 0 && string(value) != "null" }

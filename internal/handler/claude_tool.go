@@ -44,7 +44,7 @@ func claudeTool(t *event.Tool, native memberList) string {
 			return "Glob"
 		}
 	case event.Fetch:
-		if t.URL == "" && (native.index("query") >= 0 || strings.Contains(strings.ToLower(t.Name), "search")) {
+		if t.URL == "" && (native.indexOf("query") >= 0 || strings.Contains(strings.ToLower(t.Name), "search")) {
 			return "WebSearch"
 		}
 	}
@@ -57,7 +57,7 @@ func claudeTool(t *event.Tool, native memberList) string {
 // inClaudesWords puts one command or file of a call into Claude's words. The agent's
 // other keys stay beside it as they are.
 func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *presented {
-	p := &presented{tool: t.Name, native: members(input), places: make(map[string]place)}
+	p := &presented{tool: t.Name, native: readMembers(input), places: make(map[string]place)}
 	p.name = claudeTool(t, p.native)
 	p.shown = append(memberList(nil), p.native...)
 	words := toolnames.Claude[t.Kind]
@@ -65,9 +65,9 @@ func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *prese
 		p.showSubject(words.Subject, subject)
 	}
 	for _, k := range words.Keys {
-		p.rename(k)
+		p.renameKey(k)
 	}
-	p.input = p.shown.bytes()
+	p.input = p.shown.toJSON()
 	return p
 }
 
@@ -75,9 +75,9 @@ func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *prese
 // agent's input it came from.
 func (p *presented) showSubject(key, subject string) {
 	value := event.AppendString(nil, subject)
-	where := locate(p.native, key, subject)
+	where := locateText(p.native, key, subject)
 	p.places[key] = where
-	switch i, own := p.shown.index(where.key), p.shown.index(key); {
+	switch i, own := p.shown.indexOf(where.key), p.shown.indexOf(key); {
 	case own >= 0:
 		p.shown[own].value = value // under its own name, or in place of a differing form
 	case !where.none && where.path == nil:
@@ -87,20 +87,20 @@ func (p *presented) showSubject(key, subject string) {
 	}
 }
 
-// rename shows a key under Claude's name for it.
-func (p *presented) rename(k toolnames.Key) {
-	if p.shown.index(k.Word) >= 0 {
+// renameKey shows a key under Claude's name for it.
+func (p *presented) renameKey(k toolnames.Key) {
+	if p.shown.indexOf(k.Word) >= 0 {
 		return
 	}
-	if word, ok := k.In(func(w string) bool { return p.shown.index(w) >= 0 && p.native.index(w) >= 0 }); ok {
-		p.shown[p.shown.index(word)].key = k.Word
+	if word, ok := k.In(func(w string) bool { return p.shown.indexOf(w) >= 0 && p.native.indexOf(w) >= 0 }); ok {
+		p.shown[p.shown.indexOf(word)].key = k.Word
 		p.places[k.Word] = place{key: word}
 	}
 }
 
-// locate finds where a text stands in an input: under the key itself, else
+// locateText finds where a text stands in an input: under the key itself, else
 // under another key, else deeper.
-func locate(native memberList, key, text string) place {
+func locateText(native memberList, key, text string) place {
 	if is(native.get(key), text) {
 		return place{key: key}
 	}
@@ -113,7 +113,7 @@ func locate(native memberList, key, text string) place {
 		if !jsonscan.IsObject(m.value) && !jsonscan.IsArray(m.value) {
 			continue
 		}
-		if v, ok := decoded(m.value); ok {
+		if v, ok := decodeValue(m.value); ok {
 			if path := toolnames.Dig(v, text); path != nil {
 				return place{key: m.key, path: path}
 			}
@@ -127,22 +127,22 @@ func is(value json.RawMessage, text string) bool {
 	return ok && s == text
 }
 
-// translate puts a changed input back into the agent's own words. Only what
+// translateBack puts a changed input back into the agent's own words. Only what
 // differs from what was shown is a change.
-func (p *presented) translate(d *event.Decision) error {
+func (p *presented) translateBack(d *event.Decision) error {
 	if d.Input == nil {
 		return nil
 	}
 	var patch memberList
-	for _, m := range members(d.Input) {
+	for _, m := range readMembers(d.Input) {
 		if old := p.shown.get(m.key); old != nil && sameJSON(old, m.value) {
 			continue
 		}
-		key, value, err := p.back(m, patch)
+		key, value, err := p.memberBack(m, patch)
 		if err != nil {
 			return err
 		}
-		if i := patch.index(key); i >= 0 {
+		if i := patch.indexOf(key); i >= 0 {
 			patch[i].value = value
 		} else {
 			patch = append(patch, member{key, value})
@@ -150,7 +150,7 @@ func (p *presented) translate(d *event.Decision) error {
 	}
 	d.Input = nil
 	if len(patch) > 0 {
-		d.Input = patch.bytes()
+		d.Input = patch.toJSON()
 		return nil
 	}
 	// Nothing differs: the approval stands, the change was none.
@@ -164,8 +164,8 @@ func (p *presented) translate(d *event.Decision) error {
 	return nil
 }
 
-// back is one changed member in the agent's words.
-func (p *presented) back(m member, patch memberList) (string, json.RawMessage, error) {
+// memberBack is one changed member in the agent's words.
+func (p *presented) memberBack(m member, patch memberList) (string, json.RawMessage, error) {
 	if p.free {
 		return m.key, m.value, nil
 	}
@@ -177,32 +177,32 @@ func (p *presented) back(m member, patch memberList) (string, json.RawMessage, e
 		return where.key, m.value, nil
 	case known:
 		current := p.native.get(where.key)
-		if i := patch.index(where.key); i >= 0 {
+		if i := patch.indexOf(where.key); i >= 0 {
 			current = patch[i].value
 		}
-		value, ok := replaced(current, where.path, m.value)
+		value, ok := replaceAt(current, where.path, m.value)
 		if !ok {
 			return "", nil, fmt.Errorf("changed %q, which cannot be put back into %q of %s", m.key, where.key, p.tool)
 		}
 		return where.key, value, nil
-	case p.native.index(m.key) >= 0:
+	case p.native.indexOf(m.key) >= 0:
 		return m.key, m.value, nil
 	}
-	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here", cut(m.key, 60), p.tool)
+	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here", cutText(m.key, 60), p.tool)
 }
 
-// replaced is current with the value at path replaced.
-func replaced(current json.RawMessage, path []any, value json.RawMessage) (json.RawMessage, bool) {
-	root, ok := decoded(current)
+// replaceAt is current with the value at path replaced.
+func replaceAt(current json.RawMessage, path []any, value json.RawMessage) (json.RawMessage, bool) {
+	root, ok := decodeValue(current)
 	if !ok {
 		return nil, false
 	}
-	fresh, ok := decoded(value)
+	fresh, ok := decodeValue(value)
 	if !ok {
 		return nil, false
 	}
 	if !toolnames.Replace(root, path, fresh) {
 		return nil, false
 	}
-	return encoded(root), true
+	return encodeValue(root), true
 }

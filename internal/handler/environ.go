@@ -11,17 +11,17 @@ import (
 // projectDirVar is how Claude Code tells its hooks the project's folder.
 const projectDirVar = "CLAUDE_PROJECT_DIR"
 
-// environ is what a process gets: the environment of the agent's hook, with
+// processEnviron is what a process gets: the environment of the agent's hook, with
 // what hookmux adds. Without one (an event that was kept while no hub ran)
 // the hub's own PATH and HOME must do.
-func environ(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
+func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
 	base := call.Env
 	if len(base) == 0 {
-		base = minimal()
+		base = minimalEnviron()
 	}
 	chain := mark(call.Hook.ID)
-	if before := lookup(base, "HOOKMUX_HANDLER"); before != "" {
+	if before := lookupVariable(base, "HOOKMUX_HANDLER"); before != "" {
 		chain = before + " " + chain // an id holds no blank
 	}
 	added := [...]struct{ name, value string }{
@@ -67,7 +67,7 @@ next:
 	return env
 }
 
-func minimal() []string {
+func minimalEnviron() []string {
 	path := os.Getenv("PATH")
 	if path == "" {
 		path = "/usr/local/bin:/usr/bin:/bin"
@@ -79,8 +79,8 @@ func minimal() []string {
 	return env
 }
 
-// lookup is a variable's value; of several the last counts, as in a shell.
-func lookup(env []string, name string) string {
+// lookupVariable is a variable's value; of several the last counts, as in a shell.
+func lookupVariable(env []string, name string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if value, ok := strings.CutPrefix(env[i], name); ok && strings.HasPrefix(value, "=") {
 			return value[1:]
@@ -94,7 +94,7 @@ func lookup(env []string, name string) string {
 // variable that means another session.
 func projectDir(call *hook.Call, cwd string) string {
 	if speaksClaude(call.Event) {
-		if dir := lookup(call.Env, projectDirVar); dir != "" {
+		if dir := lookupVariable(call.Env, projectDirVar); dir != "" {
 			return dir
 		}
 	}

@@ -24,7 +24,7 @@ type external struct {
 
 // Handle asks the process and reads its answer.
 func (x *external) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
-	s, err := x.spec(call)
+	s, err := x.processSpec(call)
 	if err != nil {
 		return event.Decision{}, err
 	}
@@ -32,45 +32,45 @@ func (x *external) Handle(ctx context.Context, call *hook.Call) (event.Decision,
 		return x.handleClaude(ctx, call, s)
 	}
 	s.stdin = call.Event.MarshalUnified()
-	out, err := x.run(ctx, s)
+	out, err := x.runProcess(ctx, s)
 	if err != nil {
 		return event.Decision{}, err
 	}
 	return ParseUnified(call.Event.Kind, call.Carries, out)
 }
 
-func (x *external) run(ctx context.Context, s spec) (Output, error) {
+func (x *external) runProcess(ctx context.Context, s spec) (Output, error) {
 	out, err := x.deps.Processes.run(ctx, s)
 	if err != nil {
-		return out, x.explain(s, err)
+		return out, x.explainStart(s, err)
 	}
 	return out, nil
 }
 
-// spec is the process but for its stdin.
-func (x *external) spec(call *hook.Call) (spec, error) {
+// processSpec is the process but for its stdin.
+func (x *external) processSpec(call *hook.Call) (spec, error) {
 	dir, note := workDir(call)
 	if note != "" {
 		x.deps.Report(call.Hook.ID, note)
 	}
-	s := spec{dir: dir, env: environ(call, dir, x.Format, x.deps.Mark)}
+	s := spec{dir: dir, env: processEnviron(call, dir, x.Format, x.deps.Mark)}
 	if x.words == nil {
 		s.path, s.args = x.deps.Shell, []string{x.deps.Shell, "-c", x.Target}
 		return s, nil
 	}
-	home := lookup(s.env, "HOME")
+	home := lookupVariable(s.env, "HOME")
 	s.args = make([]string, len(x.words))
 	for i, w := range x.words {
 		s.args[i] = w.In(home)
 	}
 	var err error
-	s.path, err = executable(s.args[0], call.Project, dir, lookup(s.env, "PATH"))
+	s.path, err = findExecutable(s.args[0], call.Project, dir, lookupVariable(s.env, "PATH"))
 	return s, err
 }
 
-// executable is the file a script's first word means: a bare name is looked up
+// findExecutable is the file a script's first word means: a bare name is looked up
 // in PATH, a relative path starts at the project, else at the cwd.
-func executable(name, project, cwd, path string) (string, error) {
+func findExecutable(name, project, cwd, path string) (string, error) {
 	if filepath.IsAbs(name) {
 		return name, nil
 	}
@@ -86,8 +86,8 @@ func executable(name, project, cwd, path string) (string, error) {
 	return "", fmt.Errorf("%s: not found in PATH; write ./%s for a file of the project", name, name)
 }
 
-// explain says what a user can do about a process that did not start.
-func (x *external) explain(s spec, err error) error {
+// explainStart says what a user can do about a process that did not start.
+func (x *external) explainStart(s spec, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {
 		return err

@@ -17,12 +17,12 @@ type member struct {
 
 type memberList []member
 
-// members reads an object in order; of a repeated key the last counts. What
+// readMembers reads an object in order; of a repeated key the last counts. What
 // is no object has none.
-func members(object []byte) memberList {
+func readMembers(object []byte) memberList {
 	var list memberList
 	err := jsonscan.Object(object, func(key, value []byte) bool {
-		if i := list.index(string(key)); i >= 0 {
+		if i := list.indexOf(string(key)); i >= 0 {
 			list[i].value = value
 		} else {
 			list = append(list, member{string(key), value})
@@ -35,7 +35,7 @@ func members(object []byte) memberList {
 	return list
 }
 
-func (l memberList) index(key string) int {
+func (l memberList) indexOf(key string) int {
 	for i := range l {
 		if l[i].key == key {
 			return i
@@ -45,19 +45,19 @@ func (l memberList) index(key string) int {
 }
 
 func (l memberList) get(key string) json.RawMessage {
-	if i := l.index(key); i >= 0 {
+	if i := l.indexOf(key); i >= 0 {
 		return l[i].value
 	}
 	return nil
 }
 
-func (l memberList) bytes() json.RawMessage {
+func (l memberList) toJSON() json.RawMessage {
 	var o writer
-	o.open()
+	o.openObject()
 	for _, m := range l {
-		o.raw(m.key, m.value)
+		o.rawMember(m.key, m.value)
 	}
-	o.close()
+	o.closeObject()
 	return o.b
 }
 
@@ -66,21 +66,21 @@ func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, ok := decoded(a)
-	y, ok2 := decoded(b)
+	x, ok := decodeValue(a)
+	y, ok2 := decodeValue(b)
 	return ok && ok2 && reflect.DeepEqual(x, y)
 }
 
-// decoded reads a value with numbers as they are written.
-func decoded(value []byte) (any, bool) {
+// decodeValue reads a value with numbers as they are written.
+func decodeValue(value []byte) (any, bool) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
 	var v any
 	return v, d.Decode(&v) == nil
 }
 
-// encoded writes a value without HTML escapes: agents compare text.
-func encoded(v any) json.RawMessage {
+// encodeValue writes a value without HTML escapes: agents compare text.
+func encodeValue(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -96,10 +96,10 @@ type writer struct {
 	comma bool
 }
 
-func (o *writer) open()  { o.b = append(o.b, '{'); o.comma = false }
-func (o *writer) close() { o.b = append(o.b, '}'); o.comma = true }
+func (o *writer) openObject()  { o.b = append(o.b, '{'); o.comma = false }
+func (o *writer) closeObject() { o.b = append(o.b, '}'); o.comma = true }
 
-func (o *writer) raw(key string, value []byte) {
+func (o *writer) rawMember(key string, value []byte) {
 	if o.comma {
 		o.b = append(o.b, ',')
 	}
@@ -109,19 +109,19 @@ func (o *writer) raw(key string, value []byte) {
 	o.b = append(o.b, value...)
 }
 
-func (o *writer) text(key, value string) { o.raw(key, event.AppendString(nil, value)) }
+func (o *writer) textMember(key, value string) { o.rawMember(key, event.AppendString(nil, value)) }
 
-// some writes a text unless it is empty.
-func (o *writer) some(key, value string) {
+// someText writes a text unless it is empty.
+func (o *writer) someText(key, value string) {
 	if value != "" {
-		o.text(key, value)
+		o.textMember(key, value)
 	}
 }
 
-func (o *writer) flag(key string, value bool) {
+func (o *writer) flagMember(key string, value bool) {
 	if value {
-		o.raw(key, []byte("true"))
+		o.rawMember(key, []byte("true"))
 	} else {
-		o.raw(key, []byte("false"))
+		o.rawMember(key, []byte("false"))
 	}
 }

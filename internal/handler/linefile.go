@@ -30,10 +30,10 @@ type lineFile struct {
 // keepOpen is how long a file stays open between lines.
 const keepOpen = time.Second
 
-// append writes one JSON value as one line with one write. A payload may be
+// appendLine writes one JSON value as one line with one write. A payload may be
 // pretty-printed; inside strings JSON has no bare line ends, so outside of
 // them they can be made blanks.
-func (f *lineFile) append(value []byte) error {
+func (f *lineFile) appendLine(value []byte) error {
 	for i, c := range value {
 		if c == '\n' || c == '\r' {
 			value[i] = ' '
@@ -47,33 +47,33 @@ func (f *lineFile) append(value []byte) error {
 	if limit == 0 {
 		limit = rotateSize
 	}
-	if err := f.ready(); err != nil {
+	if err := f.makeReady(); err != nil {
 		return err
 	}
 	if f.bytes > 0 && f.bytes+int64(len(line)) > limit {
-		f.drop()
-		f.rotate()
-		if err := f.ready(); err != nil {
+		f.dropFile()
+		f.rotateFiles()
+		if err := f.makeReady(); err != nil {
 			return err
 		}
 	}
 	n, err := f.file.Write(line)
 	f.bytes += int64(n)
 	if err != nil {
-		f.drop()
+		f.dropFile()
 		return fmt.Errorf("%s: %w; is the disk full?", f.path, err)
 	}
 	return nil
 }
 
-// ready has the file open, and no longer than a moment.
-func (f *lineFile) ready() error {
+// makeReady has the file open, and no longer than a moment.
+func (f *lineFile) makeReady() error {
 	now := time.Now()
 	if f.file != nil && now.Before(f.until) {
 		return nil
 	}
-	f.drop()
-	file, err := f.open()
+	f.dropFile()
+	file, err := f.openFile()
 	if err != nil {
 		return err
 	}
@@ -89,20 +89,20 @@ func (f *lineFile) ready() error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.file == file {
-			f.drop()
+			f.dropFile()
 		}
 	})
 	return nil
 }
 
-func (f *lineFile) drop() {
+func (f *lineFile) dropFile() {
 	if f.file != nil {
 		_ = f.file.Close() // every line was written with its own write
 		f.file = nil
 	}
 }
 
-func (f *lineFile) open() (*os.File, error) {
+func (f *lineFile) openFile() (*os.File, error) {
 	const flags = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	file, err := os.OpenFile(f.path, flags, 0o600)
 	if os.IsNotExist(err) {
@@ -117,9 +117,9 @@ func (f *lineFile) open() (*os.File, error) {
 	return file, nil
 }
 
-// rotate moves every file one number up; the oldest is overwritten. A failure
+// rotateFiles moves every file one number up; the oldest is overwritten. A failure
 // leaves the file growing, which loses nothing.
-func (f *lineFile) rotate() {
+func (f *lineFile) rotateFiles() {
 	for n := rotateKept - 1; n > 0; n-- {
 		older := fmt.Sprintf("%s.%d", f.path, n)
 		if n == 1 {

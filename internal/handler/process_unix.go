@@ -20,16 +20,16 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 		return Output{}, gaveUp(ctx, started)
 	}
 	var pipes pipeSet
-	defer pipes.close()
-	stdin, rest, err := pipes.feed(s.stdin)
+	defer pipes.closeAll()
+	stdin, rest, err := pipes.feedPipe(s.stdin)
 	if err != nil {
 		return Output{}, err
 	}
-	stdout, outEnd, err := pipes.open()
+	stdout, outEnd, err := pipes.openPipe()
 	if err != nil {
 		return Output{}, err
 	}
-	stderr, errEnd, err := pipes.open()
+	stderr, errEnd, err := pipes.openPipe()
 	if err != nil {
 		return Output{}, err
 	}
@@ -63,7 +63,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	complaints := capture{limit: maxStderr}
 	complained := make(chan struct{})
 	go func() {
-		complaints.from(stderr, 512)
+		complaints.readFrom(stderr, 512)
 		close(complained)
 	}()
 	release := context.AfterFunc(ctx, func() {
@@ -74,7 +74,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	defer release()
 
 	answer := capture{limit: maxStdout}
-	answer.from(stdout, 1<<10)
+	answer.readFrom(stdout, 1<<10)
 	<-complained
 	select {
 	case <-exited:
@@ -87,7 +87,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 		p.add()
 		go func() {
 			defer p.done()
-			end(process.Pid, exited)
+			endGroup(process.Pid, exited)
 		}()
 		return Output{}, gaveUp(ctx, started)
 	}
@@ -96,7 +96,7 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	}
 	out := Output{Stdout: answer.head, Stderr: complaints.head, TooMuch: answer.over}
 	if complaints.over {
-		out.LastWords = complaints.end()
+		out.LastWords = complaints.lastPart()
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		out.Signal = signalName(status.Signal())
@@ -106,10 +106,10 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	return out, nil
 }
 
-// end ends a process group whose leader is pid: politely, then surely. The
+// endGroup ends a process group whose leader is pid: politely, then surely. The
 // leader's number stays taken as long as anything is left in its group, so
 // nobody else can be hit.
-func end(pid int, exited <-chan struct{}) {
+func endGroup(pid int, exited <-chan struct{}) {
 	select {
 	case <-exited:
 		return // it came to its end by itself in the last moment
@@ -149,7 +149,7 @@ type pipeSet struct {
 	n     int
 }
 
-func (p *pipeSet) open() (r, w *os.File, err error) {
+func (p *pipeSet) openPipe() (r, w *os.File, err error) {
 	r, w, err = os.Pipe()
 	if err == nil {
 		p.files[p.n], p.files[p.n+1] = r, w
@@ -158,17 +158,17 @@ func (p *pipeSet) open() (r, w *os.File, err error) {
 	return r, w, err
 }
 
-func (p *pipeSet) close() {
+func (p *pipeSet) closeAll() {
 	for _, f := range p.files[:p.n] {
 		f.Close()
 	}
 }
 
-// feed makes the pipe a process reads its payload from and fills it as far as
+// feedPipe makes the pipe a process reads its payload from and fills it as far as
 // it goes. rest writes what did not fit and is nil when all did; it ends when
 // the pipe is closed, and does not mind a process that never reads.
-func (p *pipeSet) feed(payload []byte) (r *os.File, rest func(), err error) {
-	r, w, err := p.open()
+func (p *pipeSet) feedPipe(payload []byte) (r *os.File, rest func(), err error) {
+	r, w, err := p.openPipe()
 	if err != nil {
 		return nil, nil, err
 	}

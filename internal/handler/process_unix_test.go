@@ -170,7 +170,7 @@ func TestProcessGetsEventEnvironmentAndPlace(t *testing.T) {
 		"HOOKMUX_SESSION": "s1", "HOOKMUX_EVENT_ID": "e1", "HOOKMUX_HOOK_ID": "h1", "HOOKMUX_PROJECT": b.call.Project,
 		"HOOKMUX_HANDLER": "outer h1", "CLAUDE_PROJECT_DIR": "",
 	} {
-		if got := lookup(env, name); got != want {
+		if got := lookupVariable(env, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}

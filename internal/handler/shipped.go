@@ -26,7 +26,7 @@ func logEvent(deps Deps) Func {
 	file := &lineFile{path: filepath.Join(deps.StateDir, hookLogName)}
 	var last memo
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
-		return event.Decision{}, file.append(last.line(call.Event, deps.Redact))
+		return event.Decision{}, file.appendLine(last.fileLine(call.Event, deps.Redact))
 	}
 }
 
@@ -39,7 +39,7 @@ type memo struct {
 	text    []byte
 }
 
-func (m *memo) line(ev *event.Event, clean func(dst, src []byte) []byte) []byte {
+func (m *memo) fileLine(ev *event.Event, clean func(dst, src []byte) []byte) []byte {
 	var changed json.RawMessage
 	if ev.Tool != nil {
 		changed = ev.Tool.Changed
@@ -59,32 +59,32 @@ func sessionCapture(deps Deps) Func {
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		ev := call.Event
 		var o writer
-		o.open()
-		o.text("time", ev.Time.UTC().Format(time.RFC3339Nano))
-		o.some("agent", ev.Agent)
-		o.some("agentVersion", ev.AgentVersion)
-		o.some("kind", string(ev.Kind))
-		o.some("native", ev.Native)
-		o.some("session", ev.Session)
-		o.some("cwd", ev.Cwd)
-		o.some("transcript", ev.Transcript)
-		o.some("projectDir", lookup(call.Env, projectDirVar))
-		o.some("project", call.Project)
-		o.some("title", ev.Title)
-		o.some("model", ev.Model)
-		o.some("mode", ev.Mode)
-		o.some("detail", ev.Detail)
+		o.openObject()
+		o.textMember("time", ev.Time.UTC().Format(time.RFC3339Nano))
+		o.someText("agent", ev.Agent)
+		o.someText("agentVersion", ev.AgentVersion)
+		o.someText("kind", string(ev.Kind))
+		o.someText("native", ev.Native)
+		o.someText("session", ev.Session)
+		o.someText("cwd", ev.Cwd)
+		o.someText("transcript", ev.Transcript)
+		o.someText("projectDir", lookupVariable(call.Env, projectDirVar))
+		o.someText("project", call.Project)
+		o.someText("title", ev.Title)
+		o.someText("model", ev.Model)
+		o.someText("mode", ev.Mode)
+		o.someText("detail", ev.Detail)
 		if s := ev.Subagent; s != nil {
-			o.some("subagent", s.ID)
+			o.someText("subagent", s.ID)
 		}
-		o.close()
-		return event.Decision{}, file.append(deps.Redact(nil, o.b))
+		o.closeObject()
+		return event.Decision{}, file.appendLine(deps.Redact(nil, o.b))
 	}
 }
 
-// trace tells people who watch that an event passed. It never reaches an
+// traceEvent tells people who watch that an event passed. It never reaches an
 // agent: agents read a hook's stdout.
-func trace(deps Deps) Func {
+func traceEvent(deps Deps) Func {
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		deps.Report(call.Hook.ID, traceLine(call.Event))
 		return event.Decision{}, nil
@@ -127,13 +127,13 @@ func traceLine(ev *event.Event) string {
 	}
 	if about != "" {
 		// Redacted before it is cut: half a secret is not recognised.
-		word("· " + cut(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
+		word("· " + cutText(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
 	}
 	return b.String()
 }
 
-// cut shortens s to at most n bytes, at a rune's start.
-func cut(s string, n int) string {
+// cutText shortens s to at most n bytes, at a rune's start.
+func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

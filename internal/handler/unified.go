@@ -24,9 +24,9 @@ import (
 //   - everything else: a failure
 func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Decision, error) {
 	if out.Exit == 2 && out.Signal == "" {
-		return refused(kind, clean(out.Stderr)), nil
+		return refusedDecision(kind, cleanText(out.Stderr)), nil
 	}
-	if err := failed(out); err != nil {
+	if err := failureOf(out); err != nil {
 		return event.Decision{}, err
 	}
 	text := bytes.TrimSpace(out.Stdout)
@@ -40,13 +40,13 @@ func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Dec
 		return event.Decision{}, errors.New("printed other text before its result, so the result does not count; print the JSON alone and notes to stderr")
 	}
 	if carries.Context && !kind.TakesKeepGoing() {
-		return event.Decision{Context: clean(text)}, nil
+		return event.Decision{Context: cleanText(text)}, nil
 	}
 	return event.Decision{}, nil
 }
 
-// refused is a plain no: at an end it means that the agent shall go on.
-func refused(kind event.Kind, reason string) event.Decision {
+// refusedDecision is a plain no: at an end it means that the agent shall go on.
+func refusedDecision(kind event.Kind, reason string) event.Decision {
 	if kind.TakesKeepGoing() {
 		return event.Decision{KeepGoing: true, Reason: reason}
 	}
@@ -56,38 +56,38 @@ func refused(kind event.Kind, reason string) event.Decision {
 	return event.Decision{Verdict: event.Deny, Reason: reason}
 }
 
-// failed is why an answer does not count at all, exit 2 set aside.
-func failed(out Output) error {
-	if err := ended(out); err != nil {
+// failureOf is why an answer does not count at all, exit 2 set aside.
+func failureOf(out Output) error {
+	if err := endFailure(out); err != nil {
 		return err
 	}
 	if out.TooMuch {
-		return fmt.Errorf("printed more than 1 MiB on stdout%s", saying(out))
+		return fmt.Errorf("printed more than 1 MiB on stdout%s", lastWords(out))
 	}
 	return nil
 }
 
-func ended(out Output) error {
+func endFailure(out Output) error {
 	switch {
 	case out.Signal != "":
-		return fmt.Errorf("killed by %s%s", out.Signal, saying(out))
+		return fmt.Errorf("killed by %s%s", out.Signal, lastWords(out))
 	case out.Exit != 0:
-		return fmt.Errorf("exit status %d%s", out.Exit, saying(out))
+		return fmt.Errorf("exit status %d%s", out.Exit, lastWords(out))
 	}
 	return nil
 }
 
-// saying is the last line of stderr, where programs say what went wrong.
-func saying(out Output) string {
+// lastWords is the last line of stderr, where programs say what went wrong.
+func lastWords(out Output) string {
 	words := out.LastWords
 	if words == nil {
 		words = out.Stderr
 	}
-	line := clean(lastLine(words))
+	line := cleanText(lastLine(words))
 	if line == "" {
 		return ""
 	}
-	return ": " + cut(line, 300)
+	return ": " + cutText(line, 300)
 }
 
 func lastLine(text []byte) []byte {
@@ -98,14 +98,14 @@ func lastLine(text []byte) []byte {
 	return text
 }
 
-func clean(text []byte) string {
+func cleanText(text []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd"))
 }
 
 // resultLike tells a result from JSON that a program prints for other reasons.
 func resultLike(object []byte) bool {
-	m := members(object)
-	return m.index("decision") >= 0 || m.index("hookSpecificOutput") >= 0 || m.index("keepGoing") >= 0
+	m := readMembers(object)
+	return m.indexOf("decision") >= 0 || m.indexOf("hookSpecificOutput") >= 0 || m.indexOf("keepGoing") >= 0
 }
 
 // unifiedResult reads the JSON result.
@@ -231,5 +231,5 @@ func unknownKey(key string) error {
 	if claudeKeys[key] {
 		return fmt.Errorf("result key %q is Claude's format; add the hook with --format claude", key)
 	}
-	return fmt.Errorf("result key %q is unknown; known are decision, message, reason, modifiedInput, modifiedOutput, stdout, exitCode, context, notice, keepGoing", cut(key, 60))
+	return fmt.Errorf("result key %q is unknown; known are decision, message, reason, modifiedInput, modifiedOutput, stdout, exitCode, context, notice, keepGoing", cutText(key, 60))
 }

@@ -56,7 +56,7 @@ var amuxItself = lazyregexp.New(`(^|[\s/;&|"'])(amux|agent-mux)\s+hooks\b`)
 // ImportAmux reads a hooks.json of agent-mux.
 func ImportAmux(file string, check Check) (Result, error) {
 	var r Result
-	doc, err := open(file)
+	doc, err := openFile(file)
 	if err != nil {
 		return r, err
 	}
@@ -119,7 +119,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 				reg.Handler = "script"
 			}
 			// There it was one path, never split into words.
-			reg.Target = quote(entry.Target)
+			reg.Target = quoteWord(entry.Target)
 		}
 		if reg.Handler == "command" && amuxItself.MatchString(entry.Target) {
 			skip("%s: it calls agent-mux's own hooks; they are imported themselves", reg.ID)
@@ -129,7 +129,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 		if mapped.pre && reg.Handler != "builtin" && !event.Kind(mapped.kind).Guarded() {
 			reg.Mode = hook.Guard
 		}
-		r.add(Hook{reg, file}, check, skip)
+		r.addHook(Hook{reg, file}, check, skip)
 	}
 	return r, nil
 }

@@ -86,7 +86,7 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 	var r Result
 	off := false
 	for _, file := range files {
-		doc, err := open(file)
+		doc, err := openFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -100,7 +100,7 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 			continue
 		}
 		r.complete = true
-		skipped := readers(opt.Agents, scopeOf(file), file)
+		skipped := readingAgents(opt.Agents, scopeOf(file), file)
 		told := false
 		for _, name := range doc.Keys("hooks") {
 			for g := range max(doc.Len("hooks", name), 0) {
@@ -112,10 +112,10 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 						c.line = pos.Line
 					}
 					before := len(r.Hooks)
-					c.one(group, at)
+					c.importOne(group, at)
 					if len(skipped) > 1 && len(r.Hooks) > before && !told {
 						told = true
-						r.Notes = append(r.Notes, Note{File: file, Text: sprintf("its hooks pass by %s, which run them from this file anyway", names(skipped[1:]))})
+						r.Notes = append(r.Notes, Note{File: file, Text: sprintf("its hooks pass by %s, which run them from this file anyway", agentNames(skipped[1:]))})
 					}
 				}
 			}
@@ -136,44 +136,44 @@ type claudeImport struct {
 	global      bool
 }
 
-func (c *claudeImport) skip(format string, args ...any) {
+func (c *claudeImport) skipEntry(format string, args ...any) {
 	c.r.Notes = append(c.r.Notes, Note{c.file, c.line, c.event + ": " + sprintf(format, args...), true})
 }
 
-func (c *claudeImport) warn(format string, args ...any) {
+func (c *claudeImport) warnAbout(format string, args ...any) {
 	c.r.Notes = append(c.r.Notes, Note{c.file, c.line, c.event + ": " + sprintf(format, args...), false})
 }
 
-func (c *claudeImport) one(group, at []string) {
+func (c *claudeImport) importOne(group, at []string) {
 	var h claudeHandler
 	if err := c.doc.Decode(&h, at...); err != nil {
-		c.skip("cannot be read: %v", err)
+		c.skipEntry("cannot be read: %v", err)
 		return
 	}
 	var matcher string
 	if raw := c.doc.Raw(append(group, "matcher")...); raw != nil && json.Unmarshal(raw, &matcher) != nil {
-		c.skip("its matcher is no text")
+		c.skipEntry("its matcher is no text")
 		return
 	}
 	known, ok := claudeEvents[c.event]
 	switch {
 	case h.Type != "command" && h.Type != "":
-		c.skip("handlers of type %q cannot run outside of Claude Code", h.Type)
+		c.skipEntry("handlers of type %q cannot run outside of Claude Code", h.Type)
 		return
 	case h.Command == "":
-		c.skip("it has no command")
+		c.skipEntry("it has no command")
 		return
 	case strings.Contains(h.Command, "hookmux-hook"):
-		c.skip("it is hookmux's own")
+		c.skipEntry("it is hookmux's own")
 		return
 	case !ok:
-		c.skip("other agents report nothing that is quite this event")
+		c.skipEntry("other agents report nothing that is quite this event")
 		return
 	case h.Shell != "" && h.Shell != "bash" && h.Shell != "sh":
-		c.skip("it needs the shell %q", h.Shell)
+		c.skipEntry("it needs the shell %q", h.Shell)
 		return
 	case strings.Contains(h.Command+strings.Join(h.Args, " "), "CLAUDE_PLUGIN_ROOT"):
-		c.skip("it belongs to a plugin of Claude Code")
+		c.skipEntry("it belongs to a plugin of Claude Code")
 		return
 	}
 
@@ -181,54 +181,54 @@ func (c *claudeImport) one(group, at []string) {
 	if known.tools {
 		var warning string
 		var err error
-		if matches, warning, err = translate(matcher); err != nil {
-			c.skip("matcher %q: %v", matcher, err)
+		if matches, warning, err = translateMatcher(matcher); err != nil {
+			c.skipEntry("matcher %q: %v", matcher, err)
 			return
 		}
 		if warning != "" {
-			c.warn("matcher %q: %s", matcher, warning)
+			c.warnAbout("matcher %q: %s", matcher, warning)
 		}
 	} else if matcher != "" && matcher != "*" {
-		c.warn("it runs at every %s, not only at %q", known.kind, matcher)
+		c.warnAbout("it runs at every %s, not only at %q", known.kind, matcher)
 	}
 	if h.If != "" {
 		conditions, err := translateIf(h.If)
 		if err != nil || !known.tools {
-			c.skip("its condition %q has no counterpart", h.If)
+			c.skipEntry("its condition %q has no counterpart", h.If)
 			return
 		}
-		if matches = narrow(matches, conditions); len(matches) == 0 {
-			c.skip("matcher %q and condition %q never hold together", matcher, h.If)
+		if matches = narrowMatches(matches, conditions); len(matches) == 0 {
+			c.skipEntry("matcher %q and condition %q never hold together", matcher, h.If)
 			return
 		}
 	}
 	if c.global && ofTheProject(strings.Join(append([]string{h.Command}, h.Args...), " ")) {
-		c.warn("it runs a file of whatever project an agent is in, which nobody may have looked at: %s; keep it in a project's hooks, or name a file of your own", h.Command)
+		c.warnAbout("it runs a file of whatever project an agent is in, which nobody may have looked at: %s; keep it in a project's hooks, or name a file of your own", h.Command)
 	}
 	if h.Once {
-		c.warn("it runs every time, not once")
+		c.warnAbout("it runs every time, not once")
 	}
 
-	reg := c.registration(h, known)
-	id := c.id(h, matcher)
+	reg := c.makeRegistration(h, known)
+	id := c.hookID(h, matcher)
 	for _, m := range matches {
 		reg.ID, reg.Match = id, m
 		if len(matches) > 1 {
-			reg.ID = id + "." + label(m)
+			reg.ID = id + "." + entryLabel(m)
 		}
-		c.r.add(Hook{reg, c.file}, c.check, c.skip)
+		c.r.addHook(Hook{reg, c.file}, c.check, c.skipEntry)
 	}
 }
 
-func (c *claudeImport) registration(h claudeHandler, known claudeEvent) hook.Registration {
+func (c *claudeImport) makeRegistration(h claudeHandler, known claudeEvent) hook.Registration {
 	reg := hook.Registration{
 		Agent: hook.Any, HookType: string(known.kind), Handler: "command", Target: h.Command,
 		Format: hook.Claude, SkipAgents: slices.Clone(c.skipped),
 	}
 	if h.Args != nil { // run without a shell there, so every word is quoted
-		words := []string{quote(h.Command)}
+		words := []string{quoteWord(h.Command)}
 		for _, a := range h.Args {
-			words = append(words, quote(a))
+			words = append(words, quoteWord(a))
 		}
 		reg.Target = strings.Join(words, " ")
 	}
@@ -243,7 +243,7 @@ func (c *claudeImport) registration(h claudeHandler, known claudeEvent) hook.Reg
 	case h.Async || h.AsyncRewake:
 		reg.Mode = hook.Observe
 		if h.AsyncRewake {
-			c.warn("it cannot wake other agents; it only observes there")
+			c.warnAbout("it cannot wake other agents; it only observes there")
 		}
 	case known.block:
 		reg.Mode = hook.Guard
@@ -251,14 +251,14 @@ func (c *claudeImport) registration(h claudeHandler, known claudeEvent) hook.Reg
 	return reg
 }
 
-// id names a hook by what it is, so that the same hook gets the same id again.
-func (c *claudeImport) id(h claudeHandler, matcher string) string {
+// hookID names a hook by what it is, so that the same hook gets the same id again.
+func (c *claudeImport) hookID(h claudeHandler, matcher string) string {
 	raw, _ := json.Marshal([]any{c.event, matcher, h.Command, h.Args, h.If})
 	sum := sha256.Sum256(raw)
 	return "claude:" + c.event + ":" + hex.EncodeToString(sum[:5])
 }
 
-func label(m *hook.Match) string {
+func entryLabel(m *hook.Match) string {
 	var parts []string
 	for _, part := range []string{m.Tool, m.Name} {
 		if part != "" {

@@ -56,9 +56,9 @@ type Result struct {
 // Check says what is wrong with a registration; nil finds nothing wrong.
 type Check func(*hook.Registration) error
 
-// add takes a hook in, unless it would not pass the check. An id that is there
+// addHook takes a hook in, unless it would not pass the check. An id that is there
 // already is replaced: the later one counts, as in the files.
-func (r *Result) add(h Hook, check Check, skip func(format string, args ...any)) {
+func (r *Result) addHook(h Hook, check Check, skip func(format string, args ...any)) {
 	if r.seen == nil {
 		r.seen = map[string]bool{}
 	}
@@ -72,7 +72,7 @@ func (r *Result) add(h Hook, check Check, skip func(format string, args ...any))
 	for i := range r.Hooks {
 		if r.Hooks[i].ID == h.ID {
 			if h.SkipAgents != nil { // run by an agent itself from one file is enough
-				h.SkipAgents = both(h.SkipAgents, r.Hooks[i].SkipAgents)
+				h.SkipAgents = joinAgents(h.SkipAgents, r.Hooks[i].SkipAgents)
 			}
 			r.Hooks[i] = h
 			return
@@ -81,8 +81,8 @@ func (r *Result) add(h Hook, check Check, skip func(format string, args ...any))
 	r.Hooks = append(r.Hooks, h)
 }
 
-// open reads a file that may have comments.
-func open(file string) (*edit.Document, error) {
+// openFile reads a file that may have comments.
+func openFile(file string) (*edit.Document, error) {
 	data, err := edit.ReadFile(file, maxFile)
 	if err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func open(file string) (*edit.Document, error) {
 	return doc, nil
 }
 
-// quote makes one shell word of a text.
-func quote(s string) string {
+// quoteWord makes one shell word of a text.
+func quoteWord(s string) string {
 	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
 	})

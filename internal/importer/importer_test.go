@@ -207,7 +207,7 @@ func TestMatchers(t *testing.T) {
 		"|":                       "error",
 		"as":                      "/as !", // no substring there either
 	} {
-		matches, warning, err := translate(matcher)
+		matches, warning, err := translateMatcher(matcher)
 		var got []string
 		for _, m := range matches {
 			switch {
@@ -245,7 +245,7 @@ func TestConditions(t *testing.T) {
 		{"", "WebFetch(domain:x)", "error"},
 		{"", "Bash(", "error"},
 	} {
-		matches, _, err := translate(c.matcher)
+		matches, _, err := translateMatcher(c.matcher)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestConditions(t *testing.T) {
 		got := "error"
 		if err == nil {
 			got = "never"
-			if kept := narrow(matches, conditions); kept != nil {
+			if kept := narrowMatches(matches, conditions); kept != nil {
 				var list []hook.Match
 				for _, m := range kept {
 					list = append(list, *m)

@@ -46,8 +46,8 @@ var alsoSeen = []struct {
 	{event.Fetch, []string{"WebFetch", "WebSearch"}, "every fetch and search in the web"},
 }
 
-// wider says what matches see that the matcher does not, "" for nothing.
-func wider(matches []*hook.Match, names func(tool string) bool) string {
+// whatIsWider says what matches see that the matcher does not, "" for nothing.
+func whatIsWider(matches []*hook.Match, names func(tool string) bool) string {
 	var more []string
 	for _, also := range alsoSeen {
 		seen := slices.ContainsFunc(matches, func(m *hook.Match) bool { return m != nil && m.Tool == string(also.kind) && m.Name == "" })
@@ -71,9 +71,9 @@ var (
 	globPattern = lazyregexp.New(`^\^?([A-Za-z0-9_\- ]|\.\*|\.\+)+\$?$`)
 )
 
-// translate turns a matcher of Claude Code into matches; a nil match is every
+// translateMatcher turns a matcher of Claude Code into matches; a nil match is every
 // tool. The warning says what is not quite the same.
-func translate(matcher string) (matches []*hook.Match, warning string, err error) {
+func translateMatcher(matcher string) (matches []*hook.Match, warning string, err error) {
 	if strings.TrimSpace(matcher) == "" || matcher == "*" {
 		return []*hook.Match{nil}, "", nil
 	}
@@ -88,12 +88,12 @@ func translate(matcher string) (matches []*hook.Match, warning string, err error
 				warning = otherNames
 			}
 			named = append(named, name)
-			matches = with(matches, m...)
+			matches = withMatch(matches, m...)
 		}
 		if matches == nil {
 			return nil, "", errors.New("it names no tool")
 		}
-		return matches, joined(warning, wider(matches, func(tool string) bool { return slices.Contains(named, tool) })), nil
+		return matches, joinMatches(warning, whatIsWider(matches, func(tool string) bool { return slices.Contains(named, tool) })), nil
 	}
 
 	re, err := regexp.Compile(matcher)
@@ -117,12 +117,12 @@ func translate(matcher string) (matches []*hook.Match, warning string, err error
 		if note != "" {
 			warning = note
 		}
-		matches = with(matches, found...)
+		matches = withMatch(matches, found...)
 	}
-	return matches, joined(warning, wider(matches, re.MatchString)), nil
+	return matches, joinMatches(warning, whatIsWider(matches, re.MatchString)), nil
 }
 
-func joined(a, b string) string {
+func joinMatches(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
 	}
@@ -156,7 +156,7 @@ func translateExpression(expression string) ([]*hook.Match, string, error) {
 	for _, name := range names {
 		if re.MatchString(name) {
 			m, _ := matchName(name)
-			matches = with(matches, m...)
+			matches = withMatch(matches, m...)
 		}
 	}
 	if strings.Contains(expression, "mcp__") {
@@ -207,7 +207,7 @@ func matchName(name string) ([]*hook.Match, bool) {
 	return []*hook.Match{{Name: name}}, false
 }
 
-func with(list []*hook.Match, more ...*hook.Match) []*hook.Match {
+func withMatch(list []*hook.Match, more ...*hook.Match) []*hook.Match {
 	for _, m := range more {
 		if !slices.ContainsFunc(list, func(have *hook.Match) bool { return *have == *m }) {
 			list = append(list, m)
@@ -262,14 +262,14 @@ func commandExpression(pattern string) string {
 	return "^" + strings.Join(parts, ".*") + "$"
 }
 
-// narrow leaves of matches what one of the conditions also allows.
-func narrow(matches, conditions []*hook.Match) []*hook.Match {
+// narrowMatches leaves of matches what one of the conditions also allows.
+func narrowMatches(matches, conditions []*hook.Match) []*hook.Match {
 	var kept []*hook.Match
 	for _, m := range matches {
 		for _, condition := range conditions {
 			switch {
 			case m == nil:
-				kept = with(kept, condition)
+				kept = withMatch(kept, condition)
 			case (m.Tool == condition.Tool || m.Tool == "" || condition.Tool == "") && (m.Name == "" || condition.Name == "" || m.Name == condition.Name):
 				both := *condition
 				if both.Tool == "" {
@@ -278,7 +278,7 @@ func narrow(matches, conditions []*hook.Match) []*hook.Match {
 				if both.Name == "" {
 					both.Name = m.Name
 				}
-				kept = with(kept, &both)
+				kept = withMatch(kept, &both)
 			}
 		}
 	}

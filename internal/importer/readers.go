@@ -19,13 +19,13 @@ const (
 	scopeProject = "project"
 )
 
-// readers are the agents that run the hooks of one of Claude Code's files by
+// readingAgents are the agents that run the hooks of one of Claude Code's files by
 // themselves, so that an imported hook must pass them by: it would run twice.
 //
 // Install.Reads says that an agent reads Claude's files. An agent that reads
 // only some lists those among its own files; then nothing else is taken to be
 // read.
-func readers(agents []*agent.Agent, scope, file string) []string {
+func readingAgents(agents []*agent.Agent, scope, file string) []string {
 	list := []string{claudeName}
 	for _, a := range agents {
 		if a.Name == claudeName || a.Install == nil || !slices.Contains(a.Install.Reads, claudeName) {
@@ -75,8 +75,8 @@ func sameFolder(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// both joins two lists of agents, the first one's order first.
-func both(a, b []string) []string {
+// joinAgents joins two lists of agents, the first one's order first.
+func joinAgents(a, b []string) []string {
 	joined := slices.Clone(a)
 	for _, name := range b {
 		if !slices.Contains(joined, name) {
@@ -86,4 +86,4 @@ func both(a, b []string) []string {
 	return joined
 }
 
-func names(list []string) string { return strings.Join(list, ", ") }
+func agentNames(list []string) string { return strings.Join(list, ", ") }

@@ -106,19 +106,19 @@ type bareRules struct {
 func bareValue(s string, k int, r bareRules) (span, bool) {
 	if !r.colon && !r.spaced && r.upper {
 		end := bareEnd(s, k, true)
-		return value(s, k, end, r.kind), !harmless(s[k:end]) && (!r.weak || looksSecret(s[k:end]))
+		return valueSpan(s, k, end, r.kind), !isHarmless(s[k:end]) && (!r.weak || looksSecret(s[k:end]))
 	}
 	// The beginning decides: a refused value is read again later, and reading
 	// must stay linear.
 	head := s[:min(len(s), k+judged)]
 	end := bareEnd(head, k, false)
 	val := s[k:end]
-	if harmless(val) || end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') || strings.Contains(val, "://") {
+	if isHarmless(val) || end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') || strings.Contains(val, "://") {
 		return span{}, false
 	}
-	sure := len(val) >= 10 && mixed(val) && (!r.weak || looksSecret(val))
+	sure := len(val) >= 10 && isMixed(val) && (!r.weak || looksSecret(val))
 	if r.kind == "password" && !r.weak {
-		sure = len(val) >= 6 && mixed(val)
+		sure = len(val) >= 6 && isMixed(val)
 		// A connection string or query: password=letters, not a call's argument.
 		call := end < len(s) && (s[end] == ',' || s[end] == ')')
 		sure = sure || !r.colon && !r.spaced && !call && len(val) >= 4 && !strings.Contains(val, ".")
@@ -128,19 +128,19 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 	if !sure || val == r.name || isIdentifierPath(val) {
 		return span{}, false
 	}
-	return value(s, k, bareEnd(s, k, false), r.kind), true
+	return valueSpan(s, k, bareEnd(s, k, false), r.kind), true
 }
 
 // looksSecret is asked under names that also stand before harmless things.
 func looksSecret(val string) bool {
-	return len(val) >= 10 && mixed(val) && strings.IndexByte(val, ' ') < 0 && !strings.Contains(val, "://") &&
-		!harmless(val) && !hasPathForm(val) && !hasVersionForm(val) && !isUUID(val)
+	return len(val) >= 10 && isMixed(val) && strings.IndexByte(val, ' ') < 0 && !strings.Contains(val, "://") &&
+		!isHarmless(val) && !hasPathForm(val) && !hasVersionForm(val) && !isUUID(val)
 }
 
 // isIdentifierPath tells code from data: config.oauth2.token, self.token1.
 func isIdentifierPath(val string) bool {
 	dot := strings.IndexByte(val, '.')
-	if dot <= 0 || run(val, 0, setName) != len(val) || strings.IndexByte(val, '-') >= 0 {
+	if dot <= 0 || runEnd(val, 0, setName) != len(val) || strings.IndexByte(val, '-') >= 0 {
 		return false
 	}
 	for part := range strings.SplitSeq(val, ".") {
@@ -205,10 +205,10 @@ func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 		end++
 	}
 	val := s[start:end]
-	if start == k+1 || harmless(val) || strings.HasPrefix(val, "-----") || weak && !looksSecret(val) {
+	if start == k+1 || isHarmless(val) || strings.HasPrefix(val, "-----") || weak && !looksSecret(val) {
 		return span{}, false
 	}
-	return value(s, start, end, kind), strings.IndexByte(val, ' ') < 0
+	return valueSpan(s, start, end, kind), strings.IndexByte(val, ' ') < 0
 }
 
 // isQueryStart tells the signs before a parameter's name in a URL.
@@ -219,7 +219,7 @@ func queryValue(s string, k int) (span, bool) {
 	for end < len(s) && end-k < 4096 && (sets[s[end]]&(setURL|setBase64|setName) != 0 || s[end] == '%' || s[end] == '~') {
 		end++
 	}
-	return value(s, k, end, "signature"), end-k >= 16 && mixed(s[k:end]) && !harmless(s[k:end]) && !isUUID(s[k:end])
+	return valueSpan(s, k, end, "signature"), end-k >= 16 && isMixed(s[k:end]) && !isHarmless(s[k:end]) && !isUUID(s[k:end])
 }
 
 // judged is how much of an unquoted value is looked at before it is taken.
@@ -282,13 +282,13 @@ func quotedValue(s string, k, q int, kind string, data bool) (span, bool) {
 		}
 	}
 	val := s[start:end]
-	if harmless(val) || strings.HasPrefix(val, "+") || strings.HasPrefix(val, " + ") || strings.HasPrefix(val, ",") {
+	if isHarmless(val) || strings.HasPrefix(val, "+") || strings.HasPrefix(val, " + ") || strings.HasPrefix(val, ",") {
 		return span{}, false // the rest is text that is put together in code
 	}
 	if !data && (len(val) < 4 || strings.IndexByte(val, ' ') >= 0) {
 		return span{}, false // a label or a sentence
 	}
-	return value(s, start, end, kind), true
+	return valueSpan(s, start, end, kind), true
 }
 
 // bareEnd finds the end of an unquoted value. A shell word runs further than a
@@ -347,14 +347,14 @@ func headerValue(s string, k int, kind string, before byte) (span, bool) {
 		if a.line {
 			end = lineEnd(s, k, before)
 		}
-		sp := value(s, k, end, a.kind)
-		return sp, end-k >= 4 && !harmless(s[k:end])
+		sp := valueSpan(s, k, end, a.kind)
+		return sp, end-k >= 4 && !isHarmless(s[k:end])
 	}
 	head := bareEnd(s[:min(len(s), k+judged)], k, true)
-	if head-k < 8 || !mixed(s[k:head]) || harmless(s[k:head]) {
+	if head-k < 8 || !isMixed(s[k:head]) || isHarmless(s[k:head]) {
 		return span{}, false
 	}
-	return value(s, k, bareEnd(s, k, true), kind), true
+	return valueSpan(s, k, bareEnd(s, k, true), kind), true
 }
 
 // lineEnd: a header runs to the end of its line, or to the quote it stands in.
@@ -390,13 +390,13 @@ func matchBearer(s string, i int) (span, bool) {
 	for end < len(s) && (sets[s[end]]&(setURL|setBase64) != 0 || s[end] == '.' || s[end] == '~') {
 		end++
 	}
-	return value(s, k, end, "bearer"), end-k >= 12 && mixed(s[k:end])
+	return valueSpan(s, k, end, "bearer"), end-k >= 12 && isMixed(s[k:end])
 }
 
 // matchFlag takes the value of --password x, --token=x, -password x. s[i] is the
 // first dash.
 func matchFlag(s string, i int) (span, bool) {
-	nameEnd := run(s, i, setName)
+	nameEnd := runEnd(s, i, setName)
 	kind, weak := nameKindOf(strings.TrimLeft(s[i:nameEnd], "-"))
 	if kind == "" || nameEnd >= len(s) || s[nameEnd] != ' ' && s[nameEnd] != '=' {
 		return span{}, false
@@ -423,10 +423,10 @@ func flagValue(s string, k int, kind string, weak, separate bool) (span, bool) {
 	}
 	end := bareEnd(s, k, true)
 	val := s[k:end]
-	if val == "" || harmless(val) || separate && proseWord(val) || weak && !looksSecret(val) {
+	if val == "" || isHarmless(val) || separate && proseWord(val) || weak && !looksSecret(val) {
 		return span{}, false
 	}
-	return value(s, k, end, kind), true
+	return valueSpan(s, k, end, kind), true
 }
 
 // namesFile: many programs read the value from a file that is named so.
@@ -434,9 +434,9 @@ func namesFile(s string) bool {
 	return strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "fileb://") || strings.HasPrefix(s, "@/") || strings.HasPrefix(s, "@.")
 }
 
-// value makes the span of a whole value. When the value begins with a shape we
+// valueSpan makes the span of a whole value. When the value begins with a shape we
 // know, the shape's kind tells the reader more than the name's.
-func value(s string, start, end int, kind string) span {
+func valueSpan(s string, start, end int, kind string) span {
 	if shape := shapeAt(s, start, end); shape != "" {
 		kind = shape
 	}

@@ -28,9 +28,9 @@ func matchBase64(s string, p int) (span, bool) {
 	if !decodesToText(s[p:min(len(s), p+minBase64)]) {
 		return span{}, false
 	}
-	end := run(s, p, setBase64)
-	if url := run(s, p, setURL); url > end {
-		end = run(s, url, setBase64)
+	end := runEnd(s, p, setBase64)
+	if url := runEnd(s, p, setURL); url > end {
+		end = runEnd(s, url, setBase64)
 	}
 	if end-p < minBase64 {
 		return span{}, false
@@ -110,7 +110,7 @@ func base64Lines(s string, end int) int {
 		if k == end && strings.HasPrefix(s[k:], `\n`) {
 			k += 2
 		}
-		stop := run(s, k, setBase64)
+		stop := runEnd(s, k, setBase64)
 		if k == end || stop-k < 16 && !strings.HasSuffix(s[:stop], "=") || stop == k {
 			return end
 		}

@@ -219,11 +219,11 @@ func TestMemoryIsBounded(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	m := newMemory()
 	first := makeSecret(r, "A", 20)
-	m.note(first)
+	m.noteValue(first)
 	last := ""
 	for range 2 * maxSeen {
 		last = makeSecret(r, "A", 20)
-		m.note(last)
+		m.noteValue(last)
 	}
 	total := 0
 	for _, list := range m.heads {

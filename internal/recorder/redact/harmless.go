@@ -47,7 +47,7 @@ func isLetter(c byte) bool { return isAlnum(c) && !isDigit(c) }
 
 // templateEnd returns the end of a {name} that is filled in later, 0 if none.
 func templateEnd(s string) int {
-	end := run(s, 1, setName)
+	end := runEnd(s, 1, setName)
 	if end < len(s) && s[end] == '}' && (end+1 == len(s) || endsValue(s[end+1])) {
 		return end + 1
 	}
@@ -73,12 +73,12 @@ var pathRoots = []string{
 	"/home/", "/Users/", "/root/", "/etc/", "/var/", "/usr/", "/opt/", "/tmp/", "/run/", "/private/", "/mnt/", "/proc/", "/dev/", "/secrets/",
 }
 
-// harmless judges a whole value.
-func harmless(s string) bool {
+// isHarmless judges a whole value.
+func isHarmless(s string) bool {
 	if harmlessHead(s) || isMark(s) {
 		return true
 	}
-	if s[0] == '$' && len(s) > 1 && !isDigit(s[1]) && run(s, 1, setAlnum|setURL) == len(s) && strings.IndexByte(s, '-') < 0 {
+	if s[0] == '$' && len(s) > 1 && !isDigit(s[1]) && runEnd(s, 1, setAlnum|setURL) == len(s) && strings.IndexByte(s, '-') < 0 {
 		return true // $NAME
 	}
 	if s[0] == '%' && (len(s) == 2 || s[len(s)-1] == '%') {

@@ -45,7 +45,7 @@ func Keys(names ...string) map[string]struct{} {
 	return set
 }
 
-func limit(n, standard int) int {
+func limitOr(n, standard int) int {
 	switch {
 	case n == 0:
 		return standard
@@ -98,25 +98,25 @@ func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) { return appendJSO
 func appendJSON(dst, src []byte, opt Limits, mem *memory) ([]byte, Report) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	w := walkers.Get().(*walker)
-	w.src, w.dst, w.base, w.pos, w.rep = view(src), dst, 0, 0, Report{}
-	w.limit = limit(opt.String, DefaultString)
-	w.outLimit = limit(opt.Output, DefaultOutput)
+	w.src, w.dst, w.base, w.pos, w.rep = viewText(src), dst, 0, 0, Report{}
+	w.limit = limitOr(opt.String, DefaultString)
+	w.outLimit = limitOr(opt.Output, DefaultOutput)
 	w.outKeys = opt.OutputKeys
 	w.mem = mem
 	start := len(dst)
 
-	w.space()
-	ok := w.value(0, "")
+	w.dropSpace()
+	ok := w.readValue(0, "")
 	if ok {
-		w.space()
+		w.dropSpace()
 		ok = w.pos == len(w.src)
 	}
 	if ok {
-		w.flush(w.pos)
+		w.copyPending(w.pos)
 	} else {
 		w.dst, w.rep = w.dst[:start], Report{}
-		w.limit = limit(opt.String, DefaultString)
-		w.text(w.src, w.src, false)
+		w.limit = limitOr(opt.String, DefaultString)
+		w.appendText(w.src, w.src, false)
 	}
 	dst, rep := w.dst, w.rep
 	w.src, w.dst, w.outKeys, w.mem = "", nil, nil, nil
@@ -131,14 +131,14 @@ func appendJSON(dst, src []byte, opt Limits, mem *memory) ([]byte, Report) {
 	return dst, rep
 }
 
-// flush copies what is pending up to to.
-func (w *walker) flush(to int) {
+// copyPending copies what is pending up to to.
+func (w *walker) copyPending(to int) {
 	w.dst = append(w.dst, w.src[w.base:to]...)
 	w.base = to
 }
 
-// space drops blanks.
-func (w *walker) space() {
+// dropSpace drops blanks.
+func (w *walker) dropSpace() {
 	if w.pos >= len(w.src) || w.src[w.pos] > ' ' {
 		return
 	}
@@ -147,49 +147,49 @@ func (w *walker) space() {
 		w.pos++
 	}
 	if w.pos > from {
-		w.flush(from)
+		w.copyPending(from)
 		w.base = w.pos
 	}
 }
 
-// value reads one value. secret is the kind of secret whose name it stands
+// readValue reads one value. secret is the kind of secret whose name it stands
 // under. It returns false when the input is not JSON.
-func (w *walker) value(depth int, secret string) bool {
+func (w *walker) readValue(depth int, secret string) bool {
 	if w.pos >= len(w.src) {
 		return false
 	}
 	switch w.src[w.pos] {
 	case '"':
-		return w.str(secret)
+		return w.readString(secret)
 	case '{':
-		return depth < maxDepth && w.object(depth+1)
+		return depth < maxDepth && w.readObject(depth+1)
 	case '[':
-		return depth < maxDepth && w.array(depth+1, secret)
+		return depth < maxDepth && w.readArray(depth+1, secret)
 	case 't':
-		return w.word("true")
+		return w.readWord("true")
 	case 'f':
-		return w.word("false")
+		return w.readWord("false")
 	case 'n':
-		return w.word("null")
+		return w.readWord("null")
 	}
-	return w.number()
+	return w.readNumber()
 }
 
-func (w *walker) object(depth int) bool {
+func (w *walker) readObject(depth int) bool {
 	w.pos++
-	w.space()
-	if w.at('}') {
+	w.dropSpace()
+	if w.skipByte('}') {
 		return true
 	}
 	outer := w.limit
 	named := "" // the kind of secret that a member "name" of this object names
 	for {
-		if w.pos >= len(w.src) || w.src[w.pos] != '"' || !w.str("") {
+		if w.pos >= len(w.src) || w.src[w.pos] != '"' || !w.readString("") {
 			return false
 		}
 		name := w.src[w.lastString.start:w.lastString.end]
 		if w.lastEscape {
-			name = view(w.decoded)
+			name = viewText(w.decoded)
 		}
 		secret, weak := nameKindOf(name)
 		isName := isNameMember(name)
@@ -201,14 +201,14 @@ func (w *walker) object(depth int) bool {
 				w.limit = w.outLimit
 			}
 		}
-		w.space()
-		if !w.at(':') {
+		w.dropSpace()
+		if !w.skipByte(':') {
 			return false
 		}
-		w.space()
+		w.dropSpace()
 		isString := w.pos < len(w.src) && w.src[w.pos] == '"'
 		w.weak = weak
-		if !w.value(depth, secret) {
+		if !w.readValue(depth, secret) {
 			return false
 		}
 		w.weak = false
@@ -216,14 +216,14 @@ func (w *walker) object(depth int) bool {
 			named = nameKind(w.src[w.lastString.start:w.lastString.end])
 		}
 		w.limit = outer
-		w.space()
-		if w.at('}') {
+		w.dropSpace()
+		if w.skipByte('}') {
 			return true
 		}
-		if !w.at(',') {
+		if !w.skipByte(',') {
 			return false
 		}
-		w.space()
+		w.dropSpace()
 	}
 }
 
@@ -233,10 +233,10 @@ func isNameMember(name string) bool {
 	return len(name) == 4 && hasPrefixFold(name, "name") || len(name) == 3 && hasPrefixFold(name, "key")
 }
 
-func (w *walker) array(depth int, secret string) bool {
+func (w *walker) readArray(depth int, secret string) bool {
 	w.pos++
-	w.space()
-	if w.at(']') {
+	w.dropSpace()
+	if w.skipByte(']') {
 		return true
 	}
 	kind := secret
@@ -245,26 +245,26 @@ func (w *walker) array(depth int, secret string) bool {
 	for {
 		w.weak = weak
 		isString := w.pos < len(w.src) && w.src[w.pos] == '"'
-		if !w.value(depth, kind) {
+		if !w.readValue(depth, kind) {
 			return false
 		}
 		kind = secret
 		if isString && kind == "" {
-			kind = args.after(w.src[w.lastString.start:w.lastString.end])
+			kind = args.kindAfter(w.src[w.lastString.start:w.lastString.end])
 		}
-		w.space()
-		if w.at(']') {
+		w.dropSpace()
+		if w.skipByte(']') {
 			return true
 		}
-		if !w.at(',') {
+		if !w.skipByte(',') {
 			return false
 		}
-		w.space()
+		w.dropSpace()
 	}
 }
 
-// at steps over c when it is next.
-func (w *walker) at(c byte) bool {
+// skipByte steps over c when it is next.
+func (w *walker) skipByte(c byte) bool {
 	if w.pos < len(w.src) && w.src[w.pos] == c {
 		w.pos++
 		return true
@@ -272,7 +272,7 @@ func (w *walker) at(c byte) bool {
 	return false
 }
 
-func (w *walker) word(s string) bool {
+func (w *walker) readWord(s string) bool {
 	if len(w.src)-w.pos < len(s) || w.src[w.pos:w.pos+len(s)] != s {
 		return false
 	}
@@ -280,25 +280,25 @@ func (w *walker) word(s string) bool {
 	return true
 }
 
-func (w *walker) number() bool {
-	w.at('-')
-	if !w.at('0') && !w.digits() {
+func (w *walker) readNumber() bool {
+	w.skipByte('-')
+	if !w.skipByte('0') && !w.readDigits() {
 		return false
 	}
-	if w.at('.') && !w.digits() {
+	if w.skipByte('.') && !w.readDigits() {
 		return false
 	}
 	if w.pos < len(w.src) && w.src[w.pos]|0x20 == 'e' {
 		w.pos++
-		if !w.at('+') {
-			w.at('-')
+		if !w.skipByte('+') {
+			w.skipByte('-')
 		}
-		return w.digits()
+		return w.readDigits()
 	}
 	return true
 }
 
-func (w *walker) digits() bool {
+func (w *walker) readDigits() bool {
 	from := w.pos
 	for w.pos < len(w.src) && isDigit(w.src[w.pos]) {
 		w.pos++

@@ -11,10 +11,10 @@ import (
 	"github.com/hookmux/hookmux/internal/jsonstring"
 )
 
-// str reads the string at pos. Most strings are clean and short: for them this
+// readString reads the string at pos. Most strings are clean and short: for them this
 // is one pass, and nothing is copied. Only when something could be a secret, is
 // too long, is broken or hides behind \u, the string is decoded and looked at.
-func (w *walker) str(secret string) bool {
+func (w *walker) readString(secret string) bool {
 	src := w.src
 	start := w.pos + 1
 	i := start
@@ -27,7 +27,7 @@ scan:
 		}
 		switch class[src[i]] {
 		case classAnchor:
-			unsure = unsure || candidate(src, start, i)
+			unsure = unsure || isCandidate(src, start, i)
 			i++
 		case classQuote:
 			break scan
@@ -72,19 +72,19 @@ scan:
 	text := src[start:i]
 	if escaped {
 		w.decoded = jsonstring.AppendUnescaped(slices.Grow(w.decoded[:0], len(text)), text)
-		text = view(w.decoded)
+		text = viewText(w.decoded)
 	}
 	if secret != "" && text != "" && !isMark(text) && !isReference(text) && (!w.weak || looksSecret(text)) {
 		if w.mem != nil {
-			w.mem.note(text)
+			w.mem.noteValue(text)
 		}
-		w.flush(start)
+		w.copyPending(start)
 		w.dst = appendMark(w.dst, secret)
 		w.base = i
 		w.rep.Redacted++
 		return true
 	}
-	w.rewrite(text, start, i, broken)
+	w.rewriteString(text, start, i, broken)
 	return true
 }
 
@@ -95,14 +95,14 @@ func isReference(s string) bool {
 		return false
 	}
 	if s[1] == '{' && s[len(s)-1] == '}' {
-		return run(s, 2, setName) == len(s)-1
+		return runEnd(s, 2, setName) == len(s)-1
 	}
-	return !isDigit(s[1]) && isUpperName(s[1:]) && run(s, 1, setName) == len(s)
+	return !isDigit(s[1]) && isUpperName(s[1:]) && runEnd(s, 1, setName) == len(s)
 }
 
-// rewrite replaces the raw string src[start:end], whose decoded form is text,
+// rewriteString replaces the raw string src[start:end], whose decoded form is text,
 // if anything has to change.
-func (w *walker) rewrite(text string, start, end int, broken bool) {
+func (w *walker) rewriteString(text string, start, end int, broken bool) {
 	clean := text
 	if broken {
 		clean = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
@@ -112,14 +112,14 @@ func (w *walker) rewrite(text string, start, end int, broken bool) {
 			return
 		}
 	}
-	w.flush(start - 1)
-	w.text(clean, text, true)
+	w.copyPending(start - 1)
+	w.appendText(clean, text, true)
 	w.base = end + 1
 }
 
-// text appends s as a JSON string, redacted and cut. orig is what the note on a
+// appendText appends s as a JSON string, redacted and cut. orig is what the note on a
 // cut describes; checked says that s is valid UTF-8.
-func (w *walker) text(s, orig string, checked bool) {
+func (w *walker) appendText(s, orig string, checked bool) {
 	if !checked && !utf8.ValidString(s) {
 		s = string(bytes.ToValidUTF8([]byte(s), []byte("\ufffd")))
 	}
@@ -127,12 +127,12 @@ func (w *walker) text(s, orig string, checked bool) {
 	for range maxPasses {
 		n := w.rep.Redacted
 		w.rebuilt, w.spare = w.spare, w.rebuilt
-		w.rebuilt = w.pass(w.rebuilt[:0], s)
+		w.rebuilt = w.redactOnce(w.rebuilt[:0], s)
 		long = long || len(w.rebuilt) > w.limit
 		if w.rep.Redacted == n {
 			break
 		}
-		s = view(w.rebuilt)
+		s = viewText(w.rebuilt)
 	}
 	out := w.rebuilt
 	if long {
@@ -143,8 +143,8 @@ func (w *walker) text(s, orig string, checked bool) {
 	w.rebuilt = out
 }
 
-// pass appends s with its secrets replaced, up to a little more than the limit.
-func (w *walker) pass(out []byte, s string) []byte {
+// redactOnce appends s with its secrets replaced, up to a little more than the limit.
+func (w *walker) redactOnce(out []byte, s string) []byte {
 	at := 0
 	reach := &finder{s: s, mem: w.mem}
 	for len(out) <= w.limit {
@@ -160,7 +160,7 @@ func (w *walker) pass(out []byte, s string) []byte {
 			w.rep.Redacted++
 		}
 		if w.mem != nil {
-			w.mem.note(s[sp.start:sp.end])
+			w.mem.noteValue(s[sp.start:sp.end])
 		}
 		out = appendMark(out, sp.kind)
 		at = sp.end
@@ -176,7 +176,7 @@ func cutIndex(s []byte, at int) int {
 		at--
 	}
 	for j := at - 1; j >= 0 && at-j < maxMark; j-- {
-		if s[j] == '[' && j+markLen(view(s[j:])) > at {
+		if s[j] == '[' && j+markLen(viewText(s[j:])) > at {
 			return j
 		}
 	}

@@ -59,7 +59,7 @@ func (m *memory) headOf(s string) uint64 {
 	return h * m.mix
 }
 
-func (m *memory) hash(s string) (sum [16]byte) {
+func (m *memory) hashValue(s string) (sum [16]byte) {
 	var buf [32 + maxSeenLen]byte
 	n := copy(buf[:], m.key[:])
 	n += copy(buf[n:], s)
@@ -81,7 +81,7 @@ func (m *memory) lookUp(s string) int {
 	defer m.mu.RUnlock()
 	longest := 0
 	for _, v := range m.heads[head] {
-		if v.length <= len(s) && v.length > longest && endsSeen(s, v.length) && m.hash(s[:v.length]) == v.sum {
+		if v.length <= len(s) && v.length > longest && endsSeen(s, v.length) && m.hashValue(s[:v.length]) == v.sum {
 			longest = v.length
 		}
 	}
@@ -93,16 +93,16 @@ func endsSeen(s string, end int) bool {
 	return end >= len(s) || !isAlnum(s[end]) || !isAlnum(s[end-1])
 }
 
-// note keeps a value that was replaced, if it is long and random enough to be
+// noteValue keeps a value that was replaced, if it is long and random enough to be
 // known again.
-func (m *memory) note(value string) {
+func (m *memory) noteValue(value string) {
 	for value != "" && !isAlnum(value[0]) {
 		value = value[1:]
 	}
 	if !worthKeeping(value) {
 		return
 	}
-	head, sum := m.headOf(value), m.hash(value)
+	head, sum := m.headOf(value), m.hashValue(value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	list := m.heads[head]
@@ -142,10 +142,10 @@ func (m *memory) forgetOldest() {
 // worthKeeping tells values that are only found again when they are meant:
 // long, random, one word, and neither an id, a path nor a version.
 func worthKeeping(s string) bool {
-	if len(s) < minSeen || len(s) > maxSeenLen || isUUID(s) || run(s, 0, setDark) != len(s) {
+	if len(s) < minSeen || len(s) > maxSeenLen || isUUID(s) || runEnd(s, 0, setDark) != len(s) {
 		return false
 	}
-	if isMark(s) || harmless(s) || hasPathForm(s) || hasVersionForm(s) {
+	if isMark(s) || isHarmless(s) || hasPathForm(s) || hasVersionForm(s) {
 		return false
 	}
 	var have [128]bool

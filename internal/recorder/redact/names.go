@@ -115,7 +115,7 @@ func readNameKind(name string) (kind string, weak bool) {
 		buf[n] = c
 		n++
 	}
-	folded := view(buf[:n])
+	folded := viewText(buf[:n])
 	// Only an all-capital name of several parts (an environment variable) is
 	// taken by a short ending: JAVA_KEY is one, "monkey" is not.
 	env := upper && parts > 1

@@ -36,7 +36,7 @@ func optionCandidate(s string, lo, i int) bool {
 		return false
 	}
 	if s[i+1] != '-' {
-		if end := run(s, i+1, setName); end-i > 3 && end-i <= maxName && tailIsSecret(s, i+1, end) {
+		if end := runEnd(s, i+1, setName); end-i > 3 && end-i <= maxName && tailIsSecret(s, i+1, end) {
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func matchOption(s string, i int) (span, bool) {
 			if !strings.HasPrefix(s[i:], o.flag) || o.sub != "" && !hasWord(s[end:i], o.sub) {
 				continue
 			}
-			if sp, found = o.take(s, i); found {
+			if sp, found = o.takeValue(s, i); found {
 				return false
 			}
 		}
@@ -137,7 +137,7 @@ func matchOption(s string, i int) (span, bool) {
 	if found {
 		return sp, true
 	}
-	if s[i+1] != '-' && run(s, i+1, setName)-i > 3 {
+	if s[i+1] != '-' && runEnd(s, i+1, setName)-i > 3 {
 		return matchFlag(s, i) // -password x, whatever the program
 	}
 	return span{}, false
@@ -158,8 +158,8 @@ func hasWord(s, word string) bool {
 	}
 }
 
-// take reads the secret of option o, which begins at i.
-func (o *option) take(s string, i int) (span, bool) {
+// takeValue reads the secret of option o, which begins at i.
+func (o *option) takeValue(s string, i int) (span, bool) {
 	k := i + len(o.flag)
 	if o.form == formPiped {
 		if k < len(s) && sets[s[k]]&setName != 0 {
@@ -201,7 +201,7 @@ func (o *option) take(s string, i int) (span, bool) {
 		}
 		q += len("pass:")
 		end := bareEnd(s, q, true)
-		return value(s, q, end, o.kind), end > q && !harmless(s[q:end])
+		return valueSpan(s, q, end, o.kind), end > q && !isHarmless(s[q:end])
 	case formSecond:
 		return nthWord(s, k-1, 2, o.kind)
 	case formThird:
@@ -228,10 +228,10 @@ func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	at := strings.IndexByte(s[start:max(start, end)], sep)
 	if at < 0 || start+at+1 >= end {
 		// A token in place of the pair.
-		return value(s, start, end, kind), end > start && isDense(s[start:end]) && !harmless(s[start:end])
+		return valueSpan(s, start, end, kind), end > start && isDense(s[start:end]) && !isHarmless(s[start:end])
 	}
 	val := s[start+at+1 : end]
-	return value(s, start+at+1, end, kind), !harmless(val) && !strings.HasPrefix(val, "//")
+	return valueSpan(s, start+at+1, end, kind), !isHarmless(val) && !strings.HasPrefix(val, "//")
 }
 
 // argumentList reads the strings of a JSON array as the words of a command.
@@ -241,9 +241,9 @@ type argumentList struct {
 	subs    string
 }
 
-// after takes the next word, raw, and tells which kind of secret the word behind
+// kindAfter takes the next word, raw, and tells which kind of secret the word behind
 // it is, "" for none.
-func (a *argumentList) after(raw string) string {
+func (a *argumentList) kindAfter(raw string) string {
 	if !a.first {
 		a.first = true
 		name := raw[strings.LastIndexByte(raw, '/')+1:]
@@ -258,7 +258,7 @@ func (a *argumentList) after(raw string) string {
 		}
 		return ""
 	}
-	if raw[1] == '-' && run(raw, 0, setName) == len(raw) {
+	if raw[1] == '-' && runEnd(raw, 0, setName) == len(raw) {
 		if kind, weak := nameKindOf(raw); kind != "" && !weak {
 			return kind
 		}

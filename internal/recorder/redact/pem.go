@@ -22,7 +22,7 @@ func dashRun(s string, lo, i int) bool {
 		return false
 	}
 	if j-i == 2 {
-		end := run(s, j, setName)
+		end := runEnd(s, j, setName)
 		return end > j && end-j <= maxName && (tailIsSecret(s, j, end) || optionCandidate(s, lo, i))
 	}
 	return strings.HasPrefix(s[j:], "BEGIN ") || strings.HasPrefix(s[j:], "END ")
@@ -112,7 +112,7 @@ func pemBody(s string, i int) (end int, ok bool) {
 
 func hasBase64Run(s string) bool {
 	for i := 0; i < len(s); {
-		end := run(s, i, setBase64)
+		end := runEnd(s, i, setBase64)
 		if end-i >= 16 {
 			return true
 		}

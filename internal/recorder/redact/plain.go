@@ -13,7 +13,7 @@ func nameCandidate(s string, i int) bool {
 	default:
 		return false
 	}
-	end := run(s, i+1, setAlnum)
+	end := runEnd(s, i+1, setAlnum)
 	if end >= len(s) || s[end] != ' ' && s[end] != '"' && s[end] != '\'' && s[end] != '\\' {
 		return false
 	}
@@ -34,7 +34,7 @@ func matchNameThenValue(s string, i int) (span, bool) {
 	if !nameCandidate(s, i) {
 		return span{}, false
 	}
-	end := run(s, i+1, setAlnum)
+	end := runEnd(s, i+1, setAlnum)
 	at := i
 	for at > 0 && sets[s[at-1]]&setName != 0 && end-at <= maxName {
 		at--
@@ -132,7 +132,7 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 		return span{}, false
 	}
 	// A label, a key or a message: not what somebody keeps secret.
-	return sp, mixed(s[sp.start:sp.end])
+	return sp, isMixed(s[sp.start:sp.end])
 }
 
 // matchPasswordWord takes what follows the word "password" without a sign: a
@@ -191,20 +191,20 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	if isQuote(s[k]) {
 		sp, ok := quotedValue(s, k, k, "password", false)
 		sql := capital || strings.Contains(before, "user ") || strings.Contains(before, "role ") || strings.Contains(before, "set ")
-		return sp, ok && (sql || mixed(s[sp.start:sp.end]))
+		return sp, ok && (sql || isMixed(s[sp.start:sp.end]))
 	}
 	end := bareEnd(s[:min(len(s), k+judged)], k, true)
 	val := strings.TrimRight(s[k:end], ".,:!?")
 	end = k + len(val)
-	if val == "" || harmless(val) || proseWord(val) || strings.Contains(val, "://") {
+	if val == "" || isHarmless(val) || proseWord(val) || strings.Contains(val, "://") {
 		return span{}, false
 	}
 	if placed {
-		return value(s, k, end, "password"), len(val) >= 3 && (!strings.Contains(before, "login ") || !said)
+		return valueSpan(s, k, end, "password"), len(val) >= 3 && (!strings.Contains(before, "login ") || !said)
 	}
-	ok := mixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) && strings.IndexByte(val, '(') < 0 &&
+	ok := isMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) && strings.IndexByte(val, '(') < 0 &&
 		strings.IndexByte(val, '=') < 0 && strings.IndexByte(val, '.') < 0 && strings.IndexByte(val, '/') < 0
-	return value(s, k, end, "password"), ok
+	return valueSpan(s, k, end, "password"), ok
 }
 
 func lowerASCIIOf(s string) string { return strings.ToLower(s) }
@@ -244,10 +244,10 @@ func closingTag(s string, i int) bool {
 	if s[i+1] == '\\' {
 		at++
 	}
-	end := run(s, at, setName)
+	end := runEnd(s, at, setName)
 	if end > at && end < len(s) && s[end] == ':' { // a name space
 		at = end + 1
-		end = run(s, at, setName)
+		end = runEnd(s, at, setName)
 	}
 	return end-at >= 3 && end-at <= maxName && end < len(s) && s[end] == '>' && tailIsSecret(s, at, end)
 }
@@ -261,10 +261,10 @@ func matchElement(s string, i int) (span, bool) {
 	if s[i+1] == '\\' {
 		at++
 	}
-	end := run(s, at, setName)
+	end := runEnd(s, at, setName)
 	if end < len(s) && s[end] == ':' { // a name space
 		at = end + 1
-		end = run(s, at, setName)
+		end = runEnd(s, at, setName)
 	}
 	start := i
 	for start > 0 && i-start < elementReach && s[start-1] != '>' && s[start-1] != '<' {
@@ -281,11 +281,11 @@ func matchElement(s string, i int) (span, bool) {
 		}
 	}
 	val := strings.TrimSpace(s[start:i])
-	if kind == "" || harmless(val) || len(val) < 3 || weak && !looksSecret(val) || strings.IndexByte(val, ' ') >= 0 {
+	if kind == "" || isHarmless(val) || len(val) < 3 || weak && !looksSecret(val) || strings.IndexByte(val, ' ') >= 0 {
 		return span{}, false
 	}
 	start += strings.Index(s[start:i], val)
-	return value(s, start, start+len(val), kind), true
+	return valueSpan(s, start, start+len(val), kind), true
 }
 
 // keyBefore returns what names the text behind the tag that ends at i: the
@@ -354,7 +354,7 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 		return quotedValue(s, k, k, kind, true)
 	}
 	stop := bareEnd(s, k, true)
-	return value(s, k, stop, kind), stop > k && !harmless(s[k:stop]) && (endsLine(s, stop) || quotedName)
+	return valueSpan(s, k, stop, kind), stop > k && !isHarmless(s[k:stop]) && (endsLine(s, stop) || quotedName)
 }
 
 // pipedValue takes what echo or printf hands through a pipe to the command at i.
@@ -396,10 +396,10 @@ func pipedValue(s string, i int, pair bool) (span, bool) {
 		}
 		at += colon + 1
 	}
-	if end <= at || harmless(s[at:end]) {
+	if end <= at || isHarmless(s[at:end]) {
 		return span{}, false
 	}
-	return value(s, at, end, "password"), true
+	return valueSpan(s, at, end, "password"), true
 }
 
 // dashWords are commands with a dash in their name that take a secret by place.
@@ -431,7 +431,7 @@ func dashWord(s string, lo, i int) bool {
 func matchDashWord(s string, i int) (span, bool) {
 	if i >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && isDigit(s[i+3]) { // Mailchimp: its data centre
 		at := i - 32
-		return span{at, run(s, i+1, setAlnum), "mailchimp-key"}, run(s, at, setHex) == i && startsWord(s, at, true)
+		return span{at, runEnd(s, i+1, setAlnum), "mailchimp-key"}, runEnd(s, at, setHex) == i && startsWord(s, at, true)
 	}
 	for _, d := range dashWords {
 		if !strings.HasPrefix(s[i:], d.tail) || !strings.HasSuffix(s[:i], d.head) {

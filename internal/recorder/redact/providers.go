@@ -259,7 +259,7 @@ func discordShapes() (list []wordShape) {
 // The parts of a token that are joined by dots.
 func dottedParts(s string, at int, lengths ...int) (end int, ok bool) {
 	for i, n := range lengths {
-		end = run(s, at, setURL)
+		end = runEnd(s, at, setURL)
 		if end-at < n || i < len(lengths)-1 && (end >= len(s) || s[end] != '.') {
 			return 0, false
 		}
@@ -276,7 +276,7 @@ func checkSendgrid(s string, at int) (span, bool) {
 // checkJWT wants two parts that begin like base64 of `{"`; the signature may be
 // missing (cut off, or "none").
 func checkJWT(s string, at int) (span, bool) {
-	head := run(s, at, setURL)
+	head := runEnd(s, at, setURL)
 	if head-at < 10 || !strings.HasPrefix(s[head:], ".ey") && !strings.HasPrefix(s[head:], "..") {
 		return span{}, false
 	}
@@ -287,12 +287,12 @@ func checkJWT(s string, at int) (span, bool) {
 		end, ok := dottedParts(s, head+2, 8, 8, 8)
 		return span{at, end, ""}, ok
 	}
-	end := run(s, head+1, setURL)
+	end := runEnd(s, head+1, setURL)
 	if end-head < 8 {
 		return span{}, false
 	}
 	for end < len(s) && s[end] == '.' {
-		part := run(s, end+1, setURL)
+		part := runEnd(s, end+1, setURL)
 		if part-end-1 < 8 {
 			break
 		}
@@ -304,9 +304,9 @@ func checkJWT(s string, at int) (span, bool) {
 func checkDoppler(s string, at int) (span, bool) {
 	at0 := at
 	at += len("dp.st.")
-	end := run(s, at, setURL)
+	end := runEnd(s, at, setURL)
 	if end < len(s) && s[end] == '.' { // the name of the configuration
-		at, end = end+1, run(s, end+1, setURL)
+		at, end = end+1, runEnd(s, end+1, setURL)
 	}
 	return span{at0, end, ""}, end-at >= 32
 }
@@ -322,17 +322,17 @@ func checkHarness(s string, at int) (span, bool) {
 }
 
 func checkAirtable(s string, at int) (span, bool) {
-	dot := run(s, at+3, setAlnum)
+	dot := runEnd(s, at+3, setAlnum)
 	if dot-at-3 != 14 || dot >= len(s) || s[dot] != '.' {
 		return span{}, false
 	}
-	end := run(s, dot+1, setHex)
+	end := runEnd(s, dot+1, setHex)
 	return span{at, end, ""}, end-dot-1 >= 60
 }
 
 // checkFacebook: long, and not a line of a file in base64 with its many zeros.
 func checkFacebook(s string, at int) (span, bool) {
-	end := run(s, at, setAlnum)
+	end := runEnd(s, at, setAlnum)
 	return span{at, end, ""}, end-at >= 63 && isDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") && (end >= len(s) || sets[s[end]]&setBase64 == 0)
 }
 
@@ -343,17 +343,17 @@ func checkYandex(s string, at int) (span, bool) {
 }
 
 func checkNuget(s string, at int) (span, bool) {
-	end := run(s, at, setAlnum)
-	return span{at, end, ""}, end-at == 46 && mixed(s[at+3:end]) && strings.ToLower(s[at:end]) == s[at:end]
+	end := runEnd(s, at, setAlnum)
+	return span{at, end, ""}, end-at == 46 && isMixed(s[at+3:end]) && strings.ToLower(s[at:end]) == s[at:end]
 }
 
 func checkScaleway(s string, at int) (span, bool) {
-	end := run(s, at, setUpper)
-	return span{at, end, ""}, end-at == 20 && endsWord(s, end) && mixed(s[at+3:end])
+	end := runEnd(s, at, setUpper)
+	return span{at, end, ""}, end-at == 20 && endsWord(s, end) && isMixed(s[at+3:end])
 }
 
 func checkOkta(s string, at int) (span, bool) {
-	end := run(s, at, setURL)
+	end := runEnd(s, at, setURL)
 	return span{at, end, ""}, end-at == 42 && isDense(s[at:end]) && !onlyHex(s[at:end])
 }
 
@@ -367,7 +367,7 @@ func checkTerraform(s string, at int) (span, bool) {
 	for start > 0 && isAlnum(s[start-1]) && at-start < 20 {
 		start--
 	}
-	end := run(s, body+1, setURL)
+	end := runEnd(s, body+1, setURL)
 	return span{start, end, ""}, at-1-start == 14 && end-body-1 >= 60
 }
 
@@ -378,15 +378,15 @@ func checkMaxmind(s string, at int) (span, bool) {
 	if start < 0 || s[at-1] != '_' || s[start+6] != '_' || !endsWord(s, end) || !startsWord(s, start, true) {
 		return span{}, false
 	}
-	return span{start, end, ""}, run(s, start, setAlnum) == start+6 && run(s, start+7, setAlnum) == at-1
+	return span{start, end, ""}, runEnd(s, start, setAlnum) == start+6 && runEnd(s, start+7, setAlnum) == at-1
 }
 
 // checkDiscord: base64 of a numeric id, a time and a signature.
 func checkDiscord(s string, at int) (span, bool) {
-	dot := run(s, at, setURL)
+	dot := runEnd(s, at, setURL)
 	if n := dot - at; n < 23 || n > 28 || dot+8 >= len(s) || s[dot] != '.' || s[dot+7] != '.' {
 		return span{}, false
 	}
 	end, ok := dottedParts(s, dot+1, 6, 27)
-	return span{at, end, ""}, ok && mixed(s[at:end])
+	return span{at, end, ""}, ok && isMixed(s[at:end])
 }

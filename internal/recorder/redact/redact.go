@@ -46,12 +46,12 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 			dst = append(dst, f.s[at:sp.start]...)
 			dst = appendMark(dst, sp.kind)
 			if f.mem != nil {
-				f.mem.note(f.s[sp.start:sp.end])
+				f.mem.noteValue(f.s[sp.start:sp.end])
 			}
 			at = sp.end
 		}
 		dst = append(dst, f.s[at:]...)
-		again := finder{s: view(dst[start:]), mem: f.mem}
+		again := finder{s: viewText(dst[start:]), mem: f.mem}
 		var ok bool
 		if sp, ok = again.next(0); !ok || pass == maxPasses {
 			return dst
@@ -100,6 +100,6 @@ func markLen(s string) int {
 	return end + 1
 }
 
-// view looks at b as a string without copying. The scanners only read, and no
+// viewText looks at b as a string without copying. The scanners only read, and no
 // view outlives the call that made it.
-func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func viewText(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

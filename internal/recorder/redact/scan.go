@@ -58,20 +58,20 @@ func skipPlain(s string, i int) int {
 func nextAnchored(s string, from int) (span, bool) {
 	s = s[from:]
 	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i+1) {
-		if class[s[i]] != classAnchor || !candidate(s, 0, i) {
+		if class[s[i]] != classAnchor || !isCandidate(s, 0, i) {
 			continue
 		}
-		if sp, ok := match(s, i); ok && sp.end > sp.start {
+		if sp, ok := matchAnchor(s, i); ok && sp.end > sp.start {
 			return span{sp.start + from, sp.end + from, sp.kind}, true
 		}
 	}
 	return span{}, false
 }
 
-// candidate is the cheap look at the anchor s[i]: a few neighbouring bytes, not
+// isCandidate is the cheap look at the anchor s[i]: a few neighbouring bytes, not
 // before lo. It must hold for raw JSON too, where a neighbour can be an escape:
 // therefore it asks nothing about what stands before a shape.
-func candidate(s string, lo, i int) bool {
+func isCandidate(s string, lo, i int) bool {
 	switch s[i] {
 	case '-':
 		if i+1 < len(s) && s[i+1] == '-' {
@@ -98,8 +98,8 @@ func candidate(s string, lo, i int) bool {
 	return false
 }
 
-// match is the full look at the anchor s[i] in decoded text.
-func match(s string, i int) (span, bool) {
+// matchAnchor is the full look at the anchor s[i] in decoded text.
+func matchAnchor(s string, i int) (span, bool) {
 	switch s[i] {
 	case '-':
 		return matchDash(s, i)
@@ -240,8 +240,8 @@ func isAlnum(c byte) bool { return sets[c]&setAlnum != 0 }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// run returns the end of the run of set members that begins at i.
-func run(s string, i int, set uint8) int {
+// runEnd returns the end of the run of set members that begins at i.
+func runEnd(s string, i int, set uint8) int {
 	for i < len(s) && sets[s[i]]&set != 0 {
 		i++
 	}
@@ -264,9 +264,9 @@ func startsWord(s string, i int, strict bool) bool {
 
 func endsWord(s string, i int) bool { return i >= len(s) || !isAlnum(s[i]) }
 
-// mixed tells whether s holds a letter and a digit. It looks at a bounded part:
+// isMixed tells whether s holds a letter and a digit. It looks at a bounded part:
 // a long value decides itself early, and looking must stay linear.
-func mixed(s string) bool {
+func isMixed(s string) bool {
 	letter, digit := false, false
 	for i := 0; i < len(s) && i < 256; i++ {
 		switch c := s[i]; {

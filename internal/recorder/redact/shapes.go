@@ -65,20 +65,20 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 		if glued && sh.strict {
 			continue
 		}
-		end := run(s, i+1, sh.set)
+		end := runEnd(s, i+1, sh.set)
 		body := s[i+1 : end]
 		if sh.uuid && !isUUID(s[i+1:min(len(s), i+1+36)]) || sh.dense && !isDense(body) {
 			continue
 		}
-		if glued && !unmistakable(body) {
+		if glued && !isUnmistakable(body) {
 			continue
 		}
-		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !endsWord(s, end)) || sh.mix && !mixed(body) {
+		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !endsWord(s, end)) || sh.mix && !isMixed(body) {
 			continue
 		}
 		// A narrow set must not leave the tail of a longer secret behind.
 		if !sh.exact {
-			end = run(s, end, setURL)
+			end = runEnd(s, end, setURL)
 		}
 		return span{at, end, sh.kind}, true
 	}
@@ -103,8 +103,8 @@ func matchSK(s string, at int) (span, bool) {
 			continue
 		}
 		start := body + len(v.word)
-		end := run(s, start, setURL)
-		if end-start >= 6 && startsWord(s, at, false) || unmistakable(s[start:end]) {
+		end := runEnd(s, start, setURL)
+		if end-start >= 6 && startsWord(s, at, false) || isUnmistakable(s[start:end]) {
 			return span{at, end, v.kind}, true
 		}
 		return span{}, false
@@ -112,10 +112,10 @@ func matchSK(s string, at int) (span, bool) {
 	if !startsWord(s, at, true) {
 		return span{}, false
 	}
-	end := run(s, body, setURL)
+	end := runEnd(s, body, setURL)
 	for i := body; i < end; {
-		stop := run(s, i, setAlnum)
-		if part := s[i:stop]; len(part) >= 20 || len(part) >= 16 && mixed(part) {
+		stop := runEnd(s, i, setAlnum)
+		if part := s[i:stop]; len(part) >= 20 || len(part) >= 16 && isMixed(part) {
 			return span{at, end, "sk-key"}, true
 		}
 		i = stop + 1
@@ -125,13 +125,13 @@ func matchSK(s string, at int) (span, bool) {
 
 // unmistakable: a long unbroken body makes a secret also of a token that sticks
 // to the word before it.
-func unmistakable(body string) bool {
+func isUnmistakable(body string) bool {
 	if len(body) < 30 {
 		return false
 	}
 	for i := 0; i < len(body) && i < 256; {
-		end := run(body, i, setAlnum)
-		if end-i >= 16 && mixed(body[i:end]) {
+		end := runEnd(body, i, setAlnum)
+		if end-i >= 16 && isMixed(body[i:end]) {
 			return true
 		}
 		i = end + 1
@@ -151,7 +151,7 @@ func matchTelegram(s string, i int) (span, bool) {
 	if n := i - at; n < 8 || n > 10 || !startsWord(s, at, false) && !strings.HasSuffix(s[:at], "bot") {
 		return span{}, false
 	}
-	end := run(s, i+1, setURL)
+	end := runEnd(s, i+1, setURL)
 	return span{at, end, "telegram-token"}, end-i-1 >= 33
 }
 

@@ -77,7 +77,7 @@ scan:
 	}
 	if at > p && colon < 0 && at < pathAt {
 		// A token as the only name: https://TOKEN@host.
-		return span{p, at, "url-user"}, at-p >= 20 && isDense(s[p:at]) && !harmless(s[p:at])
+		return span{p, at, "url-user"}, at-p >= 20 && isDense(s[p:at]) && !isHarmless(s[p:at])
 	}
 	if at < 0 || colon < 0 || colon > at {
 		return matchAlias(s, i, p)
@@ -85,9 +85,9 @@ scan:
 	user, pass := s[p:colon], s[colon+1:at]
 	if pass == "" || pass == "x-oauth-basic" {
 		// Some hosts take the token as the user.
-		return span{p, colon, "url-user"}, len(user) >= 16 && !harmless(user)
+		return span{p, colon, "url-user"}, len(user) >= 16 && !isHarmless(user)
 	}
-	return span{colon + 1, at, "url-password"}, !harmless(pass)
+	return span{colon + 1, at, "url-password"}, !isHarmless(pass)
 }
 
 // matchAlias: "mc alias set NAME URL ACCESS SECRET" hands a secret over by place.

@@ -25,7 +25,7 @@ func nextInWords(s string, from int, mem *memory, deep bool) (span, bool) {
 			i = k + 1
 			continue
 		}
-		end := run(s, i+least, set)
+		end := runEnd(s, i+least, set)
 		if sp, ok := matchLongWord(s, i, end, mem, deep); ok {
 			return span{sp.start + from, sp.end + from, sp.kind}, true
 		}
@@ -55,7 +55,7 @@ func matchLongWord(s string, start, end int, mem *memory, deep bool) (span, bool
 				return sp, true
 			}
 		}
-		p = run(s, p, setAlnum)
+		p = runEnd(s, p, setAlnum)
 	}
 	return span{}, false
 }
@@ -117,12 +117,12 @@ func matchWordShape(list []wordShape, s string, at int) (span, bool) {
 			continue
 		}
 		body := at + len(sh.prefix)
-		end := run(s, body, sh.set)
+		end := runEnd(s, body, sh.set)
 		if end-body < sh.min || sh.exact && (end-body != sh.min || !endsWord(s, end)) || sh.dense && !isDense(s[body:end]) {
 			continue
 		}
 		if !sh.exact {
-			end = run(s, end, setURL)
+			end = runEnd(s, end, setURL)
 		}
 		return span{at, end, sh.kind}, true
 	}
@@ -135,7 +135,7 @@ func matchWordShape(list []wordShape, s string, at int) (span, bool) {
 func isDense(body string) bool {
 	body = body[:min(len(body), 256)]
 	for i := 0; i < len(body); {
-		end := run(body, i, setAlnum)
+		end := runEnd(body, i, setAlnum)
 		if end-i >= 16 && isRandom(body[i:end]) {
 			return true
 		}
@@ -176,7 +176,7 @@ func isRandom(s string) bool {
 // matchTilde: two shapes have their mark in the middle, behind a tilde.
 func matchTilde(s string, i int) (span, bool) {
 	if i >= 6 && s[i-6:i] == "sha256" && startsWord(s, i-6, true) {
-		end := run(s, i+1, setURL)
+		end := runEnd(s, i+1, setURL)
 		return span{i - 6, end, "openshift-token"}, end-i-1 == 43
 	}
 	// Microsoft Entra: three characters, a digit, "Q~" and 31 to 34 more.
@@ -189,7 +189,7 @@ func matchTilde(s string, i int) (span, bool) {
 		end++
 	}
 	n := end - i - 1
-	return span{at, end, "azure-secret"}, n >= 31 && n <= 36 && mixed(s[i+1:end])
+	return span{at, end, "azure-secret"}, n >= 31 && n <= 36 && isMixed(s[i+1:end])
 }
 
 const minSpoken = 16
@@ -200,7 +200,7 @@ func matchSpoken(s string, p int) (span, bool) {
 	if p < 5 || s[p-1] != ' ' && !isQuote(s[p-1]) || !isDenseStart(s, p) {
 		return span{}, false
 	}
-	end := run(s, p, setAlnum|setURL)
+	end := runEnd(s, p, setAlnum|setURL)
 	if end-p < minSpoken || onlyHex(s[p:end]) || !isDense(s[p:end]) {
 		return span{}, false
 	}
