@@ -34,7 +34,7 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 	if seen < 200 {
 		t.Errorf("only %d commands were found", seen)
 	}
-	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux approve", "hookmux guard on one two three"} {
+	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan", "hookmux guard on one two three"} {
 		if takes(calls(wrong)[0], false) == nil {
 			t.Errorf("%s is taken", wrong)
 		}

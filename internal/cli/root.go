@@ -85,7 +85,12 @@ the agent's own words.`,
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if app.IsTerminal() {
+				return see.ShowOverview(cmd.Context(), app)
+			}
+			return cmd.Help()
+		},
 	}
 	root.SetVersionTemplate(see.VersionLine)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
@@ -134,7 +139,7 @@ type commandGroup struct {
 func commandGroups(app *cmdutil.App) []commandGroup {
 	return []commandGroup{
 		{groupStart, "Start:", []*cobra.Command{
-			agents.RunCommand(app), agents.InstallCommand(app), agents.UninstallCommand(app),
+			setupCommand(app), agents.RunCommand(app), agents.InstallCommand(app), agents.UninstallCommand(app),
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{

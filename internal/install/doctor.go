@@ -33,6 +33,9 @@ type Finding struct {
 	mend func(trust bool) (*Plan, error)
 }
 
+// Mendable reports whether [Doctor.Mend] does something about it.
+func (f *Finding) Mendable() bool { return f.mend != nil }
+
 // Doctor looks at agents and proves what it can.
 type Doctor struct {
 	Host     *Host

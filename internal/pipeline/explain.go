@@ -18,8 +18,9 @@ import (
 // run; what other hooks would say is not known before they do. Its methods may
 // be called on nil, which is a real call.
 type dryRun struct {
-	suppose *event.Decision // instead of asking hooks
-	notes   []string
+	suppose  *event.Decision // instead of asking hooks
+	runHooks bool            // command and script hooks too
+	notes    []string
 }
 
 // supposeDecision puts the decision in that is to be supposed, if one is.
@@ -40,6 +41,16 @@ func (r *dryRun) addNote(what string) {
 
 // explain goes the way of an event without leaving a trace.
 func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	return p.explainCall(params, &dryRun{})
+}
+
+// explainRunning is explain that runs command and script hooks as well: what
+// those do is real.
+func (p *Pipeline) explainRunning(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	return p.explainCall(params, &dryRun{runHooks: true})
+}
+
+func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.Error) {
 	var asked wire.ExplainParams
 	if err := services.ReadParams(params, &asked); err != nil {
 		return nil, err
@@ -47,7 +58,6 @@ func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	if _, ok := p.Deps.Catalogue.Agent(asked.Agent); !ok {
 		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents", asked.Agent)
 	}
-	dry := &dryRun{}
 	if asked.Decision != nil {
 		if err := json.Unmarshal(asked.Decision, &dry.suppose); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "decision: %v", err)
@@ -68,6 +78,9 @@ func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	result := wire.Explained{
 		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(&s), Degraded: decision.DegradedText(),
 		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
+	}
+	if dry.suppose == nil && decision.Verdict != event.Deny {
+		result.Unknown = hooksNotHeard(result.Matched)
 	}
 	result.Event, _ = json.Marshal(s.ev)
 	result.Decision, _ = json.Marshal(decision)
@@ -108,6 +121,16 @@ func matchedHooks(p *pipelineState) []wire.Matched {
 		list = append(list, m)
 	}
 	return list
+}
+
+// hooksNotHeard are those that fit the call, may have a say and were not run.
+func hooksNotHeard(list []wire.Matched) (ids []string) {
+	for _, m := range list {
+		if m.Matches && !m.Ran && m.Mode != string(hook.Observe) {
+			ids = append(ids, m.ID)
+		}
+	}
+	return ids
 }
 
 func carriesMap(c event.Carries) map[string]bool {

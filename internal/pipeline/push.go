@@ -18,7 +18,9 @@ import (
 
 // Methods are the methods of the pipeline but event.push, which may take long.
 func (p *Pipeline) Methods() map[string]services.Method {
-	return map[string]services.Method{wire.MethodExplain: services.Read(p.explain)}
+	return map[string]services.Method{
+		wire.MethodExplain: services.Read(p.explain), wire.MethodExplainRun: services.Decide(p.explainRunning),
+	}
 }
 
 // LongMethods are the methods that may wait for hooks or a person.

@@ -69,7 +69,11 @@ func (p *Pipeline) selectHooks(call *HookCall, s *pipelineState) {
 // the deadline end it.
 func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) hook.Outcome {
 	if call.dryRun != nil {
-		return p.dispatch.Decide(services.WithDryRun(ctx), hookCall, builtinGuards(s.entries))
+		entries := builtinGuards(s.entries)
+		if call.dryRun.runHooks {
+			entries = withCommands(s.entries)
+		}
+		return p.dispatch.Decide(services.WithDryRun(ctx), hookCall, entries)
 	}
 	if onlyBuiltin(s.entries, s.ev.Kind) {
 		return p.dispatch.Decide(ctx, hookCall, s.entries)
@@ -102,6 +106,17 @@ func builtinGuards(entries []*hook.Entry) []*hook.Entry {
 		}
 	}
 	return own
+}
+
+// withCommands are hookmux's own guards and the hooks that are programs.
+func withCommands(entries []*hook.Entry) []*hook.Entry {
+	var list []*hook.Entry
+	for _, e := range entries {
+		if e.BuiltinGuard || e.Handler == "command" || e.Handler == "script" {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // onlyGuards: nobody but hookmux's own guards is meant.

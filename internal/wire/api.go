@@ -21,6 +21,8 @@ const (
 	MethodStream    = "events.stream"
 	MethodQuery     = "journal.query"
 	MethodExplain   = "event.explain"
+	// MethodExplainRun is MethodExplain that also runs command and script hooks.
+	MethodExplainRun = "event.explain.run"
 	MethodConfigGet = "config.list"
 	MethodConfigSet = "config.set"
 	MethodHooksList = "hooks.list"
@@ -222,6 +224,9 @@ type Explained struct {
 	Degraded []string        `json:"degraded,omitempty"`
 	Answer   Answer          `json:"answer"`
 	Notes    []string        `json:"notes,omitempty"`
+	// Unknown are hooks that may have a say and were not run: what is decided is
+	// not known without them.
+	Unknown []string `json:"unknown,omitempty"`
 }
 
 // Matched is a hook that is meant for an event.

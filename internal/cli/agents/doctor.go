@@ -158,6 +158,9 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) erro
 			}
 		}
 	}
+	if !asJSON && len(findings) > 0 {
+		app.Say("%s", doctorVerdict(findings))
+	}
 	switch {
 	case bad > 0:
 		return cmdutil.Exit(cmdutil.ExitFailed)
@@ -165,4 +168,46 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, asJSON bool) erro
 		return errors.New("no agent was found on PATH or by its config; name one")
 	}
 	return nil
+}
+
+// doctorVerdict is the last line: what all findings come to.
+func doctorVerdict(findings []install.Finding) string {
+	hooked, bad := map[string]bool{}, map[string]bool{}
+	mendable, wrong := false, 0
+	var sick []string
+	for _, f := range findings {
+		if f.Level == install.Good && f.Agent != "hookmux" {
+			hooked[f.Agent] = true
+		}
+		if f.Level != install.Bad {
+			continue
+		}
+		wrong++
+		mendable = mendable || f.Mendable()
+		if !bad[f.Agent] {
+			bad[f.Agent] = true
+			sick = append(sick, f.Agent)
+		}
+	}
+	if wrong > 0 {
+		line := fmt.Sprintf("%d %s wrong with %s", wrong, pluralWord(wrong, "thing is", "things are"), strings.Join(sick, ", "))
+		if mendable {
+			line += "; `hookmux doctor --fix` mends what hookmux wrote"
+		}
+		return line
+	}
+	switch len(hooked) {
+	case 0:
+		return "nothing is wrong, but no agent is hooked; `hookmux install` does that"
+	case 1:
+		return "nothing is wrong: 1 agent is hooked"
+	}
+	return fmt.Sprintf("nothing is wrong: %d agents are hooked", len(hooked))
+}
+
+func pluralWord(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }

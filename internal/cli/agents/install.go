@@ -436,6 +436,9 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.Probe, 
 		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", off)
 	}
 	app.Say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
+	if off < hooked {
+		app.Say("next: start an agent as usual; `hookmux ps` shows what it does, `hookmux watch` every event")
+	}
 }
 
 // deliveryOf is what of an agent's installed hooks reaches us, here.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,29 +19,40 @@ func AnswerCommand(app *cmdutil.App) *cobra.Command {
 	var text string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "answer ID OPTION…|--text TEXT",
+		Use:   "answer [ID] [OPTION…]|--text TEXT",
 		Short: "Answer a question of an agent",
 		Long: `Answers with options, by label or by number, or in your own words. Where the
-agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=b.`,
+agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=b.
+Without an option the question is shown in full and a key is waited for: the number
+of an option. Without an id it is the question that has waited longest.`,
 		Example: "  hookmux answer kw4m Postgres\n  hookmux answer kw4m 1=2 2='own words'\n  hookmux answer kw4m --text 'neither, use files'",
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmdutil.UsageError("ID is missing; see `%s --help`", cmd.CommandPath())
-			}
-			if len(args) == 1 && text == "" {
-				return cmdutil.UsageError("an answer is missing; see `%s --help`", cmd.CommandPath())
+			if len(args) <= 1 && text == "" && !app.IsTerminal() {
+				return cmdutil.UsageError("an id and an answer are missing; see `%s --help`", cmd.CommandPath())
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, item, err := findRequest(cmd.Context(), app, args[0])
+			name := ""
+			if len(args) > 0 {
+				name, args = args[0], args[1:]
+			}
+			ch, err := chooseRequest(cmd.Context(), app, name, func(r *client.Request) bool { return r.Kind == "question" })
 			if err != nil {
 				return err
 			}
+			c, item := ch.client, ch.item
 			if item.Status == "pending" && item.Kind != "question" {
 				return cmdutil.UsageError("%s is no question; `hookmux feed` shows how to answer it", item.ID)
 			}
-			answers, err := answersOf(item.Questions, args[1:], text)
+			if len(args) == 0 && text == "" {
+				if args, err = ch.readOption(app); err != nil {
+					return err
+				}
+			} else if err := ch.confirmByKey(app, "answer", "Answer this?", false); err != nil {
+				return err
+			}
+			answers, err := answersOf(item.Questions, args, text)
 			if err != nil {
 				return err
 			}
@@ -120,4 +132,21 @@ func areOptions(questions []event.Inquiry, words []string) error {
 		return cmdutil.UsageError("%q is none of %s", word, strings.Join(labels, ", "))
 	}
 	return nil
+}
+
+// readOption waits for the number of an option.
+func (ch *chosen) readOption(app *cmdutil.App) ([]string, error) {
+	if len(ch.item.Questions) != 1 || len(ch.item.Questions[0].Options) == 0 || len(ch.item.Questions[0].Options) > 9 {
+		ch.showCard(app)
+		return nil, cmdutil.UsageError("one key cannot answer this; write `hookmux answer %s …`", ch.item.ID)
+	}
+	options := ch.item.Questions[0].Options
+	key, err := ch.readKey(app, "answer", fmt.Sprintf("Which? [1-%d] ", len(options)))
+	if err != nil {
+		return nil, err
+	}
+	if n := int(key) - '0'; n < 1 || n > len(options) {
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing was answered")
+	}
+	return []string{string(key)}, nil
 }

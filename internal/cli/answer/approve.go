@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,15 +18,17 @@ func ApproveCommand(app *cmdutil.App) *cobra.Command {
 	var note, scope, lasts string
 	var suggestion int
 	cmd := &cobra.Command{
-		Use:   "approve ID",
+		Use:   "approve [ID]",
 		Short: "Say yes to a request of an agent",
-		Long: `Says yes to the request with this id (any unique beginning of it). --always also
+		Long: `Says yes to the request with this id (any unique beginning of it). Without an id, or
+with part of a title, the request that has waited longest is shown in full and a
+key is waited for. --always also
 saves a standing grant: the rule is shown first and names exactly what it allows.
 --all allows everything of the session. --bypass would switch the agent's own mode;
 no agent known today lets a hook do that, so that it is refused unless an agent file
 of yours offers it. A grant never beats a guard that denies.`,
-		Example: "  hookmux approve kw4m\n  hookmux approve kw4m --always --scope project --for 8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
-		Args:    cmdutil.ExactArgs("ID"),
+		Example: "  hookmux approve kw4m\n  hookmux approve\n  hookmux approve kw4m --always --scope project --for 8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
+		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, n := "once", 0
 			for word, on := range map[string]bool{"once": once, "always": always || suggestion > 0, "all": all, "bypass": bypass} {
@@ -37,10 +39,11 @@ of yours offers it. A grant never beats a guard that denies.`,
 			if n > 1 {
 				return cmdutil.UsageError("say one of --once, --always, --all, --bypass")
 			}
-			c, item, err := findRequest(cmd.Context(), app, args[0])
+			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""), func(r *client.Request) bool { return r.Kind != "question" && r.Kind != "plan" })
 			if err != nil {
 				return err
 			}
+			c, item := ch.client, ch.item
 			reply := client.FeedReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion, SHA256: item.SHA256}
 			if lasts != "" {
 				span, err := config.ParseSpan(lasts)
@@ -50,8 +53,11 @@ of yours offers it. A grant never beats a guard that denies.`,
 				reply.Seconds = span.Seconds()
 			}
 			if item.Status == "pending" {
-				if !asJSON {
-					fmt.Fprint(app.Stdout, app.Style().Request(&item, time.Now()))
+				if !asJSON && ch.byID {
+					ch.showCard(app)
+				}
+				if err := ch.confirmByKey(app, "approve", "Approve this?", yes); err != nil {
+					return err
 				}
 				if err := confirmLasting(app, &item, &reply, yes); err != nil {
 					return err

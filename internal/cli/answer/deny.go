@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/client"
@@ -12,14 +14,20 @@ func DenyCommand(app *cmdutil.App) *cobra.Command {
 	var reason string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "deny ID",
-		Short:   "Say no to a request of an agent",
-		Example: "  hookmux deny kw4m\n  hookmux deny kw4m --reason 'use the staging server'",
-		Args:    cmdutil.ExactArgs("ID"),
+		Use:   "deny [ID]",
+		Short: "Say no to a request of an agent",
+		Long: `Says no to the request with this id, or with part of its title; without a name to
+the only one that waits. A no needs no question.`,
+		Example: "  hookmux deny kw4m\n  hookmux deny\n  hookmux deny kw4m --reason 'use the staging server'",
+		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, item, err := findRequest(cmd.Context(), app, args[0])
+			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""), func(*client.Request) bool { return true })
 			if err != nil {
 				return err
+			}
+			c, item := ch.client, ch.item
+			if ch.others > 0 {
+				return cmdutil.UsageError("%d requests are meant; name one by its id, as `hookmux feed` shows them", ch.others+1)
 			}
 			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason}, asJSON)
 		},

@@ -36,6 +36,16 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
+// OptionalArg allows one argument, or none.
+func OptionalArg() cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return UsageError("%q is too much; see `%s --help`", args[1], cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
 // PlainName tells what can be the name of a function in every shell.
 func PlainName(s string) bool {
 	for _, c := range s {

@@ -60,3 +60,25 @@ func (app *App) Confirm(question string, yes bool) error {
 	}
 	return nil
 }
+
+// ReadKey asks a question and waits for one key. Esc, Enter and the end of input
+// are 0, which is no answer.
+func (app *App) ReadKey(question string) (byte, error) {
+	in, ok := app.Stdin.(*os.File)
+	if !ok {
+		return 0, UsageError("%s: there is no terminal to answer at", question)
+	}
+	fmt.Fprint(app.Stderr, question)
+	old, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return 0, err
+	}
+	key := make([]byte, 16)
+	n, err := in.Read(key)
+	_ = term.Restore(int(in.Fd()), old)
+	fmt.Fprintln(app.Stderr)
+	if err != nil || n == 0 || key[0] < ' ' { // Esc, and what arrows begin with
+		return 0, nil
+	}
+	return key[0], nil
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,7 @@ import (
 // ExplainCommand is `hookmux explain`.
 func ExplainCommand(app *cmdutil.App) *cobra.Command {
 	var (
-		asJSON                              bool
+		asJSON, run                         bool
 		decision, reason, input, contextStr string
 	)
 	cmd := &cobra.Command{
@@ -28,7 +29,8 @@ func ExplainCommand(app *cmdutil.App) *cobra.Command {
 unified event, the hooks meant for it, the decision, what the agent cannot carry
 (degraded), and the exact bytes and exit code the agent would get. hookmux's own
 guards are asked and standing grants count; other hooks are listed, not run, and
-where a person would be asked it says so. --decision supposes an answer.`,
+then the decision is not known: --run runs those that are commands. Where a person
+would be asked it says so. --decision supposes an answer.`,
 		Example: `  hookmux explain claude PreToolUse < payload.json
   hookmux explain codex PreToolUse --decision deny --reason "why" --json < payload.json
   hookmux explain claude PreToolUse --decision modify --input '{"command":"ls"}' < payload.json`,
@@ -51,8 +53,15 @@ where a person would be asked it says so. --decision supposes an answer.`,
 			if err != nil {
 				return err
 			}
+			method := wire.MethodExplain
+			if run {
+				if p.Decision != nil {
+					return cmdutil.UsageError("--run and --decision exclude each other")
+				}
+				method, p.Env = wire.MethodExplainRun, app.Environ
+			}
 			var result wire.Explained
-			if err := c.Call(cmd.Context(), wire.MethodExplain, p, &result); err != nil {
+			if err := c.Call(cmd.Context(), method, p, &result); err != nil {
 				return err
 			}
 			if asJSON {
@@ -62,6 +71,7 @@ where a person would be asked it says so. --decision supposes an answer.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "{event, matched, decision, answer: {stdout, stderr, exitCode}, …}")
+	cmd.Flags().BoolVar(&run, "run", false, "run command and script hooks as well; what they do is real")
 	cmd.Flags().StringVar(&decision, "decision", "", "suppose this decision: allow, deny, ask, modify, none")
 	cmd.Flags().StringVar(&reason, "reason", "", "its reason")
 	cmd.Flags().StringVar(&input, "input", "", "its changed input, a JSON object")
@@ -122,6 +132,11 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		}
 		app.Say("hooks     %s (%s, %s, %s): %s", termsafe.Line(m.ID, 60), m.Scope, m.Handler, m.Mode, termsafe.Line(state, 200))
 	}
+	if len(r.Unknown) > 0 {
+		app.Say("decision  %s", termsafe.Line(unknownDecision(r), 300))
+		app.Say("answer    not known")
+		return nil
+	}
 	line := d.Verdict.Word()
 	if d.KeepGoing {
 		line = "keep going"
@@ -140,6 +155,17 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 	showOutputStream(app, "stdout", r.Answer.Stdout)
 	showOutputStream(app, "stderr", r.Answer.Stderr)
 	return nil
+}
+
+// unknownDecision says which hooks would have a say and were not run.
+func unknownDecision(r *wire.Explained) string {
+	line := "not known: " + strings.Join(r.Unknown, ", ") + " not run"
+	for _, m := range r.Matched {
+		if slices.Contains(r.Unknown, m.ID) && (m.Handler == "command" || m.Handler == "script") {
+			return line + "; --run runs commands"
+		}
+	}
+	return line
 }
 
 func showOutputStream(app *cmdutil.App, name, s string) {

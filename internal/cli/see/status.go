@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
@@ -16,9 +17,10 @@ func StatusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Hub, agents, and what is wrong",
-		Long: `Shows the hub, the agents it knows, and everything that is wrong with what to do
-about it. Exit code 0: nothing is wrong, 1: something is, 69: no hub is running.`,
+		Short: "Which agents are hooked, the hub, and what is wrong",
+		Long: `Shows which agents of this machine are hooked, the hub, and everything that is
+wrong with what to do about it. No hub is started. Exit code 0: nothing is wrong,
+1: something is, 69: no hub is running.`,
 		Example: "  hookmux status\n  hookmux status --json | jq .problems",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return showStatus(cmd.Context(), app, asJSON) },
@@ -46,9 +48,15 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 			Fix:  "a hook started it; `hookmux hub stop` and `hookmux hub start` from here make it use this shell's places, for good",
 		})
 	}
+	hooks, err := agents.HookStates(app)
+	if err != nil {
+		return err
+	}
+	info.Problems = append(info.Problems, hookProblems(hooks)...)
 	if asJSON {
-		err = app.PrintJSON(info)
+		err = app.PrintJSON(statusWithHooks{info, hooks})
 	} else {
+		app.Say("hooks %s", agents.DescribeHookStates(hooks))
 		app.Style().Status(app.Stdout, info, time.Now())
 	}
 	if err == nil && len(info.Problems) > 0 {
@@ -57,18 +65,47 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	return err
 }
 
+// statusWithHooks is what the hub says and what agents' files say.
+type statusWithHooks struct {
+	*client.Info
+	Hooks []agents.HookState `json:"hooks"`
+}
+
+// hookProblems are those of agents whose hooks do not all run.
+func hookProblems(hooks []agents.HookState) []client.Problem {
+	var list []client.Problem
+	for _, h := range hooks {
+		if h.Wrong != "" {
+			list = append(list, client.Problem{
+				Key: "hooks." + h.Agent, What: h.Agent + ": not all of its hooks run: " + h.Wrong, Fix: "hookmux doctor " + h.Agent,
+			})
+		}
+	}
+	return list
+}
+
 func showStatusWithoutHub(app *cmdutil.App, asJSON bool) error {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return err
 	}
 	why := app.ExplainNoHub(dirs)
+	hooks, err := agents.HookStates(app)
+	if err != nil {
+		return err
+	}
+	problems := hookProblems(hooks)
 	if asJSON {
-		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "problems": []any{map[string]string{"key": "hub", "what": why}}}); err != nil {
+		problems = append([]client.Problem{{Key: "hub", What: why}}, problems...)
+		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks, "problems": problems}); err != nil {
 			return err
 		}
-	} else {
-		app.Say("%s", why)
+		return cmdutil.Exit(cmdutil.ExitNoHub)
 	}
+	app.Say("hooks %s", agents.DescribeHookStates(hooks))
+	for i := range problems {
+		app.Say("     %s", app.Style().Problem(&problems[i]))
+	}
+	app.Say("%s", why)
 	return cmdutil.Exit(cmdutil.ExitNoHub)
 }

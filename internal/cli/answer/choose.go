@@ -1,0 +1,121 @@
+package answer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// A request is named by its id. Any other name (part of a title, or none at all)
+// is the agent's text, and what waits may have changed since the person looked:
+// so the card is shown in full and a key is waited for before a yes.
+
+// chosen is the request a person means.
+type chosen struct {
+	client *client.Client
+	item   client.Request
+	byID   bool // named by its id
+	others int  // further requests that the name fits
+}
+
+// chooseRequest finds a request by its id, by part of its session's title or of
+// what it asks; without a name it is the one that has waited longest.
+func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen, error) {
+	c, err := app.ReadHub(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unknown error
+	if name != "" {
+		item, err := c.Request(ctx, name)
+		if err == nil {
+			return &chosen{client: c, item: item, byID: true}, nil
+		}
+		var answered *wire.Error
+		if !errors.As(err, &answered) {
+			return nil, err
+		}
+		if answered.Code == wire.CodeGone {
+			err = cmdutil.FailWith(cmdutil.ExitFailed, answered.Message)
+		}
+		unknown = err
+	}
+	waiting, err := c.Requests(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	titles := sessionTitles(ctx, c)
+	var found []client.Request
+	for i := range waiting {
+		if fits(&waiting[i]) && nameFits(&waiting[i], titles[waiting[i].Session], name) {
+			found = append(found, waiting[i])
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return &chosen{client: c, item: found[0], others: len(found) - 1}, nil
+	case unknown != nil:
+		return nil, unknown
+	}
+	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux feed` shows what does")
+}
+
+// sessionTitles are the titles of the sessions in the list.
+func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
+	titles := map[string]string{}
+	list, err := c.Sessions(ctx, client.SessionsParams{})
+	if err != nil {
+		return titles // requests are still found by what they ask
+	}
+	for _, s := range list {
+		titles[s.ID] = s.Title
+	}
+	return titles
+}
+
+func nameFits(item *client.Request, title, name string) bool {
+	name = strings.ToLower(name)
+	return strings.Contains(strings.ToLower(title), name) || strings.HasPrefix(strings.ToLower(item.Session), name) ||
+		strings.Contains(strings.ToLower(item.Shown), name)
+}
+
+// showCard shows a request in full.
+func (ch *chosen) showCard(app *cmdutil.App) {
+	fmt.Fprint(app.Stdout, app.Style().Request(&ch.item, time.Now()))
+	if ch.others > 0 {
+		app.Say("(%d more; `hookmux feed` shows all)", ch.others)
+	}
+}
+
+// readKey waits for a key of the person who looks at a card.
+func (ch *chosen) readKey(app *cmdutil.App, verb, question string) (byte, error) {
+	if !app.IsTerminal() {
+		return 0, cmdutil.UsageError("say which: `hookmux %s %s`; only a terminal can show a request and wait for a key", verb, ch.item.ID)
+	}
+	ch.showCard(app)
+	return app.ReadKey(question)
+}
+
+// confirmByKey has the person look at a request that was not named by its id.
+func (ch *chosen) confirmByKey(app *cmdutil.App, verb, question string, yes bool) error {
+	if ch.byID {
+		return nil
+	}
+	if yes {
+		return cmdutil.UsageError("--yes needs an id: `hookmux %s %s --yes`", verb, ch.item.ID)
+	}
+	key, err := ch.readKey(app, verb, question+" [y/N] ")
+	if err != nil {
+		return err
+	}
+	if key != 'y' && key != 'Y' {
+		return cmdutil.FailWith(cmdutil.ExitFailed, "nothing was answered")
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package see
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/agents"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// overview is what is here: the agents, what their sessions do, what is wrong.
+type overview struct {
+	hooks    []agents.HookState
+	sessions []wire.Session
+	problems int
+	hub      bool
+}
+
+// ShowOverview says what is here and what to do next. Nothing is started.
+func ShowOverview(ctx context.Context, app *cmdutil.App) error {
+	o, err := takeOverview(ctx, app)
+	if err != nil {
+		return err
+	}
+	app.Say("%s", strings.TrimSpace(VersionLine))
+	app.Say("agents    %s", agents.DescribeHookStates(o.hooks))
+	app.Say("sessions  %s", describeSessions(o))
+	if o.problems > 0 {
+		app.Say("problems  %d", o.problems)
+	}
+	app.Say("")
+	var rows [][]string
+	for _, step := range o.nextSteps() {
+		rows = append(rows, []string{"  " + step[0], step[1]})
+	}
+	text.Table(app.Stdout, rows)
+	return nil
+}
+
+func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
+	hooks, err := agents.HookStates(app)
+	if err != nil {
+		return nil, err
+	}
+	o := &overview{hooks: hooks}
+	for _, h := range hooks {
+		if h.Wrong != "" {
+			o.problems++
+		}
+	}
+	c, err := app.RunningHub()
+	if err != nil {
+		return nil, err
+	}
+	info, err := c.Info(ctx)
+	if err != nil {
+		return o, nil // no hub: nothing is watched
+	}
+	o.hub = true
+	o.problems += len(info.Problems)
+	if o.sessions, err = c.Sessions(ctx, client.SessionsParams{}); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// countSessions counts those that wait for a person, run, and do neither.
+func (o *overview) countSessions() (wait, run, rest int) {
+	for i := range o.sessions {
+		s := &o.sessions[i]
+		switch {
+		case s.Ended != nil:
+		case s.WaitingSince != nil || s.Status == "needsInput":
+			wait++
+		case s.Status == "running":
+			run++
+		default:
+			rest++
+		}
+	}
+	return wait, run, rest
+}
+
+func describeSessions(o *overview) string {
+	if !o.hub {
+		return "none is watched now: the hub starts with the next hook"
+	}
+	wait, run, rest := o.countSessions()
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{wait, "waiting for you"}, {run, "running"}, {rest, "idle"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "none is open"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nextSteps are commands with what they are good for now, the most urgent first.
+func (o *overview) nextSteps() [][2]string {
+	var steps [][2]string
+	add := func(command, what string) { steps = append(steps, [2]string{command, what}) }
+	wait, run, rest := o.countSessions()
+	var bare, hooked []string
+	for _, h := range o.hooks {
+		if h.Hooked {
+			hooked = append(hooked, h.Agent)
+		} else {
+			bare = append(bare, h.Agent)
+		}
+	}
+	if wait > 0 {
+		add("hookmux feed", "what waits for you, and how to answer it")
+		add("hookmux jump --next", "go to the agent that has waited longest")
+	}
+	if o.problems > 0 {
+		add("hookmux doctor", "what is wrong, and how to mend it")
+	}
+	switch {
+	case len(o.hooks) == 0:
+		add("hookmux install --help", "no agent is on PATH: install one (claude, codex, opencode, gemini …) first")
+	case len(hooked) == 0:
+		add("hookmux setup", "hook "+strings.Join(bare, ", ")+", switch guards on, step by step")
+		add("hookmux run "+bare[0], "or try one session, without changing a file")
+	case wait+run+rest == 0:
+		add(hooked[0], "start an agent as usual, then look:")
+	}
+	if len(hooked) > 0 {
+		add("hookmux ps", "what every agent is doing")
+		add("hookmux watch", "events of all agents as they happen")
+		if len(bare) > 0 {
+			add("hookmux install "+strings.Join(bare, " "), "hook these as well")
+		}
+		add("hookmux guard list", "what is stopped on every agent")
+	}
+	add("hookmux --help", "all commands")
+	return steps
+}
