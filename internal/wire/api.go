@@ -23,19 +23,19 @@ const (
 	MethodExplain   = "event.explain"
 	// MethodExplainRun is MethodExplain that also runs command and script hooks.
 	MethodExplainRun = "event.explain.run"
-	MethodConfigGet = "config.list"
-	MethodConfigSet = "config.set"
-	MethodHooksList = "hooks.list"
-	MethodHooksAdd  = "hooks.add"
-	MethodHooksSet  = "hooks.set"
-	MethodHooksDrop = "hooks.remove"
-	MethodTrustLook = "trust.look"
-	MethodTrust     = "trust.grant"
-	MethodUntrust   = "trust.withdraw"
-	MethodAllow     = "guard.allow"
-	MethodStats     = "hooks.stats"
-	MethodOutbox    = "session.outbox" // a plugin asks for texts to put into its sessions
-	MethodWanted    = "modules.wanted" // a plugin asks which inner events anybody listens to
+	MethodConfigGet  = "config.list"
+	MethodConfigSet  = "config.set"
+	MethodHooksList  = "hooks.list"
+	MethodHooksAdd   = "hooks.add"
+	MethodHooksSet   = "hooks.set"
+	MethodHooksDrop  = "hooks.remove"
+	MethodTrustLook  = "trust.look"
+	MethodTrust      = "trust.grant"
+	MethodUntrust    = "trust.withdraw"
+	MethodAllow      = "guard.allow"
+	MethodStats      = "hooks.stats"
+	MethodOutbox     = "session.outbox" // a plugin asks for texts to put into its sessions
+	MethodWanted     = "modules.wanted" // a plugin asks which inner events anybody listens to
 )
 
 // Notifications of events.stream.
