@@ -214,22 +214,3 @@ func TestMemoryKeepsNoOrdinaryWords(t *testing.T) {
 		}
 	}
 }
-
-func TestMemoryIsBounded(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 9))
-	m := newMemory()
-	first := makeSecret(r, "A", 20)
-	m.noteValue(first)
-	last := ""
-	for range 2 * maxSeen {
-		last = makeSecret(r, "A", 20)
-		m.noteValue(last)
-	}
-	total := 0
-	for _, list := range m.heads {
-		total += len(list)
-	}
-	if total > maxSeen || len(m.recent) > maxSeen || m.lookUp(first) != 0 || m.lookUp(last) != len(last) {
-		t.Errorf("%d values, %d in the ring, the first is %d, the last %d", total, len(m.recent), m.lookUp(first), m.lookUp(last))
-	}
-}

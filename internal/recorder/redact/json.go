@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
 // Limits says how long strings may be. Lengths count decoded bytes, and the
@@ -74,7 +76,7 @@ type walker struct {
 	outLimit   int
 	outKeys    map[string]struct{}
 	rep        Report
-	mem        *memory
+	mem        *seen.Memory
 	weak       bool   // the name we stand under is a weak one
 	decoded    []byte // scratch: a string without escapes
 	rebuilt    []byte // scratch: a string with replacements
@@ -95,7 +97,7 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 // front is dropped; broken UTF-8 becomes U+FFFD.
 func AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) { return appendJSON(dst, src, opt, nil) }
 
-func appendJSON(dst, src []byte, opt Limits, mem *memory) ([]byte, Report) {
+func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory) ([]byte, Report) {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	w := walkers.Get().(*walker)
 	w.src, w.dst, w.base, w.pos, w.rep = viewText(src), dst, 0, 0, Report{}

@@ -75,9 +75,7 @@ scan:
 		text = viewText(w.decoded)
 	}
 	if secret != "" && text != "" && !isMark(text) && !isReference(text) && (!w.weak || looksSecret(text)) {
-		if w.mem != nil {
-			w.mem.noteValue(text)
-		}
+		noteSeen(w.mem, text)
 		w.copyPending(start)
 		w.dst = appendMark(w.dst, secret)
 		w.base = i
@@ -159,9 +157,7 @@ func (w *walker) redactOnce(out []byte, s string) []byte {
 		if len(out) <= w.limit {
 			w.rep.Redacted++
 		}
-		if w.mem != nil {
-			w.mem.noteValue(s[sp.start:sp.end])
-		}
+		noteSeen(w.mem, s[sp.start:sp.end])
 		out = appendMark(out, sp.kind)
 		at = sp.end
 	}

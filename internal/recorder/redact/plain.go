@@ -161,7 +161,7 @@ func matchPasswordWord(s string, i int) (span, bool) {
 	case c != ' ' && c != '\t' && c != '\n' || !startsWord(s, i-4, true):
 		return span{}, false
 	}
-	before := lowerASCIIOf(s[max(0, i-120):i])
+	before := strings.ToLower(s[max(0, i-120):i])
 	if s[end] == '\n' {
 		// netrc allows a line for each word.
 		if !strings.Contains(before, "machine ") || !strings.Contains(before, "login ") {
@@ -206,8 +206,6 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 		strings.IndexByte(val, '=') < 0 && strings.IndexByte(val, '.') < 0 && strings.IndexByte(val, '/') < 0
 	return valueSpan(s, k, end, "password"), ok
 }
-
-func lowerASCIIOf(s string) string { return strings.ToLower(s) }
 
 // matchBasicAuth takes the second argument of SetBasicAuth("me", "x").
 func matchBasicAuth(s string, i int) (span, bool) {

@@ -19,12 +19,14 @@ package redact
 import (
 	"strings"
 	"unsafe"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
 // Text returns s with its secrets replaced. A clean s is returned itself.
 func Text(s string) string { return redactText(s, nil) }
 
-func redactText(s string, mem *memory) string {
+func redactText(s string, mem *seen.Memory) string {
 	f := finder{s: s, mem: mem}
 	first, ok := f.next(0)
 	if !ok {
@@ -45,9 +47,7 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 		for ok := true; ok; sp, ok = f.next(at) {
 			dst = append(dst, f.s[at:sp.start]...)
 			dst = appendMark(dst, sp.kind)
-			if f.mem != nil {
-				f.mem.noteValue(f.s[sp.start:sp.end])
-			}
+			noteSeen(f.mem, f.s[sp.start:sp.end])
 			at = sp.end
 		}
 		dst = append(dst, f.s[at:]...)

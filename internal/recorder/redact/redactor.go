@@ -1,14 +1,16 @@
 package redact
 
+import "github.com/hookmux/hookmux/internal/recorder/redact/seen"
+
 // A Redactor replaces secrets as Text and AppendJSON do, and remembers the long
 // random values that it replaced: where such a value appears again, in whatever
 // text, it is replaced too. What it keeps are keyed hashes in memory, at most
-// maxSeen of them. It is safe for concurrent use. A nil Redactor remembers
+// seen.MaxValues of them. It is safe for concurrent use. A nil Redactor remembers
 // nothing.
-type Redactor struct{ mem *memory }
+type Redactor struct{ mem *seen.Memory }
 
 // New makes a Redactor that has seen nothing yet.
-func New() *Redactor { return &Redactor{mem: newMemory()} }
+func New() *Redactor { return &Redactor{mem: seen.New()} }
 
 // Text returns s with its secrets replaced. A clean s is returned itself.
 func (r *Redactor) Text(s string) string { return redactText(s, r.memory()) }
@@ -18,7 +20,7 @@ func (r *Redactor) AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
 	return appendJSON(dst, src, opt, r.memory())
 }
 
-func (r *Redactor) memory() *memory {
+func (r *Redactor) memory() *seen.Memory {
 	if r == nil {
 		return nil
 	}
@@ -29,7 +31,7 @@ func (r *Redactor) memory() *memory {
 // beyond the last answer, so that no part is searched twice.
 type finder struct {
 	s     string
-	mem   *memory
+	mem   *seen.Memory
 	found [3]foundSpan
 }
 

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
+)
 
 // The shortest unbroken words that are looked at as a whole: tokenMin for what
 // shows in the word itself, wordMin when values seen before are looked for too.
@@ -10,10 +14,10 @@ const wordMin, tokenMin = 12, 16
 // word itself: a shape without an anchor, base64 of a secret, or a value that
 // the memory knows. Long words are rare, so the search jumps from the end of a
 // window to the next instead of reading every byte.
-func nextInWords(s string, from int, mem *memory, deep bool) (span, bool) {
+func nextInWords(s string, from int, mem *seen.Memory, deep bool) (span, bool) {
 	s = s[from:]
 	least, set := tokenMin, uint8(setToken)
-	if mem != nil && mem.size.Load() > 0 {
+	if !mem.Empty() {
 		least, set = wordMin, setDark
 	}
 	for i := 0; i+least <= len(s); {
@@ -36,7 +40,7 @@ func nextInWords(s string, from int, mem *memory, deep bool) (span, bool) {
 
 // matchLongWord looks at s[start:end], at every place where letters or digits
 // begin. deep allows to look into base64.
-func matchLongWord(s string, start, end int, mem *memory, deep bool) (span, bool) {
+func matchLongWord(s string, start, end int, mem *seen.Memory, deep bool) (span, bool) {
 	for p := start; p < end; {
 		if !isAlnum(s[p]) {
 			if s[p] == '~' {
@@ -60,14 +64,14 @@ func matchLongWord(s string, start, end int, mem *memory, deep bool) (span, bool
 	return span{}, false
 }
 
-func matchWordStart(s string, p, end int, mem *memory, deep bool) (span, bool) {
+func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bool) {
 	if heads := wordShapes[s[p]]; heads != nil {
 		if sp, ok := matchWordShape(heads, s, p); ok {
 			return sp, true
 		}
 	}
 	if mem != nil {
-		if n := mem.lookUp(s[p:end]); n > 0 {
+		if n := mem.LookUp(s[p:end]); n > 0 {
 			return span{p, p + n, "seen-before"}, true
 		}
 	}
