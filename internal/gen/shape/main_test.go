@@ -56,7 +56,7 @@ func TestMeasureTree(t *testing.T) {
 		got[m.key()] = m.value
 	}
 	for key, want := range map[string]int{
-		"package-lines internal/p": 9, "methods internal/p.T": 1, "wide-lines internal/p/p.go": 1,
+		"package-lines internal/p": 9, "methods internal/p.T": 1, "wide-lines all": 1,
 		"one-word-percent internal": 50, "parameters internal/p/p.go:readFile": 7,
 	} {
 		if got[key] != want {
