@@ -1,15 +1,16 @@
 package plugins_test
 
 import (
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -33,8 +34,8 @@ func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
 	t.Cleanup(func() { os.RemoveAll(base) })
 	term := &terminal{tmux, filepath.Join(base, "s")}
 	argv := append(append(append([]string(nil), s.Env...), s.In.Env...), append(append([]string(nil), s.In.Argv...), args...)...)
-	writeFile(t, base, "start.sh", "cd "+launch.ShellWords([]string{s.Project})+" && exec env -i "+launch.ShellWords(argv)+"\n")
-	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "/bin/sh "+launch.ShellWords([]string{filepath.Join(base, "start.sh")})); err != nil {
+	writeFile(t, base, "start.sh", "cd "+quote.Word(s.Project)+" && exec env -i "+quote.Line(argv)+"\n")
+	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "/bin/sh "+quote.Word(filepath.Join(base, "start.sh"))); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	t.Cleanup(func() {

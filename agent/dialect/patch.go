@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/quote"
+)
 
 // patchHeads start the lines of an apply_patch text that name a file.
 var patchHeads = []string{"*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "}
@@ -43,23 +47,5 @@ func CommandLine(words []string) string {
 			return words[2]
 		}
 	}
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = quote(w)
-	}
-	return strings.Join(quoted, " ")
-}
-
-func quote(word string) string {
-	plain := word != ""
-	for _, r := range word {
-		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,", r) {
-			plain = false
-			break
-		}
-	}
-	if plain {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return quote.Arguments(words)
 }

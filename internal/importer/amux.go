@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
@@ -119,7 +120,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 				reg.Handler = "script"
 			}
 			// There it was one path, never split into words.
-			reg.Target = quoteWord(entry.Target)
+			reg.Target = quote.Word(entry.Target)
 		}
 		if reg.Handler == "command" && amuxItself.MatchString(entry.Target) {
 			skip("%s: it calls agent-mux's own hooks; they are imported themselves", reg.ID)

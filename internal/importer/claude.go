@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -226,9 +227,9 @@ func (c *claudeImport) makeRegistration(h claudeHandler, known claudeEvent) hook
 		Format: hook.Claude, SkipAgents: slices.Clone(c.skipped),
 	}
 	if h.Args != nil { // run without a shell there, so every word is quoted
-		words := []string{quoteWord(h.Command)}
+		words := []string{quote.Word(h.Command)}
 		for _, a := range h.Args {
-			words = append(words, quoteWord(a))
+			words = append(words, quote.Argument(a))
 		}
 		reg.Target = strings.Join(words, " ")
 	}

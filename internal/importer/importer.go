@@ -10,7 +10,6 @@ package importer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
@@ -92,15 +91,4 @@ func openFile(file string) (*edit.Document, error) {
 		return nil, fmt.Errorf("%s: %w; correct it first", file, err)
 	}
 	return doc, nil
-}
-
-// quoteWord makes one shell word of a text.
-func quoteWord(s string) string {
-	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
-	})
-	if safe {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

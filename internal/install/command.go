@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // hookName is the base name of the program that agents run; with it a command
@@ -47,14 +48,14 @@ func (c Command) Args() []string {
 func (c Command) Line() string {
 	words := make([]string, 0, 6)
 	for _, w := range append([]string{"exec", c.Program}, c.Args()...) {
-		words = append(words, quoteWord(w))
+		words = append(words, quote.Portable(w))
 	}
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	gone := row.Neutral
 	if c.refusesGone() {
 		gone = row.Deny
 	}
-	return "test -x " + quoteWord(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
+	return "test -x " + quote.Portable(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
 }
 
 // refusesGone reports whether the line refuses when the program is gone.
@@ -69,24 +70,9 @@ func answerCommand(a neutral.Answer) string {
 	case a.Stdout == "" && a.Stderr == "":
 		return "exit " + strconv.Itoa(a.Exit)
 	case a.Stderr == "" && a.Exit == 0:
-		return "exec printf %s " + quoteWord(a.Stdout)
+		return "exec printf %s " + quote.Portable(a.Stdout)
 	}
-	return "exec sh -c " + quoteWord(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quoteWord(a.Stdout), quoteWord(a.Stderr), a.Exit))
-}
-
-// quoteWord writes a word that POSIX shells, zsh and fish read back alike. A
-// backslash stands outside of the quotes: inside, fish reads two as one.
-func quoteWord(s string) string {
-	plain := s != ""
-	for i := 0; i < len(s) && plain; i++ {
-		c := s[i]
-		plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:@+,", c) >= 0 ||
-			i > 0 && (c == '=' && strings.HasPrefix(s, "--") || c == '%') || s == "%s"
-	}
-	if plain {
-		return s
-	}
-	return "'" + strings.NewReplacer(`'`, `'\''`, `\`, `'\\'`).Replace(s) + "'"
+	return "exec sh -c " + quote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quote.Portable(a.Stdout), quote.Portable(a.Stderr), a.Exit))
 }
 
 // mentionsHookmux says that a text has to do with us, whether or not it is as we

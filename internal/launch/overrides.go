@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // The codex-overrides way: `-c key=value` changes one config value for one
@@ -67,7 +68,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 		if layer[reg.event] != nil && !ok {
 			return nil, fmt.Errorf("-c hooks.%s: is not a list; correct it, or leave the flag out", reg.event)
 		}
-		command := shellWords([]string{r.Hook, r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)})
+		command := quote.Line([]string{r.Hook, r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)})
 		at := slices.IndexFunc(groups, func(g any) bool { return isOurs(g, command) })
 		if at < 0 {
 			at = len(groups)

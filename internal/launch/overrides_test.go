@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // layerOf is what Codex makes of the -c flags of a command line.
@@ -39,7 +40,7 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 	hooks := layerOf(t, args)
 	state, _ := hooks["state"].(map[string]any)
 	for _, reg := range (&Request{Agent: catalogued(t, "codex")}).defaultRegistrations() {
-		command := shellWords([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
+		command := quote.Line([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
 		groups, _ := hooks[reg.event].([]any)
 		var at []int
 		for i, g := range groups {

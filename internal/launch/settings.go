@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // The settings-flag way: the agent takes a flag with settings, a file or JSON
@@ -151,7 +153,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 	// needs no quoting.
 	command, args := r.Hook, []string{r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)}
 	if r.Agent.Launch.Line {
-		command, args = ShellWords(append([]string{command}, args...)), nil
+		command, args = quote.Line(append([]string{command}, args...)), nil
 	}
 	m := lastMember(hooks, reg.event)
 	if m == nil {

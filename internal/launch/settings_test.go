@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
@@ -52,7 +53,7 @@ func TestSettingsInOneLine(t *testing.T) {
 		t.Fatal(injected, err)
 	}
 	want := []any{map[string]any{"hooks": []any{map[string]any{
-		"type": "command", "command": ShellWords([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
+		"type": "command", "command": quote.Line([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
 	}}}}
 	if got := groupsOf(t, decoded(t, argv[2]), "PreToolUse"); !reflect.DeepEqual(got, want) {
 		t.Errorf("PreToolUse = %v", got)

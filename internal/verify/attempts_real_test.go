@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -32,7 +32,7 @@ func attemptsOf(t *testing.T, agent string) {
 		t.Fatal(err)
 	}
 	id := pendingRequest(t, st)
-	approve := launch.ShellWords([]string{filepath.Join(st.Bin, "hookmux"), "approve", id, "--once"})
+	approve := quote.Line([]string{filepath.Join(st.Bin, "hookmux"), "approve", id, "--once"})
 	clean := "env -i HOME=" + st.Home + " PATH=$PATH HOOKMUX_RUNTIME_DIR=$HOOKMUX_RUNTIME_DIR "
 	into := func(name string) string { return " >said-" + name + " 2>&1 </dev/null" }
 	attempts := map[string]string{

@@ -15,8 +15,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -247,7 +247,7 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 	}
 	// The agent's own name on PATH, as on a person's machine.
 	bin := filepath.Join(p.st.Base, "agentbin")
-	wrapper := "#!/bin/sh\nexec " + launch.ShellWords(p.st.In.Argv) + " \"$@\"\n"
+	wrapper := "#!/bin/sh\nexec " + quote.Line(p.st.In.Argv) + " \"$@\"\n"
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return err
 	}
@@ -257,11 +257,11 @@ func (p *stagePlay) resumeSession(ctx context.Context) error {
 	env := append(slices.Clone(p.st.Env), "PATH="+bin+":"+p.st.lookupEnv("PATH"))
 	argv := []string{filepath.Join(p.st.Bin, "hookmux"), "resume", p.id}
 	script := filepath.Join(p.st.Base, "resume.sh")
-	line := "cd / && exec env -i " + launch.ShellWords(env) + ` TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` + launch.ShellWords(argv) + "\n"
+	line := "cd / && exec env -i " + quote.Line(env) + ` TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` + quote.Line(argv) + "\n"
 	if err := os.WriteFile(script, []byte(line), 0o600); err != nil {
 		return err
 	}
-	if _, err := p.t.runTmux(ctx, "respawn-pane", "-k", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+	if _, err := p.t.runTmux(ctx, "respawn-pane", "-k", "/bin/sh "+quote.Word(script)); err != nil {
 		return err
 	}
 	if out, err := p.t.runTmux(ctx, "display-message", "-p", "#{pane_pid}"); err == nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -65,7 +65,7 @@ func (p *shellOf) command(name string, args ...string) string {
 		}
 	}
 	words = append(append(words, filepath.Join(p.st.Bin, "hookmux")), args...)
-	return launch.ShellWords(words) + " >" + p.file(name) + " 2>&1; echo \"exit $?\" >>" + p.file(name)
+	return quote.Line(words) + " >" + p.file(name) + " 2>&1; echo \"exit $?\" >>" + p.file(name)
 }
 
 // types has a person type a command, and gives what it said.

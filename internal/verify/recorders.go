@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // Recorder makes an agent that hookmux does not speak to yet write down what
@@ -69,7 +69,7 @@ func (r *Recorder) readPayloads(folder string) ([]Payload, error) {
 func recordHandlers(program string, events []string) []Handler {
 	var out []Handler
 	for _, e := range events {
-		out = append(out, Handler{e, launch.ShellWords([]string{program, e}), 20})
+		out = append(out, Handler{e, quote.Line([]string{program, e}), 20})
 	}
 	return out
 }
@@ -98,7 +98,7 @@ var clineRecorder = &Recorder{
 			return err
 		}
 		for _, e := range events {
-			script := "#!/bin/sh\nexec " + launch.ShellWords([]string{program, e}) + "\n"
+			script := "#!/bin/sh\nexec " + quote.Line([]string{program, e}) + "\n"
 			if err := os.WriteFile(filepath.Join(dir, e), []byte(script), 0o700); err != nil {
 				return err
 			}

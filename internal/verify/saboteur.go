@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // Saboteur is a deliberately broken hookmux: an encoder, a decoder, a client
@@ -119,7 +119,7 @@ func (s *Saboteur) prepare(st *Stage) error {
 		out = "cat"
 	}
 	script := fmt.Sprintf("#!/bin/sh\n%s\nout=$(%s | %s \"$@\")\ncode=$?\nprintf '%%s' \"$out\" | %s\nexit $code\n",
-		s.First, in, launch.ShellWords([]string{real}), out)
+		s.First, in, quote.Word(real), out)
 	file := filepath.Join(st.Bin, "hookmux-hook")
 	if err := os.Remove(file); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
 )
 
@@ -42,7 +42,7 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	}
 	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
-	start := "cd " + launch.ShellWords([]string{st.Project}) + " && exec env -i " + st.tmuxVariables() + launch.ShellWords(append(append([]string(nil), st.Env...), argv...)) + "\n"
+	start := "cd " + quote.Word(st.Project) + " && exec env -i " + st.tmuxVariables() + quote.Line(append(append([]string(nil), st.Env...), argv...)) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
 	if err := os.WriteFile(script, []byte(start), 0o600); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (st *Stage) atTerminal(ctx context.Context, args []string, person func(cont
 	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -g status off\nset -s escape-time 0\n"), 0o600); err != nil {
 		return err
 	}
-	if _, err := t.runTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+launch.ShellWords([]string{script})); err != nil {
+	if _, err := t.runTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(script)); err != nil {
 		return err
 	}
 	defer t.stopAll()
@@ -352,7 +352,7 @@ func (st *Stage) tmuxVariables() string {
 	case !st.inPane:
 		return ""
 	case st.sabotage != nil && st.sabotage.Pane != "":
-		return `TMUX="/nowhere,1,0" TMUX_PANE=` + launch.ShellWords([]string{st.sabotage.Pane}) + " "
+		return `TMUX="/nowhere,1,0" TMUX_PANE=` + quote.Word(st.sabotage.Pane) + " "
 	}
 	return `TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" `
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
@@ -127,11 +128,7 @@ func (r *Rule) Text() string {
 	case r.All:
 		s = "every tool call"
 	case len(r.Command) > 0:
-		words := make([]string, len(r.Command))
-		for i, w := range r.Command {
-			words[i] = quoteWord(w)
-		}
-		s = "run exactly: " + strings.Join(words, " ")
+		s = "run exactly: " + quote.Arguments(r.Command)
 		if r.Dir != "" {
 			s += " (in " + r.Dir + ")"
 		}
@@ -152,17 +149,6 @@ func (r *Rule) Text() string {
 		s = "use " + r.Tool + " with exactly this input: " + r.Input
 	}
 	return termsafe.Line(s, 0)
-}
-
-// quoteWord is a word as a shell would take it back.
-func quoteWord(w string) string {
-	if w != "" && !strings.ContainsFunc(w, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-			strings.ContainsRune("-_./:=,+@%", c))
-	}) {
-		return w
-	}
-	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
 func absolutePaths(paths []string, cwd string) []string {

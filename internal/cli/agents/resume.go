@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -323,5 +324,5 @@ func resumeLine(app *cmdutil.App, r *wire.ResumeRecord) (string, error) {
 	if dir := app.Getenv("HOOKMUX_RUNTIME_DIR"); dir != "" {
 		words = append([]string{"env", "HOOKMUX_RUNTIME_DIR=" + dir}, words...)
 	}
-	return launch.ShellWords(words), nil
+	return quote.Line(words), nil
 }

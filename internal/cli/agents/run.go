@@ -23,6 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // RunCommand is `hookmux run`.
@@ -207,7 +208,7 @@ func showLaunch(app *cmdutil.App, l *launchPlan, asJSON bool) error {
 	if asJSON {
 		return app.PrintJSON(map[string]any{"program": l.program, "argv": l.argv, "injected": l.injected, "notes": notes})
 	}
-	app.Say("%s", launch.ShellWords(l.argv))
+	app.Say("%s", quote.Line(l.argv))
 	app.Tell(notes)
 	return nil
 }

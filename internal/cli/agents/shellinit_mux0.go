@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
@@ -40,19 +41,11 @@ func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	form := "export %s=%s\n"
+	form, quoteValue := "export %s=%s\n", quote.Single
 	if shell == "fish" {
-		form = "set -gx %s %s\n"
+		form, quoteValue = "set -gx %s %s\n", quote.Fish
 	}
-	fmt.Fprintf(app.Stdout, form, "MUX0_HOOK_SOCK", shellQuote(dirs.Socket(), shell == "fish"))
+	fmt.Fprintf(app.Stdout, form, "MUX0_HOOK_SOCK", quoteValue(dirs.Socket()))
 	fmt.Fprintf(app.Stdout, form, "MUX0_TERMINAL_ID", id)
 	return nil
-}
-
-// shellQuote is one word for a shell, whatever is in it.
-func shellQuote(s string, fish bool) string {
-	if fish {
-		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

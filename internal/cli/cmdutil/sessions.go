@@ -1,7 +1,7 @@
 package cmdutil
 
 import (
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -17,9 +17,9 @@ func QuotedResume(r *wire.ResumeRecord) string {
 	if len(r.Env) > 0 {
 		words = append(append([]string{"env"}, r.Env...), words...)
 	}
-	line := launch.ShellWords(words)
+	line := quote.Line(words)
 	if r.Dir != "" {
-		line = "cd " + launch.ShellWords([]string{r.Dir}) + " && " + line
+		line = "cd " + quote.Word(r.Dir) + " && " + line
 	}
 	return line
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/ui/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -116,7 +116,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) error {
 		return fmt.Errorf("%s: %w", called, err)
 	}
 	if done.Client == "" {
-		app.Say("nobody looks at that tmux; %s", launch.ShellWords(done.Attach))
+		app.Say("nobody looks at that tmux; %s", quote.Line(done.Attach))
 	}
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // Change is what a writer did to a file, byte by byte, so that trust can follow
@@ -54,7 +54,8 @@ func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
 			return nil, reg, err
 		}
 		if i := indexOf(hooks, reg.ID); i >= 0 {
-			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`", file, hooks[i].Line, reg.ID, typed(hooks[i].Agent), typed(reg.ID))
+			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`",
+				file, hooks[i].Line, reg.ID, quote.Word(hooks[i].Agent), quote.Word(reg.ID))
 		}
 		fresh, err := put(old, hooks, reg)
 		return fresh, reg, err
@@ -125,17 +126,6 @@ func (r *Registry) List(file string) ([]Parsed, []Problem) {
 
 func missing(file, id string) error {
 	return fmt.Errorf("%s: no hook %q; `hookmux hooks '*' list` shows them", file, id)
-}
-
-// typed is a name as it is typed in a shell.
-func typed(name string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("._-:/@%+,", c)
-	}
-	if name != "" && !strings.ContainsFunc(name, func(c rune) bool { return !plain(c) }) {
-		return name
-	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }
 
 func (r *Registry) check(reg hook.Registration) error {

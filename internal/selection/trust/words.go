@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // projectVars are the variables that hold the project's folder when a hook
@@ -76,7 +77,7 @@ func shellWords(text string, visit visitor, depth int) string {
 			return "", false
 		}
 		if instead, replace := visit(word{lit, command}); replace {
-			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quoteWord(instead)})
+			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote.Argument(instead)})
 		}
 		return lit, true
 	}
@@ -103,7 +104,7 @@ func shellWords(text string, visit visitor, depth int) string {
 					continue
 				}
 				if changed := shellWords(script, visit, depth+1); changed != script {
-					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quoteWord(changed)})
+					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quote.Argument(changed)})
 				}
 			}
 		case *syntax.Redirect:
@@ -207,17 +208,6 @@ func unescapeText(s string, quoted bool) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
-}
-
-// quoteWord makes one shell word of a text.
-func quoteWord(s string) string {
-	safe := s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("/._-+=:,@%", c)
-	})
-	if safe {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // inProject is where in the project a word leads: the part before the path

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
@@ -68,10 +68,10 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				argv = append(argv, strings.ReplaceAll(arg, "{prompt}", "Run it "+model.Mark("")))
 			}
 			start := filepath.Join(t.TempDir(), "start.sh")
-			if err := os.WriteFile(start, []byte("cd "+launch.ShellWords([]string{stage.Project})+" && exec "+launch.ShellWords(argv)+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(start, []byte("cd "+quote.Word(stage.Project)+" && exec "+quote.Line(argv)+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+launch.ShellWords([]string{start}))
+			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(start))
 			defer func() {
 				do("kill-server")
 				agents.EndLeftovers(stage.In, stage.Home)

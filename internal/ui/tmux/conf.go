@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // ownName is the file hookmux writes whole; the user's tmux.conf gets one line
@@ -169,7 +171,7 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 		}
 		b.WriteString(key + " " + command + "\n")
 	}
-	sh := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+	sh := quote.Single(program)
 	b.WriteString("\n# Keys behind the prefix.\n")
 	if keys.Jump != "" { // run-shell expands what it runs; popups and windows do not
 		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quoteWord(
