@@ -31,6 +31,7 @@ type Event struct {
 	Title      string
 	Transcript string   // path of the agent's own record of the session
 	Attended   Attended // does a person sit at it?
+	Reviewer   Reviewer // of a permission request: who decides about it in the agent
 
 	Subagent *Subagent // set when a subagent reports, or is reported about
 	Tool     *Tool
@@ -78,6 +79,23 @@ const (
 	AttendedYes     Attended = "yes"
 	AttendedNo      Attended = "no" // headless
 )
+
+// Reviewer says who decides about an agent's permission requests when no hook
+// does.
+type Reviewer string
+
+// Who decides. An agent that does not say leaves it to a person.
+const (
+	ReviewerUnknown Reviewer = ""
+	ReviewerPerson  Reviewer = "person"
+	ReviewerAgent   Reviewer = "agent" // a reviewer inside the agent; it never hands over to a person
+)
+
+// ReviewedByAgent reports whether this is a permission request that no person
+// sees: the agent's own reviewer decides about it.
+func (e *Event) ReviewedByAgent() bool {
+	return e.Kind == PermissionRequest && e.Reviewer == ReviewerAgent
+}
 
 // Subagent names a helper an agent started.
 type Subagent struct {

@@ -154,6 +154,7 @@ func (e *Event) AppendJSON(dst []byte, f Form) []byte {
 	o.str("title", e.Title)
 	o.str("transcript", e.Transcript)
 	o.str("attended", string(e.Attended))
+	o.str("reviewer", string(e.Reviewer))
 	if s := e.Subagent; s != nil {
 		o.key("subagent")
 		o.open()

@@ -21,6 +21,7 @@ type wireEvent struct {
 	Title        string          `json:"title"`
 	Transcript   string          `json:"transcript"`
 	Attended     Attended        `json:"attended"`
+	Reviewer     Reviewer        `json:"reviewer"`
 	Subagent     *Subagent       `json:"subagent"`
 	Tool         *wireTool       `json:"tool"`
 	Prompt       string          `json:"prompt"`
@@ -62,8 +63,8 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 	*e = Event{
 		ID: w.ID, Time: w.Time, Agent: w.Agent, AgentVersion: w.AgentVersion, Kind: w.Kind, Native: w.Native,
 		Session: w.Session, Turn: w.Turn, Cwd: w.Cwd, Mode: w.Mode, Model: w.Model, Title: w.Title,
-		Transcript: w.Transcript, Attended: w.Attended, Subagent: w.Subagent, Prompt: w.Prompt, Message: w.Message,
-		Detail: w.Detail, Error: w.Error, GoingOn: w.GoingOn, Background: w.Background, Where: w.Where,
+		Transcript: w.Transcript, Attended: w.Attended, Reviewer: w.Reviewer, Subagent: w.Subagent, Prompt: w.Prompt,
+		Message: w.Message, Detail: w.Detail, Error: w.Error, GoingOn: w.GoingOn, Background: w.Background, Where: w.Where,
 		Truncated: w.Truncated, Malformed: w.Malformed, Nested: w.Nested, Raw: w.Raw,
 	}
 	if t := w.Tool; t != nil {

@@ -98,6 +98,10 @@ func (s *Service) grantOrAsk(ctx context.Context, c *Call, q question) (Outcome,
 		c.explain("grant " + grant.ID + " lets it pass; `hookmux allow list` shows it")
 		return Outcome{}, true
 	}
+	if q.need.Decider == policy.AgentDecides {
+		c.explain(s.AgentTitle(c.Event.Agent) + "'s own reviewer decides; no person is asked")
+		return Outcome{Skipped: services.AgentReviews}, true
+	}
 	if c.dryRun() {
 		if q.hold() > 0 {
 			c.explain("a person would be asked in the feed, while one is there: " + choiceWords(q.need))

@@ -63,6 +63,8 @@ type Sessions interface {
 	ApplyDecision(ev *event.Event, d event.Decision)
 	// Locate is where a process runs.
 	Locate(who sessions.Process, claimed event.Place, environ []byte) event.Place
+	// ReviewerOf is who decides about a permission request in its agent.
+	ReviewerOf(ev *event.Event, environ []byte) event.Reviewer
 }
 
 // Selection knows which hooks apply where.

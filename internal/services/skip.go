@@ -11,6 +11,7 @@ const (
 	TwinUndecided       // the same question came through another file and is still open
 	SessionCrowded      // too many requests of the session wait for a person
 	PushesCrowded       // too many requests wait that programs pushed
+	AgentReviews        // the agent's own reviewer decides, and no person is asked
 )
 
 var skipTexts = map[Skip]string{
@@ -19,6 +20,7 @@ var skipTexts = map[Skip]string{
 	TwinUndecided:  "its twin is still being decided",
 	SessionCrowded: "too many requests of this session wait",
 	PushesCrowded:  "too many pushed requests wait",
+	AgentReviews:   "the agent's own reviewer decides",
 }
 
 // String is the reason as it stands in the journal and on the wire; "" for

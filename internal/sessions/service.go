@@ -116,7 +116,13 @@ func (s *Service) ApplyWaiting(ev *event.Event, waits bool) { s.tracker.applyWai
 
 // ApplyLate takes in an event that reached the hub through a file: one that came
 // while no hub ran, or that an earlier hub acknowledged.
-func (s *Service) ApplyLate(ev *event.Event) { s.tracker.applyLate(ev) }
+func (s *Service) ApplyLate(ev *event.Event) {
+	if reviewer := s.ReviewerOf(ev, nil); reviewer != ev.Reviewer && ev.Reviewer == event.ReviewerUnknown {
+		known := *ev
+		known.Reviewer, ev = reviewer, &known
+	}
+	s.tracker.applyLate(ev)
+}
 
 // Locate is where a process runs, as far as it and its environment tell. claimed
 // is what the caller says itself.
@@ -140,7 +146,7 @@ func (s *Service) CatchUp(ctx context.Context, history History) {
 			return
 		}
 		if ev.Agent != "hookmux" {
-			s.tracker.applyLate(ev)
+			s.ApplyLate(ev)
 		}
 	}
 }

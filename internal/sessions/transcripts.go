@@ -246,6 +246,11 @@ func (f *transcriptFollower) applyFact(
 		if !old && !rules.Off {
 			f.applyCallEnd(one, session, fact, now)
 		}
+	case transcript.Reviews:
+		// Another row may say something else between the beginning and the end.
+		if !fact.Early && session.Reviewer != fact.Reviewer {
+			f.tracker.noteChange(book.ReviewerSeen(one.key, fact.Reviewer))
+		}
 	case transcript.Decided:
 		if !old && !rules.Off {
 			f.resolveQuestion(one.key, fact, now)

@@ -33,6 +33,7 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		StartedAt: one.StartedAt, LastEvent: one.LastEvent, WaitingSince: timeOrNil(one.WaitingSince),
 		Ended: timeOrNil(one.Ended), EndReason: one.EndReason, Turns: one.TurnCount,
 		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
+		Reviewer: one.Reviewer,
 	}
 	if one.Place.Shared {
 		w.Pane, w.TTY, w.PID = unknownPlace, unknownPlace, 0

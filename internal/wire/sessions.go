@@ -1,6 +1,10 @@
 package wire
 
-import "time"
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
 
 // The methods about sessions. Reading is for everybody of the same user;
 // renaming, forgetting and sending are a person's to do.
@@ -56,7 +60,10 @@ type Session struct {
 	Model      string `json:"model,omitempty"`
 	Version    string `json:"version,omitempty"`
 	Transcript string `json:"transcript,omitempty"`
-	Resumable  bool   `json:"resumable,omitempty"`
+	// Reviewer is who decides about the agent's permission requests when no hook
+	// does: person, agent (the agent's own reviewer), or empty when it does not say.
+	Reviewer  event.Reviewer `json:"reviewer,omitempty"`
+	Resumable bool           `json:"resumable,omitempty"`
 }
 
 // Turn is one round, from a prompt to the agent's last word.

@@ -64,7 +64,19 @@ type Need struct {
 	// Unseen says that the input is not whole, so that nobody can know what a
 	// yes would mean.
 	Unseen bool
+	// Decider is who decides in place of a person. A standing grant still
+	// counts; beyond that nobody is asked.
+	Decider Decider
 }
+
+// Decider is who decides about a request in place of a person.
+type Decider string
+
+// Who decides.
+const (
+	PersonDecides Decider = ""
+	AgentDecides  Decider = "agent" // the agent's own reviewer, which never hands over to a person
+)
 
 // Look says what a person must be asked, if anything.
 func Look(c Case) (Need, bool) {
@@ -103,6 +115,9 @@ func agentAsks(c Case) (Need, bool) {
 		return Need{}, false
 	}
 	need := Need{Kind: kind}
+	if c.Event.ReviewedByAgent() {
+		need.Decider = AgentDecides
+	}
 	switch kind {
 	case Question:
 		need.Choices = slices.Clone(point.Question)

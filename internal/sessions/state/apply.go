@@ -112,6 +112,9 @@ func (s *Session) recordFacts(n *input) {
 	if ev.Attended != event.AttendedUnknown {
 		s.Attended = ev.Attended
 	}
+	if ev.Reviewer != event.ReviewerUnknown {
+		s.Reviewer = ev.Reviewer
+	}
 	s.recordTitles(n)
 }
 
@@ -163,6 +166,10 @@ func (s *Session) applySignal(n *input, c *Change) {
 			s.Machine.Activity = foldLine(n.ev.Message, maxLabel)
 		}
 	case agent.SignalAsks:
+		if n.ev.ReviewedByAgent() { // no person is asked: the turn goes on
+			s.ensureTurnOpen(n, c)
+			return
+		}
 		s.addAsk(n)
 	case agent.SignalNudges:
 		if s.Machine.Base == Running && len(s.Asks) == 0 {
@@ -236,7 +243,9 @@ func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 			s.changeSubagent(n, func(sub *Subagent) { sub.Ended = time.Time{} })
 		}
 	case agent.SignalAsks:
-		s.addAsk(n)
+		if !n.ev.ReviewedByAgent() {
+			s.addAsk(n)
+		}
 	case agent.SignalAnswered:
 		s.resolveAsk(n)
 	case agent.SignalWorks:

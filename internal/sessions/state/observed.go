@@ -102,6 +102,12 @@ func (b *Book) CallDenied(key Key, call string, at time.Time) Change {
 	})
 }
 
+// ReviewerSeen tells who decides about permission requests from now on, as the
+// transcript shows.
+func (b *Book) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
+	return b.updateSession(key, func(s *Session, _ *Change) { s.Reviewer = reviewer })
+}
+
 // SetSummary gives the last turn its summary from the transcript, where its
 // end brought none.
 func (b *Book) SetSummary(key Key, message string) Change {

@@ -112,6 +112,8 @@ type Session struct {
 	Version    string         `json:"version,omitempty"` // the agent's
 	Transcript string         `json:"transcript,omitempty"`
 	Attended   event.Attended `json:"attended,omitempty"`
+	// Reviewer is who decides about the agent's permission requests.
+	Reviewer event.Reviewer `json:"reviewer,omitempty"`
 
 	Turn      *Turn  `json:"turn,omitempty"` // the one that goes on, or the last
 	TurnCount int    `json:"turnCount,omitempty"`

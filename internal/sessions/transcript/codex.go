@@ -1,7 +1,10 @@
 package transcript
 
 import (
+	"time"
+
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
@@ -12,6 +15,8 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 	payload := jsonscan.Get(row, "payload")
 	turn := textAt(payload, "turn_id")
 	switch textAt(row, "type") {
+	case "turn_context":
+		emitReviewer(emit, at, textAt(payload, "approvals_reviewer"))
 	case "response_item":
 		switch textAt(payload, "type") {
 		case "function_call", "custom_tool_call", "local_shell_call":
@@ -34,6 +39,8 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 			emit(f)
 		case "turn_aborted":
 			emit(Fact{Kind: Interrupted, At: at, Turn: turn})
+		case "thread_settings_applied":
+			emitReviewer(emit, at, textAt(payload, "thread_settings", "approvals_reviewer"))
 		case "thread_name_updated":
 			emitText(emit, Fact{Kind: Title, At: at, Source: agent.TitleNamed, Text: textAt(payload, "thread_name")})
 		case "user_message":
@@ -43,6 +50,18 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 		case "item_completed":
 			codexItem(jsonscan.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
 		}
+	}
+}
+
+// emitReviewer tells who decides about permission requests. Codex names the
+// person "user"; every other name is a reviewer of its own.
+func emitReviewer(emit func(Fact), at time.Time, name string) {
+	switch name {
+	case "": // older versions name nobody
+	case "user":
+		emit(Fact{Kind: Reviews, At: at, Reviewer: event.ReviewerPerson})
+	default:
+		emit(Fact{Kind: Reviews, At: at, Reviewer: event.ReviewerAgent})
 	}
 }
 

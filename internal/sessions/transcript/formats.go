@@ -12,7 +12,7 @@ import (
 var formats = map[string]format{
 	"claude":            {row: claudeRow},
 	"codebuddy":         {row: codebuddyRow},
-	"codex":             {row: codexRow},
+	"codex":             {row: codexRow, reviewerKey: `"approvals_reviewer"`},
 	"codex-index":       {row: codexIndexRow},
 	"copilot":           {row: copilotRow},
 	"copilot-workspace": {row: copilotWorkspace, whole: true},

@@ -26,6 +26,7 @@ var readers = []struct{ file, format, session string }{
 	{"codebuddy/transcript-kept-going.jsonl", "codebuddy", ""},
 	{"codebuddy/transcript-user-rejected.jsonl", "codebuddy", ""},
 	{"codex/session_index.jsonl", "codex-index", "01a1dcf6-ab3d-7530-98a4-bb227d095116"},
+	{"codex/transcript-auto-review.jsonl", "codex", ""},
 	{"codex/transcript-failed-command.jsonl", "codex", ""},
 	{"codex/transcript-interactive.jsonl", "codex", ""},
 	{"copilot/session.events.jsonl", "copilot", ""},
@@ -93,6 +94,7 @@ func line(f Fact) string {
 	out := string(f.Kind)
 	for _, part := range []struct{ name, value string }{
 		{"source", f.Source}, {"turn", f.Turn}, {"call", f.Call}, {"tool", f.Tool}, {"input", string(f.Input)}, {"text", f.Text},
+		{"reviewer", string(f.Reviewer)},
 	} {
 		if part.value != "" {
 			value, _ := json.Marshal(part.value)

@@ -40,6 +40,9 @@ type format struct {
 	row func(row []byte, session string, emit func(Fact))
 	// whole says that the file is one document, not lines.
 	whole bool
+	// reviewerKey is the key, in quotes, that every row has which says who
+	// decides about permission requests; empty where no row says it.
+	reviewerKey string
 }
 
 func newTail(path, root string, f format, session string) *Tail {

@@ -30,6 +30,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 )
 
 // Kind is what a fact is about.
@@ -46,6 +47,7 @@ const (
 	CallBegan   Kind = "callBegan"   // Call, Tool, Input: the call is written down
 	CallEnded   Kind = "callEnded"   // Call; Failed, Exit, Text: its result is written down
 	Decided     Kind = "decided"     // Call; Denied: a person answered its prompt
+	Reviews     Kind = "reviews"     // Reviewer: who decides about permission requests from now on
 )
 
 // Fact is one thing a transcript says.
@@ -61,6 +63,8 @@ type Fact struct {
 	Exit   int       `json:"exit,omitempty"`
 	Failed bool      `json:"failed,omitempty"`
 	Denied bool      `json:"denied,omitempty"`
+	// Reviewer is who decides about permission requests.
+	Reviewer event.Reviewer `json:"reviewer,omitempty"`
 	// Early says that the fact stands at the beginning of a record whose
 	// middle was not read: good for the first prompt, no news otherwise.
 	Early bool `json:"early,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -271,6 +272,15 @@ func uniqueShortIDs(list []wire.Session) []string {
 	return out
 }
 
+// deciderText says who decides about a session's permission requests, when that
+// is not the person.
+func deciderText(one *wire.Session) string {
+	if one.Reviewer != event.ReviewerAgent || one.Agent == "" {
+		return ""
+	}
+	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you are not asked"
+}
+
 // Session is everything about one session.
 func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
 	one := &d.Session
@@ -288,6 +298,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 	line("agent", termsafe.Line(strings.TrimSpace(one.Agent+" "+one.Version), 60))
 	line("model", termsafe.Line(one.Model, 60))
 	line("mode", termsafe.Line(one.Mode, 60))
+	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))
 	line("place", termsafe.Line(where(one), 60))
 	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
