@@ -101,3 +101,13 @@ func TestHooksBeforeReviewer(t *testing.T) {
 		t.Errorf("%d requests wait, expected none", len(list))
 	}
 }
+
+// A standing grant is a person's word too, so it counts before the reviewer.
+func TestGrantBeforeReviewer(t *testing.T) {
+	w := open(t)
+	r := w.reviewedCall("auto_review", "make test")
+	w.grantAll([]frame.Request{r})
+	if got := string(w.Send(r).Stdout); !strings.Contains(got, `"allow"`) {
+		t.Errorf("the hook heard %q, expected the grant's yes", got)
+	}
+}
