@@ -145,7 +145,7 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 	in := pi.ParseObject(input)
 	if in == nil {
 		if len(strings.TrimSpace(string(input))) > 0 {
-			return nil, fmt.Errorf("the input must be a JSON pi.Object like {\"command\":\"ls\"}")
+			return nil, fmt.Errorf("the input must be a JSON object like {\"command\":\"ls\"}")
 		}
 		in = pi.Object{}
 	}
