@@ -113,8 +113,8 @@ func (tableOnly) Display(int) (Display, error)          { return Display{}, ErrU
 func (tableOnly) Logins() ([]Login, error)              { return nil, ErrUnknown }
 func (tableOnly) LocalCallers() ([]int, error)          { return nil, ErrUnknown }
 
-// shown makes a name that a process chose for itself safe to print.
-func shown(name string) string {
+// printableName makes a name that a process chose for itself safe to print.
+func printableName(name string) string {
 	if name == "" {
 		return "a process without a name"
 	}

@@ -41,9 +41,10 @@ func (r *Rules) unproven(_ *Facts, holder Process, here hop, seat Seat) ([]way, 
 		seat.Kind = Enrolled
 		return []way{{seat: seat, hops: []hop{here}}}, Verdict{}
 	}
-	v := refuse(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
-		"use ssh, a console, tmux or a desktop terminal, or enrol this terminal from one of them with `hookmux seat add %d`",
-		shown(holder.Name), holder.PID, seat.TTY, holder.PID)
+	v := refuseCall(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
+		"use ssh, a console, tmux or a desktop terminal, or enrol this terminal from one of them with `hookmux seat "+
+		"add %d`",
+		printableName(holder.Name), holder.PID, seat.TTY, holder.PID)
 	v.Outcome, v.Holder = NeedPIN, holder.Process
 	return nil, v
 }
@@ -86,8 +87,10 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, seat Seat, dept
 			continue // it hung up
 		}
 		if ways, why := r.followTerminal(f, chain, depth+1); len(ways) == 0 {
-			v := refuse(LocalLogin, "this login may come from %s (pid %d) on this machine, where no person sits (%s); "+
-				"log in from elsewhere, or end that connection", shown(chain[0].Name), pid, strings.TrimPrefix(why.Reason, "refused: "))
+			v := refuseCall(LocalLogin, "this login may come from %s (pid %d) on this machine, where no person sits "+
+				"(%s); "+
+				"log in from elsewhere, or end that connection", printableName(chain[0].Name), pid,
+				strings.TrimPrefix(why.Reason, "refused: "))
 			v.Agent, v.AgentPID, v.Since = why.Agent, why.AgentPID, why.Since
 			return nil, v
 		}
@@ -125,8 +128,8 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 		}
 	}
 	here.popup = pane == ""
-	none := refuse(NoClient, "nobody is attached to the tmux that runs this (pid %d%s); attach to it, or %s",
-		server.PID, since(server.StartTime), inYourTerminal)
+	none := refuseCall(NoClient, "nobody is attached to the tmux that runs this (pid %d%s); attach to it, or %s",
+		server.PID, sinceText(server.StartTime), inYourTerminal)
 	var found []way
 	for _, c := range state.Clients {
 		if c.PID == server.PID || !f.connected(c.PID, server.PID) {
@@ -141,7 +144,8 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 			none = v
 		}
 		for _, w := range ways {
-			client := &SeatClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane, Popup: here.popup}
+			client := &SeatClient{TmuxClient: c, Server: server.Process, Shows: here.popup || c.Pane == pane,
+				Popup: here.popup}
 			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
 			found[len(found)-1].seat.Client = client
 		}
@@ -154,7 +158,8 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, seat Seat, depth
 func (r *Rules) followClients(f *Facts, above []Process, here hop, seat Seat, depth int) ([]way, Verdict) {
 	server := above[0]
 	enrolled := r.Enrolled != nil && r.Enrolled(server.PID, server.Start)
-	none := refuse(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s", shown(server.Name), server.PID, inYourTerminal)
+	none := refuseCall(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s",
+		printableName(server.Name), server.PID, inYourTerminal)
 	var found []way
 	for _, pid := range f.clientsOf(server) {
 		chain := f.chain(pid, maxChain)
@@ -166,7 +171,8 @@ func (r *Rules) followClients(f *Facts, above []Process, here hop, seat Seat, de
 			none = v
 		}
 		for _, w := range ways {
-			client := &SeatClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process, Shows: enrolled}
+			client := &SeatClient{TmuxClient: TmuxClient{PID: pid, Active: f.Now}, Server: server.Process,
+				Shows: enrolled}
 			found = append(found, way{seat: w.seat, hops: []hop{here}, client: client})
 		}
 	}
@@ -201,9 +207,11 @@ func (r *Rules) followDisplay(f *Facts, above []Process, here hop, seat Seat) ([
 // Programs that may stand between a person's shell and a command: they run
 // what they were told to and nothing else.
 var (
-	shells  = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh", "ash", "yash", "busybox", "toybox", "nu", "elvish", "xonsh", "pwsh", "osh"}
+	shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh", "ash",
+		"yash", "busybox", "toybox", "nu", "elvish", "xonsh", "pwsh", "osh"}
 	runners = []string{
-		"make", "gmake", "bmake", "just", "task", "ninja", "env", "time", "nice", "ionice", "chrt", "nohup", "timeout", "stdbuf", "xargs",
+		"make", "gmake", "bmake", "just", "task", "ninja", "env", "time", "nice", "ionice", "chrt", "nohup",
+		"timeout", "stdbuf", "xargs",
 		"sudo", "doas", "su", "runuser", "setpriv", "login", "script", "hookmux",
 	}
 )
@@ -237,6 +245,7 @@ func (r *Rules) ServesTerminals(table proc.Table, p proc.Process) bool {
 	}
 	q := Process{Process: p, Program: program}
 	name, _, _ := strings.Cut(p.Name, ":")
-	return byName(q.base(), 0) != ordinary || byName(name, kernelNameLimit) != ordinary || slices.Contains(r.Terminals, program) ||
+	return byName(q.base(), 0) != ordinary || byName(name, kernelNameLimit) != ordinary ||
+		slices.Contains(r.Terminals, program) ||
 		q.base() == "systemd" || q.base() == "launchd"
 }

@@ -137,7 +137,8 @@ const maxReads = 2000
 // NewFacts begins an empty picture that is read from source as needed.
 func NewFacts(source Source, now time.Time) *Facts {
 	return &Facts{
-		Now: now, source: source, Processes: map[int]Process{}, Masters: map[Holding]bool{}, TTYs: map[string]Terminal{},
+		Now: now, source: source, Processes: map[int]Process{}, Masters: map[Holding]bool{},
+		TTYs:    map[string]Terminal{},
 		Servers: map[int]Tmux{}, Peers: map[Connection]bool{}, Attached: map[int][]int{}, Displays: map[int]Display{},
 	}
 }

@@ -51,12 +51,13 @@ func (r *Rules) findStranger(w *way, a Action) (Cause, string) {
 			first, last := i == 0, i == len(h.stands)-1
 			switch {
 			case last && n == len(w.hops)-1 && !h.popup && !r.isShell(p) && !h.trusted:
-				return NotShell, shown(p.Name) + " is all that runs at " + p.TTY + ": no shell a person typed into"
+				return NotShell, printableName(p.Name) + " is all that runs at " + p.TTY + ": no shell a person " +
+					"typed into"
 			case first || h.popup && last || p.PID == 1:
 				// the command itself, a relay, what a popup was opened for, or
 				// the first process of a container
 			case !r.isRunner(p):
-				return Between, shown(p.Name) + " stands between your shell and this command"
+				return Between, printableName(p.Name) + " stands between your shell and this command"
 			}
 		}
 		leader := h.leader()

@@ -64,7 +64,8 @@ func TestVerdictCarriesTheChainAndTheSeat(t *testing.T) {
 	if !v.OK || len(v.Chain) != 6 || v.Chain[0].PID != me || v.Chain[5].PID != 1 {
 		t.Errorf("got %+v", v)
 	}
-	if v.Seat.Kind != authority.Remote || v.Seat.TTY != "/dev/pts/1" || v.Seat.Leader.PID != 13 || v.Seat.Holder.PID != 12 {
+	if v.Seat.Kind != authority.Remote || v.Seat.TTY != "/dev/pts/1" || v.Seat.Leader.PID != 13 ||
+		v.Seat.Holder.PID != 12 {
 		t.Errorf("seat %+v", v.Seat)
 	}
 }
@@ -89,7 +90,8 @@ func TestPeerEnvironmentSpeaksAgainst(t *testing.T) {
 		agent string
 	}{
 		{"ACMECODE=1", "acme"}, {"ACME_FORK=1", "fork"}, {"AGENT=scripted", "scripted"},
-		{"ACME_FORK=2", ""}, {"AGENT=other", ""}, {"ACMECODE=", ""}, {"ACMECODE", ""}, {"XACMECODE=1", ""}, {"PATH=ACMECODE=1", ""},
+		{"ACME_FORK=2", ""}, {"AGENT=other", ""}, {"ACMECODE=", ""}, {"ACMECODE", ""}, {"XACMECODE=1", ""},
+		{"PATH=ACMECODE=1", ""},
 	} {
 		v := judgeOf(table).May(authority.Decide, table.Cred(me), func() []string { return []string{"HOME=/", c.env} })
 		if v.Agent != c.agent || v.OK != (c.agent == "") {
@@ -140,7 +142,8 @@ func TestHubOfRoot(t *testing.T) {
 func TestMarksSayWhoAndWhen(t *testing.T) {
 	began := time.Unix(1_800_000_000, 0)
 	mark := authority.MarkFor("acme", began)
-	if mark >= authority.Unlimited || mark == authority.MarkFor("fork", began) || mark == authority.MarkFor("acme", began.Add(time.Second)) {
+	if mark >= authority.Unlimited || mark == authority.MarkFor("fork", began) || mark == authority.MarkFor("acme",
+		began.Add(time.Second)) {
 		t.Errorf("mark %x", mark)
 	}
 	for _, agent := range []string{"", "a", "acme", "scripted"} {
@@ -172,21 +175,31 @@ func TestCaller(t *testing.T) {
 	rows := []row{
 		{"by name", below(node{PID: 60, Name: "acme", Program: "/x/y"}), "acme", "acme", 60},
 		{"by program", below(node{PID: 60, Name: "MainThread", Program: "/opt/acme/bin/acme"}), "", "acme", 60},
-		{"by path of a version", below(node{PID: 60, Name: "2.1.3", Program: "/home/u/.local/share/acme/versions/2.1.3"}), "", "acme", 60},
-		{"by a program replaced by an upgrade", below(node{PID: 60, Name: "x", Program: "/opt/acme/bin/acme (deleted)"}), "", "acme", 60},
+		{"by path of a version", below(node{PID: 60, Name: "2.1.3",
+			Program: "/home/u/.local/share/acme/versions/2.1.3"}), "", "acme", 60},
+		{"by a program replaced by an upgrade", below(node{PID: 60, Name: "x",
+			Program: "/opt/acme/bin/acme (deleted)"}), "", "acme", 60},
 		{"by script path", below(node22("--max-old-space-size=99", "-r", "x", script, "-p")), "", "scripted", 60},
-		{"by script name", below(node{PID: 60, Name: "python3.12", Program: "/usr/bin/python3.12", Args: []string{"python3", "/usr/bin/scripted"}}), "", "scripted", 60},
-		{"by module name", below(node{PID: 60, Name: "python3", Program: "/usr/bin/python3", Args: []string{"python3", "-m", "scripted"}}), "", "scripted", 60},
-		{"by script name with an ending", below(node{PID: 60, Name: "bun", Program: "/usr/bin/bun", Args: []string{"bun", "run", "/x/scripted.ts"}}), "", "scripted", 60},
-		{"by a name the kernel cut", below(node{PID: 60, Name: "wordy-agent-wit", Program: proctest.Hidden}), "", "wordy", 60},
-		{"by the beginning of a name", below(node{PID: 60, Name: "x", Program: "/opt/wordy-bin-x86_64"}), "", "wordy", 60},
+		{"by script name", below(node{PID: 60, Name: "python3.12", Program: "/usr/bin/python3.12",
+			Args: []string{"python3", "/usr/bin/scripted"}}), "", "scripted", 60},
+		{"by module name", below(node{PID: 60, Name: "python3", Program: "/usr/bin/python3",
+			Args: []string{"python3", "-m", "scripted"}}), "", "scripted", 60},
+		{"by script name with an ending", below(node{PID: 60, Name: "bun", Program: "/usr/bin/bun",
+			Args: []string{"bun", "run", "/x/scripted.ts"}}), "", "scripted", 60},
+		{"by a name the kernel cut", below(node{PID: 60, Name: "wordy-agent-wit", Program: proctest.Hidden}), "",
+			"wordy", 60},
+		{"by the beginning of a name", below(node{PID: 60, Name: "x", Program: "/opt/wordy-bin-x86_64"}), "",
+			"wordy", 60},
 		{"of two that fit, the first", below(node{PID: 60, Name: "acme-fork"}), "", "fork", 60},
 		{"of two that fit, the named one", below(node{PID: 60, Name: "acme-fork"}), "acme", "acme", 60},
 		{"a wrong name does not help", below(node{PID: 60, Name: "acme"}), "scripted", "acme", 60},
-		{"the nearest of nested ones", proctest.New(system(manager(window(agent(58, node{PID: 59, Name: "sh", Below: []node{{PID: 60, Name: "scripted", Below: []node{hook}}}}))))), "acme", "scripted", 60},
-		{"an editor that has the script open", below(node{PID: 60, Name: "vim", Args: []string{"vim", script}}), "", "", 0},
+		{"the nearest of nested ones", proctest.New(system(manager(window(agent(58, node{PID: 59, Name: "sh",
+			Below: []node{{PID: 60, Name: "scripted", Below: []node{hook}}}}))))), "acme", "scripted", 60},
+		{"an editor that has the script open", below(node{PID: 60, Name: "vim", Args: []string{"vim", script}}), "",
+			"", 0},
 		{"an argument of another script", below(node22("lint.js", script)), "", "", 0},
-		{"an argument of another script, behind a plain option", below(node22("--no-warnings", "lint.js", script)), "", "", 0},
+		{"an argument of another script, behind a plain option", below(node22("--no-warnings", "lint.js", script)),
+			"", "", 0},
 		{"a line of code", below(node22("-e", "scripted")), "", "", 0},
 		{"an interpreter alone", below(node22()), "", "", 0},
 		{"nobody", proctest.New(system(manager(window(hook)))), "acme", "", 0},
@@ -194,10 +207,13 @@ func TestCaller(t *testing.T) {
 	}
 	// Options with a separate value, known here or not, do not hide the script.
 	for _, options := range [][]string{
-		{"--title", "x"}, {"--stack-size", "9"}, {"--max-old-space-size", "99"}, {"--inspect-port", "1"}, {"--openssl-config", "f"}, {"--icu-data-dir", "d"},
-		{"--redirect-warnings", "f"}, {"--unknown-option", "v"}, {"-C", "dev"}, {"--import", "x", "--loader", "y"}, {"--title", "x", "--no-warnings"}, {"--"},
+		{"--title", "x"}, {"--stack-size", "9"}, {"--max-old-space-size", "99"}, {"--inspect-port", "1"},
+		{"--openssl-config", "f"}, {"--icu-data-dir", "d"},
+		{"--redirect-warnings", "f"}, {"--unknown-option", "v"}, {"-C", "dev"}, {"--import", "x", "--loader", "y"},
+		{"--title", "x", "--no-warnings"}, {"--"},
 	} {
-		rows = append(rows, row{"behind " + strings.Join(options, " "), below(node22(append(slices.Clone(options), script, "-p")...)), "", "scripted", 60})
+		rows = append(rows, row{"behind " + strings.Join(options, " "), below(node22(append(slices.Clone(options),
+			script, "-p")...)), "", "scripted", 60})
 	}
 	for _, c := range rows {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,7 +228,8 @@ func TestCaller(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Start != p.Start || got.TTY != "/dev/pts/1" || got.Chain[0].PID != me || got.Chain[len(got.Chain)-1].PID != c.pid {
+			if got.Start != p.Start || got.TTY != "/dev/pts/1" || got.Chain[0].PID != me ||
+				got.Chain[len(got.Chain)-1].PID != c.pid {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -79,7 +79,8 @@ func (m Marks) fits(name, program, base string, scripts []string) bool {
 		if fragment == "" {
 			continue
 		}
-		if strings.Contains(program, fragment) || slices.ContainsFunc(scripts, func(s string) bool { return strings.Contains(s, fragment) }) {
+		if strings.Contains(program, fragment) || slices.ContainsFunc(scripts,
+			func(s string) bool { return strings.Contains(s, fragment) }) {
 			return true
 		}
 	}
@@ -133,7 +134,8 @@ var (
 	namesModule = []string{"-m", "-jar"}
 	// standAlone never take a value; the word behind them is the script.
 	standAlone = []string{
-		"--no-warnings", "--expose-gc", "--enable-source-maps", "--trace-warnings", "--inspect", "--inspect-brk", "--watch", "--smol",
+		"--no-warnings", "--expose-gc", "--enable-source-maps", "--trace-warnings", "--inspect", "--inspect-brk",
+		"--watch", "--smol",
 		"--bun", "--silent", "--allow-all", "-A", "-q", "-u", "-B", "-E", "-I", "-s", "-S", "-O", "-OO", "-w", "-x",
 	}
 )

@@ -42,17 +42,19 @@ type Action struct {
 // environment the peer itself sent; it can only speak against the peer.
 func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []string) Verdict {
 	if peer.UID != r.UID {
-		return refuse(OtherUser, "the caller is user %d and this hub serves only user %d; run it as that user", peer.UID, r.UID)
+		return refuseCall(OtherUser, "the caller is user %d and this hub serves only user %d; run it as that user",
+			peer.UID, r.UID)
 	}
 	if a.Class == Read || a.Class == Report {
 		return Verdict{OK: true, Outcome: Allowed}
 	}
 	if peer.PID <= 0 {
-		return refuse(Invisible, "the calling process lives outside of what the hub can see; run it in a terminal beside the hub")
+		return refuseCall(Invisible, "the calling process lives outside of what the hub can see; run it in a "+
+			"terminal beside the hub")
 	}
 	chain := f.chain(peer.PID, maxChain)
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
-		return refuse(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
+		return refuseCall(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
 	}
 	v := r.judgeChain(f, chain, a, peerEnv)
 	v.OK = v.Outcome == Allowed
@@ -66,7 +68,7 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 
 func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {
 	if len(chain) == maxChain {
-		return refuse(TooDeep, "the command runs below more than %d others; %s", maxChain, inYourTerminal)
+		return refuseCall(TooDeep, "the command runs below more than %d others; %s", maxChain, inYourTerminal)
 	}
 	if peerEnv != nil {
 		if v, bad := r.accuseVariables(chain[0], peerEnv()); bad {
@@ -113,18 +115,21 @@ func (r *Rules) accuseChain(f *Facts, chain []Process) (Verdict, bool) {
 	base := f.lockLimit()
 	for i, p := range chain {
 		if p.PID == r.HubPID {
-			return refuse(BelowHub, "the command was started by the hub itself (pid %d), for a hook; %s", p.PID, inYourTerminal), true
+			return refuseCall(BelowHub, "the command was started by the hub itself (pid %d), for a hook; %s", p.PID,
+				inYourTerminal), true
 		}
 		if agent := r.Agents.matchProcess(p, ""); agent != "" {
-			v := refuse(BelowAgent, "this command runs below %s (pid %d%s); %s", agent, p.PID, since(p.StartTime), inYourTerminal)
+			v := refuseCall(BelowAgent, "this command runs below %s (pid %d%s); %s", agent, p.PID,
+				sinceText(p.StartTime), inYourTerminal)
 			if i == 0 {
-				v = refuse(BelowAgent, "it is %s itself that asks (pid %d); %s", agent, p.PID, inYourTerminal)
+				v = refuseCall(BelowAgent, "it is %s itself that asks (pid %d); %s", agent, p.PID, inYourTerminal)
 			}
 			v.Agent, v.AgentPID, v.Since = agent, p.PID, p.StartTime
 			return v, true
 		}
 		if isTimer(p.Name) {
-			return refuse(Timer, "this command was started by %s, a timer (pid %d); %s", shown(p.Name), p.PID, inYourTerminal), true
+			return refuseCall(Timer, "this command was started by %s, a timer (pid %d); %s", printableName(p.Name),
+				p.PID, inYourTerminal), true
 		}
 	}
 	for _, p := range chain {
@@ -148,8 +153,9 @@ func (r *Rules) accuseVariables(p Process, env []string) (Verdict, bool) {
 	if agent == "" {
 		return Verdict{}, false
 	}
-	v := refuse(Variable, "%s (pid %d) carries %s, which %s sets for its own commands; run it in a terminal that %s did not open",
-		shown(p.Name), p.PID, variable, agent, agent)
+	v := refuseCall(Variable, "%s (pid %d) carries %s, which %s sets for its own commands; run it in a terminal "+
+		"that %s did not open",
+		printableName(p.Name), p.PID, variable, agent, agent)
 	v.Agent = agent
 	return v, true
 }
@@ -157,15 +163,17 @@ func (r *Rules) accuseVariables(p Process, env []string) (Verdict, bool) {
 func (r *Rules) accuseMarked(p Process) Verdict {
 	agent, at, ours := r.Agents.readMark(p.FileLocks)
 	if !ours {
-		return refuse(Marked, "%s (pid %d) runs under a limit on file locks, as hookmux sets it for what agents start; "+
-			"run it in a terminal without one (`ulimit -x` prints unlimited)", shown(p.Name), p.PID)
+		return refuseCall(Marked, "%s (pid %d) runs under a limit on file locks, as hookmux sets it for what agents "+
+			"start; "+
+			"run it in a terminal without one (`ulimit -x` prints unlimited)", printableName(p.Name), p.PID)
 	}
 	who := agent
 	if who == "" {
 		who = "an agent"
 	}
-	v := refuse(Marked, "%s (pid %d) was started by %s, which runs since %s; run it in a terminal that no agent started",
-		shown(p.Name), p.PID, who, at.Format("Jan 2 15:04"))
+	v := refuseCall(Marked, "%s (pid %d) was started by %s, which runs since %s; run it in a terminal that no agent "+
+		"started",
+		printableName(p.Name), p.PID, who, at.Format("Jan 2 15:04"))
 	v.Agent, v.Since = agent, at
 	return v
 }
@@ -188,27 +196,32 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 		return nil, v
 	}
 	if depth >= maxHops {
-		return nil, refuse(TooDeep, "more than %d terminals lie one inside the other; %s", maxHops, inYourTerminal)
+		return nil, refuseCall(TooDeep, "more than %d terminals lie one inside the other; %s", maxHops, inYourTerminal)
 	}
 	p := chain[0]
 	if p.TTY == "" {
-		return nil, refuse(NoTerminal, "%s (pid %d) has no terminal (%s); %s", shown(p.Name), p.PID, trail(chain), inYourTerminal)
+		return nil, refuseCall(NoTerminal, "%s (pid %d) has no terminal (%s); %s", printableName(p.Name), p.PID,
+			describeChain(chain), inYourTerminal)
 	}
 	top := chain[len(chain)-1]
 	if p.SID == 0 && top.PPID == 0 && top.PID != 1 { // session and parent are outside of this pid namespace
-		return []way{{seat: Seat{Kind: Edge, TTY: p.TTY, Leader: top.Process}, hops: []hop{{stands: chain, trusted: true}}}}, Verdict{}
+		return []way{{seat: Seat{Kind: Edge, TTY: p.TTY, Leader: top.Process}, hops: []hop{{stands: chain,
+			trusted: true}}}}, Verdict{}
 	}
 	at := slices.IndexFunc(chain, func(q Process) bool { return q.PID == p.SID })
 	if at < 0 {
-		return nil, refuse(LostSession, "%s (pid %d) has lost the session it was started in; %s", shown(p.Name), p.PID, inYourTerminal)
+		return nil, refuseCall(LostSession, "%s (pid %d) has lost the session it was started in; %s",
+			printableName(p.Name), p.PID, inYourTerminal)
 	}
 	if p.Foreground <= 0 || p.PGID != p.Foreground {
-		return nil, refuse(Background, "%s (pid %d) runs in the background of %s; %s", shown(p.Name), p.PID, p.TTY, inYourTerminal)
+		return nil, refuseCall(Background, "%s (pid %d) runs in the background of %s; %s", printableName(p.Name),
+			p.PID, p.TTY, inYourTerminal)
 	}
 	here := hop{stands: chain[:at+1]}
 	leader := chain[at]
 	if leader.TTY != p.TTY {
-		return nil, refuse(LostSession, "%s (pid %d) sits at %s, which its session has left; %s", shown(p.Name), p.PID, p.TTY, inYourTerminal)
+		return nil, refuseCall(LostSession, "%s (pid %d) sits at %s, which its session has left; %s",
+			printableName(p.Name), p.PID, p.TTY, inYourTerminal)
 	}
 	seat := Seat{TTY: p.TTY, Leader: leader.Process}
 	switch {
@@ -216,13 +229,15 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 		// docker run -it: orphans are adopted by the leader and look like its
 		// children, so the job's first process must be on the way.
 		if at > 0 && !leadsJob(chain[:at]) {
-			return nil, refuse(LostSession, "%s (pid %d) has lost the job it was started in; %s", shown(p.Name), p.PID, inYourTerminal)
+			return nil, refuseCall(LostSession, "%s (pid %d) has lost the job it was started in; %s",
+				printableName(p.Name), p.PID, inYourTerminal)
 		}
 		seat.Kind = Edge
 	case leader.PPID == 0:
 		seat.Kind = Edge
 	case at+1 == len(chain):
-		return nil, refuse(LostSession, "what opened %s is gone (%s); %s", p.TTY, trail(chain), inYourTerminal)
+		return nil, refuseCall(LostSession, "what opened %s is gone (%s); %s", p.TTY, describeChain(chain),
+			inYourTerminal)
 	case isConsole(p.TTY) && chain[at+1].isRoot():
 		seat.Kind, seat.Holder = Console, chain[at+1].Process
 	}

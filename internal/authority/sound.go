@@ -16,7 +16,10 @@ func Sound(hubUID int, p proc.Process, program string) bool {
 	if !path.IsAbs(program) || path.Clean(program) != program {
 		return false
 	}
-	installed := slices.ContainsFunc(installPlaces, func(place string) bool { return strings.HasPrefix(program, place) })
+	installed := slices.ContainsFunc(installPlaces, func(place string) bool {
+		return strings.HasPrefix(program,
+			place)
+	})
 	if !installed && (hubUID == 0 || !onlyRootWrites(program)) {
 		return false
 	}

@@ -26,10 +26,12 @@ var terminals = []string{
 	"alacritty", "black-box", "contour", "cool-retro-term", "cosmic-term", "deepin-terminal", "foot", "footserver",
 	"ghostty", "gnome-terminal-server", "kgx", "kitty", "konsole", "lxterminal", "mate-terminal", "mlterm",
 	"ptyxis", "ptyxis-agent", "qterminal", "rio", "rxvt", "st", "terminology", "tilda", "tilix", "urxvt", "urxvtd",
-	"warp", "warp-terminal", "waveterm", "wezterm", "wezterm-gui", "wezterm-mux-server", "xfce4-terminal", "xterm", "yakuake",
+	"warp", "warp-terminal", "waveterm", "wezterm", "wezterm-gui", "wezterm-mux-server", "xfce4-terminal", "xterm",
+	"yakuake",
 	"code", "code-insiders", "codium", "tabby", "hyper",
 	// macOS
-	"Terminal", "iTerm2", "iTermServer*", "Ghostty", "Hyper", "Tabby", "WezTerm", "Code", "Code Helper*", "VSCodium", "cmux", "mux0",
+	"Terminal", "iTerm2", "iTermServer*", "Ghostty", "Hyper", "Tabby", "WezTerm", "Code", "Code Helper*",
+	"VSCodium", "cmux", "mux0",
 	// multiplexers and what keeps a session over a lost line
 	"tmux", "screen", "screen-*", "zellij", "mosh-server",
 }

@@ -114,7 +114,8 @@ const (
 )
 
 var seatNames = map[SeatKind]string{
-	NoSeat: "none", Console: "console", Remote: "remote login", Edge: "container", Desktop: "desktop terminal", Enrolled: "enrolled terminal",
+	NoSeat: "none", Console: "console", Remote: "remote login", Edge: "container", Desktop: "desktop terminal",
+	Enrolled: "enrolled terminal",
 }
 
 func (k SeatKind) String() string { return seatNames[k] }
@@ -168,12 +169,12 @@ func (v *Verdict) Seated() bool { return v.Outcome >= NeedCode && v.Seat.Kind !=
 
 const inYourTerminal = "run it in your own terminal"
 
-func refuse(cause Cause, format string, args ...any) Verdict {
+func refuseCall(cause Cause, format string, args ...any) Verdict {
 	return Verdict{Cause: cause, Reason: "refused: " + fmt.Sprintf(format, args...)}
 }
 
-// trail shows a chain, shortened in the middle.
-func trail(chain []Process) string {
+// describeChain shows a chain, shortened in the middle.
+func describeChain(chain []Process) string {
 	const ends = 3
 	var names []string
 	for i, p := range chain {
@@ -183,13 +184,13 @@ func trail(chain []Process) string {
 			}
 			continue
 		}
-		names = append(names, shown(p.Name))
+		names = append(names, printableName(p.Name))
 	}
 	return strings.Join(names, " < ")
 }
 
-// since is how people read when something began.
-func since(at time.Time) string {
+// sinceText is how people read when something began.
+func sinceText(at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}

@@ -40,7 +40,8 @@ type Service struct {
 func New(deps services.Deps, judge *authority.Judge, asker seat.Asker, approvals Approvals) *Service {
 	var kept []seat.Enrolment
 	if err := ledger.LoadSealed(deps.Dirs.State, seatsFile, &kept); err != nil {
-		deps.Problems.Raise("seats", "enrolled terminals are not believed: "+err.Error(), "enrol them again with `hookmux seat add`")
+		deps.Problems.Raise("seats", "enrolled terminals are not believed: "+err.Error(),
+			"enrol them again with `hookmux seat add`")
 		kept = nil
 	}
 	s := &Service{Judge: judge, approvals: approvals}
@@ -70,7 +71,8 @@ func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action
 }
 
 // JudgeCall judges a call of a method that does not wait.
-func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error) {
+func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred) (authority.Verdict, *wire.Error) {
 	verdict := s.keeper.Look(peer, s.describeCall(name, class, params))
 	if verdict.Outcome != authority.NeedPIN || !s.approvals.PIN().Set() {
 		return verdict, nil
@@ -83,7 +85,8 @@ func (s *Service) JudgeCall(name string, class authority.Class, params json.RawM
 }
 
 // AskPerson asks the person at the terminal for a code or the PIN.
-func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred, v authority.Verdict) authority.Verdict {
+func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred, v authority.Verdict) authority.Verdict {
 	return s.keeper.Ask(ctx, peer, s.describeCall(name, class, params), v)
 }
 
@@ -161,10 +164,12 @@ func (s *Service) removeSeat(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	found, err := s.enrolled.Remove(p.PID)
 	if err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "it counts no more, but may come back when the hub restarts: %v", err)
+		return nil, wire.Errorf(wire.CodeInternal,
+			"it counts no more, but may come back when the hub restarts: %v", err)
 	}
 	if !found {
-		return nil, wire.Errorf(wire.CodeParams, "process %d is not enrolled; `hookmux seat list` shows which are", p.PID)
+		return nil, wire.Errorf(wire.CodeParams,
+			"process %d is not enrolled; `hookmux seat list` shows which are", p.PID)
 	}
 	return map[string]bool{"removed": true}, nil
 }

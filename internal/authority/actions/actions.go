@@ -44,25 +44,28 @@ func RequestOf(method string, params json.RawMessage) string {
 }
 
 var describers = map[string]func(json.RawMessage) (text string, weakens bool){
-	wire.MethodOff:        describeOff,
-	wire.MethodConfigSet:  describeSetting,
-	wire.MethodHooksAdd:   describeAdd,
-	wire.MethodHooksSet:   func(p json.RawMessage) (string, bool) { return "change hook " + hookID(p), true },
-	wire.MethodHooksDrop:  func(p json.RawMessage) (string, bool) { return "remove hook " + hookID(p), true },
-	wire.MethodTrust:      describeTrust,
-	wire.MethodUntrust:    func(p json.RawMessage) (string, bool) { return "trust the hooks of " + folder(p) + " no more", false },
+	wire.MethodOff:       describeOff,
+	wire.MethodConfigSet: describeSetting,
+	wire.MethodHooksAdd:  describeAdd,
+	wire.MethodHooksSet:  func(p json.RawMessage) (string, bool) { return "change hook " + hookID(p), true },
+	wire.MethodHooksDrop: func(p json.RawMessage) (string, bool) { return "remove hook " + hookID(p), true },
+	wire.MethodTrust:     describeTrust,
+	wire.MethodUntrust: func(p json.RawMessage) (string,
+		bool) {
+		return "trust the hooks of " + trustedFolder(p) + " no more", false
+	},
 	wire.MethodAllow:      describeAllow,
 	wire.MethodFeedReply:  describeReply,
 	wire.MethodFeedPermit: describePermit,
 	wire.MethodPIN:        describePIN,
-	wire.MethodStop:       plain("stop the hub", false),
-	wire.MethodOn:         plain("switch hookmux on again", false),
-	wire.MethodInstall:    plain("write hooks into agents' settings", false),
-	wire.MethodUninstall:  plain("take hookmux's hooks out of agents' settings", true),
+	wire.MethodStop:       fixedText("stop the hub", false),
+	wire.MethodOn:         fixedText("switch hookmux on again", false),
+	wire.MethodInstall:    fixedText("write hooks into agents' settings", false),
+	wire.MethodUninstall:  fixedText("take hookmux's hooks out of agents' settings", true),
 	wire.MethodSeatAdd:    describeSeat,
 }
 
-func plain(text string, weakens bool) func(json.RawMessage) (string, bool) {
+func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {
 	return func(json.RawMessage) (string, bool) { return text, weakens }
 }
 
@@ -77,7 +80,8 @@ func describeOff(params json.RawMessage) (string, bool) {
 	if p.Seconds <= 0 {
 		return "switch hookmux off, with all guards, until `hookmux on`", true
 	}
-	return "switch hookmux off, with all guards, for " + time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
+	return "switch hookmux off, with all guards, for " +
+		"" + time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
 }
 
 // describeSetting: a guard that does not refuse any more, an agent that does not
@@ -111,10 +115,10 @@ func describeAdd(params json.RawMessage) (string, bool) {
 
 func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParams](params).ID }
 
-func folder(params json.RawMessage) string { return readInto[wire.TrustParams](params).Cwd }
+func trustedFolder(params json.RawMessage) string { return readInto[wire.TrustParams](params).Cwd }
 
 func describeTrust(params json.RawMessage) (string, bool) {
-	return "trust and run the hooks of " + folder(params), true
+	return "trust and run the hooks of " + trustedFolder(params), true
 }
 
 func describeAllow(params json.RawMessage) (string, bool) {
@@ -150,7 +154,8 @@ func describePermit(params json.RawMessage) (string, bool) {
 		Mode string `json:"mode"`
 	}](params)
 	mode := event.Choice(p.Mode)
-	return "answer " + p.ID + " with " + p.Mode, mode == event.ChooseAlways || mode == event.ChooseAll || mode == event.ChooseBypass
+	return "answer " + p.ID + " with " + p.Mode, mode == event.ChooseAlways || mode == event.ChooseAll ||
+		mode == event.ChooseBypass
 }
 
 func describePIN(params json.RawMessage) (string, bool) {

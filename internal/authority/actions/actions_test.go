@@ -22,7 +22,8 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"guard.destructive","value":"on"}`, "set guard.destructive to on", false},
 		{wire.MethodConfigSet, `{"key":"guard.own-files"}`, "put guard.own-files back to its default", true},
 		{wire.MethodConfigSet, `{"key":"gate.claude","value":"off"}`, "set gate.claude to off", true},
-		{wire.MethodConfigSet, `{"key":"gate.claude","value":"everything","project":"/p"}`, "set gate.claude to everything for /p", false},
+		{wire.MethodConfigSet, `{"key":"gate.claude","value":"everything","project":"/p"}`,
+			"set gate.claude to everything for /p", false},
 		{wire.MethodConfigSet, `{"key":"journal.keep","value":"30d"}`, "set journal.keep to 30d", false},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x"}}`, "add hook x", false},
 		{wire.MethodHooksAdd, `{"registration":{"id":"x"},"replace":true}`, "replace hook x", true},
@@ -35,9 +36,12 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodAllow, `{"rule":"r","drop":true}`, "refuse again: r", false},
 		{wire.MethodFeedReply, `{"id":"3","choice":"once"}`, "answer 3 with once", false},
 		{wire.MethodFeedReply, `{"id":"3","choice":"deny"}`, "answer 3 with deny", false},
-		{wire.MethodFeedReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`, "answer 3, and always allow: run exactly: make", true},
-		{wire.MethodFeedReply, `{"id":"3","choice":"always","suggestion":1}`, "answer 3, and always allow what is like it", true},
-		{wire.MethodFeedReply, `{"id":"3","choice":"bypass"}`, "answer 3, and let the agent do everything from then on", true},
+		{wire.MethodFeedReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`,
+			"answer 3, and always allow: run exactly: make", true},
+		{wire.MethodFeedReply, `{"id":"3","choice":"always","suggestion":1}`,
+			"answer 3, and always allow what is like it", true},
+		{wire.MethodFeedReply, `{"id":"3","choice":"bypass"}`,
+			"answer 3, and let the agent do everything from then on", true},
 		{wire.MethodFeedPermit, `{"request_id":"3","mode":"all"}`, "answer 3 with all", true},
 		{wire.MethodFeedPermit, `{"request_id":"3","mode":"once"}`, "answer 3 with once", false},
 		{wire.MethodPIN, `{"new":"1234"}`, "set the PIN", false},
@@ -48,7 +52,8 @@ func TestDescribe(t *testing.T) {
 	} {
 		a := Describe(c.method, authority.Decide, json.RawMessage(c.params))
 		if a.Text != c.text || a.Weakens != c.weakens || a.Class != authority.Decide {
-			t.Errorf("%s %s: %q, weakens %v; want %q, weakens %v", c.method, c.params, a.Text, a.Weakens, c.text, c.weakens)
+			t.Errorf("%s %s: %q, weakens %v; want %q, weakens %v", c.method, c.params, a.Text, a.Weakens, c.text,
+				c.weakens)
 		}
 	}
 	if a := Describe(wire.MethodOff, authority.Read, nil); a.Weakens || a.Class != authority.Read {
@@ -58,8 +63,10 @@ func TestDescribe(t *testing.T) {
 
 func TestRequestOf(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{
-		{wire.MethodFeedReply, `{"id":"a"}`, "a"}, {wire.MethodFeedRelease, `{"id":"b"}`, "b"}, {wire.MethodFeedPlan, `{"request_id":"c"}`, "c"},
-		{wire.MethodFeedPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""}, {wire.MethodFeedReply, `broken`, ""},
+		{wire.MethodFeedReply, `{"id":"a"}`, "a"}, {wire.MethodFeedRelease, `{"id":"b"}`, "b"},
+		{wire.MethodFeedPlan, `{"request_id":"c"}`, "c"},
+		{wire.MethodFeedPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""},
+		{wire.MethodFeedReply, `broken`, ""},
 	} {
 		if got := RequestOf(c.method, json.RawMessage(c.params)); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)

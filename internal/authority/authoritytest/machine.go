@@ -6,6 +6,7 @@ package authoritytest
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,6 +75,11 @@ func (m Machine) Lookup(pid int) (proc.Process, error) {
 		p.Foreground = p.PGID
 	}
 	return p, err
+}
+
+// Sound believes install places by their names alone: the files do not exist.
+func (m Machine) Sound(_ int, _ proc.Process, program string) bool {
+	return strings.HasPrefix(program, "/usr/")
 }
 
 func (m Machine) FileLocks(pid int) (uint64, error) {

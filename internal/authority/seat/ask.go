@@ -57,7 +57,7 @@ type screen interface {
 
 // askCode shows a code and reads it, three times at most.
 func askCode(ctx context.Context, on screen, a authority.Action, why string) error {
-	if err := on.Print("\r\n" + describe(a, why)); err != nil {
+	if err := on.Print("\r\n" + describeAction(a, why)); err != nil {
 		return err
 	}
 	for try := range codeTries {
@@ -86,21 +86,21 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 	return errWrong
 }
 
-// describe is what a person reads before they confirm.
-func describe(a authority.Action, why string) string {
+// describeAction is what a person reads before they confirm.
+func describeAction(a authority.Action, why string) string {
 	text := a.Text
 	if text == "" {
 		text = "a command that decides"
 	}
-	lines := "hookmux: " + clip(text) + "\r\n"
+	lines := "hookmux: " + clipText(text) + "\r\n"
 	if why != "" {
-		lines += "(" + clip(why) + ")\r\n"
+		lines += "(" + clipText(why) + ")\r\n"
 	}
 	return lines
 }
 
-// clip makes text of others safe to show, and short.
-func clip(text string) string { return termsafe.Line(text, maxQuestion) }
+// clipText makes text of others safe to show, and short.
+func clipText(text string) string { return termsafe.Line(text, maxQuestion) }
 
 // readCode reads as many characters as a code has.
 func readCode(ctx context.Context, from screen) (string, error) {
@@ -137,7 +137,7 @@ const maxPIN = 128
 
 // askPIN reads a PIN and has it checked, three times at most.
 func askPIN(ctx context.Context, on screen, a authority.Action, why string, check func(string) error) error {
-	if err := on.Print("\r\n" + describe(a, why)); err != nil {
+	if err := on.Print("\r\n" + describeAction(a, why)); err != nil {
 		return err
 	}
 	var last error
@@ -153,7 +153,7 @@ func askPIN(ctx context.Context, on screen, a authority.Action, why string, chec
 		if last = check(pin); last == nil {
 			return nil
 		}
-		if err := on.Print(clip(last.Error()) + "\r\n"); err != nil {
+		if err := on.Print(clipText(last.Error()) + "\r\n"); err != nil {
 			return err
 		}
 	}

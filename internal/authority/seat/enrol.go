@@ -70,9 +70,13 @@ func (e *Enrolments) Add(pid int, from string) (Enrolment, error) {
 	one := Enrolment{PID: p.PID, Start: p.Start, Boot: e.boot, Name: p.Name, Added: time.Now(), From: from}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(e.list), func(old Enrolment) bool { return old.PID == pid || !e.isAlive(old) })
+	list := slices.DeleteFunc(slices.Clone(e.list), func(old Enrolment) bool {
+		return old.PID == pid ||
+			!e.isAlive(old)
+	})
 	if len(list) >= maxEnrolments {
-		return Enrolment{}, fmt.Errorf("%d terminals are enrolled already; remove some with `hookmux seat remove`", len(list))
+		return Enrolment{}, fmt.Errorf("%d terminals are enrolled already; remove some with `hookmux seat remove`",
+			len(list))
 	}
 	list = append(list, one)
 	if err := e.save(list); err != nil {

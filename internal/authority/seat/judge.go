@@ -15,10 +15,19 @@ func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Sour
 		facts = NewSource(table, os.Getuid())
 	}
 	j := &authority.Judge{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), HubPID: hubPID}}
+	if judged, ok := facts.(programJudge); ok {
+		j.Sound = judged.Sound
+	}
 	for _, known := range catalogue.AllMarks() {
 		j.Agents = append(j.Agents, authority.Marks{
 			Agent: known.Name, Programs: known.Programs, Paths: known.Paths, Env: known.Environment,
 		})
 	}
 	return j
+}
+
+// programJudge is a source that also knows which programs are what they seem:
+// those of a made-up machine have no files.
+type programJudge interface {
+	Sound(hubUID int, p proc.Process, program string) bool
 }

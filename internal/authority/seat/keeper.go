@@ -93,7 +93,8 @@ func sameSeat(a, b *authority.Verdict) bool {
 		return false
 	}
 	same := func(p, q proc.Process) bool { return p.PID == q.PID && p.Start == q.Start }
-	return same(a.Chain[0], b.Chain[0]) && a.TTY == b.TTY && a.Seat.TTY == b.Seat.TTY && same(a.Seat.Leader, b.Seat.Leader) && same(a.Holder, b.Holder)
+	return same(a.Chain[0], b.Chain[0]) && a.TTY == b.TTY && a.Seat.TTY == b.Seat.TTY && same(a.Seat.Leader,
+		b.Seat.Leader) && same(a.Holder, b.Holder)
 }
 
 func refuseBecause(v authority.Verdict, why string) authority.Verdict {
@@ -168,7 +169,8 @@ func (t *terminalAsker) openSeat(ctx context.Context, v *authority.Verdict) (scr
 }
 
 // AskPIN asks at the caller's terminal, whoever reads there.
-func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action, check func(string) error) error {
+func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action,
+	check func(string) error) error {
 	on, err := openScreen(v.TTY)
 	if err != nil {
 		return err

@@ -70,7 +70,8 @@ func parseUtmp(b []byte, own map[netip.Addr]bool, arch string) []authority.Login
 		if binary.NativeEndian.Uint16(b) != userProcess {
 			continue
 		}
-		login := authority.Login{PID: int(int32(binary.NativeEndian.Uint32(b[4:]))), TTY: "/dev/" + cString(b[8:40]), Remote: cString(b[76:332])}
+		login := authority.Login{PID: int(int32(binary.NativeEndian.Uint32(b[4:]))),
+			TTY: "/dev/" + cString(b[8:40]), Remote: cString(b[76:332])}
 		if remote, ok := utmpAddress(b[address : address+16]); ok {
 			login.Remote, login.Local = remote.String(), own[remote] || remote.IsLoopback()
 		} else {

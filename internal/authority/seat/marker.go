@@ -28,7 +28,8 @@ type identity struct {
 
 // NewMarker marks processes of this machine.
 func NewMarker(table proc.Table) *Marker {
-	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Below, done: map[identity]bool{}}
+	return &Marker{table: table, fileLocks: proc.FileLocks, limit: proc.LimitFileLocks, below: proc.Below,
+		done: map[identity]bool{}}
 }
 
 // maxMarked bounds what is remembered; marking twice does no harm.

@@ -32,7 +32,8 @@ func markerOf(table proc.Table, l *limits, below map[int][]int) *Marker {
 }
 
 func TestMarksAnAgentAndWhatRunsBelowItOnce(t *testing.T) {
-	table := proctest.New(proctest.Node{PID: 60, Name: "acme", User: 1000, Below: []proctest.Node{{PID: 61, Name: "sh"}, {PID: 62, Name: "node"}}})
+	table := proctest.New(proctest.Node{PID: 60, Name: "acme", User: 1000, Below: []proctest.Node{{PID: 61,
+		Name: "sh"}, {PID: 62, Name: "node"}}})
 	l := &limits{of: map[int]uint64{62: authority.MarkFor("outer", table60(t, table).StartTime)}}
 	m := markerOf(table, l, map[int][]int{60: {61, 62}})
 	start := table60(t, table).Start
@@ -86,12 +87,17 @@ func TestUnknownCaller(t *testing.T) {
 		{"a script in an interpreter", login(node{PID: 60, Name: "python3", Below: []node{shell(hook)}}), 60},
 		{"a person who tries a hook", login(hook), 0},
 		{"a person's script", login(shell(hook)), 0},
-		{"tmux", node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", User: user, Session: true, Below: []node{shell(hook)}}, 0},
-		{"an editor with terminals", node{PID: 40, Name: "code", Program: "/usr/share/code/code", User: user, Session: true, Below: []node{hook}}, 0},
-		{"a service of the user", node{PID: 20, Name: "systemd", Program: "/usr/lib/systemd/systemd", User: user, Session: true, Below: []node{hook}}, 0},
-		{"cron", node{PID: 10, Name: "cron", User: proctest.Root, Session: true, Below: []node{{PID: 61, Name: "sh", User: user, Session: true, Below: []node{hook}}}}, 0},
+		{"tmux", node{PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", User: user, Session: true,
+			Below: []node{shell(hook)}}, 0},
+		{"an editor with terminals", node{PID: 40, Name: "code", Program: "/usr/share/code/code", User: user,
+			Session: true, Below: []node{hook}}, 0},
+		{"a service of the user", node{PID: 20, Name: "systemd", Program: "/usr/lib/systemd/systemd", User: user,
+			Session: true, Below: []node{hook}}, 0},
+		{"cron", node{PID: 10, Name: "cron", User: proctest.Root, Session: true, Below: []node{{PID: 61, Name: "sh",
+			User: user, Session: true, Below: []node{hook}}}}, 0},
 		{"the hub itself", login(node{PID: 50, Name: "hookmux", Below: []node{hook}}), 0},
-		{"the first process of a container", node{PID: 1, Name: "frobnicate", User: user, Session: true, Below: []node{hook}}, 0},
+		{"the first process of a container", node{PID: 1, Name: "frobnicate", User: user, Session: true,
+			Below: []node{hook}}, 0},
 	} {
 		table := proctest.New(c.tree)
 		chain := proc.Ancestry(table, 77, 32)[1:]

@@ -55,7 +55,8 @@ func (s *Source) openPopup(ctx context.Context, c *authority.SeatClient) (screen
 }
 
 // awaitPopup finds the process that tmux started for the popup.
-func (s *Source) awaitPopup(ctx context.Context, server int, token string, closed <-chan struct{}) (proc.Process, error) {
+func (s *Source) awaitPopup(ctx context.Context, server int, token string, closed <-chan struct{}) (proc.Process,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, tmuxWait)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -43,7 +43,8 @@ func TestHelperHub(t *testing.T) {
 	}
 	table := proc.System()
 	source := NewSource(table, os.Getuid())
-	judge := &authority.Judge{Rules: authority.Rules{Agents: realMarks, UID: os.Getuid(), HubPID: os.Getpid()}, Table: table, Source: source}
+	judge := &authority.Judge{Rules: authority.Rules{Agents: realMarks, UID: os.Getuid(), HubPID: os.Getpid()},
+		Table: table, Source: source}
 	keeper := NewKeeper(judge, source, nil)
 	marker := NewMarker(table)
 	for {
@@ -61,7 +62,8 @@ func TestHelperHub(t *testing.T) {
 			var v authority.Verdict
 			switch word := strings.TrimSpace(line); word {
 			case "ask":
-				v = keeper.Decide(context.Background(), peer, authority.Action{Weakens: true, Text: "switch \x1b[2Jeverything off"})
+				v = keeper.Decide(context.Background(), peer, authority.Action{Weakens: true,
+					Text: "switch \x1b[2Jeverything off"})
 			case "hook": // the caller's parent is an agent that calls its first hook
 				if p, err := table.Lookup(peer.PID); err == nil {
 					if parent, err := table.Lookup(p.PPID); err == nil {
@@ -71,7 +73,8 @@ func TestHelperHub(t *testing.T) {
 			default:
 				v = keeper.Look(peer, authority.Action{})
 			}
-			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason, v.Agent, v.Seat.Kind.String()})
+			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason, v.Agent,
+				v.Seat.Kind.String()})
 			_, _ = conn.Write(append(out, '\n'))
 		}()
 	}
@@ -120,7 +123,8 @@ func newStage(t *testing.T) *stage {
 	hub := exec.Command(seattest.Base()+"/test", "-test.run=^TestHelperHub$")
 	hub.Env = []string{hubVariable + "=" + s.dir + "/hub", "PATH=/usr/bin:/bin"}
 	hub.Dir = "/"
-	hub.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: seattest.UserID, Gid: seattest.UserID}}
+	hub.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: seattest.UserID,
+		Gid: seattest.UserID}}
 	if err := hub.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,8 @@ func newStage(t *testing.T) *stage {
 func (s *stage) probe(word string) (command, file string) {
 	s.n++
 	file = fmt.Sprintf("%s/answer%d", s.dir, s.n)
-	return fmt.Sprintf("env SEAT_TEST_WORD=%s %s=%s GORACE=atexit_sleep_ms=0 %s/test -test.run='^TestHelperProbe$' >/dev/null 2>&1",
+	return fmt.Sprintf("env SEAT_TEST_WORD=%s %s=%s GORACE=atexit_sleep_ms=0 %s/test -test.run='^TestHelperProbe$' "+
+		">/dev/null 2>&1",
 		word, probeVariable, file, seattest.Base()), file
 }
 
@@ -150,7 +155,8 @@ func (s *stage) answer(file string) answer {
 // want runs a command line at a terminal and compares what the hub says. On a
 // busy machine a command may begin so long after its line was typed that the
 // hub would rather ask for a code: then it is typed again.
-func (s *stage) want(at *seattest.Terminal, name, line, file string, outcome authority.Outcome, cause authority.Cause) answer {
+func (s *stage) want(at *seattest.Terminal, name, line, file string, outcome authority.Outcome,
+	cause authority.Cause) answer {
 	s.t.Helper()
 	at.Run(line)
 	a := s.answer(file)
@@ -163,7 +169,8 @@ func (s *stage) want(at *seattest.Terminal, name, line, file string, outcome aut
 		a = s.answer(file)
 	}
 	if a.Outcome != outcome.String() || a.Cause != cause.String() {
-		s.t.Errorf("%s: got %s because of %s, want %s because of %s: %s", name, a.Outcome, a.Cause, outcome, cause, a.Reason)
+		s.t.Errorf("%s: got %s because of %s, want %s because of %s: %s", name, a.Outcome, a.Cause, outcome, cause,
+			a.Reason)
 	}
 	return a
 }
@@ -178,19 +185,23 @@ func TestRealSeat(t *testing.T) {
 	s := newStage(t)
 	person := seattest.Login(t)
 	line, file := s.probe("look")
-	if a := s.want(person, "ssh, typed", line, file, authority.Allowed, authority.NoCause); a.Seat != authority.Remote.String() {
+	if a := s.want(person, "ssh, typed", line, file, authority.Allowed,
+		authority.NoCause); a.Seat != authority.Remote.String() {
 		t.Errorf("the seat is a %s", a.Seat)
 	}
 	line, file = s.probe("look")
-	s.want(person, "a shell script", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :'", file, authority.Allowed, authority.NoCause)
+	s.want(person, "a shell script", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :'", file,
+		authority.Allowed, authority.NoCause)
 	line, file = s.probe("look")
 	s.want(person, "setsid", "setsid -w "+line, file, authority.Refused, authority.NoTerminal)
 	line, file = s.probe("look")
-	s.want(person, "in the background", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :' & wait", file, authority.Refused, authority.Background)
+	s.want(person, "in the background", "sh -c '"+strings.ReplaceAll(line, "'", `'\''`)+"; :' & wait", file,
+		authority.Refused, authority.Background)
 	line, file = s.probe("look")
 	s.want(person, "an agent's variables", "ACMECODE=1 "+line, file, authority.Refused, authority.Variable)
 	line, file = s.probe("look")
-	s.want(person, "script", "script -qc '"+strings.ReplaceAll(line, "'", `'\''`)+"' /dev/null", file, authority.Allowed, authority.NoCause)
+	s.want(person, "script", "script -qc '"+strings.ReplaceAll(line, "'", `'\''`)+"' /dev/null", file,
+		authority.Allowed, authority.NoCause)
 
 	// An agent nobody knows: its first hook marks it, and the mark stays with
 	// what it starts, also in a terminal of its own and without variables.
@@ -199,7 +210,8 @@ func TestRealSeat(t *testing.T) {
 	escaped, hidden := s.probe("look")
 	script := s.dir + "/frobnicate"
 	text := fmt.Sprintf("import subprocess\nsubprocess.run(%q, shell=True)\nsubprocess.run(%q, shell=True)\n"+
-		"subprocess.Popen(['env', '-i', 'PATH=/usr/bin:/bin', 'setsid', '-f', 'script', '-qc', %q, '/dev/null'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n", "exec "+hook, plain, escaped)
+		"subprocess.Popen(['env', '-i', 'PATH=/usr/bin:/bin', 'setsid', '-f', 'script', '-qc', %q, '/dev/null'], "+
+		"stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)\n", "exec "+hook, plain, escaped)
 	if err := os.WriteFile(script, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +250,8 @@ func TestRealCode(t *testing.T) {
 	line, file := s.probe("ask")
 	begin, end := person.Start(line)
 	code := readCode(begin)
-	if shown := person.Screen()[begin:]; strings.Contains(shown, "\x1b[2J") || !strings.Contains(shown, "everything off") {
+	if shown := person.Screen()[begin:]; strings.Contains(shown, "\x1b[2J") || !strings.Contains(shown,
+		"everything off") {
 		t.Errorf("shown as %q", shown)
 	}
 	person.Type(code)
@@ -288,8 +301,10 @@ func TestRealTmux(t *testing.T) {
 	tmux := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command("tmux", append([]string{"-S", s.dir + "/tmux"}, args...)...)
-		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: seattest.UserID, Gid: seattest.UserID}}
-		cmd.Env = []string{"PATH=/usr/bin:/bin", "TERM=xterm", "HOME=" + seattest.Home(), "SHELL=/bin/sh", "LC_ALL=C.UTF-8"}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: seattest.UserID,
+			Gid: seattest.UserID}}
+		cmd.Env = []string{"PATH=/usr/bin:/bin", "TERM=xterm", "HOME=" + seattest.Home(), "SHELL=/bin/sh",
+			"LC_ALL=C.UTF-8"}
 		cmd.Dir = "/"
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("tmux %v: %v: %s", args, err, out)

@@ -37,10 +37,10 @@ func (s *Source) Connected(client, server int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return joins(sockets, mine, theirs), nil
+	return joinsSockets(sockets, mine, theirs), nil
 }
 
-func joins(sockets []proc.UnixSocket, mine, theirs map[uint32]bool) bool {
+func joinsSockets(sockets []proc.UnixSocket, mine, theirs map[uint32]bool) bool {
 	for _, socket := range sockets {
 		if socket.Peer != 0 && mine[socket.Number] && theirs[socket.Peer] {
 			return true
@@ -69,7 +69,7 @@ func (s *Source) Clients(server proc.Process) ([]int, error) {
 		if other, err := s.Program(pid); err != nil || other != program || pid == server.PID {
 			continue
 		}
-		if mine, err := proc.SocketNumbers(pid); err == nil && joins(sockets, mine, theirs) {
+		if mine, err := proc.SocketNumbers(pid); err == nil && joinsSockets(sockets, mine, theirs) {
 			found = append(found, pid)
 		}
 	}
@@ -119,7 +119,8 @@ func (s *Source) Display(pid int) (authority.Display, error) {
 }
 
 func isDisplayAddress(address string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(address, "@"), "/tmp/.X11-unix/X") || strings.HasPrefix(path.Base(address), "wayland-")
+	return strings.HasPrefix(strings.TrimPrefix(address, "@"), "/tmp/.X11-unix/X") ||
+		strings.HasPrefix(path.Base(address), "wayland-")
 }
 
 // findOwner is the process that has one of these sockets, 0 when none shows it.

@@ -45,7 +45,8 @@ func parseTmux(out []byte) authority.Tmux {
 			pid, err := strconv.Atoi(words[1])
 			active, err2 := strconv.ParseInt(words[2], 10, 64)
 			if err == nil && err2 == nil {
-				t.Clients = append(t.Clients, authority.TmuxClient{PID: pid, Active: time.Unix(active, 0), Pane: words[3], Name: words[4]})
+				t.Clients = append(t.Clients, authority.TmuxClient{PID: pid, Active: time.Unix(active, 0),
+					Pane: words[3], Name: words[4]})
 			}
 		}
 	}

@@ -18,8 +18,7 @@ type Weakness struct {
 	Fix   string
 }
 
-// Weaknesses looks for them. root is where /proc/sys is; tmux gives what
-// `tmux -V` prints, "" without tmux.
+// Weaknesses looks for them on this machine.
 func Weaknesses() []Weakness {
 	return findWeaknesses(readSysctl, kernelRelease(), tmuxVersion(), os.Getuid(), CanMark())
 }
@@ -46,29 +45,33 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 			"sudo sysctl -w dev.tty.legacy_tiocsti=0",
 		})
 	case "":
-		if older(kernel, 6, 2) {
+		if isOlder(kernel, 6, 2) {
 			list = append(list, Weakness{
-				"tiocsti", "programs may type into the terminal they were started from: Linux " + kernel + " cannot forbid it",
+				"tiocsti", "programs may type into the terminal they were started from: Linux " + kernel + " cannot " +
+					"forbid it",
 				"use Linux 6.2 or later, with dev.tty.legacy_tiocsti=0",
 			})
 		}
 	}
 	if scope := sysctl("kernel/yama/ptrace_scope"); scope == "" || scope == "0" {
 		list = append(list, Weakness{
-			"ptrace", "your programs may look into each other and take over terminals (kernel.yama.ptrace_scope is not set)",
+			"ptrace", "your programs may look into each other and take over terminals (kernel.yama.ptrace_scope is " +
+				"not set)",
 			"sudo sysctl -w kernel.yama.ptrace_scope=1, on a kernel with Yama",
 		})
 	}
 	switch {
 	case tmux == "":
-	case older(tmux, 3, 2):
+	case isOlder(tmux, 3, 2):
 		list = append(list, Weakness{
-			"tmux", "tmux " + tmux + " has no popups, so codes are shown in the pane, where other programs can read them",
+			"tmux", "tmux " + tmux + " has no popups, so codes are shown in the pane, where other programs can read " +
+				"them",
 			"use tmux 3.2 or later",
 		})
-	case !older(tmux, 3, 4):
+	case !isOlder(tmux, 3, 4):
 		list = append(list, Weakness{
-			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); they count only shortly after you typed yourself",
+			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); they count only " +
+				"shortly after you typed yourself",
 			"",
 		})
 	}
@@ -96,9 +99,9 @@ func tmuxVersion() string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux ")
 }
 
-// older compares the first two numbers of a version such as 6.18.4-x, next-3.8
+// isOlder compares the first two numbers of a version such as 6.18.4-x, next-3.8
 // or 3.3a. What cannot be read is not older.
-func older(version string, major, minor int) bool {
+func isOlder(version string, major, minor int) bool {
 	version = strings.TrimLeft(version, "abcdefghijklmnopqrstuvwxyz-")
 	var a, b int
 	if n, err := fmt.Sscanf(leadingNumbers(version), "%d.%d", &a, &b); n < 2 || err != nil {

@@ -128,7 +128,8 @@ func prepareMachine(t *testing.T) {
 	must("utmp", os.WriteFile("/run/utmp", nil, 0o664))
 	must("loopback", raiseLoopback())
 	for file, more := range map[string]string{
-		"/etc/passwd": fmt.Sprintf("%s:x:%d:%d::%s:/bin/bash\nvisitor:x:%d:%d::%s:/bin/sh\n", UserName, UserID, UserID, Home(), VisitorID, VisitorID, Base()+"/visitor"),
+		"/etc/passwd": fmt.Sprintf("%s:x:%d:%d::%s:/bin/bash\nvisitor:x:%d:%d::%s:/bin/sh\n", UserName, UserID,
+			UserID, Home(), VisitorID, VisitorID, Base()+"/visitor"),
 		"/etc/group":  fmt.Sprintf("%s:x:%d:\nvisitor:x:%d:\n", UserName, UserID, VisitorID),
 		"/etc/shadow": UserName + ":*:19000:0:99999:7:::\nvisitor:*:19000:0:99999:7:::\n",
 	} {

@@ -20,7 +20,8 @@ func buildPrograms(t *testing.T) string {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/hookmux/hookmux/cmd/hookmux", "github.com/hookmux/hookmux/cmd/hookmux-hook")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/hookmux/hookmux/cmd/hookmux",
+		"github.com/hookmux/hookmux/cmd/hookmux-hook")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -115,7 +116,8 @@ func TestRealPromise(t *testing.T) {
 		"double-fork": "(setsid sh -c 'sleep 1; DO' </dev/null >/dev/null 2>&1 &) &",
 		"script":      "script -qc 'DO' /dev/null </dev/null",
 		"script-fork": "(setsid script -qc 'sleep 1; DO' /dev/null </dev/null >/dev/null 2>&1 &) &",
-		"ssh": "ssh -tt -q -F none -p 2222 -i " + seattest.Base() + "/own-key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null " +
+		"ssh": "ssh -tt -q -F none -p 2222 -i " + seattest.Base() + "/own-key -o StrictHostKeyChecking=no -o " +
+			"UserKnownHostsFile=/dev/null " +
 			"-o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null",
 	}
 	if _, err := exec.LookPath("tmux"); err == nil {
@@ -135,12 +137,14 @@ func TestRealPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := "export PATH=" + s.bin + ":$PATH\n" +
-		"hookmux-hook claude PermissionRequest 300 <" + seattest.Base() + "/request.json >" + s.said + "/answer 2>&1 &\n" +
+		"hookmux-hook claude PermissionRequest 300 <" + seattest.Base() + "/request.json >" + s.said + "/answer " +
+		"2>&1 &\n" +
 		"while ! [ -e " + s.said + "/go ]; do sleep 0.2; done\n"
 	for name, way := range attempts {
 		for what, command := range map[string]string{"approve": "hookmux approve $ID", "off": "hookmux off 1s"} {
 			file := s.said + "/" + name + "-" + what
-			do := s.write("do-"+name+"-"+what, "ID=`cat "+s.said+"/go`\nPATH="+s.bin+":$PATH\n"+command+" >"+file+" 2>&1\necho \"exit $?\" >>"+file+"\n")
+			do := s.write("do-"+name+"-"+what, "ID=`cat "+s.said+"/go`\nPATH="+s.bin+":$PATH\n"+command+" >"+file+" "+
+				"2>&1\necho \"exit $?\" >>"+file+"\n")
 			lines += strings.ReplaceAll(way, "DO", "sh "+do) + "\n"
 		}
 	}
@@ -183,7 +187,8 @@ func TestRealPromise(t *testing.T) {
 	// What takes protection away asks for the code.
 	from := person.Mark()
 	s.confirm(person, "hookmux off 1s", "off")
-	if shown := person.Screen()[from:]; !strings.Contains(shown, "switch hookmux off, with all guards, for 1s") || !strings.Contains(shown, "to confirm") {
+	if shown := person.Screen()[from:]; !strings.Contains(shown, "switch hookmux off, with all guards, for 1s") ||
+		!strings.Contains(shown, "to confirm") {
 		t.Errorf("the person saw %q", shown)
 	}
 }

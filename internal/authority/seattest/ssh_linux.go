@@ -44,8 +44,10 @@ func StartSSH(t *testing.T) {
 	if err := os.Chown(keys+"/visitor", VisitorID, VisitorID); err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("Port %s\nListenAddress 127.0.0.1\nHostKey %s/host\nAuthorizedKeysFile %s/authorized\nUsePAM no\nStrictModes no\n"+
-		"PasswordAuthentication no\nPrintMotd no\nPrintLastLog no\nAcceptEnv SEATTEST_*\nPidFile none\n", port, keys, keys)
+	config := fmt.Sprintf("Port %s\nListenAddress 127.0.0.1\nHostKey %s/host\nAuthorizedKeysFile "+
+		"%s/authorized\nUsePAM no\nStrictModes no\n"+
+		"PasswordAuthentication no\nPrintMotd no\nPrintLastLog no\nAcceptEnv SEATTEST_*\nPidFile none\n", port,
+		keys, keys)
 	if err := os.WriteFile(keys+"/config", []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,8 @@ func Open(t *testing.T, uid int, program string, args ...string) *Terminal {
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm", "HOME=" + Base() + "/visitor", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm", "HOME=" + Base() + "/visitor",
+		"LANG=C.UTF-8", "SHELL=/bin/sh"}
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Setsid: true, Setctty: true, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)},

@@ -1,0 +1,112 @@
+package hub
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Single answers are given without a question; what takes protection away is
+// asked for, in words that say what it is.
+func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
+	w := open(t)
+	w.watchFeed()
+	call := w.hold(permission("s", "make"))
+	item := w.waiting()
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
+	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
+		t.Error(got)
+	}
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"on"`)}, nil)
+	if asked := w.Person.Asked(); len(asked) != 0 {
+		t.Errorf("a single answer and a tighter guard asked for a code: %q", asked)
+	}
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"off"`)}, nil)
+	call = w.hold(permission("s", "make again"))
+	item = w.waiting()
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
+	_, _ = call.answer()
+	w.MustCall(wire.MethodOff, wire.OffParams{Seconds: 1}, nil)
+	want := []string{
+		"set guard.secrets to off", "answer " + item.ID + ", and always allow: " + item.Rule,
+		"switch hookmux off, with all guards, for 1s",
+	}
+	if asked := w.Person.Asked(); !slices.Equal(asked, want) {
+		t.Errorf("asked for %q, want %q", asked, want)
+	}
+}
+
+// Terminals that a person vouched for are kept over a restart, and nobody else
+// can write them down.
+func TestEnrolledTerminals(t *testing.T) {
+	w := open(t)
+	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", User: os.Getuid()}))
+	var info wire.SeatInfo
+	w.MustCall(wire.MethodSeatAdd, wire.SeatParams{PID: os.Getpid()}, &info)
+	list := func() (pids []int) {
+		t.Helper()
+		var infos []wire.SeatInfo
+		w.MustCall(wire.MethodSeats, nil, &infos)
+		for _, one := range infos {
+			pids = append(pids, one.PID)
+		}
+		return pids
+	}
+	if got := list(); !slices.Equal(got, []int{os.Getpid()}) || info.Name != "hookmux" {
+		t.Fatalf("enrolled %v, %+v", got, info)
+	}
+	if asked := w.Person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "decide") {
+		t.Errorf("enrolling asked for %q", asked)
+	}
+	w.Down()
+	w.Up()
+	if got := list(); !slices.Equal(got, []int{os.Getpid()}) {
+		t.Errorf("after a restart %v", got)
+	}
+	w.MustCall(wire.MethodSeatRemove, wire.SeatParams{PID: os.Getpid()}, nil)
+	if got := list(); len(got) != 0 {
+		t.Errorf("after removing %v", got)
+	}
+	if err := w.Call(wire.MethodSeatRemove, wire.SeatParams{PID: os.Getpid()}, nil); err == nil {
+		t.Error("what is not enrolled was removed")
+	}
+	if err := w.Call(wire.MethodSeatAdd, wire.SeatParams{PID: 4_999_999}, nil); err == nil {
+		t.Error("a process that is not there was enrolled")
+	}
+	w.Down()
+	file := w.Dirs.State + "/seats.json"
+	if err := os.WriteFile(file, []byte(`[{"pid":1,"start":1}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Up()
+	if got := list(); len(got) != 0 {
+		t.Errorf("a forged file enrolled %v", got)
+	}
+	if _, ok := w.Problem("seats"); !ok {
+		t.Error("nobody is told of the forged file")
+	}
+}
+
+// A caller learns what the hub makes of it.
+func TestSeatLook(t *testing.T) {
+	w := open(t)
+	var view wire.SeatView
+	w.MustCall(wire.MethodSeat, nil, &view)
+	if view.Outcome != authority.Allowed.String() || view.Seat != authority.Edge.String() || view.TTY != "/dev/pts/77" {
+		t.Errorf("a person: %+v", view)
+	}
+	for name, table := range attempts() {
+		w.SetProcesses(table)
+		w.MustCall(wire.MethodSeat, nil, &view)
+		if view.Outcome == authority.Allowed.String() || view.Outcome == authority.NeedCode.String() {
+			t.Errorf("%s: %+v", name, view)
+		}
+	}
+}
