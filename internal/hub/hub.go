@@ -111,14 +111,15 @@ func New(o Options) (*Hub, error) {
 		o.PID = os.Getpid()
 	}
 	h := &Hub{
-		person: o.Person, version: o.Version, program: o.Program, started: time.Now(), stop: make(chan string, 1),
-		notes: server.NewNotes(),
+		person: o.Person, version: o.Version, program: o.Program, started: time.Now(),
+		stop: make(chan string, 1), notes: server.NewNotes(),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	log := slog.New(slog.NewTextHandler(o.Log, nil))
 	h.deps = services.Deps{
-		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes, Background: new(sync.WaitGroup),
-		Redactor: redact.New(),
+		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes,
+		Background: new(sync.WaitGroup),
+		Redactor:   redact.New(),
 		Problems: problems.New(func(p wire.Problem) {
 			log.Warn("problem", "what", p.What, "fix", p.Fix)
 			h.notes.Publish(wire.NoteProblem, p)
@@ -128,7 +129,8 @@ func New(o Options) (*Hub, error) {
 		var found []agent.Problem
 		h.deps.Catalogue, found = agent.Load(h.deps.Dirs.Config+"/agents", h.deps.Dirs.System+"/agents")
 		for _, p := range found {
-			h.deps.Problems.Raise("agent:"+p.File, p.String(), "correct the file; until then that agent's entry is not used")
+			h.deps.Problems.Raise("agent:"+p.File, p.String(),
+				"correct the file; until then that agent's entry is not used")
 		}
 	}
 	if err := h.takeLock(); err != nil {
@@ -152,7 +154,8 @@ func (h *Hub) buildServices(o Options) {
 	h.modules = h.newModules()
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession, TerminalReport: mux0.TerminalReport,
+		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession,
+		TerminalReport: mux0.TerminalReport,
 	})
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,
@@ -164,8 +167,9 @@ func (h *Hub) buildServices(o Options) {
 		h.callers.SetMarker(seat.NewMarker(h.deps.Processes))
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
-		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder, HookStats: h.stats,
-		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
+		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
+		HookStats: h.stats,
+		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
 	h.server = h.newServer()
@@ -180,7 +184,8 @@ func (h *Hub) takeLock() error {
 	if err := os.MkdirAll(h.deps.Dirs.State, 0o700); err != nil {
 		// Deciding needs no state: a hub that refused to start would leave
 		// every guard open.
-		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(), "repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
+		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(),
+			"repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
 	}
 	life, err := hubstart.Hold(h.deps.Dirs)
 	if err != nil {

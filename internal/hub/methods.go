@@ -41,11 +41,13 @@ func (h *Hub) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
 	if v.Agent != "" {
 		who = v.Agent
 	}
-	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason, "agent": v.Agent})
+	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason,
+		"agent": v.Agent})
 	h.pipeline.RecordOwn(&pipeline.HookCall{
 		ID: frame.NewID(), Agent: "hookmux", Event: "refused", Payload: payload, At: time.Now(), Peer: peer,
 	})
-	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: who + " tried " + name + " and was refused: " + v.Reason})
+	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux",
+		Text: who + " tried " + name + " and was refused: " + v.Reason})
 }
 
 func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {

@@ -21,7 +21,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	if h.person { // anybody else may have chosen the environment
 		if err := h.deps.Dirs.Remember(); err != nil {
-			h.deps.Problems.Raise("places", fmt.Sprintf("the places of settings could not be noted: %v", err),
+			h.deps.Problems.Raise("places",
+				fmt.Sprintf("the places of settings could not be noted: %v", err),
 				"a hub that a hook starts may look for settings in ~/.config instead")
 		}
 	}

@@ -40,13 +40,15 @@ func (h *Hub) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: cmuxPipeline{h.pipeline}}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
-		h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(), h.selection.Methods(), h.sessions.Methods(),
+		h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
+		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), foreign.Methods(),
 	} {
 		maps.Copy(methods, own)
 	}
 	long := h.pipeline.LongMethods()
-	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(), foreign.LongMethods()} {
+	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
+		foreign.LongMethods()} {
 		maps.Copy(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -127,7 +129,8 @@ func (h *Hub) recordOwn(name, id string, at time.Time, payload any) {
 func (h *Hub) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h}, Sessions: h.sessions, FocusPane: focusPane,
-		MayAnswer: h.mayAnswer, Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started,
+		MayAnswer: h.mayAnswer, Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx,
+		Started: h.started,
 	})
 }
 
@@ -156,13 +159,15 @@ func (o ownEvents) RecordOwn(name, id string, at time.Time, payload any) {
 
 // PastRequests reads what the journal knows of requests and grants since a
 // moment, the newest first.
-func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int, each func(approvals.PastRequest)) error {
+func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
+	each func(approvals.PastRequest)) error {
 	select {
 	case <-o.h.recorder.CaughtUp():
 	case <-ctx.Done():
 		return errors.New("the journal is still being filled")
 	}
-	for s, err := range o.h.recorder.Stored(ctx, journal.Filter{Since: since, Feed: true, Newest: true, Limit: limit}) {
+	for s, err := range o.h.recorder.Stored(ctx,
+		journal.Filter{Since: since, Feed: true, Newest: true, Limit: limit}) {
 		if err != nil {
 			return err
 		}
@@ -181,7 +186,9 @@ func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
 func (h *Hub) newModules() *host.Service {
 	return host.New(h.ctx, h.deps, host.Options{
 		Version: h.version, Selection: moduleSelection{h}, People: h, Plugins: pluginCalls{h}, Journal: h.recordOwn,
-		Environment:  func(id string) []string { return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)} },
+		Environment: func(id string) []string {
+			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}
+		},
 		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
 	})
 }
@@ -212,6 +219,7 @@ func (c pluginCalls) Send(agent, session, text string) (bool, error) {
 	return c.h.Send(agent, session, text)
 }
 
-func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage) (wire.OutboxDone, bool, error) {
+func (c pluginCalls) Call(ctx context.Context, agent, session string, call json.RawMessage,
+) (wire.OutboxDone, bool, error) {
 	return c.h.outbox.Put(ctx, agent, wire.OutboxText{ID: frame.NewID(), Session: session, Call: call})
 }

@@ -51,21 +51,28 @@ func AtTerminal(below ...proctest.Node) *proctest.Table {
 	if below == nil {
 		below = []proctest.Node{{PID: os.Getpid(), Name: "hookmux"}}
 	}
-	return proctest.New(proctest.Node{PID: ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true, TTY: "/dev/pts/77", Below: below})
+	return proctest.New(proctest.Node{PID: ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true,
+		TTY: "/dev/pts/77", Below: below})
 }
 
 // BelowAgent puts the test below an agent.
 func BelowAgent(name string) *proctest.Table {
-	return AtTerminal(proctest.Node{PID: AgentPID, Name: name, Program: "/opt/" + name + "/bin/" + name, Below: []proctest.Node{
-		{PID: ToolPID, Name: "sh", Program: "/usr/bin/sh", Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}},
-	}})
+	return AtTerminal(proctest.Node{PID: AgentPID, Name: name, Program: "/opt/" + name + "/bin/" + name,
+		Below: []proctest.Node{
+			{PID: ToolPID, Name: "sh", Program: "/usr/bin/sh",
+				Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook",
+					Program: "/usr/bin/hookmux-hook"}}},
+		}})
 }
 
 // BelowHub puts the test below an agent that the hub started.
 func BelowHub() *proctest.Table {
-	return AtTerminal(proctest.Node{PID: HubPID, Name: "hookmux", Program: "/usr/bin/hookmux", Below: []proctest.Node{
-		{PID: AgentPID, Name: "claude", Program: "/opt/claude/bin/claude", Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}},
-	}})
+	return AtTerminal(proctest.Node{PID: HubPID, Name: "hookmux", Program: "/usr/bin/hookmux",
+		Below: []proctest.Node{
+			{PID: AgentPID, Name: "claude", Program: "/opt/claude/bin/claude",
+				Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook",
+					Program: "/usr/bin/hookmux-hook"}}},
+		}})
 }
 
 // Tables is a process table that a test can exchange under a running hub.
@@ -294,7 +301,8 @@ func (w *Bench) TrySend(r frame.Request) (frame.Reply, error) {
 // it.
 func ToolBefore(agent, session, cwd, command string) frame.Request {
 	tool, input := "tool_name", "tool_input"
-	payload := map[string]any{"session_id": session, "cwd": cwd, "hook_event_name": "PreToolUse", tool: "Bash", input: map[string]string{"command": command}}
+	payload := map[string]any{"session_id": session, "cwd": cwd, "hook_event_name": "PreToolUse", tool: "Bash",
+		input: map[string]string{"command": command}}
 	if agent == "grok" {
 		payload[tool] = "run_terminal_command"
 		payload["hookEventName"], payload["sessionId"], payload["toolName"] = "pre_tool_use", session, "run_terminal_command"
@@ -427,9 +435,11 @@ func (w *Bench) Problem(key string) (wire.Problem, bool) {
 }
 
 // Entry makes a hook of a function.
-func Entry(t *testing.T, id string, mode hook.Mode, kind event.Kind, run func(context.Context, *hook.Call) (event.Decision, error)) *hook.Entry {
+func Entry(t *testing.T, id string, mode hook.Mode, kind event.Kind,
+	run func(context.Context, *hook.Call) (event.Decision, error)) *hook.Entry {
 	t.Helper()
-	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: "test", Mode: mode}, hook.HandlerFunc(run), "test")
+	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
+		Target: "test", Mode: mode}, hook.HandlerFunc(run), "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -438,12 +448,13 @@ func Entry(t *testing.T, id string, mode hook.Mode, kind event.Kind, run func(co
 
 // NoDeploys refuses every command that holds the word deploy.
 func NoDeploys(t *testing.T) *hook.Entry {
-	return Entry(t, "no-deploys", hook.Guard, event.ToolBefore, func(_ context.Context, c *hook.Call) (event.Decision, error) {
-		if c.Event.Tool != nil && strings.Contains(strings.Join(c.Event.Tool.Commands, "\n"), "deploy") {
-			return event.Decision{Verdict: event.Deny, Reason: "no deploys today"}, nil
-		}
-		return event.Decision{}, nil
-	})
+	return Entry(t, "no-deploys", hook.Guard, event.ToolBefore,
+		func(_ context.Context, c *hook.Call) (event.Decision, error) {
+			if c.Event.Tool != nil && strings.Contains(strings.Join(c.Event.Tool.Commands, "\n"), "deploy") {
+				return event.Decision{Verdict: event.Deny, Reason: "no deploys today"}, nil
+			}
+			return event.Decision{}, nil
+		})
 }
 
 // Write writes a file with its folder.

@@ -58,7 +58,8 @@ func (s *agentStats) countDecision(v event.Verdict) {
 // Counts is how many events came, were decided and denied.
 func (p *Pipeline) Counts() wire.Counts {
 	return wire.Counts{
-		Events: p.seen.total.Load(), Decided: p.seen.decided.Load(), Denied: p.seen.denied.Load(), Waiting: p.open.waiting(),
+		Events: p.seen.total.Load(), Decided: p.seen.decided.Load(), Denied: p.seen.denied.Load(),
+		Waiting: p.open.waiting(),
 	}
 }
 

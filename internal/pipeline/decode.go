@@ -44,10 +44,13 @@ func (p *Pipeline) decode(call *HookCall) pipelineState {
 func (p *Pipeline) decodePayload(in agent.Input) (ev event.Event) {
 	defer func() {
 		if problem := recover(); problem != nil {
-			p.Deps.Problems.Raise("decode", "a payload of "+in.Agent+" made the decoder stumble", "please report it with "+p.Deps.Dirs.Log())
-			p.Deps.Log.Error("panic while decoding", "agent", in.Agent, "event", in.Event, "panic", problem, "stack", string(debug.Stack()))
+			p.Deps.Problems.Raise("decode", "a payload of "+in.Agent+" made the decoder stumble",
+				"please report it with "+p.Deps.Dirs.Log())
+			p.Deps.Log.Error("panic while decoding", "agent", in.Agent, "event", in.Event, "panic",
+				problem, "stack", string(debug.Stack()))
 			ev = event.Event{
-				ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other, Cwd: in.Cwd, Raw: in.Payload,
+				ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other, Cwd: in.Cwd,
+				Raw:       in.Payload,
 				Malformed: "the decoder stumbled over the payload",
 			}
 			if a, ok := p.Deps.Catalogue.Agent(in.Agent); ok {

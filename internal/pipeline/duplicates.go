@@ -102,7 +102,8 @@ func (p *Pipeline) readsFilesOf(caller, named string) bool {
 		return false
 	}
 	a, ok := p.Deps.Catalogue.Agent(caller)
-	return ok && a.Install != nil && len(a.Install.Reads) > 0 && (named == a.Name || slices.Contains(a.Install.Reads, named))
+	return ok && a.Install != nil && len(a.Install.Reads) > 0 &&
+		(named == a.Name || slices.Contains(a.Install.Reads, named))
 }
 
 // dedupeKeyOf holds what both tell alike. Names of events and tools are not in

@@ -56,7 +56,8 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 		return nil, err
 	}
 	if _, ok := p.Deps.Catalogue.Agent(asked.Agent); !ok {
-		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents", asked.Agent)
+		return nil, wire.Errorf(wire.CodeParams, "agent %q is unknown; `hookmux status` lists the agents",
+			asked.Agent)
 	}
 	if asked.Decision != nil {
 		if err := json.Unmarshal(asked.Decision, &dry.suppose); err != nil {
@@ -64,7 +65,8 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 		}
 	}
 	call := HookCall{
-		ID: frame.NewID(), Agent: asked.Agent, Event: asked.Event, Cwd: asked.Cwd, Payload: asked.Payload, At: time.Now(),
+		ID: frame.NewID(), Agent: asked.Agent, Event: asked.Event, Cwd: asked.Cwd, Payload: asked.Payload,
+		At:  time.Now(),
 		Env: environ.Join(asked.Env), dryRun: dry,
 	}
 	s := p.decode(&call)
@@ -111,7 +113,8 @@ func matchedHooks(p *pipelineState) []wire.Matched {
 	}
 	list := []wire.Matched{}
 	for _, e := range p.entries {
-		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(p.ev.Kind)), Handler: e.Handler, Target: e.Target, Matches: e.For(&p.ev)}
+		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(p.ev.Kind)), Handler: e.Handler,
+			Target: e.Target, Matches: e.For(&p.ev)}
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict = true, s.Verdict.Word()
 			if s.Err != nil {

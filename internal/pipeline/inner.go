@@ -27,7 +27,8 @@ func (p *Pipeline) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
 }
 
 // innerHooks are the hooks that count for an inner event, and its project.
-func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[string]bool, peer proc.Cred) ([]*hook.Entry, string) {
+func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[string]bool,
+	peer proc.Cred) ([]*hook.Entry, string) {
 	if p.Off.IsOff() || ev.Nested {
 		return nil, ""
 	}
@@ -46,13 +47,15 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 	defer cancel()
 	if why := p.forgedReason(call, &s); why != "" {
 		s.ev.Malformed = why
-		p.Deps.Log.Warn("an inner event was refused", "agent", s.ev.Agent, "event", s.ev.Native, "pid", call.Peer.PID, "why", why)
+		p.Deps.Log.Warn("an inner event was refused", "agent", s.ev.Agent, "event", s.ev.Native, "pid",
+			call.Peer.PID, "why", why)
 	}
 	entries, project := p.innerHooks(&s.ev, s.caller, s.busy, call.Peer)
 	if list := p.Modules.Listeners(&s.ev, entries); len(list) > 0 && !call.Truncated && s.ev.Malformed == "" {
 		stop := call.OnGone(cancel)
 		var steps []hook.Step
-		answer, steps = p.Modules.PassInner(passing, hook.Call{Event: &s.ev, Env: environ.Split(call.Env), Project: project}, list)
+		answer, steps = p.Modules.PassInner(passing,
+			hook.Call{Event: &s.ev, Env: environ.Split(call.Env), Project: project}, list)
 		p.countSteps(&s.ev, steps)
 		stop()
 	}

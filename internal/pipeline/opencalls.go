@@ -58,7 +58,8 @@ func (c *openCall) finish() {
 
 func (c *openCall) saidNothing() bool {
 	d := &c.decision
-	return c.answered && c.answer == neutral.Answer{} && d.Empty() && d.Reason == "" && d.By == "" && d.Answer == nil && len(d.Degraded) == 0 && !d.Allowed
+	return c.answered && c.answer == neutral.Answer{} && d.Empty() && d.Reason == "" && d.By == "" &&
+		d.Answer == nil && len(d.Degraded) == 0 && !d.Allowed
 }
 
 func (o *openCalls) keepAnswer(id string, c *openCall) {

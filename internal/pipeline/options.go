@@ -89,7 +89,8 @@ type Modules interface {
 // Approvals lets a grant or a person decide.
 type Approvals interface {
 	Decide(ctx context.Context, c *approvals.Call) approvals.Outcome
-	DecidePushed(ctx context.Context, c *approvals.Call, need policy.Need, wait time.Duration, key string) approvals.Outcome
+	DecidePushed(ctx context.Context, c *approvals.Call, need policy.Need, wait time.Duration,
+		key string) approvals.Outcome
 	// Observe takes an event as a sign for requests that wait.
 	Observe(ev *event.Event)
 }

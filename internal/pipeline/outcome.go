@@ -18,7 +18,8 @@ func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decis
 			p.keepGoing.countRound(&s.ev, d.Reason)
 		}
 		p.seen.countDecision(d.Verdict)
-		if d.Empty() && len(d.Degraded) == 0 && s.skipped == services.NotSkipped && s.asked == nil && s.nobodySpoke() {
+		if d.Empty() && len(d.Degraded) == 0 && s.skipped == services.NotSkipped && s.asked == nil &&
+			s.nobodySpoke() {
 			return
 		}
 	}
@@ -51,12 +52,14 @@ func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome 
 		o.Tool = s.ev.Tool.Name
 	}
 	if s.asked != nil {
-		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.String(), TookUS: s.asked.Took.Microseconds()}
+		o.Feed = &wire.FeedOutcome{Request: s.asked.Request, End: s.asked.End.String(),
+			TookUS: s.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
 	for _, one := range s.outcome.Steps {
 		step := wire.Step{
-			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict), Again: one.Again,
+			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
+			Again: one.Again,
 		}
 		if one.Err != nil {
 			step.Error = firstLine(one.Err.Error())

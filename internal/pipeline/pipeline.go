@@ -233,7 +233,8 @@ func (s *pipelineState) isWithdrawn(ctx context.Context) bool {
 // RecordOwn records what hookmux itself has to tell: its way ends there.
 func (p *Pipeline) RecordOwn(call *HookCall) {
 	s := p.decode(call)
-	_ = p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload) // the next event's own write reports a broken disk
+	// The next event's own write reports a broken disk.
+	_ = p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
 	p.Finish(call)
 }
 

@@ -49,7 +49,8 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 		pushed.ID = frame.NewID()
 	}
 	call := HookCall{
-		ID: pushed.ID, Agent: pushed.Agent, Event: pushed.Event, Cwd: pushed.Cwd, Payload: pushed.Payload, At: time.Now(),
+		ID: pushed.ID, Agent: pushed.Agent, Event: pushed.Event, Cwd: pushed.Cwd, Payload: pushed.Payload,
+		At:   time.Now(),
 		Peer: peer, Pushed: true, Limit: time.Duration(pushed.Timeout * float64(time.Second)), OnGone: goneWith(ctx),
 	}
 	if len(pushed.Env) > 0 {
@@ -58,10 +59,12 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	answer, decision, ok := p.Answer(p.ctx, &call)
 	p.Finish(&call)
 	if !ok {
-		return nil, wire.Errorf(wire.CodeWithdrawn, "the hub is stopping; push the event again with the same id")
+		return nil, wire.Errorf(wire.CodeWithdrawn,
+			"the hub is stopping; push the event again with the same id")
 	}
 	d, _ := json.Marshal(decision)
-	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit, Decision: d}, nil
+	return wire.PushResult{ID: pushed.ID, Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit,
+		Decision: d}, nil
 }
 
 // Pushed is an event that a program pushed for an agent, with what a person

@@ -44,7 +44,8 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 			defer p.nesting.Add(-1)
 			if p.nesting.Add(1) > maxNested {
 				s.outcome.Decision = event.Decision{
-					Verdict: event.Deny, By: "hookmux", Reason: "hooks call hooks without end; look at what locked hooks run",
+					Verdict: event.Deny, By: "hookmux",
+					Reason: "hooks call hooks without end; look at what locked hooks run",
 				}
 				return
 			}
@@ -60,7 +61,8 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 func (p *Pipeline) selectHooks(call *HookCall, s *pipelineState) {
 	s.entries, s.project, s.ev.Projects = p.Selection.ForEvent(&s.ev, s.busy)
 	s.entries = p.Modules.WithLaunches(host.Call{
-		Event: &s.ev, Carries: s.carries, Agent: host.Process{PID: s.caller.PID, Start: s.caller.Start}, PeerPID: call.Peer.PID,
+		Event: &s.ev, Carries: s.carries, PeerPID: call.Peer.PID,
+		Agent: host.Process{PID: s.caller.PID, Start: s.caller.Start},
 	}, s.entries)
 }
 
@@ -167,7 +169,8 @@ func (p *Pipeline) tellObservers(call hook.Call, entries []*hook.Entry) {
 	select {
 	case p.slots <- struct{}{}:
 	default:
-		p.Deps.Problems.Raise("observers", "observing hooks are slower than events come in; some calls were left out",
+		p.Deps.Problems.Raise("observers",
+			"observing hooks are slower than events come in; some calls were left out",
 			"`hookmux stats` shows the slow ones")
 		return
 	}
@@ -192,13 +195,15 @@ func (p *Pipeline) countSteps(ev *event.Event, steps []hook.Step) {
 		}
 		text := firstLine(step.Err.Error())
 		warn := func(text string) {
-			p.Deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native, "error", redact.Text(text))
+			p.Deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native,
+				"error", redact.Text(text))
 		}
 		if own := (*host.FileError)(nil); errors.As(step.Err, &own) {
 			warn(text)
 			continue // the file's own report names the line, once
 		}
-		p.Deps.Problems.Raise("hook:"+step.Hook, "hook "+step.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
+		p.Deps.Problems.Raise("hook:"+step.Hook,
+			"hook "+step.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
 			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
 		warn(step.Err.Error())
 	}

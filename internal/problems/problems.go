@@ -69,7 +69,8 @@ func (p *List) Raise(key, what, fix string) {
 
 // briefKeys begin the keys of problems that end by themselves: what happened
 // once is shown for a while, not for ever.
-var briefKeys = []string{"accept", "panic", "observers", "mux0", "spool", "intake-garbage", "decode", "frames", "aside:"}
+var briefKeys = []string{"accept", "panic", "observers", "mux0", "spool", "intake-garbage", "decode", "frames",
+	"aside:"}
 
 const briefLasts = 10 * time.Minute
 

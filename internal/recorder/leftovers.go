@@ -48,7 +48,8 @@ func (l *leftovers) sweepSpool() {
 	for _, dir := range l.deps.Dirs.Spools() {
 		files, err := spool.Sweep(dir)
 		if err != nil {
-			l.deps.Problems.Raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(), "repair "+dir)
+			l.deps.Problems.Raise("spool:"+dir, "events that hooks left cannot be read: "+err.Error(),
+				"repair "+dir)
 			continue
 		}
 		if l.deps.Problems.Any() {
@@ -88,7 +89,8 @@ func (l *leftovers) storeFile(path string) fileResult {
 		l.deps.Problems.Mend(unread)
 	}
 	if skipped > 0 {
-		l.deps.Problems.Raise("intake-garbage", fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
+		l.deps.Problems.Raise("intake-garbage",
+			fmt.Sprintf("%s holds %d bytes that are no record; the rest was stored", path, skipped), "")
 	}
 	note := attempt{file: filepath.Join(l.deps.Dirs.Runtime, "attempt")}
 	before := note.read()

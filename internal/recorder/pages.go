@@ -203,7 +203,9 @@ const maxPage = 8 << 20
 
 // readEntries reads a page. cut says that it broke off because of its size, with
 // more to come behind last.
-func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (entries []wire.Entry, last Cursor, cut bool, err error) {
+func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (
+	entries []wire.Entry, last Cursor, cut bool, err error,
+) {
 	size := 0
 	for s, err := range r.book.Load().Query(ctx, f) {
 		if err != nil {
@@ -223,7 +225,8 @@ func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (entries []w
 // redacted, read again by the catalogue.
 func (r *Reader) storedEntry(s *journal.Stored) wire.Entry {
 	ev := r.Rebuild(s)
-	e := wire.Entry{Cursor: Cursor(s.Cursor).String(), Event: ev.AppendJSON(nil, event.Form{Raw: s.Body, NoBodies: true})}
+	e := wire.Entry{Cursor: Cursor(s.Cursor).String(),
+		Event: ev.AppendJSON(nil, event.Form{Raw: s.Body, NoBodies: true})}
 	if s.Outcome != nil {
 		var o wire.Outcome
 		if json.Unmarshal(s.Outcome.Decision, &o) == nil {
@@ -238,10 +241,12 @@ func (r *Reader) storedEntry(s *journal.Stored) wire.Entry {
 func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 	defer func() {
 		if recover() != nil {
-			ev = event.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Native: s.Native, Kind: event.Kind(s.Kind), Malformed: "the stored payload cannot be read"}
+			ev = event.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Native: s.Native,
+				Kind: event.Kind(s.Kind), Malformed: "the stored payload cannot be read"}
 		}
 	}()
-	ev = r.catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body, Cwd: s.Cwd, Truncated: s.Truncated})
+	ev = r.catalogue.Decode(agent.Input{ID: s.ID, Time: s.Time, Agent: s.Agent, Event: s.Native, Payload: s.Body,
+		Cwd: s.Cwd, Truncated: s.Truncated})
 	ev.Agent, ev.Native, ev.Kind = s.Agent, s.Native, event.Kind(s.Kind)
 	ev.AgentVersion, ev.Nested = s.AgentVersion, s.Nested
 	ev.Where = event.Place{PID: s.PID, Start: s.Start, TTY: s.TTY, Pane: s.Pane, Host: s.Host}

@@ -48,7 +48,8 @@ func New(o Options) *Recorder {
 	r := &Recorder{deps: o.Deps, queue: &queue{}}
 	var err error
 	if r.intake, err = openIntake(o.Deps.Dirs.Intake()); err != nil {
-		o.Deps.Problems.Raise("intake", fmt.Sprintf("events cannot be written down before they are answered: %v", err),
+		o.Deps.Problems.Raise("intake",
+			fmt.Sprintf("events cannot be written down before they are answered: %v", err),
 			"make room or repair "+o.Deps.Dirs.Intake()+"; decisions go on meanwhile")
 	}
 	r.drain = &drain{

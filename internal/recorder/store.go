@@ -111,9 +111,12 @@ func (s *store) fillRow(i *item, row *journal.Row) {
 		s.decodeRecord(i)
 	}
 	*row = journal.Row{
-		ID: r.ID, Time: r.Time, Agent: shortColumn(r.Agent), Kind: string(i.kind), Native: shortColumn(r.Event), Tool: shortColumn(i.tool),
-		Session: shortColumn(i.session), Cwd: longColumn(r.Cwd), AgentVersion: shortColumn(r.AgentVersion), Caller: shortColumn(r.Caller),
-		Pane: shortColumn(r.Pane), TTY: shortColumn(r.TTY), PID: r.PID, Start: r.Start, Nested: r.Nested, Truncated: r.Truncated,
+		ID: r.ID, Time: r.Time, Agent: shortColumn(r.Agent), Kind: string(i.kind), Native: shortColumn(r.Event),
+		Tool:    shortColumn(i.tool),
+		Session: shortColumn(i.session), Cwd: longColumn(r.Cwd), AgentVersion: shortColumn(r.AgentVersion),
+		Caller: shortColumn(r.Caller),
+		Pane:   shortColumn(r.Pane), TTY: shortColumn(r.TTY), PID: r.PID, Start: r.Start, Nested: r.Nested,
+		Truncated: r.Truncated,
 	}
 	if len(r.Payload) == 0 {
 		return
@@ -149,10 +152,12 @@ func (s *store) decodeRecord(i *item) {
 	i.kind, i.known = event.Other, true
 	defer func() {
 		if p := recover(); p != nil {
-			s.deps.Problems.Raise("decode", "a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
+			s.deps.Problems.Raise("decode",
+				"a record could not be read and was stored as it is: "+fmt.Sprint(p), "")
 		}
 	}()
-	ev := s.deps.Catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
+	ev := s.deps.Catalogue.Decode(agent.Input{ID: r.ID, Time: r.Time, Agent: r.Agent, Event: r.Event,
+		Payload: r.Payload, Cwd: r.Cwd, Truncated: r.Truncated})
 	i.kind, i.session = ev.Kind, ev.Session
 	ev.AgentVersion, ev.Where = r.AgentVersion, event.Place{PID: r.PID, Start: r.Start, TTY: r.TTY, Pane: r.Pane}
 	s.late(&ev)
@@ -217,7 +222,8 @@ func (s *store) checkJournal() bool {
 	if j.Intact() {
 		return true
 	}
-	s.deps.Problems.Raise("journal-gone", j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
+	s.deps.Problems.Raise("journal-gone",
+		j.Path()+" was deleted or replaced while the hub was running; a new journal was begun",
 		"what was in the old one is gone with it")
 	s.book.Store(nil)
 	j.Close()

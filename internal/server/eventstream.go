@@ -30,13 +30,14 @@ const pageEvents = 200
 // EventStream is the method events.stream: it sends events as they are stored
 // until the peer hangs up.
 func EventStream(notes *Notes, journal Journal) StreamMethod {
-	return StreamMethod{Class: authority.Read, Open: func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
-		e := &eventStream{hub: notes, journal: journal}
-		if bad := services.ReadParams(params, &e.params); bad != nil {
-			return nil, bad
-		}
-		return e.run, nil
-	}}
+	return StreamMethod{Class: authority.Read,
+		Open: func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
+			e := &eventStream{hub: notes, journal: journal}
+			if bad := services.ReadParams(params, &e.params); bad != nil {
+				return nil, bad
+			}
+			return e.run, nil
+		}}
 }
 
 type eventStream struct {
@@ -100,7 +101,8 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 		page, next, err := e.journal.Page(ctx, e.at, e.params.Filter, pageEvents)
 		if err != nil {
 			if ctx.Err() == nil {
-				e.sendNote(wire.NoteProblem, wire.Problem{Key: "journal", What: "the journal cannot be read: " + err.Error(), Since: time.Now()})
+				e.sendNote(wire.NoteProblem, wire.Problem{Key: "journal",
+					What: "the journal cannot be read: " + err.Error(), Since: time.Now()})
 			}
 			return true
 		}
@@ -128,7 +130,8 @@ func (e *eventStream) sendStored(ctx context.Context) bool {
 func (e *eventStream) sendHeld() bool {
 	for _, n := range e.held {
 		o, ok := n.params.(wire.Outcome)
-		if ok && e.owed.take(o.ID) && (e.verdict == "" || verdictOf(&o) == e.verdict) && !e.sendNote(n.method, o) {
+		if ok && e.owed.take(o.ID) && (e.verdict == "" || verdictOf(&o) == e.verdict) &&
+			!e.sendNote(n.method, o) {
 			return false
 		}
 	}

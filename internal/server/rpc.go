@@ -67,7 +67,8 @@ func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) 
 }
 
 // runJudged runs a method for a peer that was judged.
-func (s *Server) runJudged(name string, verdict authority.Verdict, peer proc.Cred, run func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
+func (s *Server) runJudged(name string, verdict authority.Verdict, peer proc.Cred,
+	run func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
 	if !verdict.OK {
 		s.Refused(name, peer, verdict)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason)
@@ -104,7 +105,9 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		defer cancel()
 		defer peekHangUp(c.conn, c.reader, cancel)()
 		verdict := s.Judge.May(long.Class, c.peer, nil)
-		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) { return long.Run(ctx, params, c.peer) })
+		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+			return long.Run(ctx, params, c.peer)
+		})
 	}
 	m, ok := s.Methods[name]
 	if !ok {
@@ -121,7 +124,8 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 }
 
 // askPerson asks the person at the terminal while the caller waits.
-func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage, v authority.Verdict) authority.Verdict {
+func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage,
+	v authority.Verdict) authority.Verdict {
 	c.entry.short.Store(false) // a stopping hub does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()

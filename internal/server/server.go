@@ -66,7 +66,9 @@ type Judge interface {
 	// streams.
 	May(class authority.Class, peer proc.Cred, env func() []string) authority.Verdict
 	// JudgeCall judges a call of a method that does not wait.
-	JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error)
+	JudgeCall(
+		name string, class authority.Class, params json.RawMessage, peer proc.Cred,
+	) (authority.Verdict, *wire.Error)
 	// AskPerson asks the person at the terminal, where a verdict needs a code or
 	// a PIN. ctx ends when the peer hangs up.
 	AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred,
@@ -181,7 +183,8 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			s.Deps.Problems.Raise("panic", "a connection made the hub stumble; it went on", "please report it with "+s.Deps.Dirs.Log())
+			s.Deps.Problems.Raise("panic", "a connection made the hub stumble; it went on",
+				"please report it with "+s.Deps.Dirs.Log())
 			s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
 		}
 		s.connections.remove(entry)
@@ -227,7 +230,8 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 		}
 	default:
 		reply, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: json.RawMessage("null"),
-			Error: wire.Errorf(wire.CodeParse, "this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/protocol.md")})
+			Error: wire.Errorf(wire.CodeParse,
+				"this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/protocol.md")})
 		s.writeReply(conn, reply)
 	}
 }

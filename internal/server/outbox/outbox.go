@@ -96,7 +96,8 @@ func (o *Outbox) sendWithin(ctx context.Context, agent, session, text string, pa
 
 // Put hands a text out until the plugin has said what came of it. It is false
 // when no plugin listens for the session.
-func (o *Outbox) Put(ctx context.Context, agent string, text wire.OutboxText) (done wire.OutboxDone, heard bool, err error) {
+func (o *Outbox) Put(ctx context.Context, agent string, text wire.OutboxText,
+) (done wire.OutboxDone, heard bool, err error) {
 	t := &queuedText{OutboxText: text, agent: agent, done: make(chan wire.OutboxDone, 1)}
 	o.mu.Lock()
 	pollers := o.listeners(agent, text.Session)
@@ -169,7 +170,9 @@ func (o *Outbox) confirm(agent string, done []wire.OutboxDone) {
 				}
 			}
 		}
-		o.texts = slices.DeleteFunc(o.texts, func(t *queuedText) bool { return t.ID == d.ID && t.agent == agent })
+		o.texts = slices.DeleteFunc(o.texts, func(t *queuedText) bool {
+			return t.ID == d.ID && t.agent == agent
+		})
 	}
 }
 
@@ -236,7 +239,8 @@ func (o *Outbox) answerPoll(ctx context.Context, params json.RawMessage, peer pr
 	}
 	a, ok := o.deps.Catalogue.Agent(p.Agent)
 	if !ok || len(p.Sessions) == 0 || len(p.Sessions) > maxSessions {
-		return nil, wire.Errorf(wire.CodeParams, "session.outbox needs the name of an agent and 1 to %d sessions", maxSessions)
+		return nil, wire.Errorf(wire.CodeParams,
+			"session.outbox needs the name of an agent and 1 to %d sessions", maxSessions)
 	}
 	if caller := o.agentOf(peer.PID); caller != "" && caller != a.Name {
 		// What is meant for one agent is nothing for another.
