@@ -96,9 +96,6 @@ type Hub struct {
 	renewing atomic.Bool
 }
 
-// ErrRunning means that another hub has the socket.
-var ErrRunning = errors.New("a hub is already running")
-
 // New makes a hub ready: places, lock, journal, socket. Run starts it.
 func New(o Options) (*Hub, error) {
 	if o.Log == nil {
