@@ -19,6 +19,7 @@ var allowed = []string{
 	"github.com/hookmux/hookmux/agent/neutral",
 	"github.com/hookmux/hookmux/cmd/hookmux-hook",
 	"github.com/hookmux/hookmux/internal/jsonstring",
+	"github.com/hookmux/hookmux/internal/platform/atomicfile",
 	"github.com/hookmux/hookmux/internal/platform/guardnote",
 	"github.com/hookmux/hookmux/internal/platform/hubstart",
 	"github.com/hookmux/hookmux/internal/platform/paths",

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -155,8 +156,5 @@ func (w *watchers) writeFile() {
 		return
 	}
 	b, _ := json.Marshal(list)
-	temp := w.file + ".new"
-	if os.WriteFile(temp, b, 0o600) == nil {
-		_ = os.Rename(temp, w.file)
-	}
+	_ = atomicfile.Write(w.file, b)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
 // Overlay is a config folder for one agent that looks like the person's own,
@@ -73,19 +74,7 @@ func (o *Overlay) placeFile(path string, data []byte) error {
 	if is, err := os.ReadFile(path); err == nil && bytes.Equal(is, data) {
 		return nil
 	}
-	temp, err := os.CreateTemp(o.Dir, ".hookmux-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(data)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return atomicfile.WriteVia(".hookmux-*", path, data) // entries of that name are ours
 }
 
 // linkEntries gives the folder an entry for each of the person's, and takes away

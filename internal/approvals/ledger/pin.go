@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
 const (
@@ -150,7 +152,7 @@ func (p *PIN) Change(old, fresh string) error {
 			return err
 		}
 		p.kept = nil
-		return syncDir(p.dir)
+		return atomicfile.SyncDir(p.dir)
 	}
 	if utf8.RuneCountInString(fresh) < minPIN {
 		return fmt.Errorf("a PIN needs at least %d characters", minPIN)

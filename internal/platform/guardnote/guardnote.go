@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
@@ -111,19 +112,7 @@ func Write(state string, covers []Cover) error {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(state, ".guarded-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(text)
-	err = errors.Join(err, temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name()) // the first error says more
-	}
-	return err
+	return atomicfile.Write(file, text)
 }
 
 func formatNote(covers []Cover) []byte {

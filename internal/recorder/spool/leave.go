@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
 // A spool that nobody sweeps must not fill the disk: hooks go on being called
@@ -46,16 +48,8 @@ func Leave(dir string, rec *Record) error {
 	if full(dir, int64(len(body))) {
 		return ErrFull
 	}
-	temp := filepath.Join(dir, ".tmp-"+rec.ID+"-"+strconv.Itoa(os.Getpid()))
-	if err := os.WriteFile(temp, body, 0o600); err != nil {
-		_ = os.Remove(temp) // the first error says more
-		return err
-	}
-	if err := os.Rename(temp, filepath.Join(dir, rec.ID+"."+strconv.Itoa(len(body))+suffix)); err != nil {
-		_ = os.Remove(temp)
-		return err
-	}
-	return nil
+	name := rec.ID + "." + strconv.Itoa(len(body)) + suffix
+	return atomicfile.WriteVia(".tmp-"+rec.ID+"-*", filepath.Join(dir, name), body)
 }
 
 func full(dir string, more int64) bool {

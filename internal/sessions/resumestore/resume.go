@@ -20,6 +20,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
@@ -166,28 +167,10 @@ func (s *Store) write(r Record) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(s.dir, ".new-*") // 0600
-	if err != nil {
+	if err := atomicfile.WriteSynced(filepath.Join(s.dir, fileName(r.Agent, r.Session)), append(b, '\n')); err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(append(b, '\n'))
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if closed := tmp.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(s.dir, fileName(r.Agent, r.Session)))
-	}
-	if err != nil {
-		return err
-	}
-	if d, err := os.Open(s.dir); err == nil {
-		_ = d.Sync() // some file systems have no such thing
-		d.Close()
-	}
+	_ = atomicfile.SyncDir(s.dir) // some file systems have no such thing
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -108,20 +109,7 @@ func writeCache(dir, key string, b *Bundle) {
 	if err != nil {
 		return
 	}
-	tmp, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return
-	}
-	_, err = tmp.Write(text)
-	if closeErr := tmp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), filepath.Join(dir, key+".json"))
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
+	_ = atomicfile.Write(filepath.Join(dir, key+".json"), text)
 }
 
 // hostModules are the names an engine answers itself.
