@@ -1,0 +1,301 @@
+// Package peers keeps those who are connected to the hub within limits, so that
+// silent, slow and greedy ones hold nobody up. Whoever has not said yet what it
+// wants can be hung up on at any time to make room, the oldest of the greediest
+// process first; whoever waits for an answer is never hung up on for that.
+// Conversations, which may stay open for long, have a limit of their own, so
+// that there is always room for hook calls; and the bodies of requests that are
+// on their way have one budget.
+package peers
+
+import (
+	"container/list"
+	"io"
+	"sync"
+	"time"
+)
+
+// Limits are what is allowed at once.
+type Limits struct {
+	Connections int // of everybody
+	PerProcess  int // of one process
+	Talks       int // conversations of everybody
+	TalksEach   int // conversations of one process
+	// Arriving bounds the bytes of request bodies that have not arrived in full,
+	// and Arrived those that wait for an answer.
+	Arriving, Arrived int64
+	// Silence is how long a peer may take to say what it wants.
+	Silence time.Duration
+}
+
+// Standard is what the hub allows. A hook sends everything at once; whoever is
+// silent for longer is broken or hostile.
+var Standard = Limits{
+	Connections: 4096, PerProcess: 1024, Talks: 512, TalksEach: 128,
+	Arriving: 80 << 20, Arrived: 512 << 20, Silence: 10 * time.Second,
+}
+
+// Book has everybody who is connected. It is safe for concurrent use.
+type Book struct {
+	limits Limits
+	now    func() time.Time
+
+	mu        sync.Mutex
+	all       *list.List // of *Peer, oldest first
+	processes map[int]*process
+	talks     int
+	arriving  int64
+	arrived   int64
+}
+
+// process counts what one process has open.
+type process struct{ open, talks int }
+
+// Peer is one connection.
+type Peer struct {
+	book  *Book
+	conn  io.Closer
+	pid   int
+	since time.Time
+	place *list.Element
+
+	heard bool  // it said what it wants
+	talks bool  // it holds a conversation
+	short bool  // it is being answered and will be done soon
+	bytes int64 // of its body
+	whole bool  // the body has arrived
+	gone  bool
+}
+
+// New makes an empty book. now is the clock; nil is the system's.
+func New(limits Limits, now func() time.Time) *Book {
+	if now == nil {
+		now = time.Now
+	}
+	return &Book{limits: limits, now: now, all: list.New(), processes: map[int]*process{}}
+}
+
+// Admit takes a connection of a process in, or gives nil when there is no room
+// and nobody who could be hung up on.
+func (b *Book) Admit(conn io.Closer, pid int) *Peer {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	own := b.processes[pid]
+	if own != nil && own.open >= b.limits.PerProcess && !b.evictSilent(pid) {
+		return nil
+	}
+	if b.all.Len() >= b.limits.Connections && !b.evictSilent(b.greediest(isSilent)) {
+		return nil
+	}
+	p := &Peer{book: b, conn: conn, pid: pid, since: b.now()}
+	p.place = b.all.PushBack(p)
+	if own = b.processes[pid]; own == nil {
+		own = &process{}
+		b.processes[pid] = own
+	}
+	own.open++
+	return p
+}
+
+func isSilent(p *Peer) bool  { return !p.heard }
+func isTalking(p *Peer) bool { return p.talks }
+
+// greediest is the process with most peers of a sort; 0 when there is none.
+// Of several the one whose newest peer came last: viewers that have been there
+// for long stay.
+func (b *Book) greediest(sort func(*Peer) bool) int {
+	counts := map[int]int{}
+	most, pid := 0, 0
+	for e := b.all.Front(); e != nil; e = e.Next() {
+		if p := e.Value.(*Peer); sort(p) {
+			counts[p.pid]++
+			if counts[p.pid] >= most {
+				most, pid = counts[p.pid], p.pid
+			}
+		}
+	}
+	return pid
+}
+
+// evictSilent hangs up on the oldest peer of a process that has not said yet
+// what it wants.
+func (b *Book) evictSilent(pid int) bool { return b.evictOldest(pid, isSilent) }
+
+func (b *Book) evictOldest(pid int, sort func(*Peer) bool) bool {
+	for e := b.all.Front(); e != nil; e = e.Next() {
+		if p := e.Value.(*Peer); p.pid == pid && sort(p) {
+			b.drop(p)
+			p.conn.Close()
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes a peer out of all counts. Its own goroutine notices that the
+// connection is closed, and calls Leave.
+func (b *Book) drop(p *Peer) {
+	if p.gone {
+		return
+	}
+	p.gone = true
+	b.all.Remove(p.place)
+	own := b.processes[p.pid]
+	own.open--
+	if p.talks {
+		own.talks--
+		b.talks--
+	}
+	if own.open == 0 {
+		delete(b.processes, p.pid)
+	}
+	if p.whole {
+		b.arrived -= p.bytes
+	} else {
+		b.arriving -= p.bytes
+	}
+}
+
+// Leave gives a peer's place back.
+func (p *Peer) Leave() {
+	p.book.mu.Lock()
+	p.book.drop(p)
+	p.book.mu.Unlock()
+}
+
+// Heard notes that the peer said what it wants: it stays until it is answered.
+func (p *Peer) Heard() {
+	p.book.mu.Lock()
+	p.heard = true
+	p.book.mu.Unlock()
+}
+
+// Answering notes whether the peer is being answered and will be done soon.
+func (p *Peer) Answering(soon bool) {
+	p.book.mu.Lock()
+	p.short = soon
+	p.book.mu.Unlock()
+}
+
+// Talk lets a conversation begin. Where there are too many, one of the
+// greediest process ends; it is false when the process itself has too many.
+func (p *Peer) Talk() bool {
+	b := p.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.gone {
+		return false
+	}
+	own := b.processes[p.pid]
+	if own.talks >= b.limits.TalksEach {
+		return false
+	}
+	if b.talks >= b.limits.Talks && !b.evictTalk() {
+		return false
+	}
+	p.talks = true
+	own.talks++
+	b.talks++
+	return true
+}
+
+// evictTalk ends one conversation: the oldest of the process with most of them.
+func (b *Book) evictTalk() bool { return b.evictOldest(b.greediest(isTalking), isTalking) }
+
+// Expect reserves room for a body of so many bytes before it is read. Where
+// there is none, others whose bodies have not arrived in full are hung up on,
+// oldest first. It is false when that does not help.
+func (p *Peer) Expect(bytes int64) bool {
+	b := p.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.gone || p.whole || bytes > b.limits.Arriving || b.arrived+bytes > b.limits.Arrived {
+		return false
+	}
+	for e := b.all.Front(); e != nil && b.arriving+bytes > b.limits.Arriving; {
+		other := e.Value.(*Peer)
+		e = e.Next()
+		if other != p && !other.whole && other.bytes > 0 {
+			b.drop(other)
+			other.conn.Close()
+		}
+	}
+	p.bytes += bytes
+	b.arriving += bytes
+	return true
+}
+
+// Arrived notes that the body is there.
+func (p *Peer) Arrived() {
+	b := p.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.gone || p.whole {
+		return
+	}
+	p.whole = true
+	b.arriving -= p.bytes
+	b.arrived += p.bytes
+}
+
+// Sweep hangs up on peers that took too long to say what they want.
+func (b *Book) Sweep() {
+	limit := b.now().Add(-b.limits.Silence)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := b.all.Front(); e != nil; {
+		p := e.Value.(*Peer)
+		if e = e.Next(); !p.since.Before(limit) {
+			return // all others came later
+		}
+		if !p.heard {
+			b.drop(p)
+			p.conn.Close()
+		}
+	}
+}
+
+// MakeRoom hangs up on one silent peer: when the system has no descriptors left.
+func (b *Book) MakeRoom() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.evictSilent(b.greediest(isSilent)) || b.evictTalk()
+}
+
+// Busy reports whether somebody is being answered and will be done soon.
+func (b *Book) Busy() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := b.all.Front(); e != nil; e = e.Next() {
+		if e.Value.(*Peer).short {
+			return true
+		}
+	}
+	return false
+}
+
+// CloseAll hangs up on everybody.
+func (b *Book) CloseAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for e := b.all.Front(); e != nil; {
+		p := e.Value.(*Peer)
+		e = e.Next()
+		b.drop(p)
+		p.conn.Close()
+	}
+}
+
+// Count is how many are connected, and how many of them hold a conversation.
+func (b *Book) Count() (open, talks int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.all.Len(), b.talks
+}
+
+// Bytes is how much room bodies have: those that are arriving, and those that
+// wait for an answer.
+func (b *Book) Bytes() (arriving, arrived int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.arriving, b.arrived
+}
