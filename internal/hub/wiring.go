@@ -20,6 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tsmodule/host"
@@ -33,7 +34,10 @@ import (
 
 // Pushed requests hold conversations with the hub; half of those stay free for
 // people.
-const _ = uint(server.MaxConversations - 2*queue.MaxPushed)
+const (
+	_ = uint(peers.MaxTalks - 2*queue.MaxPushed)
+	_ = uint(peers.MaxTalksEach - queue.MaxPushed)
+)
 
 // newServer gives the server every method and stream.
 func (h *Hub) newServer() *server.Server {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -36,10 +37,14 @@ var envBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return 
 var replyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
 // serveFrame answers one hook call.
-func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *connection) {
+func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *peers.Peer) {
 	request, payloadLen, envLen, err := frame.ParseHeader(line)
 	if err != nil {
 		s.Deps.Log.Warn("a hook frame could not be read", "error", err)
+		return
+	}
+	if !entry.Expect(int64(payloadLen) + int64(envLen)) {
+		s.Deps.Log.Warn("a hook frame found no room", "payload", payloadLen)
 		return
 	}
 	// The caller's environment is nobody's once it is answered.
@@ -56,15 +61,16 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 			envBuffers.Put(spare)
 		}
 	}()
-	entry.markHeard()
-	entry.short.Store(true)
+	entry.Arrived()
+	entry.Heard()
+	entry.Answering(true)
 	call := HookCall{Request: request, At: time.Now(), Peer: peer}
 	call.Payload, call.Env = payload, env
 	if call.ID == "" {
 		call.ID = frame.NewID()
 	}
 	call.OnGone = func(cancel func()) func() {
-		entry.short.Store(false) // this will take longer: a stopping hub does not wait for it
+		entry.Answering(false) // this will take longer: a stopping hub does not wait for it
 		return watchHangUp(conn, cancel)
 	}
 	if request.Holds {

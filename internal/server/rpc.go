@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -90,7 +91,7 @@ type conversation struct {
 	conn   *net.UnixConn
 	reader *bufio.Reader
 	peer   proc.Cred
-	entry  *connection
+	entry  *peers.Peer
 }
 
 // callMethod runs a method of either table.
@@ -99,7 +100,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	long, isLong := s.LongMethods[name]
 	// A stopping hub waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
-	c.entry.short.Store(!isLong)
+	c.entry.Answering(!isLong)
 	if isLong {
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
@@ -126,7 +127,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 // askPerson asks the person at the terminal while the caller waits.
 func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage,
 	v authority.Verdict) authority.Verdict {
-	c.entry.short.Store(false) // a stopping hub does not wait for a person
+	c.entry.Answering(false) // a stopping hub does not wait for a person
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()
 	defer peekHangUp(c.conn, c.reader, cancel)()
@@ -155,10 +156,11 @@ func peekHangUp(conn *net.UnixConn, reader *bufio.Reader, cancel func()) (stop f
 }
 
 func (c *conversation) nextLine() ([]byte, error) {
+	c.entry.Release() // the room of the line before
 	_ = c.conn.SetReadDeadline(time.Now().Add(idleTime))
 	line, err := c.reader.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return readLongLine(c.reader, line)
+		return readLongLine(c.reader, line, c.entry)
 	}
 	return line, err
 }
@@ -172,7 +174,7 @@ func (c *conversation) sendLine(line []byte) bool {
 // serveRPC answers JSON-RPC 2.0, one message per line, in order. A stream takes
 // the connection over.
 func (c *conversation) serveRPC(line []byte) {
-	c.entry.markHeard()
+	c.entry.Heard()
 	for {
 		var request wire.Request
 		response := wire.Response{Version: "2.0", ID: json.RawMessage("null")}
@@ -204,7 +206,7 @@ func (c *conversation) serveRPC(line []byte) {
 				return
 			}
 		}
-		c.entry.short.Store(false)
+		c.entry.Answering(false)
 		if line, err = c.nextLine(); err != nil {
 			return
 		}
@@ -237,7 +239,7 @@ func (c *conversation) serveMux0(line []byte) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			c.server.TakeMux0(line, c.peer)
 		}
-		c.entry.markHeard()
+		c.entry.Heard()
 		var err error
 		if line, err = c.nextLine(); err != nil && len(line) == 0 {
 			return
@@ -247,14 +249,14 @@ func (c *conversation) serveMux0(line []byte) {
 
 // serveCmux answers cmux's envelopes, one request after the other.
 func (c *conversation) serveCmux(line []byte) {
-	c.entry.markHeard()
+	c.entry.Heard()
 	for {
-		c.entry.short.Store(true)
+		c.entry.Answering(true)
 		out, err := c.server.AnswerCmux(line, c.callMethod)
 		if err != nil || out != nil && !c.sendLine(out) {
 			return
 		}
-		c.entry.short.Store(false)
+		c.entry.Answering(false)
 		if line, err = c.nextLine(); err != nil {
 			return
 		}

@@ -3,7 +3,7 @@
 // those who answer are given to it.
 //
 //   - server.go      accepts connections and tells which language a peer speaks
-//   - connections.go bounds them, sweeps silent ones, closes all at the end
+//   - peers/         bounds them: who is hung up on to make room for whom
 //   - frames.go      one hook call
 //   - rpc.go         JSON-RPC 2.0 and cmux's envelopes: one table of methods,
 //     each with its authority
@@ -27,6 +27,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -78,15 +79,15 @@ type Judge interface {
 // Server is the service.
 type Server struct {
 	Options
-	ctx         context.Context // ends when the hub does
-	connections *connections
-	listener    *net.UnixListener
-	stopping    atomic.Bool
+	ctx      context.Context // ends when the hub does
+	peers    *peers.Book
+	listener *net.UnixListener
+	stopping atomic.Bool
 }
 
 // New makes a server. ctx ends what still runs when the hub ends.
 func New(ctx context.Context, o Options) *Server {
-	return &Server{Options: o, ctx: ctx, connections: newConnections()}
+	return &Server{Options: o, ctx: ctx, peers: peers.New(peers.Standard, nil)}
 }
 
 // Listen opens the socket.
@@ -119,10 +120,14 @@ func (s *Server) StopAccepting() {
 
 // FinishCalls waits until everybody who is being answered has been, but not
 // longer than limit. Whoever waits for hooks or a person is not waited for.
-func (s *Server) FinishCalls(limit time.Duration) { s.connections.waitForShort(limit) }
+func (s *Server) FinishCalls(limit time.Duration) {
+	for end := time.Now().Add(limit); s.peers.Busy() && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
 
 // HangUp closes every connection.
-func (s *Server) HangUp() { s.connections.closeAll() }
+func (s *Server) HangUp() { s.peers.CloseAll() }
 
 // Serve accepts connections until StopAccepting, and returns when the last one
 // is served. A worker handles one connection at a time and then waits for the
@@ -147,10 +152,13 @@ func (s *Server) Serve() {
 					idle.Add(-1)
 					return
 				}
-				// Out of descriptors, most likely: give the others time to end.
+				// Out of descriptors, most likely: somebody who is silent makes
+				// room, or else the others get time to end.
 				s.Deps.Problems.Raise("accept", "connections cannot be accepted: "+err.Error(),
 					"close programs that hold many files open")
-				time.Sleep(50 * time.Millisecond)
+				if !s.peers.MakeRoom() {
+					time.Sleep(50 * time.Millisecond)
+				}
 				continue
 			}
 			if idle.Add(-1) == 0 && !s.stopping.Load() {
@@ -167,7 +175,7 @@ func (s *Server) Serve() {
 	}
 	sweepEnds, stopSweep := context.WithCancel(s.ctx)
 	var sweeper sync.WaitGroup
-	sweeper.Go(func() { s.connections.sweepSilent(sweepEnds) })
+	sweeper.Go(func() { s.sweepSilent(sweepEnds) })
 	start()
 	workers.Wait()
 	stopSweep()
@@ -176,7 +184,12 @@ func (s *Server) Serve() {
 
 // serveConnection serves one connection in whichever language it speaks.
 func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
-	entry := s.connections.add(conn)
+	peer, err := proc.Peer(conn)
+	if err != nil || peer.UID != ownUID {
+		conn.Close() // the socket's folder is closed to others already; a mistake may have opened it
+		return
+	}
+	entry := s.peers.Admit(conn, peer.PID)
 	if entry == nil {
 		conn.Close()
 		return
@@ -187,13 +200,9 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 				"please report it with "+s.Deps.Dirs.Log())
 			s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
 		}
-		s.connections.remove(entry)
+		entry.Leave()
 		conn.Close()
 	}()
-	peer, err := proc.Peer(conn)
-	if err != nil || peer.UID != ownUID {
-		return // the socket's folder is closed to others already; a mistake may have opened it
-	}
 	reader.Reset(conn)
 	line, err := reader.ReadSlice('\n')
 	if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -208,7 +217,7 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 		return
 	}
 	if full {
-		if line, err = readLongLine(reader, line); err != nil {
+		if line, err = readLongLine(reader, line, entry); err != nil {
 			return
 		}
 	}
@@ -217,15 +226,15 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	case wire.Frame:
 		s.serveFrame(conn, reader, line, peer, entry)
 	case wire.RPC:
-		if s.connections.beginConversation(entry) {
+		if entry.Talk() {
 			talk.serveRPC(line)
 		}
 	case wire.Mux0:
-		if s.connections.beginConversation(entry) {
+		if entry.Talk() {
 			talk.serveMux0(line)
 		}
 	case wire.Cmux:
-		if s.connections.beginConversation(entry) {
+		if entry.Talk() {
 			talk.serveCmux(line)
 		}
 	default:
@@ -236,6 +245,21 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	}
 }
 
+// sweepSilent hangs up on peers that never said what they want. One look a
+// second for all is cheaper than a timer for each.
+func (s *Server) sweepSilent(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.peers.Sweep()
+		}
+	}
+}
+
 // ownUID is who we are; that does not change.
 var ownUID = os.Getuid()
 
@@ -243,11 +267,17 @@ var ownUID = os.Getuid()
 // not parsing twice.
 var framePrefix = []byte(`{"v":1,`)
 
-// readLongLine goes on with a line that did not fit the reader's buffer.
-func readLongLine(reader *bufio.Reader, begun []byte) ([]byte, error) {
+var errNoRoom = errors.New("no room for a message of this size now")
+
+// readLongLine goes on with a line that did not fit the reader's buffer. Room
+// for it is asked for as it grows.
+func readLongLine(reader *bufio.Reader, begun []byte, entry *peers.Peer) ([]byte, error) {
 	line := append([]byte(nil), begun...)
 	for {
 		more, err := reader.ReadSlice('\n')
+		if !entry.Expect(int64(len(more))) {
+			return nil, errNoRoom
+		}
 		line = append(line, more...)
 		if err == nil {
 			return line, nil
@@ -269,7 +299,7 @@ func (s *Server) writeReply(conn *net.UnixConn, b []byte) bool {
 	// Nearly every reply fits the socket's buffer and is gone at once; the
 	// deadline is for those that don't.
 	if len(b) > 32<<10 {
-		_ = conn.SetWriteDeadline(time.Now().Add(s.connections.silence))
+		_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
 	}
 	_, err := conn.Write(b)
 	return err == nil

@@ -10,8 +10,10 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -157,13 +160,45 @@ func TestAHugeLineIsCutOff(t *testing.T) {
 	mustHook(t, s)
 }
 
+// withLimits gives a server limits of a test's own, and a clock that only the
+// test moves: nothing here depends on how fast a machine is.
+func withLimits(change func(*peers.Limits)) (use func(*Server), forward func(time.Duration)) {
+	limits := peers.Standard
+	change(&limits)
+	var passed atomic.Int64
+	start := time.Now()
+	use = func(s *Server) {
+		s.peers = peers.New(limits, func() time.Time { return start.Add(time.Duration(passed.Load())) })
+	}
+	return use, func(d time.Duration) { passed.Add(int64(d)) }
+}
+
+func waitUntil(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
+func mustBeHungUp(t *testing.T, who string, in *bufio.Reader) {
+	t.Helper()
+	if b, err := in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%s got %q, %v; expected to be hung up on", who, b, err)
+	}
+}
+
 func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
-	s := startServer(t, func(s *Server) { s.connections.silence = 200 * time.Millisecond })
+	use, forward := withLimits(func(*peers.Limits) {})
+	s := startServer(t, use)
 	// Whoever has said what it wants may stay.
 	talks, in := dialServer(t, s)
 	askLine(t, talks, in, `{"jsonrpc":"2.0","id":1,"method":"read"}`)
 	var silent []*bufio.Reader
-	for _, begins := range []string{"", `{"v":1,"id":"half`, `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf"} {
+	for _, begins := range []string{
+		"", `{"v":1,"id":"half`, `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":10,"env":0}` + "\nhalf",
+	} {
 		conn, in := dialServer(t, s)
 		if _, err := io.WriteString(conn, begins); err != nil {
 			t.Fatal(err)
@@ -171,33 +206,74 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 		silent = append(silent, in)
 	}
 	mustHook(t, s)
+	waitUntil(t, "all are let in, and the hook has left", func() bool { open, _ := s.peers.Count(); return open == 4 })
+	forward(peers.Standard.Silence + time.Second)
+	s.peers.Sweep()
 	for i, in := range silent {
-		if b, err := in.ReadByte(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("silent peer %d got %q, %v; expected to be hung up on", i, b, err)
-		}
+		mustBeHungUp(t, "silent peer "+strconv.Itoa(i), in)
 	}
 	askLine(t, talks, in, `{"jsonrpc":"2.0","id":2,"method":"read"}`)
 }
 
-func TestTooManyConnectionsAreHungUpOn(t *testing.T) {
-	var ghosts []*connection
-	s := startServer(t, func(s *Server) {
-		s.connections.silence = time.Hour // none is swept
-		for range maxConnections {        // as if so many were open
-			ghosts = append(ghosts, s.connections.add(nil))
+// However many connections stand idle, a call gets its answer.
+func TestIdleConnectionsStarveNobody(t *testing.T) {
+	use, _ := withLimits(func(l *peers.Limits) { l.Connections, l.PerProcess = 8, 8 })
+	s := startServer(t, use)
+	var idle []*bufio.Reader
+	for range 20 {
+		_, in := dialServer(t, s)
+		idle = append(idle, in)
+		mustHook(t, s)
+	}
+	for i, in := range idle[:4] { // the oldest went to make room
+		mustBeHungUp(t, "idle peer "+strconv.Itoa(i), in)
+	}
+}
+
+// Half-sent requests keep within one budget, whichever language they are in.
+func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
+	const budget = 1 << 20
+	use, _ := withLimits(func(l *peers.Limits) { l.Arriving = budget })
+	s := startServer(t, use)
+	var half []*bufio.Reader
+	var conns []net.Conn
+	for i := range 10 {
+		conn, in := dialServer(t, s)
+		text := `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":300000,"env":0}` + "\n" + strings.Repeat("x", 200_000)
+		if i%2 == 1 {
+			text = `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 300_000)
 		}
-	})
-	if _, err := sendHook(s, "{}"); err == nil {
-		t.Error("there is no end to connections")
+		if _, err := io.WriteString(conn, text); err != nil {
+			t.Fatal(err)
+		}
+		half, conns = append(half, in), append(conns, conn)
+		waitUntil(t, "what was sent is counted", func() bool {
+			arriving, _ := s.peers.Bytes()
+			return arriving >= min(int64(i+1)*250_000, budget*3/5)
+		})
+		if arriving, _ := s.peers.Bytes(); arriving > budget {
+			t.Errorf("%d bytes are on their way, expected at most %d", arriving, budget)
+		}
 	}
-	for _, entry := range ghosts {
-		s.connections.remove(entry)
-	}
+	mustBeHungUp(t, "the oldest frame", half[0])
+	mustBeHungUp(t, "the oldest line", half[1])
 	mustHook(t, s)
+	for _, conn := range conns {
+		conn.Close()
+	}
+	waitUntil(t, "the room is given back", func() bool {
+		arriving, arrived := s.peers.Bytes()
+		return arriving == 0 && arrived == 0
+	})
 }
 
 func TestConversationsLeaveRoomForHooks(t *testing.T) {
-	s := startServer(t, func(s *Server) { s.connections.conversations = MaxConversations })
+	use, _ := withLimits(func(l *peers.Limits) { l.TalksEach = 2 })
+	s := startServer(t, use)
+	for range 2 {
+		conn, in := dialServer(t, s)
+		askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"read"}`)
+	}
 	conn, in := dialServer(t, s)
 	if _, err := io.WriteString(conn, `{"jsonrpc":"2.0","id":1,"method":"read"}`+"\n"); err != nil {
 		t.Fatal(err)

@@ -27,10 +27,16 @@ type Limits struct {
 	Silence time.Duration
 }
 
+// How many conversations the hub allows at once, and one process of those.
+const (
+	MaxTalks     = 512
+	MaxTalksEach = 320
+)
+
 // Standard is what the hub allows. A hook sends everything at once; whoever is
 // silent for longer is broken or hostile.
 var Standard = Limits{
-	Connections: 4096, PerProcess: 1024, Talks: 512, TalksEach: 128,
+	Connections: 4096, PerProcess: 1024, Talks: MaxTalks, TalksEach: MaxTalksEach,
 	Arriving: 80 << 20, Arrived: 512 << 20, Silence: 10 * time.Second,
 }
 
@@ -235,6 +241,23 @@ func (p *Peer) Arrived() {
 	p.whole = true
 	b.arriving -= p.bytes
 	b.arrived += p.bytes
+}
+
+// Release gives the room of a message back that was dealt with: the next one of
+// the same conversation begins anew.
+func (p *Peer) Release() {
+	b := p.book
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.gone {
+		return
+	}
+	if p.whole {
+		b.arrived -= p.bytes
+	} else {
+		b.arriving -= p.bytes
+	}
+	p.bytes, p.whole = 0, false
 }
 
 // Sweep hangs up on peers that took too long to say what they want.

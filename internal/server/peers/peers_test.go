@@ -253,7 +253,9 @@ func TestCountsHold(t *testing.T) {
 			peers = append(peers, p)
 		}
 		p := peers[random.IntN(len(peers))]
-		switch random.IntN(9) {
+		switch random.IntN(10) {
+		case 9:
+			p.Release()
 		case 0:
 			p.Heard()
 		case 1:
