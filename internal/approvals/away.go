@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // awayState says that the person is not at their agents' windows: requests are
@@ -23,7 +25,7 @@ type awayFlag struct {
 // openAway reads the state that an earlier hub left.
 func openAway(file string) *awayFlag {
 	f := &awayFlag{file: file}
-	b, err := os.ReadFile(file)
+	b, err := smallfile.Read(file, 1<<20)
 	if err != nil {
 		return f
 	}

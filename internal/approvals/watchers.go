@@ -11,6 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // watchers remembers who follows the requests, beyond the end of this hub. Programs
@@ -50,7 +51,7 @@ func newWatchers(o *Options) *watchers {
 		file: filepath.Join(o.Dirs.Runtime, "watchers.json"), here: map[watcher]int{}, came: make(chan struct{}),
 		grace: returnsWithin,
 	}
-	if b, err := os.ReadFile(w.file); err == nil && json.Unmarshal(b, &w.due) == nil {
+	if b, err := smallfile.Read(w.file, 1<<20); err == nil && json.Unmarshal(b, &w.due) == nil {
 		w.due = w.due[:min(len(w.due), maxWatchers)]
 		w.until = time.Now().Add(returnsWithin)
 	}

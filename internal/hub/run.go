@@ -2,10 +2,13 @@ package hub
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
 )
 
 // Run listens and serves until ctx ends or somebody stops the hub. It returns
@@ -27,12 +30,16 @@ func (h *Hub) Run(ctx context.Context) error {
 		}
 	}
 	h.life.Ready()
+	for _, who := range hubstart.Bypassed(h.deps.Dirs) {
+		h.deps.Problems.Raise("lock:"+who, who, "look at what that process is, and end it")
+	}
 	var recording, following, serving sync.WaitGroup
 	recording.Go(func() { h.recorder.Run(h.ctx) })
 	go h.sessions.Run() // sessions.Stop waits for it
 	following.Go(h.approvals.RecallDecisions)
 	following.Go(func() { h.approvals.Run(h.ctx) })
 	following.Go(func() { h.selection.Refresh("") }) // TypeScript hooks are loaded before the first event
+	following.Go(func() { h.watchPlace(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("hub is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 
@@ -60,7 +67,7 @@ const endWithin = 2 * time.Second
 //  4. the files of TypeScript hooks end, and what they did is recorded;
 //  5. the recorder stores what it has, and the files on disk are closed.
 func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
-	h.server.StopAccepting()
+	h.server.StopAccepting(h.life.Lost()) // then the socket there is another hub's
 	h.approvals.EndRequests()
 	h.server.FinishCalls(2 * time.Second)
 	h.cancel()
@@ -81,10 +88,46 @@ func (h *Hub) shutDown(recording, following, serving *sync.WaitGroup) {
 
 	h.modules.Close()
 	h.recorder.Stop()
-	recording.Wait()
+	storing, enough := context.WithTimeout(context.Background(), storeWithin)
+	defer enough()
+	if !waitFor(storing, recording) {
+		h.deps.Log.Warn("events are left in the intake for the next hub")
+	}
 	h.sessions.Stop()
 	h.recorder.Close()
 	h.approvals.Close()
+}
+
+// storeWithin bounds how long a hub that ends writes to the journal. What is
+// left then is in the intake, where the next hub finds it.
+const storeWithin = 20 * time.Second
+
+// watchPlace ends a hub that nobody can reach any more: its folder was removed,
+// or its lock put aside. Another one may have taken its place already.
+func (h *Hub) watchPlace(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if h.isOutOfPlace() {
+				h.Stop("its folder " + h.deps.Dirs.Runtime + " was removed or replaced")
+				return
+			}
+		}
+	}
+}
+
+// isOutOfPlace reports whether callers find another lock than this hub's, or no
+// socket.
+func (h *Hub) isOutOfPlace() bool {
+	if h.life.Lost() {
+		return true
+	}
+	_, err := os.Lstat(h.deps.Dirs.Socket())
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // waitFor reports whether a group ended before ctx.

@@ -21,8 +21,10 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
@@ -325,4 +327,15 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 	level, _ := e.Value.(string)
 	need, ok := policy.Look(policy.Case{Event: ev, Spec: spec, Feed: a.Feed, Carries: carries, Level: policy.Level(level), Chosen: !e.Default})
 	return ok && need.Kind == policy.Permission
+}
+
+// Covers lists the events in which guards and hooks that guard have a say
+// outside of any project: what the client must know when nobody answers it.
+func (j *Judge) Covers() []guardnote.Cover {
+	at := place{settings: j.settings.Settings()}
+	var regs []hook.Registration
+	for _, e := range j.absentHooks(at) {
+		regs = append(regs, e.Registration)
+	}
+	return covers.Of(j.catalogue, at.settings, regs)
 }

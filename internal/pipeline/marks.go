@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // HandlerVariable tells everything below a handler which hooks it runs below.
@@ -25,7 +26,7 @@ type HandlerMarks struct{ key []byte }
 // NewHandlerMarks uses a key that outlives the hub: so may what a handler started.
 func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
-	if key, err := os.ReadFile(file); err == nil && len(key) == 32 {
+	if key, err := smallfile.Read(file, 4<<10); err == nil && len(key) == 32 {
 		return &HandlerMarks{key}
 	}
 	key := make([]byte, 32)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -81,6 +82,10 @@ const (
 func (l *leftovers) storeFile(path string) fileResult {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
+	if smallfile.Unfit(err) {
+		l.setFileAside(path, err)
+		return fileKept
+	}
 	if err != nil {
 		l.deps.Problems.Raise(unread, "written-down events cannot be read: "+err.Error(), "repair "+path)
 		return fileKept
@@ -132,6 +137,17 @@ func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
 	return l.store(batch, &note)
 }
 
+// setFileAside takes out of the way what is no file of records, whoever put it
+// there.
+func (l *leftovers) setFileAside(path string, why error) {
+	aside, err := smallfile.SetAside(path)
+	if err != nil {
+		l.deps.Problems.Raise("unfit:"+path, why.Error()+", and it cannot be set aside: "+err.Error(), "remove "+path)
+		return
+	}
+	l.deps.Problems.Raise("unfit:"+path, why.Error()+"; it was set aside", "look at "+aside+", and remove it")
+}
+
 // setAside keeps a record that must not be tried again.
 func (l *leftovers) setAside(rec *spool.Record) {
 	dir := filepath.Join(l.deps.Dirs.State, "aside")
@@ -154,7 +170,7 @@ type attempt struct {
 }
 
 func (a attempt) read() attempt {
-	b, err := os.ReadFile(a.file)
+	b, err := smallfile.Read(a.file, 64<<10)
 	if err != nil {
 		return a
 	}

@@ -79,8 +79,8 @@ func (r *Service) guardHandler(g *guard.Guard, at places) hook.Handler {
 			return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
 				" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}, nil
 		}
-		if t == nil {
-			return event.Decision{}, nil
+		if why := call.Event.Unreadable(); why != "" {
+			return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}, nil
 		}
 		project := at.here
 		if project == "" {

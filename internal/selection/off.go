@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -29,7 +30,7 @@ type OffSwitch struct {
 }
 
 func (o *OffSwitch) readFile() {
-	b, err := os.ReadFile(o.file)
+	b, err := smallfile.Read(o.file, 4<<10)
 	if err != nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -77,6 +78,11 @@ type Service struct {
 	loads      timedLoads
 	editing    sync.Mutex
 	levelKeys  sync.Map // agent → the setting of its gate
+
+	noting            sync.Mutex
+	covered           []guardnote.Cover // by what counts everywhere
+	coveredKnown      bool
+	coveredInProjects map[guardnote.Cover]bool
 
 	mu       sync.Mutex
 	views    map[places]*view

@@ -1,10 +1,14 @@
 package selection
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -85,6 +89,42 @@ func (r *Service) readView(at places, old *view) {
 	r.views[at] = v
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, at)
+	r.noteCovers(at, v)
+}
+
+// noteCovers writes down in which events somebody here has a say, for clients
+// that nobody answers. What counts in projects is added to what counts
+// everywhere and stays until the hub ends: too much only costs a look.
+func (r *Service) noteCovers(at places, v *view) {
+	var regs []hook.Registration
+	for _, e := range v.entries {
+		if !e.BuiltinGuard {
+			regs = append(regs, e.Registration)
+		}
+	}
+	list := covers.Of(r.Catalogue, v.settings[0], regs)
+	r.noting.Lock()
+	defer r.noting.Unlock()
+	if at == (places{}) {
+		r.covered, r.coveredKnown = list, true
+	} else {
+		if r.coveredInProjects == nil {
+			r.coveredInProjects = map[guardnote.Cover]bool{}
+		}
+		for _, c := range list {
+			r.coveredInProjects[c] = true
+		}
+	}
+	if !r.coveredKnown {
+		return // it is written when what counts everywhere is read
+	}
+	all := slices.AppendSeq(slices.Clone(r.covered), maps.Keys(r.coveredInProjects))
+	if err := guardnote.Write(r.Dirs.State, all); err != nil {
+		r.Problems.Raise("guarded", "which events guards cover cannot be written down: "+err.Error(),
+			"hooks take all tool calls for guarded while the hub does not answer; make room or repair "+r.Dirs.State)
+	} else if r.Problems.Any() {
+		r.Problems.Mend("guarded")
+	}
 }
 
 // Forget makes the next event look at the files.

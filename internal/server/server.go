@@ -111,9 +111,15 @@ func (s *Server) Close() {
 // Stopping reports whether nobody new is let in any more.
 func (s *Server) Stopping() bool { return s.stopping.Load() }
 
-// StopAccepting lets nobody new in.
-func (s *Server) StopAccepting() {
+// StopAccepting lets nobody new in. replaced says that the socket's file is not
+// this server's any more.
+func (s *Server) StopAccepting(replaced bool) {
 	s.stopping.Store(true)
+	if replaced {
+		s.listener.SetUnlinkOnClose(false)
+		s.listener.Close()
+		return
+	}
 	s.listener.Close()
 	_ = os.Remove(s.Deps.Dirs.Socket())
 }

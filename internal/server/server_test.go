@@ -91,7 +91,7 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 	var serving sync.WaitGroup
 	serving.Go(s.Serve)
 	t.Cleanup(func() {
-		s.StopAccepting()
+		s.StopAccepting(false)
 		cancel()
 		s.HangUp()
 		serving.Wait()

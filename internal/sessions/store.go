@@ -58,6 +58,9 @@ func (s *sessionStore) loadSessions() {
 	if skipped > 1 { // one is cut off when a hub dies
 		s.deps.Log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
 	}
+	if log.Aside != "" {
+		s.deps.Problems.Raise("unfit:"+s.logFile(), s.logFile()+" was no file of hookmux; it was set aside", "look at "+log.Aside+", and remove it")
+	}
 	s.log = log
 	s.tracker.book.Load(stored, time.Now(), func(one *state.Session) state.Liveness {
 		return sessionLife(s.deps.Processes, one)

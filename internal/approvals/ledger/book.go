@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
@@ -134,10 +136,13 @@ func (b *Book) Close() {
 	b.closeFile()
 }
 
+// maxRead is how much of a record is read back.
+const maxRead = 64 << 20
+
 // Last reads the newest records, oldest first: what a journal may lack that
 // lost its last moments in a power cut.
 func (b *Book) Last(n int) ([]Record, error) {
-	f, err := os.Open(filepath.Join(b.dir, bookFile))
+	f, err := smallfile.Open(filepath.Join(b.dir, bookFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
@@ -145,6 +150,11 @@ func (b *Book) Last(n int) ([]Record, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Size() > maxRead {
+		if _, err := f.Seek(-maxRead, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
 	var list []Record
 	lines := bufio.NewReaderSize(f, 64<<10)
 	for {

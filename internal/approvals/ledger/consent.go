@@ -22,6 +22,7 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const keyFile = "consent.key"
@@ -38,7 +39,7 @@ var ErrForged = errors.New("it was not written by hookmux, so it does not count"
 // readKey reads the key, or makes one.
 func readKey(dir string, make bool) ([]byte, error) {
 	path := filepath.Join(dir, keyFile)
-	b, err := os.ReadFile(path)
+	b, err := smallfile.Read(path, 64<<20)
 	if err == nil && len(b) == 32 {
 		return b, nil
 	}
@@ -83,7 +84,7 @@ func storeSealed(dir, name string, value any) error {
 // value alone.
 func loadSealed(dir, name string, value any) error {
 	path := filepath.Join(dir, name)
-	b, err := os.ReadFile(path)
+	b, err := smallfile.Read(path, 64<<20)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}

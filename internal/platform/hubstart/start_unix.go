@@ -197,6 +197,9 @@ func sameFile(fd int, path string) bool {
 // Stop is the clean end: it takes the mark away, then the lock, in this
 // order, so that no starter sees a mark without a hub.
 func (l *Life) Stop() error {
+	if l.Lost() {
+		return l.lock.Close() // the mark there is another hub's
+	}
 	err := os.Remove(l.dirs.AliveFile())
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil

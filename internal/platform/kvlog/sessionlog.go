@@ -17,6 +17,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // Entry is the state of one key; a nil Value takes it out.
@@ -27,6 +29,10 @@ type Entry struct {
 
 // Log is an open file. It is for one goroutine at a time.
 type Log struct {
+	// Aside is where something was put that stood in the place of the file; ""
+	// when nothing did.
+	Aside string
+
 	path    string
 	file    *os.File
 	size    int64
@@ -45,16 +51,20 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, 0, err
 	}
+	aside, err := setMisfitAside(path)
+	if err != nil {
+		return nil, 0, err
+	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := io.ReadAll(file)
+	b, err := io.ReadAll(io.LimitReader(file, maxSize))
 	if err != nil {
 		file.Close()
 		return nil, 0, err
 	}
-	l = &Log{path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{}, seed: maphash.MakeSeed(), minimum: defaultMinimum}
+	l = &Log{Aside: aside, path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{}, seed: maphash.MakeSeed(), minimum: defaultMinimum}
 	latest := map[string]Entry{}
 	for rest := b; len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))
@@ -83,6 +93,19 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 		}
 	}
 	return l, skipped, nil
+}
+
+// maxSize is more than the file ever grows to.
+const maxSize = 256 << 20
+
+// setMisfitAside takes out of the way what is no regular file, or larger than
+// one of ours.
+func setMisfitAside(path string) (aside string, err error) {
+	info, err := os.Lstat(path)
+	if err != nil || info.IsDir() || info.Mode().IsRegular() && info.Size() <= maxSize {
+		return "", nil // one that is missing is made, and opening a folder fails
+	}
+	return smallfile.SetAside(path)
 }
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }

@@ -67,10 +67,14 @@ func readBounded(f descriptor, size int64, path string, limit int64) ([]byte, er
 	return nil, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 }
 
+// asideMark stands between the name of a file and what makes the name under
+// which it was set aside unique.
+const asideMark = ".bad-"
+
 // SetAside renames what stands at path, whatever it is, so that it is in
 // nobody's way and can still be looked at. It gives the new name.
 func SetAside(path string) (string, error) {
-	aside := path + ".bad-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	aside := path + asideMark + strconv.FormatInt(time.Now().UnixNano(), 36)
 	if err := os.Rename(path, aside); err != nil {
 		return "", err
 	}

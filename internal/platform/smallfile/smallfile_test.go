@@ -97,3 +97,56 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("setting nothing aside: %v", err)
 	}
 }
+
+func TestSweepFolderSetsMisfitsAside(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, folder := range []string{"intake", "deep/deeper"} {
+		if err := os.MkdirAll(at(folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"journal.db", "intake/intake-1.log"} {
+		if err := os.WriteFile(at(file), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := map[string]bool{"zero": true, "intake/dangling": true, "pipe": true, "intake/intake-98.log": true}
+	for name, target := range map[string]string{"zero": "/dev/zero", "intake/dangling": at("none"), "moved": elsewhere, "deep/deeper/link": "/dev/zero"} {
+		if err := os.Symlink(target, at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "intake/intake-98.log"} {
+		if err := syscall.Mkfifo(at(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := SweepFolder(dir)
+	if len(found) != len(bad) {
+		t.Errorf("set aside %v, want %v", found, bad)
+	}
+	for _, m := range found {
+		name, err := filepath.Rel(dir, m.Path)
+		if err != nil || m.Err != nil || !bad[name] {
+			t.Errorf("%+v, %v", m, err)
+		}
+		if _, err := os.Lstat(m.Path); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is still there: %v", m.Path, err)
+		}
+		if _, err := os.Lstat(m.Aside); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"journal.db", "intake/intake-1.log", "moved", "deep/deeper/link"} {
+		if _, err := os.Lstat(at(name)); err != nil {
+			t.Errorf("%s should have stayed: %v", name, err)
+		}
+	}
+	if again := SweepFolder(dir); len(again) > 0 {
+		t.Errorf("set aside once more: %v", again)
+	}
+	if none := SweepFolder(at("none")); len(none) > 0 {
+		t.Errorf("a folder that is not there holds %v", none)
+	}
+}

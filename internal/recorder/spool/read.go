@@ -3,10 +3,13 @@ package spool
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 	"iter"
 	"os"
+
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // Reader walks the records of one file.
@@ -155,13 +158,21 @@ func (r *Reader) fill(n int) bool {
 	return true
 }
 
+// maxFile is more than a hub or a hook ever writes into one file.
+const maxFile = 256 << 20
+
 // ReadFile gives all records of a file, and how many bytes of it were garbage.
+// What is no regular file, or larger than a file of ours, is not read: see
+// package smallfile.
 func ReadFile(path string) (recs []Record, skipped int64, err error) {
-	f, err := os.Open(path)
+	f, err := smallfile.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }() // only read from
+	if info, err := f.Stat(); err != nil || info.Size() > maxFile {
+		return nil, 0, errors.Join(err, &os.PathError{Op: "read", Path: path, Err: smallfile.ErrTooLarge})
+	}
 	r := Read(f)
 	for rec := range r.All() {
 		recs = append(recs, rec)

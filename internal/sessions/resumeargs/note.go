@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // Note is what `hookmux run` leaves about a launch: agents that set their own
@@ -45,7 +46,7 @@ func Leave(runtime string, a *agent.Agent, n Note, args []string) error {
 
 // Left is the note about a process, if there is one.
 func Left(runtime string, pid int, start uint64) (Note, bool) {
-	b, err := os.ReadFile(noteFile(runtime, pid))
+	b, err := smallfile.Read(noteFile(runtime, pid), 1<<20)
 	if err != nil {
 		return Note{}, false
 	}
@@ -69,7 +70,7 @@ func Sweep(runtime string, alive func(pid int, start uint64) bool) error {
 	for _, f := range files {
 		file := filepath.Join(dir, f.Name())
 		var n Note
-		b, err := os.ReadFile(file)
+		b, err := smallfile.Read(file, 1<<20)
 		if err == nil && json.Unmarshal(b, &n) == nil && alive(n.PID, n.Start) {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
@@ -103,7 +104,7 @@ func (s *Store) Reload() error {
 }
 
 func read(path string) (Record, error) {
-	b, err := os.ReadFile(path)
+	b, err := smallfile.Read(path, 16<<20)
 	if err != nil {
 		return Record{}, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -79,7 +80,7 @@ func readCache(dir, key string, read Reader) *Bundle {
 	if dir == "" {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(dir, key+".json"))
+	text, err := smallfile.Read(filepath.Join(dir, key+".json"), 256<<20)
 	if err != nil {
 		return nil
 	}

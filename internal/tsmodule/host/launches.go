@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -57,7 +58,7 @@ func (l *launchList) file() string { return filepath.Join(l.deps.Dirs.State, "ru
 func (l *launchList) loadLaunches() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, err := os.ReadFile(l.file())
+	b, err := smallfile.Read(l.file(), 16<<20)
 	if err != nil {
 		return
 	}

@@ -1,4 +1,6 @@
-package judge
+// Package covers works out in which events guards have a say, for the note that
+// the hook client reads when nobody answers it (package guardnote).
+package covers
 
 import (
 	"github.com/hookmux/hookmux/agent"
@@ -9,20 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// Covers lists the events in which guards and hooks that guard have a say
-// outside of any project: what the client must know when nobody answers it.
-func (j *Judge) Covers() []guardnote.Cover {
-	at := place{settings: j.settings.Settings()}
-	var regs []hook.Registration
-	for _, e := range j.absentHooks(at) {
-		regs = append(regs, e.Registration)
-	}
-	return CoversOf(j.catalogue, at.settings, regs)
-}
-
-// CoversOf lists the events in which the built-in guards of some settings, the
+// Of lists the events in which the built-in guards of some settings, the
 // person whom they want to be asked, and some hooks have a say.
-func CoversOf(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
+func Of(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
 	var covers []guardnote.Cover
 	for _, info := range guard.List() {
 		if settings.Choice("guard."+info.Name) != "off" {
@@ -33,7 +24,7 @@ func CoversOf(c *agent.Catalogue, settings *config.Settings, regs []hook.Registr
 	}
 	for _, a := range c.Agents() {
 		if e, ok := settings.Get(config.Gate + "." + a.Name); ok && !e.Default && (e.Value == "side-effects" || e.Value == "all") {
-			covers = append(covers, named(a, string(event.ToolBefore))...)
+			covers = append(covers, underAllNames(a, string(event.ToolBefore))...)
 		}
 	}
 	for i := range regs {
@@ -52,21 +43,21 @@ func ownAgents(c *agent.Catalogue) []guardnote.Cover {
 		}
 		for _, e := range a.Events {
 			if e.Kind.Guarded() {
-				covers = append(covers, named(a, e.Name)...)
+				covers = append(covers, underAllNames(a, e.Name)...)
 			}
 		}
 	}
 	return covers
 }
 
-// named is one event of an agent under all the names an installed command may
+// underAllNames is one event of an agent under all the names an installed command may
 // call the agent by.
-func named(a *agent.Agent, what string) []guardnote.Cover {
-	covers := []guardnote.Cover{{Agent: a.Name, Event: what}}
+func underAllNames(a *agent.Agent, what string) []guardnote.Cover {
+	list := []guardnote.Cover{{Agent: a.Name, Event: what}}
 	for _, alias := range a.Aliases {
-		covers = append(covers, guardnote.Cover{Agent: alias, Event: what})
+		list = append(list, guardnote.Cover{Agent: alias, Event: what})
 	}
-	return covers
+	return list
 }
 
 // coversOfHook lists the events at which a hook guards.
@@ -82,7 +73,7 @@ func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover 
 		for _, e := range a.Events {
 			fits := reg.HookType == hook.Any || reg.HookType == string(e.Kind) || reg.HookType == e.Name
 			if fits && reg.ModeFor(e.Kind) == hook.Guard {
-				covers = append(covers, named(a, e.Name)...)
+				covers = append(covers, underAllNames(a, e.Name)...)
 			}
 		}
 	}
