@@ -174,9 +174,7 @@ func (e *Event) Unreadable() string {
 		return ""
 	case e.Malformed != "":
 		return e.Malformed
-	case e.Tool == nil && !e.Truncated:
-		return "the payload names no tool"
-	case e.Tool == nil || e.Truncated && len(e.Tool.Input) == 0:
+	case e.Truncated && (e.Tool == nil || len(e.Tool.Input) == 0):
 		return "the payload was too large and is cut"
 	}
 	return ""

@@ -47,16 +47,36 @@ func TestWhatIsNotKnownPassesAndIsKept(t *testing.T) {
 	for name, r := range map[string]frame.Request{
 		"unknown agent":   {Agent: "nobody-knows", Event: "PreToolUse", Payload: []byte(`{"a":1}`)},
 		"unknown event":   {Agent: "claude", Event: "SomethingNew", Payload: []byte(`{"session_id":"x","new":true}`)},
-		"no payload":      {Agent: "claude", Event: "PreToolUse"},
-		"no JSON":         {Agent: "codex", Event: "PreToolUse", Payload: []byte("\xff\xfe not json")},
-		"half an object":  {Agent: "grok", Event: "PreToolUse", Payload: []byte(`{"session_id":"x","tool_name":"run_ter`)},
-		"JSON, no event":  {Agent: "claude", Event: "PreToolUse", Payload: []byte(`[1,2,3]`)},
+		"no tool":         {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"session_id":"x"}`)},
+		"after the call":  {Agent: "claude", Event: "PostToolUse", Payload: []byte(`{"session_id":"x","tool_name":"Ba`)},
 		"no event at all": {Agent: "claude", Payload: []byte(`{}`)},
 	} {
 		r.ID = frame.NewID()
 		r.Deadline = hubtest.Patience
 		if got := w.Send(r); len(got.Stdout) > 0 || got.Exit != 0 {
 			t.Errorf("%s: answered %q, exit %d", name, got.Stdout, got.Exit)
+		}
+		w.Row(r.ID, false)
+	}
+}
+
+// What cannot be read while guards are on is put to a person, or refused.
+func TestWhatCannotBeReadIsNotWavedThrough(t *testing.T) {
+	w := open(t)
+	deep := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
+	for name, r := range map[string]frame.Request{
+		"no payload":     {Agent: "claude", Event: "PreToolUse"},
+		"no JSON":        {Agent: "codex", Event: "PreToolUse", Payload: []byte("\xff\xfe not json")},
+		"half an object": {Agent: "grok", Event: "PreToolUse", Payload: []byte(`{"session_id":"x","tool_name":"run_ter`)},
+		"a list":         {Agent: "claude", Event: "PreToolUse", Payload: []byte(`[1,2,3]`)},
+		"leading zero":   {Agent: "claude", Event: "PreToolUse", Payload: []byte("\x00" + `{"tool_name":"Bash","tool_input":{"command":"ls"}}`)},
+		"an object":      {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"tool_name":"Bash","tool_input":{"command":{"x":"ls"}}}`)},
+		"nested":         {Agent: "codex", Event: "PreToolUse", Payload: []byte(`{"tool_name":"Bash","tool_input":{"command":"ls","x":` + deep + `}}`)},
+	} {
+		r.ID = frame.NewID()
+		r.Deadline = hubtest.Patience
+		if got := string(w.Send(r).Stdout); !strings.Contains(got, "cannot see what this call does") {
+			t.Errorf("%s: answered %q, want it to be put to a person or refused", name, got)
 		}
 		w.Row(r.ID, false)
 	}

@@ -213,6 +213,9 @@ func (j *Judge) check(g *guard.Guard, call *hook.Call, at place) event.Decision 
 		return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}
 	}
 	t := ev.Tool
+	if t == nil {
+		return event.Decision{}
+	}
 	project := at.root
 	if project == "" {
 		project = ev.Cwd

@@ -82,6 +82,9 @@ func (r *Service) guardHandler(g *guard.Guard, at places) hook.Handler {
 		if why := call.Event.Unreadable(); why != "" {
 			return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}, nil
 		}
+		if t == nil {
+			return event.Decision{}, nil
+		}
 		project := at.here
 		if project == "" {
 			project = call.Event.Cwd
