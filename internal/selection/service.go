@@ -82,6 +82,7 @@ type Service struct {
 	noting            sync.Mutex
 	covered           []guardnote.Cover // by what counts everywhere
 	coveredKnown      bool
+	noteDue           atomic.Bool // what is covered could not be written down
 	coveredInProjects map[guardnote.Cover]bool
 
 	mu       sync.Mutex

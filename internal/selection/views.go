@@ -76,6 +76,9 @@ func (r *Service) readView(at places, old *view) {
 		r.mu.Lock()
 		r.views[at] = old // somebody may have made us forget it meanwhile
 		r.mu.Unlock()
+		if r.noteDue.Load() {
+			r.noteCovers(at, old)
+		}
 		return
 	}
 	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
@@ -119,7 +122,9 @@ func (r *Service) noteCovers(at places, v *view) {
 		return // it is written when what counts everywhere is read
 	}
 	all := slices.AppendSeq(slices.Clone(r.covered), maps.Keys(r.coveredInProjects))
-	if err := guardnote.Write(r.Dirs.State, all); err != nil {
+	err := guardnote.Write(r.Dirs.State, all)
+	r.noteDue.Store(err != nil) // then the next look tries again
+	if err != nil {
 		r.Problems.Raise("guarded", "which events guards cover cannot be written down: "+err.Error(),
 			"hooks take all tool calls for guarded while the hub does not answer; make room or repair "+r.Dirs.State)
 	} else if r.Problems.Any() {
