@@ -139,11 +139,6 @@ func (n *input) backgroundTasks() int {
 // isSteering reports whether words sent during a turn are part of it.
 func (n *input) isSteering() bool { return n.rules.Spec != nil && n.rules.Spec.Steers }
 
-// wasInterrupted reports whether a call ended because the person stopped the turn.
-func (n *input) wasInterrupted() bool {
-	return string(jsonscan.Get(n.ev.Raw, "is_interrupt")) == "true"
-}
-
 func (n *input) subagentName() (id, kind string) {
 	id = n.actor
 	if sub := n.ev.Subagent; sub != nil {
