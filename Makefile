@@ -51,7 +51,7 @@ lint: check
 # Real agents from npm, pinned, each thing asked once; what could not be asked is
 # counted and named. RETRY=1 asks what failed a second time.
 verify: build
-	@HOOKMUX_VERIFY_QUICK=1 RETRY=$(RETRY) GO="$(GO)" ./.ci/verify $(AGENTS)
+	@HOOKMUX_VERIFY_QUICK=1 RETRY=$(RETRY) RUN='$(RUN)' GO="$(GO)" ./.ci/verify $(AGENTS)
 
 # Every agent there is a driver for, and every saboteur.
 verify-all: build
