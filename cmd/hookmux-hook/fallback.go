@@ -20,10 +20,11 @@ import (
 // when nobody could check its call.
 const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart\n"
 
-// withoutHub answers a call that no hub answered: where guards have a say, as
-// `hookmux judge` decides.
+// withoutHub answers a call that no hub answered: where guards may have a say,
+// as `hookmux judge` decides. It knows which guards are on; the note is no more
+// than a file that any program of the user can write, so it can only add events.
 func (c *call) withoutHub(stderr io.Writer) neutral.Answer {
-	if c.observes || c.deniesUnavailable() || !c.guarded() {
+	if c.observes || c.deniesUnavailable() || !c.guarded() && !c.coveredByBuiltin() {
 		return c.unavailable()
 	}
 	answer, err := c.judge()
@@ -70,7 +71,22 @@ func (c *call) guarded() bool {
 	if errors.Is(err, os.ErrNotExist) && !wasUsed(dirs) {
 		return false
 	}
-	return !c.known || guardnote.Covers(guardnote.Builtin(), c.opt.agent, c.opt.event, c.row.Kind)
+	return !c.known || c.isBuiltinKind()
+}
+
+// isBuiltinKind reports whether hookmux's own guards look at such events.
+func (c *call) isBuiltinKind() bool {
+	return guardnote.Covers(guardnote.Builtin(), c.opt.agent, c.opt.event, c.row.Kind)
+}
+
+// coveredByBuiltin reports whether hookmux's own guards would look at this event
+// if they are on. Where hookmux was never in use there are none.
+func (c *call) coveredByBuiltin() bool {
+	if !c.isBuiltinKind() {
+		return false
+	}
+	dirs, err := paths.Find(c.getenv)
+	return err == nil && wasUsed(dirs)
 }
 
 // wasUsed reports whether hookmux was installed, or its hub ran, in these
@@ -79,8 +95,12 @@ func wasUsed(d paths.Dirs) bool {
 	if d.Installation() != nil {
 		return true
 	}
-	_, err := os.Lstat(filepath.Join(d.State, "journal.db"))
-	return err == nil
+	for _, file := range []string{filepath.Join(d.State, "journal.db"), guardnote.File(d.State)} {
+		if _, err := os.Lstat(file); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // judgeWait bounds how long `hookmux judge` may take. It takes a fraction of a

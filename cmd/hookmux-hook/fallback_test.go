@@ -97,8 +97,10 @@ func TestJudgeDecidesWithoutAHub(t *testing.T) {
 	if got := w.hook("payload", agent, "UserPromptSubmit"); got.stdout != agent+" UserPromptSubmit: payload" {
 		t.Errorf("an event that a hook guards: %+v", got)
 	}
-	if got := w.hook("payload", agent, deciding); got != (result{}) {
-		t.Errorf("guards are off: %+v", got)
+	// The note is a file that everybody can write: it says where else guards
+	// are, and does not take the built-in ones away.
+	if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
+		t.Errorf("a note without the built-in guards: got %+v, want what hookmux judge said", got)
 	}
 }
 

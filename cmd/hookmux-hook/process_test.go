@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -201,7 +200,21 @@ func TestStrippedEnvironmentReachesTheHub(t *testing.T) {
 }
 
 func TestTermination(t *testing.T) {
-	w := newWorld(t)
+	if got := terminated(t, newWorld(t)); got != (result{}) {
+		t.Errorf("without guards: %+v, want nothing", got)
+	}
+}
+
+// A signal is no way around: any program of the user can send one.
+func TestTerminationOfAGuardedCall(t *testing.T) {
+	if got := terminated(t, guardedWorld(t)); got != uncheckedOf(t, agent, deciding) {
+		t.Errorf("with guards: %+v, want it to be put to a person, or refused", got)
+	}
+}
+
+// terminated is what a call says that is ended by a signal while it waits.
+func terminated(t *testing.T, w *world) result {
+	t.Helper()
 	arrived := make(chan bool, 1)
 	w.listen(func(conn net.Conn, _ frame.Request, _ int) {
 		arrived <- true
@@ -211,8 +224,8 @@ func TestTermination(t *testing.T) {
 	// take its time to get there.
 	for wait := 5 * quick; ; wait *= 4 {
 		cmd := w.command(agent, deciding, "600")
-		var out bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &out, &out
+		var out, errs strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &errs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -222,11 +235,8 @@ func TestTermination(t *testing.T) {
 			t.Fatal(err)
 		}
 		err := cmd.Wait()
-		if out.Len() != 0 {
-			t.Errorf("said %q", out.String())
-		}
-		if err == nil {
-			return
+		if code := cmd.ProcessState.ExitCode(); code >= 0 {
+			return result{out.String(), errs.String(), code}
 		}
 		if wait > 5*time.Second {
 			t.Fatal(err)
