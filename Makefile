@@ -21,13 +21,15 @@ build:
 	@mkdir -p $(BIN)
 	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook
 
-# RETRY=1 runs a failed test once more, alone, and names it: what fails twice
-# fails, and a data race is never tried again.
-GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-hide-empty-pkg --rerun-fails=1 \
-	--rerun-fails-max-failures=6 --rerun-fails-abort-on-data-race
+# RETRY=1 runs a failed test again, alone, twice at most, and names it; a data
+# race is never tried again.
+GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-hide-empty-pkg --rerun-fails=2 \
+	--rerun-fails-max-failures=40 --rerun-fails-abort-on-data-race
 run_tests = $(if $(RETRY),$(GOTESTSUM) --packages='$(1)' -- $(2) $(FLAGS),$(GO) test $(2) $(FLAGS) $(1))
 
+# Everything is compiled first: the compiler would slow down tests that wait for programs.
 test: check
+	$(GO) list -export -test $(FLAGS) ./... >/dev/null
 	$(call run_tests,./...,)
 
 # gofmt and vet, and that what is generated is up to date (tests hold the latter).

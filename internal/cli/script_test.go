@@ -24,6 +24,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -90,10 +91,7 @@ var buildHookClient = func() func(*testing.T) {
 				failed = err
 				return
 			}
-			out, err := exec.Command("go", "build", "-o", filepath.Join(filepath.Dir(hookmux), "hookmux-hook"), "../../cmd/hookmux-hook").CombinedOutput()
-			if err != nil {
-				failed = fmt.Errorf("build hookmux-hook: %w\n%s", err, out)
-			}
+			failed = programs.Build(filepath.Dir(hookmux), programs.Options{Names: []string{"hookmux-hook"}})
 		})
 		if failed != nil {
 			t.Fatal(failed)
@@ -146,12 +144,12 @@ func (h home) end() error {
 	}
 	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
 	signal := syscall.SIGTERM
-	for end := time.Now().Add(20 * time.Second); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); hubstart.Lives(dirs); time.Sleep(5 * time.Millisecond) {
 		if info, err := c.Info(context.Background()); err == nil {
 			_ = syscall.Kill(info.PID, signal)
 		}
 		if time.Now().After(end) {
-			return errors.New("the hub is still there 20 s after SIGTERM")
+			return errors.New("the hub is still there a minute after SIGTERM")
 		}
 	}
 	// The race detector and a crash speak there, to nobody who listens.
@@ -219,6 +217,9 @@ func ask(ts *testscript.TestScript, agent, command string) int {
 	return exitCode(ts, "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <"$2"`, "sh", agent, filepath.Join(ts.Getenv("WORK"), ".git/payload"))
 }
 
+// patience is how long a script waits for what must come.
+const patience = time.Minute
+
 // cmdEventually runs a command until its stdout fits: the journal is filled
 // behind the answer.
 func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
@@ -228,14 +229,14 @@ func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	pause := 10 * time.Millisecond
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(pause) {
-		pause += pause / 2
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		pause = min(pause+pause/2, 500*time.Millisecond)
 		_ = ts.Exec(args[1], args[2:]...)
 		if pattern.MatchString(ts.ReadFile("stdout")) != neg {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("20 s and %q still does not hold", args[0])
+			ts.Fatalf("%s and %q still does not hold", patience, args[0])
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
@@ -28,7 +29,7 @@ import (
 )
 
 // patience is how long a test waits for what must come; no test measures it.
-const patience = 40 * time.Second
+const patience = 90 * time.Second
 
 // builds holds the programs, by version.
 var builds string
@@ -50,11 +51,8 @@ func run(m *testing.M) int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w -X github.com/hookmux/hookmux/internal/version.String="+version,
-			"-o", dir, "github.com/hookmux/hookmux/cmd/hookmux", "github.com/hookmux/hookmux/cmd/hookmux-hook")
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		if err := programs.Build(dir, programs.Options{Version: version}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 	}

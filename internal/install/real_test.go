@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -62,7 +62,7 @@ func TestRealTrustByRecipe(t *testing.T) {
 		}
 		t.Run(a.Name, func(t *testing.T) {
 			stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-			h := stageHost(t, stage, filepath.Join(programs(t), hookName))
+			h := stageHost(t, stage, filepath.Join(builtOnce(t), hookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
 			hooks, err := AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
 			if err != nil {
@@ -94,7 +94,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
-	bin := programs(t)
+	bin := builtOnce(t)
 	run := shortDir(t)
 	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
 	h := stageHost(t, stage, filepath.Join(bin, hookName))
@@ -300,8 +300,8 @@ func arrivedWell(t *testing.T, h *Host, a *agent.Agent) {
 	}
 }
 
-// programs builds hookmux and hookmux-hook once.
-var programs = func() func(*testing.T) string {
+// builtOnce builds hookmux and hookmux-hook once.
+var builtOnce = func() func(*testing.T) string {
 	var once sync.Once
 	var dir string
 	var failed error
@@ -312,12 +312,7 @@ var programs = func() func(*testing.T) string {
 				return
 			}
 			builtPrograms = dir
-			cmd := exec.Command("go", "build", "-o", dir+"/", "../../cmd/hookmux", "../../cmd/hookmux-hook")
-			cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-			var out []byte
-			if out, failed = cmd.CombinedOutput(); failed != nil {
-				t.Logf("%s", out)
-			}
+			failed = programs.Build(dir, programs.Options{})
 		})
 		if failed != nil {
 			t.Fatal(failed)

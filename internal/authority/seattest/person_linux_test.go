@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/authority/seattest"
+	"github.com/hookmux/hookmux/internal/hubtest/programs"
 )
 
 // buildPrograms puts the two programs, as they are shipped, where everybody
@@ -20,11 +21,8 @@ func buildPrograms(t *testing.T) string {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-o", bin, "github.com/hookmux/hookmux/cmd/hookmux",
-		"github.com/hookmux/hookmux/cmd/hookmux-hook")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := programs.Build(bin, programs.Options{}); err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
