@@ -1,0 +1,47 @@
+// Package programs builds hookmux's two programs for tests that run them.
+package programs
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// module is where the programs' packages are.
+const module = "github.com/hookmux/hookmux"
+
+// waitFactor makes the hook client wait longer for a hub than the one people
+// install: on a busy machine a test would else see what the client does
+// without a hub.
+const waitFactor = "10"
+
+// Options of Build.
+type Options struct {
+	// Version is what the programs say of themselves; empty: the version of the tree.
+	Version string
+	// Names are the programs to build; none: both.
+	Names []string
+}
+
+// Build puts the programs into dir.
+func Build(dir string, opt Options) error {
+	names := opt.Names
+	if len(names) == 0 {
+		names = []string{"hookmux", "hookmux-hook"}
+	}
+	linked := "-s -w -X main.waitFactor=" + waitFactor
+	if opt.Version != "" {
+		linked += " -X " + module + "/internal/version.String=" + opt.Version
+	}
+	args := []string{"build", "-trimpath", "-ldflags", linked, "-o", dir + string(filepath.Separator)}
+	for _, name := range names {
+		args = append(args, module+"/cmd/"+name)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build %v: %w\n%s", names, err, out)
+	}
+	return nil
+}
