@@ -11,32 +11,32 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// said is what the engine made of one shown event.
-type said struct {
+// outcome is what the handlers of one presented event returned.
+type outcome struct {
 	Result json.RawMessage `json:"result"`
 	Input  json.RawMessage `json:"input"`
 	Threw  *engine.JSError `json:"threw"`
 }
 
-// judge makes one decision of everything the handlers said. notes are what
-// they said and this agent cannot carry.
-func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.Decision, notes []string, err error) {
+// mergeOutcomes makes one decision from what the handlers returned. notes name the
+// parts that this agent cannot carry.
+func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*outcome) (d event.Decision, notes []string, err error) {
 	extra := pi.Object{}
-	input := s.input()
+	input := s.toolInput()
 	for i, o := range outcomes {
 		if o == nil || i >= len(events) {
 			continue
 		}
 		if o.Threw != nil {
-			m.limitsOf(o.Threw)
+			m.explainLimit(o.Threw)
 			return event.Decision{}, nil, o.Threw
 		}
 		r := pi.ParseObject(o.Result)
 		one := event.Decision{}
 		switch e := &events[i]; e.name {
 		case "tool_call":
-			if yes(r["block"]) {
-				return event.Decision{Verdict: event.Deny, Reason: either(str(r["reason"]), "Tool execution was blocked")}, nil, nil
+			if isTrue(r["block"]) {
+				return event.Decision{Verdict: event.Deny, Reason: orElse(asString(r["reason"]), "Tool execution was blocked")}, nil, nil
 			}
 			if o.Input != nil {
 				e.call.Unfold()
@@ -51,9 +51,9 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 				}
 			}
 		case "tool_result":
-			judgeResult(s, e, r, &one, extra)
+			takeToolResult(s, e, r, &one, extra)
 		case "input":
-			switch str(r["action"]) {
+			switch asString(r["action"]) {
 			case "handled":
 				return event.Decision{Verdict: event.Deny, Reason: "handled by the hook " + filepath.Base(m.path)}, nil, nil
 			case "transform":
@@ -62,20 +62,20 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 					if r["images"] != nil {
 						extra["images"] = r["images"]
 					}
-				} else if text := str(r["text"]); text != s.ev.Prompt {
+				} else if text := asString(r["text"]); text != s.ev.Prompt {
 					one.Context = "The user's message as a hook rewrote it, to be taken instead of the original:\n" + text
 					notes = append(notes, "input: a rewritten prompt is given as context beside the original")
 				}
 			}
 		case "before_agent_start":
-			judgeStart(s, r, &one, extra, &notes)
+			takeAgentStart(s, r, &one, extra, &notes)
 		case "agent_before_settle":
-			if yes(r["continue"]) {
+			if isTrue(r["continue"]) {
 				one.KeepGoing = true
-				one.Reason = either(texts(list(r["entries"])), "A hook asks you to go on.")
+				one.Reason = orElse(joinTexts(asList(r["entries"])), "A hook asks you to go on.")
 			}
 		default:
-			notes = append(notes, judgeOther(m.path, s, e, r, &one, extra)...)
+			notes = append(notes, takeOtherResult(m.path, s, e, r, &one, extra)...)
 		}
 		d.Merge(one)
 		if d.Verdict == event.Deny {
@@ -88,8 +88,8 @@ func (m *Module) judge(s *subject, events []shown, outcomes []*said) (d event.De
 	return d, notes, nil
 }
 
-// limitsOf says in words which limit an exception stands for.
-func (m *Module) limitsOf(e *engine.JSError) {
+// explainLimit says in words which limit an exception stands for.
+func (m *Module) explainLimit(e *engine.JSError) {
 	if e.Name == "InternalError" && e.Message == "interrupted" {
 		*e = engine.JSError{Message: engine.SliceError{Limit: m.engine.host.Limits.Slice}.Error()}
 	} else if e.Name == "InternalError" {
@@ -97,15 +97,15 @@ func (m *Module) limitsOf(e *engine.JSError) {
 	}
 }
 
-func (s *subject) input() json.RawMessage {
+func (s *subject) toolInput() json.RawMessage {
 	if s.ev.Tool == nil {
 		return nil
 	}
 	return s.ev.Tool.CurrentInput()
 }
 
-// judgeResult takes what a handler made of a tool's result.
-func judgeResult(s *subject, e *shown, r pi.Object, d *event.Decision, extra pi.Object) {
+// takeToolResult puts a handler's answer to tool_result into the decision.
+func takeToolResult(s *subject, e *presentedEvent, r pi.Object, d *event.Decision, extra pi.Object) {
 	if content, ok := r["content"].([]any); ok {
 		d.Output = e.result.Back(content, s.pi)
 	} else if text, ok := r["content"].(string); ok {
@@ -121,11 +121,11 @@ func judgeResult(s *subject, e *shown, r pi.Object, d *event.Decision, extra pi.
 	}
 }
 
-// judgeStart takes what a handler adds before the model is asked.
-func judgeStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object, notes *[]string) {
+// takeAgentStart puts a handler's answer to before_agent_start into the decision.
+func takeAgentStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object, notes *[]string) {
 	var words []string
-	for _, message := range list(r["messages"]) {
-		if text := texts([]any{message}); text != "" {
+	for _, message := range asList(r["messages"]) {
+		if text := joinTexts([]any{message}); text != "" {
 			words = append(words, text)
 		}
 	}
@@ -137,7 +137,7 @@ func judgeStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object, not
 			*notes = append(*notes, "before_agent_start: words for the system prompt are given as context")
 		}
 	}
-	if more := str(r["systemPromptAppend"]); more != "" {
+	if more := asString(r["systemPromptAppend"]); more != "" {
 		words = append(words, more)
 		if !s.pi {
 			*notes = append(*notes, "before_agent_start: words for the system prompt are given as context")
@@ -146,12 +146,13 @@ func judgeStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object, not
 	d.Context = strings.Join(words, "\n\n")
 }
 
-// judgeOther: what may be cancelled, and what only pi can make something of.
-func judgeOther(path string, s *subject, e *shown, r pi.Object, d *event.Decision, extra pi.Object) (notes []string) {
+// takeOtherResult handles events that can be cancelled, and members that only pi
+// understands.
+func takeOtherResult(path string, s *subject, e *presentedEvent, r pi.Object, d *event.Decision, extra pi.Object) (notes []string) {
 	if r == nil {
 		return nil
 	}
-	if yes(r["cancel"]) {
+	if isTrue(r["cancel"]) {
 		*d = event.Decision{Verdict: event.Deny, Reason: "cancelled by the hook " + filepath.Base(path)}
 		return nil
 	}
@@ -164,7 +165,7 @@ func judgeOther(path string, s *subject, e *shown, r pi.Object, d *event.Decisio
 		return notes
 	}
 	if entry, ok := r["compactionEntry"].(pi.Object); ok {
-		extra["compaction"] = s.compaction(entry)
+		extra["compaction"] = s.compactionForPi(entry)
 		delete(r, "compactionEntry")
 	}
 	for key, value := range r {
@@ -173,13 +174,13 @@ func judgeOther(path string, s *subject, e *shown, r pi.Object, d *event.Decisio
 	return nil
 }
 
-// compaction puts the first generation's entry into today's form: it names the
-// first entry to keep by its place, pi by its id.
-func (s *subject) compaction(entry pi.Object) pi.Object {
+// compactionForPi converts the first generation's compaction entry to the current
+// form: the old one names the first entry to keep by its index, pi by its id.
+func (s *subject) compactionForPi(entry pi.Object) pi.Object {
 	out := pi.Object{"summary": entry["summary"], "tokensBefore": entry["tokensBefore"]}
 	prep, _ := s.own["preparation"].(pi.Object)
 	out["firstKeptEntryId"] = prep["firstKeptEntryId"]
-	entries := list(s.own["branchEntries"])
+	entries := asList(s.own["branchEntries"])
 	if at, ok := entry["firstKeptEntryIndex"].(json.Number); ok && len(entries) > 0 {
 		if i, err := at.Int64(); err == nil && i >= int64(len(entries)) {
 			out["firstKeptEntryId"] = nil // nothing is kept
@@ -192,8 +193,8 @@ func (s *subject) compaction(entry pi.Object) pi.Object {
 	return out
 }
 
-// texts are the words of messages or entries.
-func texts(items []any) string {
+// joinTexts is the text of messages or entries.
+func joinTexts(items []any) string {
 	var out []string
 	for _, item := range items {
 		o, ok := item.(pi.Object)
@@ -219,11 +220,11 @@ func texts(items []any) string {
 	return strings.Join(out, "\n")
 }
 
-func yes(v any) bool { b, ok := v.(bool); return ok && b }
+func isTrue(v any) bool { b, ok := v.(bool); return ok && b }
 
-func str(v any) string { s, _ := v.(string); return s }
+func asString(v any) string { s, _ := v.(string); return s }
 
-func either(text, otherwise string) string {
+func orElse(text, otherwise string) string {
 	if strings.TrimSpace(text) == "" {
 		return otherwise
 	}

@@ -109,7 +109,7 @@ export default function (h: any) {
 		for waiting, tries := 0, 0; waiting <= i && tries < 5000; time.Sleep(time.Millisecond) { // in this order
 			tries++
 			m.mu.Lock()
-			if l := m.lines[sessionKey("claude", "a")]; l != nil {
+			if l := m.queues[sessionKey("claude", "a")]; l != nil {
 				waiting = l.waiting
 			}
 			m.mu.Unlock()
@@ -292,7 +292,7 @@ export default function (h: any) {
 			var short []string
 			for line := range strings.SplitSeq(got, "\n") {
 				o := pi.ParseObject([]byte(line))
-				short = append(short, str(o["toolName"])+" "+str(o["input"].(pi.Object)["path"]))
+				short = append(short, asString(o["toolName"])+" "+asString(o["input"].(pi.Object)["path"]))
 			}
 			if !strings.Contains(got, `"content":"one\n"`) || !strings.Contains(got, `"oldText":"old"`) {
 				t.Error(got)

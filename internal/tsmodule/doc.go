@@ -9,15 +9,14 @@
 //     it once for each of its processes: what it keeps in its closure belongs
 //     to that session. What stands outside of it is shared by all.
 //   - Engine and hub exchange JSON through a handful of functions. A file has
-//     no powers of its own: every file, process, socket and address it touches
+//     no access of its own: every file, process, socket and address it touches
 //     goes through Go, which tells the [Recorder].
 //   - Time, memory and stack are bounded. A handler that uses up its slice is
-//     interrupted; its engine is dropped and the file is loaded anew.
+//     interrupted; its engine is dropped and the file is loaded again.
 //   - A handler that may decide fails closed: a throw, a limit, a file that
 //     does not load are errors of [Module.Handle], which a guard turns into a
 //     refusal.
-//   - Events are shown in pi's words whatever the agent, in the spelling of
-//     the generation the file was written for ([Generation]); what comes back
-//     is put into the agent's own. What an agent cannot carry is said once,
-//     when the file is loaded ([Info.Limits]).
+//   - Handlers see every agent's events in pi's format, in the version of that
+//     format the file was written for ([Generation]); their answers are
+//     translated back. [Info.Limits] lists what an agent cannot carry.
 package tsmodule

@@ -22,18 +22,18 @@ type Engine struct {
 
 	mu      sync.Mutex
 	modules map[string]*Module // by path
-	queued  map[string]*queue  // words for a session's next event
+	queued  map[string]*queue  // texts for a session's next event
 	closed  bool
 	watcher *watcher
 }
 
-// queue is what was sent into a session that has no channel of its own.
+// queue holds texts sent to a session whose agent has no channel for them.
 type queue struct {
 	texts []string
 	since time.Time
 }
 
-// maxQueued bounds the words kept for one session, maxQueues the sessions.
+// maxQueued bounds the texts kept for one session, maxQueues the sessions.
 const (
 	maxQueued = 32
 	maxQueues = 256
@@ -70,13 +70,13 @@ type Source struct {
 	// content rather than files gives the trusted copies here, for the file
 	// itself and for everything it imports by a relative path.
 	Read func(path string) ([]byte, error)
-	// Watch loads the file anew whenever it, or a file it imports, changes.
+	// Watch reloads the file whenever it, or a file it imports, changes.
 	Watch bool
 }
 
-// Load loads a file, or says what is wrong with it. There is a module either
-// way: one that did not load refuses what it would have judged, until it does.
-// A path that is loaded already keeps its module and is loaded anew.
+// Load loads a file, or returns what is wrong with it. It returns a module in both
+// cases: a module that did not load refuses what it would have judged. Loading a
+// path again keeps its module and reloads the file.
 func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	if !filepath.IsAbs(src.Path) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
@@ -94,12 +94,12 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		m = newModule(e, src)
 		e.modules[src.Path] = m
 	} else {
-		m.source(src)
+		m.setSource(src)
 	}
 	e.mu.Unlock()
 	err := m.Reload(ctx)
 	if src.Watch {
-		e.watch(m)
+		e.watchModule(m)
 	}
 	return m, err
 }
@@ -130,7 +130,7 @@ func (e *Engine) Unload(path string) {
 	delete(e.modules, path)
 	e.mu.Unlock()
 	if m != nil {
-		m.retire()
+		m.endWhenIdle()
 	}
 }
 
@@ -142,27 +142,25 @@ func (e *Engine) Close() {
 	e.modules, e.watcher = map[string]*Module{}, nil
 	e.mu.Unlock()
 	if w != nil {
-		w.close()
+		w.stopWatching()
 	}
 	for _, m := range modules {
-		m.close()
+		m.endNow()
 	}
 }
 
-// Forget drops what is kept about a session that is gone without having said
-// so.
+// Forget drops what is kept about a session that ended without an event.
 func (e *Engine) Forget(agent, session string) {
 	e.mu.Lock()
 	delete(e.queued, sessionKey(agent, session))
 	e.mu.Unlock()
 	for _, m := range e.Modules() {
-		m.forget(sessionKey(agent, session))
+		m.forgetSession(sessionKey(agent, session))
 	}
 }
 
-// Queued is a handler that gives a session the words that were sent to it and
-// had no other way. The hub registers it once, for every event that can carry
-// context.
+// Queued is a handler that gives a session the texts that wait for it, as context.
+// The hub registers it once, for every event that can carry context.
 func (e *Engine) Queued() hook.Handler {
 	return hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		if !call.Carries.Context {
@@ -183,7 +181,7 @@ func (e *Engine) takeQueued(agent, session string) string {
 	return strings.Join(q.texts, "\n\n")
 }
 
-func (e *Engine) enqueue(key, text string) error {
+func (e *Engine) queueText(key, text string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	q := e.queued[key]

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// byKind: which of pi's events stand for one of hookmux's, in pi's order.
+// byKind lists pi's events for each kind of hookmux's, in pi's order.
 var byKind = map[event.Kind][]string{
 	event.SessionStart:  {"session_start"},
 	event.SessionEnd:    {"session_shutdown"},
@@ -30,11 +30,11 @@ var byKind = map[event.Kind][]string{
 // endsTurn are pi's names of the end of a turn.
 var endsTurn = map[string]bool{"agent_end": true, "agent_before_settle": true, "agent_settled": true}
 
-// deciding are pi's events whose handlers may stop something.
-var deciding = map[string]bool{"tool_call": true, "input": true, "session_before_compact": true, "session": true}
+// decidingEvents are pi's events whose handlers may stop something.
+var decidingEvents = map[string]bool{"tool_call": true, "input": true, "session_before_compact": true, "session": true}
 
-// shown is one of pi's events, ready for the engine.
-type shown struct {
+// presentedEvent is one of pi's events, ready for the engine.
+type presentedEvent struct {
 	name   string // pi's name today, whatever the generation calls it
 	fields pi.Object
 	call   *pi.Call   // of a tool_call
@@ -42,15 +42,15 @@ type shown struct {
 	result *pi.Result // of a tool_result
 }
 
-// presenter puts events into the words of one file.
+// presenter translates events into the format one file was written for.
 type presenter struct {
 	generation Generation
 	newReasons bool // of the first generation: new stands for clear
 	listens    map[string]bool
 }
 
-// names are what a generation calls one of today's events.
-func (p *presenter) names(today string) []string {
+// namesFor are the generation's names of one of pi's current events.
+func (p *presenter) namesFor(today string) []string {
 	switch p.generation {
 	case pi.Hooks1:
 		if slices.Contains([]string{"session_start", "session_shutdown", "session_before_switch", "session_before_fork", "session_before_compact", "session_compact"}, today) {
@@ -67,9 +67,9 @@ func (p *presenter) names(today string) []string {
 	return []string{today}
 }
 
-// wants reports whether the file listens to one of today's events.
-func (p *presenter) wants(today string) bool {
-	for _, name := range p.names(today) {
+// listensTo reports whether the file listens to one of pi's current events.
+func (p *presenter) listensTo(today string) bool {
+	for _, name := range p.namesFor(today) {
 		if p.listens[name] {
 			return true
 		}
@@ -77,7 +77,7 @@ func (p *presenter) wants(today string) bool {
 	return false
 }
 
-// subject is what is known around an event.
+// subject is an event with everything known about its session.
 type subject struct {
 	ev     *event.Event
 	pi     bool      // it comes from pi itself
@@ -85,36 +85,37 @@ type subject struct {
 	ctx    pi.Object // pi's own context
 	spoken map[string]bool
 	inner  []string // pi's events that come on their own; nil when its extension is older
-	turn   *turn
+	memory *sessionMemory
 }
 
-// turn is what is remembered of a session.
-type turn struct {
+// sessionMemory is what a module remembers about a session.
+type sessionMemory struct {
 	index   int
 	results bool // a tool gave its result since the turn began
 	used    time.Time
 	entries []any
 	record  string // pi's own file of the session
-	// headless: nobody sits at it, and nothing can be sent into it.
+	// headless means that the session runs without a person and takes no messages.
 	headless bool
-	about    about  // what was last written of its context, see [Module.shortForm]
-	text     string // the same in JSON
+	about    contextInfo // what was last written of its context, see [Module.shortForm]
+	text     string      // the same in JSON
 }
 
-// present is every one of pi's events this event means to the file.
-func (p *presenter) present(s *subject) ([]shown, error) {
+// presentEvent lists the pi events that this event stands for and the file
+// listens to.
+func (p *presenter) presentEvent(s *subject) ([]presentedEvent, error) {
 	ev := s.ev
-	var list []shown
+	var list []presentedEvent
 	add := func(name string, fields pi.Object) {
-		if p.wants(name) {
-			if renamed := p.rename(name, fields); renamed != nil {
-				list = append(list, shown{name: name, fields: renamed})
+		if p.listensTo(name) {
+			if renamed := p.renameEvent(name, fields); renamed != nil {
+				list = append(list, presentedEvent{name: name, fields: renamed})
 			}
 		}
 	}
 	names := byKind[ev.Kind]
 	if s.pi {
-		names = s.names(names)
+		names = s.namesFromPi(names)
 	}
 	for _, name := range names {
 		switch name {
@@ -122,27 +123,27 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 			if ev.Tool == nil {
 				continue
 			}
-			if s.turn.results && !s.spoken["turn_start"] { // a tool is called after results: the model spoke in between
-				add("turn_end", pi.Object{"type": "turn_end", "turnIndex": s.turn.index, "message": assistant(ev), "toolResults": []any{}})
-				s.turn.index++
-				s.turn.results = false
-				add("turn_start", pi.Object{"type": "turn_start", "turnIndex": s.turn.index, "timestamp": ev.Time.UnixMilli()})
+			if s.memory.results && !s.spoken["turn_start"] { // the model answered between results and this call
+				add("turn_end", pi.Object{"type": "turn_end", "turnIndex": s.memory.index, "message": assistantMessage(ev), "toolResults": []any{}})
+				s.memory.index++
+				s.memory.results = false
+				add("turn_start", pi.Object{"type": "turn_start", "turnIndex": s.memory.index, "timestamp": ev.Time.UnixMilli()})
 			}
-			calls, err := p.calls(s)
+			calls, err := p.presentCalls(s)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, calls...)
 		case "tool_result":
-			if ev.Tool != nil && p.wants(name) {
-				list = append(list, p.result(s))
+			if ev.Tool != nil && p.listensTo(name) {
+				list = append(list, p.presentResult(s))
 			}
-			s.turn.results = true
+			s.memory.results = true
 		default:
-			if !p.wants(name) {
+			if !p.listensTo(name) {
 				continue
 			}
-			if fields := p.fields(name, s); fields != nil {
+			if fields := p.eventFields(name, s); fields != nil {
 				add(name, fields)
 			}
 		}
@@ -150,16 +151,16 @@ func (p *presenter) present(s *subject) ([]shown, error) {
 	return list, nil
 }
 
-// names of an event that comes from pi itself: its own, and those of its kind
-// which pi does not send on their own.
-func (s *subject) names(ofKind []string) []string {
+// namesFromPi are the names of an event that pi itself sent: its own, and those of
+// its kind that pi sends no separate event for.
+func (s *subject) namesFromPi(ofKind []string) []string {
 	if s.inner != nil {
-		return s.ownNames(ofKind)
+		return s.namesBesideInner(ofKind)
 	}
 	list := []string{}
 	for _, name := range ofKind {
-		// Our extension tells the end of a turn once, by whichever of its
-		// names this pi has: it stands for all of them.
+		// Our extension sends one event for the end of a turn, under the
+		// name this version of pi has; it counts for all of them.
 		oneEnd := s.ev.Kind == event.TurnEnd && endsTurn[name]
 		if name == s.ev.Native || oneEnd || !s.spoken[name] {
 			list = append(list, name)
@@ -174,10 +175,10 @@ func (s *subject) names(ofKind []string) []string {
 // maxCalls bounds how many commands or files of one call are shown.
 const maxCalls = 64
 
-// calls shows a tool call, once for each command or file.
-func (p *presenter) calls(s *subject) ([]shown, error) {
+// presentCalls presents a tool call once for each command or file in it.
+func (p *presenter) presentCalls(s *subject) ([]presentedEvent, error) {
 	ev := s.ev
-	if !p.wants("tool_call") {
+	if !p.listensTo("tool_call") {
 		return nil, nil
 	}
 	subjects := pi.Subjects(ev.Tool)
@@ -187,7 +188,7 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 	if len(subjects) > maxCalls {
 		return nil, fmt.Errorf("the call names %d commands or files, more than a hook is asked about (%d)", len(subjects), maxCalls)
 	}
-	var list []shown
+	var list []presentedEvent
 	for i, one := range subjects {
 		c := (*pi.Call)(nil)
 		if !s.pi {
@@ -200,17 +201,17 @@ func (p *presenter) calls(s *subject) ([]shown, error) {
 		if len(subjects) > 1 {
 			id = fmt.Sprintf("%s/%d", id, i+1)
 		}
-		fields := s.base("tool_call")
+		fields := s.baseFields("tool_call")
 		fields["toolName"], fields["toolCallId"], fields["input"] = c.Name, id, any(c.Shown)
 		if c.IsPlain() {
 			fields["input"] = c.Raw
 		}
-		list = append(list, shown{name: "tool_call", fields: fields, call: c, id: id})
+		list = append(list, presentedEvent{name: "tool_call", fields: fields, call: c, id: id})
 	}
 	return list, nil
 }
 
-func (p *presenter) result(s *subject) shown {
+func (p *presenter) presentResult(s *subject) presentedEvent {
 	t := s.ev.Tool
 	all := pi.Subjects(t)
 	c := pi.CallFor(t, all[0], s.pi)
@@ -218,17 +219,17 @@ func (p *presenter) result(s *subject) shown {
 	if len(t.Output) == 0 && s.ev.Error != "" {
 		out.Content = pi.TextContent(s.ev.Error)
 	}
-	fields := s.base("tool_result")
+	fields := s.baseFields("tool_result")
 	failed := t.Failed
 	if said, ok := fields["isError"].(bool); ok {
 		failed = said // as a file before this one left it
 	}
 	fields["toolName"], fields["toolCallId"], fields["input"], fields["content"], fields["isError"] = c.Name, t.CallID, c.Shown, out.Content, failed
-	return shown{name: "tool_result", fields: fields, result: &out}
+	return presentedEvent{name: "tool_result", fields: fields, result: &out}
 }
 
-// base is pi's own event where there is one.
-func (s *subject) base(name string) pi.Object {
+// baseFields are the fields pi sent for this event, if it did.
+func (s *subject) baseFields(name string) pi.Object {
 	if s.pi && s.ev.Native == name && s.own != nil {
 		fields := pi.Clone(s.own).(pi.Object)
 		fields["type"] = name
@@ -237,10 +238,9 @@ func (s *subject) base(name string) pi.Object {
 	return pi.Object{"type": name}
 }
 
-// own are the agent's words beside pi's: the same for everything that is shown
-// of one event, and read by few hooks. They travel once and are read when
-// somebody looks.
-type own struct {
+// nativeFields is the agent's own form of an event (event.native). Few hooks read
+// it, so it is sent once per event and parsed on first use.
+type nativeFields struct {
 	Agent    string          `json:"agent"`
 	Event    string          `json:"event"`
 	Kind     string          `json:"kind"`
@@ -249,8 +249,8 @@ type own struct {
 	Input    json.RawMessage `json:"input,omitempty"`
 }
 
-func ownWords(ev *event.Event) string {
-	o := own{Agent: ev.Agent, Event: ev.Native, Kind: string(ev.Kind)}
+func nativeJSON(ev *event.Event) string {
+	o := nativeFields{Agent: ev.Agent, Event: ev.Native, Kind: string(ev.Kind)}
 	if t := ev.Tool; t != nil {
 		o.ToolName, o.ToolKind = t.Name, string(t.Kind)
 		if input := t.CurrentInput(); jsonscan.IsObject(input) {
@@ -260,7 +260,7 @@ func ownWords(ev *event.Event) string {
 	return string(pi.Encode(o))
 }
 
-func assistant(ev *event.Event) pi.Object {
+func assistantMessage(ev *event.Event) pi.Object {
 	content := []any{}
 	if ev.Message != "" {
 		content = pi.TextContent(ev.Message)
@@ -272,19 +272,19 @@ func assistant(ev *event.Event) pi.Object {
 	return pi.Object{"role": "assistant", "content": content, "stopReason": reason, "timestamp": ev.Time.UnixMilli(), "model": ev.Model}
 }
 
-func user(ev *event.Event) pi.Object {
+func userMessage(ev *event.Event) pi.Object {
 	return pi.Object{"role": "user", "content": pi.TextContent(ev.Prompt), "timestamp": ev.Time.UnixMilli()}
 }
 
-// fields are those of one event; nil leaves it out.
-func (p *presenter) fields(name string, s *subject) pi.Object {
+// eventFields are the fields of one event; nil means that it is not presented.
+func (p *presenter) eventFields(name string, s *subject) pi.Object {
 	ev := s.ev
-	f := s.base(name)
+	f := s.baseFields(name)
 	if s.pi && ev.Native == name {
 		if name == "agent_end" && f["messages"] == nil {
 			f["messages"] = s.lastExchange() // too long to be sent along
 		}
-		return p.completed(name, f)
+		return p.addOlderNames(name, f)
 	}
 	switch name {
 	case "session_start":
@@ -308,7 +308,7 @@ func (p *presenter) fields(name string, s *subject) pi.Object {
 	case "turn_start":
 		f["turnIndex"], f["timestamp"] = 0, ev.Time.UnixMilli()
 	case "turn_end":
-		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.turn.index, assistant(ev), []any{}, outcomeOf(ev)
+		f["turnIndex"], f["message"], f["toolResults"], f["outcome"] = s.memory.index, assistantMessage(ev), []any{}, outcomeOf(ev)
 	case "agent_end":
 		f["messages"] = s.lastExchange()
 	case "agent_before_settle":
@@ -349,7 +349,7 @@ func (p *presenter) fields(name string, s *subject) pi.Object {
 
 var startReasons = map[string]string{"startup": "startup", "resume": "resume", "clear": "new", "new": "new", "fork": "fork", "reload": "reload", "compact": ""}
 
-// promptOptions has the shape of pi's. What is in it stays in pi.
+// promptOptions has the shape of pi's own; other agents do not report its content.
 func promptOptions(ev *event.Event) pi.Object {
 	return pi.Object{"cwd": ev.Cwd, "selectedTools": []any{"read", "bash", "edit", "write"}, "toolSnippets": pi.Object{}, "toolGuidelines": pi.Object{}, "promptGuidelines": []any{}, "sections": pi.Object{}, "contextFiles": []any{}, "skills": []any{}}
 }
@@ -370,7 +370,7 @@ func compactReason(detail string) string {
 
 func (s *subject) lastExchange() []any {
 	list := []any{}
-	entries := s.turn.entries
+	entries := s.memory.entries
 	for i := len(entries) - 1; i >= 0; i-- {
 		if e, ok := entries[i].(pi.Object); ok {
 			if m, ok := e["message"].(pi.Object); ok && m["role"] == "user" {
@@ -379,5 +379,5 @@ func (s *subject) lastExchange() []any {
 			}
 		}
 	}
-	return append(list, assistant(s.ev))
+	return append(list, assistantMessage(s.ev))
 }

@@ -23,7 +23,7 @@ func TestFormsAgree(t *testing.T) {
   block: true,
   reason: JSON.stringify([e, Object.keys(e), e.native, ctx.cwd, ctx.agent, ctx.sessionId, ctx.sessionFile, ctx.hasUI, ctx.mode, ctx.model, ctx.isIdle(), ctx.signal.aborted, ctx.sessionManager.getSessionFile(), ctx.sessionManager.getSessionName()]),
 }));`)
-	g, err := m.ready(t.Context())
+	g, err := m.acquireLoading(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +62,16 @@ func TestFormsAgree(t *testing.T) {
 					seen["plain"]++
 				}
 			}
-			about := m.subject(&ev)
-			events, err := g.presenter.present(about)
-			if err != nil || !quick(g, about, events) {
+			about := m.gatherSubject(&ev)
+			events, err := g.presenter.presentEvent(about)
+			if err != nil || !canUseShortForm(g, about, events) {
 				continue
 			}
 			call := &hook.Call{Event: &ev, Hook: &hook.Registration{}, Carries: agent.Builtin().CarriesFor(&ev)}
 			answered := func(kind, text string) string {
 				id, answer := g.runner.Ask(kind, text, func(id int) {
 					g.mu.Lock()
-					g.asked[id] = &asked{call: call, ctx: t.Context(), cancel: func() {}}
+					g.asked[id] = &pendingEvent{call: call, ctx: t.Context(), cancel: func() {}}
 					g.mu.Unlock()
 				})
 				defer func() {
@@ -80,13 +80,13 @@ func TestFormsAgree(t *testing.T) {
 					g.mu.Unlock()
 				}()
 				o := <-answer
-				var outcomes []*said
+				var outcomes []*outcome
 				if err := json.Unmarshal(o.Value, &outcomes); o.Err != nil || err != nil || len(outcomes) != 1 {
 					t.Fatalf("%s: %v %v %s", what, o.Err, err, o.Value)
 				}
 				return string(outcomes[0].Result)
 			}
-			short, long := answered("call", m.shortForm(about, &events[0])), answered("event", m.requested(g, about, events))
+			short, long := answered("call", m.shortForm(about, &events[0])), answered("event", m.fullRequest(g, about, events))
 			if short != long || !strings.Contains(short, `"reason"`) {
 				t.Errorf("%s:\nshort %s\nlong  %s", what, short, long)
 			}

@@ -2,20 +2,21 @@ package tsmodule
 
 import "github.com/hookmux/hookmux/internal/tsmodule/pi"
 
-// rename puts one of today's events into the words of the file's generation.
-// nil leaves it out.
-func (p *presenter) rename(name string, f pi.Object) pi.Object {
+// renameEvent converts an event to the file's generation; nil means that this
+// generation has no such event.
+func (p *presenter) renameEvent(name string, f pi.Object) pi.Object {
 	switch p.generation {
 	case pi.Hooks1:
-		return p.first(name, f)
+		return p.toFirstGeneration(name, f)
 	case pi.Hooks2:
-		return second(name, f)
+		return toSecondGeneration(name, f)
 	}
 	return f
 }
 
-// first is the generation with one session event and reasons.
-func (p *presenter) first(name string, f pi.Object) pi.Object {
+// toFirstGeneration converts an event to the generation that has one session event
+// with reasons.
+func (p *presenter) toFirstGeneration(name string, f pi.Object) pi.Object {
 	fresh := "clear"
 	if p.newReasons {
 		fresh = "new"
@@ -28,8 +29,8 @@ func (p *presenter) first(name string, f pi.Object) pi.Object {
 			reason = "start"
 		}
 	case "session_shutdown":
-		// pi says goodbye to a session it replaces; the first generation spoke
-		// of the end of the program only.
+		// pi also sends this for a session it replaces; the first generation
+		// reported the end of the program only.
 		if r := f["reason"]; r != nil && r != "quit" {
 			return nil
 		}
@@ -63,7 +64,7 @@ func (p *presenter) first(name string, f pi.Object) pi.Object {
 	return f
 }
 
-func second(name string, f pi.Object) pi.Object {
+func toSecondGeneration(name string, f pi.Object) pi.Object {
 	switch name {
 	case "session_start":
 		switch f["reason"] {
@@ -78,9 +79,8 @@ func second(name string, f pi.Object) pi.Object {
 	return f
 }
 
-// completed gives an event that pi sent what the older generations call by
-// other names.
-func (p *presenter) completed(name string, f pi.Object) pi.Object {
+// addOlderNames adds the older generations' names to the fields pi sent.
+func (p *presenter) addOlderNames(name string, f pi.Object) pi.Object {
 	switch name {
 	case "session_before_compact":
 		f["wants"] = []any{"signal", "resolveApiKey"}
@@ -106,9 +106,9 @@ func (p *presenter) completed(name string, f pi.Object) pi.Object {
 				keep = append(keep, entry["message"])
 			}
 		}
-		f["entries"] = list(f["branchEntries"])
+		f["entries"] = asList(f["branchEntries"])
 		f["cutPoint"] = pi.Object{"firstKeptEntryIndex": kept, "isSplitTurn": prep["isSplitTurn"]}
-		f["messagesToSummarize"], f["messagesToKeep"] = list(prep["messagesToSummarize"]), list(keep)
+		f["messagesToSummarize"], f["messagesToKeep"] = asList(prep["messagesToSummarize"]), asList(keep)
 		f["tokensBefore"], f["previousSummary"] = prep["tokensBefore"], prep["previousSummary"]
 	case "session_compact":
 		f["fromHook"] = f["fromExtension"]
@@ -119,7 +119,7 @@ func (p *presenter) completed(name string, f pi.Object) pi.Object {
 	return f
 }
 
-func list(v any) []any {
+func asList(v any) []any {
 	if l, ok := v.([]any); ok && l != nil {
 		return l
 	}

@@ -14,75 +14,74 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// piDialect is spoken by pi itself: its events need no translation.
+// piDialect is pi's own dialect: its events need no translation.
 const piDialect = "pi"
 
-// lastWord is how long before the end of an event's time open dialogs are
-// closed, so that a handler can still say what it makes of that; of a short
-// time it is a quarter.
-const lastWord = 1200 * time.Millisecond
+// closingTime is how long before an event's deadline open dialogs are closed, so
+// that the handler can still answer. A short deadline keeps a quarter of its time.
+const closingTime = 1200 * time.Millisecond
 
-// Prompt: nothing a file does keeps its events from ending in time.
+// Prompt says that Handle returns when its context ends.
 func (m *Module) Prompt() {}
 
-// Handle shows an event to the file's handlers and gives what they make of it.
-// A handler that throws at tool_call, a limit that was hit and a file that
-// does not load are errors.
+// Handle gives an event to the file's handlers and returns their decision. It
+// returns an error when a tool_call handler throws, when a limit was hit and when
+// the file does not load.
 func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
 	began := time.Now()
 	ev := call.Event
-	leave, err := m.enter(ctx, ev)
+	leave, err := m.enterSession(ctx, ev)
 	if err != nil {
 		return event.Decision{}, err
 	}
 	defer leave()
-	s := m.subject(ev)
-	s.after(call.Extra)
-	events, outcomes, err := m.put(ctx, call, s)
-	m.count(time.Since(began), len(events) > 0)
+	s := m.gatherSubject(ev)
+	s.applyEarlierResults(call.Extra)
+	events, outcomes, err := m.runEvent(ctx, call, s)
+	m.countRun(time.Since(began), len(events) > 0)
 	if err != nil {
 		return event.Decision{}, err
 	}
-	d, notes, err := m.judge(s, events, outcomes)
+	d, notes, err := m.mergeOutcomes(s, events, outcomes)
 	for _, note := range notes {
-		m.note(ev.Agent, note)
+		m.noteLimit(ev.Agent, note)
 	}
 	if err != nil {
-		return event.Decision{}, m.failed(err)
+		return event.Decision{}, m.nameFile(err)
 	}
 	return d, nil
 }
 
-// put shows the event to an engine: to the next one when the first ended
-// before it looked.
-func (m *Module) put(ctx context.Context, call *hook.Call, s *subject) (events []shown, outcomes []*said, err error) {
+// runEvent gives the event to the engine, and to a new engine when that one ended
+// before it ran the event.
+func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent, outcomes []*outcome, err error) {
 	m.mu.Lock()
-	index, results := s.turn.index, s.turn.results
+	index, results := s.memory.index, s.memory.results
 	m.mu.Unlock()
 	for range 3 {
-		var g *generation
-		if g, err = m.ready(ctx); err != nil {
+		var g *loading
+		if g, err = m.acquireLoading(ctx); err != nil {
 			return nil, nil, err
 		}
 		m.mu.Lock() // what is remembered of the session
-		events, err = g.presenter.present(s)
+		events, err = g.presenter.presentEvent(s)
 		m.mu.Unlock()
 		if err == nil && (len(events) > 0 || s.ev.Kind == event.SessionEnd) {
-			outcomes, err = m.run(ctx, g, call, s, events)
+			outcomes, err = m.askRunner(ctx, g, call, s, events)
 		}
 		g.busy.Done()
 		if !errors.Is(err, engine.ErrNotRun) {
 			break
 		}
 		m.mu.Lock()
-		s.turn.index, s.turn.results = index, results
+		s.memory.index, s.memory.results = index, results
 		m.mu.Unlock()
 	}
 	return events, outcomes, err
 }
 
-// failed gives a handler's exception the name of its file.
-func (m *Module) failed(err error) error {
+// nameFile puts the file's name before an error.
+func (m *Module) nameFile(err error) error {
 	var js *engine.JSError
 	if errors.As(err, &js) {
 		return fmt.Errorf("%s: %s", filepath.Base(m.path), oneLine(js.Error()))
@@ -90,13 +89,13 @@ func (m *Module) failed(err error) error {
 	return fmt.Errorf("%s: %w", filepath.Base(m.path), err)
 }
 
-// run puts events to the engine and waits.
-func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *subject, events []shown) ([]*said, error) {
+// askRunner sends events to the engine and waits for its answer.
+func (m *Module) askRunner(ctx context.Context, g *loading, call *hook.Call, s *subject, events []presentedEvent) ([]*outcome, error) {
 	kind, text := "call", ""
-	if quick(g, s, events) {
+	if canUseShortForm(g, s, events) {
 		text = m.shortForm(s, &events[0])
 	} else {
-		kind, text = "event", m.requested(g, s, events)
+		kind, text = "event", m.fullRequest(g, s, events)
 	}
 	end, hasEnd := ctx.Deadline()
 	open, cancel := context.WithCancel(ctx)
@@ -104,11 +103,11 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 	var until time.Time
 	if hasEnd {
 		left := time.Until(end)
-		until = end.Add(-min(lastWord, left/4))
+		until = end.Add(-min(closingTime, left/4))
 	}
 	id, answer := g.runner.Ask(kind, text, func(id int) {
 		g.mu.Lock()
-		g.asked[id] = &asked{call: call, ctx: open, cancel: cancel, until: until}
+		g.asked[id] = &pendingEvent{call: call, ctx: open, cancel: cancel, until: until}
 		g.mu.Unlock()
 	})
 	defer func() {
@@ -126,10 +125,10 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 		select {
 		case o := <-answer:
 			if o.Err != nil {
-				return nil, m.dropped(events0(events), o.Err)
+				return nil, m.reportDrop(firstName(events), o.Err)
 			}
-			var outcomes []*said
-			if len(o.Value) == 0 || string(o.Value) == "null" { // nobody had anything to say
+			var outcomes []*outcome
+			if len(o.Value) == 0 || string(o.Value) == "null" { // no handler returned anything
 				return nil, nil
 			}
 			if err := json.Unmarshal(o.Value, &outcomes); err != nil {
@@ -142,45 +141,47 @@ func (m *Module) run(ctx context.Context, g *generation, call *hook.Call, s *sub
 			g.runner.Tell("expire", id, "")
 		case <-ctx.Done():
 			g.runner.Forget(id)
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // else nobody waits any more, or the hub ends: not the file's fault
-				m.trouble(&Problem{Module: m.path, Event: events0(events), Text: errNoAnswer.Error()})
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // otherwise the caller is gone or the hub ends
+				m.reportOnce(&Problem{Module: m.path, Event: firstName(events), Text: errNoAnswer.Error()})
 			}
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
 }
 
-// requested is events in the form that suits all of them.
-func (m *Module) requested(g *generation, s *subject, events []shown) string {
+// fullRequest is the long form of a request, which fits all events.
+func (m *Module) fullRequest(g *loading, s *subject, events []presentedEvent) string {
 	fields := make([]pi.Object, len(events))
 	for i := range events {
 		fields[i] = events[i].fields
 	}
-	asking := request{Events: fields, Ctx: m.context(s), Native: ownWords(s.ev), Ends: s.ev.Kind == event.SessionEnd}
-	if side, ok := g.runner.(*sidecar); ok && !often[events0(events)] {
-		asking.Ctx.Entries = side.voice.Entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot stand still to ask
+	asking := request{Events: fields, Ctx: m.contextFields(s), Native: nativeJSON(s.ev), Ends: s.ev.Kind == event.SessionEnd}
+	if side, ok := g.runner.(*sidecar); ok && !frequentEvents[firstName(events)] {
+		asking.Ctx.Entries = side.owner.Entries(sessionKey(s.ev.Agent, s.ev.Session)) // Node cannot ask for them synchronously
 	}
 	return string(pi.Encode(asking))
 }
 
-func events0(events []shown) string {
+func firstName(events []presentedEvent) string {
 	if len(events) == 0 {
 		return ""
 	}
 	return events[0].name
 }
 
-// dropped reports an engine's end, and puts the file's name before any error.
-func (m *Module) dropped(event string, err error) error {
+// reportDrop reports a limit that ended the engine, and puts the file's name before
+// the error.
+func (m *Module) reportDrop(event string, err error) error {
 	var slice engine.SliceError
 	if errors.As(err, &slice) || errors.Is(err, engine.ErrMemory) {
-		m.trouble(&Problem{Module: m.path, Event: event, Text: err.Error()})
+		m.reportOnce(&Problem{Module: m.path, Event: event, Text: err.Error()})
 	}
-	return m.failed(err)
+	return m.nameFile(err)
 }
 
-// subject gathers what is known around an event, and remembers what was said.
-func (m *Module) subject(ev *event.Event) *subject {
+// gatherSubject collects what is known about an event and updates the session's
+// memory.
+func (m *Module) gatherSubject(ev *event.Event) *subject {
 	s := &subject{ev: ev}
 	if a, ok := m.engine.host.Catalogue.Agent(ev.Agent); ok && a.Dialect == piDialect {
 		s.pi = true
@@ -193,33 +194,33 @@ func (m *Module) subject(ev *event.Event) *subject {
 		if raw := pi.ParseObject(ev.Raw); raw != nil {
 			s.own, _ = raw["event"].(pi.Object)
 			s.ctx, _ = raw["ctx"].(pi.Object)
-			s.passes(raw, a.Inner)
+			s.noteInnerEvents(raw, a.Inner)
 		}
 	}
-	s.turn = m.remember(ev, s.pi)
+	s.memory = m.rememberEvent(ev, s.pi)
 	return s
 }
 
 // maxEntries bounds what is remembered of a session.
 const maxEntries = 200
 
-func (m *Module) remember(ev *event.Event, fromPi bool) *turn {
+func (m *Module) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := sessionKey(ev.Agent, ev.Session)
-	t := m.turns[key]
+	t := m.memories[key]
 	if t == nil {
-		if len(m.turns) >= m.engine.host.Limits.Sessions {
+		if len(m.memories) >= m.engine.host.Limits.Sessions {
 			oldest := ""
-			for k, other := range m.turns {
-				if oldest == "" || other.used.Before(m.turns[oldest].used) {
+			for k, other := range m.memories {
+				if oldest == "" || other.used.Before(m.memories[oldest].used) {
 					oldest = k
 				}
 			}
-			delete(m.turns, oldest)
+			delete(m.memories, oldest)
 		}
-		t = &turn{}
-		m.turns[key] = t
+		t = &sessionMemory{}
+		m.memories[key] = t
 	}
 	t.used, t.headless = time.Now(), ev.Attended == event.AttendedNo
 	if fromPi && ev.Transcript != "" {
@@ -231,9 +232,9 @@ func (m *Module) remember(ev *event.Event, fromPi bool) *turn {
 	var message pi.Object
 	switch {
 	case ev.Kind == event.TurnStart && ev.Prompt != "":
-		message = user(ev)
+		message = userMessage(ev)
 	case ev.Kind == event.TurnEnd && ev.Message != "":
-		message = assistant(ev)
+		message = assistantMessage(ev)
 	}
 	if message != nil {
 		id := fmt.Sprintf("%08x", len(t.entries)+1)
@@ -245,16 +246,16 @@ func (m *Module) remember(ev *event.Event, fromPi bool) *turn {
 	return t
 }
 
-// request is an event on its way into an engine.
+// request is what an engine is sent for an event.
 type request struct {
 	Events []pi.Object `json:"events"`
-	Ctx    about       `json:"ctx"`
+	Ctx    contextInfo `json:"ctx"`
 	Native string      `json:"native"` // JSON
 	Ends   bool        `json:"ends,omitempty"`
 }
 
-// about is what a handler reads off its second argument.
-type about struct {
+// contextInfo are the values behind a handler's second argument.
+type contextInfo struct {
 	Key         string `json:"key"`
 	Agent       string `json:"agent"`
 	Session     string `json:"session"`
@@ -268,85 +269,85 @@ type about struct {
 	Idle        bool   `json:"idle"`
 	Headless    bool   `json:"headless"`
 	Entries     any    `json:"entries,omitempty"`
-	// What only pi tells: its model, all it has, how full its context is, and
-	// its system prompt.
+	// The fields below come from pi only: its model, all its models, how full
+	// its context is, its system prompt.
 	PiModel any    `json:"piModel,omitempty"`
 	Models  any    `json:"models,omitempty"`
 	Usage   any    `json:"usage,omitempty"`
 	Prompt  string `json:"prompt,omitempty"`
 }
 
-func (m *Module) context(s *subject) about {
+func (m *Module) contextFields(s *subject) contextInfo {
 	ev := s.ev
 	someone := m.engine.host.Asker != nil && m.engine.host.Asker.Someone(ev)
 	mode := "print"
 	if someone {
 		mode = "tui"
 	}
-	if own := str(s.ctx["mode"]); own != "" {
+	if own := asString(s.ctx["mode"]); own != "" {
 		mode = own
 	}
 	idle := ev.Kind == event.TurnEnd || ev.Kind == event.SessionStart || ev.Kind == event.SessionEnd
 	if own, ok := s.ctx["idle"].(bool); ok {
 		idle = own
 	}
-	return about{
+	return contextInfo{
 		Key: sessionKey(ev.Agent, ev.Session), Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Pi: s.pi, HasUI: someone, Mode: mode, SessionFile: ev.Transcript, Title: ev.Title, Model: ev.Model,
 		Idle: idle, Headless: ev.Attended == event.AttendedNo,
-		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: str(s.ctx["systemPrompt"]),
+		PiModel: s.ctx["model"], Models: s.ctx["models"], Usage: s.ctx["usage"], Prompt: asString(s.ctx["systemPrompt"]),
 	}
 }
 
-func (m *Module) count(took time.Duration, ran bool) {
+func (m *Module) countRun(took time.Duration, ran bool) {
 	if !ran {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.info.Runs++
-	m.info.Total += millis(took)
-	m.info.Longest = max(m.info.Longest, millis(took))
+	m.info.Total += toMilliseconds(took)
+	m.info.Longest = max(m.info.Longest, toMilliseconds(took))
 }
 
-func (m *Module) forget(key string) {
+func (m *Module) forgetSession(key string) {
 	m.mu.Lock()
-	delete(m.turns, key)
-	g := m.now
+	delete(m.memories, key)
+	g := m.current
 	m.mu.Unlock()
 	if g != nil {
 		g.runner.Tell("drop", 0, string(pi.Encode(key)))
 	}
 }
 
-// line keeps the events of one session in order.
-type line struct {
+// sessionQueue keeps the events of one session in order.
+type sessionQueue struct {
 	turn    chan struct{}
 	waiting int
 }
 
-// enter waits until the events before this one, of the same session, are
-// answered. A subagent's are a line of their own: it works beside its parent.
-func (m *Module) enter(ctx context.Context, ev *event.Event) (leave func(), err error) {
+// enterSession waits until earlier events of the same session are answered. A
+// subagent works beside its parent, so its events have a queue of their own.
+func (m *Module) enterSession(ctx context.Context, ev *event.Event) (leave func(), err error) {
 	key := sessionKey(ev.Agent, ev.Session)
 	if ev.Subagent != nil {
 		key += "\x00" + ev.Subagent.ID
 	}
-	return m.enterLine(ctx, key)
+	return m.enterQueue(ctx, key)
 }
 
-func (m *Module) enterLine(ctx context.Context, key string) (leave func(), err error) {
+func (m *Module) enterQueue(ctx context.Context, key string) (leave func(), err error) {
 	m.mu.Lock()
-	l := m.lines[key]
+	l := m.queues[key]
 	if l == nil {
-		l = &line{turn: make(chan struct{}, 1)}
-		m.lines[key] = l
+		l = &sessionQueue{turn: make(chan struct{}, 1)}
+		m.queues[key] = l
 	}
 	l.waiting++
 	m.mu.Unlock()
 	gone := func() {
 		m.mu.Lock()
 		if l.waiting--; l.waiting == 0 {
-			delete(m.lines, key)
+			delete(m.queues, key)
 		}
 		m.mu.Unlock()
 	}

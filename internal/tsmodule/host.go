@@ -10,8 +10,7 @@ import (
 )
 
 // Host is what an engine needs from the hub around it. Everything but CacheDir
-// may be left out: what is missing is then a clear error or an empty answer
-// inside the hook, never a crash.
+// may be left out: the hook then gets a clear error or an empty answer.
 type Host struct {
 	Asker    Asker
 	Sender   Sender
@@ -19,15 +18,15 @@ type Host struct {
 	// Model lets hooks in pi use pi's models; nil means that they cannot.
 	Model Model
 
-	// ChildEnv is added to the environment of what a hook starts, so that the
-	// hub knows it again.
+	// ChildEnv is added to the environment of processes that a hook starts, so
+	// that the hub recognises them.
 	ChildEnv func(module string) []string
-	// Changed is told after a file was loaded anew, for better or worse: what
-	// it listens to may differ. It must not block.
+	// Changed is called after a file was loaded again, successfully or not: it
+	// may listen to other events now. It must not block.
 	Changed func(*Module)
 
-	// Strained is told after a file computed for long or had to be dropped: it
-	// may have left much memory behind. It must not block.
+	// Strained is called after a file computed for long or its engine was
+	// dropped: unused memory may be left. It must not block.
 	Strained func()
 
 	// Catalogue says what agents can carry; nil means the shipped one.
@@ -69,7 +68,7 @@ type Asker interface {
 	Notify(n Notice)
 }
 
-// Sender brings words into a running session.
+// Sender brings text into a running session.
 type Sender interface {
 	// Send reports whether the agent's own channel took the message. When it
 	// did not, without an error, the engine keeps it as context for the
@@ -81,13 +80,12 @@ type Sender interface {
 // enters the hub.
 type Model interface {
 	// Complete takes {what, model, context, options} as the hook gave them and
-	// returns the assistant message. What may also be "act": the agent shall
-	// then call one of its own methods, {on, method, args}.
+	// returns the assistant message. With what: "act" the agent calls
+	// one of its own methods instead: {on, method, args}.
 	Complete(ctx context.Context, ev *event.Event, call json.RawMessage) (json.RawMessage, error)
 }
 
-// Deed is something a hook did through hookmux: what an engine without powers
-// of its own had to ask for.
+// Deed is an operation that a hook did through hookmux.
 type Deed struct {
 	Module  string
 	Session string // "" when it was done outside of any session's events
@@ -115,7 +113,7 @@ func (p *Problem) Error() string {
 	return where + ": " + p.Text
 }
 
-// Recorder is told what hooks do. Its methods must not block.
+// Recorder records what hooks do. Its methods must not block.
 type Recorder interface {
 	Did(Deed)
 	Problem(Problem)

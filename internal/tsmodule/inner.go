@@ -13,9 +13,9 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// Inner is one of pi's events that only files are shown, on its way from one
-// file to the next. Its fields stay as pi wrote them: some hold a whole
-// conversation, and most files change nothing.
+// Inner is one of pi's events that only files see. It passes from file to file. Its
+// fields stay encoded: some hold a whole conversation, and most files change
+// nothing.
 type Inner struct {
 	name     string
 	fields   map[string]json.RawMessage
@@ -24,7 +24,7 @@ type Inner struct {
 	messages []json.RawMessage // of before_agent_start: all count
 }
 
-// ReadInner takes apart what pi's extension sent.
+// ReadInner parses what pi's extension sent.
 func ReadInner(ev *event.Event) (*Inner, error) {
 	var payload struct {
 		Event map[string]json.RawMessage
@@ -42,8 +42,8 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 	return &Inner{name: ev.Native, fields: payload.Event, ctx: pi.ParseObject(payload.Ctx), result: map[string]json.RawMessage{}}, nil
 }
 
-// Answer is what pi shall hear: what a handler there may return, or what our
-// extension makes that of. It is nil when nobody had anything to say.
+// Answer is the answer for pi: what a handler in pi may return, or what our
+// extension turns into that. It is nil when no file answered.
 func (i *Inner) Answer() json.RawMessage {
 	if len(i.messages) > 0 {
 		i.result["messages"] = pi.Encode(i.messages)
@@ -54,16 +54,15 @@ func (i *Inner) Answer() json.RawMessage {
 	return pi.Encode(i.result)
 }
 
-// chains are the fields of an event that each handler gets as the one before
-// left it.
+// chains are the fields that each handler receives as the previous one left them.
 var chains = map[string][]string{
 	"context": {"messages"}, "context_with_system": {"messages"}, "message_end": {"message"}, "before_provider_request": {"payload"},
 	"before_provider_headers": {"headers"}, "before_agent_start": {"systemPrompt", "systemPromptOptions"}, "turn_end": {"continue", "entries"},
 }
 
-// take adds what one file made of the event, by the rules pi has for several
-// extensions. It reports whether the rest is not asked any more.
-func (i *Inner) take(said map[string]json.RawMessage) (over bool) {
+// addResult adds one file's answer, by pi's rules for several extensions. over
+// means that the remaining files are not asked.
+func (i *Inner) addResult(said map[string]json.RawMessage) (over bool) {
 	for _, field := range chains[i.name] {
 		if value, ok := said[field]; ok {
 			i.fields[field], i.result[field] = value, value
@@ -113,25 +112,25 @@ func stringOf(raw json.RawMessage) (string, bool) {
 // was about to happen.
 var failClosed = map[string]bool{"user_bash": true, "hookmux_tool": true, "hookmux_command": true}
 
-// often are the events that come by the hundred; what a file in Node could
-// look up while it handles one is not gathered for them.
-var often = map[string]bool{"message_update": true, "tool_execution_update": true, "provider_stream_event": true}
+// frequentEvents come by the hundred, so the session's entries are not collected
+// for files in Node at these.
+var frequentEvents = map[string]bool{"message_update": true, "tool_execution_update": true, "provider_stream_event": true}
 
-// Pass shows an inner event to the file's handlers and adds what they make of
-// it. Beside events that wait for an answer of hookmux's these have a line of
-// their own: pi may do something inside itself while it waits for one.
+// Pass gives an inner event to the file's handlers and adds their answer. Inner
+// events have a queue of their own: pi sends them also while it waits for the
+// answer to another event.
 func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool, err error) {
 	began := time.Now()
 	ev := *call.Event
 	own := *call
 	own.Event = &ev
 	ev.Kind = event.Other
-	leave, err := m.enterLine(ctx, sessionKey(ev.Agent, ev.Session)+"\x00inner")
+	leave, err := m.enterQueue(ctx, sessionKey(ev.Agent, ev.Session)+"\x00inner")
 	if err != nil {
 		return false, err
 	}
 	defer leave()
-	s := &subject{ev: &ev, pi: true, ctx: i.ctx, turn: m.remember(&ev, true)}
+	s := &subject{ev: &ev, pi: true, ctx: i.ctx, memory: m.rememberEvent(&ev, true)}
 	fields := pi.Object{}
 	for key, value := range i.fields {
 		fields[key] = value
@@ -139,22 +138,22 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 	if i.name == "session_before_tree" {
 		fields["wants"] = []any{"signal"}
 	}
-	var outcomes []*said
+	var outcomes []*outcome
 	ran := false
 	for range 3 {
-		var g *generation
-		if g, err = m.ready(ctx); err != nil {
+		var g *loading
+		if g, err = m.acquireLoading(ctx); err != nil {
 			break
 		}
 		if ran = g.presenter.listens[i.name]; ran {
-			outcomes, err = m.run(ctx, g, &own, s, []shown{{name: i.name, fields: fields}})
+			outcomes, err = m.askRunner(ctx, g, &own, s, []presentedEvent{{name: i.name, fields: fields}})
 		}
 		g.busy.Done()
 		if !errors.Is(err, engine.ErrNotRun) {
 			break
 		}
 	}
-	m.count(time.Since(began), ran)
+	m.countRun(time.Since(began), ran)
 	if err != nil {
 		if failClosed[i.name] {
 			i.result = map[string]json.RawMessage{"threw": pi.Encode(err.Error())}
@@ -165,7 +164,7 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 		return false, nil
 	}
 	if threw := outcomes[0].Threw; threw != nil {
-		err = m.failed(threw)
+		err = m.nameFile(threw)
 		i.result = map[string]json.RawMessage{"threw": pi.Encode(err.Error())}
 		return true, err
 	}
@@ -173,14 +172,14 @@ func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool
 	if json.Unmarshal(outcomes[0].Result, &result) != nil {
 		return false, nil
 	}
-	return i.take(result), nil
+	return i.addResult(result), nil
 }
 
-// passes says that the plugin which sent this event also passes inner ones:
-// nothing has to be read off other events then.
-func (s *subject) passes(raw pi.Object, inner []string) {
+// noteInnerEvents notes which inner events the sending plugin passes on; they are
+// then not derived from other events.
+func (s *subject) noteInnerEvents(raw pi.Object, inner []string) {
 	plugin, _ := raw["plugin"].(pi.Object)
-	if !yes(plugin["inner"]) {
+	if !isTrue(plugin["inner"]) {
 		return
 	}
 	s.inner = inner
@@ -189,9 +188,9 @@ func (s *subject) passes(raw pi.Object, inner []string) {
 	}
 }
 
-// ownNames are the names of an event under which files see it that are shown
-// the inner ones as well.
-func (s *subject) ownNames(ofKind []string) []string {
+// namesBesideInner are the names of an event for files that also receive the inner
+// events.
+func (s *subject) namesBesideInner(ofKind []string) []string {
 	var list []string
 	for _, name := range ofKind {
 		if name == s.ev.Native || !s.spoken[name] {
@@ -204,9 +203,9 @@ func (s *subject) ownNames(ofKind []string) []string {
 	return slices.DeleteFunc(list, func(name string) bool { return slices.Contains(s.inner, name) })
 }
 
-// after shows an event of pi's as the files before left it: pi's own extensions
-// see a prompt rewritten and a result changed by those before them.
-func (s *subject) after(said json.RawMessage) {
+// applyEarlierResults changes pi's event as the files before this one did: as in
+// pi, a later handler sees the prompt or result that an earlier one rewrote.
+func (s *subject) applyEarlierResults(said json.RawMessage) {
 	if said == nil || s.own == nil {
 		return
 	}

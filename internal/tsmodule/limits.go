@@ -9,22 +9,22 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// kinds are where a file must be called. One that looks at what was said must
-// hear the words.
-func (p *presenter) kinds(entries bool) []event.Kind {
+// wantedKinds are the kinds of events a file is called for. A file that reads the
+// session's entries needs prompts and answers too.
+func (p *presenter) wantedKinds(entries bool) []event.Kind {
 	var list []event.Kind
 	for _, kind := range event.Kinds() {
 		wanted := false
 		for _, name := range byKind[kind] {
-			wanted = wanted || p.wants(name)
+			wanted = wanted || p.listensTo(name)
 		}
 		switch kind {
 		case event.ToolBefore, event.ToolAfter:
-			wanted = wanted || p.wants("turn_start") || p.wants("turn_end")
+			wanted = wanted || p.listensTo("turn_start") || p.listensTo("turn_end")
 		case event.TurnStart, event.TurnEnd:
 			wanted = wanted || entries && len(p.listens) > 0
 		case event.SessionEnd:
-			wanted = wanted || len(p.listens) > 0 // so that it is forgotten
+			wanted = wanted || len(p.listens) > 0 // so that the session is forgotten
 		}
 		if wanted {
 			list = append(list, kind)
@@ -33,9 +33,9 @@ func (p *presenter) kinds(entries bool) []event.Kind {
 	return list
 }
 
-// Registrations are where the file wants to be called, with ids made from id.
-// What may stop a tool call is a guard that fails closed; what may stop
-// something else is a guard whose failure, as in pi, stops nothing.
+// Registrations are the file's hooks, with ids made from id. A hook that may stop a
+// tool call is a guard that fails closed; the failure of a guard for anything else
+// stops nothing, as in pi.
 func (m *Module) Registrations(id string) []hook.Registration {
 	m.mu.Lock()
 	info := m.info
@@ -61,10 +61,10 @@ func (m *Module) Registrations(id string) []hook.Registration {
 	for _, kind := range info.Kinds {
 		guard, closed := false, false
 		for _, name := range byKind[kind] {
-			if !p.wants(name) {
+			if !p.listensTo(name) {
 				continue
 			}
-			guard = guard || deciding[name]
+			guard = guard || decidingEvents[name]
 			closed = closed || name == "tool_call"
 		}
 		add(hook.Any, string(kind), guard, closed)
@@ -75,7 +75,7 @@ func (m *Module) Registrations(id string) []hook.Registration {
 			continue
 		}
 		for _, spec := range a.Events {
-			if spec.Kind == event.Other && p.wants(spec.Name) && !slices.Contains(a.Inner, spec.Name) {
+			if spec.Kind == event.Other && p.listensTo(spec.Name) && !slices.Contains(a.Inner, spec.Name) {
 				add(a.Name, spec.Name, spec.Answer != "", false)
 			}
 		}
@@ -88,7 +88,7 @@ func (m *Module) Registrations(id string) []hook.Registration {
 	return list
 }
 
-// carry is a thing handlers do at one of pi's events.
+// carry is something handlers can do at one of pi's events.
 type carry struct {
 	event string
 	kinds []event.Kind
@@ -96,7 +96,7 @@ type carry struct {
 	has   func(agent.Capabilities) bool
 }
 
-var carries = []carry{
+var eventLimits = []carry{
 	{"tool_call", []event.Kind{event.ToolBefore}, "tool_call: a call cannot be blocked", func(c agent.Capabilities) bool { return c.Deny != nil }},
 	{"tool_call", []event.Kind{event.ToolBefore}, "tool_call: a changed input cannot be sent; the call is refused instead", func(c agent.Capabilities) bool { return c.Input != nil }},
 	{"tool_result", []event.Kind{event.ToolAfter}, "tool_result: a changed result does not reach the model", func(c agent.Capabilities) bool { return c.Output != nil }},
@@ -106,7 +106,7 @@ var carries = []carry{
 	{"agent_before_settle", []event.Kind{event.TurnEnd}, "agent_before_settle: it cannot be kept going", func(c agent.Capabilities) bool { return c.Keep != nil }},
 }
 
-// onlyInPi are today's events that no other agent has anything like.
+// onlyInPi are pi's current events that no other agent has.
 var onlyInPi = map[string]string{
 	"session_before_switch": "switching sessions can be seen and cancelled in pi only", "session_before_fork": "forking can be seen and cancelled in pi only",
 	"session_before_tree": "", "session_tree": "", "context": "", "context_with_system": "", "user_bash": "", "project_trust": "", "message_start": "", "message_update": "", "message_end": "",
@@ -114,8 +114,8 @@ var onlyInPi = map[string]string{
 	"resources_discover": "", "session_compact_failed": "", "ui_prompt_end": "", "cache_warming_decision": "", "mcp_servers_change": "", "input_end": "",
 }
 
-// passedOn says how one of pi's own events gets to a hook, if it does at all.
-func passedOn(catalogue *agent.Catalogue, name, why string) string {
+// describePiEvent says whether and how one of pi's own events reaches a hook.
+func describePiEvent(catalogue *agent.Catalogue, name, why string) string {
 	for _, a := range catalogue.Agents() {
 		if a.Dialect != piDialect {
 			continue
@@ -123,9 +123,9 @@ func passedOn(catalogue *agent.Catalogue, name, why string) string {
 		spec, sent := a.Event(name)
 		switch {
 		case slices.Contains(a.Inner, name):
-			return either(why, name+": happens in pi only")
+			return orElse(why, name+": happens in pi only")
 		case sent && spec.Install == agent.InstallDefault:
-			return either(why, name+": happens in pi only")
+			return orElse(why, name+": happens in pi only")
 		case sent && spec.Install == agent.InstallOptional:
 			return name + ": happens in pi only, and is passed on when `hookmux install pi --events` names it"
 		}
@@ -133,16 +133,16 @@ func passedOn(catalogue *agent.Catalogue, name, why string) string {
 	return name + ": stays inside pi; hookmux passes it on to no hook"
 }
 
-// limitsFor says, for every agent, what the file listens to and the agent cannot
-// do. Nothing is said about an agent's version: the newest known counts.
+// limitsFor lists what the file listens to and an agent cannot do, in the newest
+// known version of each agent.
 func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 	var list []Limit
 	for _, a := range catalogue.Agents() {
 		if a.Dialect == piDialect {
 			continue
 		}
-		for _, c := range carries {
-			if !p.wants(c.event) {
+		for _, c := range eventLimits {
+			if !p.listensTo(c.event) {
 				continue
 			}
 			there, can := false, false
@@ -154,9 +154,9 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 			}
 			switch {
 			case !there:
-				list = withNew(list, []Limit{{a.Name, c.event, c.event + ": the agent reports nothing like it"}})
+				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.event + ": the agent reports nothing like it"}})
 			case !can:
-				list = withNew(list, []Limit{{a.Name, c.event, c.text}})
+				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.text}})
 			}
 		}
 	}
@@ -167,18 +167,18 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 	slices.Sort(names)
 	for _, name := range names {
 		if why, only := onlyInPi[name]; only {
-			list = append(list, Limit{hook.Any, name, passedOn(catalogue, name, why)})
-		} else if !everShown(catalogue, p, name) {
+			list = append(list, Limit{hook.Any, name, describePiEvent(catalogue, name, why)})
+		} else if !isKnownEvent(catalogue, p, name) {
 			list = append(list, Limit{hook.Any, name, name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
 		}
 	}
 	return list
 }
 
-// everShown reports whether a file of this generation is shown an event of this
-// name at all: a gate whose event is misspelt would be silent for ever.
-func everShown(catalogue *agent.Catalogue, p *presenter, name string) bool {
-	shows := func(today string) bool { return slices.Contains(p.names(today), name) }
+// isKnownEvent reports whether files of this generation can receive an event of
+// this name: the handler of a misspelt event would never be called.
+func isKnownEvent(catalogue *agent.Catalogue, p *presenter, name string) bool {
+	shows := func(today string) bool { return slices.Contains(p.namesFor(today), name) }
 	for _, names := range byKind {
 		if slices.ContainsFunc(names, shows) {
 			return true

@@ -33,26 +33,26 @@ type Module struct {
 	mu       sync.Mutex
 	src      Source
 	info     Info
-	now      *generation   // what runs, nil when nothing does
+	current  *loading      // what runs, nil when nothing does
 	broken   error         // why nothing runs
 	inputs   []bundle.File // what the running content was made from
-	turns    map[string]*turn
-	lines    map[string]*line
+	memories map[string]*sessionMemory
+	queues   map[string]*sessionQueue
 	reported map[string]bool // problems of this content
 	lacks    map[string]bool
 }
 
-// generation is one loading of the file.
-type generation struct {
+// loading is one loading of the file.
+type loading struct {
 	runner    runner
 	presenter presenter
 	inputs    []bundle.File
 	busy      sync.WaitGroup // events under way
 	mu        sync.Mutex
-	asked     map[int]*asked
+	asked     map[int]*pendingEvent
 }
 
-// runner is an engine: QuickJS in the hub or a Node beside it.
+// runner is an engine: QuickJS inside the hub or a Node process.
 type runner interface {
 	Ask(kind, text string, note func(id int)) (int, <-chan engine.Outcome)
 	Tell(kind string, id int, text string)
@@ -61,8 +61,8 @@ type runner interface {
 	Close()
 }
 
-// asked is an event under way.
-type asked struct {
+// pendingEvent is an event that a runner is handling.
+type pendingEvent struct {
 	call   *hook.Call
 	ctx    context.Context // ends when open dialogs must close
 	cancel context.CancelFunc
@@ -70,10 +70,10 @@ type asked struct {
 }
 
 func newModule(e *Engine, src Source) *Module {
-	return &Module{engine: e, path: src.Path, src: src, info: Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}}, turns: map[string]*turn{}, lines: map[string]*line{}, reported: map[string]bool{}, lacks: map[string]bool{}}
+	return &Module{engine: e, path: src.Path, src: src, info: Info{Path: src.Path, Runtime: "quickjs", Files: []string{src.Path}}, memories: map[string]*sessionMemory{}, queues: map[string]*sessionQueue{}, reported: map[string]bool{}, lacks: map[string]bool{}}
 }
 
-func (m *Module) source(src Source) {
+func (m *Module) setSource(src Source) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.src = src
@@ -94,28 +94,28 @@ func (m *Module) Info() Info {
 
 var asksForEntries = lazyregexp.New(`\b(entries|getEntries|getBranch|getLeafEntry|getLeafId|buildSessionContext|messages)\b`)
 
-// Reload loads the file anew. Events under way finish with what they began
-// with. A file that does not load any more leaves nothing running: a guard
-// nobody can read must not go on as if it were still what its owner wrote.
+// Reload loads the file again. Running events finish in the old engine. A file that
+// no longer loads leaves nothing running: the old content of a guard must not stay
+// in force after its owner changed it.
 func (m *Module) Reload(ctx context.Context) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
-	return m.load(ctx)
+	return m.loadFile(ctx)
 }
 
-func (m *Module) load(ctx context.Context) error {
+func (m *Module) loadFile(ctx context.Context) error {
 	began := time.Now()
 	m.mu.Lock()
-	src, before := m.src, m.now
+	src, before := m.src, m.current
 	m.mu.Unlock()
 
 	content, err := src.Read(m.path)
 	text := string(content)
 	info := Info{Path: m.path, Runtime: pi.RuntimeOf(text), Generation: pi.GenerationOf(text), Files: []string{m.path}, Events: []string{}}
-	var next *generation
+	var next *loading
 	if err == nil {
 		info.Hash = bundle.Hash(content)
-		next, err = m.start(ctx, src, content, &info)
+		next, err = m.startRunner(ctx, src, content, &info)
 	}
 	if err != nil {
 		info.Events = pi.MentionedEvents(text)
@@ -130,8 +130,8 @@ func (m *Module) load(ctx context.Context) error {
 	if next != nil {
 		next.presenter = present
 	}
-	info.Kinds = present.kinds(asksForEntries.MatchString(text))
-	info.LoadTime = millis(time.Since(began))
+	info.Kinds = present.wantedKinds(asksForEntries.MatchString(text))
+	info.LoadTime = toMilliseconds(time.Since(began))
 
 	m.mu.Lock()
 	info.Runs, info.Total, info.Longest, info.Reloads = m.info.Runs, m.info.Total, m.info.Longest, m.info.Reloads
@@ -146,21 +146,21 @@ func (m *Module) load(ctx context.Context) error {
 	}
 	info.Limits = append(info.Limits, limitsFor(m.engine.host.Catalogue, &present)...)
 	if !news {
-		info.Limits = withNew(info.Limits, m.info.Limits) // what showed itself while running
+		info.Limits = appendNewLimits(info.Limits, m.info.Limits) // found while running
 	}
 	if err == nil {
 		info.LoadedAt = time.Now()
 	}
-	m.info, m.now, m.broken, m.inputs = info, next, err, nil
+	m.info, m.current, m.broken, m.inputs = info, next, err, nil
 	if next != nil {
 		m.inputs = next.inputs
 	}
 	m.mu.Unlock()
 
-	before.retire()
+	before.closeWhenIdle()
 	if err != nil {
 		if p := (*Problem)(nil); errors.As(err, &p) {
-			m.report(*p)
+			m.tellRecorder(*p)
 		}
 	}
 	if changed := m.engine.host.Changed; changed != nil {
@@ -169,8 +169,8 @@ func (m *Module) load(ctx context.Context) error {
 	return err
 }
 
-// start makes an engine run a content.
-func (m *Module) start(ctx context.Context, src Source, content []byte, info *Info) (*generation, error) {
+// startRunner starts an engine with the given content.
+func (m *Module) startRunner(ctx context.Context, src Source, content []byte, info *Info) (*loading, error) {
 	host := &m.engine.host
 	b, err := bundle.Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) {
@@ -184,11 +184,11 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	for _, in := range b.Inputs {
 		info.Files = append(info.Files, in.Path)
 	}
-	g := &generation{asked: map[int]*asked{}, inputs: b.Inputs}
+	g := &loading{asked: map[int]*pendingEvent{}, inputs: b.Inputs}
 	who := &fileOwner{m: m, g: g, places: sync.OnceValue(func() *bundle.SourceMap { return bundle.ReadMap([]byte(b.Map), dirOf(m.path)) })}
 	if info.Runtime == "node" {
 		var side *sidecar
-		if side, err = newNode(host, who, b); err == nil {
+		if side, err = startSidecar(host, who, b); err == nil {
 			g.runner = side
 		}
 	} else {
@@ -216,7 +216,7 @@ func (m *Module) start(ctx context.Context, src Source, content []byte, info *In
 	}
 	if o.Err != nil {
 		g.runner.Close()
-		return nil, who.problem("", o.Err)
+		return nil, who.describeProblem("", o.Err)
 	}
 	var loaded struct {
 		Events, Lacks   []string
@@ -241,8 +241,8 @@ func presenterFor(info *Info, text string) presenter {
 	return p
 }
 
-// retire ends a loading once the events it began with are answered.
-func (g *generation) retire() {
+// closeWhenIdle closes the runner once its events are answered.
+func (g *loading) closeWhenIdle() {
 	if g == nil {
 		return
 	}
@@ -252,30 +252,30 @@ func (g *generation) retire() {
 	}()
 }
 
-func (m *Module) retire() {
+func (m *Module) endWhenIdle() {
 	m.mu.Lock()
-	g := m.now
-	m.now, m.broken = nil, engine.ErrClosed
+	g := m.current
+	m.current, m.broken = nil, engine.ErrClosed
 	m.mu.Unlock()
-	g.retire()
+	g.closeWhenIdle()
 }
 
-func (m *Module) close() {
+func (m *Module) endNow() {
 	m.mu.Lock()
-	g := m.now
-	m.now, m.broken = nil, engine.ErrClosed
+	g := m.current
+	m.current, m.broken = nil, engine.ErrClosed
 	m.mu.Unlock()
 	if g != nil {
 		g.runner.Close()
 	}
 }
 
-// ready is what shall answer an event, taken into use. An engine that had to
-// be dropped is made anew here.
-func (m *Module) ready(ctx context.Context) (*generation, error) {
+// acquireLoading returns the loading that answers an event, marked as busy. It loads
+// the file again if the engine was dropped.
+func (m *Module) acquireLoading(ctx context.Context) (*loading, error) {
 	for range 2 {
 		m.mu.Lock()
-		g, err := m.now, m.broken
+		g, err := m.current, m.broken
 		if g != nil && g.runner.Why() == nil {
 			g.busy.Add(1)
 			m.mu.Unlock()
@@ -285,10 +285,10 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 		if g == nil {
 			return nil, err
 		}
-		// The next event is glad of it too, so it goes on when this one's time
-		// is over.
+		// The reload continues after this event's deadline: the next event
+		// needs it too.
 		revived := make(chan error, 1)
-		go func() { revived <- m.revive(context.WithoutCancel(ctx), g) }()
+		go func() { revived <- m.reloadDropped(context.WithoutCancel(ctx), g) }()
 		select {
 		case err := <-revived:
 			if err != nil {
@@ -301,19 +301,21 @@ func (m *Module) ready(ctx context.Context) (*generation, error) {
 	return nil, engine.ErrClosed
 }
 
-// revive loads anew what had to be dropped, unless somebody else just did.
-func (m *Module) revive(ctx context.Context, dropped *generation) error {
+// reloadDropped reloads a dropped engine, unless another event already did.
+func (m *Module) reloadDropped(ctx context.Context, dropped *loading) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()
-	current := m.now
+	current := m.current
 	m.mu.Unlock()
 	if current != dropped {
 		return nil
 	}
-	return m.load(ctx)
+	return m.loadFile(ctx)
 }
 
-func millis(d time.Duration) Milliseconds { return Milliseconds(float64(d.Microseconds()) / 1000) }
+func toMilliseconds(d time.Duration) Milliseconds {
+	return Milliseconds(float64(d.Microseconds()) / 1000)
+}
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -20,14 +20,14 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// sidecar is a Node that is kept for one file whose first comment says
-// `runtime: node`. It speaks the engine's own protocol in lines: jobs go in on
-// stdin, questions and answers come out on a third stream, so that what the
-// file prints is only printed. Node has powers of its own; that it was started
-// is all the record has.
+// sidecar is the Node process of one file whose first comment says `runtime: node`.
+// It speaks the engine's protocol in lines: jobs on stdin, questions and answers on
+// file descriptor 3, so that stdout stays free for what the file prints. Node
+// accesses files and processes directly, so the record shows only that it was
+// started.
 type sidecar struct {
 	ops   *ops.Operations
-	voice *fileOwner
+	owner *fileOwner
 	cmd   *exec.Cmd
 	dir   string
 	slice time.Duration
@@ -59,7 +59,7 @@ func runnerText() (string, error) {
 	return text.String(), nil
 }
 
-func newNode(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) {
+func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) {
 	program := host.Node
 	if program == "" {
 		var err error
@@ -86,13 +86,13 @@ func newNode(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) {
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	s := &sidecar{ops: ops.New(v), voice: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
+	s := &sidecar{ops: ops.New(v), owner: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
 	s.ops.Attach(s)
 	s.cmd = exec.Command(program, filepath.Join(dir, "run.mjs"))
 	s.cmd.Dir = dirOf(v.m.path)
 	s.cmd.Env = append(os.Environ(), v.ChildEnv()...)
 	s.cmd.ExtraFiles = []*os.File{w}
-	s.cmd.Stdout, s.cmd.Stderr = printed{v, "log"}, printed{v, "error"}
+	s.cmd.Stdout, s.cmd.Stderr = outputWriter{v, "log"}, outputWriter{v, "error"}
 	s.cmd.WaitDelay = time.Second
 	ops.OwnGroup(s.cmd)
 	if s.stdin, err = s.cmd.StdinPipe(); err == nil {
@@ -109,12 +109,12 @@ func newNode(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) {
 	return s, nil
 }
 
-type printed struct {
+type outputWriter struct {
 	v     *fileOwner
 	level string
 }
 
-func (p printed) Write(b []byte) (int, error) {
+func (p outputWriter) Write(b []byte) (int, error) {
 	p.v.Said(p.level, string(bytes.TrimRight(b, "\n")))
 	return len(b), nil
 }
@@ -156,7 +156,7 @@ func (s *sidecar) readLines(r io.ReadCloser) {
 	if err != nil {
 		why += ": " + err.Error()
 	}
-	s.endWith(errors.New(why))
+	s.endAll(errors.New(why))
 	_ = os.RemoveAll(s.dir)
 }
 
@@ -164,7 +164,7 @@ func (s *sidecar) writeLine(kind string, id int, text string) {
 	b := pi.Encode(pi.Object{"kind": kind, "id": id, "json": text})
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	_, _ = s.stdin.Write(append(b, '\n')) // a Node that is gone is noticed by its stream
+	_, _ = s.stdin.Write(append(b, '\n')) // readLines notices when Node is gone
 }
 
 func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan engine.Outcome) {
@@ -193,8 +193,8 @@ func (s *sidecar) Ask(kind, text string, note func(int)) (int, <-chan engine.Out
 
 func (s *sidecar) Tell(kind string, id int, text string) { s.writeLine(kind, id, text) }
 
-// Forget gives up on an answer. A Node that does not even say that it is there
-// is ended: one handler's loop holds up all of its events.
+// Forget gives up on an answer. It kills a Node that does not answer a ping: a
+// handler's endless loop blocks all other events.
 func (s *sidecar) Forget(id int) {
 	pong := make(chan struct{})
 	s.mu.Lock()
@@ -208,7 +208,7 @@ func (s *sidecar) Forget(id int) {
 		case <-pong:
 		case <-s.done:
 		case <-time.After(s.slice):
-			s.endWith(engine.SliceError{Limit: s.slice})
+			s.endAll(engine.SliceError{Limit: s.slice})
 			ops.SignalGroup(s.cmd, "SIGKILL")
 		}
 	}()
@@ -228,7 +228,7 @@ func (s *sidecar) Answered(id int, o engine.Outcome) {
 	}
 }
 
-func (s *sidecar) endWith(why error) {
+func (s *sidecar) endAll(why error) {
 	s.mu.Lock()
 	if s.ended == nil {
 		s.ended = why
@@ -242,7 +242,7 @@ func (s *sidecar) endWith(why error) {
 }
 
 func (s *sidecar) Close() {
-	s.endWith(engine.ErrClosed)
+	s.endAll(engine.ErrClosed)
 	_ = s.stdin.Close()
 	select {
 	case <-s.done:
@@ -258,7 +258,7 @@ func (s *sidecar) Why() error {
 	return s.ended
 }
 
-// A Node has no slice of ours, and takes in its parts by itself.
+// Node has no time slice and loads its parts itself.
 func (s *sidecar) DropAfter(error)       {}
 func (s *sidecar) Outside(f func())      { f() }
 func (s *sidecar) LoadPart(string) error { return nil }

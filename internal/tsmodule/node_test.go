@@ -55,7 +55,7 @@ func TestNode(t *testing.T) {
 		t.Error("a loop came to an end")
 	}
 	deadline := time.Now().Add(15 * time.Second)
-	for m.now.runner.Why() == nil && time.Now().Before(deadline) {
+	for m.current.runner.Why() == nil && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	s.answers = []Answer{{Confirmed: true}}

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Notices do not tell of everything: not of a file that a link leads to, nor of
-// a folder that was taken away and is back. A gate that is changed there would
-// stay in force as it was, so files are also looked at now and then.
+// File notices do not cover a file behind a symbolic link, nor a folder that was
+// removed and made again. The old content of a hook would stay in force there, so
+// files are also checked every second.
 
 const pollEvery = time.Second
 
-// lost forgets a folder that is gone, so that it is watched again once files of
-// it are loaded.
-func (w *watcher) lost(path string) {
+// forgetFolder forgets a folder that is gone, so that it is watched again when
+// files in it are loaded.
+func (w *watcher) forgetFolder(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dirs[path] {
@@ -25,8 +25,8 @@ func (w *watcher) lost(path string) {
 	}
 }
 
-// poll has files loaded anew that are others than at the last look.
-func (w *watcher) poll() {
+// checkFiles reloads modules whose files differ from the last check.
+func (w *watcher) checkFiles() {
 	w.mu.Lock()
 	list := make([]*Module, 0, len(w.modules))
 	for m := range w.modules {
@@ -34,27 +34,27 @@ func (w *watcher) poll() {
 	}
 	w.mu.Unlock()
 	for _, m := range list {
-		now := m.look()
+		now := m.statFiles()
 		w.mu.Lock()
-		before, known := w.looks[m]
+		before, known := w.lastStats[m]
 		switch {
 		case w.closed:
-		case m.unloaded():
+		case m.isUnloaded():
 			delete(w.modules, m)
-			delete(w.looks, m)
+			delete(w.lastStats, m)
 		default:
-			w.looks[m] = now
-			if (!known || !slices.EqualFunc(before, now, sameLook)) && w.due[m] == nil {
-				w.later(m) // which does nothing when the content is what was loaded
+			w.lastStats[m] = now
+			if (!known || !slices.EqualFunc(before, now, sameStat)) && w.due[m] == nil {
+				w.scheduleReload(m) // does nothing when the content is unchanged
 			}
 		}
 		w.mu.Unlock()
 	}
 }
 
-// look is what the file and all it is made from are like on disk. What a file
-// that does not load lacks may turn up beside it.
-func (m *Module) look() []fs.FileInfo {
+// statFiles is the state of the module's files on disk. For a file that does not
+// load it includes the folder: a missing import may appear there.
+func (m *Module) statFiles() []fs.FileInfo {
 	m.mu.Lock()
 	paths := append([]string{m.path}, m.info.Files...)
 	if m.broken != nil {
@@ -63,12 +63,12 @@ func (m *Module) look() []fs.FileInfo {
 	m.mu.Unlock()
 	list := make([]fs.FileInfo, len(paths))
 	for i, path := range paths {
-		list[i], _ = os.Stat(path) // nil is a look, too
+		list[i], _ = os.Stat(path) // nil stands for a missing file
 	}
 	return list
 }
 
-func sameLook(a, b fs.FileInfo) bool {
+func sameStat(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

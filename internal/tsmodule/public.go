@@ -30,7 +30,6 @@ const (
 // DefaultLimits are wide enough for hooks and narrow enough for a hub.
 var DefaultLimits = engine.DefaultLimits
 
-// ReleaseMemory gives the system back what engines used and need no more. It
-// costs a collection of Go's garbage, so it is for after a strain; see
-// [Host.Strained].
+// ReleaseMemory returns unused memory of engines to the system. It costs a garbage
+// collection, so it is called only after a strain; see [Host.Strained].
 func ReleaseMemory() { engine.ReleaseMemory() }

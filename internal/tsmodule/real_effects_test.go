@@ -32,7 +32,7 @@ func (f *fakePi) Complete(_ context.Context, _ *event.Event, call json.RawMessag
 	defer f.mu.Unlock()
 	o := pi.ParseObject(call)
 	if o["what"] == "act" {
-		f.acts = append(f.acts, str(o["on"])+"."+str(o["method"])+string(pi.Encode(o["args"])))
+		f.acts = append(f.acts, asString(o["on"])+"."+asString(o["method"])+string(pi.Encode(o["args"])))
 		return json.RawMessage("true"), nil
 	}
 	f.asks = append(f.asks, o)

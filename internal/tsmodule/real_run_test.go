@@ -161,7 +161,7 @@ func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
 // payloadType is pi's name of the event in a payload.
 func payloadType(payload string) string {
 	e, _ := pi.ParseObject([]byte(payload))["event"].(pi.Object)
-	return str(e["type"])
+	return asString(e["type"])
 }
 
 var fenced = regexp.MustCompile("(?s)```(?:typescript|ts)\n(.*?)```")

@@ -40,11 +40,11 @@ type Tried struct {
 	Problems []Problem
 }
 
-// Try loads a file in an engine of its own and puts one event to it, with a
-// scripted person. Nothing is remembered; files and processes it touches are
+// Try loads a file in an engine of its own and gives it one event, with scripted
+// answers. Nothing is remembered; files and processes it touches are
 // real.
 func Try(ctx context.Context, host Host, trial Trial) Tried {
-	w := &witness{answers: trial.Answers}
+	w := &scriptedPerson{answers: trial.Answers}
 	host.Asker, host.Sender, host.Recorder, host.Changed = w, w, w, nil
 	e := New(host)
 	defer e.Close()
@@ -72,8 +72,8 @@ func Try(ctx context.Context, host Host, trial Trial) Tried {
 	return t
 }
 
-// witness is a scripted person with a good memory.
-type witness struct {
+// scriptedPerson answers dialogs from a list and records what the hook did.
+type scriptedPerson struct {
 	mu       sync.Mutex
 	answers  []Answer
 	console  []string
@@ -84,7 +84,7 @@ type witness struct {
 	problems []Problem
 }
 
-func (w *witness) Ask(ctx context.Context, q Question) (Answer, error) {
+func (w *scriptedPerson) Ask(ctx context.Context, q Question) (Answer, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q)
 	if len(w.answers) > 0 {
@@ -97,38 +97,38 @@ func (w *witness) Ask(ctx context.Context, q Question) (Answer, error) {
 	return Answer{Cancelled: true}, nil
 }
 
-func (w *witness) Someone(*event.Event) bool {
+func (w *scriptedPerson) Someone(*event.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.answers) > 0 || len(w.asked) > 0
 }
 
-func (w *witness) Notify(n Notice) {
+func (w *scriptedPerson) Notify(n Notice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.notices = append(w.notices, n.Level+": "+n.Text)
 }
 
-func (w *witness) Send(_ context.Context, m Message) (bool, error) {
+func (w *scriptedPerson) Send(_ context.Context, m Message) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent = append(w.sent, m)
 	return true, nil
 }
 
-func (w *witness) Did(d Deed) {
+func (w *scriptedPerson) Did(d Deed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.deeds = append(w.deeds, d)
 }
 
-func (w *witness) Problem(p Problem) {
+func (w *scriptedPerson) Problem(p Problem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.problems = append(w.problems, p)
 }
 
-func (w *witness) Said(_, level, text string) {
+func (w *scriptedPerson) Said(_, level, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.console = append(w.console, level+": "+strings.TrimRight(text, "\n"))
@@ -151,13 +151,13 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 	}
 	kind := kindFor(piEvent)
 	if spec, own := a.Event(piEvent); own && kind == "" && a.Dialect == piDialect {
-		kind = spec.Kind // one that happens in pi alone
+		kind = spec.Kind // an event of pi alone
 	}
 	if kind == "" {
 		return nil, fmt.Errorf("%s is no event that can be made up; try tool_call, tool_result, input or session_start", piEvent)
 	}
-	ev := &event.Event{ID: "trial", Time: time.Now(), Agent: a.Name, Kind: kind, Session: "trial", Cwd: cwd, Prompt: str(in["prompt"]), Message: str(in["message"]), Detail: str(in["reason"]), Attended: event.AttendedYes}
-	if text := str(in["text"]); ev.Prompt == "" {
+	ev := &event.Event{ID: "trial", Time: time.Now(), Agent: a.Name, Kind: kind, Session: "trial", Cwd: cwd, Prompt: asString(in["prompt"]), Message: asString(in["message"]), Detail: asString(in["reason"]), Attended: event.AttendedYes}
+	if text := asString(in["text"]); ev.Prompt == "" {
 		ev.Prompt = text
 	}
 	if _, own := a.Event(piEvent); own && a.Dialect == piDialect && kind == event.Other {
@@ -172,11 +172,11 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		return nil, fmt.Errorf("%s reports nothing like %s", a.Title, piEvent)
 	}
 	if kind != event.ToolBefore && kind != event.ToolAfter {
-		return owned(ev, a, in), nil
+		return withPiFields(ev, a, in), nil
 	}
-	output := either(str(in["output"]), "(no output)")
+	output := orElse(asString(in["output"]), "(no output)")
 	if kind == event.ToolAfter {
-		delete(in, "output") // the tool's, not its input's
+		delete(in, "output") // it belongs to the result, not to the input
 	}
 	tool, err := sampleTool(a.Tools, in)
 	if err != nil {
@@ -191,9 +191,9 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 	return ev, nil
 }
 
-// owned gives an event that pi itself would send the fields of pi's own: those
-// a hook is shown as they came.
-func owned(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
+// withPiFields adds the payload that pi itself would send: a hook receives those
+// fields unchanged.
+func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 	if a.Dialect != piDialect {
 		return ev
 	}

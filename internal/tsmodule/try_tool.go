@@ -24,7 +24,7 @@ func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 	case in["path"] != nil:
 		kind, key = event.FileRead, "path"
 	case in["toolName"] != nil:
-		name := str(in["toolName"])
+		name := asString(in["toolName"])
 		delete(in, "toolName")
 		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: pi.Encode(in)}, nil
 	default:

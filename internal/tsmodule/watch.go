@@ -13,45 +13,45 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 )
 
-// watcher loads files anew when they change. Folders are watched, not files:
-// editors replace files.
+// watcher reloads files when they change. It watches folders, because editors
+// replace files.
 type watcher struct {
 	notify *fsnotify.Watcher
 	done   chan struct{}
 
-	mu      sync.Mutex
-	dirs    map[string]bool
-	modules map[*Module]bool
-	due     map[*Module]*time.Timer
-	looks   map[*Module][]fs.FileInfo // see poll
-	closed  bool
+	mu        sync.Mutex
+	dirs      map[string]bool
+	modules   map[*Module]bool
+	due       map[*Module]*time.Timer
+	lastStats map[*Module][]fs.FileInfo // see checkFiles
+	closed    bool
 }
 
-// settle is how long a file must be left alone before it is read: a save is
+// quietTime is how long a file must stay unchanged before it is read: a save is
 // often several writes.
-const settle = 100 * time.Millisecond
+const quietTime = 100 * time.Millisecond
 
-// watch adds a module; a system without file notices goes without.
-func (e *Engine) watch(m *Module) {
+// watchModule watches a module's files. Without file notices it reports that.
+func (e *Engine) watchModule(m *Module) {
 	e.mu.Lock()
 	if e.watcher == nil && !e.closed {
 		notify, err := fsnotify.NewWatcher()
 		if err != nil {
 			e.mu.Unlock()
-			m.report(Problem{Module: m.path, Text: "changes are not noticed: " + err.Error()})
+			m.tellRecorder(Problem{Module: m.path, Text: "changes are not noticed: " + err.Error()})
 			return
 		}
-		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{}, modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, looks: map[*Module][]fs.FileInfo{}}
-		go e.watcher.loop()
+		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{}, modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, lastStats: map[*Module][]fs.FileInfo{}}
+		go e.watcher.readNotices()
 	}
 	w := e.watcher
 	e.mu.Unlock()
 	if w != nil {
-		w.add(m)
+		w.addModule(m)
 	}
 }
 
-func (w *watcher) add(m *Module) {
+func (w *watcher) addModule(m *Module) {
 	files := m.Info().Files
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,23 +64,23 @@ func (w *watcher) add(m *Module) {
 	}
 }
 
-func (w *watcher) loop() {
+func (w *watcher) readNotices() {
 	defer close(w.done)
 	again := time.NewTicker(pollEvery)
 	defer again.Stop()
 	for {
 		select {
 		case <-again.C:
-			w.poll()
+			w.checkFiles()
 		case e, ok := <-w.notify.Events:
 			if !ok {
 				return
 			}
 			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-				w.lost(e.Name)
+				w.forgetFolder(e.Name)
 			}
 			if e.Op != fsnotify.Chmod {
-				w.changed(e.Name)
+				w.fileChanged(e.Name)
 			}
 		case _, ok := <-w.notify.Errors:
 			if !ok {
@@ -90,7 +90,7 @@ func (w *watcher) loop() {
 	}
 }
 
-func (w *watcher) changed(path string) {
+func (w *watcher) fileChanged(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -101,28 +101,30 @@ func (w *watcher) changed(path string) {
 			continue
 		}
 		if timer := w.due[m]; timer != nil {
-			timer.Reset(settle)
+			timer.Reset(quietTime)
 			continue
 		}
-		w.later(m)
+		w.scheduleReload(m)
 	}
 }
 
-func (w *watcher) later(m *Module) { w.due[m] = time.AfterFunc(settle, func() { w.reload(m) }) }
+func (w *watcher) scheduleReload(m *Module) {
+	w.due[m] = time.AfterFunc(quietTime, func() { w.reloadIfStale(m) })
+}
 
-func (w *watcher) reload(m *Module) {
+func (w *watcher) reloadIfStale(m *Module) {
 	w.mu.Lock()
 	delete(w.due, m)
 	closed := w.closed
 	w.mu.Unlock()
-	if closed || m.unloaded() || !m.stale() {
+	if closed || m.isUnloaded() || !m.isStale() {
 		return
 	}
 	_ = m.Reload(context.Background()) // it reported itself
-	w.add(m)                           // it may be made from other files now
+	w.addModule(m)                     // its imports may have changed
 }
 
-func (w *watcher) close() {
+func (w *watcher) stopWatching() {
 	w.mu.Lock()
 	w.closed = true
 	for _, timer := range w.due {
@@ -133,15 +135,15 @@ func (w *watcher) close() {
 	<-w.done
 }
 
-func (m *Module) unloaded() bool {
+func (m *Module) isUnloaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.broken == engine.ErrClosed
 }
 
-// stale reports whether any file differs from what was loaded: a touch is no
-// reason to lose what a hook keeps in memory.
-func (m *Module) stale() bool {
+// isStale reports whether any file's content differs from what was loaded: a file
+// that was only touched keeps its engine and its memory.
+func (m *Module) isStale() bool {
 	m.mu.Lock()
 	src, inputs, broken := m.src, m.inputs, m.broken
 	m.mu.Unlock()

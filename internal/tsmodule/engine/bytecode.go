@@ -10,10 +10,10 @@ import (
 )
 
 // compileBytecode compiles a script without its text, its line numbers and the names
-// of its variables. Engines keep all that for every function, the text of nested
-// ones several times over, and nobody reads it of code that is ours. The quickjs
-// package has no word for it, so this goes one floor deeper, with an engine that
-// lives for this one call. Such code cannot call import() itself.
+// of its variables. Engines keep these for every function, and for our own code they
+// are not needed. The quickjs package does not offer this, so this calls
+// libquickjs directly, in an engine that lives for this one call. Such code cannot
+// call import() itself.
 func compileBytecode(text string) ([]byte, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -42,7 +42,7 @@ func compileBytecode(text string) ([]byte, error) {
 	compiled := engine.XJS_Eval(tls, ctx, source, libc.Tsize_t(len(text)), name, engine.MJS_EVAL_TYPE_GLOBAL|engine.MJS_EVAL_FLAG_COMPILE_ONLY)
 	defer engine.XFreeValue(tls, ctx, compiled)
 
-	// What is written to must not lie on Go's stack, which moves.
+	// The result must not lie on Go's stack, which moves.
 	const word = int(unsafe.Sizeof(libc.Tsize_t(0)))
 	size := tls.Alloc(word)
 	defer tls.Free(word)

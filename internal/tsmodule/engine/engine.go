@@ -18,7 +18,7 @@ type Operations interface {
 	Start(id int, op string, args json.RawMessage, key string)
 	// Trouble reports an exception that nobody caught.
 	Trouble(event string, e *JSError)
-	// Cancel ends what the engine stands still for.
+	// Cancel ends the operation that the engine waits for.
 	Cancel()
 	// Close ends everything that was started.
 	Close()
@@ -27,7 +27,7 @@ type Operations interface {
 // Runtime is an engine as operations see it.
 type Runtime interface {
 	Reply(id int, body []byte)
-	Crowded() bool // more waits for it than should
+	Crowded() bool // too many jobs wait for it
 	Answered(id int, o Outcome)
 	DropAfter(why error) // drop the engine after this turn
 	Outside(f func())    // off the engine's time

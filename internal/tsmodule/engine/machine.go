@@ -17,10 +17,9 @@ import (
 //go:embed js
 var scripts embed.FS
 
-// parts are the JavaScript that engines start with or take in when they need
-// it, as bytecode: each is made once in a process and loaded in a fraction of
-// the time. It never leaves memory, because the engine does not check what it
-// loads.
+// parts are the JavaScript that engines start with or load when they need it, as
+// bytecode: each is compiled once per process. Bytecode is never written to disk,
+// because the engine does not check what it loads.
 var parts = map[string]func() ([]byte, error){
 	"core":     sync.OnceValues(func() ([]byte, error) { return compilePart("core") }),
 	"common":   sync.OnceValues(func() ([]byte, error) { return compilePart("common") }),
@@ -29,8 +28,8 @@ var parts = map[string]func() ([]byte, error){
 	"packages": sync.OnceValues(func() ([]byte, error) { return compilePart("packages") }),
 }
 
-// partText is one part as text: its files in order, without what a person needs
-// to read them, because engines keep the text of every function.
+// partText is the source of one part: its files in order, minified, because engines
+// keep the text of every function.
 func partText(part string) (string, error) {
 	names, err := fs.Glob(scripts, "js/"+part+"/*.js") // in order
 	if err != nil {
@@ -166,14 +165,14 @@ func NewMachine(limits Limits, o Operations, name, text string) (*Machine, error
 	return m, nil
 }
 
-// Begin takes the first job here and leaves the rest to a goroutine of the
-// engine's own. Loading goes deep: who loads many files has the stack for it
-// already, and most engines will not need one as deep again.
+// Begin runs the first job on the caller's goroutine and the rest on a new one.
+// Loading needs a deep stack: a caller that loads many files has grown one already,
+// and most engines never need it again.
 func (m *Machine) Begin() {
 	if m.runNext() {
 		go m.runJobs()
 	} else {
-		m.release()
+		m.closeVM()
 	}
 }
 
@@ -195,7 +194,7 @@ func (m *Machine) prepareVM(code []byte) error {
 	return err
 }
 
-// LoadPart takes in more of the world; JavaScript stands still meanwhile.
+// LoadPart loads one more part, while JavaScript waits.
 func (m *Machine) LoadPart(name string) error {
 	make := parts[name]
 	if make == nil {
@@ -228,8 +227,8 @@ func (m *Machine) callAsync(args []any) (_ any, err error) {
 	return nil, nil
 }
 
-// takeOutcome hears what came of a load or an event: its number, and JSON unless there
-// is nothing to say.
+// takeOutcome receives the outcome of a load or an event: its number, and JSON or
+// nothing.
 func (m *Machine) takeOutcome(args []any) (_ any, err error) {
 	defer recoverPanic(&err)
 	text, _ := args[1].(string)
@@ -292,9 +291,9 @@ func (m *Machine) Forget(id int) {
 	m.Tell("abandon", id, "")
 }
 
-// Answered notes what came of a load or an event. It is called while a turn
-// runs, and told when the turn is over: what an engine said that had to be
-// interrupted is not to be relied on.
+// Answered records the outcome of a load or an event. It is called during a turn and
+// delivered when the turn is over: an outcome of an interrupted engine is not
+// reliable.
 func (m *Machine) Answered(id int, o Outcome) { m.answers = append(m.answers, answerTo{id, o}) }
 
 type answerTo struct {
@@ -319,9 +318,8 @@ func (m *Machine) deliverAnswers() {
 func (m *Machine) runJobs() {
 	for m.runNext() {
 		if m.deepStack {
-			// Stacks shrink by and by, and only while something else happens: a
-			// recursion's megabytes are given back with their goroutine, and with the
-			// engine's own stack.
+			// A goroutine's stack shrinks slowly. A new goroutine and a new engine
+			// stack free the megabytes of a deep recursion at once.
 			m.deepStack = false
 			renewStack(m.vm)
 			go m.runJobs()
@@ -329,7 +327,7 @@ func (m *Machine) runJobs() {
 			return
 		}
 	}
-	m.release()
+	m.closeVM()
 }
 
 func (m *Machine) tellStrained() {
@@ -365,15 +363,15 @@ func (m *Machine) runNext() bool {
 	return true
 }
 
-// release gives back what the engine has.
-func (m *Machine) release() {
+// closeVM frees the engine.
+func (m *Machine) closeVM() {
 	defer close(m.done)
 	if m.dropReason != nil {
 		defer m.tellStrained()
 	}
 	m.ops.Close()
 	if m.unusable {
-		return // taking apart what stumbled could end the whole program
+		return // closing a broken engine could crash the program
 	}
 	m.enter.Free()
 	_ = m.vm.Close()
@@ -383,7 +381,7 @@ func (m *Machine) release() {
 func (m *Machine) runJob(j job) {
 	began := time.Now()
 	defer func() {
-		// Seldom the engine itself stumbles when it has no memory left to say so.
+		// The engine itself can crash when it has no memory left.
 		if p := recover(); p != nil {
 			m.watchdog.stopTurn()
 			m.unusable, m.dropReason = true, ErrMemory
@@ -413,12 +411,11 @@ func (m *Machine) runJob(j job) {
 	case strings.Contains(err.Error(), "aborted draining"):
 		m.dropReason = SliceError{m.watchdog.slice}
 	default:
-		// The world catches what handlers throw; this is its own.
+		// Our JavaScript catches what handlers throw, so this is its own error.
 		m.ops.Trouble("", &JSError{Name: "InternalError", Message: err.Error()})
 	}
-	// Without memory nobody can say that there is none: exceptions need some,
-	// and a handler's promise may be lost for ever. A turn that took its time
-	// is asked whether the engine is still well.
+	// Without memory no exception can be made, and a handler's promise may never
+	// settle. After a long turn the engine is checked for free memory.
 	if m.dropReason == nil && time.Since(began) > checkAfter {
 		if _, err := m.enter.Call(quickjs.UndefinedValue, "well", 0, ""); err != nil {
 			m.dropReason = ErrMemory
@@ -434,8 +431,8 @@ const checkAfter = 5 * time.Millisecond
 // longTurn is far beyond what handlers need for themselves.
 const longTurn = 20 * time.Millisecond
 
-// outOfMemory knows both forms: the second is an exception for which there was
-// no memory left.
+// outOfMemory knows both forms: the second is an exception that could not be
+// allocated.
 func outOfMemory(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "out of memory") || text == "null"

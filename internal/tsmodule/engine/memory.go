@@ -11,28 +11,28 @@ import (
 	"modernc.org/quickjs"
 )
 
-// Engines have two kinds of memory beside Go's: an allocator that all of them
-// share, and a stack each. Neither lets go by itself of what one bad turn made it
-// take, which is many times what a hub needs.
+// Engines use two kinds of memory beside Go's: an allocator that all of them share,
+// and one stack each. Neither returns memory to the system, so one bad turn would
+// keep many times what a hub needs.
 
-// ReleaseMemory gives the system back what engines used and need no more. It costs a
-// collection of Go's garbage, so it is for after a strain; see [Host.Strained].
+// ReleaseMemory returns unused memory of engines to the system. It costs a garbage
+// collection, so it is called only after a strain.
 func ReleaseMemory() {
 	debug.FreeOSMemory()
 	discardFreed(DefaultLimits.Memory)
 }
 
-// The allocator keeps blocks that were freed, by size, each a power of two and
-// the smallest as long as a page of its own; of the ones freed last, as many as
-// make up hotBytes and one at least stay in memory.
+// The allocator keeps freed blocks by size, each a power of two from smallestBlock
+// on. Of each size the blocks freed last stay resident: hotBytes of them, and at
+// least one.
 const (
 	smallestBlock = 64 << 10
 	hotBytes      = 4 << 20
 )
 
-// discardFreed empties those blocks, up to the given size. The allocator has no
-// word for it, so they are taken, told to the system to be without content, and
-// freed again. What was never in memory is not brought there by it.
+// discardFreed discards those blocks' pages, up to the given size. The allocator
+// has no call for it, so this allocates the blocks, discards their pages and frees
+// them again. It makes no page resident.
 func discardFreed(largest uint64) {
 	header := uint64(unsafe.Sizeof(uintptr(0))) * 16 // the allocator's own is shorter
 	for size := uint64(smallestBlock); size <= 1<<bits.Len64(largest-1); size *= 2 {
@@ -40,7 +40,7 @@ func discardFreed(largest uint64) {
 		for range cap(taken) {
 			block := libc.Xmalloc(nil, libc.Tsize_t(size-header))
 			if block == 0 {
-				break // there is no room: then none is kept either
+				break // no room means that no block of this size is kept
 			}
 			discardPages(block, block+uintptr(libc.UsableSize(block)))
 			taken = append(taken, block)
@@ -52,8 +52,7 @@ func discardFreed(largest uint64) {
 	}
 }
 
-// discardPages tells the system that nobody needs what is in the whole pages of a
-// block.
+// discardPages drops the content of the whole pages of a block.
 func discardPages(from, to uintptr) {
 	page := uintptr(os.Getpagesize())
 	from, to = (from+page-1)&^(page-1), to&^(page-1)

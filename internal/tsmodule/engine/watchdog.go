@@ -67,7 +67,7 @@ func (w *watchdog) stopTurn() bool {
 	return w.fired
 }
 
-// runOutside runs f, which waits for the world, off the engine's time.
+// runOutside runs f without counting its time for the slice.
 func (w *watchdog) runOutside(f func()) {
 	w.mu.Lock()
 	nested := w.paused || !w.running
@@ -109,7 +109,7 @@ func (w *watchdog) checkTurn() {
 	w.timer.Reset(fireAgain)
 }
 
-// endSlice ends the slice under way.
+// endSlice ends the current slice.
 func (w *watchdog) endSlice() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

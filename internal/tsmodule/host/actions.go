@@ -35,7 +35,7 @@ func newActionLog(write func(tsmodule.Deed, int)) *actionLog {
 }
 
 func (l *actionLog) addAction(one tsmodule.Deed) {
-	l.start.Do(func() { go l.run() })
+	l.start.Do(func() { go l.writeActions() })
 	select {
 	case l.in <- one:
 	default:
@@ -45,8 +45,8 @@ func (l *actionLog) addAction(one tsmodule.Deed) {
 	}
 }
 
-// close writes what is left and waits for it.
-func (l *actionLog) close() {
+// stopWriting writes what is left and waits for it.
+func (l *actionLog) stopWriting() {
 	started := true
 	l.start.Do(func() { started = false })
 	close(l.end)
@@ -85,7 +85,7 @@ func (l *actionLog) writeCounts(c *actionCounts) {
 	}
 }
 
-func (l *actionLog) run() {
+func (l *actionLog) writeActions() {
 	defer close(l.stopped)
 	counts := &actionCounts{count: map[tsmodule.Deed]int{}}
 	timer := time.NewTimer(time.Hour)

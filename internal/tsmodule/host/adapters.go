@@ -75,7 +75,7 @@ func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	done, heard, err := a.s.options.Plugins.Call(ctx, ev.Agent, ev.Session, call)
 	switch {
 	case !heard:
-		return nil, tsmodule.Unheard(errNoPlugin)
+		return nil, tsmodule.NotListening(errNoPlugin)
 	case err != nil:
 		return nil, errors.New("complete: the model gave no answer in time")
 	case done.Error != "":

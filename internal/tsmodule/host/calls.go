@@ -24,7 +24,7 @@ func (s *Service) OpenLaunches() { s.launches.loadLaunches() }
 func (s *Service) WithLaunches(c Call, entries []*hook.Entry) []*hook.Entry {
 	var more []*hook.Entry
 	if s.launches.count.Load() > 0 && !c.Event.Nested {
-		for _, one := range s.launches.above(c.Agent, c.PeerPID) {
+		for _, one := range s.launches.launchesAbove(c.Agent, c.PeerPID) {
 			more = append(more, hook.Select(s.launchEntries(one), c.Event, nil)...)
 		}
 	}
@@ -47,7 +47,7 @@ func (s *Service) launchEntries(one *launched) []*hook.Entry {
 	}
 	timeout := s.options.Selection.Settings().Millis(config.HookTimeout)
 	var entries []*hook.Entry
-	for _, file := range s.files.setWanted(one.owner(), list, timeout) {
+	for _, file := range s.files.setWanted(one.ownerName(), list, timeout) {
 		entries = append(entries, s.entriesOf(file, "module:"+filepath.Base(file.path))...)
 	}
 	return entries

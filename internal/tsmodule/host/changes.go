@@ -22,8 +22,8 @@ func (c *changeSignal) nextChange() <-chan struct{} {
 	return c.next
 }
 
-// announce tells everybody who waits.
-func (c *changeSignal) announce() {
+// announceChange tells everybody who waits.
+func (c *changeSignal) announceChange() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.next != nil {

@@ -107,7 +107,7 @@ func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *c
 		regs = nil
 		for _, own := range s.registrationsOf(files[0], reg.ID) {
 			if own.Agent == hook.Any || ready.Agent == hook.Any || own.Agent == ready.Agent {
-				regs = append(regs, overlaid(own, ready))
+				regs = append(regs, overlayRegistration(own, ready))
 			}
 		}
 	}
@@ -122,8 +122,8 @@ func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *c
 	return entries, nil
 }
 
-// overlaid is a file's own registration under what a person wrote.
-func overlaid(own, written hook.Registration) hook.Registration {
+// overlayRegistration is a file's own registration under what a person wrote.
+func overlayRegistration(own, written hook.Registration) hook.Registration {
 	out := written
 	out.HookType = own.HookType
 	if own.Agent != hook.Any {

@@ -78,7 +78,7 @@ func newFileTable(ctx context.Context, deps services.Deps, newEngine func(time.D
 // noteChange says that hooks may have to be made again.
 func (t *fileTable) noteChange() {
 	t.version.Add(1)
-	t.changes.announce()
+	t.changes.announceChange()
 }
 
 // engineFor is the engine, made when the first file needs it, and again when the

@@ -38,7 +38,7 @@ type launched struct {
 	Files []string `json:"files"`
 }
 
-func (one *launched) owner() string {
+func (one *launched) ownerName() string {
 	return "run:" + strconv.Itoa(one.PID) + ":" + strconv.FormatUint(one.Start, 10)
 }
 
@@ -52,19 +52,19 @@ func newLaunchList(ctx context.Context, deps services.Deps, ended func(*launched
 	return l
 }
 
-func (l *launchList) file() string { return filepath.Join(l.deps.Dirs.State, "runs.json") }
+func (l *launchList) stateFile() string { return filepath.Join(l.deps.Dirs.State, "runs.json") }
 
 // loadLaunches takes over what an earlier hub knew.
 func (l *launchList) loadLaunches() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, err := smallfile.Read(l.file(), 16<<20)
+	b, err := smallfile.Read(l.stateFile(), 16<<20)
 	if err != nil {
 		return
 	}
 	var list []*launched
 	if err := json.Unmarshal(b, &list); err != nil {
-		l.deps.Problems.Raise("runs", l.file()+": cannot be read, so hooks given to `hookmux run --hook` do not count "+
+		l.deps.Problems.Raise("runs", l.stateFile()+": cannot be read, so hooks given to `hookmux run --hook` do not count "+
 			"for sessions that are open", "start those sessions anew")
 		return
 	}
@@ -151,22 +151,22 @@ func (l *launchList) dropLaunch(one *launched) {
 
 func (l *launchList) saveLaunches() error {
 	if len(l.list) == 0 {
-		_ = os.Remove(l.file())
+		_ = os.Remove(l.stateFile())
 		return nil
 	}
 	b, err := json.Marshal(l.list)
 	if err != nil {
 		return err
 	}
-	return edit.Store(l.file(), b)
+	return edit.Store(l.stateFile(), b)
 }
 
 // maxDepth is more processes than ever stand above a hook that is not called in
 // a circle.
 const maxDepth = 128
 
-// above are the launches whose process is the agent's, or stands above pid.
-func (l *launchList) above(agent Process, pid int) []*launched {
+// launchesAbove are the launches whose process is the agent's, or stands above pid.
+func (l *launchList) launchesAbove(agent Process, pid int) []*launched {
 	l.mu.Lock()
 	list := append([]*launched(nil), l.list...)
 	l.mu.Unlock()

@@ -127,7 +127,7 @@ func (s *Service) fileReloaded(m *tsmodule.Module) {
 func (s *Service) Version() uint64 { return s.files.version.Load() }
 
 // NoteChange tells those who wait that what files listen to may be different.
-func (s *Service) NoteChange() { s.files.changes.announce() }
+func (s *Service) NoteChange() { s.files.changes.announceChange() }
 
 // Files are every file that hooks are made of and that counts as soon as it
 // changes. An agent that writes to one rewrites its own guard.
@@ -146,8 +146,8 @@ func (s *Service) Close() {
 	s.closing.Do(func() {
 		s.launches.stopWatching()
 		s.files.closeAll()
-		s.actions.close()
+		s.actions.stopWriting()
 	})
 }
 
-func (s *Service) launchEnded(one *launched) { s.files.setWanted(one.owner(), nil, 0) }
+func (s *Service) launchEnded(one *launched) { s.files.setWanted(one.ownerName(), nil, 0) }

@@ -28,7 +28,7 @@ type execArgs struct {
 	Words    bool // the output is wanted as text, if it is any
 }
 
-func (a *execArgs) line() string {
+func (a *execArgs) commandLine() string {
 	return strings.Join(append([]string{a.Command}, a.Args...), " ")
 }
 
@@ -47,8 +47,8 @@ type child struct {
 // maxOutput bounds what is kept of a process's output.
 const maxOutput = 16 << 20
 
-// command makes the process ready.
-func (o *Operations) command(a *execArgs) *exec.Cmd {
+// makeCommand makes the process ready.
+func (o *Operations) makeCommand(a *execArgs) *exec.Cmd {
 	name, args := a.Command, a.Args
 	if a.Shell != "" {
 		name, args = a.Shell, []string{"-c", strings.Join(append([]string{a.Command}, a.Args...), " ")}
@@ -81,7 +81,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (b *bounded) bytes() []byte {
+func (b *bounded) keptBytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return nonNil(b.kept)
@@ -95,7 +95,7 @@ type result struct {
 	TimedOut bool   `json:"timedOut,omitempty"`
 }
 
-func (c *child) ended(err error) (result, error) {
+func (c *child) makeResult(err error) (result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = true
@@ -115,8 +115,8 @@ func (c *child) ended(err error) (result, error) {
 	return r, nil
 }
 
-// end sends a signal to the whole group.
-func (c *child) end(signal string) bool {
+// signalGroup sends a signal to the whole group.
+func (c *child) signalGroup(signal string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over || c.cmd.Process == nil {
@@ -126,26 +126,26 @@ func (c *child) end(signal string) bool {
 	return SignalGroup(c.cmd, signal)
 }
 
-// stop ends the process for good: politely, a second later by force.
-func (c *child) stop() {
-	c.end("SIGTERM")
-	time.AfterFunc(time.Second, func() { c.end("SIGKILL") })
+// stopChild ends the process with SIGTERM, and with SIGKILL a second later.
+func (c *child) stopChild() {
+	c.signalGroup("SIGTERM")
+	time.AfterFunc(time.Second, func() { c.signalGroup("SIGKILL") })
 }
 
-// begin starts a process and notes it; problems are the caller's to report.
-func (o *Operations) begin(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
+// startChild starts a process and notes it; problems are the caller's to report.
+func (o *Operations) startChild(id int, a *execArgs, key string, cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd}
 	err := cmd.Start()
-	o.owner.Did(key, "exec", a.line(), err)
+	o.owner.Did(key, "exec", a.commandLine(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
 	o.mu.Lock()
 	o.children[id] = c
 	o.mu.Unlock()
-	o.keepStopper(id, c.stop)
+	o.keepStopper(id, c.stopChild)
 	if a.Timeout > 0 {
-		timer := time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stop)
+		timer := time.AfterFunc(time.Duration(a.Timeout*float64(time.Millisecond)), c.stopChild)
 		_ = timer // ends nothing when the process is gone
 	}
 	return c, nil
@@ -158,27 +158,28 @@ func notStarted(command string, err error) error {
 	return err
 }
 
-func (o *Operations) gone(id int) {
+func (o *Operations) removeChild(id int) {
 	o.mu.Lock()
 	delete(o.children, id)
 	delete(o.stoppers, id)
 	o.mu.Unlock()
 }
 
-// exec is pi's: it never fails, a process that cannot be started has code 1.
-func (o *Operations) exec(id int, args json.RawMessage, key string, finish func(any, error)) {
+// execCommand is pi's exec: it never fails; a process that cannot be started has
+// code 1.
+func (o *Operations) execCommand(id int, args json.RawMessage, key string, finish func(any, error)) {
 	a, err := readArgs[execArgs](args)
 	if err != nil {
 		finish(nil, err)
 		return
 	}
 	var stdout, stderr bounded
-	cmd := o.command(&a)
+	cmd := o.makeCommand(&a)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if len(a.Input) > 0 {
 		cmd.Stdin = bytes.NewReader(a.Input)
 	}
-	c, err := o.begin(id, &a, key, cmd)
+	c, err := o.startChild(id, &a, key, cmd)
 	type said struct {
 		Stdout string `json:"stdout"`
 		Stderr string `json:"stderr"`
@@ -189,18 +190,18 @@ func (o *Operations) exec(id int, args json.RawMessage, key string, finish func(
 		return
 	}
 	go func() {
-		r, err := c.ended(cmd.Wait())
-		o.gone(id)
+		r, err := c.makeResult(cmd.Wait())
+		o.removeChild(id)
 		if err != nil {
 			finish(said{Stderr: err.Error(), result: result{Code: 1, Killed: r.Killed}}, nil)
 			return
 		}
-		finish(said{text(&stdout), text(&stderr), r}, nil)
+		finish(said{outputText(&stdout), outputText(&stderr), r}, nil)
 	}()
 }
 
-func text(b *bounded) string {
-	return strings.ToValidUTF8(string(b.bytes()), "\ufffd")
+func outputText(b *bounded) string {
+	return strings.ToValidUTF8(string(b.keptBytes()), "\ufffd")
 }
 
 // syncLimit bounds a process the engine stands still for.
@@ -218,20 +219,20 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 	ctx, cancel := context.WithTimeout(o.ctx, limit)
 	defer cancel()
 	var stdout, stderr bounded
-	cmd := o.command(&a)
+	cmd := o.makeCommand(&a)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if len(a.Input) > 0 {
 		cmd.Stdin = bytes.NewReader(a.Input)
 	}
 	c := &child{cmd: cmd}
 	err = cmd.Start()
-	o.owner.Did("", "exec", a.line(), err)
+	o.owner.Did("", "exec", a.commandLine(), err)
 	if err != nil {
 		return nil, notStarted(a.Command, err)
 	}
-	stop := context.AfterFunc(ctx, c.stop)
+	stop := context.AfterFunc(ctx, c.stopChild)
 	defer stop()
-	r, err := c.ended(cmd.Wait())
+	r, err := c.makeResult(cmd.Wait())
 	if err != nil {
 		return nil, err
 	}
@@ -241,17 +242,17 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 		Stderr any `json:"stderr"`
 		PID    int `json:"pid"`
 		result
-	}{decodeText(stdout.bytes(), a.Words), decodeText(stderr.bytes(), a.Words), cmd.Process.Pid, r}, nil
+	}{decodeText(stdout.keptBytes(), a.Words), decodeText(stderr.keptBytes(), a.Words), cmd.Process.Pid, r}, nil
 }
 
-// spawn streams: {pid}, then {stdout} and {stderr} as they come.
-func (o *Operations) spawn(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+// spawnChild streams: {pid}, then {stdout} and {stderr} as they come.
+func (o *Operations) spawnChild(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
 	a, err := readArgs[execArgs](args)
 	if err != nil {
 		finish(nil, err)
 		return
 	}
-	cmd := o.command(&a)
+	cmd := o.makeCommand(&a)
 	cmd.Stdout = stream{o, "stdout", data}
 	cmd.Stderr = stream{o, "stderr", data}
 	stdin, err := cmd.StdinPipe()
@@ -259,7 +260,7 @@ func (o *Operations) spawn(id int, args json.RawMessage, key string, data func(a
 		finish(nil, err)
 		return
 	}
-	c, err := o.begin(id, &a, key, cmd)
+	c, err := o.startChild(id, &a, key, cmd)
 	if err != nil {
 		finish(nil, err)
 		return
@@ -268,7 +269,7 @@ func (o *Operations) spawn(id int, args json.RawMessage, key string, data func(a
 	c.feed = make(chan []byte, 1024)
 	data(map[string]any{"pid": cmd.Process.Pid})
 	fed := make(chan struct{})
-	go func() { // a process that does not read must not hold up the engine
+	go func() { // a process that does not read must not block the engine
 		for {
 			select {
 			case piece := <-c.feed:
@@ -288,15 +289,15 @@ func (o *Operations) spawn(id int, args json.RawMessage, key string, data func(a
 		c.feed <- a.Input
 	}
 	go func() {
-		r, err := c.ended(cmd.Wait())
+		r, err := c.makeResult(cmd.Wait())
 		close(fed)
-		o.gone(id)
+		o.removeChild(id)
 		finish(r, err)
 	}()
 }
 
-// stream gives a process's output to the engine as fast as that takes it: a
-// process that says more waits, as it would for any reader.
+// stream passes a process's output to the engine. A process that writes faster than
+// the engine reads waits, as for any reader.
 type stream struct {
 	o    *Operations
 	name string
@@ -315,21 +316,21 @@ func (s stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (o *Operations) child(id int) *child {
+func (o *Operations) findChild(id int) *child {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.children[id]
 }
 
-func (o *Operations) kill(id int, signal string) bool {
-	c := o.child(id)
+func (o *Operations) killChild(id int, signal string) bool {
+	c := o.findChild(id)
 	if c == nil {
 		return false
 	}
-	return c.end(signal)
+	return c.signalGroup(signal)
 }
 
-func (o *Operations) input(args json.RawMessage) error {
+func (o *Operations) writeInput(args json.RawMessage) error {
 	v, err := readArgs[struct {
 		ID   int
 		Data []byte
@@ -338,7 +339,7 @@ func (o *Operations) input(args json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	c := o.child(v.ID)
+	c := o.findChild(v.ID)
 	if c == nil || c.feed == nil {
 		return nil
 	}

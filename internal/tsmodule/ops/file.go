@@ -44,16 +44,16 @@ var fileOps = map[string]struct {
 	"readlink": {"", func(a *fileArgs) (any, error) { return os.Readlink(a.Path) }},
 	"mkdir": {"write", func(a *fileArgs) (any, error) {
 		if !a.Recursive {
-			return nil, os.Mkdir(a.Path, a.mode(0o777))
+			return nil, os.Mkdir(a.Path, a.fileMode(0o777))
 		}
-		return nil, os.MkdirAll(a.Path, a.mode(0o777))
+		return nil, os.MkdirAll(a.Path, a.fileMode(0o777))
 	}},
 	"mkdtemp":  {"write", func(a *fileArgs) (any, error) { return os.MkdirTemp(filepath.Dir(a.Path), filepath.Base(a.Path)+"*") }},
-	"remove":   {"remove", remove},
+	"remove":   {"remove", removePath},
 	"rename":   {"write", func(a *fileArgs) (any, error) { return nil, os.Rename(a.Path, a.To) }},
 	"copy":     {"write", copyFile},
 	"symlink":  {"write", func(a *fileArgs) (any, error) { return nil, os.Symlink(a.Target, a.Path) }},
-	"chmod":    {"write", func(a *fileArgs) (any, error) { return nil, os.Chmod(a.Path, a.mode(0o644)) }},
+	"chmod":    {"write", func(a *fileArgs) (any, error) { return nil, os.Chmod(a.Path, a.fileMode(0o644)) }},
 	"truncate": {"write", func(a *fileArgs) (any, error) { return nil, os.Truncate(a.Path, a.Size) }},
 	"utimes": {"write", func(a *fileArgs) (any, error) {
 		at := time.UnixMilli(int64(a.MtimeMs))
@@ -61,7 +61,7 @@ var fileOps = map[string]struct {
 	}},
 }
 
-func (a *fileArgs) mode(otherwise fs.FileMode) fs.FileMode {
+func (a *fileArgs) fileMode(otherwise fs.FileMode) fs.FileMode {
 	if a.Mode == nil {
 		return otherwise
 	}
@@ -134,7 +134,7 @@ func writeFile(a *fileArgs) (any, error) {
 	default:
 		flags |= os.O_TRUNC
 	}
-	file, err := openAny(a.Path, flags, a.mode(0o666))
+	file, err := openAny(a.Path, flags, a.fileMode(0o666))
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func listDir(a *fileArgs) (any, error) {
 	return list, walk(a.Path, "")
 }
 
-func remove(a *fileArgs) (any, error) {
+func removePath(a *fileArgs) (any, error) {
 	st, err := os.Lstat(a.Path)
 	if err != nil {
 		if a.Force && errors.Is(err, fs.ErrNotExist) {
@@ -254,9 +254,9 @@ func copyFile(a *fileArgs) (any, error) {
 	return nil, to.Close()
 }
 
-// watch reports changes of a file or of the entries of a folder. The folder is
+// watchPath reports changes of a file or of the entries of a folder. The folder is
 // watched, not the file: editors replace files.
-func (o *Operations) watch(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+func (o *Operations) watchPath(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
 	a, err := readArgs[fileArgs](args)
 	var w *fsnotify.Watcher
 	if err == nil {

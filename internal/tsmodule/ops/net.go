@@ -20,7 +20,7 @@ const maxBody = 16 << 20
 // fetchLimit bounds one request; a hook's own signal may end it earlier.
 const fetchLimit = 5 * time.Minute
 
-func (o *Operations) fetch(ctx context.Context, args json.RawMessage, key string) (any, error) {
+func (o *Operations) fetchURL(ctx context.Context, args json.RawMessage, key string) (any, error) {
 	v, err := readArgs[struct {
 		URL, Method, Redirect string
 		Headers               [][2]string
@@ -83,8 +83,8 @@ type httpAnswer struct {
 // serveLimit bounds how long a caller waits for a hook's answer.
 const serveLimit = time.Minute
 
-// listen serves on this machine only, whatever address was asked for.
-func (o *Operations) listen(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
+// listenHTTP serves on this machine only, whatever address was asked for.
+func (o *Operations) listenHTTP(id int, args json.RawMessage, key string, data func(any), finish func(any, error)) {
 	v, err := readArgs[struct {
 		Port int
 		Host string
@@ -103,7 +103,7 @@ func (o *Operations) listen(id int, args json.RawMessage, key string, data func(
 		finish(nil, err)
 		return
 	}
-	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.serve(w, r, data) })}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.serveHTTP(w, r, data) })}
 	o.keepStopper(id, func() { _ = server.Close() })
 	port := listener.Addr().(*net.TCPAddr).Port
 	data(map[string]any{"listening": map[string]any{"port": port, "address": host, "family": "IPv4"}})
@@ -118,10 +118,10 @@ func (o *Operations) listen(id int, args json.RawMessage, key string, data func(
 // a picture's carries no origin.
 var fromPage = map[string]bool{"cross-site": true, "same-site": true}
 
-// serve hands one request to the hook. A web page of some site can reach this
+// serveHTTP hands one request to the hook. A web page of some site can reach this
 // machine's ports too; its requests carry another origin and are refused.
-func (o *Operations) serve(w http.ResponseWriter, r *http.Request, data func(any)) {
-	if r.Header.Get("Origin") != "" || fromPage[r.Header.Get("Sec-Fetch-Site")] || !local(r.Host) {
+func (o *Operations) serveHTTP(w http.ResponseWriter, r *http.Request, data func(any)) {
+	if r.Header.Get("Origin") != "" || fromPage[r.Header.Get("Sec-Fetch-Site")] || !isLocal(r.Host) {
 		http.Error(w, "only programs on this machine may call a hook", http.StatusForbidden)
 		return
 	}
@@ -191,7 +191,7 @@ func (o *Operations) serve(w http.ResponseWriter, r *http.Request, data func(any
 	}
 }
 
-func local(host string) bool {
+func isLocal(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
@@ -200,7 +200,7 @@ func local(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func (o *Operations) respond(args json.RawMessage) error {
+func (o *Operations) respondHTTP(args json.RawMessage) error {
 	v, err := readArgs[struct {
 		Request int
 		httpAnswer

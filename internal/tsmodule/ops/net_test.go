@@ -12,7 +12,7 @@ func TestServersRefuseTooLargeRequests(t *testing.T) {
 	large := httptest.NewRequest("POST", "http://127.0.0.1/", http.NoBody)
 	large.ContentLength = maxBody + 1
 	answer := httptest.NewRecorder()
-	if o.serve(answer, large, nil); answer.Code != http.StatusRequestEntityTooLarge {
+	if o.serveHTTP(answer, large, nil); answer.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("answered %d, expected %d", answer.Code, http.StatusRequestEntityTooLarge)
 	}
 }

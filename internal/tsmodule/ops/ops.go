@@ -72,7 +72,7 @@ func New(o Owner) *Operations {
 // Attach says which engine asks.
 func (o *Operations) Attach(r engine.Runtime) { o.engine = r }
 
-// Cancel ends what the engine stands still for.
+// Cancel ends the operation that the engine waits for.
 func (o *Operations) Cancel() { o.cancel() }
 
 // Close ends whatever the engine started.
@@ -166,8 +166,8 @@ func (o *Operations) takeDone(args json.RawMessage) {
 	o.engine.Answered(said.ID, engine.Outcome{Value: said.Value})
 }
 
-// explainLimit looks for the two errors after which an engine is not worth keeping,
-// and says them in words.
+// explainLimit recognises the errors of an engine that hit a limit, and describes
+// them.
 func (o *Operations) explainLimit(e *engine.JSError) {
 	if e == nil || e.Name != "InternalError" {
 		return
@@ -253,11 +253,11 @@ func (o *Operations) answerNow(op string, args json.RawMessage) (any, error) {
 			ID     int
 			Signal string
 		}](args)
-		return o.kill(v.ID, v.Signal), err
+		return o.killChild(v.ID, v.Signal), err
 	case "input":
-		return nil, o.input(args)
+		return nil, o.writeInput(args)
 	case "respond":
-		return nil, o.respond(args)
+		return nil, o.respondHTTP(args)
 	case "execsync":
 		return o.execSync(args)
 	}
@@ -296,13 +296,13 @@ func (o *Operations) Start(id int, op string, args json.RawMessage, key string) 
 			finish(value, err)
 		}()
 	case "exec":
-		o.exec(id, args, key, finish)
+		o.execCommand(id, args, key, finish)
 	case "spawn":
-		o.spawn(id, args, key, data, finish)
+		o.spawnChild(id, args, key, data, finish)
 	case "watch":
-		o.watch(id, args, key, data, finish)
+		o.watchPath(id, args, key, data, finish)
 	case "listen":
-		o.listen(id, args, key, data, finish)
+		o.listenHTTP(id, args, key, data, finish)
 	default:
 		f, ok := fileOps[op]
 		if !ok {
@@ -334,11 +334,10 @@ func (o *Operations) answerLater(ctx context.Context, op string, args json.RawMe
 		}
 		return o.owner.Model(ctx, v.Dispatch, args)
 	}
-	return o.fetch(ctx, args, key)
+	return o.fetchURL(ctx, args, key)
 }
 
-// sendMessage gives its failure as a value: the hook gets it as an error with its own
-// words.
+// sendMessage returns a failure as a value, which the hook gets as an error.
 func (o *Operations) sendMessage(args json.RawMessage) (any, error) {
 	v, err := readArgs[struct {
 		Key, Text, Deliver string

@@ -27,7 +27,7 @@ func compressData(args json.RawMessage) (any, error) {
 	var from io.Reader
 	switch v.How {
 	case "gzip", "deflate", "deflateRaw":
-		return packed(v.How, v.Data)
+		return compressBytes(v.How, v.Data)
 	case "gunzip":
 		from, err = gzip.NewReader(in)
 	case "inflate":
@@ -52,7 +52,7 @@ func compressData(args json.RawMessage) (any, error) {
 	return out, nil
 }
 
-func packed(how string, data []byte) (any, error) {
+func compressBytes(how string, data []byte) (any, error) {
 	var out bytes.Buffer
 	var to io.WriteCloser
 	switch how {

@@ -18,7 +18,7 @@ func patchSection(native Object, path string) (section, bool) {
 		if !ok || !strings.Contains(text, "*** Begin Patch") {
 			continue
 		}
-		for _, s := range sections(text) {
+		for _, s := range patchSections(text) {
 			if s.path == path {
 				return s, true
 			}
@@ -28,9 +28,9 @@ func patchSection(native Object, path string) (section, bool) {
 	return section{}, false
 }
 
-// sections reads a patch. It is for showing: whatever cannot be read is left
+// patchSections reads a patch. It is for showing: whatever cannot be read is left
 // out, and a path the agent's dialect found stays a path to ask about.
-func sections(text string) []section {
+func patchSections(text string) []section {
 	var list []section
 	for line := range strings.SplitSeq(text, "\n") {
 		if head, ok := strings.CutPrefix(strings.TrimSpace(line), "*** "); ok {

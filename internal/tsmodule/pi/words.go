@@ -109,7 +109,7 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 		return c
 	}
 	if subject != "" {
-		where := locate(c.Native, words.Subject, subject)
+		where := locateText(c.Native, words.Subject, subject)
 		if len(where) == 1 {
 			delete(c.Shown, where[0].(string))
 		}
@@ -117,7 +117,7 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 		c.Shown[words.Subject] = subject
 	}
 	for _, k := range words.Keys {
-		c.rename(k)
+		c.renameKey(k)
 	}
 	if t.Kind == event.FileEdit {
 		c.translateEdits()
@@ -126,8 +126,8 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 	return c
 }
 
-// rename shows a key under pi's name for it.
-func (c *Call) rename(k toolnames.Key) {
+// renameKey shows a key under pi's name for it.
+func (c *Call) renameKey(k toolnames.Key) {
 	if _, there := c.Shown[k.Word]; there {
 		return
 	}
@@ -176,9 +176,9 @@ func (c *Call) bothEdits() {
 	}
 }
 
-// locate finds where a text stands: under the key itself, else under another,
+// locateText finds where a text stands: under the key itself, else under another,
 // else deeper; nil when nowhere.
-func locate(native Object, key, text string) []any {
+func locateText(native Object, key, text string) []any {
 	if s, ok := native[key].(string); ok && s == text {
 		return []any{key}
 	}
@@ -205,7 +205,7 @@ func (c *Call) Back(changed Object) (Object, error) {
 		if old, there := c.Shown[key]; there && reflect.DeepEqual(old, value) {
 			continue
 		}
-		if err := c.put(patch, key, value); err != nil {
+		if err := c.putValue(patch, key, value); err != nil {
 			return nil, err
 		}
 	}
@@ -220,7 +220,7 @@ func (c *Call) Back(changed Object) (Object, error) {
 	return patch, nil
 }
 
-func (c *Call) put(patch Object, key string, value any) error {
+func (c *Call) putValue(patch Object, key string, value any) error {
 	where, known := c.places[key]
 	switch {
 	case c.own:

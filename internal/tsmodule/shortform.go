@@ -9,25 +9,25 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// What happens most is one call of a tool, in an engine of the hub's own. It
-// travels in a shorter form than other events, three lines: what handlers read
-// off their context, which seldom changes within a session and is then neither
-// written nor read again; the agent's own words, which few look at; and the
-// call, [tool, id, input]. None of them has a line end inside.
+// Most events are one tool call in an embedded engine. It is sent in a shorter form
+// than other events, in three lines: the context, which seldom changes within a
+// session and is then neither encoded nor parsed again; the agent's native form,
+// which few hooks read; and the call, [tool, id, input]. No line contains a line
+// end.
 
-// quick reports whether events may travel in the short form.
-func quick(g *generation, s *subject, events []shown) bool {
+// canUseShortForm reports whether events may travel in the short form.
+func canUseShortForm(g *loading, s *subject, events []presentedEvent) bool {
 	_, here := g.runner.(*engine.Machine)
 	return here && !s.pi && len(events) == 1 && events[0].name == "tool_call"
 }
 
-// shortForm writes them.
-func (m *Module) shortForm(s *subject, e *shown) string {
+// shortForm encodes one tool call in the short form.
+func (m *Module) shortForm(s *subject, e *presentedEvent) string {
 	about := m.aboutText(s)
 	b := make([]byte, 0, len(about)+512)
 	b = append(b, about...)
 	b = append(b, '\n')
-	b = appendOwnWords(b, s.ev)
+	b = appendNativeJSON(b, s.ev)
 	b = append(b, "\n["...)
 	b = appendText(b, e.call.Name)
 	b = append(b, ',')
@@ -37,19 +37,19 @@ func (m *Module) shortForm(s *subject, e *shown) string {
 	return string(append(b, ']'))
 }
 
-// aboutText is a session's context in JSON, written anew when it changed.
+// aboutText is a session's context in JSON, encoded again only when it changed.
 func (m *Module) aboutText(s *subject) string {
-	a := m.context(s)
+	a := m.contextFields(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s.turn.text == "" || s.turn.about != a {
-		s.turn.about, s.turn.text = a, string(pi.Encode(a))
+	if s.memory.text == "" || s.memory.about != a {
+		s.memory.about, s.memory.text = a, string(pi.Encode(a))
 	}
-	return s.turn.text
+	return s.memory.text
 }
 
-// appendOwnWords is [ownWords] without its costs.
-func appendOwnWords(b []byte, ev *event.Event) []byte {
+// appendNativeJSON is [nativeJSON] without its allocations.
+func appendNativeJSON(b []byte, ev *event.Event) []byte {
 	b = append(b, `{"agent":`...)
 	b = appendText(b, ev.Agent)
 	b = append(b, `,"event":`...)

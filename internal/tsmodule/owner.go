@@ -14,13 +14,13 @@ import (
 	"github.com/hookmux/hookmux/internal/tsmodule/pi"
 )
 
-// fileOwner is what one loading of a file says to the world: it knows the module
-// and which events are under way.
+// fileOwner connects one loading of a file with the hub: operations of the engine
+// are done in the name of its module and of the event that is being handled.
 type fileOwner struct {
 	m      *Module
-	g      *generation
+	g      *loading
 	places func() *bundle.SourceMap
-	acts   acts
+	acts   piActions
 }
 
 var _ ops.Owner = (*fileOwner)(nil)
@@ -61,8 +61,8 @@ func (v *fileOwner) Said(level, text string) {
 	}
 }
 
-// problem puts an exception into the words of the file a person wrote.
-func (v *fileOwner) problem(event string, err error) *Problem {
+// describeProblem turns an exception into a problem with places in the source file.
+func (v *fileOwner) describeProblem(event string, err error) *Problem {
 	p := &Problem{Module: v.m.path, Event: event, Text: oneLine(err.Error())}
 	var js *engine.JSError
 	if errors.As(err, &js) {
@@ -71,29 +71,31 @@ func (v *fileOwner) problem(event string, err error) *Problem {
 	return p
 }
 
-func (v *fileOwner) Trouble(event string, e *engine.JSError, _ int) { v.m.trouble(v.problem(event, e)) }
+func (v *fileOwner) Trouble(event string, e *engine.JSError, _ int) {
+	v.m.reportOnce(v.describeProblem(event, e))
+}
 
 func (v *fileOwner) Lacking(agent, what string) {
 	if agent != "" {
-		v.m.note(agent, what)
+		v.m.noteLimit(agent, what)
 	}
 }
 
-// asked is the event a dialog or a notice belongs to.
-func (v *fileOwner) asked(dispatch int) *asked {
+// eventOf is the event a dialog or a notice belongs to.
+func (v *fileOwner) eventOf(dispatch int) *pendingEvent {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()
 	return v.g.asked[dispatch]
 }
 
 func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
-	asker, a := v.m.engine.host.Asker, v.asked(dispatch)
+	asker, a := v.m.engine.host.Asker, v.eventOf(dispatch)
 	if asker == nil || a == nil || a.ctx.Err() != nil {
 		return Answer{Cancelled: true}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if !a.until.IsZero() { // whoever is asked shall see how long there is
+	if !a.until.IsZero() { // so that the question shows its deadline
 		var stop context.CancelFunc
 		ctx, stop = context.WithDeadline(ctx, a.until)
 		defer stop()
@@ -115,7 +117,7 @@ func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 			return Answer{Cancelled: true}
 		}
 		return r.answer
-	case <-ctx.Done(): // an asker that does not notice is left behind
+	case <-ctx.Done(): // do not wait for an asker that ignores ctx
 		return Answer{Cancelled: true}
 	}
 }
@@ -126,13 +128,13 @@ func (v *fileOwner) Notify(dispatch int, text, level string) {
 		return
 	}
 	n := Notice{Module: v.m.path, Level: level, Text: text}
-	if a := v.asked(dispatch); a != nil {
+	if a := v.eventOf(dispatch); a != nil {
 		n.Event = a.call.Event
 	}
 	asker.Notify(n)
 }
 
-// errPrint is what a hook hears that speaks into a session nobody can wake.
+// errPrint is returned to a hook that sends into a session without a person.
 var errPrint = errors.New("send: this session runs without a person (print mode); nothing can be sent into it")
 
 func (v *fileOwner) Send(key string, msg Message) error {
@@ -144,26 +146,26 @@ func (v *fileOwner) Send(key string, msg Message) error {
 		delivered, err = s.Send(context.Background(), msg)
 	}
 	switch {
-	case err == nil && !delivered && v.headless(key):
+	case err == nil && !delivered && v.isHeadless(key):
 		err = errPrint
 	case err == nil && !delivered:
-		err = v.m.engine.enqueue(key, msg.Text)
+		err = v.m.engine.queueText(key, msg.Text)
 	}
 	v.Did(key, "send", fmt.Sprintf("%d characters", len([]rune(msg.Text))), err)
 	return err
 }
 
-func (v *fileOwner) headless(key string) bool {
+func (v *fileOwner) isHeadless(key string) bool {
 	v.m.mu.Lock()
 	defer v.m.mu.Unlock()
-	t := v.m.turns[key]
+	t := v.m.memories[key]
 	return t != nil && t.headless
 }
 
-// Entries are a session's: pi's own record, or what hookmux heard.
+// Entries are a session's entries: from pi's own record, or from the events seen.
 func (v *fileOwner) Entries(key string) any {
 	v.m.mu.Lock()
-	t := v.m.turns[key]
+	t := v.m.memories[key]
 	var list []any
 	record := ""
 	if t != nil {
@@ -197,32 +199,32 @@ func readRecord(path string) []any {
 }
 
 func (v *fileOwner) Model(ctx context.Context, dispatch int, args json.RawMessage) (json.RawMessage, error) {
-	model, a := v.m.engine.host.Model, v.asked(dispatch)
+	model, a := v.m.engine.host.Model, v.eventOf(dispatch)
 	if model == nil || a == nil {
 		return nil, errors.New("complete: pi's models can be used only while one of pi's events is looked at, through hookmux's extension in pi")
 	}
 	return model.Complete(ctx, a.call.Event, args)
 }
 
-// perPlace is how many different texts are reported of one place: some have a
-// number or a path in them and are new each time.
+// perPlace is how many different texts are reported for one place: some contain a
+// number or a path and differ each time.
 const perPlace = 3
 
-// trouble reports a problem once for each content of the file.
-func (m *Module) trouble(p *Problem) {
+// reportOnce reports a problem once for each content of the file.
+func (m *Module) reportOnce(p *Problem) {
 	m.mu.Lock()
-	fresh := m.fresh(p)
+	fresh := m.isNewProblem(p)
 	if fresh && len(m.info.Errors) < 20 {
 		m.info.Errors = append(m.info.Errors, *p)
 	}
 	m.mu.Unlock()
 	if fresh {
-		m.report(*p)
+		m.tellRecorder(*p)
 	}
 }
 
-// fresh remembers a problem and says whether it is worth telling.
-func (m *Module) fresh(p *Problem) bool {
+// isNewProblem records a problem and reports whether it is new.
+func (m *Module) isNewProblem(p *Problem) bool {
 	place := p.Event + "\x00" + p.Where
 	key := place + "\x00" + p.Text
 	if m.reported[key] || len(m.reported) >= 200 {
@@ -233,8 +235,8 @@ func (m *Module) fresh(p *Problem) bool {
 		if strings.HasPrefix(known, place+"\x00") {
 			at++
 		}
-		// An engine that ends of a limit is told of once more, without the place
-		// that its handler could still name.
+		// The end of an engine by a limit is reported again, without the place
+		// that the handler's own report has.
 		if p.Where == "" && strings.HasPrefix(known, p.Event+"\x00") && strings.HasSuffix(known, "\x00"+p.Text) {
 			return false
 		}
@@ -246,14 +248,14 @@ func (m *Module) fresh(p *Problem) bool {
 	return true
 }
 
-func (m *Module) report(p Problem) {
+func (m *Module) tellRecorder(p Problem) {
 	if r := m.engine.host.Recorder; r != nil {
 		r.Problem(p)
 	}
 }
 
-// note keeps, once, what an agent could not carry.
-func (m *Module) note(agent, text string) {
+// noteLimit records once what an agent could not carry.
+func (m *Module) noteLimit(agent, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := agent + "\x00" + text
@@ -261,10 +263,10 @@ func (m *Module) note(agent, text string) {
 		return
 	}
 	m.lacks[key] = true
-	m.info.Limits = withNew(m.info.Limits, []Limit{{Agent: agent, Text: text}})
+	m.info.Limits = appendNewLimits(m.info.Limits, []Limit{{Agent: agent, Text: text}})
 }
 
-func withNew(have, more []Limit) []Limit {
+func appendNewLimits(have, more []Limit) []Limit {
 	for _, l := range more {
 		known := false
 		for _, h := range have {
