@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// falls waits until GiveBack brought the process's memory below a bound.
+// falls waits until ReleaseMemory brought the process's memory below a bound.
 func falls(t *testing.T, below int) {
 	t.Helper()
 	now := 0

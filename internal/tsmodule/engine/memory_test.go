@@ -26,7 +26,7 @@ func resident(t testing.TB) int {
 	return pages * os.Getpagesize()
 }
 
-// falls waits until GiveBack brought the process's memory below a bound.
+// falls waits until ReleaseMemory brought the process's memory below a bound.
 func falls(t *testing.T, below int) {
 	t.Helper()
 	now := 0
