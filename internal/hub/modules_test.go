@@ -11,7 +11,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
-	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -379,7 +378,7 @@ func TestSlowFilesCountAtOnce(t *testing.T) {
 	}
 	w.module("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
 export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "slow" }));`)
-	time.Sleep(2 * selection.LoadAgain)
+	w.h.selection.Forget() // files are looked at again
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ls"), "slow")
 }
 

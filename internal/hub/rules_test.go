@@ -10,12 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
-	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -134,7 +132,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 
 	// Changed: what was trusted stays in force.
 	w.Write(registry.ProjectFile(root), hooksFile(refusing("no-test", "test", "")))
-	time.Sleep(2 * selection.LoadAgain)
+	w.h.selection.Forget() // files are looked at again
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship prod"), "refused by no-prod")
 	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
 	if p, shown := w.Problem("place:"); !shown || !strings.Contains(p.What, "changed") {
@@ -145,7 +143,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 
 	// Deleted: still.
 	must(t, os.RemoveAll(filepath.Join(root, ".hookmux")))
-	time.Sleep(2 * selection.LoadAgain)
+	w.h.selection.Forget() // files are looked at again
 	w.MustDeny(hubtest.ToolBefore("claude", "s", sub, "ship test"), "refused by no-test")
 	w.MustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
 	w.MustPass(hubtest.ToolBefore("claude", "s", sub, "ship test"))
@@ -161,7 +159,7 @@ func TestAScriptOfAProjectRunsAsItWasTrusted(t *testing.T) {
 	w.trust(root)
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
 	w.Write(script, "#!/bin/sh\nexit 0\n")
-	time.Sleep(2 * selection.LoadAgain)
+	w.h.selection.Forget() // files are looked at again
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "x"), "as trusted")
 }
 
