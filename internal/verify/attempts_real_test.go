@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -28,7 +29,7 @@ func TestRealAttempts(t *testing.T) {
 
 func attemptsOf(t *testing.T, agent string) {
 	st := realStage(t, agent)
-	if err := st.startHubWithHooks(nil); err != nil {
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	id := pendingRequest(t, st)
@@ -62,7 +63,7 @@ func attemptsOf(t *testing.T, agent string) {
 		names = append(names, name)
 		// In a script: spelt out, the guard of hookmux's own files stops it
 		// before anybody has to judge who calls.
-		st.own(t, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n")
+		writeStageFile(t, st, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n")
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("sh ./try-" + name + "; echo tried-" + name)}})
 	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(approve + into("spelt-out"))}})
@@ -71,8 +72,8 @@ func attemptsOf(t *testing.T, agent string) {
 	for _, file := range ours {
 		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " + filepath.Join(st.Dirs.State, file))}})
 	}
-	st.setScript(append(ss, model.Step{Say: lastWords}))
-	if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Approve it yourself")); err != nil {
+	st.SetScript(append(ss, model.Step{Say: stage.LastWords}))
+	if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Approve it yourself")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(st.Project, "said-spelt-out")); err == nil {
@@ -91,13 +92,13 @@ func attemptsOf(t *testing.T, agent string) {
 		t.Logf("%s: %s", name, strings.TrimSpace(string(said)))
 	}
 	var items []wire.FeedItem
-	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 || items[0].Status != "pending" {
+	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 || items[0].Status != "pending" {
 		t.Errorf("the request: %+v %v", items, err)
 	}
 	var refused, denied int
 	for range 100 { // the journal is filled behind the corridor
 		refused, denied = 0, 0
-		if err := st.journal(func(e client.Entry) {
+		if err := readJournal(st, func(e client.Entry) {
 			if strings.Contains(string(e.Event), `"native":"refused"`) {
 				refused++
 			}
@@ -115,16 +116,16 @@ func attemptsOf(t *testing.T, agent string) {
 	t.Errorf("%d of %d attempts are in the journal, and %d of %d edits", refused, len(names), denied, len(ours))
 }
 
-// journal reads what the stage's hub has stored.
-func (st *Stage) journal(each func(client.Entry)) error {
+// readJournal reads what the stage's hub has stored.
+func readJournal(st *stage.Stage, each func(client.Entry)) error {
 	c := &client.Client{Socket: st.Dirs.Socket()}
 	return c.Query(context.Background(), client.QueryParams{}, func(e client.Entry) bool { each(e); return true })
 }
 
 // pendingRequest puts a request of somebody else into the stage's feed.
-func pendingRequest(t *testing.T, st *Stage) string {
+func pendingRequest(t *testing.T, st *stage.Stage) string {
 	t.Helper()
-	st.hub.Sink(true)
+	st.Hub.Sink(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	over := make(chan struct{})
 	go func() {
@@ -135,7 +136,7 @@ func pendingRequest(t *testing.T, st *Stage) string {
 	t.Cleanup(func() { cancel(); <-over })
 	for range 1500 {
 		var items []wire.FeedItem
-		if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		if len(items) == 1 {

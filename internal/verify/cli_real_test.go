@@ -3,7 +3,6 @@ package verify
 import (
 	"bytes"
 	"encoding/json"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,53 +10,10 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/ownconfig/ownconfigtest"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
-
-// tree reads every file below a folder.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text := ""
-		if info.Mode().IsRegular() {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			text = string(b)
-		}
-		out[path] = info.Mode().String() + "\n" + text
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func sameTree(t *testing.T, dir string, was map[string]string) {
-	t.Helper()
-	now := tree(t, dir)
-	for path, text := range now {
-		if old, ok := was[path]; !ok {
-			t.Errorf("%s is new", path)
-		} else if old != text {
-			t.Errorf("%s was changed", path)
-		}
-	}
-	for path := range was {
-		if _, ok := now[path]; !ok {
-			t.Errorf("%s is gone", path)
-		}
-	}
-}
 
 // onPath is a folder with the agent under the name people call it by.
 func onPath(t *testing.T, name string) string {
@@ -98,10 +54,10 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 	_ = cmd.Run() // the code is looked at
 	r := ranCLI{code: cmd.ProcessState.ExitCode(), stdout: out.String(), stderr: errs.String()}
 	if err := json.Unmarshal(out.Bytes(), &r.report); err != nil {
-		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, clipText(r.stdout), clipText(r.stderr))
+		t.Fatalf("code %d, no report: %v\n%s\n%s", r.code, err, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
 	if r.report.Kept != "" {
-		t.Cleanup(func() { removeAll(r.report.Kept) })
+		t.Cleanup(func() { stage.RemoveAll(r.report.Kept) })
 	}
 	return r
 }
@@ -111,13 +67,13 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 func TestRealCommand(t *testing.T) {
 	path := onPath(t, "codex")
 	home, cwd := t.TempDir(), t.TempDir()
-	was, wasCwd := tree(t, home), tree(t, cwd)
+	was, wasCwd := ownconfigtest.ReadTree(t, home), ownconfigtest.ReadTree(t, cwd)
 	r := runCLI(t, home, cwd, path, "codex", "--check", "PreToolUse.deny", "--check", "neutral")
 	if r.code != 0 || len(r.report.Agents) != 1 || r.report.Agents[0].Version == "" {
-		t.Fatalf("code %d: %s\n%s", r.code, clipText(r.stdout), clipText(r.stderr))
+		t.Fatalf("code %d: %s\n%s", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
 	for _, row := range r.report.Agents[0].Checks {
-		if row.Mark != Holds {
+		if row.Mark != checks.Holds {
 			t.Errorf("%s %s %s", row.Mark, row.ID(), row.Why)
 		}
 	}
@@ -125,8 +81,8 @@ func TestRealCommand(t *testing.T) {
 	if !strings.Contains(r.stderr, "codex: ") {
 		t.Errorf("no progress: %q", r.stderr)
 	}
-	sameTree(t, home, was)
-	sameTree(t, cwd, wasCwd)
+	ownconfigtest.CheckTree(t, home, was)
+	ownconfigtest.CheckTree(t, cwd, wasCwd)
 }
 
 // TestRealMine: a person's own config becomes part of the proof, is not
@@ -147,17 +103,17 @@ func TestRealMine(t *testing.T) {
 	put(".codex/config.toml", "model = \"mine\"\napi_key = \""+secret+"\"\n\n[tui]\nnotifications = true\n\n[features]\nhooks = true\n")
 	put(".codex/hooks.json", "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch "+home+"/ran; echo "+secret+"\"}]}]}}\n")
 	put(".codex/auth.json", "{\"OPENAI_API_KEY\": \""+secret+"\"}\n")
-	was := tree(t, home)
+	was := ownconfigtest.ReadTree(t, home)
 	r := runCLI(t, home, cwd, path, "codex", "--mine", "--keep", "--check", "PreToolUse.deny")
 	if r.code != 0 {
-		t.Fatalf("code %d: %s\n%s", r.code, clipText(r.stdout), clipText(r.stderr))
+		t.Fatalf("code %d: %s\n%s", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
-	sameTree(t, home, was) // the hook is not trusted, so Codex does not run it
+	ownconfigtest.CheckTree(t, home, was) // the hook is not trusted, so Codex does not run it
 	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") || strings.Contains(notes, "auth.json") && !strings.Contains(notes, "without") {
 		t.Errorf("notes: %s", notes)
 	}
 	found := false
-	for file, text := range tree(t, r.report.Kept) {
+	for file, text := range ownconfigtest.ReadTree(t, r.report.Kept) {
 		if strings.Contains(text, secret) {
 			t.Errorf("%s holds the secret", file)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -22,23 +23,23 @@ import (
 // feed, so that agents wait for it, and in others commands are typed.
 type shellOf struct {
 	t    *testing.T
-	st   *Stage
-	term *terminal
+	st   *stage.Stage
+	term *stage.Terminal
 	n    int
 }
 
-func besideAgent(t *testing.T, st *Stage) *shellOf {
+func besideAgent(t *testing.T, st *stage.Stage) *shellOf {
 	t.Helper()
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
 		t.Skip("tmux is not installed")
 	}
-	p := &shellOf{t: t, st: st, term: &terminal{st: st, tmux: tmux, socket: filepath.Join(st.Base, "person")}}
+	p := &shellOf{t: t, st: st, term: stage.NewTerminal(st, tmux, "person")}
 	ctx := context.Background()
-	if _, err := p.term.runTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
+	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.term.stopAll)
+	t.Cleanup(p.term.StopAll)
 	for range 200 {
 		if strings.Contains(p.said("watched"), "agents wait for you now") {
 			return p
@@ -73,7 +74,7 @@ func (p *shellOf) types(args ...string) string {
 	p.t.Helper()
 	p.n++
 	name := strconv.Itoa(p.n)
-	if _, err := p.term.runTmux(context.Background(), "new-window", "-d", p.command(name, args...)); err != nil {
+	if _, err := p.term.RunTmux(context.Background(), "new-window", "-d", p.command(name, args...)); err != nil {
 		p.t.Fatal(err)
 	}
 	for range 600 {
@@ -94,7 +95,7 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 	p.t.Helper()
 	for range 900 {
 		var items []wire.FeedItem
-		if err := p.st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := p.st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			p.t.Fatal(err)
 		}
 		for _, item := range items {
@@ -113,28 +114,28 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realStage(t, "claude")
-	st.seatPerson()
-	st.setScript([]model.Step{{Calls: []model.ToolCall{st.taggedCall("left")}}, {Say: lastWords}})
-	if err := st.startHubWithHooks(nil); err != nil {
+	seatPerson(st)
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("left")}}, {Say: stage.LastWords}})
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	p := besideAgent(t, st)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- st.runHeadless(context.Background(), st.start(), []string{"-p", "--permission-mode", "default", "--", markedPrompt("Run it")})
+		ended <- st.RunHeadless(context.Background(), st.AgentCommand(), []string{"-p", "--permission-mode", "default", "--", stage.MarkedPrompt("Run it")})
 	}()
 	item := p.next("permission", map[string]bool{})
-	if _, err := p.term.runTmux(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
+	if _, err := p.term.RunTmux(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
 	var items []wire.FeedItem
-	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != queue.Abandoned.String() {
+	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != queue.Abandoned.String() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
-	if st.leftItsFile("left") {
+	if st.LeftItsFile("left") {
 		t.Error("it ran")
 	}
 }
@@ -144,17 +145,17 @@ func TestRealLeaving(t *testing.T) {
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		st := realStage(t, "claude")
-		st.seatPerson()
-		st.setScript([]model.Step{
-			{Calls: []model.ToolCall{st.escalatedCall("typed-yes")}},
-			{Calls: []model.ToolCall{st.escalatedCall("typed-no")}},
-			{Say: lastWords},
+		seatPerson(st)
+		st.SetScript([]model.Step{
+			{Calls: []model.ToolCall{st.EscalatedCall("typed-yes")}},
+			{Calls: []model.ToolCall{st.EscalatedCall("typed-no")}},
+			{Say: stage.LastWords},
 		})
-		if err := st.startHubWithHooks(nil); err != nil {
+		if err := st.StartHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+		err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, _ *stage.Terminal) error {
 			item := p.next("permission", done)
 			if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
 				t.Errorf("approve: %s", said)
@@ -163,7 +164,7 @@ func TestRealCommands(t *testing.T) {
 			if said := p.types("deny", item.ID[:4], "--reason", "not before the freeze ends"); !strings.Contains(said, "exit 0") {
 				t.Errorf("deny: %s", said)
 			}
-			st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 			if said := p.types("approve", item.ID); !strings.Contains(said, "too late") || strings.Contains(said, "exit 0") {
 				t.Errorf("a second answer: %s", said)
 			}
@@ -172,29 +173,29 @@ func TestRealCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !st.leftItsFile("typed-yes") || st.leftItsFile("typed-no") {
-			t.Errorf("approved ran: %v, denied ran: %v", st.leftItsFile("typed-yes"), st.leftItsFile("typed-no"))
+		if !st.LeftItsFile("typed-yes") || st.LeftItsFile("typed-no") {
+			t.Errorf("approved ran: %v, denied ran: %v", st.LeftItsFile("typed-yes"), st.LeftItsFile("typed-no"))
 		}
-		if told := (Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
+		if told := (stage.Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
 			t.Error("the model did not read the reason, or the note")
 		}
 	})
 	t.Run("questions and plans", func(t *testing.T) {
 		st := realStage(t, "claude")
-		st.seatPerson()
+		seatPerson(st)
 		q := st.Driver.Questions
 		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 		ask := model.Call(q.Tool, map[string]any{"questions": []any{
-			map[string]any{"question": askedOne, "header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}},
-			map[string]any{"question": askedTwo, "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
+			map[string]any{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}},
+			map[string]any{"question": "Which shapes?", "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
 		}})
-		plan := model.Call(q.Plan, map[string]any{"plan": planned})
-		st.setScript(append(callSteps(ask, plan, plan), model.Step{Say: lastWords}))
-		if err := st.startHubWithHooks(nil); err != nil {
+		plan := model.Call(q.Plan, map[string]any{"plan": "# Plan\n\n1. Do it well\n"})
+		st.SetScript(append(stage.CallSteps(ask, plan, plan), model.Step{Say: stage.LastWords}))
+		if err := st.StartHubWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.atTerminal(context.Background(), q.Args(markedPrompt("Ask me")), func(ctx context.Context, _ *terminal) error {
+		err := st.AtTerminal(context.Background(), q.Args(stage.MarkedPrompt("Ask me")), func(ctx context.Context, _ *stage.Terminal) error {
 			if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round", "2=flat"); !strings.Contains(said, "exit 0") {
 				t.Errorf("answer: %s", said)
 			}
@@ -203,7 +204,7 @@ func TestRealCommands(t *testing.T) {
 			}
 			again := p.next("plan", done)
 			mode := ""
-			for _, x := range st.watcher.allSeen() {
+			for _, x := range st.Watcher.AllSeen() {
 				if x.Event.ID == again.EventID {
 					mode = x.Event.Mode
 				}
@@ -214,14 +215,14 @@ func TestRealCommands(t *testing.T) {
 			if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
 				t.Errorf("plan auto: %s", said)
 			}
-			st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+			st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := Evidence{Told: st.Model.Told(st.Run)}
-		for _, words := range []string{`"` + askedOne + `"="blue"`, "round, flat", "smaller steps please", "User has approved"} {
+		told := stage.Evidence{Told: st.Model.Told(st.Run)}
+		for _, words := range []string{`"Which colour?"="blue"`, "round, flat", "smaller steps please", "User has approved"} {
 			if !told.Saw(words) {
 				t.Errorf("the model did not read %q", words)
 			}

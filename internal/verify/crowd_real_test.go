@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,38 +25,38 @@ func TestRealHelpersAsk(t *testing.T) {
 		named[tag] = []model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-" + tag + "; sleep 2; echo out-" + tag)}}, {Say: "Done."}, {Say: "Done again."}}
 		calls = append(calls, st.Driver.Subagent("Help with it " + model.Mark(tag))[0].Calls...)
 	}
-	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: lastWords}, {Say: lastWords}, {Say: lastWords}}, Named: named})
-	if err := st.startHubWithHooks(nil); err != nil {
+	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: stage.LastWords}, {Say: stage.LastWords}, {Say: stage.LastWords}}, Named: named})
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	st.hub.Sink(true)
+	st.Hub.Sink(true)
 	waiting := func() []wire.FeedItem {
 		var items []wire.FeedItem
-		if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
+		if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{}, &items); err != nil {
 			t.Fatal(err)
 		}
 		return items
 	}
-	err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, _ *terminal) error {
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, _ *stage.Terminal) error {
 		most := 0
 		for range tags {
 			var items []wire.FeedItem
 			for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
-				if items = waiting(); len(items) > 0 || !pauseFor(c, 50*time.Millisecond) {
+				if items = waiting(); len(items) > 0 || !stage.PauseFor(c, 50*time.Millisecond) {
 					cancel()
 					break
 				}
 			}
-			pauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
+			stage.PauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
 			if items = waiting(); len(items) == 0 {
 				break
 			}
 			most = max(most, len(items))
 			var result wire.FeedReplyResult
-			if err := st.hub.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
+			if err := st.Hub.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
 				t.Error(err)
 			}
-			pauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
+			stage.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
 			if now := len(waiting()); now < len(items)-1 {
 				t.Errorf("one of %d was answered, and %d wait", len(items), now)
 			}
@@ -69,7 +70,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []wire.FeedItem
-	if err := st.hub.Do(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
+	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{All: true}, &all); err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range all {
@@ -78,7 +79,7 @@ func TestRealHelpersAsk(t *testing.T) {
 		}
 	}
 	for _, tag := range tags {
-		if !st.leftItsFile(tag) {
+		if !st.LeftItsFile(tag) {
 			t.Errorf("%s was not run", tag)
 		}
 	}

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -15,42 +18,42 @@ import (
 func TestRealOpenCodeStanding(t *testing.T) {
 	st := realStage(t, "opencode")
 	shell := func(command string) model.ToolCall { return st.Table.Shell.Call(command) }
-	st.setScript(append(callSteps(shell("touch ran-st-one"), shell("touch ran-st-two"), shell("mkdir ran-st-three")), model.Step{Say: lastWords}))
-	if err := st.startHubWithHooks(nil); err != nil {
+	st.SetScript(append(stage.CallSteps(shell("touch ran-st-one"), shell("touch ran-st-two"), shell("mkdir ran-st-three")), model.Step{Say: stage.LastWords}))
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
-	err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, term *terminal) error {
-		p, err := st.attachPerson(ctx)
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, term *stage.Terminal) error {
+		p, err := checks.AttachPerson(ctx, st)
 		if err != nil {
 			return err
 		}
-		defer p.detach()
-		if !p.wasAsked("st-one", st.patience) {
-			t.Fatalf("no request\n%s", term.captureScreen(ctx))
+		defer p.Detach()
+		if !p.WasAsked("st-one", st.Patience) {
+			t.Fatalf("no request\n%s", term.CaptureScreen(ctx))
 		}
-		p.sendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
-		if !p.wasAsked("st-three", st.patience) {
-			t.Fatalf("no request for another program\n%s", term.captureScreen(ctx))
+		p.SendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
+		if !p.WasAsked("st-three", st.Patience) {
+			t.Fatalf("no request for another program\n%s", term.CaptureScreen(ctx))
 		}
-		p.sendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: wordFor(wordReason, "st-three")})
-		if !st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
-			t.Errorf("the turn did not end\n%s", term.captureScreen(context.Background()))
+		p.SendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, "st-three")})
+		if !st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
+			t.Errorf("the turn did not end\n%s", term.CaptureScreen(context.Background()))
 		}
-		for tag, item := range p.feed.Asked {
+		for tag, item := range p.Feed.Asked {
 			if tag == "st-two" {
 				t.Errorf("asked again about what needs no leave any more: %s", item.Input)
 			}
 		}
-		t.Log(p.feed.Replies)
+		t.Log(p.Feed.Replies)
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for tag, want := range map[string]bool{"st-one": true, "st-two": true, "st-three": false} {
-		if st.leftItsFile(tag) != want {
-			t.Errorf("%s ran: %v, want %v", tag, st.leftItsFile(tag), want)
+		if st.LeftItsFile(tag) != want {
+			t.Errorf("%s ran: %v, want %v", tag, st.LeftItsFile(tag), want)
 		}
 	}
 }
@@ -59,39 +62,39 @@ func TestRealOpenCodeStanding(t *testing.T) {
 // a person is asked at its before-hook.
 func TestRealOpenCodeRun(t *testing.T) {
 	st := realStage(t, "opencode")
-	st.setScript(append(callSteps(st.taggedCall("run-yes"), st.taggedCall("run-no")), model.Step{Say: lastWords}))
-	if err := mergeJSON(st.Home+"/.config/hookmux/config.json", map[string]any{"gate.opencode": "side-effects"}); err != nil {
+	st.SetScript(append(stage.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")), model.Step{Say: stage.LastWords}))
+	if err := drivers.MergeJSON(st.Home+"/.config/hookmux/config.json", map[string]any{"gate.opencode": "side-effects"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.startHubWithHooks(nil); err != nil {
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), st.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), st.Patience)
 	defer cancel()
-	p, err := st.attachPerson(ctx)
+	p, err := checks.AttachPerson(ctx, st)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ran := make(chan error, 1)
-	go func() { ran <- st.runHeadless(ctx, st.start(), st.freeCommand("Run it")) }()
+	go func() { ran <- st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it")) }()
 	for tag, reply := range map[string]wire.FeedReplyParams{
-		"run-yes": {Choice: string(event.ChooseOnce)}, "run-no": {Choice: string(event.ChooseDeny), Reason: wordFor(wordReason, "run-no")},
+		"run-yes": {Choice: string(event.ChooseOnce)}, "run-no": {Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, "run-no")},
 	} {
 		go func() {
-			if p.wasAsked(tag, st.patience) {
-				if st.leftItsFile(tag) {
+			if p.WasAsked(tag, st.Patience) {
+				if st.LeftItsFile(tag) {
 					t.Errorf("%s ran before anybody answered", tag)
 				}
-				p.sendReply(tag, reply)
+				p.SendReply(tag, reply)
 			}
 		}()
 	}
 	began := time.Now()
 	err = <-ran
-	p.detach()
-	e := st.collectEvidence(err, began)
+	p.Detach()
+	e := st.CollectEvidence(err, began)
 	logEvidence(t, e)
-	if e.Err != nil || !e.Ran("run-yes") || e.Ran("run-no") || !e.Saw(wordFor(wordReason, "run-no")) {
-		t.Errorf("%v: ran %v %v, reason read %v, replies %v", e.Err, e.Ran("run-yes"), e.Ran("run-no"), e.Saw(wordFor(wordReason, "run-no")), e.Feed.Replies)
+	if e.Err != nil || !e.Ran("run-yes") || e.Ran("run-no") || !e.Saw(stage.WordFor(stage.WordReason, "run-no")) {
+		t.Errorf("%v: ran %v %v, reason read %v, replies %v", e.Err, e.Ran("run-yes"), e.Ran("run-no"), e.Saw(stage.WordFor(stage.WordReason, "run-no")), e.Feed.Replies)
 	}
 }

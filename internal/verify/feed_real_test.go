@@ -5,13 +5,15 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 )
 
 // TestRealFeed: requests of real agents answered from elsewhere.
 func TestRealFeed(t *testing.T) {
 	agentstest.Repeats(t, "the feed rows of TestRealChecks")
-	for _, name := range Drivers() {
-		d, _ := Drive(name)
+	for _, name := range drivers.Names() {
+		d, _ := drivers.Find(name)
 		if d.Prompts == "" {
 			continue
 		}
@@ -26,9 +28,9 @@ func TestRealFeed(t *testing.T) {
 			for _, row := range r.Agents[0].Rows {
 				t.Logf("%s %s: %s", row.Mark, row.Check, row.Why)
 				switch row.Mark {
-				case Fails:
+				case checks.Fails:
 					t.Errorf("%s: %s %q", row.Check, row.Why, row.Seen)
-				case Holds:
+				case checks.Holds:
 					proven++
 				}
 			}

@@ -5,98 +5,16 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // What a person reads below ✗: what was seen, which file or switch it is likely
 // about, and the command that mends it or shows more.
 
-// printed is how many of an agent's last lines are shown.
-const printed = 3
-
-// summary sums up how an act ended.
-func (e *Evidence) summary() string {
-	switch {
-	case e.Signal != "":
-		return "the agent was ended by " + e.Signal
-	case e.Exit < 0:
-		return "the agent ran at a terminal or did not come to an end by itself"
-	}
-	return fmt.Sprintf("the agent ended with code %d", e.Exit)
-}
-
-// describeTraces are what an act left to look at, in a person's words.
-func (e *Evidence) describeTraces(spec *agent.EventSpec) []string {
-	out := []string{e.summary()}
-	if e.Err != nil {
-		out = append(out, clipText(e.Err.Error()))
-	}
-	if lines := lastLines(e.Stderr, printed); len(lines) > 0 {
-		out = append(out, "its last words on standard error: "+strings.Join(lines, " ⏎ "))
-	} else if lines := lastLines(e.Stdout, printed); len(lines) > 0 {
-		out = append(out, "its last words: "+strings.Join(lines, " ⏎ "))
-	}
-	if len(e.Screens) > 0 {
-		if lines := lastLines(e.Screens[len(e.Screens)-1], printed); len(lines) > 0 {
-			out = append(out, "the last lines of its screen: "+strings.Join(lines, " ⏎ "))
-		}
-	}
-	if told := e.lastTold(); told != "" {
-		out = append(out, "the last result the model was told: "+told)
-	}
-	out = append(out, e.describeArrivals(spec))
-	return out
-}
-
-// describeArrivals says which events came, and what was answered at the one in question.
-func (e *Evidence) describeArrivals(spec *agent.EventSpec) string {
-	if len(e.Seen) == 0 {
-		return fmt.Sprintf("no event arrived in the act %s", e.Act)
-	}
-	counts := map[string]int{}
-	var names []string
-	for _, x := range e.Seen {
-		if counts[x.Event.Native]++; counts[x.Event.Native] == 1 {
-			names = append(names, x.Event.Native)
-		}
-	}
-	for i, n := range names {
-		names[i] = fmt.Sprintf("%s×%d", n, counts[n])
-	}
-	text := fmt.Sprintf("events of the act %s: %s", e.Act, strings.Join(names, " "))
-	if spec == nil {
-		return text
-	}
-	for _, x := range e.Events(spec.Name) {
-		if x.Answer.Stdout != "" || x.Answer.Stderr != "" {
-			return text + fmt.Sprintf("; %s was answered with %s", spec.Name, clipText(x.Answer.Stdout+x.Answer.Stderr))
-		}
-	}
-	return text
-}
-
-func (e *Evidence) lastTold() string {
-	for i := len(e.Told) - 1; i >= 0; i-- {
-		if m := e.Told[i]; m.Role != model.RoleAssistant && m.Kind == "tool_result" {
-			return clipText(m.Text)
-		}
-	}
-	return ""
-}
-
-func lastLines(text string, n int) []string {
-	var out []string
-	for _, l := range strings.Split(text, "\n") {
-		if l = clipText(l); l != "" {
-			out = append(out, l)
-		}
-	}
-	return out[max(0, len(out)-n):]
-}
-
 // explainFailure gives ✗ what a person needs to go on from there.
-func (t *task) explainFailure(p *Proof, r Result) Result {
-	var e *Evidence
+func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
+	var e *stage.Evidence
 	for _, name := range t.actNames() {
 		if a := p.Of(name); a.Missing == "" && (e == nil || a.Err != nil) {
 			e = a
@@ -105,7 +23,7 @@ func (t *task) explainFailure(p *Proof, r Result) Result {
 	if e == nil {
 		return r
 	}
-	r.Seen = e.describeTraces(t.subject.Event)
+	r.Seen = e.DescribeTraces(t.subject.Event)
 	var hints []string
 	if r.Hint != "" {
 		hints = append(hints, r.Hint)
@@ -120,7 +38,7 @@ func (t *task) actNames() []string {
 		return nil
 	}
 	if t.check.Any {
-		if act := bringsAbout(t.subject); act != "" {
+		if act := checks.BringsAbout(t.subject); act != "" {
 			return []string{act}
 		}
 	}
@@ -128,7 +46,7 @@ func (t *task) actNames() []string {
 }
 
 // likelyCauses names the file, the switch, the version, and what to run.
-func (t *task) likelyCauses(p *Proof, e *Evidence) []string {
+func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 	a, name := t.subject.Agent, t.subject.Agent.Name
 	again := fmt.Sprintf("`hookmux verify %s --check %s --keep` keeps all that was seen, for a report", name, t.row.ID())
 	var out []string

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/ownconfig/ownconfigtest"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // TestRealMineInstalled: hooks that a person installed are proven as they are,
@@ -15,26 +18,26 @@ import (
 func TestRealMineInstalled(t *testing.T) {
 	path := onPath(t, "codex")
 	for _, trust := range []bool{true, false} {
-		p := somebody(t)
-		p.put(".codex/config.toml", "# mine\nmodel = \"mine\"\n")
-		p.hookmux("codex", filepath.Join(builtBin(t), "hookmux-hook"), install.Options{Trust: trust})
-		was := tree(t, p.Home)
+		p := ownconfigtest.NewPerson(t)
+		p.WriteFile(".codex/config.toml", "# mine\nmodel = \"mine\"\n")
+		p.InstallHookmux("codex", filepath.Join(builtBin(t), "hookmux-hook"), install.Options{Trust: trust})
+		was := ownconfigtest.ReadTree(t, p.Home)
 		r := runCLI(t, p.Home, p.Project, path, "codex", "--mine", "--check", "PreToolUse.deny", "--check", "hub-absent", "--check", "neutral")
-		sameTree(t, p.Home, was)
+		ownconfigtest.CheckTree(t, p.Home, was)
 		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
 			t.Error(notes)
 		}
 		for _, row := range r.report.Agents[0].Checks {
 			t.Logf("trusted %v: %s %s %s", trust, row.Mark, row.ID(), row.Why)
 			switch {
-			case trust && row.Mark != Holds:
+			case trust && row.Mark != checks.Holds:
 				t.Errorf("%s %s %s %q %s", row.Mark, row.ID(), row.Why, row.Seen, row.Hint)
-			case !trust && row.ID() == "PreToolUse.deny" && (row.Mark != Fails || !strings.Contains(row.Hint, "trust")):
+			case !trust && row.ID() == "PreToolUse.deny" && (row.Mark != checks.Fails || !strings.Contains(row.Hint, "trust")):
 				t.Errorf("without trust %s: %s %s", row.Mark, row.Why, row.Hint)
 			}
 		}
 		if trust == (r.code != 0) {
-			t.Errorf("trusted %v: code %d %s", trust, r.code, clipText(r.stderr))
+			t.Errorf("trusted %v: code %d %s", trust, r.code, stage.ClipText(r.stderr))
 		}
 	}
 }

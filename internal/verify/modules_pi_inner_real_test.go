@@ -15,6 +15,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -78,13 +79,13 @@ type heardEvent struct {
 	Prompt int
 }
 
-// hear installs the file that writes down what it is shown.
-func (st *Stage) hear(t *testing.T) func() []heardEvent {
+// hearInnerEvents installs the file that writes down what it is shown.
+func hearInnerEvents(t *testing.T, st *stage.Stage) func() []heardEvent {
 	t.Helper()
 	file := filepath.Join(st.Base, "heard.jsonl")
-	skill := st.own(t, st.Base, "skill/SKILL.md", "---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
+	skill := writeStageFile(t, st, st.Base, "skill/SKILL.md", "---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
 	names, _ := json.Marshal(st.Agent.Inner)
-	st.own(t, st.Dirs.Config, "hooks/c-heard.ts", strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
+	writeStageFile(t, st, st.Dirs.Config, "hooks/c-heard.ts", strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
 	return func() []heardEvent {
 		b, _ := os.ReadFile(file)
 		var list []heardEvent
@@ -107,10 +108,10 @@ func namesOf(list []heardEvent) []string {
 	return names
 }
 
-func (st *Stage) noModuleErrors(t *testing.T) {
+func checkModuleErrors(t *testing.T, st *stage.Stage) {
 	t.Helper()
 	var list []wire.ModuleInfo
-	if err := st.hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+	if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range list {
@@ -130,17 +131,17 @@ func (st *Stage) noModuleErrors(t *testing.T) {
 func TestRealInnerEvents(t *testing.T) {
 	st := realStage(t, "pi")
 	for _, word := range []string{"a", "b"} {
-		st.own(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
+		writeStageFile(t, st, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
 	}
-	heard := st.hear(t)
+	heard := hearInnerEvents(t, st)
 	// A project pi asks about; its extension counts once it is trusted.
-	st.own(t, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
+	writeStageFile(t, st, st.Project, ".pi/extensions/own.js", `import fs from "node:fs";
 export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "");`)
-	st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: lastWords}})
-	if err := st.startHubWithHooks(nil); err != nil {
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo tool-said")}}, {Say: stage.LastWords}})
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Say it, input")); err != nil {
+	if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Say it, input")); err != nil {
 		t.Fatal(err)
 	}
 	for _, words := range []string{
@@ -160,7 +161,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 			t.Errorf("the header is %q", got)
 		}
 		if !strings.Contains(string(q.Body), "payload-by-a-and-b") {
-			t.Errorf("the payload is %s", clipText(string(q.Body)))
+			t.Errorf("the payload is %s", stage.ClipText(string(q.Body)))
 		}
 		if q.Header.Get("Authorization") == "" {
 			t.Error("the header with the key is gone")
@@ -200,8 +201,8 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 	if got := strings.Join(turns, " "); got != "turn_start0 turn_end0 turn_start1 turn_end1" {
 		t.Errorf("turns: %s", got)
 	}
-	st.noModuleErrors(t)
-	for _, x := range st.watcher.allSeen() {
+	checkModuleErrors(t, st)
+	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Native == "context" || x.Event.Native == "turn_start" {
 			t.Errorf("%s went through the corridor", x.Event.Native)
 		}
@@ -216,11 +217,11 @@ type rpc struct {
 	seen  []map[string]any
 }
 
-func (st *Stage) rpc(t *testing.T, more ...string) *rpc {
+func startRPC(t *testing.T, st *stage.Stage, more ...string) *rpc {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), st.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), st.Patience)
 	t.Cleanup(cancel)
-	argv := append(slices.Clone(st.start().Argv), more...)
+	argv := append(slices.Clone(st.AgentCommand().Argv), more...)
 	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "--mode", "rpc", "--provider", "scripted", "--model", "scripted")...)
 	cmd.Env, cmd.Dir = st.Env, st.Project
 	cmd.Stderr = os.Stderr
@@ -299,18 +300,18 @@ func (r *rpc) shows(words string) bool {
 // hook answers a command, a way through the tree, and is told of the rest.
 func TestRealInnerEventsOfAPerson(t *testing.T) {
 	st := realStage(t, "pi")
-	heard := st.hear(t)
-	nav := st.own(t, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
+	heard := hearInnerEvents(t, st)
+	nav := writeStageFile(t, st, st.Base, "nav.js", `export default (pi) => pi.registerCommand("nav", { handler: async (args, ctx) => {
   const first = ctx.sessionManager.getEntries().find((e) => e.type === "message" && e.message.role === "user");
   await ctx.navigateTree(first.id, { summarize: args === "summarize" });
 } });`)
-	st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: lastWords}})
-	if err := st.startHubWithHooks(nil); err != nil {
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: stage.LastWords}})
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	st.secondModel(t)
-	r := st.rpc(t, "-e", nav)
-	r.do(map[string]any{"type": "prompt", "message": markedPrompt("Say it")}, "agent_settled")
+	addSecondModel(t, st)
+	r := startRPC(t, st, "-e", nav)
+	r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Say it")}, "agent_settled")
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
 	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") || strings.Contains(string(b), "bash-for-real") {
 		t.Errorf("user_bash: %s", b)
@@ -331,7 +332,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	}
 	entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 	if !strings.Contains(string(entries), "tree-summary-by-module") {
-		t.Errorf("no summary by the hook: %s", clipText(string(entries)))
+		t.Errorf("no summary by the hook: %s", stage.ClipText(string(entries)))
 	}
 	names := namesOf(heard())
 	if n := count(names, "session_tree"); n != 1 {
@@ -345,10 +346,10 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	t.Logf("shown: %v", slices.Compact(slices.Sorted(slices.Values(names))))
 }
 
-// secondModel gives pi another model, one that thinks.
-func (st *Stage) secondModel(t *testing.T) {
+// addSecondModel gives pi another model, one that thinks.
+func addSecondModel(t *testing.T, st *stage.Stage) {
 	t.Helper()
-	st.moreModels(t, func(providers map[string]map[string]any) {
+	addModels(t, st, func(providers map[string]map[string]any) {
 		models := providers["scripted"]["models"].([]any)
 		second := map[string]any{}
 		for key, value := range models[0].(map[string]any) {
@@ -359,8 +360,8 @@ func (st *Stage) secondModel(t *testing.T) {
 	})
 }
 
-// moreModels changes which models pi has.
-func (st *Stage) moreModels(t *testing.T, change func(providers map[string]map[string]any)) {
+// addModels changes which models pi has.
+func addModels(t *testing.T, st *stage.Stage, change func(providers map[string]map[string]any)) {
 	t.Helper()
 	file := filepath.Join(st.Home, ".pi/agent/models.json")
 	var all map[string]map[string]map[string]any
@@ -409,12 +410,12 @@ func TestRealSampleCompaction(t *testing.T) {
 			if err != nil {
 				t.Skipf("the sample is not here (TestRealExamplesLoad fetches it): %v", err)
 			}
-			st.own(t, st.Dirs.Config, "hooks/sample.ts", string(text))
-			st.setScript([]model.Step{{Say: lastWords}, {Say: "summary-by-the-model"}})
-			if err := st.startHubWithHooks(nil); err != nil {
+			writeStageFile(t, st, st.Dirs.Config, "hooks/sample.ts", string(text))
+			st.SetScript([]model.Step{{Say: stage.LastWords}, {Say: "summary-by-the-model"}})
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			st.moreModels(t, func(providers map[string]map[string]any) {
+			addModels(t, st, func(providers map[string]map[string]any) {
 				google := map[string]any{}
 				for key, value := range providers["scripted"] {
 					google[key] = value
@@ -427,8 +428,8 @@ func TestRealSampleCompaction(t *testing.T) {
 				google["models"] = []any{one}
 				providers["google"] = google
 			})
-			r := st.rpc(t)
-			r.do(map[string]any{"type": "prompt", "message": markedPrompt("Say it")}, "agent_settled")
+			r := startRPC(t, st)
+			r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Say it")}, "agent_settled")
 			said := r.do(map[string]any{"type": "compact"}, "")
 			entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
 			asked := ""
@@ -441,9 +442,9 @@ func TestRealSampleCompaction(t *testing.T) {
 				t.Errorf("asked the model %q", asked)
 			}
 			if !strings.Contains(string(entries), `"fromHook":true`) || !strings.Contains(string(entries), `"type":"compaction"`) {
-				t.Errorf("no summary of the hook's: %s\n%v", clipText(string(entries)), said)
+				t.Errorf("no summary of the hook's: %s\n%v", stage.ClipText(string(entries)), said)
 			}
-			st.noModuleErrors(t)
+			checkModuleErrors(t, st)
 		})
 	}
 }
@@ -452,7 +453,7 @@ func TestRealSampleCompaction(t *testing.T) {
 // command it offers is typed by the person.
 func TestRealOffersInPi(t *testing.T) {
 	st := realStage(t, "pi")
-	st.own(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
+	writeStageFile(t, st, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";
 export default function (pi: any) {
   let word = "plain";
   pi.registerCommand("word", { description: "Sets the word", handler: async (args, ctx) => { word = args; ctx.ui.notify("word-is-" + args); } });
@@ -464,15 +465,15 @@ export default function (pi: any) {
     },
   });
 }`)
-	st.setScript([]model.Step{
-		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: lastWords},
+	st.SetScript([]model.Step{
+		{Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 2})}}, {Calls: []model.ToolCall{model.Call("tell_word", map[string]any{"times": 1, "mark": "fail"})}}, {Say: stage.LastWords},
 	})
-	if err := st.startHubWithHooks(nil); err != nil {
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
-	r := st.rpc(t)
+	r := startRPC(t, st)
 	r.do(map[string]any{"type": "prompt", "message": "/word changed"}, "")
-	r.do(map[string]any{"type": "prompt", "message": markedPrompt("Tell it")}, "agent_settled")
+	r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Tell it")}, "agent_settled")
 	for _, words := range []string{"word:changed word:changed", "tool-failed-as-told"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // piModule says what only pi can take: it keeps the session, writes the
@@ -29,10 +30,10 @@ export default function (hooks: HookAPI) {
 // extensions can.
 func TestRealModulesInPi(t *testing.T) {
 	st := realStage(t, "pi")
-	st.own(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
-	st.own(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
-	st.setScript([]model.Step{{Say: lastWords}})
-	if err := st.startHubWithHooks(nil); err != nil {
+	writeStageFile(t, st, st.Dirs.Config, "hooks/inpi.ts", piModule)
+	writeStageFile(t, st, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
+	st.SetScript([]model.Step{{Say: stage.LastWords}})
+	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
 	ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }
@@ -40,32 +41,32 @@ func TestRealModulesInPi(t *testing.T) {
 		return func(ev *event.Event) bool { return ev.Native == name }
 	}
 	session := ""
-	err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Say it, rewrite-me"), false), func(ctx context.Context, term *terminal) error {
-		if !st.watcher.waitForOne(ctx, ended) {
-			t.Fatalf("the first turn did not end\n%s", term.captureScreen(ctx))
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it, rewrite-me"), false), func(ctx context.Context, term *stage.Terminal) error {
+		if !st.Watcher.WaitForOne(ctx, ended) {
+			t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 		}
-		session = st.watcher.allSeen()[0].Event.Session
+		session = st.Watcher.AllSeen()[0].Event.Session
 		for i, line := range []string{"/new", "/compact"} {
-			if err := term.typeLine(ctx, line); err != nil {
+			if err := term.TypeLine(ctx, line); err != nil {
 				return err
 			}
-			if !st.watcher.waitForOne(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
-				t.Fatalf("%s was not heard\n%s", line, term.captureScreen(ctx))
+			if !st.Watcher.WaitForOne(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
+				t.Fatalf("%s was not heard\n%s", line, term.CaptureScreen(ctx))
 			}
-			term.awaitStillness(ctx)
+			term.AwaitStillness(ctx)
 		}
-		if err := term.typeLine(ctx, markedPrompt("Say it again")); err != nil {
+		if err := term.TypeLine(ctx, stage.MarkedPrompt("Say it again")); err != nil {
 			return err
 		}
-		if !st.watcher.waitFor(ctx, 2, ended) {
-			t.Fatalf("the second turn did not end\n%s", term.captureScreen(ctx))
+		if !st.Watcher.WaitFor(ctx, 2, ended) {
+			t.Fatalf("the second turn did not end\n%s", term.CaptureScreen(ctx))
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range st.watcher.allSeen() {
+	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Session != session {
 			t.Errorf("%s came from another session: the new one was not stopped", x.Event.Native)
 		}

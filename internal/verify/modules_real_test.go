@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/checks"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -34,32 +36,32 @@ func TestRealModules(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.own(t, st.Dirs.Config, "hooks/gate.ts", realModule)
+			writeStageFile(t, st, st.Dirs.Config, "hooks/gate.ts", realModule)
 			at := func(command string) model.Step {
 				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
 			}
-			st.setScript([]model.Step{
-				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: lastWords},
+			st.SetScript([]model.Step{
+				at("touch ran-denied"), at("touch ran-original; echo out-original"), at("touch ran-result; echo the-real-result"), {Say: stage.LastWords},
 			})
-			if err := st.startHubWithHooks(nil); err != nil {
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")); err != nil {
+			if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")); err != nil {
 				t.Fatal(err)
 			}
 			saw := func(words string) bool { return st.Model.Saw(st.Run, words) }
-			if st.ran("denied") || !saw("denied-by-module") {
-				t.Errorf("deny: ran %v, told %v", st.ran("denied"), saw("denied-by-module"))
+			if st.LeftItsFile("denied") || !saw("denied-by-module") {
+				t.Errorf("deny: ran %v, told %v", st.LeftItsFile("denied"), saw("denied-by-module"))
 			}
-			if st.ran("original") || !st.ran("changed") || !saw("out-changed") {
-				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v", st.ran("original"), st.ran("changed"), saw("out-changed"))
+			if st.LeftItsFile("original") || !st.LeftItsFile("changed") || !saw("out-changed") {
+				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v", st.LeftItsFile("original"), st.LeftItsFile("changed"), saw("out-changed"))
 			}
-			can := claimOf(st.Agent, event.ToolAfter).Output
-			if !st.ran("result") || saw("replaced-by-module") != can || can && saw("the-real-result") {
-				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v", st.ran("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
+			can := checks.ClaimOf(st.Agent, event.ToolAfter).Output
+			if !st.LeftItsFile("result") || saw("replaced-by-module") != can || can && saw("the-real-result") {
+				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v", st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
 			}
 			var list []wire.ModuleInfo
-			if err := st.hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 || !list[0].InForce {
+			if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 || !list[0].InForce {
 				t.Fatalf("modules: %+v %v", list, err)
 			}
 			var info struct {
@@ -86,39 +88,39 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			gate := st.own(t, st.Base, "gate.ts", realModule)
-			st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: lastWords}})
-			if err := st.startHubWithHooks(nil); err != nil {
+			gate := writeStageFile(t, st, st.Base, "gate.ts", realModule)
+			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: stage.LastWords}})
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			plain := st.In.Argv
 			st.In.Argv = append([]string{"--hook", gate}, plain...)
-			if !st.byRun() { // its hooks are installed, and count beside the launch's
+			if !st.ByRun() { // its hooks are installed, and count beside the launch's
 				program := plain[0]
 				if len(plain) > 1 { // node and its script: a person types the agent's name
 					program = filepath.Join(st.In.Dir, "node_modules", ".bin", st.Driver.Program)
-					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.lookupEnv("PATH"))
+					st.Env = append(st.Env, "PATH="+filepath.Dir(plain[0])+":"+st.LookupEnv("PATH"))
 				}
 				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), false), func(ctx context.Context, term *terminal) error {
-				if !st.watcher.waitForOne(ctx, ended) {
-					t.Errorf("the turn did not end\n%s", term.captureScreen(ctx))
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), false), func(ctx context.Context, term *stage.Terminal) error {
+				if !st.Watcher.WaitForOne(ctx, ended) {
+					t.Errorf("the turn did not end\n%s", term.CaptureScreen(ctx))
 				}
 				return nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if st.ran("denied") || !st.Model.Saw(st.Run, "denied-by-module") {
-				t.Errorf("ran %v, told %v", st.ran("denied"), st.Model.Saw(st.Run, "denied-by-module"))
+			if st.LeftItsFile("denied") || !st.Model.Saw(st.Run, "denied-by-module") {
+				t.Errorf("ran %v, told %v", st.LeftItsFile("denied"), st.Model.Saw(st.Run, "denied-by-module"))
 			}
 			st.In.Argv = plain
-			if err := st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")); err != nil {
+			if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")); err != nil {
 				t.Fatal(err)
 			}
-			if !st.ran("denied") {
+			if !st.LeftItsFile("denied") {
 				t.Error("the next session was refused as well")
 			}
 		})

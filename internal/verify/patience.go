@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // How long agents are waited for. A machine that has too much to do must not
@@ -25,22 +28,22 @@ func patienceFor(start time.Duration) time.Duration {
 // secondChances are the acts for which there was not enough time and about
 // which something does not hold: each is played once more, alone and with twice
 // the time. An agent that never came to an end hangs, and has none.
-func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentReport]*Proof) []job {
+func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentReport]*checks.Proof) []job {
 	var out []job
 	for _, j := range jobs {
 		p := proofs[j.report]
 		e := p.Of(j.act.Name)
-		if !e.Late || !slices.ContainsFunc(slices.Collect(maps.Values(p.evidence)), func(e *Evidence) bool { return e.Missing == "" && !e.Late }) {
+		if !e.Late || !slices.ContainsFunc(slices.Collect(maps.Values(p.Evidence)), func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late }) {
 			continue
 		}
 		fails := slices.ContainsFunc(tasks[j.report], func(t task) bool {
-			return slices.Contains(t.actNames(), j.act.Name) && t.result(p).Mark == Fails
+			return slices.Contains(t.actNames(), j.act.Name) && t.result(p).Mark == checks.Fails
 		})
 		if !fails {
 			continue
 		}
 		set := *j.set
-		set.patience *= 2
+		set.Patience *= 2
 		out = append(out, job{report: j.report, set: &set, act: j.act, again: true})
 	}
 	return out

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 func TestPatienceFollowsTheMachine(t *testing.T) {
@@ -21,26 +24,26 @@ func TestPatienceFollowsTheMachine(t *testing.T) {
 // that comes to an end otherwise.
 func TestSecondChances(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
-	d, _ := Drive("codex")
-	act := func(name string) Act { a, _ := actNamed(name); return a }
+	d, _ := drivers.Find("codex")
+	act := func(name string) checks.Act { a, _ := checks.ActNamed(name); return a }
 	for name, c := range map[string]struct {
-		evidence map[string]*Evidence
+		evidence map[string]*stage.Evidence
 		want     int
 	}{
-		"late and failed":         {map[string]*Evidence{"decide": {Late: true}, "observe": {}}, 1},
-		"failed in time":          {map[string]*Evidence{"decide": {}, "observe": {}}, 0},
-		"always late":             {map[string]*Evidence{"decide": {Late: true}, "observe": {Late: true}}, 0},
-		"not to be played at all": {map[string]*Evidence{"decide": {Missing: "x"}, "observe": {}}, 0},
+		"late and failed":         {map[string]*stage.Evidence{"decide": {Late: true}, "observe": {}}, 1},
+		"failed in time":          {map[string]*stage.Evidence{"decide": {}, "observe": {}}, 0},
+		"always late":             {map[string]*stage.Evidence{"decide": {Late: true}, "observe": {Late: true}}, 0},
+		"not to be played at all": {map[string]*stage.Evidence{"decide": {Missing: "x"}, "observe": {}}, 0},
 	} {
 		r := &AgentReport{Agent: "codex"}
-		set := &setting{patience: time.Minute}
+		set := &stage.Setting{Patience: time.Minute}
 		jobs := []job{{report: r, set: set, act: act("decide")}, {report: r, set: set, act: act("observe")}}
-		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)}, map[*AgentReport]*Proof{r: {Agent: a, evidence: c.evidence}})
+		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)}, map[*AgentReport]*checks.Proof{r: {Agent: a, Evidence: c.evidence}})
 		if len(got) != c.want {
 			t.Errorf("%s: %d played again", name, len(got))
 		}
 		for _, j := range got {
-			if j.act.Name != "decide" || !j.again || j.set.patience != 2*time.Minute || set.patience != time.Minute {
+			if j.act.Name != "decide" || !j.again || j.set.Patience != 2*time.Minute || set.Patience != time.Minute {
 				t.Errorf("%s: %+v", name, j)
 			}
 		}

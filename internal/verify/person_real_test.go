@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // personSocket ends the socket's path of the tmux in which a stage's person
@@ -23,8 +24,8 @@ type seatedPerson struct{ *seat.Source }
 
 // seatPerson lets the hub of the stage believe that a person sits at that tmux,
 // and types every code. It comes before the hub is started.
-func (st *Stage) seatPerson() {
-	st.facts, st.asker = seatedPerson{seat.NewSource(st.processTable(), os.Getuid())}, &authoritytest.Agrees{}
+func seatPerson(st *stage.Stage) {
+	st.Facts, st.Asker = seatedPerson{seat.NewSource(st.ProcessTable(), os.Getuid())}, &authoritytest.Agrees{}
 }
 
 const (

@@ -10,13 +10,17 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/isolate"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // builtBin builds both programs once for all tests.
 func builtBin(t testing.TB) string {
 	t.Helper()
 	built.once.Do(func() {
-		if built.dir, built.err = shortTemp(); built.err != nil {
+		if built.dir, built.err = stage.ShortTemp(); built.err != nil {
 			return
 		}
 		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator), "../../cmd/hookmux", "../../cmd/hookmux-hook")
@@ -52,11 +56,11 @@ func TestMain(m *testing.M) {
 
 // TestRealChecks runs every check on every agent that was asked for.
 func TestRealChecks(t *testing.T) {
-	for _, name := range Drivers() {
+	for _, name := range drivers.Names() {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
 			r, err := Run(context.Background(), Options{
-				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: BehindProxies, Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
+				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: isolate.BehindProxies, Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
 				Keep: os.Getenv("HOOKMUX_VERIFY_KEEP") != "", Record: os.Getenv("HOOKMUX_VERIFY_RECORD"),
 			})
 			if err != nil {
@@ -68,18 +72,18 @@ func TestRealChecks(t *testing.T) {
 			}
 			for _, row := range a.Rows {
 				t.Logf("%s %-32s %s", row.Mark, row.ID(), row.Why)
-				if row.Mark == Fails {
+				if row.Mark == checks.Fails {
 					t.Errorf("%s: %s (%s)", row.ID(), row.Why, row.Hint)
 				}
 			}
-			if a.Headless > MaxHeadless {
-				t.Errorf("%d headless launches, at most %d", a.Headless, MaxHeadless)
+			if a.Headless > checks.MaxHeadless {
+				t.Errorf("%d headless launches, at most %d", a.Headless, checks.MaxHeadless)
 			}
 			// The bar is for two quiet cores; a busy machine proves nothing about it.
 			if took := time.Duration(a.TookHeadless); took > 2*time.Minute {
 				t.Logf("%.0f s headless, 120 s are meant on two quiet cores", took.Seconds())
 			}
-			t.Logf("%s %s: %d ✓ %d ✗ %d –, %d launches (%d headless), %.1f s (%.1f s headless), kept %s", a.Title, a.Version, a.Count(Holds), a.Count(Fails), a.Count(Unsure),
+			t.Logf("%s %s: %d ✓ %d ✗ %d –, %d launches (%d headless), %.1f s (%.1f s headless), kept %s", a.Title, a.Version, a.Count(checks.Holds), a.Count(checks.Fails), a.Count(checks.Unsure),
 				a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds(), r.Kept)
 		})
 	}

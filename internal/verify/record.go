@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // Recording: what a run saw, without what is this machine's or this run's own,
@@ -30,7 +31,7 @@ const (
 // record writes an agent's events and summary into a folder: both or none, so
 // that what is there always belongs together. A run in which something could
 // not be played is no record.
-func (r *AgentReport) record(dir, isolation string, acts []*Evidence) error {
+func (r *AgentReport) record(dir, isolation string, acts []*stage.Evidence) error {
 	for _, e := range acts {
 		if e.Err != nil {
 			return fmt.Errorf("%s: not recorded, because %s could not be played: %w", r.Agent, e.Act, e.Err)
@@ -43,7 +44,7 @@ func (r *AgentReport) record(dir, isolation string, acts []*Evidence) error {
 	for _, row := range r.Rows {
 		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why})
 	}
-	summary, err := plainJSON(s)
+	summary, err := stage.PlainJSON(s)
 	if err != nil {
 		return err
 	}
@@ -81,24 +82,7 @@ func writeTogether(dir string, files map[string][]byte) error {
 	return nil
 }
 
-func writePlain(file string, v any) error {
-	b, err := plainJSON(v)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, b, 0o644)
-}
-
-func plainJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	err := enc.Encode(v)
-	return b.Bytes(), err
-}
-
-func recordEvents(name, version string, acts []*Evidence) []byte {
+func recordEvents(name, version string, acts []*stage.Evidence) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -157,7 +141,7 @@ type scrubber struct {
 func newScrubber(base string) *scrubber { return &scrubber{base: base, ids: map[string]string{}} }
 
 var (
-	uuidPattern  = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	idPattern    = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	timePattern  = lazyregexp.New(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
 	dayPattern   = lazyregexp.New(`20\d\d/\d\d/\d\d`)
 	callPattern  = lazyregexp.New(`call_hmx\d+x(\d+)`)
@@ -205,7 +189,7 @@ func (s *scrubber) text(t string) string {
 	if host, err := os.Hostname(); err == nil && len(host) > 3 {
 		t = strings.ReplaceAll(t, host, "host")
 	}
-	t = uuidPattern.Compiled().ReplaceAllStringFunc(t, s.id)
+	t = idPattern.Compiled().ReplaceAllStringFunc(t, s.id)
 	t = timePattern.ReplaceAllString(t, "2026-01-01T00:00:00Z")
 	t = dayPattern.ReplaceAllString(t, "2026/01/01")
 	t = callPattern.ReplaceAllString(t, "call_hmx0000x$1")

@@ -10,27 +10,29 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // TestRealRunAndResumeHeadless is for agents whose sessions at the terminal
 // are not taken up here: started by `hookmux run` their events come although
 // no file has hooks, and the words of the catalogue bring a conversation back.
 func TestRealRunAndResumeHeadless(t *testing.T) {
+	const later = "Now go on"
 	for _, name := range []string{"codebuddy"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Say: lastWords}}, Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
-			if err := st.startHub(nil); err != nil {
+			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Say: stage.LastWords}}, Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
+			if err := st.StartHub(nil); err != nil {
 				t.Fatal(err)
 			}
-			in := st.plain()
+			in := st.PlainCommand()
 			in.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", in.Argv[len(in.Argv)-1]}
-			if err := st.runHeadless(context.Background(), in, st.freeCommand(firstWords)); err != nil {
+			if err := st.RunHeadless(context.Background(), in, st.FreeCommand("Remember the word hookmux-verify-heliotrope and run it")); err != nil {
 				t.Fatal(err)
 			}
 			sessions := func() map[string]int {
 				ids := map[string]int{}
-				for _, x := range st.watcher.allSeen() {
+				for _, x := range st.Watcher.AllSeen() {
 					if x.Event.Kind == event.TurnEnd {
 						ids[x.Event.Session]++
 					}
@@ -38,15 +40,15 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 				return ids
 			}
 			if len(sessions()) != 1 {
-				t.Fatalf("turns ended of %v; %s", sessions(), st.evidence.summary())
+				t.Fatalf("turns ended of %v; %s", sessions(), st.Evidence.Summary())
 			}
 			for id := range sessions() {
 				var args []string
 				for _, word := range st.Agent.Resume.Argv[1:] {
 					args = append(args, strings.ReplaceAll(word, "{session}", id))
 				}
-				args = append(args, agents.Headless(name, laterWords+" "+model.Mark("again"))...)
-				if err := st.runHeadless(context.Background(), in, args); err != nil {
+				args = append(args, agents.Headless(name, later+" "+model.Mark("again"))...)
+				if err := st.RunHeadless(context.Background(), in, args); err != nil {
 					t.Fatal(err)
 				}
 				if got := sessions(); len(got) != 1 || got[id] != 2 {
@@ -56,7 +58,7 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 			whole := false
 			for _, r := range st.Model.Requests(st.Run) {
 				b, _ := json.Marshal(r)
-				whole = whole || strings.Contains(string(b), "heliotrope") && strings.Contains(string(b), laterWords)
+				whole = whole || strings.Contains(string(b), "heliotrope") && strings.Contains(string(b), later)
 			}
 			if !whole {
 				t.Error("the model did not hear the old words with the new ones")

@@ -16,7 +16,11 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/ownconfig"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // Target is an agent's program to be asked.
@@ -30,14 +34,14 @@ type Options struct {
 	Targets   []Target
 	Bin       string   // folder of hookmux and hookmux-hook
 	Checks    []string // rows, checks or events; empty: all
-	Mine      *Mine
+	Mine      *ownconfig.Config
 	Keep      bool
 	Record    string // folder to record into; empty: don't
 	Isolation string // for the report
 	Parallel  int    // acts at a time; 0 means 2
 	Patience  time.Duration
 	Progress  func(line string) // may be nil
-	Saboteur  *Saboteur
+	Saboteur  *stage.Saboteur
 }
 
 // Report is what a run found out.
@@ -66,7 +70,7 @@ type AgentReport struct {
 	Notes        []string `json:"notes,omitempty"`
 	Rows         []Row    `json:"checks"`
 
-	acts []*Evidence
+	acts []*stage.Evidence
 }
 
 // Seconds is a duration as people compare it.
@@ -84,7 +88,7 @@ func (r *Report) Failed() bool {
 			return true
 		}
 		for _, row := range a.Rows {
-			if row.Mark == Fails && row.Claimed {
+			if row.Mark == checks.Fails && row.Claimed {
 				return true
 			}
 		}
@@ -93,7 +97,7 @@ func (r *Report) Failed() bool {
 }
 
 // Count says how many rows have a mark.
-func (a *AgentReport) Count(m Mark) int {
+func (a *AgentReport) Count(m checks.Mark) int {
 	n := 0
 	for _, r := range a.Rows {
 		if r.Mark == m {
@@ -106,8 +110,8 @@ func (a *AgentReport) Count(m Mark) int {
 // job is one act of one agent.
 type job struct {
 	report *AgentReport
-	set    *setting
-	act    Act
+	set    *stage.Setting
+	act    checks.Act
 	again  bool // it was played before, and there was not enough time
 }
 
@@ -136,11 +140,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	raw := map[*AgentReport]bool{}
 	var jobs []job
 	for _, target := range o.Targets {
-		driver, ok := Drive(target.Name)
+		driver, ok := drivers.Find(target.Name)
 		if !ok {
-			return nil, fmt.Errorf("%s: no driver; known are %s", target.Name, strings.Join(Drivers(), " "))
+			return nil, fmt.Errorf("%s: no driver; known are %s", target.Name, strings.Join(drivers.Names(), " "))
 		}
-		table := tableOf(target.Name)
+		table := drivers.TableOf(target.Name)
 		r := &AgentReport{Agent: target.Name, Title: table.Title, Program: strings.Join(target.In.Argv, " ")}
 		report.Agents = append(report.Agents, r)
 		srv, err := model.Start(model.Options{Delay: table.ModelDelay})
@@ -148,17 +152,17 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 		defer srv.Close()
-		set := &setting{
-			driver: driver, in: target.In, bin: o.Bin, model: srv, mine: o.Mine, sabotage: o.Saboteur, patience: o.Patience,
-			serial: func() string { return fmt.Sprint(serial.Add(1)) },
+		set := &stage.Setting{
+			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Sabotage: o.Saboteur, Patience: o.Patience,
+			Serial: func() string { return fmt.Sprint(serial.Add(1)) },
 		}
 		asked := time.Now()
 		if r.Version, err = askVersion(ctx, set); err != nil {
 			r.Problem = err.Error()
 			continue
 		}
-		if set.patience == 0 {
-			set.patience = patienceFor(time.Since(asked))
+		if set.Patience == 0 {
+			set.Patience = patienceFor(time.Since(asked))
 		}
 		a, known := agent.Builtin().Agent(target.Name)
 		var acts []string
@@ -173,18 +177,18 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 			}
 		}
 		if o.Mine != nil {
-			r.Notes = append(r.Notes, o.Mine.takenNotes(a)...)
+			r.Notes = append(r.Notes, o.Mine.TakenNotes(a)...)
 		}
 		for _, name := range acts {
-			if act, ok := actNamed(name); ok {
+			if act, ok := checks.ActNamed(name); ok {
 				jobs = append(jobs, job{report: r, set: set, act: act})
 			}
 		}
 	}
-	proofs := map[*AgentReport]*Proof{}
+	proofs := map[*AgentReport]*checks.Proof{}
 	for _, r := range report.Agents {
 		known, _ := agent.Builtin().Agent(r.Agent)
-		proofs[r] = &Proof{Agent: known, Version: r.Version, Mine: o.Mine != nil, evidence: map[string]*Evidence{}}
+		proofs[r] = &checks.Proof{Agent: known, Version: r.Version, Mine: o.Mine != nil, Evidence: map[string]*stage.Evidence{}}
 	}
 	playAll(ctx, jobs, &o, report, proofs)
 	if late := secondChances(jobs, tasks, proofs); o.Saboteur == nil && ctx.Err() == nil {
@@ -227,13 +231,13 @@ func actsOf(tasks []task) []string {
 		// What looks at every act wants the one that must bring its event
 		// about; the others are looked at when they are played anyway.
 		if t.check.Any && t.subject.Event != nil {
-			if act := bringsAbout(t.subject); act != "" {
+			if act := checks.BringsAbout(t.subject); act != "" {
 				needed[act] = true
 			}
 		}
 	}
 	var out []string
-	for _, a := range allActs() {
+	for _, a := range checks.AllActs() {
 		if needed[a.Name] {
 			out = append(out, a.Name)
 		}
@@ -241,7 +245,7 @@ func actsOf(tasks []task) []string {
 	return out
 }
 
-func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*Proof) {
+func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs map[*AgentReport]*checks.Proof) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Parallel)
@@ -263,11 +267,11 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 					j.report.Notes = append(j.report.Notes, "what was kept of the act "+j.act.Name+" stays in "+at)
 				}
 			}
-			proofs[j.report].evidence[j.act.Name] = e
+			proofs[j.report].Evidence[j.act.Name] = e
 			if e.Missing == "" {
 				if j.again {
 					j.report.Again++
-					j.report.acts = slices.DeleteFunc(j.report.acts, func(was *Evidence) bool { return was.Act == e.Act })
+					j.report.acts = slices.DeleteFunc(j.report.acts, func(was *stage.Evidence) bool { return was.Act == e.Act })
 					j.report.Notes = append(j.report.Notes, "not enough time for "+j.act.What+", as on a busy machine; it was played again, alone")
 				} else {
 					j.report.Launches++
@@ -284,50 +288,41 @@ func playAll(ctx context.Context, jobs []job, o *Options, report *Report, proofs
 	}
 	wg.Wait()
 	for _, r := range report.Agents {
-		sortActs(r.acts)
+		checks.SortActs(r.acts)
 	}
 }
 
-func problemOf(e *Evidence) string {
+func problemOf(e *stage.Evidence) string {
 	if e.Err != nil {
-		return ": " + clipText(e.Err.Error())
+		return ": " + stage.ClipText(e.Err.Error())
 	}
 	return ""
-}
-
-// sortActs puts acts into the order they were registered in.
-func sortActs(acts []*Evidence) {
-	rank := map[string]int{}
-	for i, a := range allActs() {
-		rank[a.Name] = i
-	}
-	slices.SortStableFunc(acts, func(a, b *Evidence) int { return rank[a.Act] - rank[b.Act] })
 }
 
 var versionPattern = lazyregexp.New(`\d+\.\d+(\.\d+)?[0-9A-Za-z.+-]*`)
 
 // askVersion starts the agent once, in a home of its own.
-func askVersion(ctx context.Context, s *setting) (string, error) {
-	st, err := newStage(s, "version")
+func askVersion(ctx context.Context, s *stage.Setting) (string, error) {
+	st, err := stage.New(s, "version")
 	if err != nil {
 		return "", err
 	}
-	defer removeAll(st.Base)
+	defer stage.RemoveAll(st.Base)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	in := st.In
 	in.Env = nil
 	r, err := agents.Run(ctx, in, st.Env, st.Home, "--version")
-	st.clearUp()
+	st.ClearUp()
 	if err != nil {
 		return "", err
 	}
 	if r.Exit != 0 {
-		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about", s.driver.Name, r.Exit, clipText(r.Stderr+" "+r.Stdout), filepath.Base(s.in.Argv[0]))
+		return "", fmt.Errorf("%s: --version ended with code %d and said %q; start %s by hand and mend what it complains about", s.Driver.Name, r.Exit, stage.ClipText(r.Stderr+" "+r.Stdout), filepath.Base(s.In.Argv[0]))
 	}
 	v := strings.TrimRight(versionPattern.FindString(r.Stdout+r.Stderr), ".-+")
 	if v == "" {
-		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.driver.Name, clipText(r.Stdout+r.Stderr), filepath.Base(s.in.Argv[0]))
+		return "", fmt.Errorf("%s: --version says %q; is %s the agent's own program?", s.Driver.Name, stage.ClipText(r.Stdout+r.Stderr), filepath.Base(s.In.Argv[0]))
 	}
 	return v, nil
 }
@@ -371,32 +366,32 @@ func addUnanswered(rows []Row, wanted []string, raw bool) []Row {
 		if raw {
 			why = "this agent is only driven and recorded (" + strings.Join(rawChecks, ", ") + "); its claims are not verified"
 		}
-		out = append(out, Row{Check: w, Result: unsure("%s", why)})
+		out = append(out, Row{Check: w, Result: checks.UnsureBecause("%s", why)})
 	}
 	return out
 }
 
 // rawRows is all that is asked of an agent the catalogue does not know yet.
-func rawRows(e *Evidence, r *AgentReport) []Row {
-	row := func(check string, res Result) Row {
-		if res.Mark == Fails {
-			res.Seen = e.describeTraces(nil)
+func rawRows(e *stage.Evidence, r *AgentReport) []Row {
+	row := func(check string, res checks.Result) Row {
+		if res.Mark == checks.Fails {
+			res.Seen = e.DescribeTraces(nil)
 			res.Hint += fmt.Sprintf("`hookmux verify %s --keep` keeps all that was seen", r.Agent)
 		}
 		return Row{Check: check, Claimed: true, Result: res}
 	}
 	if e.Err != nil {
-		return []Row{row("turn", fails("", "%v", e.Err))}
+		return []Row{row("turn", checks.FailsBecause("", "%v", e.Err))}
 	}
 	var rows []Row
-	if unmet := turnScene.Want.Unmet(e); len(unmet) == 0 {
-		rows = append(rows, row("turn", holds("a scripted command ran and the model was told its result")))
+	if unmet := checks.TurnScene.Want.Unmet(e); len(unmet) == 0 {
+		rows = append(rows, row("turn", checks.HoldsBecause("a scripted command ran and the model was told its result")))
 	} else {
-		rows = append(rows, row("turn", fails("", "%s", strings.Join(unmet, "; "))))
+		rows = append(rows, row("turn", checks.FailsBecause("", "%s", strings.Join(unmet, "; "))))
 	}
-	d, _ := Drive(r.Agent)
+	d, _ := drivers.Find(r.Agent)
 	if d.Record == nil {
-		return append(rows, row("payloads", unsure("it has no hooks that could be recorded simply")))
+		return append(rows, row("payloads", checks.UnsureBecause("it has no hooks that could be recorded simply")))
 	}
 	got := map[string]int{}
 	for _, p := range e.Payloads {
@@ -409,7 +404,7 @@ func rawRows(e *Evidence, r *AgentReport) []Row {
 		}
 	}
 	if len(missing) > 0 {
-		return append(rows, row("payloads", fails("The agent may have changed its hooks. ", "nothing recorded for %s", strings.Join(missing, ", "))))
+		return append(rows, row("payloads", checks.FailsBecause("The agent may have changed its hooks. ", "nothing recorded for %s", strings.Join(missing, ", "))))
 	}
-	return append(rows, row("payloads", holds("%d calls of %d events recorded", len(e.Payloads), len(got))))
+	return append(rows, row("payloads", checks.HoldsBecause("%d calls of %d events recorded", len(e.Payloads), len(got))))
 }

@@ -14,38 +14,41 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 var testSerial atomic.Int64
 
 // realStage is a stage for tests that play something of their own.
-func realStage(t *testing.T, name string) *Stage {
+func realStage(t *testing.T, name string) *stage.Stage {
 	t.Helper()
 	in := agentstest.Require(t, name)
-	driver, _ := Drive(name)
+	driver, _ := drivers.Find(name)
 	srv, err := model.Start(model.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	st, err := newStage(&setting{
-		driver: driver, in: in, bin: builtBin(t), model: srv, patience: agentstest.Timeout,
-		serial: func() string { testSerial.Add(1); return "t" },
+	st, err := stage.New(&stage.Setting{
+		Driver: driver, In: in, Bin: builtBin(t), Model: srv, Patience: agentstest.Timeout,
+		Serial: func() string { testSerial.Add(1); return "t" },
 	}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		st.clearUp() // first: what still runs would start a hub of its own
-		st.stopHub()
-		removeAll(st.Base)
+		st.ClearUp() // first: what still runs would start a hub of its own
+		st.StopHub()
+		stage.RemoveAll(st.Base)
 	})
 	return st
 }
 
-// own puts a file of a person's into the stage's home or project.
-func (st *Stage) own(t *testing.T, dir, rel, text string) string {
+// writeStageFile puts a file of a person's into the stage's home or project.
+func writeStageFile(t *testing.T, st *stage.Stage, dir, rel, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, rel)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -78,7 +81,7 @@ func TestRealRun(t *testing.T) {
 			st := realStage(t, name)
 			files := map[string]string{}
 			for rel, text := range personsFiles[name] {
-				files[st.own(t, st.Home, rel, text)] = text
+				files[writeStageFile(t, st, st.Home, rel, text)] = text
 			}
 			if name == "codex" { // written by the stage, and the person's all the same
 				file := filepath.Join(st.Home, ".codex/config.toml")
@@ -88,12 +91,12 @@ func TestRealRun(t *testing.T) {
 				}
 				files[file] = string(b)
 			}
-			st.setScript(append(callSteps(st.taggedCall("before"), st.taggedCall("deny"), st.taggedCall("after")), model.Step{Say: lastWords}))
-			if err := st.startHubWithHooks(decideAll); err != nil {
+			st.SetScript(append(stage.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")), model.Step{Say: stage.LastWords}))
+			if err := st.StartHubWithHooks(checks.DecideAll); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			e := st.collectEvidence(st.runHeadless(context.Background(), st.start(), st.freeCommand("Run it")), began)
+			e := st.CollectEvidence(st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")), began)
 			logEvidence(t, e)
 			if e.Err != nil || e.Exit != 0 {
 				t.Fatalf("exit %d %v", e.Exit, e.Err)
@@ -101,7 +104,7 @@ func TestRealRun(t *testing.T) {
 			if !e.Ran("before") || e.Ran("deny") || !e.Ran("after") {
 				t.Errorf("ran: %v %v %v, want the middle one refused", e.Ran("before"), e.Ran("deny"), e.Ran("after"))
 			}
-			if !e.Saw(wordFor(wordReason, "deny")) {
+			if !e.Saw(stage.WordFor(stage.WordReason, "deny")) {
 				t.Error("the model never read the reason")
 			}
 			if name == "claude" && !e.Ran("own-hook") {
@@ -121,7 +124,7 @@ func TestRealRun(t *testing.T) {
 }
 
 // inOrder finds the kinds as a subsequence of what arrived.
-func inOrder(t *testing.T, e *Evidence, want []event.Kind) {
+func inOrder(t *testing.T, e *stage.Evidence, want []event.Kind) {
 	t.Helper()
 	var got []string
 	for _, x := range e.Seen {
@@ -135,13 +138,13 @@ func inOrder(t *testing.T, e *Evidence, want []event.Kind) {
 	}
 }
 
-func logEvidence(t *testing.T, e *Evidence) {
+func logEvidence(t *testing.T, e *stage.Evidence) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, clipText(e.Stdout), clipText(e.Stderr), e.Files)
+			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, stage.ClipText(e.Stdout), stage.ClipText(e.Stderr), e.Files)
 			for _, x := range e.Seen {
-				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, tagOf(&x.Event), x.Answer.Stdout, x.Decision.Degraded)
+				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, stage.TagOf(&x.Event), x.Answer.Stdout, x.Decision.Degraded)
 			}
 		}
 	})
@@ -153,7 +156,7 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			if err := st.startHubWithHooks(nil); err != nil {
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ctx := context.Background()
@@ -164,17 +167,18 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := agents.Run(ctx, st.start(), st.Env, st.Project, args...)
+				got, err := agents.Run(ctx, st.AgentCommand(), st.Env, st.Project, args...)
 				if err != nil || got.Exit != want.Exit || got.Stdout != want.Stdout {
-					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, clipText(got.Stdout), want.Exit, clipText(want.Stdout), err)
+					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, stage.ClipText(got.Stdout), want.Exit, stage.ClipText(want.Stdout), err)
 				}
 			}
-			st.stopHub()
+			st.StopHub()
 			// The signal goes to the process that was started: it is the agent.
-			if err := playTerm(ctx, st); err != nil {
+			term, _ := checks.ActNamed("term")
+			if err := term.Play(ctx, st); err != nil {
 				t.Fatal(err)
 			}
-			if e := st.evidence; e.Signal != "terminated" && e.Exit != 128+15 {
+			if e := st.Evidence; e.Signal != "terminated" && e.Exit != 128+15 {
 				t.Errorf("SIGTERM: code %d %s", e.Exit, e.Signal)
 			}
 		})
@@ -202,31 +206,31 @@ func TestRealClaudeFormat(t *testing.T) {
 	for _, name := range []string{"codex", "grok", "claude"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			script := st.own(t, st.Base, "cf/hook", claudeHook)
+			script := writeStageFile(t, st, st.Base, "cf/hook", claudeHook)
 			if err := os.Chmod(script, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			hooks, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{map[string]any{
 				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
 			}}})
-			st.own(t, st.Home, ".config/hookmux/hooks.json", string(hooks))
-			st.setScript(append(callSteps(st.taggedCall("cf-deny"), st.taggedCall("cf-exit"), st.taggedCall("cf-input"), st.taggedCall("cf-context"), st.taggedCall("cf-ask")), model.Step{Say: lastWords}))
-			if err := st.startHubWithHooks(nil); err != nil {
+			writeStageFile(t, st, st.Home, ".config/hookmux/hooks.json", string(hooks))
+			st.SetScript(append(stage.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"), st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")), model.Step{Say: stage.LastWords}))
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			args := st.freeCommand("Run it")
+			args := st.FreeCommand("Run it")
 			if st.Driver.Strict != nil && !st.Driver.Run {
-				args = st.Driver.Strict(markedPrompt("Run it")) // asking counts only where not everything has leave
+				args = st.Driver.Strict(stage.MarkedPrompt("Run it")) // asking counts only where not everything has leave
 			}
 			began := time.Now()
-			err := st.runHeadless(context.Background(), st.start(), args)
+			err := st.RunHeadless(context.Background(), st.AgentCommand(), args)
 			outcomes := outcomesOf(t, st)
-			e := st.collectEvidence(err, began)
+			e := st.CollectEvidence(err, began)
 			logEvidence(t, e)
 			if e.Err != nil {
 				t.Fatal(e.Err)
 			}
-			carries := st.claimFor(event.ToolBefore)
+			carries := checks.ClaimFor(st, event.ToolBefore)
 			for _, tag := range []string{"cf-deny", "cf-exit"} {
 				if e.Ran(tag) || !e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")) {
 					t.Errorf("%s: ran %v, reason read %v", tag, e.Ran(tag), e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")))
@@ -252,7 +256,7 @@ func TestRealClaudeFormat(t *testing.T) {
 			}
 			heard, _ := os.ReadFile(filepath.Join(st.Base, "cf", "heard"))
 			if !strings.Contains(string(heard), `"tool_name":"Bash"`) || !strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
-				t.Errorf("the hook was not asked in Claude Code's words: %s", clipText(string(heard)))
+				t.Errorf("the hook was not asked in Claude Code's words: %s", stage.ClipText(string(heard)))
 			}
 		})
 	}
@@ -260,13 +264,13 @@ func TestRealClaudeFormat(t *testing.T) {
 
 // outcomesOf reads what was decided, by tag, from the journal of the stage's
 // hub: that is where people see it.
-func outcomesOf(t *testing.T, st *Stage) map[string]string {
+func outcomesOf(t *testing.T, st *stage.Stage) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	c := &client.Client{Socket: st.Dirs.Socket()}
 	for range 40 { // the journal is filled behind the corridor
 		err := c.Query(context.Background(), client.QueryParams{}, func(e client.Entry) bool {
-			if m := tagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
+			if m := stage.TagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
 				out[string(m[1])] += string(e.Outcome.Decision)
 			}
 			return true

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // pluginFaults are plugins with a fault, by agent and by the check that must
 // notice it.
-var pluginFaults = map[string]map[string]Saboteur{
+var pluginFaults = map[string]map[string]stage.Saboteur{
 	"opencode": {
 		"feed-approve": {Name: "no-reply", What: "a plugin that hands no answer to OpenCode", Plugin: []string{
 			`if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;`, "return;"}},
@@ -56,7 +58,7 @@ func TestRealPluginSaboteurs(t *testing.T) {
 				caught := false
 				for _, row := range r.Agents[0].Rows {
 					t.Logf("%s %s: %s", row.Mark, row.ID(), row.Why)
-					caught = caught || row.Check == id && row.Mark == Fails
+					caught = caught || row.Check == id && row.Mark == checks.Fails
 				}
 				if !caught {
 					t.Errorf("%s did not notice %s", id, fault.What)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // cheapest lists the agents for this by what a launch costs.
@@ -25,11 +28,11 @@ func isWanted(name string) bool {
 }
 
 // atTerminal says that a check looks at an act that is played at a terminal.
-func atTerminal(c Check, name string, d Driver) bool {
+func atTerminal(c checks.Check, name string, d drivers.Driver) bool {
 	a, _ := agent.Builtin().Agent(name)
 	return slices.ContainsFunc(c.Acts, func(act string) bool {
-		found, _ := actNamed(act)
-		return found.atTerminal(a, d)
+		found, _ := checks.ActNamed(act)
+		return found.PlayedAtTerminal(a, d)
 	})
 }
 
@@ -37,19 +40,19 @@ func atTerminal(c Check, name string, d Driver) bool {
 // saboteur, else it proves nothing.
 func TestRealSaboteurs(t *testing.T) {
 	type group struct{ agent, saboteur string }
-	groups := map[group][]Check{}
+	groups := map[group][]checks.Check{}
 	var order []group
-	for _, c := range Checks() {
+	for _, c := range checks.All() {
 		name := ""
 		for _, n := range cheapest {
 			a, _ := agent.Builtin().Agent(n)
-			d, _ := Drive(n)
-			sure := func(s Subject) bool { return c.Applies(s) && (c.Sure == nil || c.Sure(s)) }
-			if name == "" && isWanted(n) && slices.ContainsFunc(subjectsOf(a, d), sure) {
+			d, _ := drivers.Find(n)
+			sure := func(s checks.Subject) bool { return c.Applies(s) && (c.Sure == nil || c.Sure(s)) }
+			if name == "" && isWanted(n) && slices.ContainsFunc(checks.SubjectsOf(a, d), sure) {
 				name = n
 			}
 		}
-		if d, _ := Drive(name); name != "" && atTerminal(c, name, d) && os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
+		if d, _ := drivers.Find(name); name != "" && atTerminal(c, name, d) && os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
 			t.Run(c.ID, func(t *testing.T) {
 				t.Skip("at a terminal, where it waits for what does not come; make verify-all runs it")
 			})
@@ -72,9 +75,9 @@ func TestRealSaboteurs(t *testing.T) {
 			in := agentstest.Require(t, g.agent)
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			checks := groups[g]
+			group := groups[g]
 			var ids []string
-			for _, c := range checks {
+			for _, c := range group {
 				id := c.ID
 				if narrow[id] != "" {
 					id = narrow[id]
@@ -82,16 +85,16 @@ func TestRealSaboteurs(t *testing.T) {
 				ids = append(ids, id)
 			}
 			r, err := Run(context.Background(), Options{
-				Targets: []Target{{g.agent, in}}, Bin: builtBin(t), Checks: ids, Saboteur: &checks[0].Saboteur, Parallel: 1,
+				Targets: []Target{{g.agent, in}}, Bin: builtBin(t), Checks: ids, Saboteur: &group[0].Saboteur, Parallel: 1,
 				Patience: 45 * time.Second,
 			})
 			if err != nil || r.Agents[0].Problem != "" {
 				t.Fatal(err, r.Agents[0].Problem)
 			}
-			for _, c := range checks {
+			for _, c := range group {
 				caught := false
 				for _, row := range r.Agents[0].Rows {
-					if row.Check == c.ID && row.Mark == Fails {
+					if row.Check == c.ID && row.Mark == checks.Fails {
 						caught = true
 						t.Logf("%s noticed %s: %s: %s", c.ID, c.Saboteur.What, row.ID(), row.Why)
 						break
@@ -113,12 +116,12 @@ func TestRealSaboteurs(t *testing.T) {
 // Every check has a saboteur, and every saboteur a name of its own.
 func TestEveryCheckHasASaboteur(t *testing.T) {
 	names := map[string]string{}
-	for _, c := range Checks() {
+	for _, c := range checks.All() {
 		s := c.Saboteur
 		if c.ID == "" || c.Proves == "" || len(c.Acts) == 0 && !c.Any || c.Applies == nil || c.Judge == nil {
 			t.Errorf("%s is not whole", c.ID)
 		}
-		if s.Name == "" || s.What == "" || reflect.DeepEqual(s, Saboteur{Name: s.Name, What: s.What}) { // breaks nothing
+		if s.Name == "" || s.What == "" || reflect.DeepEqual(s, stage.Saboteur{Name: s.Name, What: s.What}) { // breaks nothing
 			t.Errorf("%s has no saboteur", c.ID)
 		}
 		if was, ok := names[s.Name]; ok && was != s.What {
@@ -126,7 +129,7 @@ func TestEveryCheckHasASaboteur(t *testing.T) {
 		}
 		names[s.Name] = s.What
 		for _, act := range c.Acts {
-			if _, ok := actNamed(act); !ok {
+			if _, ok := checks.ActNamed(act); !ok {
 				t.Errorf("%s looks at %s, which is no act", c.ID, act)
 			}
 		}

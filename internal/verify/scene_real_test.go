@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // mcpVariable makes the test program an MCP server.
@@ -59,25 +60,25 @@ func TestRealScenes(t *testing.T) {
 		name  string
 		args  []string // headless, or
 		mode  string   // at a terminal in this mode
-		scene Scene
+		scene stage.Scene
 	}{
-		{"question", nil, "default", Scene{
-			Beats: []model.Beat{{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Run: []string{taggedCommand("answered")}}, {Say: lastWords}},
-			Want: Want{Told: []string{answer}, Files: []string{"ran-answered"}, Tools: []event.ToolKind{event.Question},
+		{"question", nil, "default", stage.Scene{
+			Beats: []model.Beat{{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Run: []string{stage.TaggedCommand("answered")}}, {Say: stage.LastWords}},
+			Want: stage.Want{Told: []string{answer}, Files: []string{"ran-answered"}, Tools: []event.ToolKind{event.Question},
 				Events: []event.Kind{event.SessionStart, event.ToolBefore, event.ToolBefore, event.TurnEnd}},
 		}},
-		{"plan", nil, "plan", Scene{
-			Beats: []model.Beat{{Plan: "First this, then that."}, {Say: lastWords}},
-			Want:  Want{Told: []string{goAhead}, Tools: []event.ToolKind{event.Plan}},
+		{"plan", nil, "plan", stage.Scene{
+			Beats: []model.Beat{{Plan: "First this, then that."}, {Say: stage.LastWords}},
+			Want:  stage.Want{Told: []string{goAhead}, Tools: []event.ToolKind{event.Plan}},
 		}},
-		{"subagent", nil, "", Scene{
-			Beats: []model.Beat{{Subagent: "sub"}, {Say: lastWords}}, Named: map[string][]model.Beat{"sub": subBeats},
-			Want: Want{Files: []string{"ran-sub"}, Told: []string{"out-sub", "The scripted helper is done."}, Exit: exitsWith(0),
+		{"subagent", nil, "", stage.Scene{
+			Beats: []model.Beat{{Subagent: "sub"}, {Say: stage.LastWords}}, Named: map[string][]model.Beat{"sub": stage.SubBeats},
+			Want: stage.Want{Files: []string{"ran-sub"}, Told: []string{"out-sub", "The scripted helper is done."}, Exit: stage.ExitsWith(0),
 				Events: []event.Kind{event.TurnStart, event.SubagentStart, event.SubagentEnd, event.TurnEnd}},
 		}},
-		{"mcp", []string{"--mcp-config", "mcp.json", "--allowedTools", "mcp__lab__echo"}, "", Scene{
-			Beats: []model.Beat{{MCP: &model.MCP{Server: "lab", Tool: "echo", Input: map[string]any{"text": "hi"}}}, {Say: lastWords}},
-			Want:  Want{Told: []string{"echoed hi"}, Tools: []event.ToolKind{event.MCP}, Exit: exitsWith(0), Events: []event.Kind{event.ToolBefore, event.ToolAfter, event.TurnEnd}},
+		{"mcp", []string{"--mcp-config", "mcp.json", "--allowedTools", "mcp__lab__echo"}, "", stage.Scene{
+			Beats: []model.Beat{{MCP: &model.MCP{Server: "lab", Tool: "echo", Input: map[string]any{"text": "hi"}}}, {Say: stage.LastWords}},
+			Want:  stage.Want{Told: []string{"echoed hi"}, Tools: []event.ToolKind{event.MCP}, Exit: stage.ExitsWith(0), Events: []event.Kind{event.ToolBefore, event.ToolAfter, event.TurnEnd}},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -91,10 +92,10 @@ func TestRealScenes(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(st.Project, "mcp.json"), config, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if err := st.stageScene(c.scene); err != nil {
+			if err := st.PlayScene(c.scene); err != nil {
 				t.Fatal(err)
 			}
-			err = st.startHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+			err = st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
 				if ev.Kind == event.ToolBefore && ev.Tool != nil {
 					switch ev.Tool.Kind {
 					case event.Question:
@@ -110,18 +111,18 @@ func TestRealScenes(t *testing.T) {
 			}
 			began := time.Now()
 			if c.mode == "" {
-				err = st.runHeadless(context.Background(), st.start(), append(st.freeCommand("Run it"), c.args...))
+				err = st.RunHeadless(context.Background(), st.AgentCommand(), append(st.FreeCommand("Run it"), c.args...))
 			} else {
-				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--", markedPrompt("Run it")}
-				err = st.atTerminal(context.Background(), args, func(ctx context.Context, term *terminal) error {
-					st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--", stage.MarkedPrompt("Run it")}
+				err = st.AtTerminal(context.Background(), args, func(ctx context.Context, term *stage.Terminal) error {
+					st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 					return nil
 				})
-				if _, missing := err.(unplayable); missing {
+				if _, missing := err.(stage.Unplayable); missing {
 					t.Skip(err)
 				}
 			}
-			e := st.collectEvidence(err, began)
+			e := st.CollectEvidence(err, began)
 			if e.Err != nil {
 				t.Error(e.Err)
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // TestRealSend: text that is sent to a session of an agent with a plugin is a
@@ -15,42 +16,42 @@ func TestRealSend(t *testing.T) {
 	for _, name := range []string{"pi", "opencode"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.setScript([]model.Step{{Say: lastWords}})
-			if err := st.startHubWithHooks(nil); err != nil {
+			st.SetScript([]model.Step{{Say: stage.LastWords}})
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Say it"), false), func(ctx context.Context, term *terminal) error {
-				if !st.watcher.waitForOne(ctx, ended) {
-					t.Fatalf("the first turn did not end\n%s", term.captureScreen(ctx))
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it"), false), func(ctx context.Context, term *stage.Terminal) error {
+				if !st.Watcher.WaitForOne(ctx, ended) {
+					t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 				}
-				session := st.watcher.allSeen()[0].Event.Session
-				if ok, err := st.hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
+				session := st.Watcher.AllSeen()[0].Event.Session
+				if ok, err := st.Hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
 					t.Errorf("to nobody: %v %v", ok, err)
 				}
 				var ok bool
 				var err error
 				for range 50 {
-					if ok, err = st.hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !pauseFor(ctx, 100*time.Millisecond) {
+					if ok, err = st.Hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !stage.PauseFor(ctx, 100*time.Millisecond) {
 						break
 					}
 				}
 				if !ok || err != nil {
 					t.Fatalf("not delivered: %v", err)
 				}
-				if !st.watcher.waitFor(ctx, 2, ended) {
-					t.Errorf("the second turn did not end\n%s", term.captureScreen(ctx))
+				if !st.Watcher.WaitFor(ctx, 2, ended) {
+					t.Errorf("the second turn did not end\n%s", term.CaptureScreen(ctx))
 				}
 				return nil
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !st.leftItsFile("sub") {
+			if !st.LeftItsFile("sub") {
 				t.Error("what was asked for did not run")
 			}
 			prompts := 0
-			for _, x := range st.watcher.allSeen() {
+			for _, x := range st.Watcher.AllSeen() {
 				if x.Event.Kind == event.TurnStart {
 					prompts++
 				}

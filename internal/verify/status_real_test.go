@@ -7,6 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // TestRealStatus: what ps shows of a real agent at a terminal, and that resume
@@ -16,20 +18,24 @@ func TestRealStatus(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "pi", "grok"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			err := playStatus(context.Background(), st)
-			e := st.evidence
+			status, _ := checks.ActNamed("status")
+			err := status.Play(context.Background(), st)
+			e := st.Evidence
 			e.Err = err
 			a, _ := agent.Builtin().Agent(name)
-			p := &Proof{Agent: a, evidence: map[string]*Evidence{"status": e}}
+			p := &checks.Proof{Agent: a, Evidence: map[string]*stage.Evidence{"status": e}}
 			bad := err != nil
-			for _, c := range statusPart().Checks {
-				s := Subject{Agent: a, Driver: st.Driver}
+			for _, c := range checks.All() {
+				if !strings.HasPrefix(c.ID, "status-") {
+					continue
+				}
+				s := checks.Subject{Agent: a, Driver: st.Driver}
 				if !c.Applies(s) {
 					continue
 				}
 				r := c.Judge(p, s)
 				t.Logf("%s %s %s", r.Mark, c.ID, r.Why)
-				if r.Mark != Holds {
+				if r.Mark != checks.Holds {
 					bad = true
 				}
 			}

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/verify/checks"
 )
 
 // Text writes a report for a person: per agent one line per event with its
 // marks, then what does not hold and what to do, then what stayed open.
 func (r *Report) Text(w io.Writer, color bool) {
-	paint := func(m Mark) string {
+	paint := func(m checks.Mark) string {
 		if !color {
 			return string(m)
 		}
-		code := map[Mark]string{Holds: "32", Fails: "31;1", Unsure: "33"}[m]
+		code := map[checks.Mark]string{checks.Holds: "32", checks.Fails: "31;1", checks.Unsure: "33"}[m]
 		return "\x1b[" + code + "m" + string(m) + "\x1b[0m"
 	}
 	for i, a := range r.Agents {
@@ -31,24 +32,24 @@ func (r *Report) Text(w io.Writer, color bool) {
 	}
 }
 
-func (a *AgentReport) writeText(w io.Writer, paint func(Mark) string) {
+func (a *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 	fmt.Fprintf(w, "%s %s", a.Title, a.Version)
 	if a.Problem != "" {
-		fmt.Fprintf(w, "\n  %s %s\n", paint(Fails), a.Problem)
+		fmt.Fprintf(w, "\n  %s %s\n", paint(checks.Fails), a.Problem)
 		return
 	}
 	if a.Tried != "" && a.Tried != a.Version {
 		fmt.Fprintf(w, " (the catalogue was tried with %s)", a.Tried)
 	}
-	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", a.Count(Holds), paint(Holds), a.Count(Fails), paint(Fails), a.Count(Unsure), paint(Unsure),
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", a.Count(checks.Holds), paint(checks.Holds), a.Count(checks.Fails), paint(checks.Fails), a.Count(checks.Unsure), paint(checks.Unsure),
 		a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds())
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
 	a.writeLines(w, paint)
 	for _, row := range a.Rows {
-		if row.Mark == Fails {
-			fmt.Fprintf(w, "  %s %s: %s\n", paint(Fails), row.rowLabel(), row.Why)
+		if row.Mark == checks.Fails {
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(checks.Fails), row.rowLabel(), row.Why)
 			for _, seen := range row.Seen {
 				fmt.Fprintf(w, "      seen: %s\n", termsafe.Text(seen))
 			}
@@ -60,15 +61,15 @@ func (a *AgentReport) writeText(w io.Writer, paint func(Mark) string) {
 	optional := 0
 	for _, row := range a.Rows {
 		switch {
-		case row.Mark != Unsure || row.Why == absent:
+		case row.Mark != checks.Unsure || row.Why == checks.Absent:
 		case strings.HasPrefix(row.Why, "hookmux does not install"):
 			optional++
 		default:
-			fmt.Fprintf(w, "  %s %s: %s\n", paint(Unsure), row.rowLabel(), row.Why)
+			fmt.Fprintf(w, "  %s %s: %s\n", paint(checks.Unsure), row.rowLabel(), row.Why)
 		}
 	}
 	if optional > 0 {
-		fmt.Fprintf(w, "  %s %d rows about events that hookmux does not install by default\n", paint(Unsure), optional)
+		fmt.Fprintf(w, "  %s %d rows about events that hookmux does not install by default\n", paint(checks.Unsure), optional)
 	}
 }
 
@@ -82,7 +83,7 @@ func (r Row) rowLabel() string {
 
 // writeLines puts the marks of one event on one line. Events of which nothing is
 // known that was asked for are left to the summary below.
-func (a *AgentReport) writeLines(w io.Writer, paint func(Mark) string) {
+func (a *AgentReport) writeLines(w io.Writer, paint func(checks.Mark) string) {
 	var order []string
 	marks := map[string][]string{}
 	told := map[string]bool{}
@@ -102,7 +103,7 @@ func (a *AgentReport) writeLines(w io.Writer, paint func(Mark) string) {
 			what = row.Check
 		}
 		marks[name] = append(marks[name], what+" "+paint(row.Mark))
-		told[name] = told[name] || row.Mark != Unsure
+		told[name] = told[name] || row.Mark != checks.Unsure
 	}
 	for _, name := range order {
 		if told[name] {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
 	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
 // holder keeps permission requests waiting, as a feed does.
@@ -44,19 +44,19 @@ func TestRealClaudeWindow(t *testing.T) {
 	for _, c := range []struct{ name, key string }{{"yes", "Enter"}, {"no", "Escape"}} {
 		t.Run(c.name, func(t *testing.T) {
 			st := realStage(t, "claude")
-			st.patience = 45 * time.Second
+			st.Patience = 45 * time.Second
 			h := &holder{make(chan event.Event, 8), make(chan time.Time, 8), make(chan struct{})}
 			entry, err := hook.NewEntry(hook.Registration{ID: "holder", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "holder", Mode: hook.Guard}, h, "global")
 			if err != nil {
 				t.Fatal(err)
 			}
-			st.extra = append(st.extra, entry)
+			st.Extra = append(st.Extra, entry)
 			// It runs for a while, so that its start and its end are told apart.
-			st.setScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-window; sleep 3; echo out-window")}}, {Say: lastWords}})
-			if err := st.startHubWithHooks(nil); err != nil {
+			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-window; sleep 3; echo out-window")}}, {Say: stage.LastWords}})
+			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			err = st.atTerminal(context.Background(), st.Driver.TUI(markedPrompt("Run it"), true), func(ctx context.Context, term *terminal) error {
+			err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, term *stage.Terminal) error {
 				defer close(h.let)
 				var ev event.Event
 				select {
@@ -73,20 +73,20 @@ func TestRealClaudeWindow(t *testing.T) {
 				}
 				await := func(what string, is func() bool) time.Time {
 					for !is() {
-						if !pauseFor(ctx, 5*time.Millisecond) {
-							t.Fatalf("%s: never (%s, pane %d)", what, state, term.pid)
+						if !stage.PauseFor(ctx, 5*time.Millisecond) {
+							t.Fatalf("%s: never (%s, pane %d)", what, state, term.PID)
 						}
 					}
 					return time.Now()
 				}
 				await("the status says that it waits", in(state, `"status":"waiting"`))
 				await("the call is in the transcript while the dialog is open", in(ev.Transcript, `"type":"tool_use"`))
-				term.awaitText(ctx, "Do you want to proceed")
-				if in(ev.Transcript, `"tool_result"`)() || st.ran("window") {
+				term.AwaitText(ctx, "Do you want to proceed")
+				if in(ev.Transcript, `"tool_result"`)() || st.LeftItsFile("window") {
 					t.Error("it ran before anybody answered")
 				}
 				pressed := time.Now()
-				if err := term.pressKeys(ctx, c.key); err != nil {
+				if err := term.PressKeys(ctx, c.key); err != nil {
 					return err
 				}
 				left := await("the status says that it waits no more", func() bool { return !in(state, `"status":"waiting"`)() && in(state, `"status":`)() })
@@ -102,7 +102,7 @@ func TestRealClaudeWindow(t *testing.T) {
 				if in(ev.Transcript, `"tool_result"`)() {
 					t.Error("the transcript told no later than the status: the catalogue can be simpler")
 				}
-				st.watcher.waitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.ToolAfter })
+				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.ToolAfter })
 				after := time.Now()
 				result := await("the result is in the transcript", in(ev.Transcript, `"tool_result"`))
 				t.Logf("after the key: status %v, PostToolUse %v, transcript %v", left.Sub(pressed), after.Sub(pressed), result.Sub(pressed))
@@ -121,10 +121,4 @@ func TestRealClaudeWindow(t *testing.T) {
 			}
 		})
 	}
-}
-
-// ran reports whether the tagged command left its file.
-func (st *Stage) ran(tag string) bool {
-	_, err := os.Stat(filepath.Join(st.Project, "ran-"+strings.TrimPrefix(tag, "ran-")))
-	return err == nil
 }

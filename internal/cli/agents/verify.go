@@ -17,6 +17,10 @@ import (
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/verify"
 	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/isolate"
+	"github.com/hookmux/hookmux/internal/verify/ownconfig"
 )
 
 type verifyFlags struct {
@@ -72,12 +76,12 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 			Saboteur string `json:"saboteur"`
 		}
 		var rows []row
-		for _, c := range verify.Checks() {
+		for _, c := range checks.All() {
 			rows = append(rows, row{c.ID, c.Proves, c.Saboteur.What})
 		}
 		return app.PrintJSON(rows)
 	}
-	for _, c := range verify.Checks() {
+	for _, c := range checks.All() {
 		app.Say("%-18s %s", c.ID, c.Proves)
 	}
 	return nil
@@ -90,9 +94,9 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 	if f.record != "" && len(f.checks) > 0 {
 		return cmdutil.UsageError("--record: a record of some checks would pass for one of all; leave --check out")
 	}
-	isolation := verify.InNamespace
-	if verify.Inside(app.Getenv) {
-		if err := verify.Enter(); err != nil {
+	isolation := isolate.InNamespace
+	if isolate.Inside(app.Getenv) {
+		if err := isolate.Enter(); err != nil {
 			return err
 		}
 	} else {
@@ -100,14 +104,14 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 		if _, err := verifyTargets(app, names); err != nil {
 			return err
 		}
-		second := verify.Isolate(app.Args, app.Environ)
+		second := isolate.StartAgain(app.Args, app.Environ)
 		if second.Ran {
 			if second.Code != cmdutil.ExitOK {
 				return cmdutil.Exit(second.Code)
 			}
 			return nil
 		}
-		isolation = verify.BehindProxies + " (" + second.Why + ")"
+		isolation = isolate.BehindProxies + " (" + second.Why + ")"
 	}
 	targets, err := verifyTargets(app, names)
 	if err != nil {
@@ -126,7 +130,7 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 		if err != nil {
 			return err
 		}
-		o.Mine = &verify.Mine{Home: dirs.Home, Project: app.Cwd(), Getenv: app.Getenv}
+		o.Mine = &ownconfig.Config{Home: dirs.Home, Project: app.Cwd(), Getenv: app.Getenv}
 	}
 	report, err := verify.Run(ctx, o)
 	if ctx.Err() != nil {
@@ -154,7 +158,7 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
 	var out []verify.Target
 	if len(names) == 0 {
-		for _, name := range verify.Drivers() {
+		for _, name := range drivers.Names() {
 			t, err := verifyTarget(app, name)
 			if errors.Is(err, launch.ErrNotFound) {
 				continue
@@ -165,7 +169,7 @@ func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
 			out = append(out, t)
 		}
 		if len(out) == 0 {
-			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+strings.Join(verify.Drivers(), ", ")+"); give the path of one")
+			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+strings.Join(drivers.Names(), ", ")+"); give the path of one")
 		}
 		return out, nil
 	}
@@ -193,9 +197,9 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	if a, ok := agent.Builtin().Agent(name); ok {
 		name = a.Name
 	}
-	driver, ok := verify.Drive(name)
+	driver, ok := drivers.Find(name)
 	if !ok {
-		return verify.Target{}, cmdutil.UsageError("%s: no such agent; hookmux verify knows %s", name, strings.Join(verify.Drivers(), ", "))
+		return verify.Target{}, cmdutil.UsageError("%s: no such agent; hookmux verify knows %s", name, strings.Join(drivers.Names(), ", "))
 	}
 	if program == "" {
 		program = driver.Program

@@ -27,6 +27,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/verify"
 	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/checks"
+	"github.com/hookmux/hookmux/internal/verify/isolate"
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
@@ -88,7 +90,7 @@ func raise(name string, at places, try, force bool) error {
 		return err
 	}
 	report, err := verify.Run(ctx, verify.Options{
-		Targets: []verify.Target{{Name: name, In: in}}, Bin: bin, Record: filepath.Join(into, "record"), Isolation: verify.BehindProxies,
+		Targets: []verify.Target{{Name: name, In: in}}, Bin: bin, Record: filepath.Join(into, "record"), Isolation: isolate.BehindProxies,
 		Progress: func(l string) { fmt.Println("  " + l) },
 	})
 	if err != nil {
@@ -101,8 +103,8 @@ func raise(name string, at places, try, force bool) error {
 	for _, line := range changes(name, r) {
 		fmt.Println("  " + line)
 	}
-	if r.Count(verify.Fails) > 0 && !force {
-		return fmt.Errorf("%s: stays at %s: %d checks fail with %s; correct the catalogue, then -force", name, was, r.Count(verify.Fails), newest)
+	if r.Count(checks.Fails) > 0 && !force {
+		return fmt.Errorf("%s: stays at %s: %d checks fail with %s; correct the catalogue, then -force", name, was, r.Count(checks.Fails), newest)
 	}
 	if try {
 		return nil
@@ -202,7 +204,7 @@ func changes(name string, r *verify.AgentReport) []string {
 		}
 	}
 	if len(out) == 0 {
-		out = []string{fmt.Sprintf("nothing changed: %d ✓ %d –", r.Count(verify.Holds), r.Count(verify.Unsure))}
+		out = []string{fmt.Sprintf("nothing changed: %d ✓ %d –", r.Count(checks.Holds), r.Count(checks.Unsure))}
 	}
 	return out
 }

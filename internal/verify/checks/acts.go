@@ -1,0 +1,371 @@
+package checks
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+const bigPayload = 1 << 20
+
+const (
+	// questionPatience is how long after a question that a hook answered
+	// something has to happen: longer, and the person is waited for.
+	questionPatience = 8 * time.Second
+	pollEvery        = 50 * time.Millisecond
+)
+
+func builtinActs() []Act {
+	return []Act{
+		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Play: playObserve},
+		{Name: "control", What: "the same turn without hooks", Play: playControl},
+		{Name: "decide", What: "a turn in which hooks decide", Brings: refusedCall, Play: playDecide},
+		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
+		{Name: "permission", What: "commands that need leave", Brings: kindIs(event.PermissionRequest), Play: playPermission,
+			Cannot: noPermission, AtTerminal: func(_ *agent.Agent, d drivers.Driver) bool { return d.Strict == nil }},
+		{Name: "absent", What: "a turn without a hub", Cannot: notAPlugin, Play: playAbsent},
+		{Name: "broken", What: "a turn with broken hooks", Play: playBroken, Cannot: neverBroken},
+		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
+		{Name: "error", What: "a model that fails", Brings: failedTurn, Play: playError},
+		{Name: "dialog", What: "a person at the terminal", Brings: compactsContext, Play: playDialog,
+			Cannot: noDialog, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true }},
+		{Name: "turn", What: "one scripted turn", Raw: true, Play: playTurn},
+	}
+}
+
+// refusedCall: this agent reports a refused call as a failed one, and hardly
+// anything else.
+func refusedCall(s Subject) bool {
+	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
+}
+
+func compactsContext(s Subject) bool {
+	return s.Driver.Compact != "" && (s.Event.Kind == event.CompactBefore || s.Event.Kind == event.CompactAfter)
+}
+
+// isPlugin: hooks of this agent are no commands but a program inside of it.
+func isPlugin(a *agent.Agent) bool {
+	return a != nil && a.Install != nil && a.Install.Way == agent.WayPlugin
+}
+
+func notAPlugin(a *agent.Agent, _ drivers.Driver) string {
+	if !isPlugin(a) {
+		return "is part of the turn with broken hooks"
+	}
+	return ""
+}
+
+func playObserve(ctx context.Context, st *stage.Stage) error {
+	if err := st.StartHubWithHooks(nil); err != nil {
+		return err
+	}
+	if err := st.PlayScene(plainScene(st)); err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
+}
+
+// playControl is what the plain turn is compared with. Of a person's own
+// config everything stays but the hooks of hookmux.
+func playControl(ctx context.Context, st *stage.Stage) error {
+	if err := st.WithoutHooks(); err != nil {
+		return err
+	}
+	if err := st.PlayScene(plainScene(st)); err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.PlainCommand(), st.FreeCommand("Run it"))
+}
+
+func playDecide(ctx context.Context, st *stage.Stage) error {
+	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
+	ss := stage.CallSteps(st.TaggedCall("deny"), st.TaggedCall("input"), st.TaggedCall("context"), st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
+		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
+	if st.Driver.AskRefuses {
+		ss = append(ss, stage.CallSteps(st.TaggedCall("granted"), st.TaggedCall("ask"))...)
+	}
+	ss = append(ss, model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"), st.TaggedCall("par-c")}})
+	ss = append(ss, st.SubagentSteps()...)
+	ss = append(ss, model.Step{Say: stage.LastWords})
+	for i := range 8 { // as often as it is kept going, and more
+		ss = append(ss, model.Step{Say: fmt.Sprintf("Went on %d.", i+1)})
+	}
+	st.SetScript(ss)
+	decide := DecideAll
+	if changeApproves(st) {
+		decide = func(ev *event.Event, n int) event.Decision {
+			d := DecideAll(ev, n)
+			if d.Input != nil {
+				d.Verdict, d.Allowed = event.Modify, true
+			}
+			return d
+		}
+	}
+	if err := st.StartHubWithHooks(decide); err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
+}
+
+// changeApproves: this agent takes a changed input only as an approval.
+func changeApproves(st *stage.Stage) bool {
+	for _, e := range st.Agent.Events {
+		if e.Kind == event.ToolBefore && e.Carries.Input != nil && e.Carries.Input.NeedsAllow {
+			return true
+		}
+	}
+	return false
+}
+
+// DecideAll says something at every event, recognisable by the event's name
+// and the command's tag.
+func DecideAll(ev *event.Event, n int) event.Decision {
+	tag := stage.TagOf(ev)
+	name := ev.Native
+	if ev.Kind == event.ToolBefore && ev.Truncated {
+		tag = "big" // the agent cut it itself, and says so
+	}
+	switch ev.Kind {
+	case event.ToolBefore:
+		switch tag {
+		case "deny", "big", "par-b":
+			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, tag)}
+		case "input":
+			return event.Decision{Input: stage.ChangedInput(ev, stage.TaggedCommand("input-changed"))}
+		case "ask":
+			return event.Decision{Verdict: event.Ask, Reason: stage.WordFor(stage.WordReason, tag)}
+		case "context":
+			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+		}
+	case event.ToolAfter:
+		switch tag {
+		case "output":
+			return event.Decision{Output: stage.ChangedOutput(ev, stage.WordFor(stage.WordOutput, name))}
+		case "after-deny", "fail-deny":
+			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, tag)}
+		case "after-context", "fail-context":
+			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+		}
+	case event.SessionStart, event.TurnStart, event.SubagentStart:
+		if ev.Subagent == nil || ev.Kind == event.SubagentStart {
+			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+		}
+	case event.TurnEnd:
+		// For ever: the hub must end it.
+		return event.Decision{KeepGoing: true, Reason: stage.GoOn(name, n+1)}
+	case event.SubagentEnd:
+		if n == 0 {
+			return event.Decision{KeepGoing: true, Reason: stage.GoOn(name, n+1)}
+		}
+	}
+	return event.Decision{}
+}
+
+func playPrompt(ctx context.Context, st *stage.Stage) error {
+	st.SetScript([]model.Step{{Say: stage.LastWords}})
+	err := st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+		if ev.Kind == event.TurnStart {
+			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, "prompt")}
+		}
+		return event.Decision{}
+	})
+	if err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Do not do it"))
+}
+
+// permissionTags are the commands of the act, by what is claimed about leave.
+// The control is a call without an opinion, so that an approval by a hook makes
+// the difference. What a hook wants asked has leave, so that asking makes the
+// difference: the same without an opinion is called granted.
+func permissionTags(a *agent.Agent, d drivers.Driver) []string {
+	before, ask := ClaimOf(a, event.ToolBefore), ClaimOf(a, event.PermissionRequest)
+	var tags []string
+	if before.Allow {
+		tags = append(tags, "allow")
+	}
+	if ask.Allow {
+		tags = append(tags, "leave")
+	}
+	if ask.Deny {
+		tags = append(tags, "refuse")
+	}
+	if ask.Input {
+		tags = append(tags, "leave-input")
+	}
+	if before.Allow || ask.Allow {
+		tags = append(tags, "control") // behind the others: without leave some end the run
+	}
+	if before.Ask && !d.AskRefuses && d.Strict != nil {
+		tags = append(tags, "granted", "ask") // last: it ends the turn of some
+	}
+	return tags
+}
+
+func noPermission(a *agent.Agent, d drivers.Driver) string {
+	switch {
+	case len(permissionTags(a, d)) == 0:
+		return "the catalogue claims nothing about leave"
+	case d.Strict == nil && (d.TUI == nil || !d.AsksAtTerminal):
+		return "no start is known in which this agent asks for leave" + reasonSuffix(d.NoStrict)
+	}
+	return ""
+}
+
+func reasonSuffix(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+func playPermission(ctx context.Context, st *stage.Stage) error {
+	interactive := st.Driver.Strict == nil
+	var calls []model.ToolCall
+	for _, tag := range permissionTags(st.Agent, st.Driver) {
+		if interactive && tag == "control" {
+			continue // it would wait for a person, and comes last
+		}
+		calls = append(calls, st.EscalatedCall(tag))
+	}
+	if interactive {
+		calls = append(calls, st.EscalatedCall("control"))
+	}
+	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+	if err := st.StartHubWithHooks(decidePermission); err != nil {
+		return err
+	}
+	if !interactive {
+		return st.RunHeadless(ctx, st.AgentCommand(), st.Driver.Strict(stage.MarkedPrompt("Run it")))
+	}
+	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, t *stage.Terminal) error {
+		// The control is the last call: its dialog must be there. When the turn
+		// ends first nobody was asked, and when an earlier call waits for a
+		// person the hook's answer did not count: nothing more will come.
+		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
+		defer cancel()
+		over := func(ev *event.Event) bool {
+			return ev.Kind == event.PermissionRequest && stage.TagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
+		}
+		for !st.Watcher.HasPassed(over) && !st.Watcher.StuckAt(event.PermissionRequest, questionPatience) && stage.PauseFor(c, pollEvery) {
+		}
+		t.AwaitStillness(ctx)
+		st.Evidence.Files = stage.ProjectFiles(st.Project)
+		return nil
+	})
+}
+
+func decidePermission(ev *event.Event, _ int) event.Decision {
+	tag := stage.TagOf(ev)
+	switch {
+	case ev.Kind == event.ToolBefore && tag == "allow":
+		return event.Decision{Verdict: event.Allow, Reason: "scripted"}
+	case ev.Kind == event.ToolBefore && tag == "ask":
+		return event.Decision{Verdict: event.Ask, Reason: stage.WordFor(stage.WordReason, tag)}
+	case ev.Kind == event.PermissionRequest && tag == "leave":
+		return event.Decision{Verdict: event.Allow}
+	case ev.Kind == event.PermissionRequest && tag == "refuse":
+		return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, tag)}
+	case ev.Kind == event.PermissionRequest && tag == "leave-input":
+		return event.Decision{Verdict: event.Modify, Allowed: true, Input: stage.ChangedInput(ev, stage.TaggedCommand("leave-changed"))}
+	}
+	return event.Decision{}
+}
+
+// ClaimFor is what the catalogue says an agent carries at the first event of a
+// kind that verify installs.
+func ClaimFor(st *stage.Stage, kind event.Kind) event.Carries { return ClaimOf(st.Agent, kind) }
+
+func ClaimOf(a *agent.Agent, kind event.Kind) event.Carries {
+	for _, e := range a.Events {
+		if e.Kind == kind && stage.RegistersFor(e) {
+			return e.CarriesAt("")
+		}
+	}
+	return event.Carries{}
+}
+
+// playAbsent: the hook client is there, the hub's program is not.
+func playAbsent(ctx context.Context, st *stage.Stage) error {
+	st.SetScript(append(stage.CallSteps(st.TaggedCall("absent")), model.Step{Say: stage.LastWords}))
+	in, args, err := prepareHubless(ctx, st, st.FreeCommand("Run it"))
+	if err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, in, args)
+}
+
+// prepareHubless installs hooks and sees to it that no hub is there and none comes up.
+func prepareHubless(ctx context.Context, st *stage.Stage, args []string) (agents.Installed, []string, error) {
+	if err := st.OwnBin(); err != nil {
+		return st.In, nil, err
+	}
+	if err := st.InstallHooks(); err != nil {
+		return st.In, nil, err
+	}
+	in, args, err := st.PlannedCommand(ctx, args)
+	if err != nil {
+		return in, nil, err
+	}
+	if err := os.Remove(filepath.Join(st.Bin, "hookmux")); err != nil {
+		return in, nil, err
+	}
+	st.Env = append(st.Env, "PATH="+withoutHookmux(st.LookupEnv("PATH")))
+	// Hooks that a person installed have a hub's program beside them.
+	return in, args, hubstart.Pause(st.Dirs)
+}
+
+// withoutHookmux leaves out the folders in which a hub's program would be
+// found.
+func withoutHookmux(path string) string {
+	var out []string
+	for _, dir := range filepath.SplitList(path) {
+		if _, err := os.Stat(filepath.Join(dir, "hookmux")); err != nil {
+			out = append(out, dir)
+		}
+	}
+	return strings.Join(out, string(os.PathListSeparator))
+}
+
+func playError(ctx context.Context, st *stage.Stage) error {
+	st.SetScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
+	if err := st.StartHubWithHooks(nil); err != nil {
+		return err
+	}
+	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
+}
+
+// playTurn is the smallest proof that an agent can be driven: a scripted
+// command really runs and the model hears of it.
+func playTurn(ctx context.Context, st *stage.Stage) error {
+	if err := st.PlayScene(TurnScene); err != nil {
+		return err
+	}
+	var folder string
+	if r := st.Driver.Record; r != nil {
+		var err error
+		if folder, err = r.PrepareFolder(st.Base, st.Home); err != nil {
+			return err
+		}
+	}
+	in := st.In
+	in.Env = nil
+	err := st.RunHeadless(ctx, in, st.FreeCommand("Run it"))
+	if r := st.Driver.Record; r != nil && err == nil {
+		st.Evidence.Payloads, err = r.ReadPayloads(folder)
+	}
+	return err
+}

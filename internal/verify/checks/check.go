@@ -1,0 +1,144 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Mark is the outcome of a check.
+type Mark string
+
+// The outcomes.
+const (
+	Holds  Mark = "✓"
+	Fails  Mark = "✗"
+	Unsure Mark = "–" // not proven; Why says why
+)
+
+// Result is a check's word on one subject.
+type Result struct {
+	Mark Mark   `json:"mark"`
+	Why  string `json:"why,omitempty"`  // what was seen, or why nothing could be
+	Hint string `json:"hint,omitempty"` // what it is likely about, and what mends it
+	// Seen is what an act that led to ✗ left to look at.
+	Seen []string `json:"seen,omitempty"`
+}
+
+func HoldsBecause(format string, args ...any) Result {
+	return Result{Mark: Holds, Why: fmt.Sprintf(format, args...)}
+}
+
+func UnsureBecause(format string, args ...any) Result {
+	return Result{Mark: Unsure, Why: fmt.Sprintf(format, args...)}
+}
+
+func FailsBecause(hint, format string, args ...any) Result {
+	return Result{Mark: Fails, Why: fmt.Sprintf(format, args...), Hint: hint}
+}
+
+// Subject is what a check is about: an agent, one of its events, or one claim
+// the catalogue makes about an event.
+type Subject struct {
+	Agent  *agent.Agent
+	Driver drivers.Driver
+	Event  *agent.EventSpec // nil: the agent as a whole
+	Claim  string           // capability name; empty: the event as such
+}
+
+// Check is one thing that can be proven.
+type Check struct {
+	ID     string
+	Proves string
+	// Acts are what it looks at, all of them. They are played once for all
+	// checks.
+	Acts []string
+	// Any says that it looks at whatever is played, and wants the act that
+	// brings its event about; Acts is then empty.
+	Any bool
+	// Applies picks the subjects.
+	Applies func(Subject) bool
+	// Judge looks at the evidence. It is not asked when no act could be played.
+	Judge func(p *Proof, s Subject) Result
+	// Saboteur must make the check fail, on subjects that Sure picks (all when
+	// nil): some checks only report what cannot be expected of every agent.
+	Saboteur stage.Saboteur
+	Sure     func(Subject) bool
+}
+
+// Add adds a check: later work brings its own.
+func Add(c Check) {
+	registry.Lock()
+	defer registry.Unlock()
+	registry.checks = append(registry.checks, c)
+}
+
+// All lists all checks in the order they were registered.
+func All() []Check {
+	registerBuiltins()
+	registry.Lock()
+	defer registry.Unlock()
+	return append([]Check(nil), registry.checks...)
+}
+
+// Proof is the evidence of one agent's acts.
+type Proof struct {
+	Agent    *agent.Agent
+	Version  string // the agent's own
+	Mine     bool   // a person's own config was part of it
+	Evidence map[string]*stage.Evidence
+}
+
+// Of is the evidence of an act; never nil.
+func (p *Proof) Of(act string) *stage.Evidence {
+	if e := p.Evidence[act]; e != nil {
+		return e
+	}
+	return &stage.Evidence{Act: act, Missing: "not played"}
+}
+
+// All are the acts that were played, whatever came of them.
+func (p *Proof) All() []*stage.Evidence {
+	var out []*stage.Evidence
+	for _, e := range p.Evidence {
+		if e.Missing == "" {
+			out = append(out, e)
+		}
+	}
+	SortActs(out)
+	return out
+}
+
+// SubjectsOf lists everything there is to be said about an agent.
+func SubjectsOf(a *agent.Agent, d drivers.Driver) []Subject {
+	all := []Subject{{Agent: a, Driver: d}}
+	for _, e := range a.Events {
+		if e.Install != agent.InstallNever {
+			all = append(all, Subject{Agent: a, Driver: d, Event: e})
+		}
+		for _, c := range e.Claims() {
+			all = append(all, Subject{Agent: a, Driver: d, Event: e, Claim: c.Name})
+		}
+	}
+	return all
+}
+
+// ResultOf judges a subject, unless an act that the check looks at could not be
+// played.
+func (c *Check) ResultOf(p *Proof, s Subject) Result {
+	for _, name := range c.Acts {
+		e := p.Of(name)
+		if e.Missing != "" {
+			return UnsureBecause("%s", e.Missing)
+		}
+		if e.Err != nil {
+			return FailsBecause("", "%s: %v", name, e.Err)
+		}
+	}
+	if c.Any && len(p.All()) == 0 {
+		return UnsureBecause("nothing was played that could show it")
+	}
+	return c.Judge(p, s)
+}

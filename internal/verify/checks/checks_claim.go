@@ -1,0 +1,369 @@
+package checks
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Checks about the claims of the capability table: one per claim and kind of
+// event, each with the act that brings it about.
+
+// claimOn picks a claim at events of a kind; failed tells reports of failed
+// calls from others.
+func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
+	return func(s Subject) bool {
+		return s.Claim == claim && s.Event.Kind == kind && s.Event.Failed == failed && stage.RegistersFor(s.Event) &&
+			s.Driver.Unseen[s.Event.Name] == ""
+	}
+}
+
+func claimChecks() []Check {
+	return []Check{
+		{
+			ID: "deny", Proves: "the call does not run and the model reads the reason", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolBefore, false), Judge: judgeDeny, Saboteur: dropReason,
+		},
+		{
+			ID: "deny-permission", Proves: "a request for leave is refused and the model reads the reason", Acts: []string{"permission"},
+			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Saboteur: allowForDeny,
+		},
+		{
+			ID: "deny-after", Proves: "the model reads the objection to a result", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Saboteur: silent,
+		},
+		{
+			ID: "deny-failed", Proves: "the model reads the objection to a failure", Acts: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Saboteur: silent,
+		},
+		{
+			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Acts: []string{"prompt"},
+			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Saboteur: silent,
+		},
+		{
+			ID: "deny-compact", Proves: "a compaction is stopped", Acts: []string{"dialog"},
+			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Saboteur: silent,
+		},
+		{
+			ID: "allow", Proves: "an approval stands for the person's own", Acts: []string{"permission"},
+			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Saboteur: silent,
+		},
+		{
+			ID: "allow-permission", Proves: "leave that a hook gives is leave", Acts: []string{"permission"},
+			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Saboteur: silent,
+		},
+		{
+			ID: "ask", Proves: "the agent asks although it would not have to", Acts: []string{"permission"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses }, Judge: judgeAsk("permission"), Saboteur: silent,
+		},
+		{
+			ID: "ask-refused", Proves: "what nobody can be asked about does not run, although it has leave", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses }, Judge: judgeAsk("decide"), Saboteur: forgetful,
+		},
+		{
+			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool {
+				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
+			}, Judge: judgeDialog, Saboteur: silent,
+		},
+		{
+			ID: "input", Proves: "the changed command ran, and only that", Acts: []string{"decide"},
+			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"), Saboteur: wrongKey,
+		},
+		{
+			ID: "input-permission", Proves: "the command ran as it was changed with the leave", Acts: []string{"permission"},
+			Applies: claimOn("input", event.PermissionRequest, false), Judge: judgeInput("permission", "leave-input", "leave-changed"), Saboteur: wrongKey,
+		},
+		{
+			ID: "output", Proves: "the model reads the changed result and not the real one", Acts: []string{"decide"},
+			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Saboteur: silent,
+		},
+		{
+			ID: "context", Proves: "the model reads what the hook adds", Acts: []string{"decide"},
+			Applies: func(s Subject) bool {
+				if s.Claim != "context" || !stage.RegistersFor(s.Event) || s.Driver.Unseen[s.Event.Name] != "" {
+					return false
+				}
+				switch s.Event.Kind {
+				case event.ToolBefore, event.ToolAfter, event.SessionStart, event.TurnStart:
+					return true
+				case event.SubagentStart:
+					return s.Driver.Subagent != nil
+				}
+				return false
+			}, Judge: judgeContext("decide"), Saboteur: silent,
+		},
+		{
+			ID: "keep", Proves: "the agent goes on with what it is told", Acts: []string{"decide"},
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"), Saboteur: silent,
+		},
+		{
+			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"), Saboteur: forgetful,
+		},
+		{
+			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool {
+				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
+			}, Judge: judgeContext("dialog"), Saboteur: forgetful,
+		},
+		{
+			ID: "notice", Proves: "a line for the person is shown", Acts: []string{"dialog"},
+			Applies: func(s Subject) bool { return s.Claim == "notice" && stage.RegistersFor(s.Event) },
+			Judge:   judgeNotice, Saboteur: silent,
+		},
+	}
+}
+
+// sent finds the event at which an act said something, and makes sure that
+// hookmux really said it: what was degraded on the way proves nothing about the
+// agent.
+func sent(e *stage.Evidence, s Subject, tag string) (stage.Seen, *Result) {
+	x, ok := e.ToolEvent(s.Event.Name, tag)
+	if !ok {
+		r := FailsBecause("", "no %s for the command %s arrived", s.Event.Name, tag)
+		return x, &r
+	}
+	if len(x.Decision.Degraded) > 0 {
+		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
+			r = UnsureBecause("hookmux sends it only where a person is known to attend, and here nobody can tell")
+		}
+		return x, &r
+	}
+	return x, nil
+}
+
+func needsPerson(s Subject) bool {
+	for _, c := range s.Event.Claims() {
+		if c.Name == s.Claim {
+			return c.Capability.NeedsPerson
+		}
+	}
+	return false
+}
+
+func judgeDeny(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if _, r := sent(e, s, "deny"); r != nil {
+		return *r
+	}
+	if e.Ran("deny") {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	}
+	if !e.Saw(stage.WordFor(stage.WordReason, "deny")) {
+		return FailsBecause("", "the command did not run, but the model never read why")
+	}
+	return HoldsBecause("did not run; the model read the reason")
+}
+
+func judgeRefuse(p *Proof, s Subject) Result {
+	e := p.Of("permission")
+	if _, r := sent(e, s, "refuse"); r != nil {
+		return *r
+	}
+	if e.Ran("refuse") {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	}
+	if !e.Saw(stage.WordFor(stage.WordReason, "refuse")) {
+		return FailsBecause("", "the command did not run, but the model never read why")
+	}
+	return HoldsBecause("did not run; the model read the reason")
+}
+
+func judgeReason(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("decide")
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		if !e.Saw(stage.WordFor(stage.WordReason, tag)) {
+			return FailsBecause("", "the model never read the reason")
+		}
+		return HoldsBecause("the model read the reason")
+	}
+}
+
+func judgePromptDeny(p *Proof, s Subject) Result {
+	e := p.Of("prompt")
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	for _, x := range e.Events(s.Event.Name) {
+		if len(x.Decision.Degraded) > 0 {
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		}
+	}
+	if n := e.Asked(); n > 0 {
+		return FailsBecause("", "the model was asked %d times all the same", n)
+	}
+	if e.Exit < 0 {
+		return FailsBecause("", "the model was never asked, but the agent did not end by itself either")
+	}
+	return HoldsBecause("the model was never asked")
+}
+
+// judgeCompact: of two compactions the first was refused.
+func judgeCompact(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	asked := len(e.Events(s.Event.Name))
+	if asked == 0 {
+		return UnsureBecause("no %s arrived: compacting could not be brought about", s.Event.Name)
+	}
+	after := s.eventOf(event.CompactAfter)
+	if after == nil {
+		return UnsureBecause("the agent does not report compactions that were made")
+	}
+	done := len(e.Events(after.Name))
+	switch {
+	case done >= asked:
+		return FailsBecause("", "the conversation was compacted all the same")
+	case done == 0:
+		return UnsureBecause("refused, and none was made; but neither was the second one, which was not refused")
+	}
+	return HoldsBecause("the first of %d was refused and not made", asked)
+}
+
+func judgeAllow(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("permission")
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		// What was approved and did not run needs no comparison.
+		if !e.Ran(tag) {
+			return FailsBecause("", "the approved command did not run")
+		}
+		if e.Ran("control") {
+			return UnsureBecause("the agent runs the command without anybody's leave here, so an approval proves nothing")
+		}
+		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
+			return UnsureBecause("no %s came for the same command without an approval, so that nobody knows whether it was tried", s.Event.Name)
+		}
+		return HoldsBecause("ran, while the same without an approval did not")
+	}
+}
+
+func judgeAsk(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return asked(p.Of(act), s) }
+}
+
+func asked(e *stage.Evidence, s Subject) Result {
+	if _, r := sent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Ran("granted") {
+		return UnsureBecause("the agent did not run a command it had leave for, so that asking proves nothing")
+	}
+	if e.Ran("ask") {
+		return FailsBecause("hooks that ask are passed over by this version of the agent", "the command ran and nobody was asked")
+	}
+	if e.Saw(stage.WordFor(stage.WordReason, "ask")) || e.Showed(stage.WordFor(stage.WordReason, "ask")) {
+		return HoldsBecause("not run although it had leave, for there was nobody to ask; the reason was told")
+	}
+	return HoldsBecause("not run although it had leave, for there was nobody to ask")
+}
+
+func judgeDialog(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	if _, r := sent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Showed(stage.WordFor(stage.WordReason, "ask")) {
+		return FailsBecause("", "no question with the hook's reason on the screen")
+	}
+	if e.Files["asked"] != "" {
+		return FailsBecause("", "the command ran before the person answered")
+	}
+	if !e.Ran("ask") {
+		return FailsBecause("", "the person said yes, and the command did not run")
+	}
+	return HoldsBecause("the question was on the screen with the hook's reason; yes let it run")
+}
+
+func judgeInput(act, tag, changed string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of(act)
+		if _, r := sent(e, s, tag); r != nil {
+			return *r
+		}
+		if e.Ran(tag) || !e.Ran(changed) {
+			return FailsBecause("", "the command as it was ran: %v; as it was changed: %v", e.Ran(tag), e.Ran(changed))
+		}
+		return HoldsBecause("the changed command ran, the original did not")
+	}
+}
+
+func judgeOutput(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if _, r := sent(e, s, "output"); r != nil {
+		return *r
+	}
+	if !e.Saw(stage.WordFor(stage.WordOutput, s.Event.Name)) {
+		return FailsBecause("", "the model never read the changed result")
+	}
+	for _, m := range e.Told {
+		if m.Kind == "tool_result" && strings.Contains(m.Text, "out-output") {
+			return FailsBecause("", "the model read the real result as well")
+		}
+	}
+	return HoldsBecause("the model read the changed result in place of the real one")
+}
+
+func judgeContext(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return addedWords(p.Of(act), s) }
+}
+
+func addedWords(e *stage.Evidence, s Subject) Result {
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	for _, x := range e.Events(s.Event.Name) {
+		if x.Answer.Stdout != "" && len(x.Decision.Degraded) > 0 {
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		}
+	}
+	saw := e.Saw
+	if s.Event.Kind == event.CompactBefore {
+		saw = e.SawAside // a summary is the agent's own business
+	}
+	if !saw(stage.WordFor(stage.WordContext, s.Event.Name)) {
+		return FailsBecause("", "the model never read the added words")
+	}
+	return HoldsBecause("the model read the added words")
+}
+
+func keeps(s Subject) bool {
+	return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+}
+
+func judgeKeep(act string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(act), s) }
+}
+
+func keptGoing(e *stage.Evidence, s Subject) Result {
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	if !e.Saw(stage.WordKeep + s.Event.Name + "-") {
+		return FailsBecause("", "the agent ended and did not go on")
+	}
+	return HoldsBecause("went on with what it was told")
+}
+
+// judgeNotice asks the screen: headless, agents don't print such lines.
+func judgeNotice(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	said := false
+	for _, x := range e.Events(s.Event.Name) {
+		said = said || x.Decision.Notice != ""
+	}
+	switch {
+	case !said:
+		return UnsureBecause("the interactive turn gave no occasion for one")
+	case !e.Showed(stage.WordFor(stage.WordNotice, s.Event.Name)):
+		return FailsBecause("", "was not on the screen")
+	}
+	return HoldsBecause("was on the screen")
+}

@@ -1,0 +1,246 @@
+package checks
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Checks about requests that a person answers from elsewhere.
+
+// promptWithin is how soon an agent's own prompt must be there once a request
+// was let go, and goneWithin how soon a request must be out of the feed after
+// the first sign that it was answered in the agent's own window. A machine
+// that has too much to do may take longer without anybody's fault: then nothing
+// is proven. What takes slack times as long is wrong on any machine.
+const (
+	promptWithin = time.Second
+	goneWithin   = 500 * time.Millisecond
+	slack        = 4
+)
+
+func feedChecks() []Check {
+	can := func(s Subject) bool { return s.Event == nil && s.Agent != nil && noFeed(s.Agent, s.Driver) == "" }
+	asks := func(s Subject) bool { return can(s) && s.Driver.Questions != nil }
+	byCommand := func(s Subject) bool { return can(s) && s.Agent.Install != nil && s.Agent.Install.Plugin == nil }
+	return []Check{
+		{
+			ID: "feed-approve", Proves: "what is approved from elsewhere runs", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedYes, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-deny", Proves: "what is refused from elsewhere does not run, and the model reads why", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedNo, Saboteur: allowForDeny, Sure: byCommand,
+		},
+		{
+			ID: "feed-nobody", Proves: "the agent's own prompt takes over when nobody answers", Acts: []string{"feed"},
+			Applies: can, Judge: judgeFeedNobody, Saboteur: allowAll, Sure: byCommand,
+		},
+		{
+			ID: "feed-later", Proves: "what was let go and approved in the agent's own window runs, and is not asked about again", Acts: []string{"feed"},
+			Applies: func(s Subject) bool { return can(s) && s.Agent.Feed.Repeats }, Judge: judgeFeedLater, Saboteur: askTwice, Sure: byCommand,
+		},
+		{
+			ID: "feed-window", Proves: "a request that was answered in the agent's own window is gone from the feed", Acts: []string{"feed"},
+			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindow, Saboteur: blindWindow, Sure: byCommand,
+		},
+		{
+			ID: "feed-question", Proves: "the model reads the answers to its questions", Acts: []string{"questions"},
+			Applies: asks, Judge: judgeFeedQuestion, Saboteur: silent, Sure: byCommand,
+		},
+		{
+			ID: "feed-window-question", Proves: "a question that was answered in the agent's own window is gone from the feed", Acts: []string{"questions"},
+			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeFeedWindowQuestion, Saboteur: blindQuestion, Sure: byCommand,
+		},
+		{
+			ID: "feed-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen", Acts: []string{"plans"},
+			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 }, Judge: judgeFeedPlanModes, Saboteur: forgetMode,
+		},
+		{
+			ID: "feed-form", Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up", Acts: []string{"forms"},
+			Applies: func(s Subject) bool { return s.Event == nil && s.Agent != nil && noForms(s.Agent, s.Driver) == "" }, Judge: judgeFeedForm, Saboteur: silent,
+		},
+		{
+			ID: "feed-plan", Proves: "a plan is sent back with words and accepted with words", Acts: []string{"questions"},
+			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeFeedPlan, Saboteur: silent, Sure: byCommand,
+		},
+	}
+}
+
+// answered makes sure that a request came and the answer was delivered.
+func answered(e *stage.Evidence, tag string) *Result {
+	var r Result
+	switch item, ok := e.Feed.Asked[tag]; {
+	case !ok:
+		r = FailsBecause("", "no request for %s reached the feed", tag)
+	case strings.Contains(joined(e.Feed.Early), tag):
+		r = FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
+	case e.Feed.Replies[tag] != string(queue.Delivered):
+		r = FailsBecause("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID, e.Feed.Replies[tag])
+	default:
+		return nil
+	}
+	return &r
+}
+
+func joined(list []string) string {
+	all := ""
+	for _, s := range list {
+		all += s + " "
+	}
+	return all
+}
+
+func judgeFeedYes(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagYes); r != nil {
+		return *r
+	}
+	if !e.Ran(tagYes) {
+		return FailsBecause("", "approved, and it did not run")
+	}
+	return HoldsBecause("waited, was approved from elsewhere and ran")
+}
+
+func judgeFeedNo(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagNo); r != nil {
+		return *r
+	}
+	if e.Ran(tagNo) {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "refused, and it ran")
+	}
+	if !e.Saw(stage.WordFor(stage.WordReason, tagNo)) {
+		return FailsBecause("", "it did not run, but the model never read why")
+	}
+	return HoldsBecause("did not run; the model read the reason")
+}
+
+func judgeFeedNobody(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagNobody); r != nil {
+		return *r
+	}
+	if e.Ran(tagNobody) {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "nobody answered, and it ran")
+	}
+	return prompted(e)
+}
+
+// prompted says whether the agent's own prompt took over in time.
+func prompted(e *stage.Evidence) Result {
+	switch took := e.Feed.Prompted; {
+	case took < 0:
+		return FailsBecause("", "the agent's own prompt did not come up")
+	case took > slack*promptWithin:
+		return FailsBecause("", "the agent's own prompt came up only after %.1f s", took.Seconds())
+	case took > promptWithin:
+		return UnsureBecause("the agent's own prompt came up after %.1f s; try it again when the machine has less to do", took.Seconds())
+	}
+	return HoldsBecause("the agent's own prompt was there")
+}
+
+func judgeFeedLater(p *Proof, _ Subject) Result {
+	e := p.Of("feed")
+	if r := answered(e, tagLater); r != nil {
+		return *r
+	}
+	switch {
+	case e.Feed.Times[tagLater] > 1:
+		return FailsBecause("A fault of hookmux", "it was put to the person %d times", e.Feed.Times[tagLater])
+	case !e.Ran(tagLater):
+		return FailsBecause("", "the person said yes in the window, and it did not run")
+	}
+	return HoldsBecause("approved in the window, ran, and came to the feed once")
+}
+
+func judgeFeedWindow(p *Proof, s Subject) Result {
+	e := p.Of("feed")
+	return goneFromFeed(e, s, tagWindow, e.Ran(tagWindow))
+}
+
+func judgeFeedWindowQuestion(p *Proof, s Subject) Result {
+	e := p.Of("questions")
+	return goneFromFeed(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
+}
+
+// goneFromFeed says whether a request that was answered in the agent's own
+// window left the feed in time, and whether the agent took the answer.
+func goneFromFeed(e *stage.Evidence, s Subject, tag string, taken bool) Result {
+	if _, ok := e.Feed.Asked[tag]; !ok {
+		return FailsBecause("", "no request for %s reached the feed", tag)
+	}
+	switch {
+	case e.Feed.Sign < 0:
+		return FailsBecause("", "the sign that the catalogue names (%s) did not come", s.Agent.Feed.Window)
+	case e.Feed.Gone < 0:
+		return FailsBecause("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
+	case e.Feed.Gone > slack*goneWithin:
+		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+	case e.Feed.Ended[tag].End != queue.InWindow.String():
+		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
+	case !taken:
+		return FailsBecause("", "the person answered in the window, and the agent did not go by it")
+	case e.Feed.Gone > goneWithin:
+		return UnsureBecause("gone %.1f s after the sign (%s); try it again when the machine has less to do", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+	}
+	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Feed.Window)
+}
+
+func judgeFeedQuestion(p *Proof, s Subject) Result {
+	e := p.Of("questions")
+	if r := answered(e, tagQuestions); r != nil {
+		return *r
+	}
+	shapes := s.Driver.Questions.SecondAnswers()
+	for q, a := range map[string]string{askedOne: "blue", askedTwo: strings.Join(shapes, ", ")} {
+		if !e.Saw(fmt.Sprintf(s.Driver.Questions.Told, q, a)) {
+			return FailsBecause("", "the model did not read %q as the answer to %q", a, q)
+		}
+	}
+	if len(shapes) == 1 {
+		return HoldsBecause("the model read both answers")
+	}
+	return HoldsBecause("the model read both answers, the one with two options whole")
+}
+
+func judgeFeedPlan(p *Proof, _ Subject) Result {
+	e := p.Of("questions")
+	for _, tag := range []string{"plan-rejected", "plan"} {
+		if r := answered(e, tag); r != nil {
+			return *r
+		}
+	}
+	switch {
+	case !e.Saw(stage.WordFor(stage.WordReason, "plan")):
+		return FailsBecause("", "the model never read why its plan was sent back")
+	case !e.Saw("approved your plan"):
+		return FailsBecause("", "the model never read that its plan was accepted")
+	case !e.Saw(stage.WordFor(stage.WordContext, "plan")):
+		return FailsBecause("", "the model never read the words beside the acceptance")
+	}
+	return HoldsBecause("sent back with words, then accepted with words; the model read both")
+}
+
+var (
+	// allowAll answers every request for leave.
+	allowAll = stage.Saboteur{Name: "allow-all", What: "an encoder that gives leave to everything",
+		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
+
+	// askTwice does not know that the agent reports a call again.
+	askTwice = stage.Saboteur{Name: "ask-twice", What: "a feed that puts a call to the person again",
+		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+
+	// blindQuestion waits for the end of the turn: a question is over when it is
+	// answered, so that its end would tell as well.
+	blindQuestion = stage.Saboteur{Name: "blind-question", What: "a feed that sees neither the agent's window nor the ends of calls",
+		First:     `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {question: [answer, deny], plan: [accept, auto, reject]}\n"}
+
+	// blindWindow waits for the end of the tool.
+	blindWindow = stage.Saboteur{Name: "blind-window", What: "a feed that does not look into the agent's window",
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+)

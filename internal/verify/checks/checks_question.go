@@ -1,0 +1,83 @@
+package checks
+
+import (
+	"context"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Questions to the person, for agents that report them as events of their own:
+// those of the model, or, where they report no others, the forms of an MCP
+// server.
+
+func questionPart() Part {
+	return Part{
+		Acts: []Act{{
+			Name: "question", What: "a question to the person", Brings: kindIs(event.UserQuestion), Play: playQuestion,
+			Cannot: noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
+		}},
+		Checks: []Check{{
+			ID: "deny-question", Proves: "a question is dismissed for the person, and the turn does not wait for one", Acts: []string{"question"},
+			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Saboteur: forgetful,
+		}},
+	}
+}
+
+func noQuestion(a *agent.Agent, d drivers.Driver) string {
+	if d.TUI == nil || d.Words.Question == nil && d.Forms == nil {
+		return "no start is known in which this agent asks the person something"
+	}
+	return ""
+}
+
+func playQuestion(ctx context.Context, st *stage.Stage) error {
+	err := st.StartHubWithHooks(func(ev *event.Event, _ int) event.Decision {
+		if ev.Kind == event.UserQuestion {
+			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, "question")}
+		}
+		return event.Decision{}
+	})
+	if err != nil {
+		return err
+	}
+	ends := func(ctx context.Context, t *stage.Terminal) error {
+		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
+		defer cancel()
+		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
+		for !st.Watcher.HasPassed(ended) && !st.Watcher.StuckAt(event.UserQuestion, questionPatience) && stage.PauseFor(c, pollEvery) {
+		}
+		t.AwaitStillness(ctx)
+		return nil
+	}
+	if st.Driver.Forms != nil {
+		return playForm(ctx, st, ends)
+	}
+	err = st.PlayScene(stage.Scene{Beats: []model.Beat{
+		{Question: &model.Question{Header: "Colour", Text: "Which colour?", Options: []string{"red", "blue"}}}, {Say: stage.LastWords},
+	}})
+	if err != nil {
+		return err
+	}
+	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), false), ends)
+}
+
+func judgeQuestion(p *Proof, s Subject) Result {
+	e := p.Of("question")
+	asked := e.Events(s.Event.Name)
+	switch {
+	case len(asked) == 0:
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	case len(asked[0].Decision.Degraded) > 0:
+		return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", asked[0].Decision.Degraded[0])
+	}
+	for _, x := range e.Seen {
+		if x.Event.Kind == event.TurnEnd {
+			return HoldsBecause("the question was dismissed, nobody was waited for")
+		}
+	}
+	return FailsBecause("", "the question was dismissed, and the agent still waits for the person")
+}

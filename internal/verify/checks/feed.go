@@ -1,0 +1,396 @@
+package checks
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// The acts in which a person answers from elsewhere: the agent is at a
+// terminal and asks, the feed holds the request, and the answer comes through
+// the hub. The person is this process, inside the stage's hub.
+
+// feedTags are the commands of the act, in order.
+const (
+	tagYes    = "feed-yes"
+	tagNo     = "feed-no"
+	tagWindow = "feed-window"
+	tagLater  = "feed-later"
+	tagNobody = "feed-nobody"
+)
+
+func feedPart() Part {
+	return Part{
+		Acts: []Act{
+			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: alwaysApplies, Play: playFeed},
+			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: alwaysApplies, Play: playForms},
+			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: alwaysApplies, Play: playPlans},
+			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: alwaysApplies, Play: playQuestions},
+		},
+		Checks: feedChecks(),
+	}
+}
+
+func alwaysApplies(*agent.Agent, drivers.Driver) bool { return true }
+
+// noFeed says why an agent's requests cannot be answered from elsewhere here.
+func noFeed(a *agent.Agent, d drivers.Driver) string {
+	switch {
+	case a.Feed == nil:
+		return "its requests cannot be answered from elsewhere"
+	case d.TUI == nil:
+		return "no interactive start that works offline is known"
+	case d.Prompts == "":
+		return "no start is known in which a person is asked"
+	}
+	return ""
+}
+
+func noQuestions(a *agent.Agent, d drivers.Driver) string {
+	if why := noFeed(a, d); why != "" {
+		return why
+	}
+	if d.Questions == nil {
+		return "it is not known to ask questions here"
+	}
+	return ""
+}
+
+// showsWindow says that the agent's own prompt is there while a request waits.
+func showsWindow(a *agent.Agent) bool { return a.Feed != nil && a.Feed.Window != agent.WindowHidden }
+
+// openFeedGate lets the feed ask where the agent asks nobody by itself.
+func openFeedGate(st *stage.Stage) error {
+	if !st.Agent.Feed.Promptless {
+		return nil
+	}
+	file := filepath.Join(st.Home, ".config/hookmux/config.json")
+	return drivers.MergeJSON(file, map[string]any{"gate." + st.Agent.Name: "side-effects"})
+}
+
+func playFeed(ctx context.Context, st *stage.Stage) error {
+	tags := []string{tagYes, tagNo}
+	if showsWindow(st.Agent) {
+		tags = append(tags, tagWindow)
+	}
+	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil && known.Feed.Repeats { // not the stage's, which a saboteur may have changed
+		tags = append(tags, tagLater)
+	}
+	tags = append(tags, tagNobody) // last: nobody answers it
+	var calls []model.ToolCall
+	for _, tag := range tags {
+		c := st.EscalatedCall(tag)
+		if tag == tagWindow {
+			// It runs for a while, so that its end is not the sign.
+			c = st.EscalateCall(st.Table.Shell.Call("touch ran-" + tag + "; sleep 3; echo out-" + tag))
+		}
+		calls = append(calls, c)
+	}
+	st.SetScript(append(stage.CallSteps(calls...), model.Step{Say: stage.LastWords}))
+	if err := openFeedGate(st); err != nil {
+		return err
+	}
+	if err := st.StartHubWithHooks(nil); err != nil {
+		return err
+	}
+	st.Env = append(st.Env, st.Driver.StrictEnv...)
+	p, err := AttachPerson(ctx, st) // before the agent: it may ask at once
+	if err != nil {
+		return err
+	}
+	defer p.Detach()
+	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, t *stage.Terminal) error {
+		for _, tag := range tags {
+			if !p.WasAsked(tag, st.Patience) {
+				t.KeepScreen()
+				return nil // the checks say what is missing
+			}
+			if st.LeftItsFile(tag) {
+				p.Feed.Early = append(p.Feed.Early, tag)
+			}
+			switch tag {
+			case tagYes:
+				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
+			case tagNo:
+				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, tagNo)})
+			case tagWindow:
+				p.inWindow(t, tag, st.Driver.Prompts)
+			case tagLater:
+				p.later(t, tag)
+			case tagNobody:
+				p.nobody(t, tag, st.Driver.Prompts)
+			}
+		}
+		return nil
+	})
+}
+
+// RemotePerson is the person who answers from elsewhere.
+type RemotePerson struct {
+	st   *stage.Stage
+	ctx  context.Context
+	conn net.Conn
+	Feed *stage.Feed
+
+	mu      sync.Mutex
+	gone    map[string]time.Time // when a request was out of the feed, by tag
+	changed chan struct{}
+}
+
+// AttachPerson lets the feed hold requests for this person, who sees what comes.
+func AttachPerson(ctx context.Context, st *stage.Stage) (*RemotePerson, error) {
+	st.Hub.Sink(true)
+	st.Evidence.Feed = stage.Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Times: map[string]int{}, Prompted: -1, Sign: -1, Gone: -1}
+	p := &RemotePerson{st: st, ctx: ctx, Feed: &st.Evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", st.Dirs.Socket())
+	if err != nil {
+		return nil, err
+	}
+	p.conn = conn
+	if _, err := fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":1,"method":%q}`+"\n", wire.MethodFeedStream); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	go p.keepStream()
+	return p, nil
+}
+
+func (p *RemotePerson) Detach() {
+	p.conn.Close()
+	p.st.Hub.Sink(false)
+}
+
+// keepStream keeps what the stream tells.
+func (p *RemotePerson) keepStream() {
+	lines := bufio.NewScanner(p.conn)
+	lines.Buffer(nil, 8<<20)
+	for lines.Scan() {
+		var note struct {
+			Method string
+			Params wire.FeedItem
+		}
+		if json.Unmarshal(lines.Bytes(), &note) != nil || note.Params.ID == "" {
+			continue
+		}
+		tag := itemTag(&note.Params)
+		p.mu.Lock()
+		if note.Method == wire.NoteFeedReceived {
+			p.Feed.Times[tag]++
+			if _, ok := p.Feed.Asked[tag]; !ok {
+				p.Feed.Asked[tag] = note.Params
+			}
+		} else if p.Feed.Asked[tag].ID == note.Params.ID { // what came of an earlier one may be told later
+			p.Feed.Ended[tag] = note.Params
+			if p.gone[tag].IsZero() {
+				p.gone[tag] = time.Now()
+			}
+		}
+		close(p.changed)
+		p.changed = make(chan struct{})
+		p.mu.Unlock()
+	}
+}
+
+// itemTag is what a request is about: the tag of a command or a form, else its
+// kind.
+func itemTag(item *wire.FeedItem) string {
+	if m := stage.TagPattern.Compiled().FindSubmatch(item.Input); m != nil {
+		return string(m[1])
+	}
+	if m := formPattern.FindStringSubmatch(item.Shown); m != nil {
+		return m[1]
+	}
+	return item.Kind
+}
+
+// waitUntil waits for something the stream tells.
+func (p *RemotePerson) waitUntil(limit time.Duration, is func() bool) bool {
+	ctx, cancel := context.WithTimeout(p.ctx, limit)
+	defer cancel()
+	for {
+		p.mu.Lock()
+		ok, changed := is(), p.changed
+		p.mu.Unlock()
+		if ok {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+func (p *RemotePerson) WasAsked(tag string, limit time.Duration) bool {
+	return p.waitUntil(limit, func() bool { return p.Feed.Asked[tag].ID != "" })
+}
+
+// SendReply answers, and notes what the reply heard.
+func (p *RemotePerson) SendReply(tag string, params wire.FeedReplyParams) {
+	p.mu.Lock()
+	item := p.Feed.Asked[tag]
+	p.mu.Unlock()
+	params.ID, params.SHA256 = item.ID, item.SHA256
+	var result wire.FeedReplyResult
+	outcome := ""
+	if err := p.st.Hub.Do(wire.MethodFeedReply, params, &result); err != nil {
+		outcome = err.Error()
+	} else {
+		outcome = result.Outcome
+	}
+	p.mu.Lock()
+	p.Feed.Replies[tag] = outcome
+	p.mu.Unlock()
+}
+
+// release lets a request go.
+func (p *RemotePerson) release(tag string) bool {
+	p.mu.Lock()
+	item := p.Feed.Asked[tag]
+	p.mu.Unlock()
+	var result wire.FeedReplyResult
+	err := p.st.Hub.Do(wire.MethodFeedRelease, wire.FeedIDParams{ID: item.ID}, &result)
+	if err != nil {
+		result.Outcome = err.Error()
+	}
+	p.mu.Lock()
+	p.Feed.Replies[tag] = result.Outcome
+	p.mu.Unlock()
+	return err == nil
+}
+
+// later lets a request go and says yes in the agent's own window: it must run,
+// and not be put to anybody a second time.
+func (p *RemotePerson) later(t *stage.Terminal, tag string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	if !p.release(tag) || !t.AwaitText(ctx, p.st.Driver.Prompts) || t.PressKeys(ctx, p.st.Driver.Accept) != nil {
+		return
+	}
+	for !p.st.LeftItsFile(tag) && stage.PauseFor(ctx, 20*time.Millisecond) {
+	}
+}
+
+// nobody lets a request go, and looks how soon the agent asks by itself: its
+// own prompt is known by what it shows.
+func (p *RemotePerson) nobody(t *stage.Terminal, tag, shows string) {
+	began := time.Now()
+	if !p.release(tag) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
+	defer cancel()
+	for {
+		if strings.Contains(squeezed(t.CaptureScreen(ctx)), shows) {
+			p.Feed.Prompted = time.Since(began)
+			break
+		}
+		if !stage.PauseFor(ctx, 20*time.Millisecond) {
+			break
+		}
+	}
+	t.KeepScreen()
+	stage.PauseFor(p.ctx, time.Second) // does it run all the same?
+}
+
+func squeezed(screen string) string { return strings.Join(strings.Fields(screen), " ") }
+
+// inWindow answers in the agent's own window, known by what it shows, and looks
+// how soon after the first sign of it the request is out of the feed.
+func (p *RemotePerson) inWindow(t *stage.Terminal, tag, shows string) {
+	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
+	defer cancel()
+	sign, err := signOf(p.st)
+	if err != nil || !t.AwaitText(ctx, shows) {
+		return
+	}
+	for range 100 { // the dialog may be drawn before the agent says that it waits
+		if !sign() || !stage.PauseFor(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	stage.PauseFor(ctx, 300*time.Millisecond) // a dialog that was just drawn takes no keys yet
+	pressed := time.Now()
+	if t.PressKeys(ctx, p.st.Driver.Accept) != nil {
+		return
+	}
+	for !sign() {
+		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
+			if pressed = time.Now(); t.PressKeys(ctx, p.st.Driver.Accept) != nil {
+				return
+			}
+		}
+		if !stage.PauseFor(ctx, 5*time.Millisecond) {
+			return
+		}
+	}
+	seen := time.Now()
+	p.Feed.Sign = seen.Sub(pressed)
+	p.waitUntil(10*time.Second, func() bool { return !p.gone[tag].IsZero() })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := p.gone[tag]; !at.IsZero() {
+		p.Feed.Gone = max(0, at.Sub(seen))
+	}
+}
+
+// signOf watches for the first sign of an answer in the agent's own window,
+// which the catalogue names. It looks for itself, not through the feed.
+func signOf(st *stage.Stage) (func() bool, error) {
+	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the stage's, which a saboteur may have changed
+	if !ok || known.Feed == nil {
+		return nil, errors.New("it has no feed")
+	}
+	switch known.Feed.Window {
+	case agent.WindowState:
+		var last *event.Event
+		for _, x := range st.Watcher.AllSeen() {
+			if x.Event.Kind == event.PermissionRequest {
+				last = &x.Event
+			}
+		}
+		if last == nil || last.Transcript == "" {
+			return nil, errors.New("no request to look for")
+		}
+		spec := known.Feed.State
+		file := filepath.Join(filepath.Dir(last.Transcript), strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)))
+		return func() bool {
+			var state map[string]any
+			b, err := os.ReadFile(file)
+			return err == nil && json.Unmarshal(b, &state) == nil && state[spec.Status] != spec.Waiting
+		}, nil
+	case agent.WindowEvent:
+		before := len(resolutions(st))
+		return func() bool { return len(resolutions(st)) > before }, nil
+	}
+	return nil, errors.New("there is no window to answer in")
+}
+
+// resolutions are the agent's reports of requests that were answered.
+func resolutions(st *stage.Stage) []stage.Seen {
+	var out []stage.Seen
+	for _, x := range st.Watcher.AllSeen() {
+		if x.Event.Kind == event.PermissionResolved || st.Agent.Feed.AnsweredBy(&x.Event) != "" {
+			out = append(out, x)
+		}
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package checks
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// without is the evidence of an agent that ran every command, whose model was
+// told every word, and whose hooks were never called.
+func without(a *agent.Agent, act string) *stage.Evidence {
+	e := &stage.Evidence{Act: act, Files: map[string]string{}}
+	var told []string
+	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted", "par-a", "par-c", "input-changed", "leave-changed", "ask"} {
+		e.Files["ran-"+tag] = ""
+		told = append(told, "out-"+tag, stage.WordFor(stage.WordReason, tag))
+	}
+	for _, tag := range []string{"deny", "big", "par-b", "refuse", "after-deny", "fail-deny", "prompt"} {
+		told = append(told, stage.WordFor(stage.WordReason, tag))
+	}
+	for _, spec := range a.Events {
+		told = append(told, stage.WordFor(stage.WordContext, spec.Name), stage.WordFor(stage.WordNotice, spec.Name), stage.WordFor(stage.WordOutput, spec.Name), stage.GoOn(spec.Name, 1))
+	}
+	e.Told = []model.Message{{Role: "user", Text: strings.Join(told, " ")}}
+	e.Screens = []string{strings.Join(told, " ")}
+	return e
+}
+
+func toolSeen(native, tag string, kind event.Kind) stage.Seen {
+	return stage.Seen{Event: event.Event{Native: native, Kind: kind, Tool: &event.Tool{Commands: []string{stage.TaggedCommand(tag)}}}}
+}
+
+func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
+	a, _ := agent.Builtin().Agent("codex")
+	judged := func(judge func(*Proof, Subject) Result, b stage.Broken) Mark {
+		e := without(a, "broken")
+		e.Broken = b
+		return judge(&Proof{Evidence: map[string]*stage.Evidence{"broken": e}}, Subject{}).Mark
+	}
+	called := func(tags ...string) map[string]bool {
+		set := map[string]bool{}
+		for _, tag := range tags {
+			set[tag] = true
+		}
+		return set
+	}
+	for _, c := range []struct {
+		name  string
+		judge func(*Proof, Subject) Result
+		b     stage.Broken
+		want  Mark
+	}{
+		{"missing, only the same call", judgeMissing, stage.Broken{Called: called("missing")}, Unsure},
+		{"missing, only another event", judgeMissing, stage.Broken{Called: called("other")}, Unsure},
+		{"missing", judgeMissing, stage.Broken{Called: called("missing", "other")}, Holds},
+		{"crash, never called", judgeCrash, stage.Broken{Called: called("missing", "other", "hang")}, Unsure},
+		{"crash", judgeCrash, stage.Broken{Called: called("crash")}, Holds},
+		{"hang, never called", judgeHang, stage.Broken{Called: called("crash")}, Unsure},
+		{"hang, not waited for", judgeHang, stage.Broken{Called: called("hang"), Waited: 100 * time.Millisecond}, Unsure},
+		{"hang, not given up", judgeHang, stage.Broken{Called: called("hang"), Waited: time.Minute}, Fails},
+		{"hang", judgeHang, stage.Broken{Called: called("hang"), Waited: 2 * time.Second}, Holds},
+	} {
+		if got := judged(c.judge, c.b); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The hook that breaks says so first.
+func TestBreakingHookLeavesItsMark(t *testing.T) {
+	stub, project := filepath.Join(t.TempDir(), "hook"), t.TempDir()
+	called := time.Now()
+	for _, f := range []string{stub + ".hang", filepath.Join(project, "ran-hang")} {
+		if err := os.WriteFile(f, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(f, called, called); err != nil {
+			t.Fatal(err)
+		}
+		called = called.Add(3 * time.Second)
+	}
+	b := readBroken(stub, stub, project)
+	if !b.Called["hang"] || b.Called["crash"] || b.Waited.Round(time.Second) != 3*time.Second {
+		t.Errorf("%+v", b)
+	}
+	for _, tag := range []string{"missing", "crash", "hang"} {
+		if !strings.Contains(breaking, `*ran-`+tag+`*) : >"$0.`+tag+`"`) {
+			t.Errorf("%s leaves no mark", tag)
+		}
+	}
+}
+
+func TestBigNeedsItsReason(t *testing.T) {
+	a, _ := agent.Builtin().Agent("codex")
+	s := Subject{Agent: a}
+	name := s.eventOf(event.ToolBefore).Name
+	whole := toolSeen(name, "big", event.ToolBefore)
+	whole.Event.Tool.Commands[0] += " big-end"
+	whole.Event.Raw = make([]byte, bigPayload+1)
+	cut := stage.Seen{Event: event.Event{Native: name, Kind: event.ToolBefore, Truncated: true}}
+	for _, x := range []stage.Seen{whole, cut} {
+		e := &stage.Evidence{Seen: []stage.Seen{x}}
+		p := &Proof{Evidence: map[string]*stage.Evidence{"decide": e}}
+		if r := judgeBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
+			t.Errorf("%s %s", r.Mark, r.Why)
+		}
+		e.Told = []model.Message{{Role: "user", Text: stage.WordFor(stage.WordReason, "big")}}
+		if r := judgeBig(p, s); r.Mark != Holds {
+			t.Errorf("%s %s", r.Mark, r.Why)
+		}
+	}
+}
+
+// No word is found in another one.
+func TestWordsAreNoPrefixes(t *testing.T) {
+	for _, a := range agent.Builtin().Agents() {
+		for _, x := range a.Events {
+			for _, y := range a.Events {
+				if x.Name != y.Name && strings.Contains(stage.WordFor(stage.WordContext, y.Name), stage.WordFor(stage.WordContext, x.Name)) {
+					t.Errorf("%s: %s is found in %s", a.Name, x.Name, y.Name)
+				}
+			}
+		}
+	}
+	if strings.Contains(stage.GoOn("Stop", 10), stage.GoOn("Stop", 1)) {
+		t.Error("the tenth round is taken for the first")
+	}
+	e := &stage.Evidence{Told: []model.Message{{Role: "user", Text: DecideAll(&event.Event{
+		Kind: event.ToolAfter, Native: "PostToolUseFailure", Tool: &event.Tool{Commands: []string{stage.TaggedCommand("fail-context")}}}, 0).Context}}}
+	if e.Saw(stage.WordFor(stage.WordContext, "PostToolUse")) || !e.Saw(stage.WordFor(stage.WordContext, "PostToolUseFailure")) {
+		t.Error("one event's words prove another's")
+	}
+}
+
+func TestAllowNeedsTheControl(t *testing.T) {
+	a, _ := agent.Builtin().Agent("codex")
+	spec, _ := a.Event("PermissionRequest")
+	e := &stage.Evidence{Files: map[string]string{"ran-leave": ""}, Seen: []stage.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
+	p := &Proof{Evidence: map[string]*stage.Evidence{"permission": e}}
+	s := Subject{Agent: a, Event: spec, Claim: "allow"}
+	if r := judgeAllow("leave")(p, s); r.Mark != Unsure {
+		t.Errorf("without a control: %s %s", r.Mark, r.Why)
+	}
+	e.Seen = append(e.Seen, toolSeen(spec.Name, "control", event.PermissionRequest))
+	if r := judgeAllow("leave")(p, s); r.Mark != Holds {
+		t.Errorf("with a control: %s %s", r.Mark, r.Why)
+	}
+}
+
+// A payload that the agent never wrote is neither read nor misread.
+func TestUnwrittenPayloads(t *testing.T) {
+	a, _ := agent.Builtin().Agent("grok")
+	spec, _ := a.Event("Stop")
+	s := Subject{Agent: a, Event: spec}
+	unwritten := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Malformed: "the payload is empty"}}
+	broken := unwritten
+	broken.Event.Raw = []byte(`"{"`)
+	cut := unwritten
+	cut.Event.Truncated = true
+	read := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
+	for _, c := range []struct {
+		seen []stage.Seen
+		mark Mark
+	}{
+		{[]stage.Seen{read}, Holds}, {[]stage.Seen{read, unwritten}, Unsure}, {[]stage.Seen{unwritten}, Fails},
+		{[]stage.Seen{read, broken}, Fails}, {[]stage.Seen{read, cut}, Fails}, {nil, Unsure},
+	} {
+		p := &Proof{Evidence: map[string]*stage.Evidence{"observe": {Act: "observe", Seen: c.seen}}}
+		if r := judgeDecodes(p, s); r.Mark != c.mark {
+			t.Errorf("%+v: %s %s", c.seen, r.Mark, r.Why)
+		}
+	}
+}
+
+// What a hook printed counts wherever the agent puts it: also amid words of the
+// system, in one message with other things. Standing instructions do not.
+func TestNeutralReadsTheSystem(t *testing.T) {
+	system := func(text string) model.Message {
+		return model.Message{Role: model.RoleSystem, Kind: model.KindText, Text: text}
+	}
+	standing := system("Be good.")
+	standing.Standing = true
+	result := model.Message{Role: model.RoleTool, Kind: model.KindToolResult, Text: "out-plain"}
+	acts := func(with, without []model.Message) *Proof {
+		files := map[string]string{"ran-plain": "", "ran-fail": ""}
+		return &Proof{Evidence: map[string]*stage.Evidence{
+			"observe": {Files: files, Seen: []stage.Seen{{}}, Told: append(with, result)},
+			"control": {Files: files, Told: append(without, result)},
+		}}
+	}
+	for _, c := range []struct {
+		name          string
+		with, without []model.Message
+		want          Mark
+	}{
+		{"the same, cut differently", []model.Message{system("# Environment\nfolder 17\n# Tools")}, []model.Message{system("# Tools"), system("# Environment\nfolder 4")}, Holds},
+		{"a stray line", []model.Message{system("SessionStart hook success: " + strayWord + "\n# Environment")}, []model.Message{system("# Environment")}, Fails},
+		{"something left out", []model.Message{system("# Environment")}, []model.Message{system("# Environment\nmind the gap")}, Fails},
+		{"standing instructions", []model.Message{standing}, nil, Holds},
+	} {
+		if got := judgeNeutral(acts(c.with, c.without), Subject{}); got.Mark != c.want {
+			t.Errorf("%s: %s %s", c.name, got.Mark, got.Why)
+		}
+	}
+}
+
+// Nothing that was not seen is ever shown as proven.
+func TestNothingSeenIsNothingProven(t *testing.T) {
+	for _, name := range drivers.Names() {
+		a, _ := agent.Builtin().Agent(name)
+		d, _ := drivers.Find(name)
+		if d.Record != nil {
+			continue // its claims are not verified
+		}
+		empty := map[string]*stage.Evidence{}
+		missing := map[string]*stage.Evidence{}
+		unhooked := map[string]*stage.Evidence{} // ran and was told, but no event
+		for _, act := range ActNames() {
+			empty[act] = &stage.Evidence{Act: act, Exit: -1}
+			missing[act] = &stage.Evidence{Act: act, Missing: "cannot be played"}
+			unhooked[act] = without(a, act)
+		}
+		for _, subject := range SubjectsOf(a, d) {
+			for _, c := range All() {
+				if !c.Applies(subject) {
+					continue
+				}
+				label := name + " " + c.ID + " " + subject.Claim
+				if subject.Event != nil {
+					label += " " + subject.Event.Name
+				}
+				if r := c.ResultOf(&Proof{Agent: a, Evidence: empty}, subject); r.Mark == Holds {
+					t.Errorf("%s holds with no evidence: %s", label, r.Why)
+				}
+				if r := c.ResultOf(&Proof{Agent: a, Evidence: unhooked}, subject); r.Mark == Holds {
+					t.Errorf("%s holds although no hook was ever called: %s", label, r.Why)
+				}
+				if r := c.ResultOf(&Proof{Agent: a, Evidence: missing}, subject); r.Mark != Unsure {
+					t.Errorf("%s is %s although nothing was played", label, r.Mark)
+				}
+			}
+		}
+	}
+}
+
+func TestRegistryIsOpen(t *testing.T) {
+	before := len(All())
+	Add(Check{ID: "later", Proves: "that more can come", Acts: []string{"observe"}, Saboteur: silent,
+		Applies: func(s Subject) bool { return false }, Judge: func(*Proof, Subject) Result { return Result{} }})
+	t.Cleanup(func() {
+		registry.Lock()
+		registry.checks = registry.checks[:before]
+		registry.Unlock()
+	})
+	if len(All()) != before+1 {
+		t.Error("a check that was registered is not there")
+	}
+}
+
+func TestUnmentionedFields(t *testing.T) {
+	a, _ := agent.Builtin().Agent("claude")
+	spec, _ := a.Event("PreToolUse")
+	decode := func(extra string) []string {
+		payload := `{"session_id":"s","cwd":"/p","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","description":"d"` + extra
+		ev := agent.Builtin().Decode(agent.Input{Agent: "claude", Event: "PreToolUse", Payload: []byte(payload)})
+		return unmentionedFields(a, spec, &ev)
+	}
+	if left := decode(`}}`); len(left) != 0 {
+		t.Errorf("%v", left)
+	}
+	if left := decode(`},"brand_new":1}`); len(left) != 1 || left[0] != "brand_new" {
+		t.Errorf("%v", left)
+	}
+	if left := decode(`,"brand_new":1}}`); len(left) != 1 || left[0] != "Bash brand_new" {
+		t.Errorf("%v", left)
+	}
+}
