@@ -32,6 +32,7 @@ var table = []Verb{
 	{"config", Read, "shows settings"},
 	{"config get", Read, "shows a setting"},
 	{"config list", Read, "shows settings"},
+	{"config schema", Read, "prints a JSON Schema"},
 	{"config set", Weaken, "changes a setting"},
 	{"config unset", Weaken, "takes a setting out"},
 	{"deny", Decide, "says no to a request of an agent"},

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/schema"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -105,8 +106,33 @@ and a project's .hookmux/config.json, which may only tighten.`,
 		},
 	}
 	unset.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json")
-	cmd.AddCommand(list, get, set, unset)
+	cmd.AddCommand(list, get, set, unset, configSchemaCommand(app))
 	return cmd
+}
+
+// configSchemaCommand is `hookmux config schema`.
+func configSchemaCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use: "schema [config|hooks]", Short: "Print the JSON Schema of config.json or hooks.json, for editors",
+		Long: `Prints the JSON Schema of config.json, or of hooks.json. An editor that knows
+JSON Schema completes and checks the file if its first member names the schema:
+{"$schema": "./config.schema.json"}.`,
+		Example:   "  hookmux config schema > ~/.config/hookmux/config.schema.json\n  hookmux config schema hooks",
+		ValidArgs: schema.Names(),
+		Args:      cmdutil.OptionalArg(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := "config"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			data, err := schema.Write(name)
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			_, err = app.Stdout.Write(data)
+			return err
+		},
+	}
 }
 
 // readSettings are the settings in force: those of the hub, or, where none runs,
