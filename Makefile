@@ -12,7 +12,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check lint verify verify-all bench fuzz generate race man release clean
+.PHONY: run build test check shape lint verify verify-all bench fuzz generate race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -45,8 +45,11 @@ race:
 	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
 	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestFeedStorm ./internal/cli
 
-lint: check
+# Sizes of packages, types and functions, and lines that are too wide, against their ceilings.
+shape:
 	$(GO) run $(FLAGS) ./internal/gen/shape
+
+lint: check shape
 	GOOS=darwin $(GO) vet $(FLAGS) ./...
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 
