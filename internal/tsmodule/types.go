@@ -11,6 +11,30 @@ var types string
 // Types are the types for editors: the text of hookmux.d.ts.
 func Types() string { return types }
 
+// editorConfig makes an editor know the types without any npm package. Some of what
+// pi's packages export has no types here, so that a value without a type is allowed.
+const editorConfig = `{
+  // For editors only: hookmux needs no build.
+  "compilerOptions": {
+    "target": "ES2023",
+    "module": "ESNext",
+    "moduleResolution": "Bundler",
+    "allowImportingTsExtensions": true,
+    "lib": ["ES2023", "DOM"],
+    "allowJs": true,
+    "strict": true,
+    "noImplicitAny": false,
+    "noEmit": true,
+    "skipLibCheck": true
+  },
+  "include": ["**/*.ts", "**/*.js"],
+  "exclude": ["node_modules"]
+}
+`
+
+// EditorConfig is the tsconfig.json beside a hook.
+func EditorConfig() string { return editorConfig }
+
 const starter = `/// <reference path="./hookmux.d.ts" />
 import type { HookAPI } from "hookmux";
 

@@ -19,23 +19,6 @@ import (
 // moduleName keeps a name a file name on every system.
 var moduleName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-// editorConfig makes an editor know the types without any npm package.
-const editorConfig = `{
-  // For editors only: hookmux needs no build.
-  "compilerOptions": {
-    "target": "ES2023",
-    "module": "ESNext",
-    "moduleResolution": "Bundler",
-    "lib": ["ES2023", "DOM"],
-    "allowJs": true,
-    "strict": true,
-    "noEmit": true,
-    "skipLibCheck": true
-  },
-  "include": ["*.ts", "*.js", "hookmux.d.ts"]
-}
-`
-
 func moduleNewCommand(app *cmdutil.App) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
@@ -79,7 +62,7 @@ func moduleNew(app *cmdutil.App, dir, name string) error {
 		}
 		return err
 	}
-	if err := writeNew(filepath.Join(dir, "tsconfig.json"), editorConfig); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := writeNew(filepath.Join(dir, "tsconfig.json"), tsmodule.EditorConfig()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tsmodule.Types()), 0o644); err != nil {

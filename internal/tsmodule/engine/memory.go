@@ -3,12 +3,10 @@ package engine
 import (
 	"math/bits"
 	"os"
-	"reflect"
 	"runtime/debug"
 	"unsafe"
 
 	"modernc.org/libc"
-	"modernc.org/quickjs"
 )
 
 // Engines use two kinds of memory beside Go's: an allocator that all of them share,
@@ -59,28 +57,4 @@ func discardPages(from, to uintptr) {
 	if from < to {
 		forgetPages(from, to-from)
 	}
-}
-
-// renewStack gives an engine at rest an empty stack. Its old one keeps a block
-// for every call that was ever nested, some 20 MB after a recursion without end,
-// and neither the engine nor the package around it lets anybody at it; false
-// means that it was not found or not at rest, and stays as it is.
-func renewStack(vm *quickjs.VM) bool {
-	held := reflect.ValueOf(vm).Elem().FieldByName("runtime")
-	if held.Kind() != reflect.Pointer || held.IsNil() || held.Elem().Kind() != reflect.Struct {
-		return false
-	}
-	field := held.Elem().FieldByName("tls")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[*libc.TLS]() {
-		return false
-	}
-	place := (**libc.TLS)(unsafe.Pointer(field.UnsafeAddr()))
-	old, fresh := *place, libc.NewTLS()
-	if old == nil || old.StackSlots() != fresh.StackSlots() {
-		fresh.Close()
-		return false
-	}
-	*place = fresh
-	old.Close()
-	return true
 }

@@ -117,7 +117,7 @@ class Judging {
     this.next();
   }
   heard(r) {
-    checkAnswer(this.event, r, ["block", "reason"], "return { block: true, reason } to stop the call, and nothing to let it pass");
+    checkAnswer(this.event, r, ["block", "reason", "terminate"], "return { block: true, reason } to stop the call, and nothing to let it pass");
     if (!truthy(r)) return true;
     if (r.block) {
       this.done({ block: true, reason: r.reason === undefined ? "" : String(r.reason) });
