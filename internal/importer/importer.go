@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // maxFile is the largest file that is imported from.
@@ -82,7 +83,7 @@ func (r *Result) addHook(h Hook, check Check, skip func(format string, args ...a
 
 // openFile reads a file that may have comments.
 func openFile(file string) (*edit.Document, error) {
-	data, err := edit.ReadFile(file, maxFile)
+	data, err := userfile.ReadFile(file, maxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -6,14 +6,16 @@ import (
 	"path/filepath"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Beside adds commands to an agent's hooks of a scope, behind whatever stands
 // there, in the agent's own shape. Unlike Install it brings nothing up to date
 // and keeps no record: it is for throw-away homes in which hooks that break are
 // tried out.
-func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
+func (h *Host) Beside(a *agent.Agent, scope string, commands []hookentry.Command) error {
 	if err := h.refuseRealHome(); err != nil {
 		return err
 	}
@@ -24,30 +26,30 @@ func (h *Host) Beside(a *agent.Agent, scope string, commands []Command) error {
 	if !ok {
 		return fmt.Errorf("%s: has no hooks of a %s; try the other scope", a.Name, scope)
 	}
-	t, err := newTarget(path, place, a.Install)
+	t, err := hookentry.NewTarget(path, place, a.Install)
 	if err != nil {
 		return err
 	}
-	src, err := h.readFile(path)
+	src, err := h.onDisk().read(path)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	if src == nil {
-		src = t.fresh(place)
+		src = t.FreshText(place)
 	}
 	for _, c := range commands {
-		list := t.at
-		if t.spec.Shape != agent.ShapeList {
-			list = join(t.at, c.Event)
+		list := t.At
+		if t.Spec.Shape != agent.ShapeList {
+			list = hookentry.Join(t.At, c.Event)
 		}
-		if src, err = t.format.Append(src, list, t.listElement(c)); err != nil {
-			return brokenFile(path, err)
+		if src, err = t.Format.Append(src, list, t.ListElement(c)); err != nil {
+			return steps.BrokenFile(path, err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return edit.Store(path, src)
+	return userfile.Store(path, src)
 }
 
 // Has reports whether hooks of ours stand in a place of the agent that counts,

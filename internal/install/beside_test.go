@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
 // Commands come behind what is there, in every shape, and replace nothing.
@@ -28,7 +29,7 @@ func TestBesideAppends(t *testing.T) {
 			}
 			event := p.Agents[0].Events[0]
 			for _, program := range []string{"/nowhere/one", "/nowhere/two"} {
-				if err := h.Beside(a, User, []Command{{Program: program, Agent: a.Name, Event: event, Seconds: 2}}); err != nil {
+				if err := h.Beside(a, User, []hookentry.Command{{Program: program, Agent: a.Name, Event: event, Seconds: 2}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // lockPath is the lock of everybody who changes what is installed.
@@ -20,16 +21,16 @@ var errMoved = errors.New("the files changed while you were asked, and nothing w
 // several installations at once none loses the records of another. Nobody has
 // to wait for a person's yes: what they were shown is compared with what is
 // planned now, and only the same is done. Nil is whatever there is to do.
-func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, error) {
+func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*Plan, error) {
 	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}
-	unlock, err := edit.Lock(lockPath(h))
+	unlock, err := userfile.Lock(lockPath(h))
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if _, real := e.(*Disk); real {
+	if _, real := e.(*steps.Disk); real {
 		h.removeUnfinished()
 	}
 	now, err := plan()
@@ -44,13 +45,13 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, 
 
 // sameChanges compares what two plans do to other people's files.
 func sameChanges(a, b *Plan) bool {
-	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y Step) bool {
+	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y steps.Step) bool {
 		return x.Op == y.Op && x.Path == y.Path && bytes.Equal(x.Old, y.Old) && bytes.Equal(x.New, y.New)
 	})
 }
 
-func (p *Plan) stepsToShow() []Step {
-	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool {
-		return s.Op != OpWrite && s.Op != OpDelete && s.Op != OpTrust
+func (p *Plan) stepsToShow() []steps.Step {
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s steps.Step) bool {
+		return s.Op != steps.OpWrite && s.Op != steps.OpDelete && s.Op != steps.OpTrust
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -65,7 +66,7 @@ func (c *Choice) withoutRefused(a *agent.Agent) *Choice {
 }
 
 func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choice {
-	src, err := h.readFile(path)
+	src, err := h.onDisk().read(path)
 	if err != nil || src == nil {
 		return nil
 	}
@@ -77,22 +78,22 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 		return &Choice{Events: o.Events, Deny: o.Deny}
 	}
 	t, err := h.target(path, p, a.Install)
-	if err != nil || !couldMention(src) {
+	if err != nil || !hookentry.CouldMention(src) {
 		return nil
 	}
-	r, err := t.parseText(src)
+	r, err := t.ParseText(src)
 	if err != nil {
 		return nil
 	}
 	var c *Choice
 	var events []string
-	for _, s := range t.slots(r) {
-		if isFor(s, a) {
+	for _, s := range t.Handlers(r) {
+		if hookentry.IsFor(s, a) {
 			if c == nil {
 				c = &Choice{}
 			}
-			events = append(events, s.event)
-			c.Deny = c.Deny || s.command.Deny
+			events = append(events, s.Event)
+			c.Deny = c.Deny || s.Command.Deny
 		}
 	}
 	if c != nil {

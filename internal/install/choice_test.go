@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Who asked for refusals, or for a few events, is not asked again.
@@ -33,7 +35,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 				}
 				// What is said now counts.
 				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
-				if text := read(t, path); a.Install.Way != agent.WayPlugin && strings.Contains(text, denyFlag) || pluginDenies.MatchString(text) {
+				if text := read(t, path); a.Install.Way != agent.WayPlugin && strings.Contains(text, hookentry.DenyFlag) || pluginDenies.MatchString(text) {
 					t.Error("it still refuses")
 				}
 				usual := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Usual: true})
@@ -59,7 +61,7 @@ func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 	if f := finding(all, "intact"); f == nil || f.Level != Bad || !strings.Contains(f.What, "PreToolUse: timeout differs") || f.Fix != "hookmux install claude" {
 		t.Fatalf("%+v", f)
 	}
-	if _, err := d.Mend(all, never, &Disk{}); err != nil {
+	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, path) != text {
@@ -75,7 +77,7 @@ func TestOnlyMembersTheVersionKnows(t *testing.T) {
 		h.AgentVersion = func(*agent.Agent) string { return version }
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Deny: true})
 		text := read(t, p.Agents[0].Path)
-		if got := strings.Contains(text, "onFailure"); got != want || !strings.Contains(text, denyFlag) {
+		if got := strings.Contains(text, "onFailure"); got != want || !strings.Contains(text, hookentry.DenyFlag) {
 			t.Errorf("%s: %v\n%s", version, got, text)
 		}
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); strings.Contains(notes, "does not know onFailure") == want {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Delivery is what of an agent's installed hooks would reach us in a session
@@ -30,10 +32,10 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 			continue
 		}
 		d.Ours = true
-		short := Short(h.Dirs.Home, s.Path)
+		short := steps.Short(h.Dirs.Home, s.Path)
 		switch {
 		case s.Shadowed:
-			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short, Short(h.Dirs.Home, s.By)))
+			wrong = append(wrong, fmt.Sprintf("%s is passed over because of %s", short, steps.Short(h.Dirs.Home, s.By)))
 			continue
 		case len(s.Untrusted) > 0:
 			wrong = append(wrong, fmt.Sprintf("%d hooks in %s are not trusted", len(s.Untrusted), short))
@@ -51,7 +53,7 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		}
 	}
 	for _, off := range h.offSwitches(a) {
-		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", Short(h.Dirs.Home, off.path), off.key, off.value))
+		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", steps.Short(h.Dirs.Home, off.path), off.key, off.value))
 		d.Events = nil
 	}
 	d.Whole = d.Ours && len(wrong) == 0
@@ -78,16 +80,16 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 	seen := map[string]bool{}
 	for _, off := range a.Install.Off {
 		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
-		if path == "" || seen[h.realPath(path)+"\x00"+off.Key] {
+		if path == "" || seen[h.onDisk().realPath(path)+"\x00"+off.Key] {
 			continue
 		}
-		seen[h.realPath(path)+"\x00"+off.Key] = true
+		seen[h.onDisk().realPath(path)+"\x00"+off.Key] = true
 		if off.Unless != "" {
 			if raw, _ := h.readSetting(path, off.Format, off.Unless); raw != nil {
 				continue
 			}
 		}
-		if raw, line := h.readSetting(path, off.Format, off.Key); raw != nil && sameJSON(raw, asJSON(off.When)) {
+		if raw, line := h.readSetting(path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			out = append(out, offSwitch{path, off.Key, string(raw), line})
 		}
 	}
@@ -101,7 +103,7 @@ func (h *Host) readSetting(path, format, key string) ([]byte, int) {
 	if err != nil {
 		return nil, 0
 	}
-	src, err := h.readFile(path)
+	src, err := h.onDisk().read(path)
 	if err != nil || src == nil {
 		return nil, 0
 	}
@@ -122,7 +124,7 @@ func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: has no hooks of a user", a.Name)
 	}
-	t, err := newTarget(path, place, a.Install)
+	t, err := hookentry.NewTarget(path, place, a.Install)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +136,8 @@ func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
 		commands[i].Program = h.Hook
 	}
 	if own == nil {
-		own = t.fresh(place)
+		own = t.FreshText(place)
 	}
-	out, _, err := t.writeCommands(own, a, commands, nil)
+	out, _, err := t.WriteCommands(own, a, commands, nil)
 	return out, err
 }

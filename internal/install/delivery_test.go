@@ -10,6 +10,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Only hooks that run, everywhere and with an answer that counts, make it
@@ -61,7 +63,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 		{"one no longer trusted", "codex", replace("codex Stop 600", "codex Stop 60"), []string{"Stop"}, "trust"},
 		{"one switched off", "codex", func(t *testing.T, h *Host, path string) {
 			config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
-			text, err := edit.TOML.Set([]byte(read(t, config)), join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
+			text, err := edit.TOML.Set([]byte(read(t, config)), hookentry.Join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +98,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			if c.check == "switched off" || c.name == "one switched off" {
 				return // the person's own doing
 			}
-			if _, err := doctor.Mend(all, always, &Disk{}); err != nil {
+			if _, err := doctor.Mend(all, always, &steps.Disk{}); err != nil {
 				t.Fatal(err)
 			}
 			if d := h.Delivery(a); !d.Whole {
@@ -141,7 +143,7 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 	}
 	groups := got.Hooks.PreToolUse
 	if err != nil || len(groups) != 2 || *groups[0].Matcher != "Bash" || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Command != "mine" ||
-		groups[1].Matcher != nil || !mentionsHookmux(groups[1].Hooks[0].Command) {
+		groups[1].Matcher != nil || !hookentry.MentionsHookmux(groups[1].Hooks[0].Command) {
 		t.Fatalf("%v\n%s", err, read(t, path))
 	}
 }
@@ -156,13 +158,13 @@ func TestMendingDoesNotTrustUnasked(t *testing.T) {
 	if asked := d.Trusts(all); len(asked) != 1 || asked[0] != a {
 		t.Errorf("%v", asked)
 	}
-	if _, err := d.Mend(all, never, &Disk{}); err != nil {
+	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
-	if h.exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) || !strings.Contains(read(t, path), `"timeout": 3600`) {
+	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) || !strings.Contains(read(t, path), `"timeout": 3600`) {
 		t.Error("trusted unasked, or not mended")
 	}
-	if _, err := d.Mend(all, always, &Disk{}); err != nil {
+	if _, err := d.Mend(all, always, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.Delivery(a); !d.Whole {

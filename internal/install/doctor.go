@@ -7,6 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -43,7 +45,7 @@ type Doctor struct {
 	Hub      *client.Client // nil: none could be reached, HubError says why
 	HubError error
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
-	Hooks func(a *agent.Agent, cwd string) ([]ListedHook, error)
+	Hooks func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error)
 
 	// Said is what a person should know about what was mended.
 	Said []string
@@ -93,22 +95,22 @@ func (d *Doctor) anyInstalled(agents []*agent.Agent) bool {
 func (d *Doctor) checkShim(agents []*agent.Agent) {
 	h := d.Host
 	shim := Shim(h.Dirs)
-	to, ok := h.readlink(shim)
+	to, ok := h.onDisk().readlink(shim)
 	switch {
 	case !ok && !d.anyInstalled(agents):
 		return // nothing is installed, nothing is needed
 	case !ok:
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
-	case !h.runnable(shim):
+	case !h.onDisk().runnable(shim):
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
 	case !paths.SameFile(shim, h.Hook):
 		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)", shim, to, h.Hook)
 	default:
-		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", Short(h.Dirs.Home, shim), to)
+		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", steps.Short(h.Dirs.Home, shim), to)
 		return
 	}
 	d.setMend(func(bool) (*Plan, error) {
-		return &Plan{host: h, manifest: &Manifest{}, Steps: []Step{{Op: OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
+		return &Plan{host: h, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
 	})
 }
 
@@ -119,7 +121,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 	ours, counted := 0, false
 	before := len(d.found)
 	for _, s := range sites {
-		short := Short(h.Dirs.Home, s.Path)
+		short := steps.Short(h.Dirs.Home, s.Path)
 		if s.Err != nil {
 			d.addFinding(a.Name, "parses", Bad, "correct the file by hand", "%s: %v", short, s.Err)
 			continue
@@ -143,7 +145,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		return
 	}
 	for _, s := range h.Strangers(a, "") {
-		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", Short(h.Dirs.Home, s.Path), s.What)
+		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", steps.Short(h.Dirs.Home, s.Path), s.What)
 	}
 	d.checkSwitches(a)
 	d.checkFolderTrust(a)
@@ -172,7 +174,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 			continue // said when it is done
 		}
 		for _, s := range plan.Steps {
-			if s.Op == OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
+			if s.Op == steps.OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
 				out = append(out, s.Grant.Agent)
 			}
 		}
@@ -182,7 +184,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 
 // Mend does what findings offer, and reports whether there was anything. An
 // agent is told to trust our hooks only where the person said so.
-func (d *Doctor) Mend(findings []Finding, trust func(agentName string) bool, e Editor) (bool, error) {
+func (d *Doctor) Mend(findings []Finding, trust func(agentName string) bool, e steps.Editor) (bool, error) {
 	done := false
 	for _, f := range findings {
 		if f.mend == nil {

@@ -14,6 +14,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -34,7 +36,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		well = well && level != Bad
 	}
 	if s.Shadowed {
-		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, Short(h.Dirs.Home, s.By))
+		bad("shadowed", Bad, "is passed over by %s because of %s", a.Title, steps.Short(h.Dirs.Home, s.By))
 	}
 	if len(s.Twice) > 0 {
 		bad("duplicates", Bad, "more than one hook of hookmux at %s", strings.Join(s.Twice, ", "))
@@ -85,7 +87,7 @@ func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 		return
 	}
 	trust, by, err := h.folderTrust(a, h.Project)
-	here, by := Short(h.Dirs.Home, h.Project), Short(h.Dirs.Home, by)
+	here, by := steps.Short(h.Dirs.Home, h.Project), steps.Short(h.Dirs.Home, by)
 	switch {
 	case err != nil:
 		d.addFinding(a.Name, "folder", Bad, "correct the file by hand", "%s: %v", by, err)
@@ -121,7 +123,7 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 		if r.Scope == Project {
 			again += " --project"
 		}
-		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", Short(d.Host.Dirs.Home, path), a.Title, Short(d.Host.Dirs.Home, others[0]))
+		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", steps.Short(d.Host.Dirs.Home, path), a.Title, steps.Short(d.Host.Dirs.Home, others[0]))
 		d.setMend(func(trust bool) (*Plan, error) {
 			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
 		})
@@ -135,12 +137,12 @@ func (d *Doctor) checkLeftovers() {
 		return
 	}
 	for i := range left {
-		left[i] = Short(d.Host.Dirs.Home, left[i])
+		left[i] = steps.Short(d.Host.Dirs.Home, left[i])
 	}
 	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s", strings.Join(left, ", "))
 	// Whoever changes files under the lock sweeps first.
 	d.setMend(func(bool) (*Plan, error) {
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpSweep}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpSweep}}}, nil
 	})
 }
 
@@ -156,7 +158,7 @@ func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
 	}
 	total, trusted := 0, 0
 	for _, l := range listed {
-		if c, ok := ReadLine(l.Command); ok && c.Agent == a.Name {
+		if c, ok := hookentry.ReadLine(l.Command); ok && c.Agent == a.Name {
 			total++
 			if l.Trust == "trusted" && l.Enabled {
 				trusted++
@@ -186,19 +188,19 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 		return
 	}
 	path := d.Host.trustFile(a)
-	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", steps.Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.setMend(func(bool) (*Plan, error) {
-		src, err := d.Host.readFile(path)
+		src, err := d.Host.onDisk().read(path)
 		if err != nil {
 			return nil, err
 		}
 		now := src
 		for _, key := range dead {
 			if now, err = edit.TOML.Prune(now, codextrust.Path(key), 0); err != nil {
-				return nil, brokenFile(path, err)
+				return nil, steps.BrokenFile(path, err)
 			}
 		}
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
@@ -209,7 +211,7 @@ var oldSwitch = []string{"features", "codex_hooks"}
 // hooks are off by it, is the person's to turn.
 func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 	path := d.Host.trustFile(a)
-	src, err := d.Host.readFile(path)
+	src, err := d.Host.onDisk().read(path)
 	if !byHash(a) || err != nil || src == nil {
 		return
 	}
@@ -217,17 +219,17 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 	if err != nil || r.Raw(oldSwitch...) == nil || slices.ContainsFunc(d.Host.offSwitches(a), func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
 		return
 	}
-	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", steps.Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
 	d.setMend(func(bool) (*Plan, error) {
-		src, err := d.Host.readFile(path)
+		src, err := d.Host.onDisk().read(path)
 		if err != nil {
 			return nil, err
 		}
 		now, err := edit.TOML.Prune(src, oldSwitch, 0)
 		if err != nil {
-			return nil, brokenFile(path, err)
+			return nil, steps.BrokenFile(path, err)
 		}
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
@@ -243,7 +245,7 @@ func (d *Doctor) checkSharedHooks(a *agent.Agent, sites []Site) {
 
 // runProbe runs the hook with nearly no environment.
 func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
-	if !d.Host.runnable(Shim(d.Host.Dirs)) {
+	if !d.Host.onDisk().runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
 	p := d.Host.Try(ctx, d.Hub, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]

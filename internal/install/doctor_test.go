@@ -10,9 +10,12 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
-func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]ListedHook, error)) (*Doctor, []Finding) {
+func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]appserver.ListedHook, error)) (*Doctor, []Finding) {
 	d := &Doctor{Host: h, All: installable(), HubError: errors.New("none in this test"), Hooks: hooks}
 	return d, d.Examine(context.Background(), []*agent.Agent{a}, true)
 }
@@ -37,7 +40,7 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err = edit.TOML.Set(text, join(codextrust.Path(hooks+":pre_tool_use:0:0"), "enabled"), false)
+	text, err = edit.TOML.Set(text, hookentry.Join(codextrust.Path(hooks+":pre_tool_use:0:0"), "enabled"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +51,7 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 			t.Errorf("%s: %+v", check, f)
 		}
 	}
-	if _, err := d.Mend(all, func(string) bool { return true }, &Disk{}); err != nil {
+	if _, err := d.Mend(all, func(string) bool { return true }, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {
@@ -69,10 +72,10 @@ func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
 	write(t, filepath.Join(filepath.Dir(h.Hook), "codex"), "#!/bin/sh\n")
 	mustChmod(t, filepath.Join(filepath.Dir(h.Hook), "codex"))
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
-	line := Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
+	line := hookentry.Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
 	for trust, level := range map[string]Level{"trusted": Good, "modified": Bad} {
-		_, all := examine(h, a, func(*agent.Agent, string) ([]ListedHook, error) {
-			return []ListedHook{{Command: line, Trust: trust, Enabled: true}, {Command: "mine", Trust: "untrusted"}}, nil
+		_, all := examine(h, a, func(*agent.Agent, string) ([]appserver.ListedHook, error) {
+			return []appserver.ListedHook{{Command: line, Trust: trust, Enabled: true}, {Command: "mine", Trust: "untrusted"}}, nil
 		})
 		if f := finding(all, "asked"); f == nil || f.Level != level {
 			t.Errorf("%s: %+v", trust, f)

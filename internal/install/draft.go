@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,9 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // draft is a plan in the making: files as they will be.
@@ -20,9 +22,9 @@ type draft struct {
 
 	files map[string]*draftFile
 	order []string
-	makes []Step // folders to make
-	keeps []Step // what is put aside before it goes
-	drops []Step // folders to drop
+	makes []steps.Step // folders to make
+	keeps []steps.Step // what is put aside before it goes
+	drops []steps.Step // folders to drop
 	notes []string
 	left  []string // files that something of ours stays in
 	shim  bool     // the shim is still run by something that stays
@@ -33,8 +35,8 @@ func (d *draft) noteFailedRemoval(path string, err error) {
 	if slices.Contains(d.left, path) {
 		return
 	}
-	if b := (*brokenError)(nil); errors.As(err, &b) && b.path == path {
-		err = b.err
+	if b := (*steps.BrokenError)(nil); errors.As(err, &b) && b.Path == path {
+		err = b.Err
 	}
 	d.left = append(d.left, path)
 	d.notes = append(d.notes, fmt.Sprintf("%s: hookmux is still in it: %v; correct it and run the command again", path, err))
@@ -53,10 +55,10 @@ type draftFile struct {
 }
 
 type stage struct {
-	op    Op
+	op    steps.Op
 	now   []byte
 	why   string
-	grant *Grant
+	grant *appserver.Grant
 }
 
 func (h *Host) newDraft() (*draft, error) {
@@ -74,9 +76,9 @@ func (h *Host) newDraft() (*draft, error) {
 func (d *draft) openFile(path, agentName, scope string, kind Kind) (*draftFile, error) {
 	f, ok := d.files[path]
 	if !ok {
-		data, err := d.host.readFile(path)
+		data, err := d.host.onDisk().read(path)
 		if err != nil {
-			return nil, brokenFile(path, err)
+			return nil, steps.BrokenFile(path, err)
 		}
 		f = &draftFile{path: path, agent: agentName, disk: data, now: data}
 		d.files[path] = f
@@ -117,7 +119,7 @@ func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
 	}
 	original, err := d.host.stripHooks(a, f.path, f.disk, f.record)
 	if err != nil {
-		return brokenFile(f.path, err)
+		return steps.BrokenFile(f.path, err)
 	}
 	f.record.Original = original
 	return nil
@@ -139,9 +141,9 @@ func (d *draft) foldersFor(path, name string) []string {
 
 // setContent is the next state of a file; the same again is no stage, and nil is
 // returned.
-func (f *draftFile) setContent(op Op, now []byte) *stage {
+func (f *draftFile) setContent(op steps.Op, now []byte) *stage {
 	f.record.After = hash(now)
-	if sameText(f.now, now) {
+	if steps.SameText(f.now, now) {
 		return nil
 	}
 	f.now = now
@@ -153,7 +155,7 @@ func (f *draftFile) setContent(op Op, now []byte) *stage {
 // ours altogether.
 func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (out []byte, err error) {
 	out = src
-	var kept []Kept
+	var kept []hookentry.Kept
 	var keys [][]string
 	if r != nil {
 		kept, keys = r.Kept, r.Keys
@@ -168,52 +170,33 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 			return nil, err
 		}
 		before := out
-		if !couldMention(out) {
+		if !hookentry.CouldMention(out) {
 			continue
 		}
-		if out, err = t.removeEntries(out, a, kept); err != nil {
+		if out, err = t.RemoveEntries(out, a, kept); err != nil {
 			return nil, err
 		}
 		own = own || a.Install.Way == agent.WayFile || r != nil && r.Original == nil && r.After != ""
-		if own && !sameText(before, out) && t.isHollow(out, p) {
+		if own && !steps.SameText(before, out) && t.IsHollow(out, p) {
 			return nil, nil
 		}
 	}
-	return withdrawTrust(out, keys, kept)
-}
-
-// isHollow reports whether nothing is left but what a new file is made with. A
-// comment is somebody's.
-func (t *target) isHollow(src []byte, p agent.InstallPlace) bool {
-	r, err := t.parseText(src)
-	if err != nil {
-		return false
-	}
-	if t.format == edit.JSON && edit.Commented(src) || t.format != edit.JSON && bytes.Contains(src, []byte("#")) {
-		return false
-	}
-	for _, key := range keysOf(r, nil) {
-		want, ok := p.With[key]
-		if !ok || !sameJSON(r.Raw(key), asJSON(want)) {
-			return false
-		}
-	}
-	return true
+	return hookentry.WithdrawTrust(out, keys, kept)
 }
 
 // changeSteps are what has to be done to other people's files: folders, files,
 // what agents must be told, folders that are no longer needed.
-func (d *draft) changeSteps() []Step {
-	var writes, told []Step
+func (d *draft) changeSteps() []steps.Step {
+	var writes, told []steps.Step
 	for _, path := range d.order {
 		f := d.files[path]
 		prev := f.disk
 		for _, st := range f.stages {
-			s := Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant}
+			s := steps.Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant}
 			if st.now == nil {
-				s.Op = OpDelete
+				s.Op = steps.OpDelete
 			}
-			if st.op == OpTrust {
+			if st.op == steps.OpTrust {
 				told = append(told, s)
 			} else {
 				writes = append(writes, s)
@@ -222,14 +205,14 @@ func (d *draft) changeSteps() []Step {
 		}
 	}
 	// The innermost first.
-	slices.SortFunc(d.drops, func(a, b Step) int { return len(b.Path) - len(a.Path) })
-	d.drops = slices.CompactFunc(d.drops, func(a, b Step) bool { return a.Path == b.Path })
+	slices.SortFunc(d.drops, func(a, b steps.Step) int { return len(b.Path) - len(a.Path) })
+	d.drops = slices.CompactFunc(d.drops, func(a, b steps.Step) bool { return a.Path == b.Path })
 	return slices.Concat(d.keeps, d.makes, writes, told, d.drops)
 }
 
 // same reports whether the manifest is on disk as it will be.
 func (d *draft) sameManifest() bool {
-	return sameText(d.next.step(d.host.Dirs).New, d.old.disk)
+	return steps.SameText(d.next.step(d.host.Dirs).New, d.old.disk)
 }
 
 func (d *draft) hasChanged(agentName string) bool {
@@ -244,9 +227,9 @@ func (d *draft) hasChanged(agentName string) bool {
 // takeOut removes our entries from a place of an agent, and what was put into
 // its trust file.
 func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string) error {
-	data, err := d.host.readFile(path)
+	data, err := d.host.onDisk().read(path)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil
@@ -261,16 +244,16 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	}
 	before := f.now
 	if before != nil {
-		r, err := t.parseText(before)
+		r, err := t.ParseText(before)
 		if err != nil {
-			return brokenFile(path, err)
+			return steps.BrokenFile(path, err)
 		}
-		slots := t.slots(r)
-		mine := slices.ContainsFunc(slots, func(s *slot) bool { return isFor(s, a) })
+		slots := t.Handlers(r)
+		mine := slices.ContainsFunc(slots, func(s *hookentry.Handler) bool { return hookentry.IsFor(s, a) })
 		for _, s := range slots {
-			if s.mentionsUs() {
-				d.shim = d.shim || strings.Contains(s.text, Shim(d.host.Dirs))
-				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone; take it out by hand: %s", path, s.line, hookName, s.text))
+			if s.MentionsUs() {
+				d.shim = d.shim || strings.Contains(s.Text, Shim(d.host.Dirs))
+				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone; take it out by hand: %s", path, s.Line, hookentry.HookName, s.Text))
 			}
 		}
 		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {
@@ -289,7 +272,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 		now = was.Original
 	default:
 		if now, err = d.host.stripHooks(a, path, f.now, was); err != nil {
-			return brokenFile(path, err)
+			return steps.BrokenFile(path, err)
 		}
 	}
 	if byHash(a) && before != nil {
@@ -304,9 +287,9 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 // dropFile is the last state of a file that is no longer ours.
 func (d *draft) dropFile(f *draftFile, now []byte) {
 	f.gone = true
-	if !sameText(f.now, now) {
+	if !steps.SameText(f.now, now) {
 		f.now = now
-		f.stages = append(f.stages, stage{op: OpWrite, now: now})
+		f.stages = append(f.stages, stage{op: steps.OpWrite, now: now})
 	}
 	if now == nil {
 		d.dropDirs(f.agent, f.record.Dirs)
@@ -316,25 +299,25 @@ func (d *draft) dropFile(f *draftFile, now []byte) {
 
 func (d *draft) dropDirs(agentName string, dirs []string) {
 	for _, dir := range dirs {
-		d.drops = append(d.drops, Step{Op: OpDropDir, Path: dir, Agent: agentName})
+		d.drops = append(d.drops, steps.Step{Op: steps.OpDropDir, Path: dir, Agent: agentName})
 	}
 }
 
 // withdrawTrustOf takes trust in our hooks back and keeps other people's valid. It
 // gives back what becomes of the hooks' own file, which may be the same.
-func (d *draft) withdrawTrustOf(t *target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
+func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
 	path := d.host.trustFile(a)
 	if path == "" {
 		return after, nil
 	}
 	source := d.host.sourceName(hooks, p)
-	keys, err := t.trustKeys(before, a, source)
+	keys, err := t.TrustKeys(before, a, source)
 	if err != nil {
-		return nil, brokenFile(hooks, err)
+		return nil, steps.BrokenFile(hooks, err)
 	}
 	var moves map[string]string
 	if after != nil {
-		moves = t.movedTrustKeys(before, after, source)
+		moves = t.MovedTrustKeys(before, after, source)
 	}
 	if path == hooks {
 		return d.withoutTrust(path, after, keys, moves, d.old.Files[path])
@@ -373,7 +356,7 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		return nil, nil
 	}
 	var all [][]string
-	var kept []Kept
+	var kept []hookentry.Kept
 	if was != nil {
 		all, kept = slices.Clone(was.Keys), was.Kept
 	}
@@ -382,13 +365,13 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 			all = append(all, codextrust.Path(key))
 		}
 	}
-	slices.SortFunc(all, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
-	now, err := withdrawTrust(src, all, kept)
+	slices.SortFunc(all, func(a, b []string) int { return hookentry.CompareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	now, err := hookentry.WithdrawTrust(src, all, kept)
 	if err == nil {
-		now, err = renameTrustKeys(now, moves)
+		now, err = hookentry.RenameTrustKeys(now, moves)
 	}
 	if err != nil {
-		return nil, brokenFile(path, err)
+		return nil, steps.BrokenFile(path, err)
 	}
 	if len(now) == 0 && was != nil && was.Original == nil {
 		return nil, nil

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -20,37 +21,28 @@ type files interface {
 	readlink(path string) (string, bool)
 	realPath(path string) string // itself where it leads nowhere
 	glob(pattern string) []string
-	writable(steps []Step) error
+	writable(all []steps.Step) error
 }
 
-func (h *Host) on() files {
+func (h *Host) onDisk() files {
 	if h.files != nil {
 		return h.files
 	}
 	return disk{}
 }
 
-func (h *Host) readFile(path string) ([]byte, error)      { return h.on().read(path) }
-func (h *Host) exists(path string) bool                   { return h.on().exists(path) }
-func (h *Host) isFile(path string) bool                   { return h.on().isFile(path) }
-func (h *Host) runnable(path string) bool                 { return h.on().runnable(path) }
-func (h *Host) readlink(path string) (to string, ok bool) { return h.on().readlink(path) }
-func (h *Host) realPath(path string) string               { return h.on().realPath(path) }
-func (h *Host) glob(pattern string) []string              { return h.on().glob(pattern) }
-func (h *Host) writable(steps []Step) error               { return h.on().writable(steps) }
-
 // missingDirs are the folders that have to be made for a file, outermost
 // first; for a link that leads nowhere, those of what it leads to.
 func (h *Host) missingDirs(path string) []string {
 	var out []string
-	if to, ok := h.readlink(path); ok {
+	if to, ok := h.onDisk().readlink(path); ok {
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(h.realPath(filepath.Dir(path)), to)
+			to = filepath.Join(h.onDisk().realPath(filepath.Dir(path)), to)
 		}
 		path = to
 	}
 	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		if h.exists(dir) || dir == filepath.Dir(dir) {
+		if h.onDisk().exists(dir) || dir == filepath.Dir(dir) {
 			slices.Reverse(out)
 			return out
 		}
@@ -62,7 +54,7 @@ func (h *Host) missingDirs(path string) []string {
 type disk struct{}
 
 func (disk) read(path string) ([]byte, error) {
-	data, err := edit.ReadFile(path, edit.MaxFile)
+	data, err := userfile.ReadFile(path, userfile.MaxFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -98,4 +90,4 @@ func (disk) glob(pattern string) []string {
 	return matches
 }
 
-func (disk) writable(steps []Step) error { return checkWritable(steps) }
+func (disk) writable(all []steps.Step) error { return steps.CheckWritable(all) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
 // folderTrust is what an agent thinks of a folder.
@@ -31,7 +32,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 	}
 	if off := spec.Switch; off != nil {
 		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
-		if raw, _ := h.readSetting(path, off.Format, off.Key); raw != nil && sameJSON(raw, asJSON(off.When)) {
+		if raw, _ := h.readSetting(path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			return folderTrusted, path, nil
 		}
 	}
@@ -39,7 +40,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 	if path == "" {
 		path = h.resolvePath(agent.HookFile{Path: spec.Path})
 	}
-	src, err := h.readFile(path)
+	src, err := h.onDisk().read(path)
 	if err != nil || src == nil {
 		return folderUnasked, path, err
 	}
@@ -47,7 +48,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 	if err != nil {
 		return folderUnasked, path, err
 	}
-	folder = h.realPath(folder)
+	folder = h.onDisk().realPath(folder)
 	longest, word := -1, ""
 	for _, rule := range r.Keys() {
 		var is string
@@ -58,7 +59,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 		if slices.Contains(spec.Parent, is) {
 			at = filepath.Dir(rule)
 		}
-		if isWithin(h.realPath(at), folder) && len(rule) > longest {
+		if isWithin(h.onDisk().realPath(at), folder) && len(rule) > longest {
 			longest, word = len(rule), is
 		}
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // without is whoever takes no hooks in a project.
@@ -95,7 +98,7 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
 			head := ""
 			if strings.Contains(was, "# mine") {
 				head = "# mine\n"
@@ -131,7 +134,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
 			keys := maps.Clone(g.Keys)
 			for key := range keys {
 				if half {
@@ -139,7 +142,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 					break
 				}
 			}
-			now, _, err := writeTrust([]byte(read(t, config)), keys, nil)
+			now, _, err := hookentry.WriteTrust([]byte(read(t, config)), keys, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,7 +229,7 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 		before := picture(t, h.Dirs.Home)
 		_, err := h.Carry(func() (*Plan, error) {
 			return h.Install(Options{Agents: []*agent.Agent{gemini, claude}, Scope: User})
-		}, nil, &Disk{})
+		}, nil, &steps.Disk{})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "nothing was written anywhere") {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -26,7 +28,7 @@ func hostAt(t testing.TB, base string, env ...string) *Host {
 			t.Fatal(err)
 		}
 	}
-	hook := filepath.Join(bin, hookName)
+	hook := filepath.Join(bin, hookentry.HookName)
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncat >/dev/null\necho \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +93,7 @@ func mustInstall(t testing.TB, h *Host, o Options) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(&Disk{}); err != nil {
+	if err := p.Apply(&steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -103,7 +105,7 @@ func mustUninstall(t testing.TB, h *Host, agents ...*agent.Agent) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(&Disk{}); err != nil {
+	if err := p.Apply(&steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	return p

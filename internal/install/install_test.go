@@ -12,6 +12,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Into an empty home and out again: nothing is left.
@@ -60,7 +62,7 @@ func TestOursIsKnownWithoutTheManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := p.Agents[0].Path
-			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+hookName)
+			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+hookentry.HookName)
 			if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
 				text = read(t, path) // quoting would differ
 			}
@@ -192,13 +194,13 @@ func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
 
 // failing stops before its nth step, as kill -9 would.
 type failing struct {
-	Disk
+	steps.Disk
 	left int
 }
 
 var errKilled = errors.New("killed")
 
-func (f *failing) Do(s Step) error {
+func (f *failing) Do(s steps.Step) error {
 	if f.left--; f.left < 0 {
 		return errKilled
 	}
@@ -306,7 +308,7 @@ func TestHooksAndTrustInOneFile(t *testing.T) {
 	text := "model = \"x\"\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n"
 	write(t, config, text)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true})
-	if h.exists(filepath.Join(h.Dirs.Home, ".codex/hooks.json")) {
+	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/hooks.json")) {
 		t.Error("a second file was made; Codex warns about two")
 	}
 	if !h.Installed(a) {
@@ -336,7 +338,7 @@ func TestAFileThatHidesOursIsMendedByInstallingAgain(t *testing.T) {
 	if filepath.Base(p.Agents[0].Path) != "hooks.json" || !h.Installed(a) {
 		t.Error("not moved to the place that counts:", p.Agents[0].Path)
 	}
-	if h.exists(filepath.Join(h.Dirs.Home, ".factory/settings.json")) {
+	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".factory/settings.json")) {
 		t.Error("the old place still holds something")
 	}
 	mustUninstall(t, h, a)
@@ -353,11 +355,11 @@ func TestEventsAndDenyAreHonoured(t *testing.T) {
 		t.Error(d)
 	}
 	text := read(t, p.Agents[0].Path)
-	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, denyFlag) || !strings.Contains(text, denyFlag) {
+	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, hookentry.DenyFlag) || !strings.Contains(text, hookentry.DenyFlag) {
 		t.Error(text)
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}, Neutral: true})
-	if text := read(t, p.Agents[0].Path); strings.Contains(text, denyFlag) || strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
+	if text := read(t, p.Agents[0].Path); strings.Contains(text, hookentry.DenyFlag) || strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
 		t.Error(text)
 	}
 	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Events: []string{"WorktreeCreate"}}); err == nil {

@@ -15,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -38,8 +40,8 @@ func beKilled(order string) error {
 	if err != nil {
 		return err
 	}
-	h := &Host{Dirs: dirs, Project: filepath.Join(base, "project"), Getenv: getenv, Hook: filepath.Join(base, "bin", hookName), Version: "1.2.3", Known: killedAgents()}
-	edit.AtStep = func() {
+	h := &Host{Dirs: dirs, Project: filepath.Join(base, "project"), Getenv: getenv, Hook: filepath.Join(base, "bin", hookentry.HookName), Version: "1.2.3", Known: killedAgents()}
+	userfile.AtStep = func() {
 		if n--; n < 0 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -54,7 +56,7 @@ func carryKilled(h *Host, verb string) error {
 			return h.Uninstall(killedAgents())
 		}
 		return h.Install(Options{Agents: killedAgents(), Scope: User, Trust: true, Events: []string{"tool.before", "turn.end"}})
-	}, nil, &Disk{})
+	}, nil, &steps.Disk{})
 	return err
 }
 

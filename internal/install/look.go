@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
@@ -49,14 +51,14 @@ func (h *Host) Look(a *agent.Agent) []Site {
 	seen := map[string]bool{} // the project may be the home
 	for _, p := range a.Install.Places {
 		path := h.resolvePath(p.HookFile)
-		if path == "" || seen[h.realPath(path)+"\x00"+p.At] {
+		if path == "" || seen[h.onDisk().realPath(path)+"\x00"+p.At] {
 			continue
 		}
-		seen[h.realPath(path)+"\x00"+p.At] = true
+		seen[h.onDisk().realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
 		s.By = h.hiddenBy(path, p)
 		s.Shadowed = s.By != ""
-		src, err := h.readFile(path)
+		src, err := h.onDisk().read(path)
 		if err != nil || src == nil {
 			s.Err = err
 			out = append(out, s)
@@ -77,7 +79,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 // empty when it does not.
 func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
 	for _, name := range p.Unless {
-		if other := filepath.Join(filepath.Dir(path), name); h.isFile(other) {
+		if other := filepath.Join(filepath.Dir(path), name); h.onDisk().isFile(other) {
 			by = other
 		}
 	}
@@ -125,7 +127,7 @@ func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte, r *Record) {
 		}
 	}
 	text, err := plugins.Render(of, chosenOf(src, plugins.Options{Version: h.Version, Hook: Shim(h.Dirs)}))
-	if err == nil && sameText(text, src) {
+	if err == nil && steps.SameText(text, src) {
 		return
 	}
 	switch {
@@ -154,47 +156,47 @@ func chosenOf(src []byte, o plugins.Options) plugins.Options {
 }
 
 func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []byte) {
-	t, err := h.target(s.Path, p, h.installSpec(a, strings.Contains(string(src), denyFlag)))
+	t, err := h.target(s.Path, p, h.installSpec(a, strings.Contains(string(src), hookentry.DenyFlag)))
 	if err == nil {
 		err = h.readEntries(s, t, a, p, src)
 	}
 	s.Err = err
 }
 
-func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPlace, src []byte) error {
-	r, err := t.parseText(src)
+func (h *Host) readEntries(s *Site, t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, src []byte) error {
+	r, err := t.ParseText(src)
 	if err != nil {
 		return err
 	}
 	whole := map[string]string{} // trust key → event
-	for _, sl := range t.slots(r) {
-		e, known := a.Event(sl.event)
+	for _, sl := range t.Handlers(r) {
+		e, known := a.Event(sl.Event)
 		switch {
-		case isFor(sl, a):
+		case hookentry.IsFor(sl, a):
 			s.Ours++
-			if slices.Contains(s.Events, sl.event) {
-				s.Twice = append(s.Twice, sl.event)
+			if slices.Contains(s.Events, sl.Event) {
+				s.Twice = append(s.Twice, sl.Event)
 			}
-			s.Events = append(s.Events, sl.event)
-			deaf := !h.runnable(sl.command.Program)
+			s.Events = append(s.Events, sl.Event)
+			deaf := !h.onDisk().runnable(sl.Command.Program)
 			var what []string
 			for _, f := range h.findFlaws(t, r, sl, a) {
 				what, deaf = append(what, f.what), deaf || f.deaf
 			}
 			if len(what) > 0 {
-				text := fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, strings.Join(what, "; "))
+				text := fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event, strings.Join(what, "; "))
 				s.Stale = append(s.Stale, text)
 				if deaf {
 					s.Deaf = append(s.Deaf, text)
 				}
 			}
 			if !deaf {
-				whole[t.trustKey(sl, h.sourceName(s.Path, p))] = sl.event
+				whole[t.TrustKey(sl, h.sourceName(s.Path, p))] = sl.Event
 			}
-		case sl.mentionsUs():
-			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.line, termsafe.Line(sl.text, 120)))
+		case sl.MentionsUs():
+			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.Line, termsafe.Line(sl.Text, 120)))
 		case known && canContradict(e):
-			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.line, sl.event, termsafe.Line(sl.text, 120)))
+			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event, termsafe.Line(sl.Text, 120)))
 		}
 	}
 	defer func() {
@@ -208,22 +210,22 @@ func (h *Host) readEntries(s *Site, t *target, a *agent.Agent, p agent.InstallPl
 	if !byHash(a) || s.Ours == 0 {
 		return nil
 	}
-	keys, err := t.trustKeys(src, a, h.sourceName(s.Path, p))
+	keys, err := t.TrustKeys(src, a, h.sourceName(s.Path, p))
 	if err != nil {
 		return err
 	}
-	state, err := h.readFile(h.trustFile(a))
+	state, err := h.onDisk().read(h.trustFile(a))
 	if err != nil {
 		return err
 	}
-	_, s.Untrusted, err = readTrusted(state, keys)
+	_, s.Untrusted, err = hookentry.ReadTrusted(state, keys)
 	return err
 }
 
 // DeadTrust are trust entries for hooks that are not there any more, or whose
 // file is not: a project that was deleted.
 func (h *Host) DeadTrust(a *agent.Agent) []string {
-	state, err := h.readFile(h.trustFile(a))
+	state, err := h.onDisk().read(h.trustFile(a))
 	if !byHash(a) || err != nil || state == nil {
 		return nil
 	}
@@ -235,7 +237,7 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 	sources := map[string]bool{}
 	for _, p := range a.Install.Places {
 		path := h.resolvePath(p.HookFile)
-		src, err := h.readFile(path)
+		src, err := h.onDisk().read(path)
 		if err != nil || p.Scope != User {
 			continue
 		}
@@ -245,13 +247,13 @@ func (h *Host) DeadTrust(a *agent.Agent) []string {
 		if err != nil || src == nil {
 			continue
 		}
-		doc, err := t.parseText(src)
+		doc, err := t.ParseText(src)
 		if err != nil {
 			delete(sources, source)
 			continue
 		}
-		for _, sl := range t.slots(doc) {
-			alive[t.trustKey(sl, source)] = true
+		for _, sl := range t.Handlers(doc) {
+			alive[t.TrustKey(sl, source)] = true
 		}
 	}
 	var dead []string
@@ -281,7 +283,7 @@ func (h *Host) fileGone(a *agent.Agent, key string) bool {
 		}
 		file = file[:at]
 	}
-	return filepath.IsAbs(file) && !h.exists(file) && slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool {
+	return filepath.IsAbs(file) && !h.onDisk().exists(file) && slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool {
 		return filepath.Base(p.Path) == filepath.Base(file) && filepath.Base(filepath.Dir(p.Path)) == filepath.Base(filepath.Dir(file))
 	})
 }

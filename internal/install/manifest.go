@@ -11,6 +11,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -32,10 +34,10 @@ type Record struct {
 	// Original is what the file was without us; nil: it was not there.
 	Original []byte `json:"original"`
 	// After is the hash of what we wrote last.
-	After string     `json:"after"`
-	Kept  []Kept     `json:"kept,omitempty"`
-	Keys  [][]string `json:"keys,omitempty"` // what was put in besides hooks
-	Dirs  []string   `json:"dirs,omitempty"` // folders made for it
+	After string           `json:"after"`
+	Kept  []hookentry.Kept `json:"kept,omitempty"`
+	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
+	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
 	// Chosen is what the person asked for, and Wrote the events this came to.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`
@@ -58,7 +60,7 @@ func manifestPath(d paths.Dirs) string { return filepath.Join(d.State, "install.
 func (h *Host) load() (*Manifest, error) {
 	m := &Manifest{Version: 1, Files: map[string]*Record{}}
 	path := manifestPath(h.Dirs)
-	data, err := h.readFile(path)
+	data, err := h.onDisk().read(path)
 	if err != nil || data == nil {
 		return m, err
 	}
@@ -92,8 +94,8 @@ func (m *Manifest) bytes() []byte {
 }
 
 // step writes the manifest, or takes it away when nothing is left.
-func (m *Manifest) step(d paths.Dirs) Step {
-	s := Step{Op: OpManifest, Path: manifestPath(d), Old: m.disk}
+func (m *Manifest) step(d paths.Dirs) steps.Step {
+	s := steps.Step{Op: steps.OpManifest, Path: manifestPath(d), Old: m.disk}
 	if len(m.Files) > 0 {
 		s.New = m.bytes()
 	}
@@ -112,14 +114,14 @@ func (m *Manifest) paths() []string {
 // settle notes what was really written, where an agent did the writing. It
 // only does so when the agent wrote nothing else: otherwise giving back the old
 // bytes would undo that too, and only our own keys may go.
-func (h *Host) settle(m *Manifest, steps []Step) error {
+func (h *Host) settle(m *Manifest, done []steps.Step) error {
 	changed, before := false, m.bytes()
-	for _, s := range steps {
+	for _, s := range done {
 		r := m.Files[s.Path]
-		if s.Op != OpTrust || r == nil {
+		if s.Op != steps.OpTrust || r == nil {
 			continue
 		}
-		data, err := h.readFile(s.Path)
+		data, err := h.onDisk().read(s.Path)
 		if err != nil || data == nil {
 			continue
 		}
@@ -130,7 +132,7 @@ func (h *Host) settle(m *Manifest, steps []Step) error {
 	if !changed {
 		return nil
 	}
-	return replaceFile(manifestPath(h.Dirs), before, m.bytes())
+	return steps.ReplaceFile(manifestPath(h.Dirs), before, m.bytes())
 }
 
 // onlyOurs reports whether a file says what it said before us once our part is
@@ -145,7 +147,7 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 		return false
 	}
 	was, err := edit.TOML.Parse(r.Original)
-	return err == nil && sameJSON(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
+	return err == nil && hookentry.SameJSON(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
 }
 
 // filled is a value without the tables in it that hold nothing: an agent that
@@ -153,7 +155,7 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 func filled(raw []byte) []byte {
 	var v any
 	if raw == nil {
-		return asJSON(nil)
+		return hookentry.AsJSON(nil)
 	}
 	if json.Unmarshal(raw, &v) != nil {
 		return raw
@@ -174,7 +176,7 @@ func filled(raw []byte) []byte {
 		}
 		return m
 	}
-	return asJSON(walk(v))
+	return hookentry.AsJSON(walk(v))
 }
 
 func hash(data []byte) string {

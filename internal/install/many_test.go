@@ -18,6 +18,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/hookentry/hookentrytest"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -127,13 +129,13 @@ func realDocuments(t *testing.T, format string) []string {
 // robotsOf are agents of all shapes that keep their hooks in a format.
 func robotsOf(format string) []*agent.Agent {
 	var out []*agent.Agent
-	for _, s := range shapes() {
-		if want, _ := edit.For(format); s.format != want {
+	for _, s := range hookentrytest.Shapes() {
+		if want, _ := edit.For(format); s.Format != want {
 			continue
 		}
-		spec := *s.spec
+		spec := *s.Spec
 		spec.Way = agent.WayEntries
-		spec.Places = []agent.InstallPlace{{HookFile: agent.HookFile{Scope: User, Path: "~/.robot/config", Format: format}, At: strings.Join(s.at, ".")}}
+		spec.Places = []agent.InstallPlace{{HookFile: agent.HookFile{Scope: User, Path: "~/.robot/config", Format: format}, At: strings.Join(s.At, ".")}}
 		claude, _ := agent.Builtin().Agent("claude")
 		robot := *claude // an agent that was loaded, with other ways
 		robot.Name, robot.Title, robot.Aliases, robot.Install = "robot", "Robot", nil, &spec
@@ -183,12 +185,12 @@ func (d *trial) run() (outcome, error) {
 	d.mem = newMemory(filepath.Dir(d.path))
 	d.mem.text[d.path] = []byte(d.before)
 	dirs := paths.Dirs{Home: robotHome, Data: robotHome + "/.local/share/hookmux", State: robotHome + "/.local/state/hookmux"}
-	d.host = &Host{Dirs: dirs, Getenv: func(string) string { return "" }, Hook: "/opt/" + hookName, Version: "1", files: d.mem}
+	d.host = &Host{Dirs: dirs, Getenv: func(string) string { return "" }, Hook: "/opt/" + hookentry.HookName, Version: "1", files: d.mem}
 	t, err := d.host.target(d.path, a.Install.Places[0], a.Install)
 	if err != nil {
 		return noDocument, err
 	}
-	if _, err := t.parseText([]byte(d.before)); err != nil {
+	if _, err := t.ParseText([]byte(d.before)); err != nil {
 		return noDocument, nil
 	}
 	kind := max(0, d.rng.IntN(6)-2) // half of them just go in and out
@@ -246,7 +248,7 @@ func (d *trial) run() (outcome, error) {
 		return tried, fmt.Errorf("is not what the person wrote (%d), which is\n%s", kind, want)
 	case !exactly && !d.same(t, now, want):
 		return tried, fmt.Errorf("does not say what the person wrote (%d), which is\n%s", kind, want)
-	case strings.Contains(now, hookName) && !strings.Contains(d.before, hookName):
+	case strings.Contains(now, hookentry.HookName) && !strings.Contains(d.before, hookentry.HookName):
 		return tried, fmt.Errorf("hookmux is still in it")
 	case len(d.mem.text) != 1 || len(d.mem.links) != 0:
 		return tried, fmt.Errorf("something is left: %v", d.mem.links)
@@ -262,13 +264,13 @@ func (d *trial) install(a *agent.Agent) error {
 	return plan.Apply(d.mem)
 }
 
-func (d *trial) count(t *target) (n int) {
-	r, err := t.parseText(d.mem.text[d.path])
+func (d *trial) count(t *hookentry.Target) (n int) {
+	r, err := t.ParseText(d.mem.text[d.path])
 	if err != nil {
 		return -1
 	}
-	for _, s := range t.slots(r) {
-		if isFor(s, d.robot) {
+	for _, s := range t.Handlers(r) {
+		if hookentry.IsFor(s, d.robot) {
 			n++
 		}
 	}
@@ -276,9 +278,9 @@ func (d *trial) count(t *target) (n int) {
 }
 
 // same compares meanings; nothing at all and an empty table are alike.
-func (d *trial) same(t *target, x, y string) bool {
+func (d *trial) same(t *hookentry.Target, x, y string) bool {
 	meaning := func(text string) string {
-		r, err := t.parseText([]byte(text))
+		r, err := t.ParseText([]byte(text))
 		if err != nil {
 			return "broken: " + err.Error()
 		}
@@ -289,14 +291,14 @@ func (d *trial) same(t *target, x, y string) bool {
 		if v == nil {
 			v = map[string]any{}
 		}
-		return string(asJSON(v))
+		return string(hookentry.AsJSON(v))
 	}
 	return meaning(x) == meaning(y)
 }
 
 // besides is a person's edit elsewhere in the file: the same one is made to the
 // file as it was, and must be all that is left.
-func (d *trial) besides(t *target) (changed []byte, expected string, ok bool) {
+func (d *trial) besides(t *hookentry.Target) (changed []byte, expected string, ok bool) {
 	do := func(src []byte) ([]byte, error) { return append(slices.Clone(src), ""...), nil }
 	switch d.rng.IntN(3) {
 	case 0: // a line of their own at the top
@@ -307,21 +309,21 @@ func (d *trial) besides(t *target) (changed []byte, expected string, ok bool) {
 		do = func(src []byte) ([]byte, error) { return append([]byte(comment), src...), nil }
 	case 1: // a setting
 		key := []string{"their" + strconv.Itoa(d.rng.IntN(100))}
-		do = func(src []byte) ([]byte, error) { return t.format.Set(src, key, map[string]any{"v": 1}) }
-		if r, err := t.parseText([]byte(d.before)); err != nil || len(keysOf(r, nil)) == 0 || len(t.at) == 0 {
+		do = func(src []byte) ([]byte, error) { return t.Format.Set(src, key, map[string]any{"v": 1}) }
+		if r, err := t.ParseText([]byte(d.before)); err != nil || len(hookentry.KeysOf(r, nil)) == 0 || len(t.At) == 0 {
 			return nil, "", false // how the first setting looks depends on what is there
 		}
 	case 2: // one setting less
-		r, err := t.parseText([]byte(d.before))
+		r, err := t.ParseText([]byte(d.before))
 		if err != nil {
 			return nil, "", false
 		}
-		keys := slices.DeleteFunc(keysOf(r, nil), func(k string) bool { return len(t.at) == 0 || k == t.at[0] })
+		keys := slices.DeleteFunc(hookentry.KeysOf(r, nil), func(k string) bool { return len(t.At) == 0 || k == t.At[0] })
 		if len(keys) < 2 {
 			return nil, "", false
 		}
 		key := keys[d.rng.IntN(len(keys))]
-		do = func(src []byte) ([]byte, error) { return t.format.Remove(src, []string{key}) }
+		do = func(src []byte) ([]byte, error) { return t.Format.Remove(src, []string{key}) }
 	}
 	changed, err := do(slices.Clone(d.mem.text[d.path]))
 	if err != nil {
@@ -333,38 +335,38 @@ func (d *trial) besides(t *target) (changed []byte, expected string, ok bool) {
 
 // among is a person's edit in our own list: a hook of theirs before ours or
 // behind it. How the list looks is then nobody's alone, so meanings count.
-func (d *trial) among(t *target) (changed []byte, expected string, ok bool) {
+func (d *trial) among(t *hookentry.Target) (changed []byte, expected string, ok bool) {
 	src := d.mem.text[d.path]
-	r, err := t.parseText(src)
+	r, err := t.ParseText(src)
 	if err != nil {
 		return nil, "", false
 	}
-	var ours *slot
-	for _, s := range t.slots(r) {
-		if isFor(s, d.robot) && s.event == "Before" {
+	var ours *hookentry.Handler
+	for _, s := range t.Handlers(r) {
+		if hookentry.IsFor(s, d.robot) && s.Event == "Before" {
 			ours = s
 		}
 	}
 	if ours == nil {
 		return nil, "", false
 	}
-	list, theirs := t.listFor("Before"), t.theirs("Before", "theirs")
-	plain, err := t.format.Append([]byte(d.before), list, theirs)
+	list, theirs := hookentrytest.ListFor(t, "Before"), hookentrytest.TheirHandler(t, "Before", "theirs")
+	plain, err := t.Format.Append([]byte(d.before), list, theirs)
 	if err != nil {
 		return nil, "", false
 	}
 	if d.rng.IntN(2) == 0 {
-		changed, err = t.format.Append(src, list, theirs)
+		changed, err = t.Format.Append(src, list, theirs)
 		return changed, string(plain), err == nil
 	}
 	// Before ours: in the place ours has, which is then written behind it.
-	group := ours.group
-	if t.spec.Shape == agent.ShapeNamed {
-		group = ours.path[:len(t.at)+1]
+	group := ours.Group
+	if t.Spec.Shape == agent.ShapeNamed {
+		group = ours.Path[:len(t.At)+1]
 	}
 	raw := r.Raw(group...)
-	if changed, err = t.format.Set(src, group, theirs); err == nil {
-		changed, err = t.format.Append(changed, list, raw)
+	if changed, err = t.Format.Set(src, group, theirs); err == nil {
+		changed, err = t.Format.Append(changed, list, raw)
 	}
 	return changed, string(plain), err == nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // memory is a disk in a table: for tests that try many documents.
@@ -38,15 +40,15 @@ func (m *memory) runnable(path string) bool           { _, ok := m.links[path]; 
 func (m *memory) readlink(path string) (string, bool) { to, ok := m.links[path]; return to, ok }
 func (m *memory) realPath(path string) string         { return path }
 func (m *memory) glob(string) []string                { return nil }
-func (m *memory) writable([]Step) error               { return nil }
+func (m *memory) writable([]steps.Step) error         { return nil }
 
 var errOther = errors.New("the file is not what was planned for")
 
 // Do carries a step out, with the same check as the disk: only what was
 // planned for is replaced.
-func (m *memory) Do(s Step) error {
+func (m *memory) Do(s steps.Step) error {
 	switch s.Op {
-	case OpWrite, OpManifest, OpTrust, OpDelete:
+	case steps.OpWrite, steps.OpManifest, steps.OpTrust, steps.OpDelete:
 		if is := m.text[s.Path]; (is == nil) != (s.Old == nil) || !bytes.Equal(is, s.Old) {
 			return errOther
 		}
@@ -56,19 +58,19 @@ func (m *memory) Do(s Step) error {
 		}
 		m.mkdir(filepath.Dir(s.Path))
 		m.text[s.Path] = s.New
-	case OpMakeDir:
+	case steps.OpMakeDir:
 		m.mkdir(s.Path)
-	case OpDropDir:
+	case steps.OpDropDir:
 		for path := range m.text {
 			if strings.HasPrefix(path, s.Path+"/") {
 				return nil
 			}
 		}
 		delete(m.dirs, s.Path)
-	case OpLink:
+	case steps.OpLink:
 		m.mkdir(filepath.Dir(s.Path))
 		m.links[s.Path] = string(s.New)
-	case OpDropLink:
+	case steps.OpDropLink:
 		delete(m.links, s.Path)
 	}
 	return nil

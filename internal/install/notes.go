@@ -9,11 +9,13 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // notesAfterInstall are what a person should know about an agent once hooks are in place.
-func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []Command, o Options) []string {
+func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookentry.Command, o Options) []string {
 	var out []string
 	spec := a.Install
 	folder := o.Scope == Project && spec.Trust.Project == "folder" || o.Scope == User && spec.Trust.Step == "folder"
@@ -26,7 +28,7 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []Command
 		}
 	}
 	if o.Scope == Project {
-		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others work with it", Short(h.Dirs.Home, path)))
+		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others work with it", steps.Short(h.Dirs.Home, path)))
 	}
 	for _, other := range o.Known {
 		if other.Install == nil {
@@ -87,7 +89,7 @@ func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
 
 // closingNote says how far --on-unavailable deny reaches, with the commands that
 // are written.
-func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string {
+func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []hookentry.Command) string {
 	var open []string
 	denies, guarded := 0, true
 	for _, c := range commands {
@@ -95,7 +97,7 @@ func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) st
 		switch {
 		case c.Deny:
 			denies++
-			guarded = guarded && c.refusesGone()
+			guarded = guarded && c.RefusesGone()
 		case ok && e.Kind == event.ToolBefore:
 			open = append(open, c.Event)
 		}
@@ -118,22 +120,22 @@ func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) st
 }
 
 // foreignHooks names other people's hooks on events that we answer too.
-func (d *draft) foreignHooks(t *target, a *agent.Agent, src []byte) []string {
-	r, err := t.parseText(src)
+func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []string {
+	r, err := t.ParseText(src)
 	if err != nil {
 		return nil
 	}
 	var out []string
-	for _, s := range t.slots(r) {
-		if isFor(s, a) {
+	for _, s := range t.Handlers(r) {
+		if hookentry.IsFor(s, a) {
 			continue
 		}
-		if s.mentionsUs() {
-			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.path, s.line, hookName, termsafe.Line(s.text, 120)))
+		if s.MentionsUs() {
+			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)))
 			continue
 		}
-		if e, ok := a.Event(s.event); ok && e.Decides() && canContradict(e) {
-			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.path, s.line, s.event, termsafe.Line(s.text, 120)))
+		if e, ok := a.Event(s.Event); ok && e.Decides() && canContradict(e) {
+			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.Path, s.Line, s.Event, termsafe.Line(s.Text, 120)))
 		}
 	}
 	return out
@@ -161,7 +163,7 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 		}
 		f := Found{Agent: a, Program: h.programOf(a)}
 		if dir := h.configDir(a); dir != "" {
-			if h.exists(dir) && !h.isFile(dir) {
+			if h.onDisk().exists(dir) && !h.onDisk().isFile(dir) {
 				f.Dir = dir
 			}
 		}
@@ -180,7 +182,7 @@ func (h *Host) programOf(a *agent.Agent) string {
 	}
 	for _, name := range names {
 		for _, dir := range filepath.SplitList(h.Getenv("PATH")) {
-			if file := filepath.Join(dir, name); filepath.IsAbs(dir) && h.runnable(file) {
+			if file := filepath.Join(dir, name); filepath.IsAbs(dir) && h.onDisk().runnable(file) {
 				return file
 			}
 		}

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +9,9 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/codextrust"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Options is what a person asks for.
@@ -32,9 +33,9 @@ type Options struct {
 
 // Plan is what has to be done, and what a person should know about it.
 type Plan struct {
-	Steps  []Step      `json:"steps"`
-	Agents []AgentPlan `json:"agents"`
-	Notes  []string    `json:"notes,omitempty"`
+	Steps  []steps.Step `json:"steps"`
+	Agents []AgentPlan  `json:"agents"`
+	Notes  []string     `json:"notes,omitempty"`
 	// Left are files out of which hookmux could not be taken; Notes say why.
 	Left []string `json:"left,omitempty"`
 
@@ -57,14 +58,14 @@ type AgentPlan struct {
 }
 
 // Apply lets an editor carry the plan out.
-func (p *Plan) Apply(e Editor) error {
+func (p *Plan) Apply(e steps.Editor) error {
 	if err := p.host.refuseRealHome(); err != nil {
 		return err
 	}
-	if err := Run(p.Steps, e); err != nil {
+	if err := steps.Run(p.Steps, e); err != nil {
 		return err
 	}
-	if _, real := e.(*Disk); real {
+	if _, real := e.(*steps.Disk); real {
 		return p.host.settle(p.manifest, p.Steps)
 	}
 	return nil
@@ -74,7 +75,7 @@ func (p *Plan) Apply(e Editor) error {
 func (p *Plan) Files() int {
 	seen := map[string]bool{}
 	for _, s := range p.Steps {
-		if s.Op == OpWrite || s.Op == OpDelete || s.Op == OpTrust {
+		if s.Op == steps.OpWrite || s.Op == steps.OpDelete || s.Op == steps.OpTrust {
 			seen[s.Path] = true
 		}
 	}
@@ -158,15 +159,15 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		return nil, errors.Join(errs...)
 	}
 	shim := Shim(h.Dirs)
-	if to, ok := h.readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
-		plan.Steps = append(plan.Steps, Step{Op: OpLink, Path: shim, New: []byte(h.Hook)})
+	if to, ok := h.onDisk().readlink(shim); plan.Hooked() > 0 && (!ok || to != h.Hook) {
+		plan.Steps = append(plan.Steps, steps.Step{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)})
 	}
 	changes := d.changeSteps()
 	if len(changes) > 0 || !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
 	plan.Steps = append(plan.Steps, changes...)
-	if err := h.writable(plan.Steps); err != nil {
+	if err := h.onDisk().writable(plan.Steps); err != nil {
 		return nil, err
 	}
 	plan.manifest, plan.Notes = d.next, d.notes
@@ -181,14 +182,14 @@ func (h *Host) Install(o Options) (*Plan, error) {
 }
 
 // commands are what is registered for an agent.
-func (h *Host) commands(a *agent.Agent, o Options) ([]Command, error) {
+func (h *Host) commands(a *agent.Agent, o Options) ([]hookentry.Command, error) {
 	events, err := Pick(a, o.Events)
 	if err != nil {
 		return nil, err
 	}
-	var out []Command
+	var out []hookentry.Command
 	for _, e := range events {
-		c := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: Limit(a, e)}
+		c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e)}
 		// Only calls are refused: a prompt, or the end of a turn, that is
 		// refused over our own failure would make the agent unusable.
 		c.Deny = o.Deny && e.Carries.Deny != nil && (e.Kind == event.ToolBefore || e.Kind == event.PermissionRequest)
@@ -273,7 +274,7 @@ func (p *Plan) Hooked() (n int) {
 	return n
 }
 
-func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []Command, o Options, one *AgentPlan) error {
+func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []hookentry.Command, o Options, one *AgentPlan) error {
 	t, err := d.host.target(path, place, d.host.installSpec(a, o.Deny))
 	if err != nil {
 		return err
@@ -287,14 +288,14 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 	}
 	now := f.now
 	if now == nil {
-		now = t.fresh(place)
+		now = t.FreshText(place)
 	}
-	now, kept, err := t.writeCommands(now, a, commands, f.record.Kept)
+	now, kept, err := t.WriteCommands(now, a, commands, f.record.Kept)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	f.record.Kept = kept
-	f.setContent(OpWrite, now)
+	f.setContent(steps.OpWrite, now)
 	if err := d.elsewhere(a, path, o.Scope); err != nil {
 		return err
 	}
@@ -303,20 +304,6 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 		return d.trust(t, a, place, f, o, one)
 	}
 	return nil
-}
-
-// fresh is a file that holds nothing yet.
-func (t *target) fresh(place agent.InstallPlace) []byte {
-	if t.format != edit.JSON {
-		return []byte{}
-	}
-	src := []byte("{}\n")
-	for _, m := range withMembers(place.With) {
-		if out, err := t.format.Set(src, []string{m.key}, m.value); err == nil {
-			src = out
-		}
-	}
-	return src
 }
 
 // elsewhere takes our entries out of places that do not count (any more).
@@ -333,23 +320,23 @@ func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
 	return nil
 }
 
-func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options, one *AgentPlan) error {
+func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options, one *AgentPlan) error {
 	h := d.host
 	path := h.trustFile(a)
 	if path == "" {
 		return nil
 	}
-	keys, err := t.trustKeys(hooks.now, a, h.sourceName(hooks.path, place))
+	keys, err := t.TrustKeys(hooks.now, a, h.sourceName(hooks.path, place))
 	if err != nil {
-		return brokenFile(hooks.path, err)
+		return steps.BrokenFile(hooks.path, err)
 	}
 	f, err := d.openFile(path, a.Name, o.Scope, KindTrust)
 	if err != nil {
 		return err
 	}
-	_, missing, err := readTrusted(f.now, keys)
+	_, missing, err := hookentry.ReadTrusted(f.now, keys)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	if len(missing) == 0 || !o.Trust {
 		one.Trusted = len(missing) == 0
@@ -364,9 +351,9 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 	if err := d.rememberOriginal(f, a); err != nil {
 		return err
 	}
-	now, kept, err := writeTrust(f.now, keys, f.record.Kept)
+	now, kept, err := hookentry.WriteTrust(f.now, keys, f.record.Kept)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	f.record.Kept = kept
 	for key := range keys {
@@ -374,20 +361,17 @@ func (d *draft) trust(t *target, a *agent.Agent, place agent.InstallPlace, hooks
 			f.record.Keys = append(f.record.Keys, codextrust.Path(key))
 		}
 	}
-	slices.SortFunc(f.record.Keys, func(a, b []string) int { return compareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
-	st := f.setContent(OpTrust, now)
+	slices.SortFunc(f.record.Keys, func(a, b []string) int { return hookentry.CompareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	st := f.setContent(steps.OpTrust, now)
 	if st == nil {
 		// They are trusted, and the person switched some of them off.
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do not run", path))
 		return nil
 	}
-	st.grant = &Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
+	st.grant = &appserver.Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
 	one.Trusted = true
 	return nil
 }
-
-// sameText compares with nil as no file at all.
-func sameText(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
 // folder is where an agent is asked what it sees of a scope.
 func (h *Host) folder(scope string) string {

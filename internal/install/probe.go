@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -83,7 +84,7 @@ func (h *Host) tryProbe(ctx context.Context, a *agent.Agent, env []string, seen 
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	mark := "probe-" + strconv.Itoa(int(probes.Add(1))) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36)
-	c := Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent, Seconds: int(probeLimit / time.Second)}
+	c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent, Seconds: int(probeLimit / time.Second)}
 	argv := append([]string{c.Program}, c.Args()...)
 	if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
 		argv = []string{"/bin/sh", "-c", c.Line()}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
@@ -52,7 +53,7 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 	}
 	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+bin+":"+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"),
 		"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", "GROK_FOLDER_TRUST=0") // the project's files count, as in a trusted folder
-	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookName))
+	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), `{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{other}, Scope: scope, Known: installable()})
 	t.Cleanup(func() { endHub(t, h.Dirs) })

@@ -20,6 +20,9 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/agents"
@@ -62,15 +65,15 @@ func TestRealTrustByRecipe(t *testing.T) {
 		}
 		t.Run(a.Name, func(t *testing.T) {
 			stage := agentstest.NewStage(t, a.Name, model.Scenario{})
-			h := stageHost(t, stage, filepath.Join(builtOnce(t), hookName))
+			h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
-			hooks, err := AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
+			hooks, err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n := 0
 			for _, l := range hooks {
-				if c, ok := ReadLine(l.Command); !ok || c.Agent != a.Name || l.Trust != "trusted" || !l.Enabled {
+				if c, ok := hookentry.ReadLine(l.Command); !ok || c.Agent != a.Name || l.Trust != "trusted" || !l.Enabled {
 					t.Errorf("%+v", l)
 				} else {
 					n++
@@ -97,7 +100,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	bin := builtOnce(t)
 	run := shortDir(t)
 	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
-	h := stageHost(t, stage, filepath.Join(bin, hookName))
+	h := stageHost(t, stage, filepath.Join(bin, hookentry.HookName))
 	if h.programOf(a) == "" {
 		t.Logf("%s is not on PATH under its own name, so it cannot be asked", a.Name)
 	}
@@ -165,7 +168,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	mustUninstall(t, h, a)
 	after := configs(t, h, a)
 	for path, text := range after {
-		if mentionsHookmux(text) {
+		if hookentry.MentionsHookmux(text) {
 			t.Errorf("%s: hookmux is still in it:\n%s", path, text)
 		}
 		if was, ok := before[path]; ok && was != text && touched(h, a, path) && !own[path] {
@@ -224,9 +227,9 @@ func apply(t *testing.T, h *Host, o Options, stage *agentstest.Stage) {
 		t.Fatal(err)
 	}
 	asked := false
-	disk := &Disk{Trust: func(g *Grant) error {
+	disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
 		asked = true
-		err := AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: g.Cwd, Timeout: time.Minute}.Trust(g)
+		err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: g.Cwd, Timeout: time.Minute}.Trust(g)
 		if err != nil {
 			t.Errorf("%s was asked to trust: %v", g.Agent.Name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // What lies beside the plugin so that OpenCode starts without a network.
@@ -15,7 +16,7 @@ func TestSeedsGoWithTheHooks(t *testing.T) {
 	dir := filepath.Join(h.Dirs.Home, ".config/opencode")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	for _, name := range []string{"node_modules", "package-lock.json"} {
-		if !h.exists(filepath.Join(dir, name)) {
+		if !h.onDisk().exists(filepath.Join(dir, name)) {
 			t.Errorf("no %s", name)
 		}
 	}
@@ -25,7 +26,7 @@ func TestSeedsGoWithTheHooks(t *testing.T) {
 	// A package that the agent itself put there stays.
 	write(t, filepath.Join(dir, "node_modules/x/index.js"), "")
 	mustUninstall(t, h, a)
-	if !h.exists(filepath.Join(dir, "node_modules/x/index.js")) || h.exists(filepath.Join(dir, "package-lock.json")) {
+	if !h.onDisk().exists(filepath.Join(dir, "node_modules/x/index.js")) || h.onDisk().exists(filepath.Join(dir, "package-lock.json")) {
 		t.Error("the agent's own went, or ours stayed")
 	}
 }
@@ -65,15 +66,15 @@ func TestSeedsGoWhenOthersCome(t *testing.T) {
 	if f == nil || f.Level != Bad || !strings.Contains(f.What, "mine.ts") {
 		t.Fatalf("%+v", f)
 	}
-	if _, err := d.Mend(all, never, &Disk{}); err != nil {
+	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"node_modules", "package-lock.json"} {
-		if h.exists(filepath.Join(dir, name)) {
+		if h.onDisk().exists(filepath.Join(dir, name)) {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	if _, all := examine(h, a, nil); finding(all, "seeds") != nil || !h.exists(filepath.Join(dir, "plugins/hookmux.js")) {
+	if _, all := examine(h, a, nil); finding(all, "seeds") != nil || !h.onDisk().exists(filepath.Join(dir, "plugins/hookmux.js")) {
 		t.Errorf("%+v", all)
 	}
 }

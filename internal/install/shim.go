@@ -1,21 +1,18 @@
 package install
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Shim is the path that stands in agents' configs: always the same, whatever
 // version of hookmux is installed where, because agents and people pin their
 // trust to it. It is a link to the hookmux-hook of today.
-func Shim(d paths.Dirs) string { return filepath.Join(d.Data, "bin", hookName) }
+func Shim(d paths.Dirs) string { return filepath.Join(d.Data, "bin", hookentry.HookName) }
 
 // StableHook prefers the name under which hookmux-hook stands on PATH to where
 // that leads: package managers keep the first and move the second.
@@ -24,7 +21,7 @@ func StableHook(hook, path string) string {
 		if !filepath.IsAbs(dir) {
 			continue
 		}
-		if file := filepath.Join(dir, hookName); paths.SameFile(file, hook) {
+		if file := filepath.Join(dir, hookentry.HookName); paths.SameFile(file, hook) {
 			return file
 		}
 	}
@@ -43,27 +40,5 @@ func Refresh(d paths.Dirs, hook string, onPath bool) error {
 	if !onPath && paths.Runnable(shim) {
 		return nil
 	}
-	return replaceLink(shim, hook)
-}
-
-// replaceLink makes a symlink in one step, also where one stands already.
-func replaceLink(at, to string) error {
-	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 {
-		return fmt.Errorf("%s: is no link of ours; remove it", at)
-	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-		return err
-	}
-	// A name of its own: several may do this at once.
-	temp := fmt.Sprintf("%s.%016x.new", at, rand.Uint64())
-	if err := os.Symlink(to, temp); err != nil {
-		return err
-	}
-	if edit.AtStep != nil {
-		edit.AtStep()
-	}
-	if err := os.Rename(temp, at); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return nil
+	return steps.ReplaceLink(shim, hook)
 }

@@ -23,13 +23,13 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 		return nil
 	}
 	var out []Stranger
-	seen := map[string]bool{h.realPath(but): true}
+	seen := map[string]bool{h.onDisk().realPath(but): true}
 	look := func(path string, p agent.InstallPlace) {
-		if path == "" || seen[h.realPath(path)] || h.hiddenBy(path, p) != "" {
+		if path == "" || seen[h.onDisk().realPath(path)] || h.hiddenBy(path, p) != "" {
 			return
 		}
-		seen[h.realPath(path)] = true
-		src, err := h.readFile(path)
+		seen[h.onDisk().realPath(path)] = true
+		src, err := h.onDisk().read(path)
 		if err != nil || src == nil {
 			return // said where it matters
 		}
@@ -61,7 +61,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 			look(path, p)
 			continue
 		}
-		for _, match := range h.glob(path) {
+		for _, match := range h.onDisk().glob(path) {
 			look(match, p)
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-
-	"github.com/hookmux/hookmux/internal/edit"
 )
 
 // writtenPaths are all paths that an installation may have been writing when it was
@@ -39,7 +38,7 @@ func (h *Host) unfinishedFiles() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, path := range h.writtenPaths() {
-		for _, left := range edit.Unfinished(path) {
+		for _, left := range userfile.Unfinished(path) {
 			if !seen[left] {
 				seen[left] = true
 				out = append(out, left)
@@ -64,7 +63,7 @@ func unfinishedLinks(at string) []string {
 // folder keeps a writer who is not killed safe.
 func (h *Host) removeUnfinished() {
 	for _, path := range h.writtenPaths() {
-		edit.Sweep(path)
+		userfile.Sweep(path)
 	}
 	for _, at := range unfinishedLinks(Shim(h.Dirs)) {
 		_ = os.Remove(at) // looked for again the next time

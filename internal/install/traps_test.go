@@ -10,6 +10,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -76,11 +78,11 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 		h := newHost(t)
 		place, path, _ := a.Install.Place(User, h.catalogueLook(a.Install))
 		mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
-		tg, err := newTarget(path, place, a.Install)
+		tg, err := hookentry.NewTarget(path, place, a.Install)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := tg.format.Parse([]byte(read(t, path)))
+		r, err := tg.Format.Parse([]byte(read(t, path)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,21 +92,21 @@ func TestOnlyNamedMembersAndHarmlessTextAreWritten(t *testing.T) {
 			allowed[k] = true
 		}
 		events := map[string]int{}
-		for _, s := range tg.slots(r) {
-			events[s.event]++
-			for k := range s.handler {
+		for _, s := range tg.Handlers(r) {
+			events[s.Event]++
+			for k := range s.Members {
 				if !allowed[k] {
-					t.Errorf("%s: %s: member %s is not named in the catalogue", a.Name, s.event, k)
+					t.Errorf("%s: %s: member %s is not named in the catalogue", a.Name, s.Event, k)
 				}
 			}
-			if strings.Contains(s.text, "//") || strings.Contains(s.text, "/*") {
-				t.Errorf("%s: %s could be read as a comment", a.Name, s.text)
+			if strings.Contains(s.Text, "//") || strings.Contains(s.Text, "/*") {
+				t.Errorf("%s: %s could be read as a comment", a.Name, s.Text)
 			}
-			if e, ok := a.Event(s.event); !ok || e.Install != agent.InstallDefault {
-				t.Errorf("%s: %s is installed", a.Name, s.event)
+			if e, ok := a.Event(s.Event); !ok || e.Install != agent.InstallDefault {
+				t.Errorf("%s: %s is installed", a.Name, s.Event)
 			}
-			if s.command.Seconds != Limit(a, mustEvent(t, a, s.event)) {
-				t.Errorf("%s: %s: the hook believes in %d s", a.Name, s.event, s.command.Seconds)
+			if s.Command.Seconds != hookentry.Limit(a, mustEvent(t, a, s.Event)) {
+				t.Errorf("%s: %s: the hook believes in %d s", a.Name, s.Event, s.Command.Seconds)
 			}
 		}
 		for event, n := range events {
@@ -179,7 +181,7 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, `{"new": 1}`)
-	if err := p.Apply(&Disk{}); err == nil || read(t, path) != `{"new": 1}` {
+	if err := p.Apply(&steps.Disk{}); err == nil || read(t, path) != `{"new": 1}` {
 		t.Errorf("%v: %s", err, read(t, path))
 	}
 }
@@ -188,7 +190,7 @@ func TestTheShimFollowsAnUpgrade(t *testing.T) {
 	h := newHost(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
 	shim := Shim(h.Dirs)
-	next := filepath.Join(t.TempDir(), hookName)
+	next := filepath.Join(t.TempDir(), hookentry.HookName)
 	write(t, next, "")
 	if err := os.Chmod(next, 0o755); err != nil {
 		t.Fatal(err)
@@ -238,5 +240,18 @@ func TestTheManifestIsPrivate(t *testing.T) {
 	write(t, manifestPath(h.Dirs), "{ nonsense")
 	if _, err := h.Uninstall(installable()); err == nil || !strings.Contains(err.Error(), "install.json") {
 		t.Error(err)
+	}
+}
+
+func TestCommentsInAFileOfOurs(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	claude := known(t, "claude")
+	settings := filepath.Join(h.Dirs.Home, ".claude", "settings.json")
+	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
+	write(t, settings, "// my note\n"+read(t, settings))
+	mustUninstall(t, h, claude)
+	if got := read(t, settings); got != "// my note\n{}\n" {
+		t.Errorf("%q", got)
 	}
 }

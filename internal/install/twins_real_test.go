@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
@@ -47,7 +48,7 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		{Say: "done"},
 	}})
 	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t), "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
-	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookName))
+	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
 	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command", "target": "echo asked >> " + heard}
 	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), string(text))

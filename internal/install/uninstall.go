@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -42,16 +44,16 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 		plan.Agents = append(plan.Agents, one)
 	}
 	plan.Steps = d.changeSteps()
-	if err := h.writable(plan.Steps); err != nil {
+	if err := h.onDisk().writable(plan.Steps); err != nil {
 		return nil, err
 	}
 	if !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
 	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 && !h.runsElsewhere(agents) {
-		if _, there := h.readlink(shim); there {
-			plan.Steps = append(plan.Steps, Step{Op: OpDropLink, Path: shim},
-				Step{Op: OpDropDir, Path: filepath.Dir(shim)}, Step{Op: OpDropDir, Path: h.Dirs.Data})
+		if _, there := h.onDisk().readlink(shim); there {
+			plan.Steps = append(plan.Steps, steps.Step{Op: steps.OpDropLink, Path: shim},
+				steps.Step{Op: steps.OpDropDir, Path: filepath.Dir(shim)}, steps.Step{Op: steps.OpDropDir, Path: h.Dirs.Data})
 		}
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
@@ -66,7 +68,7 @@ func (d *draft) unwritable(a *agent.Agent) {
 		if f.agent != a.Name || len(f.stages) == 0 {
 			continue
 		}
-		err := d.host.writable([]Step{{Op: OpWrite, Path: path}})
+		err := d.host.onDisk().writable([]steps.Step{{Op: steps.OpWrite, Path: path}})
 		if err == nil {
 			continue
 		}
@@ -105,8 +107,8 @@ func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 
 // fileMentions looks for our name in a file that cannot be parsed.
 func (h *Host) fileMentions(path string) bool {
-	data, err := h.readFile(path)
-	return err == nil && mentionsHookmux(string(data))
+	data, err := h.onDisk().read(path)
+	return err == nil && hookentry.MentionsHookmux(string(data))
 }
 
 // uninstall takes one agent's hooks out. A file that cannot be edited keeps
@@ -128,10 +130,10 @@ func (d *draft) uninstall(a *agent.Agent) {
 		d.host = &there
 		for _, p := range a.Install.Places {
 			path := d.host.resolvePath(p.HookFile)
-			if path == "" || i > 0 && p.Scope != Project || visited[here.realPath(path)+"\x00"+p.At] {
+			if path == "" || i > 0 && p.Scope != Project || visited[here.onDisk().realPath(path)+"\x00"+p.At] {
 				continue
 			}
-			visited[here.realPath(path)+"\x00"+p.At] = true
+			visited[here.onDisk().realPath(path)+"\x00"+p.At] = true
 			var err error
 			if a.Install.Way == agent.WayPlugin {
 				err = d.unplug(a, path, p.Scope)
@@ -196,20 +198,20 @@ func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
 		if r.Kind != KindEntries || filepath.Base(p.Path) != filepath.Base(f.path) {
 			continue
 		}
-		t, err := newTarget(f.path, p, a.Install)
+		t, err := hookentry.NewTarget(f.path, p, a.Install)
 		if err == nil {
-			now, err = t.removeEntries(now, a, r.Kept)
+			now, err = t.RemoveEntries(now, a, r.Kept)
 		}
 		if err != nil {
 			d.noteFailedRemoval(f.path, err)
 			return
 		}
-		if r.Original == nil && t.isHollow(now, p) {
+		if r.Original == nil && t.IsHollow(now, p) {
 			now = nil
 			break
 		}
 	}
-	if mentionsHookmux(string(now)) {
+	if hookentry.MentionsHookmux(string(now)) {
 		d.noteFailedRemoval(f.path, fmt.Errorf("was changed since, and is no place of %s any more", a.Name))
 		return
 	}
@@ -239,12 +241,12 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	}
 	if f.now != nil {
 		if of, _, ours := plugins.Recognise(f.now); !ours || of != spec.Source {
-			return brokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
+			return steps.BrokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
 	} else {
 		f.record.Dirs = d.foldersFor(path, path)
 	}
-	if f.setContent(OpWrite, text) != nil {
+	if f.setContent(steps.OpWrite, text) != nil {
 		d.setAside(f)
 	}
 	return d.seeds(a, path, o.Scope)
@@ -265,7 +267,7 @@ func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 		return nil
 	}
 	for _, seed := range spec.Seeds {
-		if at := filepath.Join(dir, seed.Path); d.host.exists(at) && !slices.Contains(ours, seedName(at, seed)) {
+		if at := filepath.Join(dir, seed.Path); d.host.onDisk().exists(at) && !slices.Contains(ours, seedName(at, seed)) {
 			return nil // somebody has what they stand for
 		}
 	}
@@ -301,7 +303,7 @@ func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
 func (h *Host) others(a *agent.Agent, plugin string) []string {
 	var out []string
 	for _, pattern := range a.Install.Plugin.Alone {
-		matches := h.glob(filepath.Join(escapeGlob(filepath.Dir(plugin)), pattern))
+		matches := h.onDisk().glob(filepath.Join(escapeGlob(filepath.Dir(plugin)), pattern))
 		for _, m := range matches {
 			if m != plugin && !strings.HasPrefix(filepath.Base(m), ".") {
 				out = append(out, m)
@@ -338,7 +340,7 @@ func (d *draft) unseed(a *agent.Agent, name string) error {
 // seed makes what an agent needs beside a plugin, only where it is not there.
 func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) error {
 	path := filepath.Join(dir, seed.Path)
-	if d.host.exists(path) {
+	if d.host.onDisk().exists(path) {
 		return nil
 	}
 	record := &Record{Agent: a.Name, Scope: scope, Kind: KindSeed, Dirs: d.foldersFor(path, seedName(path, seed))}
@@ -347,7 +349,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	}
 	if strings.HasSuffix(seed.Path, "/") {
 		d.next.Files[path+"/"] = record
-		d.makes = append(d.makes, Step{Op: OpMakeDir, Path: path, Agent: a.Name, Why: seed.Why})
+		d.makes = append(d.makes, steps.Step{Op: steps.OpMakeDir, Path: path, Agent: a.Name, Why: seed.Why})
 		return nil
 	}
 	d.next.Files[path] = record
@@ -355,7 +357,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	if err != nil {
 		return err
 	}
-	if st := f.setContent(OpWrite, []byte(seed.Text)); st != nil {
+	if st := f.setContent(steps.OpWrite, []byte(seed.Text)); st != nil {
 		st.why = seed.Why
 	}
 	return nil
@@ -369,15 +371,15 @@ func (d *draft) setAside(f *draftFile) {
 		return
 	}
 	to := filepath.Join(d.host.Dirs.State, "set-aside", fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
-	d.keeps = append(d.keeps, Step{Op: OpKeep, Path: to, Agent: f.agent, New: f.disk})
-	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path, Short(d.host.Dirs.Home, to)))
+	d.keeps = append(d.keeps, steps.Step{Op: steps.OpKeep, Path: to, Agent: f.agent, New: f.disk})
+	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path, steps.Short(d.host.Dirs.Home, to)))
 }
 
 // unplug takes a plugin file out.
 func (d *draft) unplug(a *agent.Agent, path, scope string) error {
-	data, err := d.host.readFile(path)
+	data, err := d.host.onDisk().read(path)
 	if err != nil {
-		return brokenFile(path, err)
+		return steps.BrokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil
@@ -387,7 +389,7 @@ func (d *draft) unplug(a *agent.Agent, path, scope string) error {
 		return err
 	}
 	if of, _, ours := plugins.Recognise(f.now); f.now != nil && (!ours || of != a.Install.Plugin.Source) {
-		if d.old.Files[path] != nil && mentionsHookmux(string(f.now)) {
+		if d.old.Files[path] != nil && hookentry.MentionsHookmux(string(f.now)) {
 			return fmt.Errorf("is no longer as hookmux wrote it")
 		}
 		if d.old.Files[path] != nil {

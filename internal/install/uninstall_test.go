@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // A file that cannot be read and has nothing to do with us is in nobody's way;
@@ -36,7 +37,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			if len(p.Left) != c.left || len(p.Agents) != 1 || p.Agents[0].Name != "claude" {
 				t.Errorf("left %v, agents %+v", p.Left, p.Agents)
 			}
-			if h.exists(filepath.Join(h.Dirs.Home, ".claude", "settings.json")) {
+			if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".claude", "settings.json")) {
 				t.Error("the other one is still there")
 			}
 			if read(t, broken) != c.text {
@@ -50,7 +51,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 			if err != nil || hasRecord(m, gemini) != c.recorded {
 				t.Errorf("record of the broken one: %v (%v)", m.Files, err)
 			}
-			if _, there := h.readlink(Shim(h.Dirs)); there != (c.left > 0) {
+			if _, there := h.onDisk().readlink(Shim(h.Dirs)); there != (c.left > 0) {
 				t.Errorf("the shim is there: %v", there)
 			}
 		})
@@ -61,7 +62,7 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{codex}, Trust: true})
 		write(t, h.trustFile(codex), "model = = 1\n")
 		out := mustUninstall(t, h, codex)
-		if h.exists(p.Agents[0].Path) || len(out.Left) != 1 {
+		if h.onDisk().exists(p.Agents[0].Path) || len(out.Left) != 1 {
 			t.Errorf("left %v", out.Left)
 		}
 	})
@@ -78,11 +79,11 @@ func TestShimStaysWhileItIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustUninstall(t, h, gemini)
-	if _, there := h.readlink(Shim(h.Dirs)); !there {
+	if _, there := h.onDisk().readlink(Shim(h.Dirs)); !there {
 		t.Error("the shim is gone, and Claude still runs it")
 	}
 	mustUninstall(t, h, claude)
-	if _, there := h.readlink(Shim(h.Dirs)); there {
+	if _, there := h.onDisk().readlink(Shim(h.Dirs)); there {
 		t.Error("the shim is still there")
 	}
 }
@@ -117,7 +118,7 @@ func TestNothingToRemark(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			for _, s := range p.Steps {
-				if key := string(s.Op) + h.realPath(s.Path); s.Op != OpDropDir {
+				if key := string(s.Op) + h.onDisk().realPath(s.Path); s.Op != steps.OpDropDir {
 					if seen[key] {
 						t.Errorf("%s %s: twice", s.Op, s.Path)
 					}
@@ -145,7 +146,7 @@ func TestRemovedFilesStayRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := mustUninstall(t, h, claude)
-	if len(p.Agents) != 1 || p.Agents[0].Path != settings || p.Agents[0].Changed || h.exists(settings) {
+	if len(p.Agents) != 1 || p.Agents[0].Path != settings || p.Agents[0].Changed || h.onDisk().exists(settings) {
 		t.Errorf("%+v", p.Agents)
 	}
 }

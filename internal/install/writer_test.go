@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
 // pairs is a table that keeps its order.
@@ -110,7 +112,7 @@ func (w *writer) json(v any, indent, step string) {
 	list, ok := v.([]any)
 	switch {
 	case !ok:
-		w.out.Write(asJSON(v))
+		w.out.Write(hookentry.AsJSON(v))
 	case len(list) == 0:
 		w.out.WriteString("[]")
 	default:
@@ -143,7 +145,7 @@ func (w *writer) inline(v any, equals string) string {
 		}
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
-	return string(asJSON(v))
+	return string(hookentry.AsJSON(v))
 }
 
 func (w *writer) toml(v any, at []string) {

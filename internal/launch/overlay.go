@@ -12,7 +12,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 )
 
@@ -44,7 +44,7 @@ func (o *Overlay) Prepare() (told []string, err error) {
 			return nil, err
 		}
 	}
-	unlock, err := edit.Lock(o.Dir + ".lock")
+	unlock, err := userfile.Lock(o.Dir + ".lock")
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (o *Overlay) linkEntries() error {
 // Carry brings home what the agent wrote into the folder. What could not be
 // brought, or was set aside, is told.
 func (o *Overlay) Carry() (told []string, err error) {
-	unlock, err := edit.Lock(o.Dir + ".lock")
+	unlock, err := userfile.Lock(o.Dir + ".lock")
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // keepTerminals bounds how many terminals are remembered.
@@ -28,7 +28,7 @@ func TerminalID(file, tty string) (string, error) {
 		return newUUID()
 	}
 	id := ""
-	err := edit.WriteFile(file, func(old []byte) ([]byte, error) {
+	err := userfile.WriteFile(file, func(old []byte) ([]byte, error) {
 		known := map[string]terminal{}
 		if json.Unmarshal(old, &known) != nil || known == nil {
 			known = map[string]terminal{}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -98,7 +98,7 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 // brokenEntry reports a registration that cannot be made ready. A guard that
 // cannot is a guard that fails.
 func (r *Service) brokenEntry(reg registry.Entry, err error) []*hook.Entry {
-	problem := edit.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
+	problem := userfile.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
 	r.Problems.Raise("hook-load:"+reg.ID, problem.String(),
 		"correct it; until then it does not run")
 	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {

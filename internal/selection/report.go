@@ -1,7 +1,7 @@
 package selection
 
 import (
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -13,7 +13,7 @@ import (
 func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set, at places) {
 	stay := map[string]bool{}
 	prefix := "place:" + at.here + ":" + at.start + ":"
-	say := func(list []edit.Problem) {
+	say := func(list []userfile.Problem) {
 		for _, p := range list {
 			key := prefix + p.String()
 			stay[key] = true

@@ -15,6 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -61,7 +63,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 			agents = append(agents, found.Agent)
 		}
 	}
-	d := &install.Doctor{Host: h, All: c.Agents(), Hooks: func(a *agent.Agent, cwd string) ([]install.ListedHook, error) {
+	d := &install.Doctor{Host: h, All: c.Agents(), Hooks: func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error) {
 		return appServer(app, a, cwd).Hooks(cwd)
 	}}
 	if hub, err := app.ConnectHub(ctx); err == nil {
@@ -74,9 +76,9 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		if err := personOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
 			return err
 		}
-		disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+		disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 		if !asJSON {
-			disk.Show = &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home}
+			disk.Show = &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home}
 		}
 		mended, err := d.Mend(findings, mayTrust(app, d.Trusts(findings), yes, asJSON), disk)
 		if err != nil {

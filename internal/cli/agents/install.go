@@ -15,6 +15,8 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority/actions"
 	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/spf13/cobra"
@@ -282,7 +284,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 		return nil, false, err
 	}
 	if !f.asJSON {
-		if err := plan.Apply(&install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: f.full}); err != nil {
+		if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: f.full}); err != nil {
 			return nil, false, err
 		}
 		for _, n := range plan.Notes {
@@ -305,7 +307,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 	if f.yes { // to whatever there is to do
 		shown = nil
 	}
-	disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+	disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 	plan, err = h.Carry(plans, shown, disk)
 	return plan, err == nil, err
 }
@@ -318,12 +320,12 @@ func countFiles(n int) string {
 }
 
 // appServer is an agent's own server.
-func appServer(app *cmdutil.App, a *agent.Agent, cwd string) install.AppServer {
+func appServer(app *cmdutil.App, a *agent.Agent, cwd string) appserver.AppServer {
 	program := agentProgram(app, a)
 	if program == "" {
 		program = a.Launch.Program
 	}
-	return install.AppServer{Program: program, Args: []string{"app-server"}, Env: app.Environ, Dir: cwd}
+	return appserver.AppServer{Program: program, Args: []string{"app-server"}, Env: app.Environ, Dir: cwd}
 }
 
 func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question string) error {

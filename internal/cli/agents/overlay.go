@@ -11,8 +11,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
@@ -63,14 +63,14 @@ func passesOver(app *cmdutil.App, a *agent.Agent, program, file string) bool {
 			return was.PassesOver
 		}
 	}
-	server := install.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"}, Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
+	server := appserver.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"}, Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
 	hooks, err := server.Hooks(app.Cwd())
 	if err != nil {
 		return false // it cannot be asked: what it takes today is believed
 	}
-	is.PassesOver = !slices.ContainsFunc(hooks, func(h install.ListedHook) bool { return strings.Contains(h.Command, "hookmux-probe") })
+	is.PassesOver = !slices.ContainsFunc(hooks, func(h appserver.ListedHook) bool { return strings.Contains(h.Command, "hookmux-probe") })
 	if data, err := json.Marshal(is); err == nil {
-		_ = edit.Store(file, append(data, '\n')) // else it is asked again
+		_ = userfile.Store(file, append(data, '\n')) // else it is asked again
 	}
 	return is.PassesOver
 }

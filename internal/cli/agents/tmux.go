@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -103,7 +104,7 @@ func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *installFlags) error
 
 // readConf gives nil for a file that is not there.
 func readConf(path string) ([]byte, error) {
-	text, err := edit.ReadFile(path, edit.MaxFile)
+	text, err := userfile.ReadFile(path, userfile.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -148,11 +149,11 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *installFlags, keys tm
 	}
 	major, minor := server.Version(ctx)
 	own := tmux.OwnConf(dirs.Data)
-	steps, err := tmuxSteps(own, tmux.Conf(onPathName(program, app.Getenv("PATH")), keys, major, minor), conf, text)
+	changes, err := tmuxSteps(own, tmux.Conf(onPathName(program, app.Getenv("PATH")), keys, major, minor), conf, text)
 	if err != nil {
 		return err
 	}
-	done, err := tmuxCarry(app, dirs, steps, notes, f, "Write this?")
+	done, err := tmuxCarry(app, dirs, changes, notes, f, "Write this?")
 	if err != nil || !done {
 		return err
 	}
@@ -209,39 +210,39 @@ func freeKeys(ctx context.Context, app *cmdutil.App, server *tmux.Server, runnin
 
 // tmuxSteps are what an installation does to files: our own first, so that the
 // line never reads what is not there.
-func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.Step, error) {
+func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]steps.Step, error) {
 	was, err := readConf(own)
 	if err != nil {
 		return nil, err
 	}
-	var steps []install.Step
+	var changes []steps.Step
 	if !bytes.Equal(was, ownText) {
-		steps = append(steps, install.Step{Op: install.OpWrite, Path: own, Old: was, New: ownText})
+		changes = append(changes, steps.Step{Op: steps.OpWrite, Path: own, Old: was, New: ownText})
 	}
 	if now := tmux.AddLine(text, own); !bytes.Equal(now, text) {
-		steps = append(steps, install.Step{Op: install.OpWrite, Path: conf, Old: text, New: now})
+		changes = append(changes, steps.Step{Op: steps.OpWrite, Path: conf, Old: text, New: now})
 	}
-	return steps, nil
+	return changes, nil
 }
 
 // tmuxCarry shows steps, asks and does them.
-func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, steps []install.Step, notes []string, f *installFlags, question string) (bool, error) {
-	if err := install.Run(steps, &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home}); err != nil {
+func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []string, f *installFlags, question string) (bool, error) {
+	if err := steps.Run(changes, &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home}); err != nil {
 		return false, err
 	}
 	for _, n := range notes {
 		app.Say("note: %s", termsafe.Text(n))
 	}
 	if f.dryRun {
-		app.Say("nothing was written (--dry-run); %s", countFiles(len(steps)))
+		app.Say("nothing was written (--dry-run); %s", countFiles(len(changes)))
 		return false, nil
 	}
-	if len(steps) > 0 {
+	if len(changes) > 0 {
 		if err := confirmPlan(app, &install.Plan{}, f, question); err != nil {
 			return false, err
 		}
 	}
-	return true, install.Run(steps, &install.Disk{})
+	return true, steps.Run(changes, &steps.Disk{})
 }
 
 func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error {
@@ -252,7 +253,7 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 	if err != nil {
 		return err
 	}
-	var steps []install.Step
+	var changes []steps.Step
 	for _, path := range tmux.ConfPaths(dirs.Home, app.Getenv) {
 		text, err := readConf(path)
 		if err != nil {
@@ -261,24 +262,24 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *installFlags) error
 		rest, gone, found := tmux.DropLine(text)
 		switch {
 		case gone:
-			steps = append(steps, install.Step{Op: install.OpDelete, Path: path, Old: text})
+			changes = append(changes, steps.Step{Op: steps.OpDelete, Path: path, Old: text})
 		case found:
-			steps = append(steps, install.Step{Op: install.OpWrite, Path: path, Old: text, New: rest})
+			changes = append(changes, steps.Step{Op: steps.OpWrite, Path: path, Old: text, New: rest})
 		}
 	}
 	own := tmux.OwnConf(dirs.Data)
 	if text, err := readConf(own); err != nil {
 		return err
 	} else if text != nil {
-		steps = append(steps, install.Step{Op: install.OpDelete, Path: own, Old: text})
+		changes = append(changes, steps.Step{Op: steps.OpDelete, Path: own, Old: text})
 	}
 	server := tmux.FromEnv(app.Getenv)
 	running := server.Running(ctx)
-	if len(steps) == 0 && !(running && server.ShowsIcons(ctx)) {
+	if len(changes) == 0 && !(running && server.ShowsIcons(ctx)) {
 		app.Say("there was nothing of hookmux to take out")
 		return nil
 	}
-	done, err := tmuxCarry(app, dirs, steps, nil, f, "Take this out?")
+	done, err := tmuxCarry(app, dirs, changes, nil, f, "Take this out?")
 	if err != nil || !done {
 		return err
 	}
@@ -355,7 +356,7 @@ func tmuxStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 }
 
 func sayTmux(app *cmdutil.App, server *tmux.Server, dirs paths.Dirs, s *tmuxState) {
-	short := func(path string) string { return termsafe.Text(install.Short(dirs.Home, path)) }
+	short := func(path string) string { return termsafe.Text(steps.Short(dirs.Home, path)) }
 	switch {
 	case s.Conf == "":
 		app.Say("not installed; `hookmux tmux install` does it")

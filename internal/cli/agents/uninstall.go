@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -75,7 +76,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 		app.Say("there was nothing of hookmux to take out")
 	}
 	for _, a := range plan.Agents {
-		path := termsafe.Text(install.Short(h.Dirs.Home, a.Path))
+		path := termsafe.Text(steps.Short(h.Dirs.Home, a.Path))
 		if a.Changed {
 			app.Say("%s: taken out of %s", a.Name, path)
 		} else {
@@ -83,7 +84,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 		}
 	}
 	for _, path := range plan.Left {
-		app.Say("%s: hookmux is still in it", termsafe.Text(install.Short(h.Dirs.Home, path)))
+		app.Say("%s: hookmux is still in it", termsafe.Text(steps.Short(h.Dirs.Home, path)))
 	}
 }
 

@@ -2,7 +2,7 @@
 // sees the old content or the new one, never a part. Standard library only: the
 // hook client links it.
 //
-// Files of other people are written by internal/edit, which also follows links
+// Files of other people are written by internal/edit/userfile, which also follows links
 // and keeps owner and mode.
 package atomicfile
 

@@ -8,14 +8,15 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // layer is one file of settings, or the environment.
 type layer struct {
 	kind   Layer
 	path   string
-	source *edit.Source // nil: never changes
-	good   string       // where the last good version is kept
+	source *userfile.Source // nil: never changes
+	good   string           // where the last good version is kept
 
 	values   map[string]set
 	problems []Problem
@@ -37,7 +38,7 @@ func (l *layer) reload() bool {
 	if !l.seen {
 		l.seen = true
 		if l.good != "" {
-			l.last, _ = edit.ReadFile(l.good, maxFile)
+			l.last, _ = userfile.ReadFile(l.good, maxFile)
 		}
 	}
 	l.problems = nil
@@ -82,7 +83,7 @@ func (l *layer) take(data []byte) {
 		if string(l.last) != string(data) {
 			l.last = data
 			if l.good != "" {
-				if err := edit.Store(l.good, data); err != nil {
+				if err := userfile.Store(l.good, data); err != nil {
 					l.problems = append(l.problems, Problem{File: l.good, Text: fmt.Sprintf("cannot keep the last good settings (%v); make room or permit writing", err)})
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 const (
@@ -148,7 +149,7 @@ func (l *Loader) newLayer(kind Layer, path string, present bool) *layer {
 	if !present {
 		return &layer{kind: kind}
 	}
-	made := &layer{kind: kind, path: path, source: &edit.Source{Path: path, Limit: maxFile}}
+	made := &layer{kind: kind, path: path, source: &userfile.Source{Path: path, Limit: maxFile}}
 	if l.opt.State != "" {
 		sum := sha256.Sum256([]byte(path))
 		made.good = filepath.Join(l.opt.State, "lastgood", "config-"+hex.EncodeToString(sum[:8])+".json")
@@ -227,7 +228,7 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 
 func change(file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done := Change{File: file}
-	err := edit.WriteFile(file, func(old []byte) ([]byte, error) {
+	err := userfile.WriteFile(file, func(old []byte) ([]byte, error) {
 		fresh, err := fn(old)
 		var at *edit.SyntaxError
 		if errors.As(err, &at) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // Problem is something wrong with a setting or its file.
-type Problem = edit.Problem
+type Problem = userfile.Problem
 
 // Layer is where a value comes from.
 type Layer string

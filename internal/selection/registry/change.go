@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
@@ -110,7 +111,7 @@ func (r *Registry) Remove(file, id string) (Change, error) {
 
 // List is the hooks written in one file, as they stand there.
 func (r *Registry) List(file string) ([]Parsed, []Problem) {
-	data, err := edit.ReadFile(file, maxFile)
+	data, err := userfile.ReadFile(file, maxFile)
 	if os.IsNotExist(err) {
 		return nil, nil
 	}
@@ -146,7 +147,7 @@ func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]by
 			return done, err
 		}
 	}
-	err := edit.WriteFile(file, func(old []byte) ([]byte, error) {
+	err := userfile.WriteFile(file, func(old []byte) ([]byte, error) {
 		hooks, problems := Parse(old, r.opt.Known)
 		if len(problems) > 0 {
 			p := problems[0]

@@ -12,10 +12,11 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // Problem is something wrong in a file of hooks.
-type Problem = edit.Problem
+type Problem = userfile.Problem
 
 // version is the only form of the file so far.
 const version = 1

@@ -21,7 +21,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // Options says where hooks are and what is known.
@@ -179,7 +179,7 @@ func merge(global, project *file) *Set {
 
 // file is one file of hooks as it is in force.
 type file struct {
-	source   edit.Source
+	source   userfile.Source
 	shown    string
 	scope    string
 	known    Known
@@ -192,7 +192,7 @@ type file struct {
 }
 
 func (r *Registry) newFile(path, shown, scope string) *file {
-	f := &file{source: edit.Source{Path: path, Limit: maxFile}, shown: shown, scope: scope, known: r.opt.Known}
+	f := &file{source: userfile.Source{Path: path, Limit: maxFile}, shown: shown, scope: scope, known: r.opt.Known}
 	// A copy in the state folder is a last good version itself.
 	if r.opt.State != "" && !strings.HasPrefix(path, r.opt.State+string(filepath.Separator)) {
 		sum := sha256.Sum256([]byte(path))
@@ -252,7 +252,7 @@ func (f *file) lastGood() {
 	if f.good == "" || f.unsaved {
 		return
 	}
-	if data, err := edit.ReadFile(f.good, maxFile); err == nil {
+	if data, err := userfile.ReadFile(f.good, maxFile); err == nil {
 		f.last = data
 	}
 }
@@ -265,7 +265,7 @@ func (f *file) keep(data []byte) {
 	if f.good == "" {
 		return
 	}
-	err := edit.Store(f.good, data)
+	err := userfile.Store(f.good, data)
 	if f.unsaved = err != nil; f.unsaved {
 		f.problems = append(f.problems, Problem{File: f.good, Text: fmt.Sprintf("cannot keep the last good hooks (%v); make room or permit writing", err)})
 	}

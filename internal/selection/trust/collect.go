@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // What one project may hold. More is refused, not cut: a hash of half the
@@ -195,7 +195,7 @@ func (c *content) addFile(rel string) error {
 	if info == nil {
 		return fmt.Errorf("%s: leads nowhere; remove it", path)
 	}
-	data, err := edit.ReadFile(path, maxFileSize)
+	data, err := userfile.ReadFile(path, maxFileSize)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // keepCopy copies content and records it as trusted.
@@ -25,7 +25,7 @@ func (s *Store) keepCopy(root string, c *content) error {
 	}
 	s.rememberRoot(root)
 	var dropped []string
-	err = edit.WriteFile(s.recordFile(p.key), func(old []byte) ([]byte, error) {
+	err = userfile.WriteFile(s.recordFile(p.key), func(old []byte) ([]byte, error) {
 		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
 		rec.Common, rec.Path = p.common, p.rel
 		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.contentHash() })
@@ -94,7 +94,7 @@ func (s *Store) verifyCopy(dir string, files []File) error {
 		return nil
 	}
 	for _, f := range files {
-		data, err := edit.ReadFile(filepath.Join(dir, f.Path), maxFileSize)
+		data, err := userfile.ReadFile(filepath.Join(dir, f.Path), maxFileSize)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // projectIdentity names a project so that all working trees of one repository share
@@ -62,7 +62,7 @@ const (
 )
 
 // branchOf is the branch that HEAD names.
-func branchOf(head *edit.Source) string {
+func branchOf(head *userfile.Source) string {
 	if head.Path == "" {
 		return noBranches
 	}
@@ -79,7 +79,7 @@ func branchOf(head *edit.Source) string {
 
 // pathIn is the path a one-line file holds, real and absolute.
 func pathIn(file, prefix, base string) string {
-	data, err := edit.ReadFile(file, 4096)
+	data, err := userfile.ReadFile(file, 4096)
 	if err != nil {
 		return ""
 	}

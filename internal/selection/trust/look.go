@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // View is what a person is shown before trusting a project.
@@ -118,7 +118,7 @@ func fileChanges(was, is []File) []Change {
 
 func (s *Store) hookChanges(copyDir string, is []hook.Registration) []Change {
 	var was []hook.Registration
-	if data, err := edit.ReadFile(filepath.Join(copyDir, hooksFile), maxFileSize); err == nil {
+	if data, err := userfile.ReadFile(filepath.Join(copyDir, hooksFile), maxFileSize); err == nil {
 		was, _ = s.parse(data)
 	}
 	byID := func(list []hook.Registration, id string) *hook.Registration {
@@ -151,8 +151,8 @@ func (s *Store) hookChanges(copyDir string, is []hook.Registration) []Change {
 func (s *Store) Texts(root, path string) (trusted, now []byte) {
 	f := s.InForce(root)
 	if f.files[path] {
-		trusted, _ = edit.ReadFile(filepath.Join(f.copy, path), maxFileSize)
+		trusted, _ = userfile.ReadFile(filepath.Join(f.copy, path), maxFileSize)
 	}
-	now, _ = edit.ReadFile(filepath.Join(f.Root, filepath.FromSlash(path)), maxFileSize)
+	now, _ = userfile.ReadFile(filepath.Join(f.Root, filepath.FromSlash(path)), maxFileSize)
 	return bytes.Clone(trusted), now
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // ModuleDir is the folder of a project whose TypeScript and JavaScript files
@@ -51,7 +51,7 @@ func (f *Force) ReadCopy(path string) ([]byte, error) {
 	if !ok || !f.files[filepath.ToSlash(rel)] {
 		return nil, fmt.Errorf("%s: was not there when the project was trusted; run `hookmux trust`", f.Shown(path))
 	}
-	return edit.ReadFile(path, maxFileSize)
+	return userfile.ReadFile(path, maxFileSize)
 }
 
 // Shown puts the project's own paths where a text names those of the trusted

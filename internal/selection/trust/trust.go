@@ -39,7 +39,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
 // Status is how a project stands with the user.
@@ -75,12 +75,12 @@ type Store struct {
 type project struct {
 	common, rel string
 	key         string
-	head        edit.Source // the repository's HEAD in this tree
+	head        userfile.Source // the repository's HEAD in this tree
 	branch      string
 	identified  time.Time
 	content     *content
 	err         error // why the content cannot be trusted as it is
-	record      edit.Source
+	record      userfile.Source
 	force       *Force
 }
 
@@ -154,7 +154,7 @@ func (s *Store) readProject(root string) (*project, record, error) {
 		p.identified = time.Now()
 		common, rel, head := projectIdentity(root)
 		if head != p.head.Path {
-			p.head = edit.Source{Path: head, Limit: 4096}
+			p.head = userfile.Source{Path: head, Limit: 4096}
 		}
 		if p.key != "" && common == p.common && rel == p.rel {
 			return s.readState(p)
@@ -162,7 +162,7 @@ func (s *Store) readProject(root string) (*project, record, error) {
 		p.common, p.rel = common, rel
 		sum := sha256.Sum256([]byte(common + "\x00" + rel))
 		p.key = hex.EncodeToString(sum[:12])
-		p.record = edit.Source{Path: s.recordFile(p.key), Limit: 8 << 20}
+		p.record = userfile.Source{Path: s.recordFile(p.key), Limit: 8 << 20}
 		p.force = nil
 	}
 	return s.readState(p)
@@ -467,7 +467,7 @@ func (s *Store) rootMark(root string) string {
 
 func (s *Store) rememberRoot(root string) {
 	if mark := s.rootMark(root); !fileExists(mark) {
-		_ = edit.Store(mark, []byte(root+"\n")) // without it only a deletion goes unnoticed
+		_ = userfile.Store(mark, []byte(root+"\n")) // without it only a deletion goes unnoticed
 	}
 }
 
@@ -489,6 +489,6 @@ func (s *Store) Notice(root string) (string, bool) {
 	if fileExists(mark) {
 		return "", false
 	}
-	_ = edit.Store(mark, nil)
+	_ = userfile.Store(mark, nil)
 	return f.Problem, true
 }

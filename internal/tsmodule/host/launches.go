@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/services"
@@ -158,7 +158,7 @@ func (l *launchList) saveLaunches() error {
 	if err != nil {
 		return err
 	}
-	return edit.Store(l.stateFile(), b)
+	return userfile.Store(l.stateFile(), b)
 }
 
 // maxDepth is more processes than ever stand above a hook that is not called in

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -183,9 +184,9 @@ func judgeHang(p *Proof, s Subject) Result {
 
 // addBrokenHooks adds hooks that break, as hookmux would write them.
 func addBrokenHooks(st *stage.Stage, hooks []brokenHook) error {
-	var commands []install.Command
+	var commands []hookentry.Command
 	for _, h := range hooks {
-		commands = append(commands, install.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event, Seconds: int(brokenLimit / time.Second)})
+		commands = append(commands, hookentry.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event, Seconds: int(brokenLimit / time.Second)})
 	}
 	return st.InstallHost().Beside(st.Agent, install.User, commands)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/termsafe"
 
@@ -149,7 +150,7 @@ func (m *Config) copyFile(a *agent.Agent, c copied, moved func(string) string) (
 
 // readFile gives a file as it goes along, and the settings that stay behind.
 func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string, err error) {
-	text, err = edit.ReadFile(c.from, maxMine)
+	text, err = userfile.ReadFile(c.from, maxMine)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", c.from, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
@@ -61,7 +62,7 @@ func (st *Stage) InstallHooks() error {
 	if err != nil {
 		return err
 	}
-	if err := plan.Apply(&install.Disk{}); err != nil {
+	if err := plan.Apply(&steps.Disk{}); err != nil {
 		return err
 	}
 	return st.Sabotage.plugin(st)
@@ -92,7 +93,7 @@ func (st *Stage) WithoutHooks() error {
 	if err != nil {
 		return err
 	}
-	return plan.Apply(&install.Disk{})
+	return plan.Apply(&steps.Disk{})
 }
 
 // CatalogueLook is how the catalogue sees the stage.

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig/ownconfigtest"
 )
@@ -75,7 +76,7 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	if err := st.InstallHooks(); err != nil || read(t, file) != own {
 		t.Errorf("%v: installed once more: %s", err, read(t, file))
 	}
-	if err := st.InstallHost().Beside(st.Agent, install.User, []install.Command{{Program: "/nowhere/broken", Agent: "claude", Event: "PreToolUse", Seconds: 2}}); err != nil {
+	if err := st.InstallHost().Beside(st.Agent, install.User, []hookentry.Command{{Program: "/nowhere/broken", Agent: "claude", Event: "PreToolUse", Seconds: 2}}); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, file)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/verify/ownconfig"
 )
@@ -99,7 +100,7 @@ func (p Person) InstallHookmux(name, hook string, o install.Options) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if err := plan.Apply(&install.Disk{}); err != nil {
+	if err := plan.Apply(&steps.Disk{}); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package install
+package hookentry
 
 import (
 	"bytes"
@@ -47,11 +47,11 @@ func depthBefore(kept []Kept, path []string, depth int) int {
 
 // member is a key with its value, as JSON; lists of them keep their order.
 type member struct {
-	key   string
-	value json.RawMessage
+	Key   string
+	Value json.RawMessage
 }
 
-func asJSON(v any) json.RawMessage {
+func AsJSON(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -65,7 +65,7 @@ func writeObject(members []member) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, asJSON(m.key)...), ':'), m.value...)
+		b = append(append(append(b, AsJSON(m.Key)...), ':'), m.Value...)
 	}
 	return append(b, '}')
 }
@@ -73,9 +73,9 @@ func writeObject(members []member) json.RawMessage {
 func withMembers(with map[string]any) []member {
 	var out []member
 	for k, v := range with {
-		out = append(out, member{k, asJSON(v)})
+		out = append(out, member{k, AsJSON(v)})
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].key < out[j].key })
+	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
 	return out
 }
 
@@ -95,45 +95,45 @@ func Limit(a *agent.Agent, e *agent.EventSpec) int {
 	return max(1, int(limit/time.Second))
 }
 
-// handlerMembers is what we write for a command, the event's name and matcher left to
+// HandlerMembers is what we write for a command, the event's name and matcher left to
 // the shape.
-func (t *target) handlerMembers(c Command) []member {
-	h := t.spec.Handler
+func (t *Target) HandlerMembers(c Command) []member {
+	h := t.Spec.Handler
 	var out []member
-	if t.spec.Shape == agent.ShapeList {
-		out = append(out, member{h.Event, asJSON(c.Event)})
+	if t.Spec.Shape == agent.ShapeList {
+		out = append(out, member{h.Event, AsJSON(c.Event)})
 	}
-	if m := t.spec.Matcher; m.Needed && m.Key != "" && t.spec.Shape != agent.ShapeNested {
-		out = append(out, member{m.Key, asJSON(m.All)})
+	if m := t.Spec.Matcher; m.Needed && m.Key != "" && t.Spec.Shape != agent.ShapeNested {
+		out = append(out, member{m.Key, AsJSON(m.All)})
 	}
 	out = append(out, withMembers(h.With)...)
 	if h.Form == "exec" && h.Args != "" {
-		out = append(out, member{h.Command, asJSON(c.Program)}, member{h.Args, asJSON(c.Args())})
+		out = append(out, member{h.Command, AsJSON(c.Program)}, member{h.Args, AsJSON(c.Args())})
 	} else {
-		out = append(out, member{h.Command, asJSON(c.Line())})
+		out = append(out, member{h.Command, AsJSON(c.Line())})
 	}
 	if h.Timeout != "" && c.Seconds > 0 {
 		n := c.Seconds
 		if h.Unit == "ms" {
 			n *= 1000
 		}
-		out = append(out, member{h.Timeout, asJSON(n)})
+		out = append(out, member{h.Timeout, AsJSON(n)})
 	}
-	if closed := t.spec.Closed; closed != nil && c.Deny {
-		out = append(out, member{closed.Key, asJSON(closed.Value)})
+	if closed := t.Spec.Closed; closed != nil && c.Deny {
+		out = append(out, member{closed.Key, AsJSON(closed.Value)})
 	}
 	return out
 }
 
-// listElement is what is added to an event's list.
-func (t *target) listElement(c Command) json.RawMessage {
-	handler := writeObject(t.handlerMembers(c))
-	if t.spec.Shape != agent.ShapeNested {
+// ListElement is what is added to an event's list.
+func (t *Target) ListElement(c Command) json.RawMessage {
+	handler := writeObject(t.HandlerMembers(c))
+	if t.Spec.Shape != agent.ShapeNested {
 		return handler
 	}
 	var group []member
-	if m := t.spec.Matcher; m.Needed && m.Key != "" {
-		group = append(group, member{m.Key, asJSON(m.All)})
+	if m := t.Spec.Matcher; m.Needed && m.Key != "" {
+		group = append(group, member{m.Key, AsJSON(m.All)})
 	}
 	return writeObject(append(group, member{"hooks", json.RawMessage("[" + string(handler) + "]")}))
 }
@@ -141,13 +141,13 @@ func (t *target) listElement(c Command) json.RawMessage {
 // groupName is what our own group is called where groups have names.
 const groupName = "hookmux"
 
-// writeCommands brings a text to hold exactly these commands of the agent: missing ones
+// WriteCommands brings a text to hold exactly these commands of the agent: missing ones
 // are appended, so that nobody's place changes; ones that are there stay where
 // they are and are brought up to date; others of ours go. Kept grows by what
 // was added to.
-func (t *target) writeCommands(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
+func (t *Target) WriteCommands(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
 	for i, c := range want {
-		r, err := t.parseText(src)
+		r, err := t.ParseText(src)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -160,9 +160,9 @@ func (t *target) writeCommands(src []byte, a *agent.Agent, want []Command, kept 
 				return nil, nil, err
 			}
 		}
-		var found *slot
-		for _, s := range t.slots(r) {
-			if found == nil && isFor(s, a) && s.event == c.Event {
+		var found *Handler
+		for _, s := range t.Handlers(r) {
+			if found == nil && IsFor(s, a) && s.Event == c.Event {
 				found = s
 			}
 		}
@@ -175,13 +175,13 @@ func (t *target) writeCommands(src []byte, a *agent.Agent, want []Command, kept 
 			return nil, nil, err
 		}
 	}
-	src, err := t.removeWhere(src, kept, func(s *slot, seen map[string]bool) bool {
-		if !isFor(s, a) {
+	src, err := t.removeWhere(src, kept, func(s *Handler, seen map[string]bool) bool {
+		if !IsFor(s, a) {
 			return false
 		}
-		wanted := slices.ContainsFunc(want, func(c Command) bool { return c.Event == s.event })
-		again := seen[s.event]
-		seen[s.event] = true
+		wanted := slices.ContainsFunc(want, func(c Command) bool { return c.Event == s.Event })
+		again := seen[s.Event]
+		seen[s.Event] = true
 		return !wanted || again
 	})
 	return src, kept, err
@@ -189,7 +189,7 @@ func (t *target) writeCommands(src []byte, a *agent.Agent, want []Command, kept 
 
 // refreshEntry brings an entry of ours up to date where it stands, or moves it to a
 // group of its own.
-func (t *target) refreshEntry(src []byte, r edit.Reader, s *slot, c Command, kept []Kept) ([]byte, []Kept, error) {
+func (t *Target) refreshEntry(src []byte, r edit.Reader, s *Handler, c Command, kept []Kept) ([]byte, []Kept, error) {
 	now, leave, err := t.widenEntry(src, r, s, c)
 	if err != nil {
 		return nil, nil, err
@@ -201,47 +201,47 @@ func (t *target) refreshEntry(src []byte, r edit.Reader, s *slot, c Command, kep
 	if src, err = t.takeOutEntry(src, r, s, kept); err != nil {
 		return nil, nil, err
 	}
-	if r, err = t.parseText(src); err != nil {
+	if r, err = t.ParseText(src); err != nil {
 		return nil, nil, err
 	}
 	return t.addEntry(src, r, c, kept)
 }
 
-// parseText reads a text; one that holds nothing yet is empty.
-func (t *target) parseText(src []byte) (edit.Reader, error) {
-	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.format == edit.JSON {
+// ParseText reads a text; one that holds nothing yet is empty.
+func (t *Target) ParseText(src []byte) (edit.Reader, error) {
+	if len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\xef\xbb\xbf")))) == 0 && t.Format == edit.JSON {
 		src = []byte("{}")
 	}
 	if t.parsed != nil && bytes.Equal(t.text, src) {
 		return t.parsed, nil
 	}
-	r, err := t.format.Parse(src)
+	r, err := t.Format.Parse(src)
 	if err == nil {
 		t.text, t.parsed, t.found, t.looked = src, r, nil, false
 	}
 	return r, err
 }
 
-func (t *target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
-	list := t.at
-	switch t.spec.Shape {
+func (t *Target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]byte, []Kept, error) {
+	list := t.At
+	switch t.Spec.Shape {
 	case agent.ShapeNested, agent.ShapeFlat:
-		list = join(t.at, c.Event)
+		list = Join(t.At, c.Event)
 	case agent.ShapeNamed:
 		if ours := t.ownGroup(r); ours >= 0 {
-			list = join(t.at, strconv.Itoa(ours), "hooks", c.Event)
+			list = Join(t.At, strconv.Itoa(ours), "hooks", c.Event)
 			break
 		}
 		group := writeObject([]member{
-			{"name", asJSON(groupName)},
-			{"hooks", writeObject([]member{{c.Event, json.RawMessage("[" + string(t.listElement(c)) + "]")}})},
+			{"name", AsJSON(groupName)},
+			{"hooks", writeObject([]member{{c.Event, json.RawMessage("[" + string(t.ListElement(c)) + "]")}})},
 		})
-		return t.appendEntry(src, r, t.at, group, kept)
+		return t.appendEntry(src, r, t.At, group, kept)
 	}
-	return t.appendEntry(src, r, list, t.listElement(c), kept)
+	return t.appendEntry(src, r, list, t.ListElement(c), kept)
 }
 
-func (t *target) appendEntry(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
+func (t *Target) appendEntry(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
@@ -249,15 +249,15 @@ func (t *target) appendEntry(src []byte, r edit.Reader, list []string, value jso
 		t.parsed, t.found = nil, nil
 		edit.Offer(r)
 	}
-	out, err := t.format.Append(src, list, value)
+	out, err := t.Format.Append(src, list, value)
 	return out, kept, err
 }
 
 // ownGroup is the index of the named group that holds handlers of ours.
-func (t *target) ownGroup(r edit.Reader) int {
-	for _, s := range t.slots(r) {
+func (t *Target) ownGroup(r edit.Reader) int {
+	for _, s := range t.Handlers(r) {
 		if s.ours {
-			i, err := strconv.Atoi(s.path[len(t.at)])
+			i, err := strconv.Atoi(s.Path[len(t.At)])
 			if err == nil {
 				return i
 			}
@@ -267,41 +267,41 @@ func (t *target) ownGroup(r edit.Reader) int {
 }
 
 // updateHandler changes what differs in a handler of ours and leaves the rest.
-func (t *target) updateHandler(src []byte, s *slot, c Command) (out []byte, err error) {
+func (t *Target) updateHandler(src []byte, s *Handler, c Command) (out []byte, err error) {
 	out = src
-	for _, m := range t.handlerMembers(c) {
-		if sameJSON(s.handler[m.key], m.value) || m.key == t.spec.Matcher.Key {
+	for _, m := range t.HandlerMembers(c) {
+		if SameJSON(s.Members[m.Key], m.Value) || m.Key == t.Spec.Matcher.Key {
 			continue
 		}
-		if out, err = t.format.Set(out, join(s.path, m.key), m.value); err != nil {
+		if out, err = t.Format.Set(out, Join(s.Path, m.Key), m.Value); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func sameJSON(a, b json.RawMessage) bool {
+func SameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
 		return false
 	}
-	return bytes.Equal(asJSON(x), asJSON(y))
+	return bytes.Equal(AsJSON(x), AsJSON(y))
 }
 
-// removeEntries takes everything of ours that is meant for an agent out.
-func (t *target) removeEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
-	return t.removeWhere(src, kept, func(s *slot, _ map[string]bool) bool { return isFor(s, a) })
+// RemoveEntries takes everything of ours that is meant for an agent out.
+func (t *Target) RemoveEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
+	return t.removeWhere(src, kept, func(s *Handler, _ map[string]bool) bool { return IsFor(s, a) })
 }
 
-func (t *target) removeWhere(src []byte, kept []Kept, gone func(s *slot, seen map[string]bool) bool) ([]byte, error) {
+func (t *Target) removeWhere(src []byte, kept []Kept, gone func(s *Handler, seen map[string]bool) bool) ([]byte, error) {
 	for range 10_000 { // each round takes one out
-		r, err := t.parseText(src)
+		r, err := t.ParseText(src)
 		if err != nil {
 			return nil, err
 		}
-		var last *slot
+		var last *Handler
 		seen := map[string]bool{}
-		for _, s := range t.slots(r) {
+		for _, s := range t.Handlers(r) {
 			if gone(s, seen) {
 				last = s // from the end, so that nothing in front of it moves
 			}
@@ -318,21 +318,54 @@ func (t *target) removeWhere(src []byte, kept []Kept, gone func(s *slot, seen ma
 
 // takeOutEntry removes one handler, and the group and lists around it as far as they
 // hold nothing else and were not there before.
-func (t *target) takeOutEntry(src []byte, r edit.Reader, s *slot, kept []Kept) ([]byte, error) {
+func (t *Target) takeOutEntry(src []byte, r edit.Reader, s *Handler, kept []Kept) ([]byte, error) {
 	switch {
-	case t.spec.Shape == agent.ShapeNamed:
-		group := s.path[:len(t.at)+1]
+	case t.Spec.Shape == agent.ShapeNamed:
+		group := s.Path[:len(t.At)+1]
 		if t.onlyOne(r, group) && r.Len(s.list...) == 1 {
-			return t.format.Prune(src, group, max(keptAt(kept, t.at), 0))
+			return t.Format.Prune(src, group, max(keptAt(kept, t.At), 0))
 		}
-		return t.format.Prune(src, s.path, len(group)+1)
-	case t.spec.Shape == agent.ShapeNested && !s.alone:
-		return t.format.Prune(src, s.path, len(s.path)-1)
+		return t.Format.Prune(src, s.Path, len(group)+1)
+	case t.Spec.Shape == agent.ShapeNested && !s.alone:
+		return t.Format.Prune(src, s.Path, len(s.Path)-1)
 	}
-	return t.format.Prune(src, s.group, keptAt(kept, s.list))
+	return t.Format.Prune(src, s.Group, keptAt(kept, s.list))
 }
 
 // onlyOne reports whether a named group has hooks for one event only.
-func (t *target) onlyOne(r edit.Reader, group []string) bool {
-	return len(keysOf(r, join(group, "hooks"))) == 1
+func (t *Target) onlyOne(r edit.Reader, group []string) bool {
+	return len(KeysOf(r, Join(group, "hooks"))) == 1
+}
+
+// IsHollow reports whether nothing is left but what a new file is made with. A
+// comment is somebody's.
+func (t *Target) IsHollow(src []byte, p agent.InstallPlace) bool {
+	r, err := t.ParseText(src)
+	if err != nil {
+		return false
+	}
+	if t.Format == edit.JSON && edit.Commented(src) || t.Format != edit.JSON && bytes.Contains(src, []byte("#")) {
+		return false
+	}
+	for _, key := range KeysOf(r, nil) {
+		want, ok := p.With[key]
+		if !ok || !SameJSON(r.Raw(key), AsJSON(want)) {
+			return false
+		}
+	}
+	return true
+}
+
+// FreshText is a file that holds nothing yet.
+func (t *Target) FreshText(place agent.InstallPlace) []byte {
+	if t.Format != edit.JSON {
+		return []byte{}
+	}
+	src := []byte("{}\n")
+	for _, m := range withMembers(place.With) {
+		if out, err := t.Format.Set(src, []string{m.Key}, m.Value); err == nil {
+			src = out
+		}
+	}
+	return src
 }

@@ -22,18 +22,16 @@
 package install
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -54,7 +52,7 @@ type Host struct {
 	// empty, is not known.
 	AgentVersion func(*agent.Agent) string
 	files        files // nil: those on the disk
-	targets      map[string]*target
+	targets      map[string]*hookentry.Target
 	// Open lists the processes of an agent that are open now; nil: nobody
 	// looked.
 	Open func(*agent.Agent) []int
@@ -101,40 +99,35 @@ func (h *Host) installSpec(a *agent.Agent, deny bool) *agent.InstallSpec {
 func (h *Host) catalogueLook(spec *agent.InstallSpec) agent.Look {
 	return agent.Look{
 		Resolve: h.resolvePath,
-		Exists:  h.isFile,
+		Exists:  h.onDisk().isFile,
 		Used: func(path string, place agent.InstallPlace) bool {
-			t, err := newTarget(path, place, spec)
+			t, err := hookentry.NewTarget(path, place, spec)
 			if err != nil {
 				return false
 			}
-			src, err := h.readFile(path)
+			src, err := h.onDisk().read(path)
 			if err != nil || src == nil {
 				return false
 			}
-			r, err := t.format.Parse(src)
-			return err == nil && t.used(r)
+			r, err := t.Format.Parse(src)
+			return err == nil && t.HasHandlers(r)
 		},
 	}
 }
 
-// brokenFile is the error for a file that cannot be edited.
-func brokenFile(path string, err error) error { return &brokenError{path, err} }
-
-type brokenError struct {
-	path string
-	err  error
-}
-
-func (e *brokenError) Error() string {
-	what := e.err.Error()
-	if p := (*fs.PathError)(nil); errors.As(e.err, &p) && p.Path == e.path {
-		what = p.Err.Error()
+// target is the one for a place; the same again as long as nothing about it
+// changed, because several plans look at the same text.
+func (h *Host) target(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*hookentry.Target, error) {
+	key := path + "\x00" + place.At
+	if t := h.targets[key]; t != nil && t.Spec == spec {
+		return t, nil
 	}
-	what = strings.TrimPrefix(what, e.path+": ")
-	if strings.Contains(what, "; ") { // it says what to do
-		return fmt.Sprintf("%s: %s, and run the command again (nothing was written anywhere)", e.path, what)
+	t, err := hookentry.NewTarget(path, place, spec)
+	if err == nil {
+		if h.targets == nil {
+			h.targets = map[string]*hookentry.Target{}
+		}
+		h.targets[key] = t
 	}
-	return fmt.Sprintf("%s: %s; correct it and run the command again (nothing was written anywhere)", e.path, what)
+	return t, err
 }
-
-func (e *brokenError) Unwrap() error { return e.err }

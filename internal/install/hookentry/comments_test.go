@@ -1,15 +1,15 @@
-package install
+package hookentry_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/install/hookentry/hookentrytest"
 )
 
 // gaps are the offsets in JSON at which a comment may stand.
@@ -38,15 +38,15 @@ func gaps(text string) []int {
 // it is gone, with a record of the installation and without.
 func TestPeoplesCommentsStay(t *testing.T) {
 	t.Parallel()
-	for _, s := range shapes() {
-		if s.format != edit.JSON {
+	for _, s := range hookentrytest.Shapes() {
+		if s.Format != edit.JSON {
 			continue
 		}
-		t.Run(s.name(), func(t *testing.T) {
+		t.Run(hookentrytest.ShapeName(s), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.writeCommands(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				now, kept, err := s.WriteCommands(src, testAgent, commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -60,11 +60,11 @@ func TestPeoplesCommentsStay(t *testing.T) {
 				if rapid.Bool().Draw(rt, "no record") {
 					kept = nil
 				}
-				out, err := s.removeEntries([]byte(text), testAgent, kept)
+				out, err := s.RemoveEntries([]byte(text), testAgent, kept)
 				if err != nil {
 					rt.Fatalf("%v\n%s", err, text)
 				}
-				if s.count(rt, out) != 0 || strings.Contains(string(out), hookName) {
+				if countOurs(rt, s, out) != 0 || strings.Contains(string(out), hookentry.HookName) {
 					rt.Fatalf("still there:\n%s", out)
 				}
 				for i := range n {
@@ -83,15 +83,15 @@ func TestPeoplesCommentsStay(t *testing.T) {
 // The same for formats that live by their lines, with lines of comment.
 func TestPeoplesLinesOfCommentStay(t *testing.T) {
 	t.Parallel()
-	for _, s := range shapes() {
-		if s.format == edit.JSON {
+	for _, s := range hookentrytest.Shapes() {
+		if s.Format == edit.JSON {
 			continue
 		}
-		t.Run(s.name(), func(t *testing.T) {
+		t.Run(hookentrytest.ShapeName(s), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.writeCommands(src, testAgent, commandsOf("/x/"+hookName, "Before", "After"), nil)
+				now, kept, err := s.WriteCommands(src, testAgent, commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -102,11 +102,11 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 				if rapid.Bool().Draw(rt, "no record") {
 					kept = nil
 				}
-				out, err := s.removeEntries([]byte(text), testAgent, kept)
+				out, err := s.RemoveEntries([]byte(text), testAgent, kept)
 				if err != nil {
 					rt.Fatalf("%v\n%s", err, text)
 				}
-				if s.count(rt, out) != 0 || strings.Count(string(out), "# note") != 1 {
+				if countOurs(rt, s, out) != 0 || strings.Count(string(out), "# note") != 1 {
 					rt.Fatalf("is\n%s\nwith us it was\n%s", out, text)
 				}
 			})
@@ -114,30 +114,17 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 	}
 }
 
-func TestCommentsInAFileOfOurs(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	claude := known(t, "claude")
-	settings := filepath.Join(h.Dirs.Home, ".claude", "settings.json")
-	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
-	write(t, settings, "// my note\n"+read(t, settings))
-	mustUninstall(t, h, claude)
-	if got := read(t, settings); got != "// my note\n{}\n" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestKeysWrittenTwice(t *testing.T) {
 	t.Parallel()
-	s := shapes()[0]
-	ours, _, err := s.writeCommands([]byte("{}"), testAgent, commandsOf("/x/"+hookName, "Before"), nil)
+	s := hookentrytest.Shapes()[0]
+	ours, _, err := s.WriteCommands([]byte("{}"), testAgent, commandsOf("/x/"+hookentry.HookName, "Before"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theirs := `"hooks": {"Before": [{"hooks": [{"type": "command", "command": "theirs"}]}]}`
 	twice := "{" + theirs + ", " + strings.TrimPrefix(string(ours), "{")
-	out, err := s.removeEntries([]byte(twice), testAgent, nil)
-	if err != nil || !strings.Contains(string(out), theirs) || strings.Contains(string(out), hookName) {
+	out, err := s.RemoveEntries([]byte(twice), testAgent, nil)
+	if err != nil || !strings.Contains(string(out), theirs) || strings.Contains(string(out), hookentry.HookName) {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package install
+package hookentry
 
 import (
 	"os"
@@ -38,16 +38,18 @@ func inShell(t *testing.T, name, file, line string) (string, error) {
 func TestLinesWorkInEveryShell(t *testing.T) {
 	base := t.TempDir()
 	for _, dir := range []string{"plain", "with space", "it's", `back\slash`, `two\\of`, "$HOME `x` \"q\"", "ü*?[a]~", "a;b&c|d", "new\nline"} {
-		program := filepath.Join(base, dir, hookName)
-		write(t, program, "#!/bin/sh\necho \"got $*\"\n")
-		if err := os.Chmod(program, 0o755); err != nil {
+		program := filepath.Join(base, dir, HookName)
+		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"got $*\"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		c := Command{Program: program, Agent: "claude", Event: "PreToolUse", Seconds: 60, Deny: true}
 		gone := c
-		gone.Program = filepath.Join(base, dir, "gone", hookName)
+		gone.Program = filepath.Join(base, dir, "gone", HookName)
 		for name, file := range shells() {
-			if out, err := inShell(t, name, file, c.Line()); err != nil || out != "got "+denyFlag+" claude PreToolUse 60\n" {
+			if out, err := inShell(t, name, file, c.Line()); err != nil || out != "got "+DenyFlag+" claude PreToolUse 60\n" {
 				t.Errorf("%s: %s: %q %v", name, c.Line(), out, err)
 			}
 			gone.Deny = false
@@ -115,7 +117,7 @@ func TestLinesAreReadBack(t *testing.T) {
 
 func readBack(t *rapid.T) {
 	c := Command{
-		Program: "/" + rapid.StringOfN(rapid.RuneFrom([]rune("ab /'\\\"$`~*?[]{}=%#;&|<>()!^ü\n\t")), 0, 12, -1).Draw(t, "dir") + "/" + hookName,
+		Program: "/" + rapid.StringOfN(rapid.RuneFrom([]rune("ab /'\\\"$`~*?[]{}=%#;&|<>()!^ü\n\t")), 0, 12, -1).Draw(t, "dir") + "/" + HookName,
 		Agent:   rapid.StringMatching(`[a-z][a-z0-9-]{0,8}`).Draw(t, "agent"), Event: rapid.StringMatching(`[A-Za-z][A-Za-z.:_]{0,12}`).Draw(t, "event"),
 		Seconds: rapid.IntRange(0, 5000).Draw(t, "seconds"), Deny: rapid.Bool().Draw(t, "deny"),
 	}

@@ -1,4 +1,4 @@
-package install
+package appserver
 
 import (
 	"bufio"
@@ -11,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/codextrust"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -187,8 +189,16 @@ func (c *conversation) listOwnHooks(g *Grant) ([]ListedHook, error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(all, func(h ListedHook) bool {
-		cmd, ok := ReadLine(h.Command)
+		cmd, ok := hookentry.ReadLine(h.Command)
 		_, named := g.Keys[h.Key]
 		return !ok || cmd.Agent != g.Agent.Name || !named && !paths.SameFile(h.Source, g.Source)
 	}), nil
+}
+
+// Grant is trust in exactly our own hooks.
+type Grant struct {
+	Agent  *agent.Agent
+	Source string            // the file the hooks stand in
+	Keys   map[string]string // key → hash
+	Cwd    string
 }

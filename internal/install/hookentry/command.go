@@ -1,4 +1,4 @@
-package install
+package hookentry
 
 import (
 	"bytes"
@@ -14,11 +14,11 @@ import (
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
-// hookName is the base name of the program that agents run; with it a command
+// HookName is the base name of the program that agents run; with it a command
 // is recognised wherever the data folder is.
-const hookName = "hookmux-hook"
+const HookName = "hookmux-hook"
 
-const denyFlag = "--on-unavailable=deny"
+const DenyFlag = "--on-unavailable=deny"
 
 // Command is a hook command of ours.
 type Command struct {
@@ -33,7 +33,7 @@ type Command struct {
 func (c Command) Args() []string {
 	var args []string
 	if c.Deny {
-		args = append(args, denyFlag)
+		args = append(args, DenyFlag)
 	}
 	args = append(args, c.Agent, c.Event)
 	if c.Seconds > 0 {
@@ -52,14 +52,14 @@ func (c Command) Line() string {
 	}
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	gone := row.Neutral
-	if c.refusesGone() {
+	if c.RefusesGone() {
 		gone = row.Deny
 	}
 	return "test -x " + quote.Portable(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
 }
 
-// refusesGone reports whether the line refuses when the program is gone.
-func (c Command) refusesGone() bool {
+// RefusesGone reports whether the line refuses when the program is gone.
+func (c Command) RefusesGone() bool {
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	return c.Deny && row.Decides && row.Deny != (neutral.Answer{})
 }
@@ -75,20 +75,20 @@ func answerCommand(a neutral.Answer) string {
 	return "exec sh -c " + quote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quote.Portable(a.Stdout), quote.Portable(a.Stderr), a.Exit))
 }
 
-// mentionsHookmux says that a text has to do with us, whether or not it is as we
+// MentionsHookmux says that a text has to do with us, whether or not it is as we
 // write it.
-func mentionsHookmux(text string) bool { return strings.Contains(text, hookName) }
+func MentionsHookmux(text string) bool { return strings.Contains(text, HookName) }
 
-// couldMention says that a text may name us. Only one that could, with a
+// CouldMention says that a text may name us. Only one that could, with a
 // letter of the name escaped as well, is worth being parsed for it.
-func couldMention(src []byte) bool {
-	return bytes.Contains(src, []byte(hookName)) || bytes.IndexByte(src, '\\') >= 0
+func CouldMention(src []byte) bool {
+	return bytes.Contains(src, []byte(HookName)) || bytes.IndexByte(src, '\\') >= 0
 }
 
 // ReadLine recognises a line of ours: the guarded form of any version, and the
 // bare command. A line that only contains such a command is its writer's.
 func ReadLine(line string) (Command, bool) {
-	if !mentionsHookmux(line) {
+	if !MentionsHookmux(line) {
 		return Command{}, false
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(line), "")
@@ -119,12 +119,12 @@ func ReadLine(line string) (Command, bool) {
 
 // ReadWords recognises a program and its arguments.
 func ReadWords(program string, args []string) (c Command, ok bool) {
-	if filepath.Base(program) != hookName {
+	if filepath.Base(program) != HookName {
 		return c, false
 	}
 	c.Program = program
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		if args[0] != denyFlag {
+		if args[0] != DenyFlag {
 			return c, false
 		}
 		c.Deny, args = true, args[1:]

@@ -1,0 +1,11 @@
+package edit
+
+import (
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	sayHowMany()
+	os.Exit(m.Run())
+}

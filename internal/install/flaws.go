@@ -1,0 +1,48 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// flaw is one thing in which an entry of ours is not as we write it.
+type flaw struct {
+	what string
+	// deaf: it may not run where it should, or its answer may not count.
+	deaf bool
+}
+
+// findFlaws compares an entry of ours with what would be written today.
+func (h *Host) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.Handler, a *agent.Agent) (out []flaw) {
+	e, known := a.Event(s.Event)
+	if !known {
+		return []flaw{{"is an event nobody knows any more", true}}
+	}
+	want := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e), Deny: s.Command.Deny}
+	var wrong []string
+	for _, m := range t.HandlerMembers(want) {
+		if m.Key != t.Spec.Matcher.Key && !hookentry.SameJSON(s.Members[m.Key], m.Value) {
+			wrong = append(wrong, m.Key)
+		}
+	}
+	if s.Event != s.Command.Event {
+		out = append(out, flaw{"reports as " + termsafe.Line(s.Command.Event, 40), true})
+	} else if len(wrong) > 0 {
+		// An older hookmux wrote another limit or line: it still runs.
+		deaf := slices.ContainsFunc(wrong, func(key string) bool { return t.Spec.Handler.With[key] != nil })
+		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
+	}
+	if m := t.MatcherOf(r, s); m != nil {
+		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.Spec.Matcher.Key, termsafe.Line(string(m), 60)), true})
+	}
+	if more := t.ExtraMembers(r, s, want); len(more) > 0 {
+		out = append(out, flaw{"also has " + termsafe.Line(strings.Join(more, ", "), 80), true})
+	}
+	return out
+}

@@ -1,0 +1,64 @@
+// Package hookentrytest holds what tests of hook entries share: every shape in which hooks can be arranged.
+package hookentrytest
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
+)
+
+// Shapes are all the ways in which hooks can be arranged, in all formats,
+// whether or not an agent of today has them.
+func Shapes() []*hookentry.Target {
+	handler := agent.HandlerSpec{Form: "line", Command: "command", Timeout: "timeout", Unit: "s", With: map[string]any{"type": "command"}}
+	listed := handler
+	listed.Event, listed.With = "event", nil
+	exec := handler
+	exec.Form, exec.Args = "exec", "args"
+	var out []*hookentry.Target
+	for _, format := range []edit.Format{edit.JSON, edit.TOML, edit.YAML} {
+		for _, at := range [][]string{{"hooks"}, {"a", "hooks"}, nil} {
+			out = append(out,
+				&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeNested, Handler: exec, Matcher: agent.MatcherSpec{Key: "matcher", All: "*", Needed: len(at) == 1}}},
+				&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeFlat, Handler: handler}},
+			)
+			if at != nil {
+				out = append(out,
+					&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: listed}},
+					&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeNamed, Handler: handler}},
+				)
+			}
+		}
+	}
+	return out
+}
+
+// ShapeName names a shape for a subtest.
+func ShapeName(t *hookentry.Target) string {
+	format := map[edit.Format]string{edit.JSON: "json", edit.TOML: "toml", edit.YAML: "yaml"}[t.Format]
+	return format + " " + string(t.Spec.Shape) + " at " + strings.Join(t.At, ".")
+}
+
+// TheirHandler is a handler of somebody else's, in the shape.
+func TheirHandler(t *hookentry.Target, event, command string) any {
+	h := map[string]any{"type": "command", "command": command}
+	switch t.Spec.Shape {
+	case agent.ShapeNested:
+		return map[string]any{"matcher": "X", "hooks": []any{h}}
+	case agent.ShapeList:
+		h["event"] = event
+	case agent.ShapeNamed:
+		return map[string]any{"name": command, "hooks": map[string]any{event: []any{h}}}
+	}
+	return h
+}
+
+// ListFor is the list that hooks for an event stand in.
+func ListFor(t *hookentry.Target, event string) []string {
+	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {
+		return hookentry.Join(t.At, event)
+	}
+	return t.At
+}

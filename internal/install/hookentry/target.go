@@ -1,0 +1,199 @@
+package hookentry
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/edit"
+)
+
+// Target is a place in a file where hooks of one shape stand.
+type Target struct {
+	Path   string
+	Format edit.Format
+	At     []string
+	Spec   *agent.InstallSpec
+
+	// The last text that was read: it is looked at several times in a row.
+	text   []byte
+	parsed edit.Reader
+	found  []*Handler
+	looked bool
+}
+
+func NewTarget(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*Target, error) {
+	f, err := edit.For(place.Format)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	t := &Target{Path: path, Format: f, Spec: spec}
+	if place.At != "" {
+		t.At = strings.Split(place.At, ".")
+	}
+	return t, nil
+}
+
+// Handler is a handler that was found.
+type Handler struct {
+	list    []string // the list that holds it, or holds the group it is in
+	Path    []string // the handler itself
+	Group   []string // the element of list: the group, or the handler itself
+	alone   bool     // nothing but this handler is in its group
+	Event   string   // the event it stands under
+	Members map[string]json.RawMessage
+	Command Command
+	ours    bool
+	Text    string // its command, for people
+	Line    int
+}
+
+func (s *Handler) MentionsUs() bool { return !s.ours && MentionsHookmux(s.Text) }
+
+func Join(path []string, more ...string) []string {
+	return append(slices.Clone(path), more...)
+}
+
+func KeysOf(r edit.Reader, path []string) []string {
+	var keys []string
+	for _, k := range r.Keys(path...) {
+		if !slices.Contains(keys, k) { // of two the last one counts
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// each visits every list of handlers or groups: the list and the event it is
+// for, which is empty where the handlers say it themselves.
+func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
+	switch t.Spec.Shape {
+	case agent.ShapeNested, agent.ShapeFlat:
+		for _, event := range KeysOf(r, t.At) {
+			do(Join(t.At, event), event)
+		}
+	case agent.ShapeList:
+		do(t.At, "")
+	case agent.ShapeNamed:
+		for i := range max(0, r.Len(t.At...)) {
+			hooks := Join(t.At, strconv.Itoa(i), "hooks")
+			for _, event := range KeysOf(r, hooks) {
+				do(Join(hooks, event), event)
+			}
+		}
+	}
+}
+
+// Handlers finds all handlers, in order.
+func (t *Target) Handlers(r edit.Reader) []*Handler {
+	if r != t.parsed {
+		return t.findSlots(r)
+	}
+	if !t.looked {
+		t.found, t.looked = t.findSlots(r), true
+	}
+	return t.found
+}
+
+func (t *Target) findSlots(r edit.Reader) []*Handler {
+	var out []*Handler
+	t.each(r, func(list []string, event string) {
+		for i := range max(0, r.Len(list...)) {
+			element := Join(list, strconv.Itoa(i))
+			if t.Spec.Shape != agent.ShapeNested {
+				out = t.slot(out, r, list, element, element, event, true)
+				continue
+			}
+			inner := Join(element, "hooks")
+			n := max(0, r.Len(inner...))
+			for h := range n {
+				out = t.slot(out, r, list, Join(inner, strconv.Itoa(h)), element, event, n == 1)
+			}
+		}
+	})
+	return out
+}
+
+func (t *Target) slot(out []*Handler, r edit.Reader, list, path, group []string, event string, alone bool) []*Handler {
+	s := &Handler{list: list, Path: path, Group: group, alone: alone, Event: event}
+	if r.Decode(&s.Members, path...) != nil || s.Members == nil {
+		return out
+	}
+	h := t.Spec.Handler
+	text := func(key string) string {
+		var v string
+		_ = json.Unmarshal(s.Members[key], &v) // anything else is no text
+		return v
+	}
+	if t.Spec.Shape == agent.ShapeList {
+		s.Event = text(h.Event)
+	}
+	s.Text = text(h.Command)
+	var args []string
+	if json.Unmarshal(s.Members[argsKey(h)], &args) == nil && args != nil {
+		s.Command, s.ours = ReadWords(s.Text, args)
+		s.Text = strings.Join(append([]string{s.Text}, args...), " ")
+	} else {
+		s.Command, s.ours = ReadLine(s.Text)
+	}
+	if at, ok := r.Where(path...); ok {
+		s.Line = at.Line
+	}
+	return append(out, s)
+}
+
+// argsKey is where the words of a command stand. They are looked for in agents
+// that get a line as well: an older hookmux may have written them there.
+func argsKey(h agent.HandlerSpec) string {
+	if h.Args != "" {
+		return h.Args
+	}
+	return "args"
+}
+
+// HasHandlers reports whether any hooks stand here.
+func (t *Target) HasHandlers(r edit.Reader) bool { return len(t.Handlers(r)) > 0 }
+
+// IsFor reports whether a slot is ours and meant for this agent.
+func IsFor(s *Handler, a *agent.Agent) bool {
+	return s.ours && (s.Command.Agent == a.Name || slices.Contains(a.Aliases, s.Command.Agent))
+}
+
+// check says what is in the way of adding hooks, with its line.
+func (t *Target) check(r edit.Reader, events []string) error {
+	wrong := func(path []string, is string) error {
+		where, _ := r.Where(path...)
+		return fmt.Errorf("line %d: %s should be %s", max(1, where.Line), strings.Join(path, "."), is)
+	}
+	for n := range len(t.At) + 1 {
+		path := t.At[:n]
+		raw := r.Raw(path...)
+		if n > 0 && string(raw) == "null" && t.Format == edit.JSON {
+			return wrong(path, "a table of names or a list, and not null")
+		}
+		if raw == nil || string(raw) == "null" {
+			return nil
+		}
+		last := n == len(t.At) && (t.Spec.Shape == agent.ShapeList || t.Spec.Shape == agent.ShapeNamed)
+		switch {
+		case last && r.Len(path...) < 0:
+			return wrong(path, "a list")
+		case !last && raw[0] != '{' && n > 0:
+			return wrong(path, "a table of names")
+		case !last && raw[0] != '{':
+			return fmt.Errorf("line 1: the file should hold a table of names")
+		}
+	}
+	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {
+		for _, event := range events {
+			path := Join(t.At, event)
+			if r.Raw(path...) != nil && r.Len(path...) < 0 {
+				return wrong(path, "a list")
+			}
+		}
+	}
+	return nil
+}

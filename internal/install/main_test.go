@@ -1,0 +1,32 @@
+package install
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+var documents = flag.Int("documents", 0, "how many documents per shape the property tests try; 0 is few")
+
+// builtPrograms is where tests with real agents built hookmux, if any did.
+var builtPrograms string
+
+// TestMain is also the process that tests kill in the middle of an installation.
+func TestMain(m *testing.M) {
+	if order := os.Getenv("HOOKMUX_TEST_KILL"); order != "" {
+		if err := beKilled(order); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	flag.Parse()
+	debug.SetGCPercent(800) // many small texts: much of the time would go there
+	code := m.Run()
+	if builtPrograms != "" {
+		os.RemoveAll(builtPrograms)
+	}
+	os.Exit(code)
+}

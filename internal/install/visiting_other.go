@@ -1,0 +1,6 @@
+//go:build !unix
+
+package install
+
+// Visiting says nothing here.
+func Visiting(string) string { return "" }

@@ -1,0 +1,23 @@
+//go:build unix
+
+package install
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// Visiting says that root works in the home of somebody else: what is made
+// there would belong to root, and the agents of that person could not change it.
+// Empty when it is not so.
+func Visiting(home string) string {
+	info, err := os.Stat(home)
+	if err != nil || os.Geteuid() != 0 {
+		return ""
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
+		return fmt.Sprintf("%s: is the home of another user (%d), and you are root: files that are made there belong to root; run the command as that user", home, owner.Uid)
+	}
+	return ""
+}
