@@ -3,6 +3,7 @@ package tsmodule
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -138,5 +139,97 @@ func TestMisspeltEvents(t *testing.T) {
 		if got := strings.Join(never, " "); got != c.never {
 			t.Errorf("%s: never called are %q, want %q", c.names, got, c.never)
 		}
+	}
+}
+
+// TestFloatingRejection: a promise that is rejected and that nothing handles is
+// reported with its place, in both runtimes; one that gets a handler is not.
+func TestFloatingRejection(t *testing.T) {
+	for _, runtime := range []string{"quickjs", "node"} {
+		t.Run(runtime, func(t *testing.T) {
+			if _, err := exec.LookPath("node"); runtime == "node" && err != nil {
+				t.Skip("no node here")
+			}
+			s := newStage(t, nil)
+			m := s.load("float.ts", "// runtime: "+runtime+`
+interface Unused { a: string }
+async function lose(what: string): Promise<void> {
+  await null;
+  throw new RangeError("lost " + what);
+}
+export default (h: any) => h.on("tool_call", async (event: any) => {
+  lose("one").catch(() => {});
+  await lose("two").then(undefined, () => {});
+  const late = lose("three");
+  await late.catch(() => {});
+  void lose("four");
+  Promise.reject("only words");
+});
+`)
+			s.must(m, s.bash("ls"))
+			eventually(t, "two reports", func() bool { return strings.Count(s.troubles(), "\n") >= 1 })
+			got := s.troubles()
+			if !strings.Contains(got, filepath.Join(s.dir, "float.ts")+":5:") || // the engines differ in the column
+				!strings.Contains(got, ": a promise was rejected and nothing handles it: RangeError: lost four") ||
+				!strings.Contains(got, "nothing handles it: only words") || strings.Count(got, "\n") != 1 {
+				t.Errorf("reported:\n%s", got)
+			}
+			if d := s.must(m, s.bash("ls")); d.Verdict != event.None {
+				t.Errorf("afterwards: %v, expected no opinion", d)
+			}
+		})
+	}
+}
+
+// TestPlacesOfFailures: what fails outside of the engine is reported with the line
+// that asked for it.
+func TestPlacesOfFailures(t *testing.T) {
+	for name, c := range map[string]struct{ imports, line string }{
+		"fetch":     {"", `await fetch("http://127.0.0.1:1/x");`},
+		"file":      {`import { readFile } from "node:fs/promises";`, `await readFile("/nowhere/at/all");`},
+		"file sync": {`import * as fs from "node:fs";`, `fs.readFileSync("/nowhere/at/all");`},
+		"net":       {`import net from "node:net";`, `net.connect(1);`},
+		"process":   {`import { execSync } from "node:child_process";`, `execSync("exit 3");`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, nil)
+			m, err := s.engine.Load(t.Context(), Source{Path: s.file("place.ts", c.imports+`
+interface Unused { a: string }
+export default (h: any) => h.on("tool_call", async (event: any) => {
+  await null;
+    `+c.line+`
+});
+`)})
+			where := "place.ts:5:"
+			if err != nil && name == "net" { // refused when the file is loaded, at its import
+				where = "place.ts:1:"
+			} else if err != nil {
+				t.Fatal(err)
+			} else if _, err = s.handle(m, s.bash("ls")); err == nil {
+				t.Fatal("expected a failure, got none")
+			}
+			if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, where)) {
+				t.Errorf("reported %q, want a place that begins with %s (%v)", got, where, err)
+			}
+		})
+	}
+}
+
+// TestNodeEnds: a hook that ends its own Node is reported with the place.
+func TestNodeEnds(t *testing.T) {
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node here")
+	}
+	s := newStage(t, nil)
+	m := s.load("ends.ts", "// runtime: node\ntype A = 1;\nexport default (h: any) => h.on(\"tool_call\", () => {\n  process.exit(3);\n});\n")
+	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), "node ended") {
+		t.Errorf("got %v, expected that node ended", err)
+	}
+	eventually(t, "a report", func() bool { return s.troubles() != "" })
+	if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, "ends.ts")+":4:") || !strings.Contains(got, "exit code 3") {
+		t.Errorf("reported %q", got)
+	}
+	if errs := m.Info().Errors; len(errs) == 0 {
+		t.Error("the module's errors do not have it")
 	}
 }

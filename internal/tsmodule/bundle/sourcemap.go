@@ -125,6 +125,8 @@ func (m *SourceMap) RewriteStack(text, name string) (rewritten, where string) {
 				continue // where a module of ours was taken in
 			}
 			place = file + ":" + strconv.Itoa(l) + ":" + strconv.Itoa(c)
+		} else if len(m.lines) > 0 {
+			continue // a helper that the bundler added
 		}
 		if where == "" {
 			where = place

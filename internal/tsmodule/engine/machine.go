@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -70,6 +71,7 @@ type Machine struct {
 	vm       *quickjs.VM
 	enter    quickjs.Value
 	watchdog watchdog
+	rejected *rejections
 	ops      Operations
 
 	mu         sync.Mutex
@@ -146,6 +148,7 @@ func NewMachine(limits Limits, o Operations, name, text string) (*Machine, error
 	}
 	m := &Machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- Outcome{}, done: make(chan struct{})}
 	m.watchdog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
+	m.rejected = trackRejections(vm)
 	vm.SetMemoryLimit(uintptr(limits.Memory))
 	vm.SetMaxStackSize(maxDepth)
 	vm.SetModuleLoader(
@@ -159,6 +162,7 @@ func NewMachine(limits Limits, o Operations, name, text string) (*Machine, error
 	)
 	o.Attach(m)
 	if err := m.prepareVM(code); err != nil {
+		m.rejected.stopTracking()
 		_ = vm.Close()
 		return nil, fmt.Errorf("engine: %w", err)
 	}
@@ -371,8 +375,10 @@ func (m *Machine) closeVM() {
 	}
 	m.ops.Close()
 	if m.unusable {
+		trackers.Delete(m.rejected.id)
 		return // closing a broken engine could crash the program
 	}
+	m.rejected.stopTracking()
 	m.enter.Free()
 	_ = m.vm.Close()
 }
@@ -403,6 +409,11 @@ func (m *Machine) runJob(j job) {
 		m.dropReason = SliceError{m.watchdog.slice}
 		return
 	}
+	if err == nil && m.dropReason == nil && len(m.rejected.list) > 0 && !m.loadFailed() {
+		if m.reportRejections() {
+			return
+		}
+	}
 	m.deepStack = time.Since(began) > longTurn
 	switch {
 	case err == nil:
@@ -421,6 +432,30 @@ func (m *Machine) runJob(j job) {
 			m.dropReason = ErrMemory
 		}
 	}
+}
+
+// reportRejections is a turn of its own; it returns whether the turn was interrupted.
+func (m *Machine) reportRejections() (interrupted bool) {
+	m.watchdog.startTurn()
+	m.rejected.report(func() {
+		if _, err := m.enter.Call(quickjs.UndefinedValue, "rejected", 0, ""); err != nil && outOfMemory(err) {
+			m.dropReason = ErrMemory
+		}
+	})
+	if m.watchdog.stopTurn() {
+		m.dropReason = SliceError{m.watchdog.slice}
+		return true
+	}
+	return false
+}
+
+// loadID is the number of the first job, which loads the file.
+const loadID = 1
+
+// loadFailed reports whether this turn ended the loading with an error. The promise
+// of the import is then rejected as well, and the error is known already.
+func (m *Machine) loadFailed() bool {
+	return slices.ContainsFunc(m.answers, func(a answerTo) bool { return a.id == loadID && a.Err != nil })
 }
 
 // maxDepth is how deep calls may be nested, about as deep as in Node.

@@ -35,7 +35,9 @@ let requests = 0;
 // It returns the request's number.
 function start(op, args, handlers) {
   const id = ++requests;
-  waiting.set(id, { ...handlers, owner: current, op });
+  const w = { ...handlers, owner: current, op };
+  if (handlers.fail) w.place = new Error().stack; // where the hook asked: Go's error comes without a place
+  waiting.set(id, w);
   try {
     native.start(id, op, JSON.stringify(args === undefined ? null : args), current ? current.key : "");
   } catch (e) {
@@ -82,6 +84,13 @@ function describe(e) {
 
 // loose reports an error nobody was there to catch.
 const loose = (e, what) => call("problem", { event: what || "", error: describe(e) });
+
+// rejected reports a promise that was rejected and that nothing handles.
+function rejected(e) {
+  const said = describe(e === null ? "null" : e);
+  const kind = said.name && said.name !== "Error" ? said.name + ": " : "";
+  call("problem", { event: "", error: { ...said, name: "", message: "a promise was rejected and nothing handles it: " + kind + said.message } });
+}
 
 // tend looks after a promise that its caller will not wait for.
 function tend(value, what) {

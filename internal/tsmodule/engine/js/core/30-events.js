@@ -476,12 +476,21 @@ const entries = {
     current = w.owner;
     if (said.data !== undefined) return w.data && w.data(said.data);
     waiting.delete(id);
-    if (said.error) (w.fail || ((e) => loose(e, w.op)))(new HostError(said.error));
+    if (said.error) {
+      const error = new HostError(said.error);
+      if (w.place) error.stack = w.place;
+      (w.fail || ((e) => loose(e, w.op)))(error);
+    }
     else if (w.done) w.done(said.value);
   },
 };
 
 const enter = globalThis.__enter = (kind, id, json, own, text) => {
+  if (kind === "rejected") {
+    const reason = globalThis.__rejected;
+    delete globalThis.__rejected;
+    return rejected(reason);
+  }
   if (kind === "well") return void new Uint8Array(1 << 18); // throws when the engine's memory is used up
   if (kind === "call") {
     try {

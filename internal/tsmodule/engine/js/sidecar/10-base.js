@@ -51,7 +51,17 @@ function describe(e) {
   return { name: "", message: typeof e === "string" ? e : inspect(e), stack: "" };
 }
 const loose = (e, what) => call("problem", { event: what || "", error: describe(e) });
-process.on("unhandledRejection", (e) => loose(e, ""));
+function rejected(e) {
+  const said = describe(e);
+  const kind = said.name && said.name !== "Error" ? said.name + ": " : "";
+  call("problem", { event: "", error: { ...said, name: "", message: "a promise was rejected and nothing handles it: " + kind + said.message } });
+}
+process.on("unhandledRejection", rejected);
+// A hook that ends Node is told of with the place where it did.
+let closing = false;
+process.on("exit", (code) => {
+  if (!closing) call("problem", { event: "", error: { name: "", message: `the hook ended its Node process (exit code ${code})`, stack: String(new Error().stack).replace(/^(?!\s+at ).*\n/gm, "") } });
+});
 process.on("uncaughtException", (e) => loose(e, ""));
 const onAbort = (signal, run) => {
   if (!signal) return () => {};

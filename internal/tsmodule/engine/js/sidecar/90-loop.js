@@ -11,4 +11,7 @@ process.stdin.on("data", (piece) => {
     else globalThis.__enter(job.kind, job.id, job.json);
   }
 });
-process.stdin.on("end", () => process.exit(0));
+process.stdin.on("end", () => {
+  closing = true;
+  process.exit(0);
+});

@@ -622,7 +622,7 @@ const fetch = (input, options) =>
       },
       fail: (e) => {
         release();
-        fail(Object.assign(new TypeError("fetch failed: " + e.message), { cause: e }));
+        fail(Object.assign(new TypeError("fetch failed: " + e.message), { cause: e, stack: e.stack }));
       },
     });
     release = onAbort(request.signal, (reason) => {
