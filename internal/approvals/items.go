@@ -26,6 +26,15 @@ func (s *Service) ItemsFor(peer proc.Cred, all bool) []wire.FeedItem {
 	return items
 }
 
+// WaitingFor gives everything that waits for a person, whether hookmux holds it or
+// it stands in an agent's own window, as the peer may see it.
+func (s *Service) WaitingFor(peer proc.Cred) []wire.FeedItem {
+	// The sessions' list is the one list; it is read first, so that what was
+	// answered meanwhile is not shown.
+	waiting := s.Sessions.Waiting()
+	return joinWaiting(waiting, s.ItemsFor(peer, false))
+}
+
 // PINSetting says whether approvals ask for a PIN.
 func (s *Service) PINSetting(setting wire.Setting) wire.Setting {
 	word := "off"

@@ -7,11 +7,14 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // New opens what lasts and begins with no requests.
 func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewBook(o.Dirs.State)}
+	s.queue.SetListener(sessionNotes{o.Sessions})
+	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue, reported: map[crowd]bool{}}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{

@@ -3,6 +3,7 @@ package approvals
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
@@ -33,6 +34,14 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	var p wire.FeedListParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
+	}
+	if p.ID == "" && p.Windows {
+		list := s.WaitingFor(peer)
+		if p.All {
+			ended := func(item wire.FeedItem) bool { return item.Status == wire.FeedPending }
+			list = append(slices.DeleteFunc(s.ItemsFor(peer, true), ended), list...)
+		}
+		return list, nil
 	}
 	if p.ID == "" {
 		return s.ItemsFor(peer, p.All), nil

@@ -65,8 +65,14 @@ type PastRequest struct {
 
 // Sessions knows what the agents are doing.
 type Sessions interface {
-	// ApplyWaiting takes in that a call waits for a person, or waits no more.
-	ApplyWaiting(ev *event.Event, waits bool)
+	// RequestOpened takes in that a request of an event is held for a person.
+	RequestOpened(id string, ev *event.Event, at time.Time)
+	// RequestEnded takes in that it is held no more; settled says that nobody
+	// asks about it any more.
+	RequestEnded(id string, settled bool)
+	// Waiting is everything that waits for a person: what is held (pending) and
+	// what stands in an agent's own window (window).
+	Waiting() []wire.FeedItem
 	// List gives the sessions; with all, also those that ended.
 	List(all bool) []wire.Session
 }
@@ -104,6 +110,7 @@ type Service struct {
 
 	attendance *attendance
 	crowding   *crowding
+	windows    *windowList
 	push       *pushCommand
 }
 

@@ -11,8 +11,11 @@ import (
 
 // Stream sends what waits, then every change, until ctx ends or send fails.
 // While somebody who may answer listens, requests are held for them. id is that
-// of the request which began the stream.
-func (s *Service) Stream(ctx context.Context, id json.RawMessage, peer proc.Cred, send func([]byte) bool) {
+// of the request which began the stream; with windows it is also told what stands
+// in agents' own windows.
+func (s *Service) Stream(
+	ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred, send func([]byte) bool,
+) {
 	attached, why := s.MayAnswer(peer)
 	lags := false
 	ready := wire.FeedReady{Away: s.attendance.isAway(), Attached: attached}
@@ -33,6 +36,13 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, peer proc.Cred
 		}
 		out = append(out, queue.NoteLine(wire.NoteFeedReceived, items[i])...)
 	}
+	if windows {
+		for _, item := range s.Sessions.Waiting() {
+			if item.Status == wire.FeedWindow {
+				out = append(out, queue.NoteLine(wire.NoteFeedWindow, item)...)
+			}
+		}
+	}
 	out = append(out, queue.NoteLine(wire.NoteFeedReady, ready)...)
 	for send(out) {
 		changes, after, wake, ok := s.queue.Next(next)
@@ -43,6 +53,9 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, peer proc.Cred
 		if len(changes) > 0 {
 			out = out[:0]
 			for _, c := range changes {
+				if !windows && (c.Note == wire.NoteFeedWindow || c.Note == wire.NoteFeedWindowOver) {
+					continue
+				}
 				if attached {
 					out = append(out, c.Line()...)
 				} else {

@@ -39,10 +39,6 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 		c.OnHeld(ticket.ID(), r.Need.Why, changedInput(seen))
 	}
 	s.watchAgent(ctx, ticket, c.Event)
-	if c.Event.Kind == event.ToolBefore { // the others say themselves that somebody is asked
-		s.Sessions.ApplyWaiting(c.Event, true)
-		defer s.Sessions.ApplyWaiting(c.Event, false)
-	}
 	began := time.Now()
 	result := ticket.Wait(ctx)
 	s.crowding.takeBackFor(&r)

@@ -153,6 +153,9 @@ func (h *Hub) buildServices(o Options) {
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession,
+		WindowsChanged: func(agent, session string, items []wire.FeedItem) {
+			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
+		},
 		TerminalReport: mux0.TerminalReport,
 	})
 	h.recorder = recorder.New(recorder.Options{

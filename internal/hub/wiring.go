@@ -71,11 +71,12 @@ func answerCmux(line []byte, call server.CallFunc) ([]byte, error) {
 }
 
 func (h *Hub) openFeedStream(params json.RawMessage, peer proc.Cred) (server.Stream, *wire.Error) {
-	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
+	var p wire.FeedStreamParams
+	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
 	}
 	return func(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
-		h.approvals.Stream(ctx, id, peer, send)
+		h.approvals.Stream(ctx, id, p.Windows, peer, send)
 	}, nil
 }
 

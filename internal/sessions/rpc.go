@@ -96,6 +96,10 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if bad != nil {
 		return nil, bad
 	}
+	if one, ok := s.tracker.book.Get(key); ok && len(one.Held) > 0 {
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux feed`); answer or release it first",
+			key.ID)
+	}
 	d := s.view.sessionDetail(key)
 	s.forgetSession(key)
 	return d.Session, nil

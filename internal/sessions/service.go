@@ -28,6 +28,9 @@ type Options struct {
 	Sender   Sender
 	// SessionGone is told of a session whose process ended without a word.
 	SessionGone func(agent, session string)
+	// WindowsChanged is told what of a session stands in the agent's own window,
+	// whenever that may have changed.
+	WindowsChanged func(agent, session string, items []wire.FeedItem)
 	// TerminalReport reads a report about a terminal out of an event that came as
 	// one; nil for other events.
 	TerminalReport func(*event.Event) (*state.TerminalReport, error)
@@ -47,6 +50,7 @@ type Service struct {
 	settings    SettingsSource
 	sender      Sender
 	sessionGone func(agent, session string)
+	tellWindows func(agent, session string, items []wire.FeedItem)
 
 	tracker     *tracker
 	store       *sessionStore
@@ -85,7 +89,8 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tracker: t, panes: panes, store: newSessionStore(deps, t),
+		tellWindows: o.WindowsChanged,
+		tracker:     t, panes: panes, store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records, unread: err != nil},
 		stop:    make(chan struct{}), stopped: make(chan struct{}),
@@ -111,8 +116,20 @@ func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, 
 // ApplyDecision takes in what was answered to an event that was applied before.
 func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
 
-// ApplyWaiting takes in that a call waits for a person, or waits no more.
-func (s *Service) ApplyWaiting(ev *event.Event, waits bool) { s.tracker.applyWaiting(ev, waits) }
+// RequestOpened takes in that hookmux holds a request of an event for a person.
+func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
+	s.tracker.requestOpened(id, ev, at)
+}
+
+// RequestEnded takes in that hookmux holds a request no more. settled says that
+// nobody asks about it any more: the person decided, or the agent is gone.
+func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded(id, settled) }
+
+// Waiting is everything that waits for a person, the oldest first: what hookmux
+// holds (status pending, the id of the request) and what stands in an agent's own
+// window (status window). Of a session that ended while hookmux still held a
+// request the status is withdrawn.
+func (s *Service) Waiting() []wire.FeedItem { return s.view.waitingItems() }
 
 // ApplyLate takes in an event that reached the hub through a file: one that came
 // while no hub ran, or that an earlier hub acknowledged.
@@ -247,6 +264,9 @@ func (s *Service) workOn(changes []*state.Change) bool {
 			if c.TurnStarted && !c.Subagent {
 				s.resumer.recordSession(now)
 			}
+		}
+		if s.tellWindows != nil {
+			s.tellWindows(c.Key.Agent, c.Key.ID, s.view.windowItems(now))
 		}
 		if watched := s.deps.Notes.Watched(); watched || s.display.isFollowing() {
 			change := s.view.changeInfo(c)

@@ -81,15 +81,14 @@ func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	}
 }
 
-// applyWaiting takes in that a call waits for a person, or waits no more.
-func (t *tracker) applyWaiting(ev *event.Event, waits bool) {
-	tell := t.book.WaitsNoMore
-	if waits {
-		tell = t.book.WaitsForPerson
-	}
-	if c := tell(ev, time.Now(), t.rulesFor(ev.Agent)); c.Session != nil {
-		t.noteChange(c)
-	}
+// requestOpened takes in that hookmux holds a request for a person.
+func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
+	t.noteChange(t.book.RequestOpened(id, ev, at, t.rulesFor(ev.Agent)))
+}
+
+// requestEnded takes in that hookmux holds a request no more.
+func (t *tracker) requestEnded(id string, settled bool) {
+	t.noteChange(t.book.RequestEnded(id, settled, time.Now()))
 }
 
 // applyLate takes in an event that reached the hub through a file: one that came

@@ -38,12 +38,9 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 	if one.Place.Shared {
 		w.Pane, w.TTY, w.PID = unknownPlace, unknownPlace, 0
 	}
-	for i := range one.Asks {
-		what := one.Asks[i].What
-		if what == "" {
-			what = one.Asks[i].Tool
-		}
-		w.Asks = append(w.Asks, v.deps.Redactor.Text(what))
+	for _, waits := range one.WaitingList() {
+		w.Asks = append(w.Asks, v.deps.Redactor.Text(waits.What))
+		w.Waits = append(w.Waits, waits.ID)
 	}
 	for i := range one.Subagents {
 		if one.Subagents[i].Ended.IsZero() && one.Turn.Open() {

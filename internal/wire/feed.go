@@ -34,13 +34,17 @@ const (
 	NoteFeedExpired   = "feed.expired"
 	NoteFeedWithdrawn = "feed.withdrawn"
 	NoteFeedReady     = "feed.ready" // everything that waits has been sent
+
+	// For those who want windows as well:
+	NoteFeedWindow     = "feed.window"     // something stands in an agent's own window
+	NoteFeedWindowOver = "feed.windowOver" // it stands there no more
 )
 
 // FeedItem is one request as programs see it.
 type FeedItem struct {
 	ID      string `json:"id"`
 	EventID string `json:"eventId,omitempty"` // of the event in the journal
-	Status  string `json:"status"`            // pending, resolved, expired, withdrawn
+	Status  string `json:"status"`            // see [FeedPending] and the others
 	End     string `json:"end,omitempty"`
 	Kind    string `json:"kind"` // permission, question, plan
 
@@ -107,8 +111,28 @@ type FeedInfo struct {
 	Away    bool `json:"away"`
 }
 
+// The statuses of a [FeedItem].
+const (
+	FeedPending   = "pending"
+	FeedResolved  = "resolved"
+	FeedExpired   = "expired"
+	FeedWithdrawn = "withdrawn"
+	// FeedWindow: the agent asks in its own window, and only there can it be
+	// answered.
+	FeedWindow = "window"
+)
+
+// FeedStreamParams says what a stream of the feed tells.
+type FeedStreamParams struct {
+	Windows bool `json:"windows,omitempty"` // also what stands in agents' own windows
+}
+
 // FeedListParams asks for requests.
 type FeedListParams struct {
+	// Windows adds what stands in agents' own windows: with it the list is
+	// everything that waits for a person.
+	Windows bool `json:"windows,omitempty"`
+
 	All bool   `json:"all,omitempty"` // also those that ended lately
 	ID  string `json:"id,omitempty"`  // one of them, by a unique beginning of its id
 }

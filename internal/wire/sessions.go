@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -48,7 +49,8 @@ type Session struct {
 	StartedAt    time.Time  `json:"startedAt"`
 	LastEvent    time.Time  `json:"lastEvent"`
 	WaitingSince *time.Time `json:"waitingSince,omitempty"`
-	Asks         []string   `json:"asks,omitempty"` // what a person must decide
+	Asks         []string   `json:"asks,omitempty"`  // what a person must decide
+	Waits        []string   `json:"waits,omitempty"` // its ids in the feed, in the same order
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
 
@@ -185,3 +187,17 @@ type SessionSent struct {
 // ProbeEvent is the event with which a hook command is tried out after it was
 // installed. It comes from no agent and belongs to no session.
 const ProbeEvent = "hookmux.probe"
+
+// WindowName is the agent's own window in words: its pane, its terminal, or what
+// can be said where neither is known.
+func (s *Session) WindowName() string {
+	switch {
+	case s.Mux != "" && s.Mux != "tmux" && s.Pane != "":
+		return s.Mux + " " + s.Pane
+	case s.Pane != "" && s.Pane != "unknown":
+		return s.Pane
+	case s.TTY != "" && s.TTY != "unknown":
+		return strings.TrimPrefix(s.TTY, "/dev/")
+	}
+	return "its own window"
+}

@@ -18,9 +18,19 @@ const pause = 2 * time.Millisecond
 func newChanges() changes { return changes{wake: make(chan struct{})} }
 
 // noteChange notes a change. The caller holds the table.
-func (t *Table) noteChange(note string, e *entry) {
+func (t *Table) noteChange(note string, e *entry) { t.noteItem(note, e.asItem()) }
+
+// NoteWindow tells those who watch of something that stands, or stands no more,
+// in an agent's own window.
+func (t *Table) NoteWindow(note string, item wire.FeedItem) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.noteItem(note, item)
+}
+
+func (t *Table) noteItem(note string, item wire.FeedItem) {
 	l := &t.log
-	l.kept = append(l.kept, &Change{Note: note, Item: e.asItem()})
+	l.kept = append(l.kept, &Change{Note: note, Item: item})
 	if len(l.kept) > 2*keepChanges {
 		gone := len(l.kept) - keepChanges
 		l.kept = slices.Clone(l.kept[gone:])

@@ -60,6 +60,12 @@ func ParseEnd(text string) End {
 	return OtherEnd
 }
 
+// Settles reports whether nobody asks about it any more after such an end. After
+// the others the agent's own prompt, where it has one, is still open.
+func (e End) Settles() bool {
+	return e == Answered || e == InWindow || e == AgentGone || e == Overrun
+}
+
 // Status is what an end means to who looks at the request.
 func (e End) Status() Status {
 	switch e {

@@ -38,6 +38,7 @@ type Request struct {
 	Event   *event.Event // with the input as hooks changed it
 	Project string
 	Pushed  bool   // by a program, not by an agent's hook
+	ByHook  bool   // a hook's own question: its answer is not the agent's
 	Number  string // the agent's own number of the request
 	Key     string // who asks again under the same key joins the request; "" never does
 	Rule    *policy.Rule

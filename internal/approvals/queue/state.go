@@ -20,6 +20,7 @@ type Table struct {
 	byID     map[string]*entry
 	log      changes
 	signs    signs
+	listener Listener
 	// busy counts what wants to see events: requests that wait, and answers
 	// nobody has seen the effect of yet. At zero an event passes by.
 	busy atomic.Int64

@@ -43,6 +43,16 @@ func NewTable() *Table {
 	}
 }
 
+// Listener hears of every request that begins or ceases to wait, in order and
+// before anybody who watches. It must not use the table.
+type Listener interface {
+	RequestOpened(id string, r *Request)
+	RequestEnded(id string, r *Request, why End)
+}
+
+// SetListener has a listener told. It is set before the first request.
+func (t *Table) SetListener(l Listener) { t.listener = l }
+
 // Ticket is one caller's place at a request.
 type Ticket struct {
 	table *Table
@@ -87,6 +97,9 @@ func (t *Table) Open(r Request) (*Ticket, error) {
 	t.signs.addEntry(e)
 	t.busy.Add(1)
 	e.timer = time.AfterFunc(time.Until(r.Until), func() { t.End(e.id, TimeOver) })
+	if t.listener != nil {
+		t.listener.RequestOpened(e.id, &e.request)
+	}
 	t.noteChange(wire.NoteFeedReceived, e)
 	return &Ticket{t, e}, nil
 }
@@ -198,6 +211,9 @@ func (t *Table) endEntry(e *entry, why End, said Said) {
 	t.busy.Add(-1)
 	if why == Answered {
 		t.handing.Add(int64(e.waiters))
+	}
+	if t.listener != nil {
+		t.listener.RequestEnded(e.id, &e.request, why)
 	}
 	close(e.over) // whoever waits goes first
 	if why == Answered {

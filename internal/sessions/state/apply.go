@@ -24,14 +24,9 @@ func (b *Book) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Change {
 	}
 	old := b.store.getSession(key)
 	c := Change{Key: key, Subagent: n.actor != ""}
-	var next *Session
+	next := newSession(key, n.at)
 	if old != nil {
 		next = old.copySession()
-	} else {
-		next = &Session{
-			Key: key, Status: NeverRan, Since: n.at, StartedAt: n.at,
-			Machine: MachineState{Base: NeverRan, BaseSince: n.at},
-		}
 	}
 	next.recordFacts(&n)
 	if !rules.Off {
@@ -172,7 +167,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		}
 		s.addAsk(n)
 	case agent.SignalNudges:
-		if s.Machine.Base == Running && len(s.Asks) == 0 {
+		if s.Machine.Base == Running && len(s.Asks)+len(s.Held) == 0 {
 			s.addAsk(n)
 		}
 	case agent.SignalAnswered:
@@ -217,6 +212,10 @@ func (s *Session) staleReason(n *input, signal agent.Signal) string {
 		return ""
 	}
 	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) {
+		return "of a turn that is over"
+	}
+	if id := n.turnID(); id != "" && id == t.ID && !t.Open() && n.ev.Kind == event.UserAttention &&
+		signal == agent.SignalAsks {
 		return "of a turn that is over"
 	}
 	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.Machine.fromOtherProcess(n) {

@@ -1,17 +1,36 @@
 package state
 
+import "github.com/hookmux/hookmux/event"
+
+// askFor is the question that an event puts.
+func askFor(s *Session, n *input) Ask {
+	ask := Ask{At: n.at, Actor: n.actor, What: foldLine(n.ev.Message, maxSummary)}
+	if tool := n.ev.Tool; tool != nil {
+		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
+		ask.Kind, ask.Command = tool.Kind, commandOf(tool)
+		if label := Label(tool, s.Cwd); label != "" {
+			ask.What = label
+		}
+	} else if call := s.Machine.onlyCall(n.actor); call != nil && n.ev.Kind == event.UserAttention {
+		// The agent calls for its person and does not say about what: it is
+		// about the one call that has not run.
+		ask.Command = call.Command
+		if call.Label != "" {
+			ask.What = call.Label
+		}
+	}
+	if len(n.ev.Questions) > 0 && n.ev.Questions[0].Text != "" && (n.ev.Tool != nil || ask.What == "") {
+		ask.What = foldLine(n.ev.Questions[0].Text, maxSummary)
+	}
+	return ask
+}
+
 // addAsk: a person must decide something now.
 func (s *Session) addAsk(n *input) {
 	if !s.Live() {
 		s.reviveSession()
 	}
-	ask := Ask{At: n.at, Actor: n.actor, What: foldLine(n.ev.Message, maxSummary)}
-	if tool := n.ev.Tool; tool != nil {
-		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
-		if label := Label(tool, s.Cwd); label != "" {
-			ask.What = label
-		}
-	}
+	ask := askFor(s, n)
 	s.Machine.linkToCall(&ask)
 	if s.Machine.callFinished(ask.Call) && !s.Machine.callOpen(ask.Call) {
 		return // its result overtook the question
@@ -32,11 +51,13 @@ func (s *Session) addAsk(n *input) {
 	// What was asked without saying about what is now said.
 	for i := range s.Asks {
 		if old := &s.Asks[i]; old.Actor == ask.Actor && old.namesNoCall() {
-			ask.At = old.At
+			ask.At, ask.N, ask.Request = old.At, old.N, old.Request
 			s.Asks = replaceAt(s.Asks, i, ask)
 			return
 		}
 	}
+	s.Machine.AskCount++
+	ask.N = s.Machine.AskCount
 	s.Asks = appendBounded(s.Asks, ask, maxAsks)
 	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
 		// Somebody is asked, so something goes on.
@@ -88,9 +109,29 @@ func (s *Session) resolveAsk(n *input) {
 			}
 		}
 	}
-	if drop < 0 {
+	if drop >= 0 {
+		s.dropAsk(drop, n)
+	}
+}
+
+// resolveOwnAsk: the question that this very event put was answered. Another
+// question of the same actor is not meant.
+func (s *Session) resolveOwnAsk(n *input) {
+	for i := range s.Asks {
+		ask := &s.Asks[i]
+		if tool := n.ev.Tool; tool != nil {
+			if !ask.isAbout(&Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}) {
+				continue
+			}
+		} else if ask.Actor != n.actor || !ask.At.Equal(n.ev.Time) {
+			continue
+		}
+		s.dropAsk(i, n)
 		return
 	}
+}
+
+func (s *Session) dropAsk(drop int, n *input) {
 	i := -1
 	s.Asks = removeWhere(s.Asks, func(*Ask) bool { i++; return i == drop })
 	if s.Turn.Open() {

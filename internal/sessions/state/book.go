@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,11 +15,12 @@ type Book struct {
 	mu    sync.RWMutex
 	store compactStore
 	index sessionIndex
+	held  map[string]Key // the session of each request that hookmux holds
 }
 
 // NewBook is a book without sessions.
 func NewBook() *Book {
-	return &Book{store: newCompactStore(), index: newSessionIndex()}
+	return &Book{store: newCompactStore(), index: newSessionIndex(), held: map[string]Key{}}
 }
 
 // Load puts stored sessions into the book, in place of what it has under
@@ -33,7 +35,11 @@ func (b *Book) Load(stored []*Session, now time.Time, alive func(*Session) Liven
 		if s == nil || s.Agent == "" || s.ID == "" {
 			continue
 		}
+		if strings.HasPrefix(s.ID, requestPrefix) {
+			continue // the request went with the hub that held it
+		}
 		next := s.copySession()
+		next.Held = nil
 		if next.Machine.Base == "" {
 			next.Machine.Base, next.Machine.BaseSince = next.Status, next.Since
 		}

@@ -2,6 +2,7 @@ package state
 
 import (
 	"hash/fnv"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -207,4 +208,35 @@ func (m *MachineState) setBase(status Status, at time.Time) {
 	if m.Base != status {
 		m.Base, m.BaseSince = status, at
 	}
+}
+
+// maxKeptCommand bounds what is kept of a command, to find its process by.
+const maxKeptCommand = 160
+
+// commandOf is the beginning of the command a call runs, as it was written.
+func commandOf(tool *event.Tool) string {
+	if len(tool.Commands) == 0 {
+		return ""
+	}
+	command := strings.TrimSpace(tool.Commands[0])
+	if len(command) > maxKeptCommand {
+		command = strings.ToValidUTF8(command[:maxKeptCommand], "")
+	}
+	return strings.Clone(command)
+}
+
+// onlyCall is the one call of an actor that goes on; nil when there are none or
+// several.
+func (m *MachineState) onlyCall(actor string) *Call {
+	var found *Call
+	for i := range m.Calls {
+		if m.Calls[i].Actor != actor {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = &m.Calls[i]
+	}
+	return found
 }

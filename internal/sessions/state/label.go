@@ -53,7 +53,7 @@ func toolLabel(tool *event.Tool, cwd string) string {
 			return tool.MCP.Server + ": " + tool.MCP.Tool
 		}
 	case event.Question:
-		return "Question"
+		return labelWith("Question:", questionText(tool), "Question")
 	case event.Plan:
 		return "Plan"
 	}
@@ -183,4 +183,24 @@ func inputField(tool *event.Tool, names ...string) string {
 		}
 	}
 	return ""
+}
+
+// questionText is the first question of a call that asks its person.
+func questionText(tool *event.Tool) string {
+	if text := inputField(tool, "question", "text", "prompt", "message"); text != "" {
+		return shortenText(text, 2*maxCommand)
+	}
+	if !jsonscan.IsObject(tool.Input) {
+		return ""
+	}
+	text := ""
+	_ = jsonscan.Array(jsonscan.Get(tool.Input, "questions"), func(one []byte) bool {
+		for _, name := range []string{"question", "text", "prompt"} {
+			if s, ok := jsonscan.String(jsonscan.Get(one, name)); ok && text == "" {
+				text = s
+			}
+		}
+		return text == ""
+	})
+	return shortenText(text, 2*maxCommand)
 }

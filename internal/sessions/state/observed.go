@@ -196,7 +196,7 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 		switch {
 		case !s.Live():
 		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:
-			s.resolveAsk(&n)
+			s.resolveOwnAsk(&n)
 		case ev.Kind == event.ToolBefore && d.Verdict == event.Deny && ev.Tool != nil:
 			// It will not run, and most agents report no end of it.
 			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool), Actor: n.actor}
@@ -237,7 +237,7 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		if alive != nil && d.s.Live() {
 			d.life = alive(d.s)
 		}
-		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0
+		doubtful := d.s.Live() && d.s.Turn.Open() && d.s.Machine.Base == Running && !d.s.Waits()
 		leaves := now.Sub(d.s.LastEvent) >= LeaveAfter || d.s.Live() && d.life == Gone
 		if d.life != Alive && (leaves || doubtful) {
 			old = append(old, d)
@@ -253,7 +253,7 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		}
 		d.s = is
 		switch {
-		case now.Sub(d.s.LastEvent) >= LeaveAfter:
+		case now.Sub(d.s.LastEvent) >= LeaveAfter && len(d.s.Held) == 0:
 			b.dropSession(d.s.Key)
 			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
 		case !d.s.Live():
@@ -262,7 +262,7 @@ func (b *Book) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 			next.endSession(now, "the process is gone", true)
 			b.commitChange(d.s, next, &c)
 			out = append(out, c)
-		case d.s.Turn.Open() && d.s.Machine.Base == Running && len(d.s.Asks) == 0:
+		case d.s.Turn.Open() && d.s.Machine.Base == Running && !d.s.Waits():
 			next, c := d.s.copySession(), Change{Key: d.s.Key}
 			next.markUnsure(now)
 			b.commitChange(d.s, next, &c)

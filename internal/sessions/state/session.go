@@ -126,7 +126,8 @@ type Session struct {
 	// WaitingSince is when a person was first asked for what is still open;
 	// zero while nobody is waited for.
 	WaitingSince time.Time `json:"waitingSince,omitzero"`
-	Asks         []Ask     `json:"asks,omitempty"`
+	Asks         []Ask     `json:"asks,omitempty"` // what the agent itself asks
+	Held         []Held    `json:"held,omitempty"` // what hookmux holds for a person
 
 	Background int       `json:"background,omitempty"` // tasks that will wake the agent again
 	ReadAt     time.Time `json:"readAt,omitzero"`      // when a person saw the result
@@ -158,6 +159,7 @@ type MachineState struct {
 	TurnProcess   int            `json:"turnProcess,omitempty"` // process that began the turn
 	TurnStart     uint64         `json:"turnStart,omitempty"`
 	Seq           uint64         `json:"seq,omitempty"` // the highest number heard from a numbering sender
+	AskCount      int            `json:"askCount,omitempty"`
 }
 
 // Turn is one round: from a prompt to the agent's last word.
@@ -226,6 +228,11 @@ type Ask struct {
 	Tool   string    `json:"tool,omitempty"`
 	Digest uint64    `json:"digest,omitempty"` // of the call's input, where it has no id
 	What   string    `json:"what,omitempty"`   // in words
+
+	N       int            `json:"n,omitempty"` // counted within the session
+	Kind    event.ToolKind `json:"kind,omitempty"`
+	Command string         `json:"command,omitempty"` // the beginning of the command that is asked about
+	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
 }
 
 // Call is a tool call that began.
@@ -236,6 +243,8 @@ type Call struct {
 	Label  string    `json:"label,omitempty"`
 	Actor  string    `json:"actor,omitempty"`
 	At     time.Time `json:"at"`
+	// Command is the beginning of the command that is run.
+	Command string `json:"command,omitempty"`
 	// Approved says that a person was asked and said yes: the agent reported the
 	// call again.
 	Approved bool `json:"leave,omitempty"`
@@ -273,6 +282,13 @@ func (t Title) Name() string {
 // Locked reports whether a person named the session.
 func (t Title) Locked() bool { return t.Given != "" }
 
+// newSession is a session of which nothing is known.
+func newSession(key Key, at time.Time) *Session {
+	return &Session{
+		Key: key, Status: NeverRan, Since: at, StartedAt: at, Machine: MachineState{Base: NeverRan, BaseSince: at},
+	}
+}
+
 // Live reports whether the session has not ended.
 func (s *Session) Live() bool { return s.Ended.IsZero() }
 
@@ -295,14 +311,10 @@ func (s *Session) copySession() *Session {
 func (s *Session) deriveStatus() {
 	status, since := s.Machine.Base, s.Machine.BaseSince
 	s.WaitingSince = time.Time{}
-	if len(s.Asks) > 0 {
-		status, since = NeedsInput, s.Asks[0].At
-		for i := range s.Asks {
-			if s.Asks[i].At.Before(since) {
-				since = s.Asks[i].At
-			}
+	for _, one := range s.WaitingList() {
+		if s.WaitingSince.IsZero() || one.At.Before(s.WaitingSince) {
+			status, since, s.WaitingSince = NeedsInput, one.At, one.At
 		}
-		s.WaitingSince = since
 	}
 	s.Status, s.Since = status, since
 	s.Tool = s.currentActivity()

@@ -98,6 +98,7 @@ func (s *Session) toolBegan(n *input) {
 	tool := n.ev.Tool
 	call := Call{
 		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at,
+		Command: commandOf(tool),
 	}
 	again := s.Machine.callReported(&call)
 	if !again {

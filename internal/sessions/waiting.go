@@ -1,0 +1,67 @@
+package sessions
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// waitingItems is everything that waits for a person, the oldest first.
+func (v *view) waitingItems() []wire.FeedItem {
+	list := []wire.FeedItem{}
+	for _, one := range v.tracker.book.Snapshot() {
+		for _, held := range one.Held {
+			item := wire.FeedItem{
+				ID: held.ID, Status: wire.FeedPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
+			}
+			if !one.Live() {
+				item.Status = wire.FeedWithdrawn
+			}
+			list = append(list, item)
+		}
+		list = append(list, v.windowItems(one)...)
+	}
+	slices.SortStableFunc(list, func(a, b wire.FeedItem) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+// windowItems is what of a session stands in the agent's own window.
+func (v *view) windowItems(one *state.Session) []wire.FeedItem {
+	if one == nil {
+		return nil
+	}
+	var list []wire.FeedItem
+	for _, waits := range one.WaitingList() {
+		if waits.Held {
+			continue
+		}
+		info := v.sessionInfo(one)
+		item := wire.FeedItem{
+			ID: waits.ID, Status: wire.FeedWindow, Kind: windowKind(waits.Kind), Agent: one.Agent, Session: one.ID,
+			Cwd: one.Cwd, Pane: info.Pane, Tool: waits.Tool, ToolKind: string(waits.Kind), Choices: []string{},
+			CreatedAt: waits.At,
+		}
+		item.Shown = v.deps.AgentTitle(one.Agent) + " asks in " + info.WindowName()
+		if waits.What != "" {
+			item.Shown += ": " + v.deps.Redactor.Text(waits.What)
+		}
+		list = append(list, item)
+	}
+	return list
+}
+
+func windowKind(kind event.ToolKind) string {
+	switch kind {
+	case event.Question:
+		return "question"
+	case event.Plan:
+		return "plan"
+	}
+	return "permission"
+}
