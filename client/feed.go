@@ -27,6 +27,15 @@ func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 	return list, err
 }
 
+// Waiting is everything that waits for a person, oldest first: requests that can
+// be answered here (status pending) and questions in agents' own windows (status
+// window). With all, behind requests that ended lately.
+func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
+	var list []Request
+	err := c.Call(ctx, wire.MethodFeedItems, wire.FeedListParams{All: all, Windows: true}, &list)
+	return list, err
+}
+
 // Request is one request, by a unique beginning of its id.
 func (c *Client) Request(ctx context.Context, id string) (Request, error) {
 	var list []Request
@@ -88,6 +97,7 @@ func NeedsPIN(err error) bool {
 
 // FeedNote is one message of the feed's stream: received, resolved, expired or
 // withdrawn with the request, or ready once everything that waits was sent.
+// [Client.FollowWaiting] also tells of window and windowOver.
 type FeedNote struct {
 	Method string
 	Item   *Request
@@ -98,7 +108,16 @@ type FeedNote struct {
 // hub goes or each returns an error. While a person's process follows it,
 // agents are held for them.
 func (c *Client) Feed(ctx context.Context, each func(FeedNote) error) error {
-	return c.follow(ctx, wire.MethodFeedStream, nil, func(line []byte) error {
+	return c.followFeed(ctx, nil, each)
+}
+
+// FollowWaiting is Feed that also tells what stands in agents' own windows.
+func (c *Client) FollowWaiting(ctx context.Context, each func(FeedNote) error) error {
+	return c.followFeed(ctx, wire.FeedStreamParams{Windows: true}, each)
+}
+
+func (c *Client) followFeed(ctx context.Context, params any, each func(FeedNote) error) error {
+	return c.follow(ctx, wire.MethodFeedStream, params, func(line []byte) error {
 		note, err := parseFeedNote(line)
 		if err != nil || note.Method == "" {
 			return err
@@ -129,7 +148,8 @@ func parseFeedNote(line []byte) (FeedNote, error) {
 		if err := json.Unmarshal(message.Params, note.Ready); err != nil {
 			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)
 		}
-	case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn:
+	case wire.NoteFeedReceived, wire.NoteFeedResolved, wire.NoteFeedExpired, wire.NoteFeedWithdrawn,
+		wire.NoteFeedWindow, wire.NoteFeedWindowOver:
 		note.Item = new(Request)
 		if err := json.Unmarshal(message.Params, note.Item); err != nil {
 			return FeedNote{}, fmt.Errorf("the hub's stream cannot be read: %s: %w", message.Method, err)

@@ -10,7 +10,13 @@ import (
 
 // Info is what status says about requests.
 func (s *Service) Info() wire.FeedInfo {
-	return wire.FeedInfo{Waiting: s.queue.Waiting(), Someone: s.attendance.anyoneThere(), Away: s.attendance.isAway()}
+	windows := 0
+	for _, item := range s.Sessions.Waiting() {
+		if item.Status == wire.FeedWindow {
+			windows++
+		}
+	}
+	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, Someone: s.attendance.anyoneThere(), Away: s.attendance.isAway()}
 }
 
 // Someone reports whether a person could answer now.

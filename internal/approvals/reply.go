@@ -26,7 +26,7 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 	r, waits := s.queue.Request(item.ID)
 	if !waits {
 		item, _ = s.queue.Find(item.ID)
-		return tooLate(item), nil
+		return s.addWindow(tooLate(item)), nil
 	}
 	if p.SHA256 != "" && p.SHA256 != r.Hash {
 		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict,
@@ -50,6 +50,17 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 		result.Degraded = lossSentences(s.Catalogue, &r, said)
 	}
 	return result, bad
+}
+
+// addWindow says of a request that came to no answer here where the agent asks
+// now, if it still does.
+func (s *Service) addWindow(result wire.FeedReplyResult) wire.FeedReplyResult {
+	for _, item := range s.Sessions.Waiting() {
+		if item.ID == result.ID && item.Status == wire.FeedWindow {
+			result.Why += "; " + item.Shown
+		}
+	}
+	return result
 }
 
 // seatName names the person's seat, as far as the process at the other end tells.

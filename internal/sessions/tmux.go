@@ -58,6 +58,15 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 	if d.changes == nil {
 		return
 	}
+	select {
+	case d.changes <- tmuxChange(&c):
+	default:
+	}
+}
+
+// tmuxChange is a change as tmux shows it. A session without a pane is counted
+// all the same: who waits in another terminal waits too.
+func tmuxChange(c *wire.SessionChange) tmux.Change {
 	change := tmux.Change{
 		Session: c.Session.Agent + ":" + c.Session.ID, Agent: c.Session.Agent, Title: c.Session.Title,
 		Status: tmux.Status(c.Session.Status), Gone: c.Gone || c.Session.Ended != nil,
@@ -65,10 +74,7 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 	if c.Session.Mux == "tmux" {
 		change.Pane, change.Socket = c.Session.Pane, c.Session.Server
 	}
-	select {
-	case d.changes <- change:
-	default:
-	}
+	return change
 }
 
 // stopFollowing stops and waits until tmux has its own names back.

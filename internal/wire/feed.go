@@ -78,7 +78,7 @@ type FeedItem struct {
 	SHA256 string `json:"sha256"` // of Shown
 
 	CreatedAt time.Time     `json:"createdAt"`
-	Deadline  time.Time     `json:"deadline"`
+	Deadline  time.Time     `json:"deadline,omitzero"`
 	EndedAt   *time.Time    `json:"endedAt,omitempty"`
 	Decision  *FeedDecision `json:"decision,omitempty"`
 }
@@ -106,8 +106,9 @@ type FeedOutcome struct {
 
 // FeedInfo is the feed in a few words.
 type FeedInfo struct {
-	Waiting int  `json:"waiting"`
-	Someone bool `json:"someone"` // somebody could answer
+	Waiting int  `json:"waiting"`           // requests that can be answered here
+	Windows int  `json:"windows,omitempty"` // questions in agents' own windows
+	Someone bool `json:"someone"`           // somebody could answer
 	Away    bool `json:"away"`
 }
 

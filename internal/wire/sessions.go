@@ -201,3 +201,15 @@ func (s *Session) WindowName() string {
 	}
 	return "its own window"
 }
+
+// NextWaiting are the sessions that wait for a person, the longest waiting first.
+// The list is in the hub's order.
+func NextWaiting(list []Session) []*Session {
+	var waiting []*Session
+	for i := range list {
+		if one := &list[i]; one.WaitingSince != nil && one.Ended == nil {
+			waiting = append(waiting, one)
+		}
+	}
+	return waiting
+}

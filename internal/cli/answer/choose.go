@@ -9,6 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -46,20 +48,29 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 		}
 		unknown = err
 	}
-	waiting, err := c.Requests(ctx, false)
+	waiting, err := c.Waiting(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	titles := sessionTitles(ctx, c)
-	var found []client.Request
+	var found, elsewhere []client.Request
 	for i := range waiting {
-		if fits(&waiting[i]) && nameFits(&waiting[i], titles[waiting[i].Session], name) {
-			found = append(found, waiting[i])
+		one := &waiting[i]
+		if !fits(one) || !nameFits(one, titles[one.Session], name) {
+			continue
+		}
+		if one.Status == wire.FeedWindow {
+			elsewhere = append(elsewhere, *one)
+		} else {
+			found = append(found, *one)
 		}
 	}
 	switch {
 	case len(found) > 0:
 		return &chosen{client: c, item: found[0], others: len(found) - 1}, nil
+	case len(elsewhere) > 0:
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
+			termsafe.Line(elsewhere[0].Shown, 200), text.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
 		return nil, unknown
 	}

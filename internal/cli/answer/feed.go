@@ -18,11 +18,12 @@ func FeedCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, watch, all bool
 	cmd := &cobra.Command{
 		Use:   "feed",
-		Short: "Requests of agents that wait for you",
+		Short: "Everything that waits for you, with what would run",
 		Long: `Lists what agents ask and have not been answered, each in full: what would run
-or be written. --watch follows the feed; while somebody does, agents are held for
-an answer (docs/feed.md says how long). Without anybody there, agents show their
-own prompts at once.`,
+or be written. What an agent asks in its own window stands there too, with where
+that is; ` + "`hookmux ps`" + ` and tmux count the same. --watch follows the feed; while
+somebody does, agents are held for an answer (docs/feed.md says how long). Without
+anybody there, agents show their own prompts at once.`,
 		Example: "  hookmux feed\n  hookmux feed --watch\n  hookmux feed --json --all",
 		Args:    cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,7 +34,7 @@ own prompts at once.`,
 			if err != nil {
 				return err
 			}
-			list, err := c.Requests(cmd.Context(), all)
+			list, err := c.Waiting(cmd.Context(), all)
 			if err != nil {
 				return err
 			}

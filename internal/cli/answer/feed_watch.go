@@ -33,7 +33,7 @@ func watchFeed(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	f := &feedWatch{app: app, asJSON: asJSON, style: app.Style(), open: map[string]*client.Request{}}
 	return cmdutil.FollowStream(ctx, func() error {
 		f.fresh = map[string]bool{}
-		return c.Feed(ctx, f.handleNote)
+		return c.FollowWaiting(ctx, f.handleNote)
 	})
 }
 
@@ -42,8 +42,9 @@ func (f *feedWatch) handleNote(n client.FeedNote) error {
 	case n.Ready != nil:
 		f.showReady(n.Ready)
 	case n.Item == nil:
-	case n.Method == wire.NoteFeedReceived:
-		_, shown := f.open[n.Item.ID]
+	case n.Method == wire.NoteFeedReceived, n.Method == wire.NoteFeedWindow:
+		before, shown := f.open[n.Item.ID]
+		shown = shown && before.Status == n.Item.Status
 		f.open[n.Item.ID], f.fresh[n.Item.ID] = n.Item, true
 		if f.asJSON {
 			f.printChange(n.Method, n.Item)
@@ -68,7 +69,11 @@ func (f *feedWatch) showReady(now *client.FeedReady) {
 	slices.Sort(ids)
 	for _, id := range ids {
 		gone := *f.open[id]
-		gone.Status, gone.End = "withdrawn", "the hub stopped"
+		if gone.Status == wire.FeedWindow {
+			f.showEnded(wire.NoteFeedWindowOver, &gone)
+			continue
+		}
+		gone.Status, gone.End = wire.FeedWithdrawn, "the hub stopped"
 		f.showEnded(wire.NoteFeedWithdrawn, &gone)
 	}
 	before := f.ready
@@ -86,11 +91,14 @@ func (f *feedWatch) showReady(now *client.FeedReady) {
 
 func (f *feedWatch) showEnded(method string, item *client.Request) {
 	delete(f.open, item.ID)
-	if f.asJSON {
+	switch {
+	case f.asJSON:
 		f.printChange(method, item)
-		return
+	case item.Status == wire.FeedWindow:
+		f.app.Say("%s", f.style.WindowOver(item))
+	default:
+		f.app.Say("%s  %s", item.ID, f.style.Ended(item))
 	}
-	f.app.Say("%s  %s", item.ID, f.style.Ended(item))
 }
 
 func (f *feedWatch) printChange(method string, item *client.Request) {

@@ -53,11 +53,8 @@ func jumpToNext(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	var missed error
-	for i := range list {
-		if list[i].WaitingSince == nil || list[i].Ended != nil {
-			continue
-		}
-		err := focusPane(ctx, app, &list[i])
+	for _, one := range wire.NextWaiting(list) {
+		err := focusPane(ctx, app, one)
 		if err == nil {
 			return nil
 		}

@@ -74,7 +74,7 @@ func (o *overview) countSessions() (wait, run, rest int) {
 		s := &o.sessions[i]
 		switch {
 		case s.Ended != nil:
-		case s.WaitingSince != nil || s.Status == "needsInput":
+		case s.WaitingSince != nil:
 			wait++
 		case s.Status == "running":
 			run++

@@ -13,6 +13,9 @@ import (
 // Request is a whole request as a person reads it before answering: nothing of
 // it is cut.
 func (s Style) Request(item *wire.FeedItem, now time.Time) string {
+	if item.Status == wire.FeedWindow {
+		return s.windowItem(item, now)
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)))
 	if item.Session != "" {
@@ -29,6 +32,24 @@ func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 		b.WriteString(s.dim("→ "+Ways(item)) + "\n")
 	}
 	return b.String()
+}
+
+// windowItem is a question that stands in an agent's own window: where it can be
+// answered, and how to get there.
+func (s Style) windowItem(item *wire.FeedItem, now time.Time) string {
+	short := termsafe.Line(ShortID(item.Session), 24)
+	return fmt.Sprintf("%s  %s %s%s\n%s\n%s\n", s.bold("▲"),
+		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
+		s.dim("  since "+span(now.Sub(item.CreatedAt))), termsafe.Line(item.Shown, 0),
+		s.dim("→ answer there: hookmux jump "+short))
+}
+
+// WindowOver says on one line that nobody is asked in an agent's own window any
+// more.
+func (s Style) WindowOver(item *wire.FeedItem) string {
+	return fmt.Sprintf("%s %s  %s", s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)),
+		s.dim("["+termsafe.Line(ShortID(item.Session), 24)+"]"),
+		s.yellow("asks no more: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
 }
 
 // Ended says on one line how a request ended.

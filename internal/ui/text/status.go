@@ -34,8 +34,11 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 		}
 		fmt.Fprintf(w, "%s\n", s.yellow("off  everything is answered neutrally, "+until))
 	}
-	if f := info.Feed; f.Waiting > 0 || f.Away {
+	if f := info.Feed; f.Waiting > 0 || f.Windows > 0 || f.Away {
 		line := fmt.Sprintf("feed %d %s for you", f.Waiting, plural(f.Waiting, "request waits", "requests wait"))
+		if f.Windows > 0 {
+			line += fmt.Sprintf(", %d in agents' own windows", f.Windows)
+		}
 		if f.Away {
 			line += "; you are away"
 		}

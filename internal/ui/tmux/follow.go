@@ -90,14 +90,21 @@ type followed struct {
 
 func (f *follower) noteChange(c Change) {
 	old, known := f.sessions[c.Session]
-	if c.Gone || c.Pane == "" {
+	if c.Gone {
 		delete(f.sessions, c.Session)
 	} else {
 		f.sessions[c.Session] = c
-		f.serverAt(c.Socket).dirty = true
+		if c.Pane != "" {
+			f.serverAt(c.Socket).dirty = true
+		}
 	}
-	if known {
+	if known && old.Pane != "" {
 		f.serverAt(old.Socket).dirty = true
+	}
+	if waits := !c.Gone && c.Status == NeedsInput; waits != (known && old.Status == NeedsInput) {
+		for _, s := range f.servers {
+			s.dirty = true // each of them says how many wait
+		}
 	}
 }
 
@@ -119,8 +126,11 @@ func (f *follower) showChanges(ctx context.Context) {
 		s.dirty = false
 		var here []Mark
 		for _, c := range f.sessions {
-			if c.Socket == socket {
+			switch {
+			case c.Pane != "" && c.Socket == socket:
 				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title, Status: c.Status})
+			case c.Status == NeedsInput: // it waits elsewhere
+				here = append(here, Mark{Session: c.Session, Status: c.Status})
 			}
 		}
 		if err := f.updateServer(ctx, s, here); err != nil {

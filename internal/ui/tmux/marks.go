@@ -34,7 +34,7 @@ func Icon(s Status) string { return icons[s] }
 
 // Mark is what a pane shows about the session in it.
 type Mark struct {
-	Pane    string
+	Pane    string // "" for a session that is only counted
 	Session string
 	Agent   string
 	Title   string
@@ -65,8 +65,13 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 		return err
 	}
 	byPane := map[string][]Mark{}
+	var elsewhere []Mark
 	for _, m := range marks {
-		if validID(m.Pane, '%') && icons[m.Status] != "" {
+		switch {
+		case icons[m.Status] == "":
+		case m.Pane == "":
+			elsewhere = append(elsewhere, m)
+		case validID(m.Pane, '%'):
 			byPane[m.Pane] = append(byPane[m.Pane], m)
 		}
 	}
@@ -104,6 +109,7 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 		commands = appendOptions(commands, "-w", id, windowOptions, w.now, want)
 	}
 	if len(panes) > 0 {
+		shown = append(shown, elsewhere...)
 		waiting, summary := countMarks(shown)
 		want := []string{waiting, summary}
 		if len(shown) == 0 {

@@ -1,0 +1,379 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/ui/tmux"
+	"github.com/hookmux/hookmux/internal/verify/recordings"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// What waits for a person is one list: whatever happens, feed, ps, tmux and
+// `jump --next` name the same. The services are the real ones; nothing runs in
+// the background, so that every step can be looked at.
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+// waitingRig is sessions and approvals as a hub has them.
+type waitingRig struct {
+	t         failer
+	sessions  *Service
+	approvals *approvals.Service
+	tmux      map[string]tmux.Change // as the display was told
+	windows   map[string]bool        // as those who follow the feed were told
+	held      map[string]*heldCall   // by the id of the event
+	count     int
+}
+
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// heldCall is a call that may wait for a person.
+type heldCall struct {
+	ev       event.Event
+	decision event.Decision
+	request  string
+	done     chan struct{}
+}
+
+// testChoices is the user's settings: everything the agent asks is put to them.
+type testChoices struct{}
+
+func (testChoices) ApprovalLevel(*event.Event) (policy.Level, bool) { return policy.All, true }
+func (testChoices) HoldTime(*event.Event) time.Duration             { return time.Hour }
+func (testChoices) ProjectOf(string) string                         { return "" }
+func (testChoices) RepositoryOf(string) string                      { return "" }
+func (testChoices) PushCommand() string                             { return "" }
+func (testChoices) KeepOwnEvents() time.Duration                    { return time.Hour }
+
+type noRecorder struct{}
+
+func (noRecorder) WakeJournal()                             {}
+func (noRecorder) RecordOwn(string, string, time.Time, any) {}
+func (noRecorder) PastRequests(context.Context, time.Time, int, func(approvals.PastRequest)) error {
+	return nil
+}
+
+type noStreams struct{}
+
+func (noStreams) Publish(string, any) {}
+func (noStreams) Watched() bool       { return false }
+
+// newWaitingRig makes the services. The returned function ends them.
+func newWaitingRig(t failer) (*waitingRig, func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "hookmux-waiting-")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	dirs := paths.Dirs{Home: dir, Runtime: dir + "/run", State: dir + "/state", Config: dir + "/config"}
+	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
+		t.Fatalf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	deps := services.Deps{
+		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(), Log: slog.New(slog.DiscardHandler),
+		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(sync.WaitGroup),
+	}
+	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}
+	rig.sessions = New(ctx, deps, Options{
+		Settings: config.New(config.Options{}), SessionGone: func(string, string) {},
+		TerminalReport: func(*event.Event) (*state.TerminalReport, error) { return nil, nil },
+		WindowsChanged: rig.windowsChanged,
+	})
+	rig.approvals = approvals.New(approvals.Options{
+		Deps: deps, Settings: testChoices{}, Recorder: noRecorder{}, Sessions: rig.sessions,
+		MayAnswer: func(proc.Cred) (bool, string) { return true, "" },
+		Stopping:  func() bool { return false }, Context: ctx, Started: time.Now(),
+	})
+	rig.approvals.AddSink(1) // somebody is there
+	return rig, func() {
+		rig.approvals.EndRequests()
+		for _, call := range rig.held {
+			rig.awaitCall(call)
+		}
+		rig.approvals.Close()
+		cancel()
+		rig.sessions.store.closeLog()
+		rig.sessions.panes.waitStopped()
+		rig.sessions.processes.waitStopped()
+		rig.sessions.answers.waitStopped()
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// windowsChanged keeps what followers of the feed know of windows.
+func (r *waitingRig) windowsChanged(agentName, session string, items []wire.FeedItem) {
+	maps.DeleteFunc(r.windows, func(id string, _ bool) bool { return strings.HasPrefix(id, agentName+":"+session+" ") })
+	for _, item := range items {
+		r.windows[agentName+":"+session+" "+item.ID] = true
+	}
+}
+
+// tell has an event happen. hold has a person asked about it here, where the
+// agent can be held.
+func (r *waitingRig) tell(ev event.Event, hold bool) {
+	r.t.Helper()
+	r.count++
+	ev.ID = fmt.Sprint("event-", r.count)
+	r.sessions.Apply(&ev, 0)
+	r.approvals.Observe(&ev)
+	if hold {
+		r.holdCall(ev)
+	}
+	r.settle()
+}
+
+// holdCall puts a call to the person, as the pipeline does, and returns once it
+// waits or is decided.
+func (r *waitingRig) holdCall(ev event.Event) {
+	r.t.Helper()
+	call := &heldCall{ev: ev, done: make(chan struct{})}
+	began := make(chan string, 1)
+	go func() {
+		defer close(call.done)
+		r.approvals.Decide(context.Background(), &approvals.Call{
+			Event: &call.ev, Decision: &call.decision, Deadline: time.Now().Add(time.Hour),
+			Carries: event.Carries{Allow: true, Deny: true, Ask: true},
+			OnHeld:  func(id, _ string, _ []byte) { began <- id },
+			OnSent:  func(do func()) { do() },
+		})
+	}()
+	select {
+	case call.request = <-began:
+		r.held[ev.ID] = call
+	case <-call.done:
+		r.sessions.ApplyDecision(&call.ev, call.decision)
+	case <-time.After(patience):
+		r.t.Fatalf("%s neither waits nor is decided", ev.Native)
+	}
+}
+
+func (r *waitingRig) awaitCall(call *heldCall) {
+	select {
+	case <-call.done:
+	case <-time.After(patience):
+		r.t.Fatalf("the call of request %s is still held", call.request)
+	}
+}
+
+// settle works on what changed: calls whose request ended get their answer, and
+// the displays are told.
+func (r *waitingRig) settle() {
+	r.t.Helper()
+	for id, call := range r.held {
+		if _, waits := r.approvals.Request(call.request); waits {
+			continue
+		}
+		r.awaitCall(call)
+		r.sessions.ApplyDecision(&call.ev, call.decision)
+		delete(r.held, id)
+	}
+	changes := r.sessions.tracker.takeChanges()
+	r.sessions.workOn(changes)
+	for _, c := range changes {
+		change := r.sessions.view.changeInfo(c)
+		shown := tmuxChange(&change)
+		if r.tmux[shown.Session] = shown; shown.Gone {
+			delete(r.tmux, shown.Session)
+		}
+	}
+}
+
+// mustAgree compares the four views.
+func (r *waitingRig) mustAgree(after string) {
+	r.t.Helper()
+	var feed, feedSessions, ps, psSessions, shown, next, windows, told []string
+	listed := map[string]bool{}
+	for _, item := range r.approvals.WaitingFor(proc.Cred{}) {
+		feed = append(feed, item.ID)
+		if item.Status == wire.FeedWindow {
+			windows = append(windows, item.Agent+":"+item.Session+" "+item.ID)
+		}
+		listed[item.ID] = true
+	}
+	list := r.sessions.List(false)
+	for _, one := range list {
+		if one.Status == string(state.NeedsInput) {
+			psSessions = append(psSessions, one.Agent+":"+one.ID)
+		}
+		ps = append(ps, one.Waits...)
+		if slices.ContainsFunc(one.Waits, func(id string) bool { return listed[id] }) {
+			feedSessions = append(feedSessions, one.Agent+":"+one.ID)
+		}
+		if len(one.Waits) != len(one.Asks) {
+			r.t.Fatalf("after %s: %d ids and %d texts", after, len(one.Waits), len(one.Asks))
+		}
+	}
+	for _, change := range r.tmux {
+		if change.Status == tmux.NeedsInput {
+			shown = append(shown, change.Session)
+		}
+	}
+	for _, one := range wire.NextWaiting(list) {
+		next = append(next, one.Agent+":"+one.ID)
+	}
+	told = slices.Collect(maps.Keys(r.windows))
+	for _, list := range []*[]string{&feed, &feedSessions, &ps, &psSessions, &shown, &next, &windows, &told} {
+		slices.Sort(*list)
+	}
+	for _, pair := range []struct {
+		what      string
+		one, many []string
+	}{
+		{"requests in feed and ps", feed, ps}, {"sessions in feed and ps", feedSessions, psSessions},
+		{"sessions in ps and tmux", psSessions, shown}, {"sessions in ps and jump --next", psSessions, next},
+		{"windows in feed and feed --watch", windows, told},
+	} {
+		if !slices.Equal(pair.one, pair.many) {
+			r.t.Fatalf("after %s: %s differ:\n  %v\n  %v", after, pair.what, pair.one, pair.many)
+		}
+	}
+}
+
+// answerOne has a person do something with one of the requests.
+func (r *waitingRig) answerOne(id string, choice string) {
+	r.t.Helper()
+	if choice == "release" {
+		m := r.approvals.Methods()[wire.MethodFeedRelease]
+		if _, err := m.Run(json.RawMessage(`{"id":"`+id+`"}`), proc.Cred{}); err != nil {
+			r.t.Fatalf("release: %v", err)
+		}
+	} else if _, err := r.approvals.Reply(wire.FeedReplyParams{ID: id, Choice: choice}, proc.Cred{}); err != nil &&
+		err.Code != wire.CodeParams { // not everything offers every choice
+		r.t.Fatalf("%s: %v", choice, err)
+	}
+	r.settle()
+}
+
+func TestWaitingIsOneListInRecordedSessions(t *testing.T) {
+	for _, name := range recordings.Agents() {
+		if _, known := agent.Builtin().Agent(name); !known {
+			continue
+		}
+		lines, err := recordings.Events(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, held := range []string{"nothing is held", "everything is held", "every other is held"} {
+			t.Run(name+"/"+held, func(t *testing.T) {
+				rig, end := newWaitingRig(t)
+				defer func() { end() }()
+				now, waited := time.Now().Add(-30*time.Minute), 0
+				act := ""
+				for i, line := range lines {
+					if line.Act != act { // ids were scrubbed: every act is a world of its own
+						end()
+						rig, end = newWaitingRig(t)
+						act = line.Act
+					}
+					now = now.Add(time.Second)
+					ev := agent.Builtin().Decode(agent.Input{
+						Time: now, Agent: name, Event: line.Event, Payload: line.Payload,
+					})
+					rig.tell(ev, held[0] == 'e' && (held[6] == 't' || i%2 == 0))
+					rig.mustAgree(fmt.Sprintf("%s, line %d: %s", act, i, line.Event))
+					waited += len(rig.approvals.WaitingFor(proc.Cred{}))
+				}
+				if asks := strings.Contains(fmt.Sprint(lines), "PermissionRequest"); asks && waited == 0 {
+					t.Error("nothing ever waited")
+				}
+			})
+		}
+	}
+}
+
+func TestWaitingIsOneListWhateverHappens(t *testing.T) {
+	var agents []*agent.Agent
+	for _, name := range []string{"claude", "codex", "gemini", "opencode", "kimi", "copilot", "qwen", "pi"} {
+		a, _ := agent.Builtin().Agent(name)
+		agents = append(agents, a)
+	}
+	waited := 0
+	rapid.Check(t, func(t *rapid.T) {
+		rig, end := newWaitingRig(t)
+		defer end()
+		now := time.Now().Add(-20 * time.Minute)
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			pending := slices.Sorted(maps.Keys(rig.held))
+			step := "event"
+			if len(pending) > 0 {
+				step = rapid.SampledFrom([]string{"event", "event", "event", "once", "deny", "release"}).Draw(t, "step")
+			}
+			if step != "event" {
+				call := rig.held[rapid.SampledFrom(pending).Draw(t, "request")]
+				rig.answerOne(call.request, step)
+				rig.mustAgree(step)
+				continue
+			}
+			a := rapid.SampledFrom(agents).Draw(t, "agent")
+			now = now.Add(time.Duration(rapid.IntRange(1, 9000).Draw(t, "gap")) * time.Millisecond)
+			ev := drawEvent(t, a, now)
+			rig.tell(ev, rapid.Bool().Draw(t, "hold"))
+			rig.mustAgree(a.Name + " " + ev.Native)
+			waited += len(rig.approvals.WaitingFor(proc.Cred{}))
+		}
+	})
+	if waited == 0 {
+		t.Error("nothing ever waited")
+	}
+}
+
+// drawEvent makes an event of an agent; those that ask are more likely.
+func drawEvent(t *rapid.T, a *agent.Agent, now time.Time) event.Event {
+	var asks []*agent.EventSpec
+	for _, spec := range a.Events {
+		if spec.Kind == event.PermissionRequest || spec.Kind == event.UserQuestion || spec.Kind == event.ToolBefore {
+			asks = append(asks, spec)
+		}
+	}
+	specs := a.Events
+	if len(asks) > 0 && rapid.Bool().Draw(t, "asks") {
+		specs = asks
+	}
+	spec := rapid.SampledFrom(specs).Draw(t, "event")
+	ev := event.Event{
+		Agent: a.Name, Native: spec.Name, Kind: spec.Kind, Time: now, Cwd: "/w", Attended: event.AttendedYes,
+		Session: rapid.SampledFrom([]string{"s1", "s1", "s2", ""}).Draw(t, "session"),
+		Turn:    rapid.SampledFrom([]string{"", "t1", "t2"}).Draw(t, "turn"),
+		Detail:  rapid.SampledFrom([]string{"", "permission_prompt", "ToolPermission", "idle_prompt"}).Draw(t, "detail"),
+	}
+	if rapid.IntRange(0, 9).Draw(t, "tool") > 1 {
+		call := rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "call")
+		ev.Tool = &event.Tool{
+			Name: "Bash", Kind: event.Shell, CallID: call, Commands: []string{"make " + call},
+			Input: json.RawMessage(`{"command":"make ` + call + `"}`),
+		}
+	}
+	if rapid.IntRange(0, 5).Draw(t, "subagent") == 0 {
+		ev.Subagent = &event.Subagent{ID: "x", Parent: rapid.SampledFrom([]string{"", "s1"}).Draw(t, "parent")}
+	}
+	return ev
+}
