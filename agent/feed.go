@@ -105,7 +105,7 @@ type Hold string
 const (
 	HoldWait     Hold = "wait"     // as long as the setting feed.wait says
 	HoldDeadline Hold = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
-	HoldBrief    Hold = "brief"    // a moment: the agent shows its own dialog only after the hook returned
+	HoldBrief    Hold = "brief"    // a moment, unless feed.wait.<agent> says more: the agent shows its own dialog only after the hook returned
 )
 
 // Window is how an answer in the agent's own window shows while a request
@@ -181,18 +181,26 @@ func (f *Feed) WindowAt(native string) Window {
 	return f.Window
 }
 
+// Wait is what the user says about how long agents are held.
+type Wait struct {
+	Setting time.Duration // feed.wait
+	Chosen  bool          // for this very agent: it counts instead of a moment
+	// Away says that the person is not at the agent's own window, so that hiding
+	// its dialog costs nothing.
+	Away bool
+}
+
 // HoldFor is how long a request of an event may wait: left is what the hook's
-// time limit leaves, wait the setting feed.wait. away says that the person is
-// not at the agent's own window, so that hiding its dialog costs nothing.
-func (f *Feed) HoldFor(native string, left, wait time.Duration, away bool) time.Duration {
+// time limit leaves.
+func (f *Feed) HoldFor(native string, left time.Duration, wait Wait) time.Duration {
 	hold := f.HoldAt(native)
 	switch {
-	case hold == HoldDeadline || away:
+	case hold == HoldDeadline || wait.Away:
 		return left
-	case hold == HoldBrief:
+	case hold == HoldBrief && !wait.Chosen:
 		return min(left, time.Duration(f.Brief))
 	}
-	return min(left, wait)
+	return min(left, wait.Setting)
 }
 
 // feed says what is wrong with what a person may answer.

@@ -28,11 +28,15 @@ func TestHoldFor(t *testing.T) {
 		{"hidden here only, away", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Ask": {Hidden: true}}}, true, left},
 		{"hidden elsewhere", &Feed{Hold: HoldDeadline, Points: map[string]*FeedPoint{"Tell": {Hidden: true}}}, false, left},
 	} {
-		if got := c.feed.HoldFor("Ask", left, wait, c.away); got != c.want {
+		if got := c.feed.HoldFor("Ask", left, Wait{Setting: wait, Away: c.away}); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}
 	}
-	if got := (&Feed{Hold: HoldWait}).HoldFor("Ask", time.Second, wait, false); got != time.Second {
+	brief := &Feed{Hold: HoldBrief, Brief: Duration(5 * time.Second)}
+	if got := brief.HoldFor("Ask", left, Wait{Setting: wait, Chosen: true}); got != wait {
+		t.Error("chosen for this agent:", got)
+	}
+	if got := (&Feed{Hold: HoldWait}).HoldFor("Ask", time.Second, Wait{Setting: wait}); got != time.Second {
 		t.Error("longer than the hook may take:", got)
 	}
 }

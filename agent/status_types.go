@@ -43,6 +43,20 @@ type StatusSpec struct {
 	Placeholders []string `yaml:"placeholders"`
 
 	Transcript TranscriptSpec `yaml:"transcript"`
+
+	// Answers says how it shows that the person answered in the agent's own
+	// window, where no hook tells before the command that was allowed ends.
+	Answers AnswerSigns `yaml:"answers"`
+}
+
+// AnswerSigns are the signs of an answer in the agent's own window.
+type AnswerSigns struct {
+	// Child says that a command which is allowed becomes a process below the
+	// agent's, with the command's text among its arguments.
+	Child bool `yaml:"child"`
+	// Title is a part of the terminal's title while the agent waits for its
+	// person, and at no other time.
+	Title string `yaml:"title"`
 }
 
 // SignalSpec is one rule of a [StatusSpec]. Empty fields fit everything.
@@ -221,6 +235,10 @@ func overlayStatus(base, add StatusSpec) StatusSpec {
 		base.TopicTool = add.TopicTool
 	}
 	base.Placeholders = joined(base.Placeholders, add.Placeholders)
+	base.Answers.Child = base.Answers.Child || add.Answers.Child
+	if add.Answers.Title != "" {
+		base.Answers.Title = add.Answers.Title
+	}
 	if add.Transcript.Format != "" {
 		base.Transcript = add.Transcript
 	}

@@ -57,6 +57,7 @@ func (s methods) shortenHolds() {
 		if !ok || a.Feed == nil || a.Feed.HoldAt(r.Event.Native) == agent.HoldDeadline {
 			return time.Time{}
 		}
-		return now.Add(s.Settings.HoldTime(r.Event))
+		hold, chosen := s.Settings.HoldTime(r.Event)
+		return now.Add(a.Feed.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen}))
 	})
 }

@@ -32,7 +32,9 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 		return Outcome{}
 	}
 	hold := func() time.Duration {
-		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), s.Settings.HoldTime(c.Event), s.attendance.isAway())
+		hold, chosen := s.Settings.HoldTime(c.Event)
+		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway()}
+		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
 	out, handled := s.grantOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
 	if !handled {

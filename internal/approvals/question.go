@@ -23,7 +23,8 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 	if !s.attendance.expectAnyone(ctx, returnsWithin) {
 		return "", ErrNobody
 	}
-	until := time.Now().Add(s.Settings.HoldTime(ev))
+	hold, _ := s.Settings.HoldTime(ev)
+	until := time.Now().Add(hold)
 	if deadline, ok := ctx.Deadline(); ok && (deadline.Before(until) || s.attendance.isAway()) {
 		until = deadline
 	}

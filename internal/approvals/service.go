@@ -31,8 +31,8 @@ type Settings interface {
 	// whether the user said so.
 	ApprovalLevel(ev *event.Event) (level policy.Level, chosen bool)
 	// HoldTime is how long an agent is held whose own prompt cannot be used
-	// meanwhile.
-	HoldTime(ev *event.Event) time.Duration
+	// meanwhile, and whether the user chose that for this very agent.
+	HoldTime(ev *event.Event) (hold time.Duration, chosen bool)
 	// ProjectOf is the project with hooks of its own that a folder is in.
 	ProjectOf(folder string) string
 	// RepositoryOf is ProjectOf, else the repository the folder is in.

@@ -43,12 +43,16 @@ func (r *Service) levelKey(agent string) string {
 }
 
 // HoldTime is how long an agent is held whose own prompt cannot be used
-// meanwhile.
-func (r *Service) HoldTime(ev *event.Event) time.Duration {
-	if s := r.viewOf(r.placesOf(ev)).settings[0]; s != nil {
-		return s.Span(config.FeedWait)
+// meanwhile, and whether the user chose that for this very agent.
+func (r *Service) HoldTime(ev *event.Event) (hold time.Duration, chosen bool) {
+	s := r.viewOf(r.placesOf(ev)).settings[0]
+	if s == nil {
+		return 2 * time.Minute, false
 	}
-	return 2 * time.Minute
+	if key := config.FeedWait + "." + ev.Agent; s.IsSet(key) {
+		return s.Span(key), true
+	}
+	return s.Span(config.FeedWait), false
 }
 
 // PushCommand tells a person elsewhere of each request.

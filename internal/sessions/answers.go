@@ -20,16 +20,20 @@ type answerWatcher struct {
 	deps    services.Deps
 	tracker *tracker
 
+	signs windowSigns
+
 	mu      sync.Mutex
 	open    map[state.Key]context.CancelFunc
 	running sync.WaitGroup
 }
 
 func newAnswerWatcher(ctx context.Context, deps services.Deps, t *tracker) *answerWatcher {
-	return &answerWatcher{ctx: ctx, deps: deps, tracker: t, open: map[state.Key]context.CancelFunc{}}
+	return &answerWatcher{
+		ctx: ctx, deps: deps, tracker: t, signs: systemSigns(deps), open: map[state.Key]context.CancelFunc{},
+	}
 }
 
-// watchSession follows the file of a session as long as the session waits.
+// watchSession follows the signs of a session as long as it waits.
 func (w *answerWatcher) watchSession(one *state.Session) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,16 +45,21 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 		}
 		return
 	}
-	if watched || one.Place.Shared {
-		return
-	}
 	a, ok := w.deps.Catalogue.Agent(one.Agent)
-	if !ok || a.Feed == nil || a.Feed.Window != agent.WindowState {
+	if watched || !ok {
 		return
 	}
 	ctx, cancel := context.WithCancel(w.ctx)
+	if a.Status.Answers != (agent.AnswerSigns{}) && one.Place.PID > 0 {
+		w.open[one.Key] = cancel
+		w.running.Go(func() { w.followSigns(ctx, one.Key, a.Status.Answers) })
+		return
+	}
 	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
-	answered := windowstate.Answered(ctx, a.Feed.State, asked)
+	var answered <-chan struct{}
+	if a.Feed != nil && a.Feed.Window == agent.WindowState && !one.Place.Shared {
+		answered = windowstate.Answered(ctx, a.Feed.State, asked)
+	}
 	if answered == nil {
 		cancel()
 		return

@@ -36,6 +36,9 @@ import (
 // `jump --next` name the same. The services are the real ones; nothing runs in
 // the background, so that every step can be looked at.
 
+// agentPID is the one process there is.
+const agentPID = 5_000_009
+
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
@@ -67,7 +70,7 @@ type heldCall struct {
 type testChoices struct{}
 
 func (testChoices) ApprovalLevel(*event.Event) (policy.Level, bool) { return policy.All, true }
-func (testChoices) HoldTime(*event.Event) time.Duration             { return time.Hour }
+func (testChoices) HoldTime(*event.Event) (time.Duration, bool)     { return time.Hour, true }
 func (testChoices) ProjectOf(string) string                         { return "" }
 func (testChoices) RepositoryOf(string) string                      { return "" }
 func (testChoices) PushCommand() string                             { return "" }
@@ -99,7 +102,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	deps := services.Deps{
-		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(), Log: slog.New(slog.DiscardHandler),
+		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(proctest.Node{PID: agentPID, Name: "codex"}), Log: slog.New(slog.DiscardHandler),
 		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(sync.WaitGroup),
 	}
 	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}

@@ -77,6 +77,13 @@ func (s *Settings) Get(name string) (Entry, bool) {
 	return Entry{key, v.value, v.origin.Layer == Default, v.origin}, ok
 }
 
+// IsSet reports whether somebody set exactly this key; what it would fall back
+// to does not count.
+func (s *Settings) IsSet(name string) bool {
+	_, ok := s.values[name]
+	return ok
+}
+
 // List is every key of the table, and every one like journal.keep.claude that
 // somebody set, by name.
 func (s *Settings) List() []Entry {

@@ -127,6 +127,17 @@ func (s *Session) findAsk(n *input) *Ask {
 	return nil
 }
 
+// OpenAsks are the questions that stand in the agent's own window alone.
+func (s *Session) OpenAsks() []Ask {
+	var open []Ask
+	for i := range s.Asks {
+		if !s.isHeld(&s.Asks[i]) {
+			open = append(open, s.Asks[i])
+		}
+	}
+	return open
+}
+
 // isHeld reports whether hookmux holds a request about the question.
 func (s *Session) isHeld(ask *Ask) bool {
 	for i := range s.Held {

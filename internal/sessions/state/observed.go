@@ -129,6 +129,22 @@ func (b *Book) Answered(key Key, call string, at time.Time) Change {
 	})
 }
 
+// AskAnswered tells that a person answered one question in the agent's own
+// window: the command it was about runs.
+func (b *Book) AskAnswered(key Key, number int, at time.Time) Change {
+	return b.updateSession(key, func(s *Session, c *Change) {
+		before := len(s.Asks)
+		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isHeld(a) })
+		if len(s.Asks) == before {
+			c.Stale = "no such question is open"
+			return
+		}
+		if len(s.Asks)+len(s.Held) == 0 && s.Turn.Open() {
+			s.Machine.setBase(Running, at)
+		}
+	})
+}
+
 // Unfollow says that nothing will be heard any more of what an agent's sessions
 // do: what was going on in them is unknown from now on.
 func (b *Book) Unfollow(name string, at time.Time) []Change {

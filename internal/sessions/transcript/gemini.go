@@ -28,6 +28,10 @@ func geminiRow(row []byte, _ string, emit func(Fact)) {
 		if stopped {
 			emit(Fact{Kind: Interrupted, At: at})
 		}
+	case "info":
+		if contentText(content) == "Request cancelled." { // refused in its own window; no hook tells
+			emit(Fact{Kind: Interrupted, At: at})
+		}
 	case "error":
 		emitText(emit, Fact{Kind: TurnEnded, At: at, Failed: true, Text: contentText(content)})
 	}

@@ -200,3 +200,11 @@ func isInteractive(args []string) bool {
 	}
 	return true
 }
+
+// PaneTitle is the title that the program in a pane gave its terminal.
+func (s *Server) PaneTitle(ctx context.Context, id string) (string, error) {
+	if !validID(id, '%') {
+		return "", fmt.Errorf("%s is no tmux pane; they look like %%3", id)
+	}
+	return s.readValue(ctx, "display-message", "-p", "-t", id, "#{pane_title}")
+}
