@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -305,12 +306,28 @@ func resumeInWindow(ctx context.Context, app *cmdutil.App, r *wire.ResumeRecord)
 	if here := tmux.FromEnv(app.Getenv); here.Socket != "" {
 		server = here
 	}
-	pane, err := server.Open(ctx, "", sessionLabel(r), r.Dir, []string{"/bin/sh", "-c", line + `; exec "${SHELL:-/bin/sh}"`})
+	pane, err := server.Open(ctx, "", "", r.Dir, shellCommand(app.Getenv("SHELL"), line))
 	if err != nil {
 		return err
 	}
+	// Named as the hub names windows, so that the window gets tmux's own name back
+	// when the session leaves it. A window without the title is no failure.
+	_, _ = server.NameWindow(ctx, pane.Window, sessionLabel(r))
 	app.Say("%s: in window %s", termsafe.Line(sessionLabel(r), 60), pane.ID)
 	return nil
+}
+
+// ordinaryShells take -i and -c together, and `exec` with a quoted path.
+var ordinaryShells = []string{"sh", "bash", "zsh", "fish", "ksh", "mksh", "dash", "ash"}
+
+// shellCommand runs a line in the person's own shell, which reads its rc file as
+// in every other window: keys and paths that are set there are there for the
+// agent. A shell stays behind it.
+func shellCommand(shell, line string) []string {
+	if !filepath.IsAbs(shell) || !slices.Contains(ordinaryShells, filepath.Base(shell)) {
+		return []string{"/bin/sh", "-c", line + `; exec "${SHELL:-/bin/sh}"`}
+	}
+	return []string{shell, "-ic", line + "; exec " + quote.Line([]string{shell})}
 }
 
 // resumeLine is what a shell runs to take a session up: this program with an
