@@ -114,7 +114,7 @@ func (p *shellOf) next(kind string, done map[string]bool) wire.FeedItem {
 // let go when they leave, and goes by its own rules: it does not run the call.
 func TestRealLeaving(t *testing.T) {
 	st := realStage(t, "claude")
-	seatPerson(st)
+	seatPerson(st, personSocket)
 	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.TaggedCall("left")}}, {Say: stage.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestRealLeaving(t *testing.T) {
 func TestRealCommands(t *testing.T) {
 	t.Run("permissions", func(t *testing.T) {
 		st := realStage(t, "claude")
-		seatPerson(st)
+		seatPerson(st, personSocket)
 		st.SetScript([]model.Step{
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-yes")}},
 			{Calls: []model.ToolCall{st.EscalatedCall("typed-no")}},
@@ -182,7 +182,7 @@ func TestRealCommands(t *testing.T) {
 	})
 	t.Run("questions and plans", func(t *testing.T) {
 		st := realStage(t, "claude")
-		seatPerson(st)
+		seatPerson(st, personSocket)
 		q := st.Driver.Questions
 		option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 		ask := model.Call(q.Tool, map[string]any{"questions": []any{

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/verify/checks"
@@ -90,6 +91,7 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			st := realStage(t, name)
 			gate := writeStageFile(t, st, st.Base, "gate.ts", realModule)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: stage.LastWords}})
+			person := seatPerson(st, agentSocket) // without one, nothing is loaded for a launch
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
@@ -105,8 +107,11 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
 			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), false), func(ctx context.Context, term *stage.Terminal) error {
-				if !st.Watcher.WaitForOne(ctx, ended) {
-					t.Errorf("the turn did not end\n%s", term.CaptureScreen(ctx))
+				for !st.Watcher.HasPassed(ended) {
+					if term.HasEnded(ctx) || !stage.PauseFor(ctx, 100*time.Millisecond) {
+						t.Errorf("the turn did not end; the screen:\n%s", term.KeepScreen())
+						break
+					}
 				}
 				return nil
 			})
@@ -115,6 +120,9 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			}
 			if st.LeftItsFile("denied") || !st.Model.Saw(st.Run, "denied-by-module") {
 				t.Errorf("ran %v, told %v", st.LeftItsFile("denied"), st.Model.Saw(st.Run, "denied-by-module"))
+			}
+			if asked := person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], gate) {
+				t.Errorf("the person was asked %q, expected one question about %s", asked, gate)
 			}
 			st.In.Argv = plain
 			if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")); err != nil {

@@ -13,19 +13,27 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/stage"
 )
 
-// personSocket ends the socket's path of the tmux in which a stage's person
-// types.
-const personSocket = "/person"
+// Ends of the sockets' paths of the tmux servers in which a stage's person types:
+// one of their own, and the one in which the stage starts its agent first.
+const (
+	personSocket = "/person"
+	agentSocket  = "/tmux1"
+)
 
 // seatedPerson lets somebody look at the person's tmux, who sits at a terminal
 // and types: nobody is attached to it in a test. Everything else is as it is on
 // this machine, so that what agents try is judged by what they are.
-type seatedPerson struct{ *seat.Source }
+type seatedPerson struct {
+	*seat.Source
+	socket string
+}
 
-// seatPerson lets the hub of the stage believe that a person sits at that tmux,
-// and types every code. It comes before the hub is started.
-func seatPerson(st *stage.Stage) {
-	st.Facts, st.Asker = seatedPerson{seat.NewSource(st.ProcessTable(), os.Getuid())}, &authoritytest.Agrees{}
+// seatPerson lets the hub of the stage believe that a person sits at the tmux with
+// that socket, and types every code. It comes before the hub is started.
+func seatPerson(st *stage.Stage, socket string) *authoritytest.Agrees {
+	agrees := &authoritytest.Agrees{}
+	st.Facts, st.Asker = seatedPerson{seat.NewSource(st.ProcessTable(), os.Getuid()), socket}, agrees
+	return agrees
 }
 
 const (
@@ -60,7 +68,7 @@ func (p seatedPerson) Tmux(server proc.Process) (authority.Tmux, error) {
 		return t, err
 	}
 	args, err := p.Args(server.PID)
-	if err == nil && slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, personSocket) }) {
+	if err == nil && slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, p.socket) }) {
 		for _, pane := range t.Panes {
 			t.Clients = append(t.Clients, authority.TmuxClient{PID: personClient, Name: personTTY, Pane: pane.ID, Active: time.Now()})
 		}
