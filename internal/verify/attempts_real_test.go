@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/verify/model"
 	"github.com/hookmux/hookmux/internal/verify/stage"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -39,8 +40,8 @@ func attemptsOf(t *testing.T, agent string) {
 	attempts := map[string]string{
 		"plain":       approve + into("plain"),
 		"setsid":      "setsid -w " + approve + into("setsid"),
-		"double-fork": "(setsid sh -c '" + approve + into("double-fork") + "' &) & sleep 2",
-		"hidden-fork": "(" + clean + "setsid sh -c 'sleep 0.3; " + approve + into("hidden-fork") + "' &) & sleep 2",
+		"double-fork": "(setsid sh -c '" + approve + into("double-fork") + "' &) &",
+		"hidden-fork": "(" + clean + "setsid sh -c 'sleep 0.3; " + approve + into("hidden-fork") + "' &) &",
 		"nohup":       "nohup " + approve + into("nohup"),
 		"env-i":       clean + approve + into("env-i"),
 	}
@@ -54,8 +55,8 @@ func attemptsOf(t *testing.T, agent string) {
 		server := tmux + " -S " + filepath.Join(st.Base, "attempt.sock") + " "
 		t.Cleanup(func() { _ = exec.Command(tmux, "-S", filepath.Join(st.Base, "attempt.sock"), "kill-server").Run() })
 		begun := server + "-f /dev/null new-session -d 'sleep 60'; " // whichever comes first starts it
-		attempts["tmux-run-shell"] = begun + server + "run-shell '" + approve + into("tmux-run-shell") + "'; sleep 1"
-		attempts["tmux-pane"] = begun + server + "new-window -d '" + approve + into("tmux-pane") + "'; sleep 2"
+		attempts["tmux-run-shell"] = begun + server + "run-shell '" + approve + into("tmux-run-shell") + "'"
+		attempts["tmux-pane"] = begun + server + "new-window -d '" + approve + into("tmux-pane") + "'"
 	}
 	var names []string
 	var ss []model.Step
@@ -63,8 +64,17 @@ func attemptsOf(t *testing.T, agent string) {
 		names = append(names, name)
 		// In a script: spelt out, the guard of hookmux's own files stops it
 		// before anybody has to judge who calls.
-		writeStageFile(t, st, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n")
-		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("sh ./try-" + name + "; echo tried-" + name)}})
+		writeStageFile(t, st, st.Project, "try-"+name, "cd "+st.Project+"\n"+command+"\n"+awaitRefusal("said-"+name))
+	}
+	// All in one call of the tool, side by side: each waits for its own answer.
+	tries := "for try in " + strings.Join(names, " ") + "; do sh ./try-$try & done; wait"
+	waits := "for try in " + strings.Join(names, " ") + "; do " + strings.TrimSpace(awaitRefusal("said-$try")) + "; done"
+	for _, command := range []string{tries, waits} { // Codex goes on before a long command has ended, unless told to wait
+		call := st.Table.Shell.Call(command)
+		if agent == "codex" {
+			call = drivers.WithInput(call, map[string]any{"yield_time_ms": 30000})
+		}
+		ss = append(ss, model.Step{Calls: []model.ToolCall{call}})
 	}
 	ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(approve + into("spelt-out"))}})
 	// By editing our files: the guard refuses each, and says so in the journal.
@@ -114,6 +124,12 @@ func attemptsOf(t *testing.T, agent string) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	t.Errorf("%d of %d attempts are in the journal, and %d of %d edits", refused, len(names), denied, len(ours))
+}
+
+// awaitRefusal is a shell line that waits until a file tells of a refusal: an
+// attempt that goes on behind its caller's back is answered when it likes.
+func awaitRefusal(file string) string {
+	return "n=0; while ! grep -q refused: " + file + " 2>/dev/null && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done\n"
 }
 
 // readJournal reads what the stage's hub has stored.

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -29,8 +30,8 @@ func playAct(ctx context.Context, s *stage.Setting, a checks.Act, keep bool) *st
 	}()
 	err = a.Play(ctx, st)
 	var cannot stage.Unplayable
-	if u, ok := err.(stage.Unplayable); ok {
-		cannot, err = u, nil
+	if errors.As(err, &cannot) {
+		err = nil
 	}
 	e := st.CollectEvidence(err, began)
 	e.Missing = string(cannot)

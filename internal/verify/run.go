@@ -97,10 +97,10 @@ func (r *Report) Failed() bool {
 }
 
 // Count says how many rows have a mark.
-func (a *AgentReport) Count(m checks.Mark) int {
+func (r *AgentReport) Count(m checks.Mark) int {
 	n := 0
-	for _, r := range a.Rows {
-		if r.Mark == m {
+	for _, row := range r.Rows {
+		if row.Mark == m {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -118,7 +119,8 @@ func TestRealScenes(t *testing.T) {
 					st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 					return nil
 				})
-				if _, missing := err.(stage.Unplayable); missing {
+				var missing stage.Unplayable
+				if errors.As(err, &missing) {
 					t.Skip(err)
 				}
 			}

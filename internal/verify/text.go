@@ -32,22 +32,22 @@ func (r *Report) Text(w io.Writer, color bool) {
 	}
 }
 
-func (a *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
-	fmt.Fprintf(w, "%s %s", a.Title, a.Version)
-	if a.Problem != "" {
-		fmt.Fprintf(w, "\n  %s %s\n", paint(checks.Fails), a.Problem)
+func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
+	fmt.Fprintf(w, "%s %s", r.Title, r.Version)
+	if r.Problem != "" {
+		fmt.Fprintf(w, "\n  %s %s\n", paint(checks.Fails), r.Problem)
 		return
 	}
-	if a.Tried != "" && a.Tried != a.Version {
-		fmt.Fprintf(w, " (the catalogue was tried with %s)", a.Tried)
+	if r.Tried != "" && r.Tried != r.Version {
+		fmt.Fprintf(w, " (the catalogue was tried with %s)", r.Tried)
 	}
-	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", a.Count(checks.Holds), paint(checks.Holds), a.Count(checks.Fails), paint(checks.Fails), a.Count(checks.Unsure), paint(checks.Unsure),
-		a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds())
-	for _, n := range a.Notes {
+	fmt.Fprintf(w, ": %d %s  %d %s  %d %s  %d launches (%d headless), %.0f s (%.0f s headless)\n", r.Count(checks.Holds), paint(checks.Holds), r.Count(checks.Fails), paint(checks.Fails), r.Count(checks.Unsure), paint(checks.Unsure),
+		r.Launches, r.Headless, time.Duration(r.Took).Seconds(), time.Duration(r.TookHeadless).Seconds())
+	for _, n := range r.Notes {
 		fmt.Fprintf(w, "  %s\n", n)
 	}
-	a.writeLines(w, paint)
-	for _, row := range a.Rows {
+	r.writeLines(w, paint)
+	for _, row := range r.Rows {
 		if row.Mark == checks.Fails {
 			fmt.Fprintf(w, "  %s %s: %s\n", paint(checks.Fails), row.rowLabel(), row.Why)
 			for _, seen := range row.Seen {
@@ -59,7 +59,7 @@ func (a *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 		}
 	}
 	optional := 0
-	for _, row := range a.Rows {
+	for _, row := range r.Rows {
 		switch {
 		case row.Mark != checks.Unsure || row.Why == checks.Absent:
 		case strings.HasPrefix(row.Why, "hookmux does not install"):
@@ -83,11 +83,11 @@ func (r Row) rowLabel() string {
 
 // writeLines puts the marks of one event on one line. Events of which nothing is
 // known that was asked for are left to the summary below.
-func (a *AgentReport) writeLines(w io.Writer, paint func(checks.Mark) string) {
+func (r *AgentReport) writeLines(w io.Writer, paint func(checks.Mark) string) {
 	var order []string
 	marks := map[string][]string{}
 	told := map[string]bool{}
-	for _, row := range a.Rows {
+	for _, row := range r.Rows {
 		name := row.Event
 		if name == "" {
 			name = "the agent"

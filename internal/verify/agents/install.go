@@ -216,7 +216,7 @@ func runNPM(ctx context.Context, npm, name, dir string, specs []string, progress
 			case ctx.Err() != nil:
 				return fmt.Errorf("%s: install stopped: %w", name, ctx.Err())
 			}
-			return fmt.Errorf("%s: npm could not install %s (%s): %s; check the registry with `npm ping`", name, strings.Join(specs, " "), err, lastError(out.String()))
+			return fmt.Errorf("%s: npm could not install %s (%w): %s; check the registry with `npm ping`", name, strings.Join(specs, " "), err, lastError(out.String()))
 		case <-tick.C:
 			progress(fmt.Sprintf("%s: still installing, %d s", name, int(time.Since(began).Seconds())))
 		}

@@ -39,7 +39,7 @@ func playTerm(ctx context.Context, st *stage.Stage) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	err := cmd.Wait()
+	_ = cmd.Wait() // how it ended is in its state
 	stage.EndGroup(cmd)
 	e := st.Evidence
 	e.Stdout, e.Stderr = out.String(), errs.String()
@@ -47,7 +47,7 @@ func playTerm(ctx context.Context, st *stage.Stage) error {
 		e.Exit, e.Signal = s.ExitCode(), stage.SignalOf(s)
 	}
 	if !began {
-		return fmt.Errorf("the agent did not come to the command that was to be interrupted: %v", err)
+		return fmt.Errorf("the agent did not come to the command that was to be interrupted: %s", cmd.ProcessState)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("the agent did not end after SIGTERM")

@@ -250,7 +250,7 @@ func (p *RemotePerson) SendReply(tag string, params wire.FeedReplyParams) {
 	p.mu.Unlock()
 	params.ID, params.SHA256 = item.ID, item.SHA256
 	var result wire.FeedReplyResult
-	outcome := ""
+	var outcome string
 	if err := p.st.Hub.Do(wire.MethodFeedReply, params, &result); err != nil {
 		outcome = err.Error()
 	} else {

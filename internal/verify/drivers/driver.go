@@ -182,8 +182,8 @@ func TableOf(name string) agents.Agent {
 	return a
 }
 
-// withInput adds arguments to a call.
-func withInput(c model.ToolCall, more map[string]any) model.ToolCall {
+// WithInput adds arguments to a call.
+func WithInput(c model.ToolCall, more map[string]any) model.ToolCall {
 	var input map[string]any
 	if json.Unmarshal(c.Input, &input) != nil {
 		return c

@@ -70,7 +70,7 @@ var drivers = []Driver{
 		},
 		AsksAtTerminal: true,
 		Escalate: func(c model.ToolCall) model.ToolCall {
-			return withInput(c, map[string]any{"sandbox_permissions": "require_escalated", "justification": "Scripted"})
+			return WithInput(c, map[string]any{"sandbox_permissions": "require_escalated", "justification": "Scripted"})
 		},
 		Subagent: func(p string) []model.Step {
 			return []model.Step{
@@ -124,7 +124,7 @@ var drivers = []Driver{
 		// Without a level of autonomy it may only look.
 		Strict: func(p string) []string { return []string{"exec", "-m", "custom:Scripted-0", p} },
 		Escalate: func(c model.ToolCall) model.ToolCall {
-			return withInput(c, map[string]any{"riskLevel": "high"})
+			return WithInput(c, map[string]any{"riskLevel": "high"})
 		},
 		Unseen: map[string]string{
 			"UserPromptSubmit": "headless, this agent does not report prompts",

@@ -201,7 +201,7 @@ func TestErrorBodiesNameTheTroubleTheWayEachAPIDoes(t *testing.T) {
 		var v obj
 		err := json.NewDecoder(resp.Body).Decode(&v)
 		resp.Body.Close()
-		if text := compact(v); err != nil || resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "7" || !strings.Contains(text, want[w.name]) || !strings.Contains(text, "slow down") {
+		if text := compact(v); err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "7" || !strings.Contains(text, want[w.name]) || !strings.Contains(text, "slow down") {
 			t.Errorf("%s: %d %s %v", w.name, resp.StatusCode, text, err)
 		}
 	}
@@ -223,11 +223,11 @@ func TestStartUpQuestions(t *testing.T) {
 	}
 	resp := post(t, s.URL("s")+"/v1/messages", "no object")
 	resp.Body.Close()
-	if resp.StatusCode != 400 {
+	if resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("a broken request: %d", resp.StatusCode)
 	}
 	head, err := http.Head(s.URL("s"))
-	if err != nil || head.StatusCode != 200 {
+	if err != nil || head.StatusCode != http.StatusOK {
 		t.Errorf("HEAD: %v %v", head, err)
 	}
 	if head != nil {

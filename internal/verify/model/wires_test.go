@@ -122,10 +122,10 @@ func buildMessages(history []Message, tools []string, stream bool) any {
 	b := obj{"model": "m", "stream": stream, "system": []obj{{"type": "text", "text": "You are a test."}}}
 	var ms, ts []obj
 	for _, m := range history {
-		switch {
-		case m.Kind == KindToolResult:
+		switch m.Kind {
+		case KindToolResult:
 			ms = append(ms, obj{"role": "user", "content": []obj{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": m.Text, "is_error": m.IsError}}})
-		case m.Kind == KindToolCall:
+		case KindToolCall:
 			ms = append(ms, obj{"role": "assistant", "content": []obj{{"type": "tool_use", "id": m.ToolCallID, "name": m.ToolName, "input": json.RawMessage(m.Text)}}})
 		default:
 			ms = append(ms, obj{"role": m.Role, "content": []obj{{"type": "text", "text": m.Text}}})
@@ -141,10 +141,10 @@ func buildMessages(history []Message, tools []string, stream bool) any {
 func buildResponses(history []Message, tools []string, stream bool) any {
 	items := []obj{}
 	for _, m := range history {
-		switch {
-		case m.Kind == KindToolResult:
+		switch m.Kind {
+		case KindToolResult:
 			items = append(items, obj{"type": "function_call_output", "call_id": m.ToolCallID, "output": m.Text})
-		case m.Kind == KindToolCall:
+		case KindToolCall:
 			items = append(items, obj{"type": "function_call", "call_id": m.ToolCallID, "name": m.ToolName, "arguments": m.Text})
 		default:
 			items = append(items, obj{"type": "message", "role": m.Role, "content": []obj{{"type": "input_text", "text": m.Text}}})
@@ -177,10 +177,10 @@ func wholeResponses(v obj) answer {
 func buildChat(history []Message, tools []string, stream bool) any {
 	ms := []obj{{"role": "system", "content": "You are a test."}}
 	for _, m := range history {
-		switch {
-		case m.Kind == KindToolResult:
+		switch m.Kind {
+		case KindToolResult:
 			ms = append(ms, obj{"role": "tool", "tool_call_id": m.ToolCallID, "content": m.Text})
-		case m.Kind == KindToolCall:
+		case KindToolCall:
 			ms = append(ms, obj{"role": "assistant", "content": nil, "tool_calls": []obj{{"id": m.ToolCallID, "type": "function", "function": obj{"name": m.ToolName, "arguments": m.Text}}}})
 		default:
 			ms = append(ms, obj{"role": m.Role, "content": m.Text})
