@@ -1,13 +1,11 @@
 package pipeline
 
 import (
-	"os/exec"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // agentStats counts what came from whom.
@@ -53,43 +51,4 @@ func (s *agentStats) countDecision(v event.Verdict) {
 	if v == event.Deny {
 		s.denied.Add(1)
 	}
-}
-
-// Counts is how many events came, were decided and denied.
-func (p *Pipeline) Counts() wire.Counts {
-	return wire.Counts{
-		Events: p.seen.total.Load(), Decided: p.seen.decided.Load(), Denied: p.seen.denied.Load(),
-		Waiting: p.open.waiting(),
-	}
-}
-
-// AgentInfos is the catalogue with what was seen of each agent.
-func (p *Pipeline) AgentInfos() []wire.AgentInfo {
-	p.seen.mu.Lock()
-	defer p.seen.mu.Unlock()
-	var list []wire.AgentInfo
-	named := map[string]bool{}
-	fill := func(info *wire.AgentInfo) {
-		if one := p.seen.agents[info.Name]; one != nil {
-			last := one.last
-			info.Events, info.Last, info.Version = one.events, &last, one.version
-		}
-	}
-	for _, a := range p.Deps.Catalogue.Agents() {
-		info := wire.AgentInfo{Name: a.Name, Title: a.Title}
-		if path, err := exec.LookPath(a.Launch.Program); err == nil {
-			info.Program = path
-		}
-		fill(&info)
-		named[a.Name] = true
-		list = append(list, info)
-	}
-	for name := range p.seen.agents {
-		if !named[name] {
-			info := wire.AgentInfo{Name: name, Title: name}
-			fill(&info)
-			list = append(list, info)
-		}
-	}
-	return list
 }

@@ -13,32 +13,6 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// dryRun goes along with a call that is only looked at: nothing is written
-// down, used up or put to anybody for it. hookmux's own guards are pure and do
-// run; what other hooks would say is not known before they do. Its methods may
-// be called on nil, which is a real call.
-type dryRun struct {
-	suppose  *event.Decision // instead of asking hooks
-	runHooks bool            // command and script hooks too
-	notes    []string
-}
-
-// supposeDecision puts the decision in that is to be supposed, if one is.
-func (r *dryRun) supposeDecision(s *pipelineState) bool {
-	if r == nil || r.suppose == nil {
-		return false
-	}
-	s.outcome.Decision = *r.suppose
-	return true
-}
-
-// addNote notes what a step would have done.
-func (r *dryRun) addNote(what string) {
-	if r != nil {
-		r.notes = append(r.notes, what)
-	}
-}
-
 // explain goes the way of an event without leaving a trace.
 func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	return p.explainCall(params, &dryRun{})

@@ -3,6 +3,7 @@
 // page; what a later step needs travels in one pipelineState.
 //
 //   - decode.go     native bytes → event
+//   - state.go      the service, a call, what the steps learn about it
 //   - duplicates.go the same call told through two agents' files
 //   - runhooks.go   guards and hooks in order, observers afterwards
 //   - keepgoing.go  how often a turn may be kept going
@@ -14,31 +15,14 @@ package pipeline
 
 import (
 	"context"
-	"sync/atomic"
-	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/callers"
-	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 )
-
-// Pipeline is the service.
-type Pipeline struct {
-	Options
-	ctx        context.Context // ends when the hub does
-	dispatch   hook.Dispatcher
-	duplicates *duplicates
-	open       *openCalls
-	keepGoing  *keepGoingLimiter
-	seen       agentStats
-	nesting    atomic.Int32  // nested events being decided
-	slots      chan struct{} // bounds observers under way
-}
 
 // New makes a pipeline. ctx ends when the hub does: half a decision is none.
 func New(ctx context.Context, o Options) *Pipeline {
@@ -48,59 +32,6 @@ func New(ctx context.Context, o Options) *Pipeline {
 		slots: make(chan struct{}, maxObservers),
 	}
 }
-
-// HookCall is one hook call as it came in, through whichever protocol.
-type HookCall struct {
-	ID        string
-	Agent     string // as named by the caller
-	Event     string
-	Seq       uint64 // of a caller that numbers its calls
-	Cwd       string
-	Payload   []byte
-	Env       []byte // NUL-separated; memory only
-	Truncated bool
-	Pushed    bool          // by a program, not by a hook
-	Limit     time.Duration // how long the caller still waits; 0 is the catalogue's
-	At        time.Time
-	Peer      proc.Cred
-	// OnGone calls cancel when the caller hangs up, until stop; may be nil.
-	OnGone func(cancel func()) (stop func())
-	// OnHeld tells a caller that shows a dialog of its own that a person is
-	// asked; may be nil.
-	OnHeld func(request, why string, input []byte)
-
-	after  func()  // what is left to do once the caller has its answer
-	dryRun *dryRun // nothing of this happens; nil for what does
-}
-
-// addAfter adds to what is done once the caller has its answer.
-func (c *HookCall) addAfter(do func()) {
-	before := c.after
-	c.after = func() {
-		do()
-		if before != nil {
-			before()
-		}
-	}
-}
-
-// pipelineState is what the steps learn about a call.
-type pipelineState struct {
-	ev        event.Event
-	caller    callers.Caller
-	busy      map[string]bool // hooks below which the caller says it runs
-	carries   event.Carries
-	entries   []*hook.Entry // hooks meant for this event, in order
-	project   string
-	deadline  time.Time
-	outcome   hook.Outcome
-	asked     *approvals.Asked // the request that was put to a person
-	skipped   services.Skip    // why nobody was asked
-	dedupe    *dedupeEntry
-	duplicate string // the id of the call that told of the same before
-}
-
-func (s *pipelineState) isDuplicate() bool { return s.duplicate != "" }
 
 // Answer processes a call once per id, however often the id comes. It is false
 // when the hub ended on the way: whoever waits is then hung up on and asks the

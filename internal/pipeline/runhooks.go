@@ -213,3 +213,12 @@ func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
 }
+
+// supposeDecision puts the decision in that is to be supposed, if one is.
+func (r *dryRun) supposeDecision(s *pipelineState) bool {
+	if r == nil || r.suppose == nil {
+		return false
+	}
+	s.outcome.Decision = *r.suppose
+	return true
+}

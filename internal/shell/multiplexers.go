@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -236,15 +237,15 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		rest := args[i+2:]
 		switch args[i+1].Text {
 		case "stuff", "paste":
-			typeText(w, ansiC(joinText(rest)), in)
+			typeText(w, escapes.ANSIC(joinText(rest)), in)
 		case "screen", "exec":
 			walkWords(w, run, rest[min(skipOptions(rest, screenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …
 			for _, word := range rest {
-				if words := quotedWords(ansiC(word.Text)); len(words) > 1 {
+				if words := quotedWords(escapes.ANSIC(word.Text)); len(words) > 1 {
 					w.tryText(joinText(words[1:]), in)
 				}
-				w.tryText(ansiC(word.Text), in)
+				w.tryText(escapes.ANSIC(word.Text), in)
 			}
 		}
 		return true

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/internal/shell/escapes"
 )
 
 // outputs is what runs are known to print and what files are known to hold.
@@ -202,7 +204,7 @@ func echoText(args []Word) (string, bool) {
 	}
 	s := strings.Join(parts, " ")
 	if strings.Contains(s, `\`) {
-		s = ansiC(s) // echo -e, and plain echo in some shells
+		s = escapes.ANSIC(s) // echo -e, and plain echo in some shells
 	}
 	return s + "\n", true
 }
@@ -211,7 +213,7 @@ func printfText(args []Word) (string, bool) {
 	if len(args) == 0 || args[0].Dynamic {
 		return "", false
 	}
-	format := ansiC(args[0].Text)
+	format := escapes.ANSIC(args[0].Text)
 	rest := args[1:]
 	var b strings.Builder
 	for round := 0; round == 0 || len(rest) > 0 && round < 64; round++ {

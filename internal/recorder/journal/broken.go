@@ -8,26 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// resultCode is SQLite's primary result code in err, 0 when there is none.
-func resultCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
-		return e.Code() & 0xff
-	}
-	return 0
-}
-
-// isBroken reports whether err means that the file itself cannot be used any
-// more, as opposed to not now.
-func isBroken(err error) bool {
-	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
-}
-
-func isFull(err error) bool { return resultCode(err) == sqlite3.SQLITE_FULL }
 
 // explainError is [explain] for errors of an open journal: one that was closed
 // meanwhile has no other news.

@@ -16,65 +16,12 @@ package journal
 
 import (
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// Row is one event as it is stored. Body is its payload: one JSON value,
-// already redacted. What else the event says is decoded from it at reading.
-type Row struct {
-	ID   string
-	Time time.Time // kept to the microsecond
-
-	Agent, Kind, Native, Tool string
-	Session, Cwd              string
-	AgentVersion              string
-	Caller                    string // who called the hook, when it was not Agent itself
-	Host, Pane, TTY           string
-	PID                       int
-	Start                     uint64
-
-	Nested, Truncated bool
-
-	Body []byte
-}
-
-// Outcome is what came of an event, for events somebody had a say in. Its
-// JSON parts are redacted before they come here. Verdict, By and Degraded
-// stand beside Decision so that they can be searched for; left empty they are
-// read out of it.
-type Outcome struct {
-	ID       string // the event's
-	Time     time.Time
-	Took     time.Duration
-	Verdict  string // allow, deny, ask, modify, none
-	By       string
-	Degraded bool
-	Decision json.RawMessage
-	Steps    json.RawMessage // what each handler said
-	Answer   json.RawMessage // what the agent was told
-}
-
-// Item is what [Journal.Write] takes: an event, an outcome, or both. The two
-// may come in different batches and in any order.
-type Item struct {
-	Row     *Row
-	Outcome *Outcome
-}
-
-// Stored is an event as it is read back.
-type Stored struct {
-	Cursor int64
-	Row
-	Outcome *Outcome // nil when nobody had a say
-}
 
 // Problem is something a person should hear about.
 type Problem struct {
@@ -128,120 +75,6 @@ type Journal struct {
 	errSince time.Time
 }
 
-// Open opens the journal at path and makes it when there is none. A file that
-// is no usable database is moved aside and a new one begun; [Journal.Problems]
-// tells. A file a newer hookmux wrote is left alone: [ErrNewer].
-func Open(path string, opts Options) (*Journal, error) {
-	if opts.Readers <= 0 {
-		opts.Readers = 4
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	j := &Journal{path: path, opts: opts}
-	err = j.openConnections()
-	if isBroken(err) {
-		if err = j.moveAside(err); err == nil {
-			// How far the broken one had counted nobody knows, but surely
-			// not to the milliseconds since 1970.
-			j.newest.Store(opts.Now().UnixMilli())
-			err = j.openConnections()
-		}
-	}
-	if err != nil {
-		return nil, explainAt(path, err)
-	}
-	return j, nil
-}
-
-// openConnections connects writer and readers. The caller holds write, or is Open.
-func (j *Journal) openConnections() error {
-	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
-		return err
-	}
-	// Made here rather than by SQLite, whose log files take the mode over:
-	// what agents say is nobody else's business, whatever the umask.
-	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return err
-	}
-	j.file, err = f.Stat()
-	f.Close()
-	if err != nil {
-		return err
-	}
-
-	readers, err := sql.Open("sqlite", sourceName(j.path,
-		"mode", "ro", "_pragma", "busy_timeout(5000)", "_pragma", "query_only(1)", "_pragma", "cache_size(-2000)"))
-	if err != nil {
-		return err
-	}
-	readers.SetMaxOpenConns(j.opts.Readers)
-	readers.SetMaxIdleConns(1)
-	readers.SetConnMaxIdleTime(time.Minute)
-
-	w, err := openWriter(readers.Driver(), sourceName(j.path))
-	if err != nil {
-		readers.Close()
-		return err
-	}
-	// A file begun in the place of a broken one goes on counting where that
-	// one ended, so that readers need not know.
-	if floor := j.newest.Load(); w.next <= floor {
-		if err := w.keepCounting(floor); err != nil {
-			readers.Close()
-			w.close()
-			return err
-		}
-	}
-	j.writer = w
-	j.newest.Store(w.next - 1)
-	j.readersMu.Lock()
-	j.readers = readers
-	j.readersMu.Unlock()
-	return nil
-}
-
-func sourceName(path string, pairs ...string) string {
-	q := url.Values{}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		q.Add(pairs[i], pairs[i+1])
-	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
-}
-
-// Close finishes writing, carries the log over into the database and closes
-// it. Queries under way end with an error at their next page.
-func (j *Journal) Close() error {
-	if j.closed.Swap(true) {
-		return nil
-	}
-	j.write.Lock()
-	defer j.write.Unlock()
-	return j.closeConnections()
-}
-
-// closeConnections closes the connections, readers first: the last one out carries the
-// log over. The caller holds write.
-func (j *Journal) closeConnections() error {
-	j.readersMu.Lock()
-	if j.readers != nil {
-		j.readers.Close()
-		j.readers = nil
-	}
-	j.readersMu.Unlock()
-	w := j.writer
-	j.writer = nil
-	if w == nil {
-		return nil
-	}
-	return w.close()
-}
-
 // Path is where the journal lies.
 func (j *Journal) Path() string { return j.path }
 
@@ -283,14 +116,4 @@ func (j *Journal) Problems() []Problem {
 		all = append(all, Problem{j.errSince, j.err.Error()})
 	}
 	return all
-}
-
-// noteResult remembers how the last write went.
-func (j *Journal) noteResult(err error) {
-	j.health.Lock()
-	defer j.health.Unlock()
-	if err != nil && j.err == nil {
-		j.errSince = j.opts.Now()
-	}
-	j.err = err
 }

@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // harmlessHead tells from its first bytes that a value is a reference, a
 // placeholder or something we put there ourselves. It looks at a bounded part,
@@ -13,7 +17,7 @@ func harmlessHead(s string) bool {
 	case '$':
 		return len(s) > 1 && (s[1] == '{' || s[1] == '(')
 	case '{':
-		return strings.HasPrefix(s, "{{") || len(s) > 1 && isLetter(s[1]) && templateEnd(s) > 0
+		return strings.HasPrefix(s, "{{") || len(s) > 1 && chars.IsLetter(s[1]) && templateEnd(s) > 0
 	case '#':
 		return isColour(s)
 	case '?':
@@ -43,11 +47,9 @@ func harmlessHead(s string) bool {
 	return false
 }
 
-func isLetter(c byte) bool { return isAlnum(c) && !isDigit(c) }
-
 // templateEnd returns the end of a {name} that is filled in later, 0 if none.
 func templateEnd(s string) int {
-	end := runEnd(s, 1, setName)
+	end := chars.RunEnd(s, 1, chars.Name)
 	if end < len(s) && s[end] == '}' && (end+1 == len(s) || endsValue(s[end+1])) {
 		return end + 1
 	}
@@ -57,7 +59,7 @@ func templateEnd(s string) int {
 // isColour tells #fff and #a0b1c2 of a style.
 func isColour(s string) bool {
 	end := 1
-	for end < len(s) && end < 10 && isHex(s[end]|0x20) {
+	for end < len(s) && end < 10 && chars.IsHex(s[end]|0x20) {
 		end++
 	}
 	return (end == 4 || end == 7 || end == 9) && (end == len(s) || endsValue(s[end]))
@@ -66,7 +68,7 @@ func isColour(s string) bool {
 // endsValue: after a mark of ours, only what ends a value may follow; else
 // somebody put a secret behind it.
 func endsValue(c byte) bool {
-	return isSpace(c) || isQuote(c) || strings.IndexByte(";&|<>)(]},\\@", c) >= 0
+	return chars.IsSpace(c) || chars.IsQuote(c) || strings.IndexByte(";&|<>)(]},\\@", c) >= 0
 }
 
 var pathRoots = []string{
@@ -78,7 +80,7 @@ func isHarmless(s string) bool {
 	if harmlessHead(s) || isMark(s) {
 		return true
 	}
-	if s[0] == '$' && len(s) > 1 && !isDigit(s[1]) && runEnd(s, 1, setAlnum|setURL) == len(s) && strings.IndexByte(s, '-') < 0 {
+	if s[0] == '$' && len(s) > 1 && !chars.IsDigit(s[1]) && chars.RunEnd(s, 1, chars.Alnum|chars.URL) == len(s) && strings.IndexByte(s, '-') < 0 {
 		return true // $NAME
 	}
 	if s[0] == '%' && (len(s) == 2 || s[len(s)-1] == '%') {
@@ -93,7 +95,7 @@ func isHarmless(s string) bool {
 	if strings.Trim(s, s[:1]) == "" && (s[0] == '*' || s[0] == 'x' || s[0] == 'X' || s[0] == '.') {
 		return true
 	}
-	switch lowerASCII(s) {
+	switch chars.LowerASCII(s) {
 	case "true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "0", "1",
 		"string", "str", "bool", "redacted", "[redacted]", "required", "optional", "password", "passwd", "token", "secret":
 		return true
@@ -103,7 +105,7 @@ func isHarmless(s string) bool {
 
 // proseWord knows the words that follow a flag when people write about it.
 func proseWord(s string) bool {
-	switch lowerASCII(s) {
+	switch chars.LowerASCII(s) {
 	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value", "argument",
 		"as", "must", "can", "if", "not", "on", "the", "via", "be", "was", "are", "instead", "here", "when", "by",
 		"but", "you", "your", "used", "it", "that", "this", "a", "an", "may", "will", "should", "at", "of":
@@ -112,9 +114,5 @@ func proseWord(s string) bool {
 	return false
 }
 
-func lowerASCII(s string) string {
-	if len(s) > 16 {
-		return s
-	}
-	return strings.ToLower(s)
-}
+// judged is how much of an unquoted value is looked at before it is taken.
+const judged = 256

@@ -3,23 +3,10 @@ package redact
 import (
 	"bytes"
 	"math"
-	"sync"
 
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
-
-// Limits says how long strings may be. Lengths count decoded bytes, and the
-// result with its note on the cut keeps them.
-type Limits struct {
-	// String is the limit for every string. 0 means DefaultString, a negative
-	// value none.
-	String int
-	// Output is the limit under the keys of OutputKeys. 0 means DefaultOutput,
-	// a negative value none.
-	Output int
-	// OutputKeys are keys of the outermost object that hold a tool's output.
-	OutputKeys map[string]struct{}
-}
 
 // The limits of the journal.
 const (
@@ -57,35 +44,8 @@ func limitOr(n, standard int) int {
 	return max(n, minLimit)
 }
 
-// Report counts what was changed.
-type Report struct {
-	Redacted int // secrets replaced
-	Cut      int // strings cut
-}
-
 // maxDepth is where encoding/json stops too; deeper input counts as invalid.
 const maxDepth = 10000
-
-// walker copies one JSON value. Everything before base is in dst already; what
-// lies between base and pos is still unchanged and is copied in one piece.
-type walker struct {
-	src        string
-	dst        []byte
-	base, pos  int
-	limit      int // for strings where we stand
-	outLimit   int
-	outKeys    map[string]struct{}
-	rep        Report
-	mem        *seen.Memory
-	weak       bool   // the name we stand under is a weak one
-	decoded    []byte // scratch: a string without escapes
-	rebuilt    []byte // scratch: a string with replacements
-	spare      []byte // scratch: the same, one pass earlier
-	lastString span   // the string just read, raw and without quotes
-	lastEscape bool   // it has escapes
-}
-
-var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // AppendJSON appends one JSON value to dst: blanks outside strings dropped,
 // secrets replaced, over-long strings cut, everything else byte for byte. What
@@ -133,19 +93,13 @@ func appendJSON(dst, src []byte, opt Limits, mem *seen.Memory) ([]byte, Report) 
 	return dst, rep
 }
 
-// copyPending copies what is pending up to to.
-func (w *walker) copyPending(to int) {
-	w.dst = append(w.dst, w.src[w.base:to]...)
-	w.base = to
-}
-
 // dropSpace drops blanks.
 func (w *walker) dropSpace() {
 	if w.pos >= len(w.src) || w.src[w.pos] > ' ' {
 		return
 	}
 	from := w.pos
-	for w.pos < len(w.src) && isSpace(w.src[w.pos]) {
+	for w.pos < len(w.src) && chars.IsSpace(w.src[w.pos]) {
 		w.pos++
 	}
 	if w.pos > from {
@@ -195,7 +149,7 @@ func (w *walker) readObject(depth int) bool {
 		}
 		secret, weak := nameKindOf(name)
 		isName := isNameMember(name)
-		if named != "" && len(name) == 5 && hasPrefixFold(name, "value") {
+		if named != "" && len(name) == 5 && chars.HasPrefixFold(name, "value") {
 			secret, weak = named, false
 		}
 		if depth == 1 {
@@ -232,7 +186,7 @@ func (w *walker) readObject(depth int) bool {
 // isNameMember tells the member that names what the member "value" beside it
 // holds: {"name": "DB_PASSWORD", "value": "…"}.
 func isNameMember(name string) bool {
-	return len(name) == 4 && hasPrefixFold(name, "name") || len(name) == 3 && hasPrefixFold(name, "key")
+	return len(name) == 4 && chars.HasPrefixFold(name, "name") || len(name) == 3 && chars.HasPrefixFold(name, "key")
 }
 
 func (w *walker) readArray(depth int, secret string) bool {
@@ -302,7 +256,7 @@ func (w *walker) readNumber() bool {
 
 func (w *walker) readDigits() bool {
 	from := w.pos
-	for w.pos < len(w.src) && isDigit(w.src[w.pos]) {
+	for w.pos < len(w.src) && chars.IsDigit(w.src[w.pos]) {
 		w.pos++
 	}
 	return w.pos > from

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/jsonstring"
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 )
 
 // readString reads the string at pos. Most strings are clean and short: for them this
@@ -93,9 +94,9 @@ func isReference(s string) bool {
 		return false
 	}
 	if s[1] == '{' && s[len(s)-1] == '}' {
-		return runEnd(s, 2, setName) == len(s)-1
+		return chars.RunEnd(s, 2, chars.Name) == len(s)-1
 	}
-	return !isDigit(s[1]) && isUpperName(s[1:]) && runEnd(s, 1, setName) == len(s)
+	return !chars.IsDigit(s[1]) && isUpperName(s[1:]) && chars.RunEnd(s, 1, chars.Name) == len(s)
 }
 
 // rewriteString replaces the raw string src[start:end], whose decoded form is text,

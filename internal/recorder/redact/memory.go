@@ -1,6 +1,9 @@
 package redact
 
-import "github.com/hookmux/hookmux/internal/recorder/redact/seen"
+import (
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
+)
 
 // noteSeen keeps a value that was replaced, if it is long and random enough to be
 // known again.
@@ -8,7 +11,7 @@ func noteSeen(mem *seen.Memory, value string) {
 	if mem == nil {
 		return
 	}
-	for value != "" && !isAlnum(value[0]) {
+	for value != "" && !chars.IsAlnum(value[0]) {
 		value = value[1:]
 	}
 	if worthKeeping(value) {
@@ -19,7 +22,7 @@ func noteSeen(mem *seen.Memory, value string) {
 // worthKeeping tells values that are only found again when they are meant:
 // long, random, one word, and neither an id, a path nor a version.
 func worthKeeping(s string) bool {
-	if len(s) < seen.MinLength || len(s) > seen.MaxLength || isUUID(s) || runEnd(s, 0, setDark) != len(s) {
+	if len(s) < seen.MinLength || len(s) > seen.MaxLength || isUUID(s) || chars.RunEnd(s, 0, chars.Dark) != len(s) {
 		return false
 	}
 	if isMark(s) || isHarmless(s) || hasPathForm(s) || hasVersionForm(s) {
@@ -34,7 +37,7 @@ func worthKeeping(s string) bool {
 			distinct++
 		}
 		switch {
-		case isDigit(c):
+		case chars.IsDigit(c):
 			digits++
 		case c >= 'A' && c <= 'Z':
 			upper++
@@ -71,8 +74,8 @@ func hasVersionForm(s string) bool {
 		s = s[1:]
 	}
 	i := 0
-	for i < len(s) && isDigit(s[i]) {
+	for i < len(s) && chars.IsDigit(s[i]) {
 		i++
 	}
-	return i > 0 && i+1 < len(s) && s[i] == '.' && isDigit(s[i+1])
+	return i > 0 && i+1 < len(s) && s[i] == '.' && chars.IsDigit(s[i+1])
 }

@@ -1,5 +1,7 @@
 package redact
 
+import "github.com/hookmux/hookmux/internal/recorder/redact/chars"
+
 // maxName bounds how long a name can be that we look at.
 const maxName = 64
 
@@ -37,7 +39,7 @@ func tailIndex(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&3
 // tailIsSecret is the cheap look at a name s[lo:end]: do its last letters fit
 // any secret name? Everything nameKind accepts must pass here.
 func tailIsSecret(s string, lo, end int) bool {
-	if end-lo > 3 && isDigit(s[end-1]) {
+	if end-lo > 3 && chars.IsDigit(s[end-1]) {
 		end = trimNumber(s, lo, end)
 	}
 	if end-lo < 2 {
@@ -53,7 +55,7 @@ func tailIsSecret(s string, lo, end int) bool {
 
 // trimNumber leaves the number off that tells several secrets apart: TOKEN_2.
 func trimNumber(s string, lo, end int) int {
-	for n := 0; end > lo && isDigit(s[end-1]) && n < 3; n++ {
+	for n := 0; end > lo && chars.IsDigit(s[end-1]) && n < 3; n++ {
 		end--
 	}
 	if end > lo && (s[end-1] == '_' || s[end-1] == '-') {
@@ -93,7 +95,7 @@ func nameKindOf(name string) (kind string, weak bool) {
 }
 
 func readNameKind(name string) (kind string, weak bool) {
-	if isDigit(name[len(name)-1]) {
+	if chars.IsDigit(name[len(name)-1]) {
 		name = name[:trimNumber(name, 0, len(name))]
 	}
 	var buf [maxName]byte
@@ -144,7 +146,7 @@ func endsApart(name string, n int) bool {
 		return true
 	}
 	before := name[at-1]
-	return !isAlnum(before) || name[at] >= 'A' && name[at] <= 'Z' && !(before >= 'A' && before <= 'Z')
+	return !chars.IsAlnum(before) || name[at] >= 'A' && name[at] <= 'Z' && !(before >= 'A' && before <= 'Z')
 }
 
 var nameEnds = []struct {
@@ -232,7 +234,7 @@ var queryNames = []string{
 
 func isQueryName(name string) bool {
 	for _, q := range queryNames {
-		if len(q) == len(name) && hasPrefixFold(name, q) {
+		if len(q) == len(name) && chars.HasPrefixFold(name, q) {
 			return true
 		}
 	}

@@ -1,30 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
 
-// form says how an option carries its secret.
-type form uint8
-
-const (
-	formNext   form = iota // -p VALUE or --opt=VALUE
-	formGlued              // -pVALUE
-	formBoth               // -p VALUE or -pVALUE
-	formPair               // -u USER:VALUE; the option's sep stands between
-	formPass               // -passin pass:VALUE
-	formSecond             // -nb USER VALUE
-	formThird              // -b FILE USER VALUE
-	formPiped              // echo VALUE | tool --opt
-	formEqual              // --opt=NAME=VALUE or --opt NAME=VALUE
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 )
-
-// option is one way in which a program takes a secret.
-type option struct {
-	flag string
-	sub  string // a word that must stand between the program and the option
-	form form
-	sep  byte
-	kind string
-}
 
 // commandReach bounds how far before an option its program is looked for.
 const commandReach = 300
@@ -36,7 +16,7 @@ func optionCandidate(s string, lo, i int) bool {
 		return false
 	}
 	if s[i+1] != '-' {
-		if end := runEnd(s, i+1, setName); end-i > 3 && end-i <= maxName && tailIsSecret(s, i+1, end) {
+		if end := chars.RunEnd(s, i+1, chars.Name); end-i > 3 && end-i <= maxName && tailIsSecret(s, i+1, end) {
 			return true
 		}
 	}
@@ -71,12 +51,12 @@ func startsOption(s string, lo, i int) bool {
 // table, until use returns false. end is where the word ends.
 func eachProgram(s string, from, to int, use func(options []option, end int) bool) {
 	for at := from; at < to; {
-		if sets[s[at]]&setName == 0 {
+		if chars.Sets[s[at]]&chars.Name == 0 {
 			at++
 			continue
 		}
 		end := at
-		for end < to && sets[s[end]]&setName != 0 {
+		for end < to && chars.Sets[s[end]]&chars.Name != 0 {
 			end++
 		}
 		word := s[at:end]
@@ -137,7 +117,7 @@ func matchOption(s string, i int) (span, bool) {
 	if found {
 		return sp, true
 	}
-	if s[i+1] != '-' && runEnd(s, i+1, setName)-i > 3 {
+	if s[i+1] != '-' && chars.RunEnd(s, i+1, chars.Name)-i > 3 {
 		return matchFlag(s, i) // -password x, whatever the program
 	}
 	return span{}, false
@@ -151,7 +131,7 @@ func hasWord(s, word string) bool {
 		}
 		at := from + k
 		end := at + len(word)
-		if (at == 0 || sets[s[at-1]]&setName == 0) && (end == len(s) || sets[s[end]]&setName == 0) {
+		if (at == 0 || chars.Sets[s[at-1]]&chars.Name == 0) && (end == len(s) || chars.Sets[s[end]]&chars.Name == 0) {
 			return true
 		}
 		from = end
@@ -162,7 +142,7 @@ func hasWord(s, word string) bool {
 func (o *option) takeValue(s string, i int) (span, bool) {
 	k := i + len(o.flag)
 	if o.form == formPiped {
-		if k < len(s) && sets[s[k]]&setName != 0 {
+		if k < len(s) && chars.Sets[s[k]]&chars.Name != 0 {
 			return span{}, false
 		}
 		return pipedValue(s, i, false)
@@ -173,7 +153,7 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 	separate := s[k] == ' ' || s[k] == '\t'
 	switch {
 	case separate:
-		k = skipBlanks(s, k)
+		k = chars.SkipBlanks(s, k)
 	case s[k] == '=' && len(o.flag) > 2:
 		k++
 	case o.form == formGlued || len(o.flag) == 2 && (o.form == formBoth || o.form == formPair):
@@ -193,7 +173,7 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 		return pairValue(s, k, o.sep, o.kind)
 	case formPass:
 		q := k
-		if isQuote(s[q]) {
+		if chars.IsQuote(s[q]) {
 			q++
 		}
 		if !strings.HasPrefix(s[q:], "pass:") {
@@ -218,10 +198,10 @@ func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 		return span{}, false
 	}
 	start, end := k, wordEnd(s, k)
-	if isQuote(s[k]) && end > k+1 && s[end-1] == s[k] {
+	if chars.IsQuote(s[k]) && end > k+1 && s[end-1] == s[k] {
 		start, end = k+1, end-1
 	} else {
-		for start < end && s[start] == '\\' || start < end && isQuote(s[start]) {
+		for start < end && s[start] == '\\' || start < end && chars.IsQuote(s[start]) {
 			start++ // text that is itself escaped
 		}
 	}
@@ -258,7 +238,7 @@ func (a *argumentList) kindAfter(raw string) string {
 		}
 		return ""
 	}
-	if raw[1] == '-' && runEnd(raw, 0, setName) == len(raw) {
+	if raw[1] == '-' && chars.RunEnd(raw, 0, chars.Name) == len(raw) {
 		if kind, weak := nameKindOf(raw); kind != "" && !weak {
 			return kind
 		}

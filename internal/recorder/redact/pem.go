@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 const (
 	pemBegin = "-----BEGIN "
@@ -22,7 +26,7 @@ func dashRun(s string, lo, i int) bool {
 		return false
 	}
 	if j-i == 2 {
-		end := runEnd(s, j, setName)
+		end := chars.RunEnd(s, j, chars.Name)
 		return end > j && end-j <= maxName && (tailIsSecret(s, j, end) || optionCandidate(s, lo, i))
 	}
 	return strings.HasPrefix(s[j:], "BEGIN ") || strings.HasPrefix(s[j:], "END ")
@@ -55,7 +59,7 @@ func matchPEM(s string, i int) (span, bool) {
 			return span{}, false
 		}
 		at := i
-		for at > 0 && (sets[s[at-1]]&setBase64 != 0 || s[at-1] == '\n' || s[at-1] == '\r' || s[at-1] == '\\') {
+		for at > 0 && (chars.Sets[s[at-1]]&chars.Base64 != 0 || s[at-1] == '\n' || s[at-1] == '\r' || s[at-1] == '\\') {
 			at--
 		}
 		if i-at >= 16 {
@@ -102,7 +106,7 @@ func pemBody(s string, i int) (end int, ok bool) {
 		if c == '-' && strings.HasPrefix(s[end:], pemBegin) {
 			break
 		}
-		if sets[c]&setBase64 == 0 && !isSpace(c) && c != '\\' && c != ':' && c != ',' && c != '-' {
+		if chars.Sets[c]&chars.Base64 == 0 && !chars.IsSpace(c) && c != '\\' && c != ':' && c != ',' && c != '-' {
 			break
 		}
 		end++
@@ -112,7 +116,7 @@ func pemBody(s string, i int) (end int, ok bool) {
 
 func hasBase64Run(s string) bool {
 	for i := 0; i < len(s); {
-		end := runEnd(s, i, setBase64)
+		end := chars.RunEnd(s, i, chars.Base64)
 		if end-i >= 16 {
 			return true
 		}

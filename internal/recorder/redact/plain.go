@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // nameCandidate is the cheap look at an underscore: is it the last one in a
 // secret's name that is followed by something else than a sign?
@@ -13,7 +17,7 @@ func nameCandidate(s string, i int) bool {
 	default:
 		return false
 	}
-	end := runEnd(s, i+1, setAlnum)
+	end := chars.RunEnd(s, i+1, chars.Alnum)
 	if end >= len(s) || s[end] != ' ' && s[end] != '"' && s[end] != '\'' && s[end] != '\\' {
 		return false
 	}
@@ -34,9 +38,9 @@ func matchNameThenValue(s string, i int) (span, bool) {
 	if !nameCandidate(s, i) {
 		return span{}, false
 	}
-	end := runEnd(s, i+1, setAlnum)
+	end := chars.RunEnd(s, i+1, chars.Alnum)
 	at := i
-	for at > 0 && sets[s[at-1]]&setName != 0 && end-at <= maxName {
+	for at > 0 && chars.Sets[s[at-1]]&chars.Name != 0 && end-at <= maxName {
 		at--
 	}
 	name := s[at:end]
@@ -52,7 +56,7 @@ func matchNameThenValue(s string, i int) (span, bool) {
 	if s[end] != ' ' {
 		return nextArgument(s, end, kind, weak)
 	}
-	k := skipBlanks(s, end)
+	k := chars.SkipBlanks(s, end)
 	if !setsVariable(s[max(0, at-64):at]) || k < len(s) && s[k] == '[' {
 		return span{}, false
 	}
@@ -80,7 +84,7 @@ func setsVariable(before string) bool {
 // nthWord takes the n-th word behind at on the same line.
 func nthWord(s string, at, n int, kind string) (span, bool) {
 	for ; n > 0; n-- {
-		k := skipBlanks(s, at)
+		k := chars.SkipBlanks(s, at)
 		if k == at || k >= len(s) || s[k] == '\n' || s[k] == '-' || s[k] == '|' || s[k] == '<' || s[k] == '>' {
 			return span{}, false
 		}
@@ -111,20 +115,20 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 		k++
 	}
 	switch {
-	case k < len(s) && isQuote(s[k]):
-		k = skipBlanks(s, k+1)
+	case k < len(s) && chars.IsQuote(s[k]):
+		k = chars.SkipBlanks(s, k+1)
 		if k >= len(s) || s[k] != ',' {
 			return span{}, false
 		}
 	case k >= len(s) || s[k] != '(' || kind != "password":
 		return span{}, false
 	}
-	k = skipBlanks(s, k+1)
+	k = chars.SkipBlanks(s, k+1)
 	q := k
 	for q < len(s) && s[q] == '\\' && q-k < 4 {
 		q++
 	}
-	if q >= len(s) || !isQuote(s[q]) {
+	if q >= len(s) || !chars.IsQuote(s[q]) {
 		return span{}, false
 	}
 	sp, ok := quotedValue(s, k, q, kind, false)
@@ -132,7 +136,7 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 		return span{}, false
 	}
 	// A label, a key or a message: not what somebody keeps secret.
-	return sp, isMixed(s[sp.start:sp.end])
+	return sp, chars.IsMixed(s[sp.start:sp.end])
 }
 
 // matchPasswordWord takes what follows the word "password" without a sign: a
@@ -142,23 +146,23 @@ func matchPasswordWord(s string, i int) (span, bool) {
 	switch {
 	case i < 4 || s[i-4]|0x20 != 'p':
 		return span{}, false
-	case hasPrefixFold(s[i:], "word"):
+	case chars.HasPrefixFold(s[i:], "word"):
 		end = i + 4
-	case hasPrefixFold(s[i:], "wd"):
+	case chars.HasPrefixFold(s[i:], "wd"):
 		end = i + 2
 	default:
 		return span{}, false
 	}
-	if strings.HasSuffix(s[:i], "chpass") && endsWord(s, end) {
+	if strings.HasSuffix(s[:i], "chpass") && chars.EndsWord(s, end) {
 		return pipedValue(s, i-6, true)
 	}
 	if end >= len(s) {
 		return span{}, false
 	}
 	switch c := s[end]; {
-	case c == '(' || isQuote(c) || c == '\\':
+	case c == '(' || chars.IsQuote(c) || c == '\\':
 		return nextArgument(s, end, "password", false)
-	case c != ' ' && c != '\t' && c != '\n' || !startsWord(s, i-4, true):
+	case c != ' ' && c != '\t' && c != '\n' || !chars.StartsWord(s, i-4, true):
 		return span{}, false
 	}
 	before := strings.ToLower(s[max(0, i-120):i])
@@ -169,7 +173,7 @@ func matchPasswordWord(s string, i int) (span, bool) {
 		}
 	}
 	k := end + 1
-	for k < len(s) && k-end < 16 && isSpace(s[k]) && (s[end] == '\n' || s[k] != '\n') {
+	for k < len(s) && k-end < 16 && chars.IsSpace(s[k]) && (s[end] == '\n' || s[k] != '\n') {
 		k++
 	}
 	return spokenPassword(s, k, before, s[i] == 'W')
@@ -188,10 +192,10 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	}
 	placed := strings.Contains(before, "login ") || strings.Contains(before, "machine ") ||
 		strings.Contains(before, "nmcli ") || strings.Contains(before, "account ") && strings.Contains(before, "host ")
-	if isQuote(s[k]) {
+	if chars.IsQuote(s[k]) {
 		sp, ok := quotedValue(s, k, k, "password", false)
 		sql := capital || strings.Contains(before, "user ") || strings.Contains(before, "role ") || strings.Contains(before, "set ")
-		return sp, ok && (sql || isMixed(s[sp.start:sp.end]))
+		return sp, ok && (sql || chars.IsMixed(s[sp.start:sp.end]))
 	}
 	end := bareEnd(s[:min(len(s), k+judged)], k, true)
 	val := strings.TrimRight(s[k:end], ".,:!?")
@@ -202,7 +206,7 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	if placed {
 		return valueSpan(s, k, end, "password"), len(val) >= 3 && (!strings.Contains(before, "login ") || !said)
 	}
-	ok := isMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) && strings.IndexByte(val, '(') < 0 &&
+	ok := chars.IsMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) && strings.IndexByte(val, '(') < 0 &&
 		strings.IndexByte(val, '=') < 0 && strings.IndexByte(val, '.') < 0 && strings.IndexByte(val, '/') < 0
 	return valueSpan(s, k, end, "password"), ok
 }
@@ -217,8 +221,8 @@ func matchBasicAuth(s string, i int) (span, bool) {
 	if comma < 0 {
 		return span{}, false
 	}
-	k := skipBlanks(s, i+comma+1)
-	if k >= len(s) || !isQuote(s[k]) {
+	k := chars.SkipBlanks(s, i+comma+1)
+	if k >= len(s) || !chars.IsQuote(s[k]) {
 		return span{}, false
 	}
 	return quotedValue(s, k, k, "password", false)
@@ -229,8 +233,8 @@ func matchIdentifiedBy(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "BY ") || !strings.Contains(s[max(0, i-60):i], "IDENTIFIED") {
 		return span{}, false
 	}
-	k := skipBlanks(s, i+3)
-	if k >= len(s) || !isQuote(s[k]) {
+	k := chars.SkipBlanks(s, i+3)
+	if k >= len(s) || !chars.IsQuote(s[k]) {
 		return span{}, false
 	}
 	return quotedValue(s, k, k, "password", true)
@@ -242,10 +246,10 @@ func closingTag(s string, i int) bool {
 	if s[i+1] == '\\' {
 		at++
 	}
-	end := runEnd(s, at, setName)
+	end := chars.RunEnd(s, at, chars.Name)
 	if end > at && end < len(s) && s[end] == ':' { // a name space
 		at = end + 1
-		end = runEnd(s, at, setName)
+		end = chars.RunEnd(s, at, chars.Name)
 	}
 	return end-at >= 3 && end-at <= maxName && end < len(s) && s[end] == '>' && tailIsSecret(s, at, end)
 }
@@ -259,10 +263,10 @@ func matchElement(s string, i int) (span, bool) {
 	if s[i+1] == '\\' {
 		at++
 	}
-	end := runEnd(s, at, setName)
+	end := chars.RunEnd(s, at, chars.Name)
 	if end < len(s) && s[end] == ':' { // a name space
 		at = end + 1
-		end = runEnd(s, at, setName)
+		end = chars.RunEnd(s, at, chars.Name)
 	}
 	start := i
 	for start > 0 && i-start < elementReach && s[start-1] != '>' && s[start-1] != '<' {
@@ -316,7 +320,7 @@ func keyBefore(s string, i int) string {
 func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	lo := max(0, i-120)
 	at := i
-	for at > lo && !isAlnum(s[at-1]) {
+	for at > lo && !chars.IsAlnum(s[at-1]) {
 		at--
 	}
 	at -= len("value")
@@ -324,7 +328,7 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 		return span{}, false
 	}
 	end := at
-	for end > lo && !isAlnum(s[end-1]) {
+	for end > lo && !chars.IsAlnum(s[end-1]) {
 		switch s[end-1] {
 		case '}', ')', '>', ';':
 			return span{}, false
@@ -332,7 +336,7 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 		end--
 	}
 	from := end
-	for from > lo && sets[s[from-1]]&setName != 0 {
+	for from > lo && chars.Sets[s[from-1]]&chars.Name != 0 {
 		from--
 	}
 	kind := nameKind(s[from:end])
@@ -344,11 +348,11 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	default:
 		return span{}, false
 	}
-	k := skipBlanks(s, i+1)
+	k := chars.SkipBlanks(s, i+1)
 	if k >= len(s) || harmlessHead(s[k:]) {
 		return span{}, false
 	}
-	if isQuote(s[k]) {
+	if chars.IsQuote(s[k]) {
 		return quotedValue(s, k, k, kind, true)
 	}
 	stop := bareEnd(s, k, true)
@@ -375,16 +379,16 @@ func pipedValue(s string, i int, pair bool) (span, bool) {
 		return span{}, false
 	}
 	for at < pipe && s[at] == '-' { // -n
-		at = skipBlanks(s, wordEnd(s, at))
+		at = chars.SkipBlanks(s, wordEnd(s, at))
 	}
 	if at < pipe && strings.HasPrefix(s[at:], "'%s") {
-		at = skipBlanks(s, wordEnd(s, at))
+		at = chars.SkipBlanks(s, wordEnd(s, at))
 	}
 	end := wordEnd(s, at)
 	if at >= pipe || end > pipe {
 		return span{}, false
 	}
-	if isQuote(s[at]) {
+	if chars.IsQuote(s[at]) {
 		at, end = at+1, end-1
 	}
 	if pair {
@@ -414,7 +418,7 @@ var dashWords = []struct {
 }
 
 func dashWord(s string, lo, i int) bool {
-	if i-lo >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && isDigit(s[i+3]) {
+	if i-lo >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && chars.IsDigit(s[i+3]) {
 		return true
 	}
 	for k := range dashWords {
@@ -427,9 +431,9 @@ func dashWord(s string, lo, i int) bool {
 }
 
 func matchDashWord(s string, i int) (span, bool) {
-	if i >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && isDigit(s[i+3]) { // Mailchimp: its data centre
+	if i >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && chars.IsDigit(s[i+3]) { // Mailchimp: its data centre
 		at := i - 32
-		return span{at, runEnd(s, i+1, setAlnum), "mailchimp-key"}, runEnd(s, at, setHex) == i && startsWord(s, at, true)
+		return span{at, chars.RunEnd(s, i+1, chars.Alnum), "mailchimp-key"}, chars.RunEnd(s, at, chars.Hex) == i && chars.StartsWord(s, at, true)
 	}
 	for _, d := range dashWords {
 		if !strings.HasPrefix(s[i:], d.tail) || !strings.HasSuffix(s[:i], d.head) {

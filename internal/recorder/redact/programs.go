@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // programRows are the programs that take a secret on their command line, and the
 // options they take it with. Options whose name alone tells (--password, --token)
@@ -163,7 +167,31 @@ func init() {
 	}
 	// A single dash also begins -password, -Token, -apiKey of any program.
 	for c := range optionHeads {
-		optionHeads[c] = c < 0x80 && isAlnum(byte(c)) && !isDigit(byte(c))
+		optionHeads[c] = c < 0x80 && chars.IsAlnum(byte(c)) && !chars.IsDigit(byte(c))
 	}
 	optionHeads['-'] = true
+}
+
+// form says how an option carries its secret.
+type form uint8
+
+const (
+	formNext   form = iota // -p VALUE or --opt=VALUE
+	formGlued              // -pVALUE
+	formBoth               // -p VALUE or -pVALUE
+	formPair               // -u USER:VALUE; the option's sep stands between
+	formPass               // -passin pass:VALUE
+	formSecond             // -nb USER VALUE
+	formThird              // -b FILE USER VALUE
+	formPiped              // echo VALUE | tool --opt
+	formEqual              // --opt=NAME=VALUE or --opt NAME=VALUE
+)
+
+// option is one way in which a program takes a secret.
+type option struct {
+	flag string
+	sub  string // a word that must stand between the program and the option
+	form form
+	sep  byte
+	kind string
 }

@@ -1,251 +1,255 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // The tokens of providers, by how they begin. A row takes part in the search as
 // it stands: adding a provider is adding a row, and a sample to the tests.
 
 // dashShapes end in a dash, which is their anchor.
 var dashShapes = byLastByte(append([]shape{
-	{prefix: "sk-", kind: "sk-key", set: setURL, min: 16, strict: true}, // see matchSK
-	{prefix: "pk-lf-", kind: "langfuse-key", set: setURL, min: 20, mix: true},
-	{prefix: "csk-", kind: "cerebras-key", set: setAlnum, min: 32, strict: true, mix: true},
-	{prefix: "glpat-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glptt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "gldt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glrt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glcbt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glft-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glimt-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glsoat-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "glagent-", kind: "gitlab-token", set: setURL, min: 30},
-	{prefix: "gloas-", kind: "gitlab-token", set: setURL, min: 30},
-	{prefix: "glffct-", kind: "gitlab-token", set: setURL, min: 16},
-	{prefix: "xapp-", kind: "slack-token", set: setURL, min: 16, strict: true, mix: true},
-	{prefix: "xai-", kind: "xai-key", set: setURL, min: 20, strict: true, mix: true},
-	{prefix: "pypi-", kind: "pypi-token", set: setURL, min: 32, strict: true, mix: true},
-	{prefix: "pplx-", kind: "perplexity-key", set: setAlnum, min: 24, strict: true},
-	{prefix: "nvapi-", kind: "nvidia-key", set: setURL, min: 32, strict: true, mix: true},
-	{prefix: "tvly-", kind: "tavily-key", set: setURL, min: 20, strict: true, mix: true},
-	{prefix: "key-", kind: "mailgun-key", set: setHex, min: 32, strict: true, exact: true},
-	{prefix: "pubkey-", kind: "mailgun-key", set: setHex, min: 32, strict: true, exact: true},
-	{prefix: "sq0atp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "sq0csp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "sq0idp-", kind: "square-token", set: setURL, min: 20},
-	{prefix: "AGE-SECRET-KEY-", kind: "age-key", set: setUpper, min: 20},
-	{prefix: "AGE-PLUGIN-YUBIKEY-", kind: "age-key", set: setUpper, min: 20},
-	{prefix: "GOCSPX-", kind: "google-secret", set: setURL, min: 20},
-	{prefix: "PMAK-", kind: "postman-key", set: setURL, min: 32, mix: true},
-	{prefix: "NRAK-", kind: "newrelic-key", set: setUpper, min: 20},
-	{prefix: "NRJS-", kind: "newrelic-key", set: setHex, min: 16},
-	{prefix: "NRII-", kind: "newrelic-key", set: setURL, min: 24},
-	{prefix: "NRSP-", kind: "newrelic-key", set: setURL, min: 24},
-	{prefix: "NRIQ-", kind: "newrelic-key", set: setURL, min: 24},
-	{prefix: "FLWSECK-", kind: "flutterwave-key", set: setURL, min: 20},
-	{prefix: "FLWSECK_TEST-", kind: "flutterwave-key", set: setURL, min: 12},
-	{prefix: "CFPAT-", kind: "contentful-token", set: setURL, min: 30},
-	{prefix: "BBDC-", kind: "bitbucket-token", set: setBase64, min: 30},
-	{prefix: "HRKU-", kind: "heroku-key", set: setURL, min: 30},
-	{prefix: "xkeysib-", kind: "brevo-key", set: setURL, min: 40},
-	{prefix: "xsmtpsib-", kind: "brevo-key", set: setURL, min: 40},
-	{prefix: "pul-", kind: "pulumi-token", set: setHex, min: 40, strict: true, exact: true},
-	{prefix: "tskey-", kind: "tailscale-key", set: setURL, min: 20},
-	{prefix: "pat-na1-", kind: "hubspot-token", set: setURL, min: 30},
-	{prefix: "pat-na2-", kind: "hubspot-token", set: setURL, min: 30},
-	{prefix: "pat-eu1-", kind: "hubspot-token", set: setURL, min: 30},
-	{prefix: "fio-u-", kind: "frameio-token", set: setURL, min: 40},
-	{prefix: "ico-", kind: "infracost-key", set: setAlnum, min: 32, strict: true, exact: true},
-	{prefix: "s-s4t2ud-", kind: "intra-secret", set: setHex, min: 60},
-	{prefix: "s-s4t2af-", kind: "intra-secret", set: setHex, min: 60},
-	{prefix: "sdk-", kind: "launchdarkly-key", set: setHex, min: 8, strict: true, uuid: true},
-	{prefix: "api-", kind: "launchdarkly-key", set: setHex, min: 8, strict: true, uuid: true},
-	{prefix: "API-", kind: "octopus-key", set: setUpper, min: 25, strict: true, mix: true},
-	{prefix: "tk-us-", kind: "scalingo-token", set: setURL, min: 40},
-	{prefix: "dnkey-", kind: "defined-key", set: setURL, min: 40},
-	{prefix: "v1.0-", kind: "cloudflare-key", set: setURL, min: 140},
-	{prefix: "sub-c-", kind: "pubnub-key", set: setHex, min: 8, uuid: true},
-	{prefix: "pub-c-", kind: "pubnub-key", set: setHex, min: 8, uuid: true},
-	{prefix: "sec-c-", kind: "pubnub-key", set: setAlnum, min: 30},
-	{prefix: "access-sandbox-", kind: "plaid-token", set: setHex, min: 8, uuid: true},
-	{prefix: "access-development-", kind: "plaid-token", set: setHex, min: 8, uuid: true},
-	{prefix: "access-production-", kind: "plaid-token", set: setHex, min: 8, uuid: true},
-	{prefix: "fc-", kind: "firecrawl-key", set: setHex, min: 32, strict: true, exact: true},
-	{prefix: "ctx7sk-", kind: "context7-key", set: setURL, min: 20, strict: true},
-	{prefix: "pa-", kind: "voyage-key", set: setURL, min: 40, strict: true, dense: true},
-	{prefix: "A3-", kind: "onepassword-key", set: setURL, min: 30, strict: true, mix: true},
-	{prefix: "wk-", kind: "modal-key", set: setAlnum, min: 20, strict: true, dense: true},
-	{prefix: "ws-", kind: "modal-key", set: setAlnum, min: 20, strict: true, dense: true},
-	{prefix: "ak-", kind: "modal-key", set: setAlnum, min: 20, strict: true, dense: true},
-	{prefix: "as-", kind: "modal-key", set: setAlnum, min: 20, strict: true, dense: true},
-	{prefix: "SWMTKN-1-", kind: "swarm-token", set: setURL, min: 40},
+	{prefix: "sk-", kind: "sk-key", set: chars.URL, min: 16, strict: true}, // see matchSK
+	{prefix: "pk-lf-", kind: "langfuse-key", set: chars.URL, min: 20, mix: true},
+	{prefix: "csk-", kind: "cerebras-key", set: chars.Alnum, min: 32, strict: true, mix: true},
+	{prefix: "glpat-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glptt-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "gldt-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glrt-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glcbt-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glft-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glimt-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glsoat-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "glagent-", kind: "gitlab-token", set: chars.URL, min: 30},
+	{prefix: "gloas-", kind: "gitlab-token", set: chars.URL, min: 30},
+	{prefix: "glffct-", kind: "gitlab-token", set: chars.URL, min: 16},
+	{prefix: "xapp-", kind: "slack-token", set: chars.URL, min: 16, strict: true, mix: true},
+	{prefix: "xai-", kind: "xai-key", set: chars.URL, min: 20, strict: true, mix: true},
+	{prefix: "pypi-", kind: "pypi-token", set: chars.URL, min: 32, strict: true, mix: true},
+	{prefix: "pplx-", kind: "perplexity-key", set: chars.Alnum, min: 24, strict: true},
+	{prefix: "nvapi-", kind: "nvidia-key", set: chars.URL, min: 32, strict: true, mix: true},
+	{prefix: "tvly-", kind: "tavily-key", set: chars.URL, min: 20, strict: true, mix: true},
+	{prefix: "key-", kind: "mailgun-key", set: chars.Hex, min: 32, strict: true, exact: true},
+	{prefix: "pubkey-", kind: "mailgun-key", set: chars.Hex, min: 32, strict: true, exact: true},
+	{prefix: "sq0atp-", kind: "square-token", set: chars.URL, min: 20},
+	{prefix: "sq0csp-", kind: "square-token", set: chars.URL, min: 20},
+	{prefix: "sq0idp-", kind: "square-token", set: chars.URL, min: 20},
+	{prefix: "AGE-SECRET-KEY-", kind: "age-key", set: chars.Upper, min: 20},
+	{prefix: "AGE-PLUGIN-YUBIKEY-", kind: "age-key", set: chars.Upper, min: 20},
+	{prefix: "GOCSPX-", kind: "google-secret", set: chars.URL, min: 20},
+	{prefix: "PMAK-", kind: "postman-key", set: chars.URL, min: 32, mix: true},
+	{prefix: "NRAK-", kind: "newrelic-key", set: chars.Upper, min: 20},
+	{prefix: "NRJS-", kind: "newrelic-key", set: chars.Hex, min: 16},
+	{prefix: "NRII-", kind: "newrelic-key", set: chars.URL, min: 24},
+	{prefix: "NRSP-", kind: "newrelic-key", set: chars.URL, min: 24},
+	{prefix: "NRIQ-", kind: "newrelic-key", set: chars.URL, min: 24},
+	{prefix: "FLWSECK-", kind: "flutterwave-key", set: chars.URL, min: 20},
+	{prefix: "FLWSECK_TEST-", kind: "flutterwave-key", set: chars.URL, min: 12},
+	{prefix: "CFPAT-", kind: "contentful-token", set: chars.URL, min: 30},
+	{prefix: "BBDC-", kind: "bitbucket-token", set: chars.Base64, min: 30},
+	{prefix: "HRKU-", kind: "heroku-key", set: chars.URL, min: 30},
+	{prefix: "xkeysib-", kind: "brevo-key", set: chars.URL, min: 40},
+	{prefix: "xsmtpsib-", kind: "brevo-key", set: chars.URL, min: 40},
+	{prefix: "pul-", kind: "pulumi-token", set: chars.Hex, min: 40, strict: true, exact: true},
+	{prefix: "tskey-", kind: "tailscale-key", set: chars.URL, min: 20},
+	{prefix: "pat-na1-", kind: "hubspot-token", set: chars.URL, min: 30},
+	{prefix: "pat-na2-", kind: "hubspot-token", set: chars.URL, min: 30},
+	{prefix: "pat-eu1-", kind: "hubspot-token", set: chars.URL, min: 30},
+	{prefix: "fio-u-", kind: "frameio-token", set: chars.URL, min: 40},
+	{prefix: "ico-", kind: "infracost-key", set: chars.Alnum, min: 32, strict: true, exact: true},
+	{prefix: "s-s4t2ud-", kind: "intra-secret", set: chars.Hex, min: 60},
+	{prefix: "s-s4t2af-", kind: "intra-secret", set: chars.Hex, min: 60},
+	{prefix: "sdk-", kind: "launchdarkly-key", set: chars.Hex, min: 8, strict: true, uuid: true},
+	{prefix: "api-", kind: "launchdarkly-key", set: chars.Hex, min: 8, strict: true, uuid: true},
+	{prefix: "API-", kind: "octopus-key", set: chars.Upper, min: 25, strict: true, mix: true},
+	{prefix: "tk-us-", kind: "scalingo-token", set: chars.URL, min: 40},
+	{prefix: "dnkey-", kind: "defined-key", set: chars.URL, min: 40},
+	{prefix: "v1.0-", kind: "cloudflare-key", set: chars.URL, min: 140},
+	{prefix: "sub-c-", kind: "pubnub-key", set: chars.Hex, min: 8, uuid: true},
+	{prefix: "pub-c-", kind: "pubnub-key", set: chars.Hex, min: 8, uuid: true},
+	{prefix: "sec-c-", kind: "pubnub-key", set: chars.Alnum, min: 30},
+	{prefix: "access-sandbox-", kind: "plaid-token", set: chars.Hex, min: 8, uuid: true},
+	{prefix: "access-development-", kind: "plaid-token", set: chars.Hex, min: 8, uuid: true},
+	{prefix: "access-production-", kind: "plaid-token", set: chars.Hex, min: 8, uuid: true},
+	{prefix: "fc-", kind: "firecrawl-key", set: chars.Hex, min: 32, strict: true, exact: true},
+	{prefix: "ctx7sk-", kind: "context7-key", set: chars.URL, min: 20, strict: true},
+	{prefix: "pa-", kind: "voyage-key", set: chars.URL, min: 40, strict: true, dense: true},
+	{prefix: "A3-", kind: "onepassword-key", set: chars.URL, min: 30, strict: true, mix: true},
+	{prefix: "wk-", kind: "modal-key", set: chars.Alnum, min: 20, strict: true, dense: true},
+	{prefix: "ws-", kind: "modal-key", set: chars.Alnum, min: 20, strict: true, dense: true},
+	{prefix: "ak-", kind: "modal-key", set: chars.Alnum, min: 20, strict: true, dense: true},
+	{prefix: "as-", kind: "modal-key", set: chars.Alnum, min: 20, strict: true, dense: true},
+	{prefix: "SWMTKN-1-", kind: "swarm-token", set: chars.URL, min: 40},
 }, slackShapes()...))
 
 func slackShapes() (list []shape) {
 	for _, c := range "abcdeoprs" {
-		list = append(list, shape{prefix: "xox" + string(c) + "-", kind: "slack-token", set: setURL, min: 10})
+		list = append(list, shape{prefix: "xox" + string(c) + "-", kind: "slack-token", set: chars.URL, min: 10})
 	}
 	return list
 }
 
 // underShapes end in an underscore, which is their anchor.
 var underShapes = byLastByte([]shape{
-	{prefix: "ghp_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "gho_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghu_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghs_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "ghr_", kind: "github-token", set: setAlnum, min: 20},
-	{prefix: "github_pat_", kind: "github-token", set: setURL, min: 20},
-	{prefix: "gsk_", kind: "groq-key", set: setAlnum, min: 20, strict: true},
-	{prefix: "hf_", kind: "huggingface-token", set: setAlnum, min: 24, strict: true},
-	{prefix: "api_org_", kind: "huggingface-token", set: setAlnum, min: 30},
-	{prefix: "npm_", kind: "npm-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "r8_", kind: "replicate-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "sk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "rk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "pk_live_", kind: "stripe-key", set: setAlnum, min: 10},
-	{prefix: "sk_test_", kind: "stripe-key", set: setAlnum, min: 16, mix: true},
-	{prefix: "rk_test_", kind: "stripe-key", set: setAlnum, min: 16, mix: true},
-	{prefix: "sk_", kind: "elevenlabs-key", set: setHex, min: 48, strict: true},
-	{prefix: "whsec_", kind: "stripe-secret", set: setBase64, min: 20, strict: true},
-	{prefix: "dop_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "doo_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "dor_v1_", kind: "digitalocean-token", set: setHex, min: 32},
-	{prefix: "shpat_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shpca_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shppa_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shpss_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "shpua_", kind: "shopify-token", set: setAlnum, min: 24},
-	{prefix: "dckr_pat_", kind: "docker-token", set: setURL, min: 20},
-	{prefix: "dckr_oat_", kind: "docker-token", set: setURL, min: 20},
-	{prefix: "lin_api_", kind: "linear-key", set: setAlnum, min: 24},
-	{prefix: "lin_oauth_", kind: "linear-key", set: setAlnum, min: 24},
-	{prefix: "sbp_", kind: "supabase-token", set: setHex, min: 32, strict: true},
-	{prefix: "sb_secret_", kind: "supabase-token", set: setURL, min: 20},
-	{prefix: "lsv2_pt_", kind: "langsmith-key", set: setURL, min: 24},
-	{prefix: "lsv2_sk_", kind: "langsmith-key", set: setURL, min: 24},
-	{prefix: "ls__", kind: "langsmith-key", set: setHex, min: 32, strict: true},
-	{prefix: "pcsk_", kind: "pinecone-key", set: setURL, min: 40},
-	{prefix: "ntn_", kind: "notion-token", set: setAlnum, min: 40, strict: true},
-	{prefix: "secret_", kind: "notion-token", set: setAlnum, min: 40, strict: true, mix: true},
-	{prefix: "figd_", kind: "figma-token", set: setURL, min: 30},
-	{prefix: "phc_", kind: "posthog-key", set: setAlnum, min: 36, strict: true},
-	{prefix: "phx_", kind: "posthog-key", set: setAlnum, min: 36, strict: true},
-	{prefix: "glsa_", kind: "grafana-token", set: setURL, min: 30},
-	{prefix: "glc_", kind: "grafana-token", set: setBase64, min: 32, strict: true},
-	{prefix: "sntrys_", kind: "sentry-token", set: setBase64, min: 30},
-	{prefix: "sntryu_", kind: "sentry-token", set: setHex, min: 40},
-	{prefix: "rubygems_", kind: "rubygems-key", set: setHex, min: 40},
-	{prefix: "pscale_tkn_", kind: "planetscale-token", set: setURL, min: 30},
-	{prefix: "pscale_pw_", kind: "planetscale-token", set: setURL, min: 30},
-	{prefix: "pscale_oauth_", kind: "planetscale-token", set: setURL, min: 30},
-	{prefix: "rzp_live_", kind: "razorpay-key", set: setAlnum, min: 12},
-	{prefix: "rzp_test_", kind: "razorpay-key", set: setAlnum, min: 12, mix: true},
-	{prefix: "ops_", kind: "onepassword-token", set: setURL, min: 100, strict: true},
-	{prefix: "sgp_", kind: "sourcegraph-token", set: setURL, min: 40, strict: true},
-	{prefix: "slk_", kind: "sourcegraph-token", set: setHex, min: 40, strict: true},
-	{prefix: "squ_", kind: "sonar-token", set: setHex, min: 40, strict: true},
-	{prefix: "sqp_", kind: "sonar-token", set: setHex, min: 40, strict: true},
-	{prefix: "sqa_", kind: "sonar-token", set: setHex, min: 40, strict: true},
-	{prefix: "rdme_", kind: "readme-key", set: setAlnum, min: 60},
-	{prefix: "duffel_live_", kind: "duffel-token", set: setURL, min: 30},
-	{prefix: "duffel_test_", kind: "duffel-token", set: setURL, min: 30},
-	{prefix: "shippo_live_", kind: "shippo-token", set: setHex, min: 32},
-	{prefix: "shippo_test_", kind: "shippo-token", set: setHex, min: 32},
-	{prefix: "aio_", kind: "adafruit-key", set: setAlnum, min: 24, strict: true, dense: true},
-	{prefix: "bkua_", kind: "buildkite-token", set: setHex, min: 40},
-	{prefix: "CCIPAT_", kind: "circleci-token", set: setURL, min: 40},
-	{prefix: "nfp_", kind: "netlify-token", set: setAlnum, min: 32, strict: true},
-	{prefix: "pnu_", kind: "prefect-key", set: setAlnum, min: 32, strict: true},
-	{prefix: "pnb_", kind: "prefect-key", set: setAlnum, min: 32, strict: true},
-	{prefix: "sm_pat_", kind: "settlemint-token", set: setAlnum, min: 16},
-	{prefix: "sm_aat_", kind: "settlemint-token", set: setAlnum, min: 16},
-	{prefix: "tfp_", kind: "typeform-token", set: setURL, min: 40, strict: true},
-	{prefix: "ddp_", kind: "deno-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "ddw_", kind: "deno-token", set: setAlnum, min: 30, strict: true},
-	{prefix: "fo1_", kind: "fly-token", set: setURL, min: 30, strict: true},
-	{prefix: "fm1_", kind: "fly-token", set: setBase64, min: 30, strict: true},
-	{prefix: "fm2_", kind: "fly-token", set: setBase64, min: 30, strict: true},
-	{prefix: "napi_", kind: "neon-key", set: setAlnum, min: 40, strict: true},
-	{prefix: "rnd_", kind: "render-key", set: setAlnum, min: 28, strict: true, dense: true},
-	{prefix: "re_", kind: "resend-key", set: setURL, min: 28, strict: true, dense: true},
-	{prefix: "fw_", kind: "fireworks-key", set: setAlnum, min: 20, strict: true, dense: true},
-	{prefix: "jina_", kind: "jina-key", set: setAlnum, min: 40, strict: true},
-	{prefix: "e2b_", kind: "e2b-key", set: setHex, min: 40, strict: true},
-	{prefix: "rpa_", kind: "runpod-key", set: setAlnum, min: 36, strict: true},
-	{prefix: "xau_", kind: "xata-key", set: setAlnum, min: 36, strict: true},
-	{prefix: "tr_dev_", kind: "trigger-key", set: setAlnum, min: 18},
-	{prefix: "tr_prod_", kind: "trigger-key", set: setAlnum, min: 18},
-	{prefix: "cfut_", kind: "cloudflare-token", set: setAlnum, min: 32, strict: true},
-	{prefix: "cfat_", kind: "cloudflare-token", set: setAlnum, min: 32, strict: true},
-	{prefix: "cfk_", kind: "cloudflare-token", set: setAlnum, min: 32, strict: true},
-	{prefix: "mlsn_", kind: "mailersend-token", set: setHex, min: 60},
-	{prefix: "vercel_blob_rw_", kind: "vercel-token", set: setURL, min: 20},
-	{prefix: "vcp_", kind: "vercel-token", set: setAlnum, min: 40, strict: true},
-	{prefix: "gitpod_pat_", kind: "gitpod-token", set: setURL, min: 30},
-	{prefix: "CLOJARS_", kind: "clojars-token", set: setHex, min: 50},
+	{prefix: "ghp_", kind: "github-token", set: chars.Alnum, min: 20},
+	{prefix: "gho_", kind: "github-token", set: chars.Alnum, min: 20},
+	{prefix: "ghu_", kind: "github-token", set: chars.Alnum, min: 20},
+	{prefix: "ghs_", kind: "github-token", set: chars.Alnum, min: 20},
+	{prefix: "ghr_", kind: "github-token", set: chars.Alnum, min: 20},
+	{prefix: "github_pat_", kind: "github-token", set: chars.URL, min: 20},
+	{prefix: "gsk_", kind: "groq-key", set: chars.Alnum, min: 20, strict: true},
+	{prefix: "hf_", kind: "huggingface-token", set: chars.Alnum, min: 24, strict: true},
+	{prefix: "api_org_", kind: "huggingface-token", set: chars.Alnum, min: 30},
+	{prefix: "npm_", kind: "npm-token", set: chars.Alnum, min: 30, strict: true},
+	{prefix: "r8_", kind: "replicate-token", set: chars.Alnum, min: 30, strict: true},
+	{prefix: "sk_live_", kind: "stripe-key", set: chars.Alnum, min: 10},
+	{prefix: "rk_live_", kind: "stripe-key", set: chars.Alnum, min: 10},
+	{prefix: "pk_live_", kind: "stripe-key", set: chars.Alnum, min: 10},
+	{prefix: "sk_test_", kind: "stripe-key", set: chars.Alnum, min: 16, mix: true},
+	{prefix: "rk_test_", kind: "stripe-key", set: chars.Alnum, min: 16, mix: true},
+	{prefix: "sk_", kind: "elevenlabs-key", set: chars.Hex, min: 48, strict: true},
+	{prefix: "whsec_", kind: "stripe-secret", set: chars.Base64, min: 20, strict: true},
+	{prefix: "dop_v1_", kind: "digitalocean-token", set: chars.Hex, min: 32},
+	{prefix: "doo_v1_", kind: "digitalocean-token", set: chars.Hex, min: 32},
+	{prefix: "dor_v1_", kind: "digitalocean-token", set: chars.Hex, min: 32},
+	{prefix: "shpat_", kind: "shopify-token", set: chars.Alnum, min: 24},
+	{prefix: "shpca_", kind: "shopify-token", set: chars.Alnum, min: 24},
+	{prefix: "shppa_", kind: "shopify-token", set: chars.Alnum, min: 24},
+	{prefix: "shpss_", kind: "shopify-token", set: chars.Alnum, min: 24},
+	{prefix: "shpua_", kind: "shopify-token", set: chars.Alnum, min: 24},
+	{prefix: "dckr_pat_", kind: "docker-token", set: chars.URL, min: 20},
+	{prefix: "dckr_oat_", kind: "docker-token", set: chars.URL, min: 20},
+	{prefix: "lin_api_", kind: "linear-key", set: chars.Alnum, min: 24},
+	{prefix: "lin_oauth_", kind: "linear-key", set: chars.Alnum, min: 24},
+	{prefix: "sbp_", kind: "supabase-token", set: chars.Hex, min: 32, strict: true},
+	{prefix: "sb_secret_", kind: "supabase-token", set: chars.URL, min: 20},
+	{prefix: "lsv2_pt_", kind: "langsmith-key", set: chars.URL, min: 24},
+	{prefix: "lsv2_sk_", kind: "langsmith-key", set: chars.URL, min: 24},
+	{prefix: "ls__", kind: "langsmith-key", set: chars.Hex, min: 32, strict: true},
+	{prefix: "pcsk_", kind: "pinecone-key", set: chars.URL, min: 40},
+	{prefix: "ntn_", kind: "notion-token", set: chars.Alnum, min: 40, strict: true},
+	{prefix: "secret_", kind: "notion-token", set: chars.Alnum, min: 40, strict: true, mix: true},
+	{prefix: "figd_", kind: "figma-token", set: chars.URL, min: 30},
+	{prefix: "phc_", kind: "posthog-key", set: chars.Alnum, min: 36, strict: true},
+	{prefix: "phx_", kind: "posthog-key", set: chars.Alnum, min: 36, strict: true},
+	{prefix: "glsa_", kind: "grafana-token", set: chars.URL, min: 30},
+	{prefix: "glc_", kind: "grafana-token", set: chars.Base64, min: 32, strict: true},
+	{prefix: "sntrys_", kind: "sentry-token", set: chars.Base64, min: 30},
+	{prefix: "sntryu_", kind: "sentry-token", set: chars.Hex, min: 40},
+	{prefix: "rubygems_", kind: "rubygems-key", set: chars.Hex, min: 40},
+	{prefix: "pscale_tkn_", kind: "planetscale-token", set: chars.URL, min: 30},
+	{prefix: "pscale_pw_", kind: "planetscale-token", set: chars.URL, min: 30},
+	{prefix: "pscale_oauth_", kind: "planetscale-token", set: chars.URL, min: 30},
+	{prefix: "rzp_live_", kind: "razorpay-key", set: chars.Alnum, min: 12},
+	{prefix: "rzp_test_", kind: "razorpay-key", set: chars.Alnum, min: 12, mix: true},
+	{prefix: "ops_", kind: "onepassword-token", set: chars.URL, min: 100, strict: true},
+	{prefix: "sgp_", kind: "sourcegraph-token", set: chars.URL, min: 40, strict: true},
+	{prefix: "slk_", kind: "sourcegraph-token", set: chars.Hex, min: 40, strict: true},
+	{prefix: "squ_", kind: "sonar-token", set: chars.Hex, min: 40, strict: true},
+	{prefix: "sqp_", kind: "sonar-token", set: chars.Hex, min: 40, strict: true},
+	{prefix: "sqa_", kind: "sonar-token", set: chars.Hex, min: 40, strict: true},
+	{prefix: "rdme_", kind: "readme-key", set: chars.Alnum, min: 60},
+	{prefix: "duffel_live_", kind: "duffel-token", set: chars.URL, min: 30},
+	{prefix: "duffel_test_", kind: "duffel-token", set: chars.URL, min: 30},
+	{prefix: "shippo_live_", kind: "shippo-token", set: chars.Hex, min: 32},
+	{prefix: "shippo_test_", kind: "shippo-token", set: chars.Hex, min: 32},
+	{prefix: "aio_", kind: "adafruit-key", set: chars.Alnum, min: 24, strict: true, dense: true},
+	{prefix: "bkua_", kind: "buildkite-token", set: chars.Hex, min: 40},
+	{prefix: "CCIPAT_", kind: "circleci-token", set: chars.URL, min: 40},
+	{prefix: "nfp_", kind: "netlify-token", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "pnu_", kind: "prefect-key", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "pnb_", kind: "prefect-key", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "sm_pat_", kind: "settlemint-token", set: chars.Alnum, min: 16},
+	{prefix: "sm_aat_", kind: "settlemint-token", set: chars.Alnum, min: 16},
+	{prefix: "tfp_", kind: "typeform-token", set: chars.URL, min: 40, strict: true},
+	{prefix: "ddp_", kind: "deno-token", set: chars.Alnum, min: 30, strict: true},
+	{prefix: "ddw_", kind: "deno-token", set: chars.Alnum, min: 30, strict: true},
+	{prefix: "fo1_", kind: "fly-token", set: chars.URL, min: 30, strict: true},
+	{prefix: "fm1_", kind: "fly-token", set: chars.Base64, min: 30, strict: true},
+	{prefix: "fm2_", kind: "fly-token", set: chars.Base64, min: 30, strict: true},
+	{prefix: "napi_", kind: "neon-key", set: chars.Alnum, min: 40, strict: true},
+	{prefix: "rnd_", kind: "render-key", set: chars.Alnum, min: 28, strict: true, dense: true},
+	{prefix: "re_", kind: "resend-key", set: chars.URL, min: 28, strict: true, dense: true},
+	{prefix: "fw_", kind: "fireworks-key", set: chars.Alnum, min: 20, strict: true, dense: true},
+	{prefix: "jina_", kind: "jina-key", set: chars.Alnum, min: 40, strict: true},
+	{prefix: "e2b_", kind: "e2b-key", set: chars.Hex, min: 40, strict: true},
+	{prefix: "rpa_", kind: "runpod-key", set: chars.Alnum, min: 36, strict: true},
+	{prefix: "xau_", kind: "xata-key", set: chars.Alnum, min: 36, strict: true},
+	{prefix: "tr_dev_", kind: "trigger-key", set: chars.Alnum, min: 18},
+	{prefix: "tr_prod_", kind: "trigger-key", set: chars.Alnum, min: 18},
+	{prefix: "cfut_", kind: "cloudflare-token", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "cfat_", kind: "cloudflare-token", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "cfk_", kind: "cloudflare-token", set: chars.Alnum, min: 32, strict: true},
+	{prefix: "mlsn_", kind: "mailersend-token", set: chars.Hex, min: 60},
+	{prefix: "vercel_blob_rw_", kind: "vercel-token", set: chars.URL, min: 20},
+	{prefix: "vcp_", kind: "vercel-token", set: chars.Alnum, min: 40, strict: true},
+	{prefix: "gitpod_pat_", kind: "gitpod-token", set: chars.URL, min: 30},
+	{prefix: "CLOJARS_", kind: "clojars-token", set: chars.Hex, min: 50},
 })
 
 // wordShapeList has the tokens without an anchor in them.
 func wordShapeList() []wordShape {
 	return append([]wordShape{
-		{prefix: "AIza", kind: "google-key", set: setURL, min: 30},
-		{prefix: "ya29.", kind: "google-token", set: setURL, min: 20},
-		{prefix: "1//0", kind: "google-token", set: setURL, min: 40, dense: true},
-		{prefix: "AKIA", kind: "aws-key-id", set: setUpper, min: 16, exact: true, loose: true},
-		{prefix: "ASIA", kind: "aws-key-id", set: setUpper, min: 16, exact: true, loose: true},
-		{prefix: "ABIA", kind: "aws-key-id", set: setUpper, min: 16, exact: true, loose: true},
-		{prefix: "ACCA", kind: "aws-key-id", set: setUpper, min: 16, exact: true, loose: true},
-		{prefix: "ABSK", kind: "aws-key", set: setBase64, min: 100, dense: true},
-		{prefix: "SK", kind: "twilio-key", set: setHex, min: 32, exact: true},
-		{prefix: "AC", kind: "twilio-key", set: setHex, min: 32, exact: true},
+		{prefix: "AIza", kind: "google-key", set: chars.URL, min: 30},
+		{prefix: "ya29.", kind: "google-token", set: chars.URL, min: 20},
+		{prefix: "1//0", kind: "google-token", set: chars.URL, min: 40, dense: true},
+		{prefix: "AKIA", kind: "aws-key-id", set: chars.Upper, min: 16, exact: true, loose: true},
+		{prefix: "ASIA", kind: "aws-key-id", set: chars.Upper, min: 16, exact: true, loose: true},
+		{prefix: "ABIA", kind: "aws-key-id", set: chars.Upper, min: 16, exact: true, loose: true},
+		{prefix: "ACCA", kind: "aws-key-id", set: chars.Upper, min: 16, exact: true, loose: true},
+		{prefix: "ABSK", kind: "aws-key", set: chars.Base64, min: 100, dense: true},
+		{prefix: "SK", kind: "twilio-key", set: chars.Hex, min: 32, exact: true},
+		{prefix: "AC", kind: "twilio-key", set: chars.Hex, min: 32, exact: true},
 		{prefix: "SG.", kind: "sendgrid-key", check: checkSendgrid},
 		{prefix: "ey", kind: "jwt", check: checkJWT},
-		{prefix: "hvs.", kind: "vault-token", set: setURL, min: 20},
-		{prefix: "hvb.", kind: "vault-token", set: setURL, min: 20},
-		{prefix: "hvr.", kind: "vault-token", set: setURL, min: 20},
-		{prefix: "s.", kind: "vault-token", set: setAlnum, min: 24, exact: true, dense: true},
-		{prefix: "dp.pt.", kind: "doppler-token", set: setAlnum, min: 32},
+		{prefix: "hvs.", kind: "vault-token", set: chars.URL, min: 20},
+		{prefix: "hvb.", kind: "vault-token", set: chars.URL, min: 20},
+		{prefix: "hvr.", kind: "vault-token", set: chars.URL, min: 20},
+		{prefix: "s.", kind: "vault-token", set: chars.Alnum, min: 24, exact: true, dense: true},
+		{prefix: "dp.pt.", kind: "doppler-token", set: chars.Alnum, min: 32},
 		{prefix: "dp.st.", kind: "doppler-token", check: checkDoppler},
-		{prefix: "dp.ct.", kind: "doppler-token", set: setAlnum, min: 32},
-		{prefix: "dp.sa.", kind: "doppler-token", set: setAlnum, min: 32},
-		{prefix: "dp.scim.", kind: "doppler-token", set: setAlnum, min: 32},
+		{prefix: "dp.ct.", kind: "doppler-token", set: chars.Alnum, min: 32},
+		{prefix: "dp.sa.", kind: "doppler-token", set: chars.Alnum, min: 32},
+		{prefix: "dp.scim.", kind: "doppler-token", set: chars.Alnum, min: 32},
 		{prefix: "dt0c01.", kind: "dynatrace-token", check: checkDynatrace},
 		{prefix: "dt0s01.", kind: "dynatrace-token", check: checkDynatrace},
-		{prefix: "sl.", kind: "dropbox-token", set: setURL, min: 100},
+		{prefix: "sl.", kind: "dropbox-token", set: chars.URL, min: 100},
 		{prefix: "pat.", kind: "harness-token", check: checkHarness},
 		{prefix: "sat.", kind: "harness-token", check: checkHarness},
 		{prefix: "pat", kind: "airtable-token", check: checkAirtable},
 		{prefix: "EAA", kind: "facebook-token", check: checkFacebook},
-		{prefix: "ATATT3", kind: "atlassian-token", set: setURL, min: 60},
-		{prefix: "ATCTT3", kind: "atlassian-token", set: setURL, min: 60},
-		{prefix: "ATSTT3", kind: "atlassian-token", set: setURL, min: 60},
-		{prefix: "ATBB", kind: "bitbucket-token", set: setAlnum, min: 24, dense: true},
-		{prefix: "ATTA", kind: "trello-token", set: setHex, min: 60},
-		{prefix: "LTAI", kind: "alibaba-key", set: setAlnum, min: 16, dense: true},
-		{prefix: "AKID", kind: "tencent-key", set: setAlnum, min: 32, dense: true},
-		{prefix: "AQVN", kind: "yandex-key", set: setURL, min: 35, dense: true},
+		{prefix: "ATATT3", kind: "atlassian-token", set: chars.URL, min: 60},
+		{prefix: "ATCTT3", kind: "atlassian-token", set: chars.URL, min: 60},
+		{prefix: "ATSTT3", kind: "atlassian-token", set: chars.URL, min: 60},
+		{prefix: "ATBB", kind: "bitbucket-token", set: chars.Alnum, min: 24, dense: true},
+		{prefix: "ATTA", kind: "trello-token", set: chars.Hex, min: 60},
+		{prefix: "LTAI", kind: "alibaba-key", set: chars.Alnum, min: 16, dense: true},
+		{prefix: "AKID", kind: "tencent-key", set: chars.Alnum, min: 32, dense: true},
+		{prefix: "AQVN", kind: "yandex-key", set: chars.URL, min: 35, dense: true},
 		{prefix: "t1.", kind: "yandex-token", check: checkYandex},
-		{prefix: "EZAK", kind: "easypost-key", set: setAlnum, min: 54, dense: true},
-		{prefix: "EZTK", kind: "easypost-key", set: setAlnum, min: 54, dense: true},
-		{prefix: "GR1348941", kind: "gitlab-token", set: setURL, min: 20},
-		{prefix: "dapi", kind: "databricks-token", set: setHex, min: 32, exact: true},
+		{prefix: "EZAK", kind: "easypost-key", set: chars.Alnum, min: 54, dense: true},
+		{prefix: "EZTK", kind: "easypost-key", set: chars.Alnum, min: 54, dense: true},
+		{prefix: "GR1348941", kind: "gitlab-token", set: chars.URL, min: 20},
+		{prefix: "dapi", kind: "databricks-token", set: chars.Hex, min: 32, exact: true},
 		{prefix: "oy2", kind: "nuget-key", check: checkNuget},
-		{prefix: "cio", kind: "cargo-token", set: setAlnum, min: 32, exact: true, dense: true},
-		{prefix: "BSA", kind: "brave-key", set: setURL, min: 27, dense: true},
+		{prefix: "cio", kind: "cargo-token", set: chars.Alnum, min: 32, exact: true, dense: true},
+		{prefix: "BSA", kind: "brave-key", set: chars.URL, min: 27, dense: true},
 		{prefix: "SCW", kind: "scaleway-key", check: checkScaleway},
-		{prefix: "IGQV", kind: "instagram-token", set: setURL, min: 60, dense: true},
+		{prefix: "IGQV", kind: "instagram-token", set: chars.URL, min: 60, dense: true},
 		{prefix: "00", kind: "okta-token", check: checkOkta},
 		{prefix: "atlasv1", kind: "terraform-token", check: checkTerraform},
 		{prefix: "mmk", kind: "maxmind-key", loose: true, check: checkMaxmind},
-		{prefix: "FwoGZXIvYXdz", kind: "aws-session", set: setBase64, min: 60},
-		{prefix: "IQoJb3JpZ2lu", kind: "aws-session", set: setBase64, min: 60},
-		{prefix: "amzn.mws.", kind: "amazon-token", set: setURL, min: 32},
-		{prefix: "Atza|", kind: "amazon-token", set: setURL, min: 40},
-		{prefix: "v2.local.", kind: "paseto", set: setURL, min: 40},
-		{prefix: "v4.local.", kind: "paseto", set: setURL, min: 40},
-		{prefix: "v2.public.", kind: "paseto", set: setURL, min: 40},
-		{prefix: "v4.public.", kind: "paseto", set: setURL, min: 40},
-		{prefix: "xoxe.xox", kind: "slack-token", set: setURL, min: 20},
+		{prefix: "FwoGZXIvYXdz", kind: "aws-session", set: chars.Base64, min: 60},
+		{prefix: "IQoJb3JpZ2lu", kind: "aws-session", set: chars.Base64, min: 60},
+		{prefix: "amzn.mws.", kind: "amazon-token", set: chars.URL, min: 32},
+		{prefix: "Atza|", kind: "amazon-token", set: chars.URL, min: 40},
+		{prefix: "v2.local.", kind: "paseto", set: chars.URL, min: 40},
+		{prefix: "v4.local.", kind: "paseto", set: chars.URL, min: 40},
+		{prefix: "v2.public.", kind: "paseto", set: chars.URL, min: 40},
+		{prefix: "v4.public.", kind: "paseto", set: chars.URL, min: 40},
+		{prefix: "xoxe.xox", kind: "slack-token", set: chars.URL, min: 20},
 	}, discordShapes()...)
 }
 
@@ -259,7 +263,7 @@ func discordShapes() (list []wordShape) {
 // The parts of a token that are joined by dots.
 func dottedParts(s string, at int, lengths ...int) (end int, ok bool) {
 	for i, n := range lengths {
-		end = runEnd(s, at, setURL)
+		end = chars.RunEnd(s, at, chars.URL)
 		if end-at < n || i < len(lengths)-1 && (end >= len(s) || s[end] != '.') {
 			return 0, false
 		}
@@ -276,7 +280,7 @@ func checkSendgrid(s string, at int) (span, bool) {
 // checkJWT wants two parts that begin like base64 of `{"`; the signature may be
 // missing (cut off, or "none").
 func checkJWT(s string, at int) (span, bool) {
-	head := runEnd(s, at, setURL)
+	head := chars.RunEnd(s, at, chars.URL)
 	if head-at < 10 || !strings.HasPrefix(s[head:], ".ey") && !strings.HasPrefix(s[head:], "..") {
 		return span{}, false
 	}
@@ -287,12 +291,12 @@ func checkJWT(s string, at int) (span, bool) {
 		end, ok := dottedParts(s, head+2, 8, 8, 8)
 		return span{at, end, ""}, ok
 	}
-	end := runEnd(s, head+1, setURL)
+	end := chars.RunEnd(s, head+1, chars.URL)
 	if end-head < 8 {
 		return span{}, false
 	}
 	for end < len(s) && s[end] == '.' {
-		part := runEnd(s, end+1, setURL)
+		part := chars.RunEnd(s, end+1, chars.URL)
 		if part-end-1 < 8 {
 			break
 		}
@@ -304,9 +308,9 @@ func checkJWT(s string, at int) (span, bool) {
 func checkDoppler(s string, at int) (span, bool) {
 	at0 := at
 	at += len("dp.st.")
-	end := runEnd(s, at, setURL)
+	end := chars.RunEnd(s, at, chars.URL)
 	if end < len(s) && s[end] == '.' { // the name of the configuration
-		at, end = end+1, runEnd(s, end+1, setURL)
+		at, end = end+1, chars.RunEnd(s, end+1, chars.URL)
 	}
 	return span{at0, end, ""}, end-at >= 32
 }
@@ -322,18 +326,18 @@ func checkHarness(s string, at int) (span, bool) {
 }
 
 func checkAirtable(s string, at int) (span, bool) {
-	dot := runEnd(s, at+3, setAlnum)
+	dot := chars.RunEnd(s, at+3, chars.Alnum)
 	if dot-at-3 != 14 || dot >= len(s) || s[dot] != '.' {
 		return span{}, false
 	}
-	end := runEnd(s, dot+1, setHex)
+	end := chars.RunEnd(s, dot+1, chars.Hex)
 	return span{at, end, ""}, end-dot-1 >= 60
 }
 
 // checkFacebook: long, and not a line of a file in base64 with its many zeros.
 func checkFacebook(s string, at int) (span, bool) {
-	end := runEnd(s, at, setAlnum)
-	return span{at, end, ""}, end-at >= 63 && isDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") && (end >= len(s) || sets[s[end]]&setBase64 == 0)
+	end := chars.RunEnd(s, at, chars.Alnum)
+	return span{at, end, ""}, end-at >= 63 && isDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") && (end >= len(s) || chars.Sets[s[end]]&chars.Base64 == 0)
 }
 
 // checkYandex: t1. and a long body, a dot and a signature.
@@ -343,17 +347,17 @@ func checkYandex(s string, at int) (span, bool) {
 }
 
 func checkNuget(s string, at int) (span, bool) {
-	end := runEnd(s, at, setAlnum)
-	return span{at, end, ""}, end-at == 46 && isMixed(s[at+3:end]) && strings.ToLower(s[at:end]) == s[at:end]
+	end := chars.RunEnd(s, at, chars.Alnum)
+	return span{at, end, ""}, end-at == 46 && chars.IsMixed(s[at+3:end]) && strings.ToLower(s[at:end]) == s[at:end]
 }
 
 func checkScaleway(s string, at int) (span, bool) {
-	end := runEnd(s, at, setUpper)
-	return span{at, end, ""}, end-at == 20 && endsWord(s, end) && isMixed(s[at+3:end])
+	end := chars.RunEnd(s, at, chars.Upper)
+	return span{at, end, ""}, end-at == 20 && chars.EndsWord(s, end) && chars.IsMixed(s[at+3:end])
 }
 
 func checkOkta(s string, at int) (span, bool) {
-	end := runEnd(s, at, setURL)
+	end := chars.RunEnd(s, at, chars.URL)
 	return span{at, end, ""}, end-at == 42 && isDense(s[at:end]) && !onlyHex(s[at:end])
 }
 
@@ -364,10 +368,10 @@ func checkTerraform(s string, at int) (span, bool) {
 		return span{}, false
 	}
 	start := at - 1
-	for start > 0 && isAlnum(s[start-1]) && at-start < 20 {
+	for start > 0 && chars.IsAlnum(s[start-1]) && at-start < 20 {
 		start--
 	}
-	end := runEnd(s, body+1, setURL)
+	end := chars.RunEnd(s, body+1, chars.URL)
 	return span{start, end, ""}, at-1-start == 14 && end-body-1 >= 60
 }
 
@@ -375,18 +379,18 @@ func checkTerraform(s string, at int) (span, bool) {
 func checkMaxmind(s string, at int) (span, bool) {
 	end := at + 3
 	start := at - 37
-	if start < 0 || s[at-1] != '_' || s[start+6] != '_' || !endsWord(s, end) || !startsWord(s, start, true) {
+	if start < 0 || s[at-1] != '_' || s[start+6] != '_' || !chars.EndsWord(s, end) || !chars.StartsWord(s, start, true) {
 		return span{}, false
 	}
-	return span{start, end, ""}, runEnd(s, start, setAlnum) == start+6 && runEnd(s, start+7, setAlnum) == at-1
+	return span{start, end, ""}, chars.RunEnd(s, start, chars.Alnum) == start+6 && chars.RunEnd(s, start+7, chars.Alnum) == at-1
 }
 
 // checkDiscord: base64 of a numeric id, a time and a signature.
 func checkDiscord(s string, at int) (span, bool) {
-	dot := runEnd(s, at, setURL)
+	dot := chars.RunEnd(s, at, chars.URL)
 	if n := dot - at; n < 23 || n > 28 || dot+8 >= len(s) || s[dot] != '.' || s[dot+7] != '.' {
 		return span{}, false
 	}
 	end, ok := dottedParts(s, dot+1, 6, 27)
-	return span{at, end, ""}, ok && isMixed(s[at:end])
+	return span{at, end, ""}, ok && chars.IsMixed(s[at:end])
 }

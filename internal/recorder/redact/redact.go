@@ -17,7 +17,6 @@
 package redact
 
 import (
-	"strings"
 	"unsafe"
 
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
@@ -60,44 +59,6 @@ func appendRedacted(dst []byte, f *finder, sp span) []byte {
 		f = &again
 		dst = dst[:start]
 	}
-}
-
-const (
-	markHead = "[redacted:"
-	maxMark  = 40
-)
-
-func appendMark(dst []byte, kind string) []byte {
-	dst = append(dst, markHead...)
-	dst = append(dst, kind...)
-	return append(dst, ']')
-}
-
-// isMark reports whether s is exactly one replacement of ours. The whole form
-// is checked, so that nobody hides a secret behind our opening words.
-func isMark(s string) bool {
-	if len(s) <= len(markHead)+1 || s[:len(markHead)] != markHead || s[len(s)-1] != ']' {
-		return false
-	}
-	kind := s[len(markHead) : len(s)-1]
-	if len(s) > maxMark {
-		return false
-	}
-	for i := 0; i < len(kind); i++ {
-		if c := kind[i]; c != '-' && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
-
-// markLen is the length of the replacement that s begins with, 0 if none.
-func markLen(s string) int {
-	end := strings.IndexByte(s[:min(len(s), maxMark)], ']')
-	if end < 0 || !isMark(s[:end+1]) {
-		return 0
-	}
-	return end + 1
 }
 
 // viewText looks at b as a string without copying. The scanners only read, and no

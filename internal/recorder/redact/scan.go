@@ -2,12 +2,6 @@ package redact
 
 import "strings"
 
-// span is one secret: s[start:end] is replaced, kind says by what.
-type span struct {
-	start, end int
-	kind       string
-}
-
 // Classes of bytes. One table serves plain text and the inside of JSON strings,
 // so that the common byte costs one load and one compare.
 const (
@@ -154,18 +148,6 @@ func matchDash(s string, i int) (span, bool) {
 	return matchDashWord(s, i)
 }
 
-// Character sets of token bodies.
-const (
-	setAlnum = 1 << iota
-	setURL   // alnum, '-', '_'
-	setUpper // A-Z, 0-9
-	setHex   // 0-9, a-f
-	setName  // what an identifier, flag or header name is made of
-	setBase64
-	setDark  // what a word without blanks, quotes and backslashes is made of
-	setToken // what providers' tokens and base64 are made of
-)
-
 // nextPasswordWord finds the first secret that follows the word "password".
 func nextPasswordWord(s string, from int) (span, bool) {
 	s = s[from:]
@@ -203,81 +185,4 @@ func indexAfter(s string, at int, letter byte, before string) int {
 			return at
 		}
 	}
-}
-
-var sets = func() (t [256]uint8) {
-	for c := 0; c < 128; c++ {
-		if c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '`' && c != '\\' {
-			t[c] |= setDark
-		}
-		digit := c >= '0' && c <= '9'
-		upper := c >= 'A' && c <= 'Z'
-		lower := c >= 'a' && c <= 'z'
-		if digit || upper || lower || strings.IndexByte("-_.~+/=|", byte(c)) >= 0 {
-			t[c] |= setToken
-		}
-		if digit || upper || lower {
-			t[c] |= setAlnum | setURL | setName | setBase64
-		}
-		if digit || upper {
-			t[c] |= setUpper
-		}
-		if digit || c >= 'a' && c <= 'f' {
-			t[c] |= setHex
-		}
-	}
-	t['-'] |= setURL | setName
-	t['_'] |= setURL | setName
-	t['.'] |= setName
-	t['+'] |= setBase64
-	t['/'] |= setBase64
-	t['='] |= setBase64
-	return t
-}()
-
-func isHex(c byte) bool   { return sets[c]&setHex != 0 }
-func isAlnum(c byte) bool { return sets[c]&setAlnum != 0 }
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
-
-// runEnd returns the end of the run of set members that begins at i.
-func runEnd(s string, i int, set uint8) int {
-	for i < len(s) && sets[s[i]]&set != 0 {
-		i++
-	}
-	return i
-}
-
-// startsWord reports whether a token can begin at i. The letter of a written
-// escape (`\n` in text that is itself escaped) is not part of the word. With
-// strict, a dash or underscore before it means we are inside a longer word.
-func startsWord(s string, i int, strict bool) bool {
-	if i == 0 {
-		return true
-	}
-	p := s[i-1]
-	if isAlnum(p) {
-		return i >= 2 && s[i-2] == '\\' && (p == 'n' || p == 't' || p == 'r')
-	}
-	return !strict || p != '-' && p != '_'
-}
-
-func endsWord(s string, i int) bool { return i >= len(s) || !isAlnum(s[i]) }
-
-// isMixed tells whether s holds a letter and a digit. It looks at a bounded part:
-// a long value decides itself early, and looking must stay linear.
-func isMixed(s string) bool {
-	letter, digit := false, false
-	for i := 0; i < len(s) && i < 256; i++ {
-		switch c := s[i]; {
-		case isDigit(c):
-			digit = true
-		case isAlnum(c):
-			letter = true
-		}
-		if letter && digit {
-			return true
-		}
-	}
-	return false
 }

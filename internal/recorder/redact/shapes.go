@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // shape is a token with a fixed beginning that ends in the anchor.
 type shape struct {
@@ -61,11 +65,11 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 			}
 			continue
 		}
-		glued := !startsWord(s, at, sh.strict)
+		glued := !chars.StartsWord(s, at, sh.strict)
 		if glued && sh.strict {
 			continue
 		}
-		end := runEnd(s, i+1, sh.set)
+		end := chars.RunEnd(s, i+1, sh.set)
 		body := s[i+1 : end]
 		if sh.uuid && !isUUID(s[i+1:min(len(s), i+1+36)]) || sh.dense && !isDense(body) {
 			continue
@@ -73,12 +77,12 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 		if glued && !isUnmistakable(body) {
 			continue
 		}
-		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !endsWord(s, end)) || sh.mix && !isMixed(body) {
+		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !chars.EndsWord(s, end)) || sh.mix && !chars.IsMixed(body) {
 			continue
 		}
 		// A narrow set must not leave the tail of a longer secret behind.
 		if !sh.exact {
-			end = runEnd(s, end, setURL)
+			end = chars.RunEnd(s, end, chars.URL)
 		}
 		return span{at, end, sh.kind}, true
 	}
@@ -103,19 +107,19 @@ func matchSK(s string, at int) (span, bool) {
 			continue
 		}
 		start := body + len(v.word)
-		end := runEnd(s, start, setURL)
-		if end-start >= 6 && startsWord(s, at, false) || isUnmistakable(s[start:end]) {
+		end := chars.RunEnd(s, start, chars.URL)
+		if end-start >= 6 && chars.StartsWord(s, at, false) || isUnmistakable(s[start:end]) {
 			return span{at, end, v.kind}, true
 		}
 		return span{}, false
 	}
-	if !startsWord(s, at, true) {
+	if !chars.StartsWord(s, at, true) {
 		return span{}, false
 	}
-	end := runEnd(s, body, setURL)
+	end := chars.RunEnd(s, body, chars.URL)
 	for i := body; i < end; {
-		stop := runEnd(s, i, setAlnum)
-		if part := s[i:stop]; len(part) >= 20 || len(part) >= 16 && isMixed(part) {
+		stop := chars.RunEnd(s, i, chars.Alnum)
+		if part := s[i:stop]; len(part) >= 20 || len(part) >= 16 && chars.IsMixed(part) {
 			return span{at, end, "sk-key"}, true
 		}
 		i = stop + 1
@@ -130,8 +134,8 @@ func isUnmistakable(body string) bool {
 		return false
 	}
 	for i := 0; i < len(body) && i < 256; {
-		end := runEnd(body, i, setAlnum)
-		if end-i >= 16 && isMixed(body[i:end]) {
+		end := chars.RunEnd(body, i, chars.Alnum)
+		if end-i >= 16 && chars.IsMixed(body[i:end]) {
 			return true
 		}
 		i = end + 1
@@ -144,14 +148,14 @@ func matchTelegram(s string, i int) (span, bool) {
 		return span{}, false
 	}
 	at := i
-	for at > 0 && isDigit(s[at-1]) && i-at < 12 {
+	for at > 0 && chars.IsDigit(s[at-1]) && i-at < 12 {
 		at--
 	}
 	// "bot123:AA…" is how the token stands in Telegram's own URLs.
-	if n := i - at; n < 8 || n > 10 || !startsWord(s, at, false) && !strings.HasSuffix(s[:at], "bot") {
+	if n := i - at; n < 8 || n > 10 || !chars.StartsWord(s, at, false) && !strings.HasSuffix(s[:at], "bot") {
 		return span{}, false
 	}
-	end := runEnd(s, i+1, setURL)
+	end := chars.RunEnd(s, i+1, chars.URL)
 	return span{at, end, "telegram-token"}, end-i-1 >= 33
 }
 
@@ -162,7 +166,7 @@ func isUUID(s string) bool {
 	}
 	for i := 0; i < len(s); i++ {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if dash != (s[i] == '-') || !dash && !isHex(s[i]|0x20) {
+		if dash != (s[i] == '-') || !dash && !chars.IsHex(s[i]|0x20) {
 			return false
 		}
 	}

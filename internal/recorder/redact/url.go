@@ -1,6 +1,10 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
+)
 
 // urlReach bounds how far a user:password part is looked for.
 const urlReach = 1024
@@ -34,14 +38,14 @@ func urlCandidate(s string, lo, i int) bool {
 // path of a webhook. s[i] is the colon after the scheme.
 func matchURL(s string, i int) (span, bool) {
 	p := afterSlashes(s, i+1)
-	if p < 0 || i == 0 || !isAlnum(s[i-1]) {
+	if p < 0 || i == 0 || !chars.IsAlnum(s[i-1]) {
 		return span{}, false
 	}
 	for _, w := range webhooks {
 		if strings.HasPrefix(s[p:], w.head) {
 			at := p + len(w.head)
 			end := at
-			for end < len(s) && (sets[s[end]]&setURL != 0 || s[end] == '/') {
+			for end < len(s) && (chars.Sets[s[end]]&chars.URL != 0 || s[end] == '/') {
 				end++
 			}
 			return span{at, end, w.kind}, end-at >= 8
@@ -114,7 +118,7 @@ func afterSlashes(s string, i int) int {
 
 func allDigits(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !isDigit(s[i]) {
+		if !chars.IsDigit(s[i]) {
 			return false
 		}
 	}

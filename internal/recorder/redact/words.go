@@ -3,6 +3,8 @@ package redact
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/recorder/redact/base64text"
+	"github.com/hookmux/hookmux/internal/recorder/redact/chars"
 	"github.com/hookmux/hookmux/internal/recorder/redact/seen"
 )
 
@@ -16,20 +18,20 @@ const wordMin, tokenMin = 12, 16
 // window to the next instead of reading every byte.
 func nextInWords(s string, from int, mem *seen.Memory, deep bool) (span, bool) {
 	s = s[from:]
-	least, set := tokenMin, uint8(setToken)
+	least, set := tokenMin, uint8(chars.Token)
 	if !mem.Empty() {
-		least, set = wordMin, setDark
+		least, set = wordMin, chars.Dark
 	}
 	for i := 0; i+least <= len(s); {
 		k := i + least - 1
-		for k >= i && sets[s[k]]&set != 0 {
+		for k >= i && chars.Sets[s[k]]&set != 0 {
 			k--
 		}
 		if k >= i {
 			i = k + 1
 			continue
 		}
-		end := runEnd(s, i+least, set)
+		end := chars.RunEnd(s, i+least, set)
 		if sp, ok := matchLongWord(s, i, end, mem, deep); ok {
 			return span{sp.start + from, sp.end + from, sp.kind}, true
 		}
@@ -42,7 +44,7 @@ func nextInWords(s string, from int, mem *seen.Memory, deep bool) (span, bool) {
 // begin. deep allows to look into base64.
 func matchLongWord(s string, start, end int, mem *seen.Memory, deep bool) (span, bool) {
 	for p := start; p < end; {
-		if !isAlnum(s[p]) {
+		if !chars.IsAlnum(s[p]) {
 			if s[p] == '~' {
 				if sp, ok := matchTilde(s, p); ok {
 					return sp, true
@@ -59,7 +61,7 @@ func matchLongWord(s string, start, end int, mem *seen.Memory, deep bool) (span,
 				return sp, true
 			}
 		}
-		p = runEnd(s, p, setAlnum)
+		p = chars.RunEnd(s, p, chars.Alnum)
 	}
 	return span{}, false
 }
@@ -78,24 +80,12 @@ func matchWordStart(s string, p, end int, mem *seen.Memory, deep bool) (span, bo
 	if end-p < minSpoken {
 		return span{}, false
 	}
-	if deep && end-p >= minBase64 && (p == 0 || sets[s[p-1]]&setBase64 == 0) {
+	if deep && end-p >= minBase64 && (p == 0 || chars.Sets[s[p-1]]&chars.Base64 == 0) {
 		if sp, ok := matchBase64(s, p); ok {
 			return sp, true
 		}
 	}
 	return matchSpoken(s, p)
-}
-
-// wordShape is a token that begins with prefix at the beginning of a word.
-type wordShape struct {
-	prefix string
-	kind   string
-	set    uint8
-	min    int  // bytes after the prefix
-	exact  bool // min is the whole length
-	loose  bool // may stand behind a dash or underscore
-	dense  bool // needs an unbroken run that looks random
-	check  func(s string, at int) (span, bool)
 }
 
 var wordShapes = func() (t [256][]wordShape) {
@@ -105,95 +95,23 @@ var wordShapes = func() (t [256][]wordShape) {
 	return t
 }()
 
-func matchWordShape(list []wordShape, s string, at int) (span, bool) {
-	for k := range list {
-		sh := &list[k]
-		if !strings.HasPrefix(s[at:], sh.prefix) || !startsWord(s, at, !sh.loose) {
-			continue
-		}
-		if sh.check != nil {
-			if sp, ok := sh.check(s, at); ok {
-				if sp.kind == "" {
-					sp.kind = sh.kind
-				}
-				return sp, true
-			}
-			continue
-		}
-		body := at + len(sh.prefix)
-		end := runEnd(s, body, sh.set)
-		if end-body < sh.min || sh.exact && (end-body != sh.min || !endsWord(s, end)) || sh.dense && !isDense(s[body:end]) {
-			continue
-		}
-		if !sh.exact {
-			end = runEnd(s, end, setURL)
-		}
-		return span{at, end, sh.kind}, true
-	}
-	return span{}, false
-}
-
-// isDense tells a random token from words: an unbroken run of 16 letters and
-// digits in which the sizes of letters and the digits follow each other as they
-// do in no name.
-func isDense(body string) bool {
-	body = body[:min(len(body), 256)]
-	for i := 0; i < len(body); {
-		end := runEnd(body, i, setAlnum)
-		if end-i >= 16 && isRandom(body[i:end]) {
-			return true
-		}
-		i = end + 1
-	}
-	return false
-}
-
-func isRandom(s string) bool {
-	const lower, upper, digit = 0, 1, 2
-	digits, uppers, odd, last := 0, 0, 0, lower
-	for i := 0; i < len(s); i++ {
-		kind := lower
-		switch c := s[i]; {
-		case isDigit(c):
-			kind = digit
-			digits++
-		case c <= 'Z':
-			kind = upper
-			uppers++
-		}
-		// ReadUint16Length goes from small to capital, from letters to a number
-		// and from a number to a capital; the rest is odd.
-		if kind == upper && last == upper || kind == lower && last == digit || kind == digit && last == upper {
-			odd++
-		}
-		last = kind
-	}
-	if digits < 2 || digits == len(s) {
-		return false
-	}
-	if uppers > 1 && uppers < len(s)-digits {
-		return odd >= 3
-	}
-	return digits*5 >= len(s)
-}
-
 // matchTilde: two shapes have their mark in the middle, behind a tilde.
 func matchTilde(s string, i int) (span, bool) {
-	if i >= 6 && s[i-6:i] == "sha256" && startsWord(s, i-6, true) {
-		end := runEnd(s, i+1, setURL)
+	if i >= 6 && s[i-6:i] == "sha256" && chars.StartsWord(s, i-6, true) {
+		end := chars.RunEnd(s, i+1, chars.URL)
 		return span{i - 6, end, "openshift-token"}, end-i-1 == 43
 	}
 	// Microsoft Entra: three characters, a digit, "Q~" and 31 to 34 more.
 	at := i - 5
-	if at < 0 || s[i-1] != 'Q' || !isDigit(s[i-2]) || !startsWord(s, at, false) {
+	if at < 0 || s[i-1] != 'Q' || !chars.IsDigit(s[i-2]) || !chars.StartsWord(s, at, false) {
 		return span{}, false
 	}
 	end := i + 1
-	for end < len(s) && (sets[s[end]]&setURL != 0 || s[end] == '.' || s[end] == '~') {
+	for end < len(s) && (chars.Sets[s[end]]&chars.URL != 0 || s[end] == '.' || s[end] == '~') {
 		end++
 	}
 	n := end - i - 1
-	return span{at, end, "azure-secret"}, n >= 31 && n <= 36 && isMixed(s[i+1:end])
+	return span{at, end, "azure-secret"}, n >= 31 && n <= 36 && chars.IsMixed(s[i+1:end])
 }
 
 const minSpoken = 16
@@ -201,18 +119,18 @@ const minSpoken = 16
 // matchSpoken takes a random word that somebody calls a secret in a sentence or
 // hands to a command by place: "the token is X", "vault login X".
 func matchSpoken(s string, p int) (span, bool) {
-	if p < 5 || s[p-1] != ' ' && !isQuote(s[p-1]) || !isDenseStart(s, p) {
+	if p < 5 || s[p-1] != ' ' && !chars.IsQuote(s[p-1]) || !isDenseStart(s, p) {
 		return span{}, false
 	}
-	end := runEnd(s, p, setAlnum|setURL)
+	end := chars.RunEnd(s, p, chars.Alnum|chars.URL)
 	if end-p < minSpoken || onlyHex(s[p:end]) || !isDense(s[p:end]) {
 		return span{}, false
 	}
-	if end < len(s) && (s[end] == '(' || s[end] == '/' || s[end] == '.' && end+1 < len(s) && isAlnum(s[end+1])) {
+	if end < len(s) && (s[end] == '(' || s[end] == '/' || s[end] == '.' && end+1 < len(s) && chars.IsAlnum(s[end+1])) {
 		return span{}, false
 	}
 	word, rest := lastWord(s[max(0, p-48):p])
-	if word == "is" || word == "was" || word == "to" || len(word) == 1 && isDigit(word[0]) {
+	if word == "is" || word == "was" || word == "to" || len(word) == 1 && chars.IsDigit(word[0]) {
 		word, rest = lastWord(rest)
 	}
 	if kind, _ := nameKindOf(word); kind != "" {
@@ -234,31 +152,84 @@ func matchSpoken(s string, p int) (span, bool) {
 // long words of letters only.
 func isDenseStart(s string, p int) bool {
 	for k := p; k < len(s) && k < p+minSpoken; k++ {
-		if isDigit(s[k]) {
+		if chars.IsDigit(s[k]) {
 			return true
 		}
 	}
 	return false
 }
 
-func onlyHex(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if !isHex(s[i]|0x20) && s[i] != '-' {
-			return false
-		}
-	}
-	return true
-}
-
 // lastWord returns the last word of s in small letters and what stands before.
 func lastWord(s string) (word, rest string) {
 	end := len(s)
-	for end > 0 && !isAlnum(s[end-1]) && s[end-1] != '\n' {
+	for end > 0 && !chars.IsAlnum(s[end-1]) && s[end-1] != '\n' {
 		end--
 	}
 	at := end
-	for at > 0 && isAlnum(s[at-1]) {
+	for at > 0 && chars.IsAlnum(s[at-1]) {
 		at--
 	}
-	return lowerASCII(s[at:end]), s[:at]
+	return chars.LowerASCII(s[at:end]), s[:at]
+}
+
+const (
+	minBase64 = 20
+	// maxBase64 bounds what is decoded of one word.
+	maxBase64 = 64 << 10
+)
+
+// matchBase64 takes a word that is base64 of text with a secret in it. Only
+// text counts: what a random word decodes to is none after a few bytes.
+func matchBase64(s string, p int) (span, bool) {
+	if !base64text.Begins(s[p:min(len(s), p+minBase64)]) {
+		return span{}, false
+	}
+	end := chars.RunEnd(s, p, chars.Base64)
+	if url := chars.RunEnd(s, p, chars.URL); url > end {
+		end = chars.RunEnd(s, url, chars.Base64)
+	}
+	if end-p < minBase64 {
+		return span{}, false
+	}
+	text := base64text.Decode(s[p:min(end, p+maxBase64)])
+	if text == "" {
+		return span{}, false
+	}
+	if strings.Contains(text[:min(len(text), 64)], "-----BEGIN ") && strings.Contains(text[:min(len(text), 96)], "PRIVATE") {
+		return span{p, base64Lines(s, end), "base64-private-key"}, true
+	}
+	if !holdsSecret(text) {
+		return span{}, false
+	}
+	return span{p, end, "base64-secret"}, true
+}
+
+// holdsSecret is one look at decoded text, not deeper.
+func holdsSecret(text string) bool {
+	if _, found := nextAnchored(text, 0); found {
+		return true
+	}
+	if _, found := nextInWords(text, 0, nil, false); found {
+		return true
+	}
+	_, found := nextPasswordWord(text, 0)
+	return found
+}
+
+// base64Lines goes on from end over the lines of the same encoded text.
+func base64Lines(s string, end int) int {
+	for {
+		k := end
+		for k < len(s) && chars.IsSpace(s[k]) && k-end < 32 {
+			k++
+		}
+		if k == end && strings.HasPrefix(s[k:], `\n`) {
+			k += 2
+		}
+		stop := chars.RunEnd(s, k, chars.Base64)
+		if k == end || stop-k < 16 && !strings.HasSuffix(s[:stop], "=") || stop == k {
+			return end
+		}
+		end = stop
+	}
 }

@@ -12,15 +12,15 @@ import (
 
 // Book holds the sessions. It is safe for concurrent use.
 type Book struct {
-	mu    sync.RWMutex
-	store compactStore
-	index sessionIndex
-	held  map[string]Key // the session of each request that hookmux holds
+	mu sync.RWMutex
+	sessionTable
+	held map[string]Key // the session of each request that hookmux holds
 }
 
 // NewBook is a book without sessions.
 func NewBook() *Book {
-	return &Book{store: newCompactStore(), index: newSessionIndex(), held: map[string]Key{}}
+	table := sessionTable{store: newCompactStore(), index: newSessionIndex()}
+	return &Book{sessionTable: table, held: map[string]Key{}}
 }
 
 // Load puts stored sessions into the book, in place of what it has under
@@ -66,26 +66,6 @@ const (
 	Alive
 	Gone
 )
-
-// putSession makes s the session of its key, in place of old.
-func (b *Book) putSession(old, s *Session) {
-	b.store.putActive(s)
-	b.index.replaceEntry(old, s)
-}
-
-func (b *Book) dropSession(key Key) {
-	if g, ok := b.store.overviewOf(key); !ok {
-		return
-	} else if !g.indexed {
-		if g.Live {
-			b.index.unlinkProcess(processID{g.PID, g.Start}, key)
-		}
-		b.store.removeSession(key)
-		return
-	}
-	b.index.removeEntry(b.store.getSession(key))
-	b.store.removeSession(key)
-}
 
 // Get is a session by its key.
 func (b *Book) Get(key Key) (*Session, bool) {

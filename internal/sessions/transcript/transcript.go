@@ -25,53 +25,11 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/event"
 )
-
-// Kind is what a fact is about.
-type Kind string
-
-// The kinds of facts.
-const (
-	Title       Kind = "title"       // Source, Text
-	Prompt      Kind = "prompt"      // Text: what a person asked
-	Message     Kind = "message"     // Text: what the agent said
-	TurnStarted Kind = "turnStarted" // Turn
-	TurnEnded   Kind = "turnEnded"   // Turn; Failed with Text: the model could not be asked
-	Interrupted Kind = "interrupted" // Turn: a person stopped it
-	CallBegan   Kind = "callBegan"   // Call, Tool, Input: the call is written down
-	CallEnded   Kind = "callEnded"   // Call; Failed, Exit, Text: its result is written down
-	Decided     Kind = "decided"     // Call; Denied: a person answered its prompt
-	Reviews     Kind = "reviews"     // Reviewer: who decides about permission requests from now on
-)
-
-// Fact is one thing a transcript says.
-type Fact struct {
-	Kind   Kind      `json:"kind"`
-	At     time.Time `json:"at,omitzero"` // when the agent says it was; zero when it does not
-	Turn   string    `json:"turn,omitempty"`
-	Source string    `json:"source,omitempty"` // of a title: see agent.TitleSources
-	Text   string    `json:"text,omitempty"`
-	Call   string    `json:"call,omitempty"`
-	Tool   string    `json:"tool,omitempty"`
-	Input  []byte    `json:"input,omitempty"` // of a call, bounded
-	Exit   int       `json:"exit,omitempty"`
-	Failed bool      `json:"failed,omitempty"`
-	Denied bool      `json:"denied,omitempty"`
-	// Reviewer is who decides about permission requests.
-	Reviewer event.Reviewer `json:"reviewer,omitempty"`
-	// Early says that the fact stands at the beginning of a record whose
-	// middle was not read: good for the first prompt, no news otherwise.
-	Early bool `json:"early,omitempty"`
-	// First says that it was there when the record was first read: what it
-	// tells happened before anybody looked.
-	First bool `json:"first,omitempty"`
-}
 
 // Env is where an agent's store is looked for.
 type Env struct {
@@ -79,9 +37,6 @@ type Env struct {
 	// Getenv looks a variable of the agent's environment up; may be nil.
 	Getenv func(string) string
 }
-
-// ErrOutside says that a path does not lie in the agent's store.
-var ErrOutside = errors.New("lies outside the agent's own store")
 
 // ErrUnknown says that nothing is known about the agent's records.
 var ErrUnknown = errors.New("no readable record is known")
@@ -154,30 +109,6 @@ func findRecord(root, pattern, session string) string {
 // escapePattern keeps a directory's own special characters from being a pattern.
 func escapePattern(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
-}
-
-// realPathWithin is the real path of a file if it lies below root. A file that is not
-// there yet may still come: its directory counts then.
-func realPathWithin(root, path string) (string, error) {
-	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", fmt.Errorf("%q: %w", path, ErrOutside)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, os.ErrNotExist) {
-		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
-		if derr != nil {
-			return "", fmt.Errorf("%s: %w", path, derr)
-		}
-		real, err = filepath.Join(dir, filepath.Base(path)), nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	below, err := filepath.Rel(root, real)
-	if err != nil || below == "." || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
-		return "", fmt.Errorf("%s: %w", path, ErrOutside)
-	}
-	return real, nil
 }
 
 // Path is the record that is followed.

@@ -1,0 +1,106 @@
+package transcript
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+)
+
+// maxText is how much of a text a fact carries.
+const maxText = 16 << 10
+
+// textAt is the string at a path of keys; empty when there is none.
+func textAt(doc []byte, keys ...string) string {
+	s, _ := jsonscan.String(jsonscan.Get(doc, keys...))
+	return cutText(s)
+}
+
+// cutText bounds a text, at the beginning of a character.
+func cutText(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	end := maxText
+	for end > 0 && s[end]&0xC0 == 0x80 {
+		end--
+	}
+	return s[:end]
+}
+
+// isWord reports whether the value at a path of keys is this word.
+func isWord(doc []byte, word string, keys ...string) bool {
+	return string(jsonscan.Get(doc, keys...)) == word
+}
+
+// numberAt is the integer at a path of keys.
+func numberAt(doc []byte, keys ...string) (int, bool) {
+	n, err := strconv.Atoi(string(jsonscan.Get(doc, keys...)))
+	return n, err == nil
+}
+
+// timeAt is the time a row says it was written.
+func timeAt(doc []byte, keys ...string) time.Time {
+	v := jsonscan.Get(doc, keys...)
+	if s, ok := jsonscan.String(v); ok {
+		at, err := time.Parse(time.RFC3339Nano, s)
+		if err != nil {
+			return time.Time{}
+		}
+		return at
+	}
+	// Some write milliseconds, some seconds with a fraction.
+	n, err := strconv.ParseFloat(string(v), 64)
+	switch {
+	case err != nil || n < 1e9 || n > 1e15:
+		return time.Time{}
+	case n > 1e11:
+		return time.UnixMilli(int64(n)).UTC()
+	}
+	return time.UnixMicro(int64(n * 1e6)).UTC()
+}
+
+// boundedCopy is an input as a fact keeps it: a copy, or nothing when it is huge.
+func boundedCopy(v []byte) []byte {
+	if len(v) == 0 || len(v) > maxText {
+		return nil
+	}
+	return append([]byte(nil), v...)
+}
+
+// contentText is the text of a message's content: a string, or a list of parts of
+// which those with text count.
+func contentText(content []byte) string {
+	if s, ok := jsonscan.String(content); ok {
+		return cutText(s)
+	}
+	if !jsonscan.IsArray(content) {
+		return ""
+	}
+	var b strings.Builder
+	_ = jsonscan.Array(content, func(part []byte) bool {
+		s, ok := jsonscan.String(part)
+		if !ok {
+			switch kind := textAt(part, "type"); kind {
+			case "", "text", "input_text", "output_text", "Text":
+				s, ok = jsonscan.String(jsonscan.Get(part, "text"))
+			}
+		}
+		if ok && s != "" && !isWord(part, "true", "thought") {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(cutText(s))
+		}
+		return b.Len() < maxText
+	})
+	return cutText(b.String())
+}
+
+// emitText emits a text unless there is none.
+func emitText(emit func(Fact), f Fact) {
+	if strings.TrimSpace(f.Text) != "" {
+		emit(f)
+	}
+}

@@ -1,0 +1,36 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrOutside says that a path does not lie in the agent's store.
+var ErrOutside = errors.New("lies outside the agent's own store")
+
+// realPathWithin is the real path of a file if it lies below root. A file that is not
+// there yet may still come: its directory counts then.
+func realPathWithin(root, path string) (string, error) {
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("%q: %w", path, ErrOutside)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		dir, derr := filepath.EvalSymlinks(filepath.Dir(path))
+		if derr != nil {
+			return "", fmt.Errorf("%s: %w", path, derr)
+		}
+		real, err = filepath.Join(dir, filepath.Base(path)), nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	below, err := filepath.Rel(root, real)
+	if err != nil || below == "." || below == ".." || strings.HasPrefix(below, ".."+string(filepath.Separator)) {
+		return "", fmt.Errorf("%s: %w", path, ErrOutside)
+	}
+	return real, nil
+}
