@@ -2,6 +2,7 @@ package guardcmd
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,9 @@ from --input or read from a native payload. No hub is needed and nothing is
 remembered; but files it writes and programs it starts are real.
 
 --event is one of pi's names: tool_call, tool_result, input, session_start,
-agent_end, session_before_compact … --input is the tool's input in pi's words
+agent_end, session_before_compact …, of any generation (session with a reason in
+--input). An event that the agent does not report, or that the file does not listen
+to, is refused. --input is the tool's input in pi's words
 ({"command":…}, {"path":…, "content":…}), or {"prompt":…}, {"output":…} and the
 like for other events. --answer answers its dialogs, in order: yes, no, an
 option or a text; without one nobody is there to ask.`,
@@ -81,7 +84,16 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	if err != nil {
 		return err
 	}
-	tried := tsmodule.Try(cmd.Context(), host, tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers), Timeout: t.timeout})
+	trial := tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers), Timeout: t.timeout}
+	if t.payload == "" {
+		if trial.Name, err = tsmodule.CurrentName(t.event, json.RawMessage(t.input)); err != nil {
+			return cmdutil.UsageError("%v", err)
+		}
+	}
+	tried := tsmodule.Try(cmd.Context(), host, trial)
+	if silent := (*tsmodule.NotListeningError)(nil); errors.As(tried.Err, &silent) {
+		return cmdutil.UsageError("%s: %v", file, silent)
+	}
 	decision := tried.Decision
 	if tried.Err != nil && ev.Kind.Guarded() {
 		decision = event.Decision{Verdict: event.Deny, Reason: tried.Err.Error()} // a guard fails closed
@@ -154,6 +166,7 @@ func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 		Event    *event.Event       `json:"event"`
 		Decision event.Decision     `json:"decision"`
 		Answer   wire.Answer        `json:"answer"`
+		Inner    json.RawMessage    `json:"inner,omitempty"` // what pi is told about an event inside it
 		Error    string             `json:"error,omitempty"`
 		TookMS   float64            `json:"tookMs"`
 		Console  []string           `json:"console"`
@@ -163,7 +176,7 @@ func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 		Sent     []string           `json:"sent"`
 		Problems []tsmodule.Problem `json:"problems"`
 		Module   tsmodule.Info      `json:"module"`
-	}{Event: ev, Decision: d, Answer: answer, TookMS: float64(t.Took.Microseconds()) / 1000, Console: nonNil(t.Console), Notices: nonNil(t.Notices),
+	}{Event: ev, Decision: d, Answer: answer, Inner: t.Inner, TookMS: float64(t.Took.Microseconds()) / 1000, Console: nonNil(t.Console), Notices: nonNil(t.Notices),
 		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), Module: t.Info}
 	if t.Err != nil {
 		out.Error = t.Err.Error()
@@ -208,6 +221,9 @@ func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 		result += ": " + d.Reason
 	}
 	show("result", result)
+	if t.Inner != nil {
+		show("answer", "pi is told "+string(t.Inner))
+	}
 	if d.Input != nil {
 		show("input", string(d.Input))
 	}

@@ -121,6 +121,9 @@ func (r recorder) Did(d tsmodule.Deed) { r.s.actions.addAction(d) }
 
 // Problem shows a file's failure, until the file changes.
 func (r recorder) Problem(p tsmodule.Problem) {
+	if r.s.files.isDeleted(p.Module) {
+		return
+	}
 	text := r.s.files.showPaths(p.Module, p.Error())
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"

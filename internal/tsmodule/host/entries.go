@@ -21,7 +21,7 @@ func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 // the user's folder, then the projects', then settings, as pi orders them.
 func (s *Service) Entries(settings *config.Settings, forces [2]*trust.Force) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
-	files := s.files.setWanted("folder", s.folderFiles(), timeout)
+	files := s.files.setWanted(folderOwner, s.folderFiles(), timeout)
 	seen := map[string]bool{}
 	for _, f := range forces {
 		if f != nil && !seen[f.Root] {
@@ -174,6 +174,9 @@ func (h *fileHandler) Handle(ctx context.Context, call *hook.Call) (event.Decisi
 		return event.Decision{}, &FileError{fmt.Errorf("%s: cannot be loaded while the hub ends", filepath.Base(h.one.path))}
 	}
 	d, err := m.Handle(ctx, call)
+	if err != nil && h.files.isDeleted(h.one.path) {
+		return event.Decision{}, nil
+	}
 	if err != nil {
 		return event.Decision{}, &FileError{errors.New(h.one.force.Shown(err.Error()))}
 	}

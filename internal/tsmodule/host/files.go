@@ -2,7 +2,10 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -288,6 +291,27 @@ func (t *fileTable) idOf(path string) string {
 		return one.id
 	}
 	return ""
+}
+
+// folderOwner is the owner of the files in the user's folder.
+const folderOwner = "folder"
+
+// isDeleted reports whether a file is no hook any more: it was deleted from the
+// user's folder, or nobody wants it. Whatever fails about it then is no fault. A file
+// that settings, a registration or a launch names must be there.
+func (t *fileTable) isDeleted(path string) bool {
+	t.mu.Lock()
+	one := t.loaded[path]
+	folderOnly := one != nil && len(one.owners) == 1 && one.owners[folderOwner]
+	t.mu.Unlock()
+	if one == nil {
+		return true
+	}
+	if !folderOnly {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // showPaths is a text with the project's paths instead of its trusted copy's.

@@ -1,0 +1,225 @@
+package tsmodule
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/tsmodule/pi"
+)
+
+// currentEvent is an event of an older generation under pi's current name.
+type currentEvent struct{ name, reason string }
+
+// sessionReasons are the reasons of the first generation's session event.
+var sessionReasons = map[string]currentEvent{
+	"start": {"session_start", "startup"}, "switch": {"session_start", "resume"},
+	"clear": {"session_start", "new"}, "new": {"session_start", "new"}, "branch": {"session_start", "fork"},
+	"shutdown": {"session_shutdown", "quit"}, "before_switch": {"session_before_switch", "resume"},
+	"before_clear": {"session_before_switch", "new"}, "before_new": {"session_before_switch", "new"},
+	"before_branch": {"session_before_fork", ""}, "before_compact": {"session_before_compact", ""},
+	"compact": {"session_compact", ""},
+}
+
+// olderNames are the second generation's names that pi has changed since.
+var olderNames = map[string]currentEvent{
+	"session_switch": {"session_start", "resume"}, "session_branch": {"session_start", "fork"},
+	"session_before_branch": {"session_before_fork", ""},
+}
+
+// CurrentName is pi's current name of an event as a person writes it: any
+// generation's name, and for the first generation's session event its reason, as
+// session:before_branch or in the input.
+func CurrentName(written string, input json.RawMessage) (string, error) {
+	one, err := findCurrentEvent(written, asString(pi.ParseObject(input)["reason"]))
+	return one.name, err
+}
+
+func findCurrentEvent(written, reason string) (currentEvent, error) {
+	name, after, _ := strings.Cut(written, ":")
+	if older, ok := olderNames[name]; ok {
+		return older, nil
+	}
+	if name != "session" {
+		return currentEvent{name, orElse(reason, after)}, nil
+	}
+	reason = orElse(after, orElse(reason, "start"))
+	one, ok := sessionReasons[reason]
+	if !ok {
+		return one, fmt.Errorf("the session event has no reason %q; it has %s",
+			reason, strings.Join(slices.Sorted(maps.Keys(sessionReasons)), ", "))
+	}
+	return one, nil
+}
+
+// Sample makes up an event for one of pi's, as the given agent would report
+// it. Input is the tool's, in pi's words or the agent's: {"command":…} or
+// {"path":…}; for other events {"prompt":…}, {"message":…}, {"reason":…}. It refuses
+// an event that the agent does not report.
+func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (*event.Event, error) {
+	a, ok := e.host.Catalogue.Agent(agentName)
+	if !ok {
+		return nil, fmt.Errorf("%s is no agent hookmux knows", agentName)
+	}
+	in := pi.ParseObject(input)
+	if in == nil {
+		if len(strings.TrimSpace(string(input))) > 0 {
+			return nil, errors.New("the input must be a JSON object like {\"command\":\"ls\"}")
+		}
+		in = pi.Object{}
+	}
+	one, err := findCurrentEvent(piEvent, asString(in["reason"]))
+	if err != nil {
+		return nil, err
+	}
+	ev := &event.Event{
+		ID: "trial", Time: time.Now(), Agent: a.Name, Session: "trial", Cwd: cwd, Detail: one.reason, Attended: event.AttendedYes,
+		Prompt: orElse(asString(in["prompt"]), asString(in["text"])), Message: asString(in["message"]),
+	}
+	if err := e.findNative(a, one.name, ev); err != nil {
+		return nil, err
+	}
+	if a.Dialect == piDialect && slices.Contains(a.Inner, ev.Native) || ev.Kind != event.ToolBefore && ev.Kind != event.ToolAfter {
+		if one.reason != "" {
+			in["reason"] = one.reason
+		} else if strings.HasPrefix(piEvent, "session") {
+			delete(in, "reason") // of the older generation; the current event has none
+		}
+		return withPiFields(ev, a, in), nil
+	}
+	return e.sampleCall(a, ev, in)
+}
+
+// findNative finds the agent's own name and the kind of one of pi's events.
+func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error {
+	if a.Dialect == piDialect {
+		spec, sent := a.Event(name)
+		switch {
+		case slices.Contains(a.Inner, name):
+			ev.Native, ev.Kind = name, event.Other
+		case sent:
+			ev.Native, ev.Kind = name, spec.Kind
+		default:
+			return fmt.Errorf("%s is no event of pi that hookmux passes on; it passes on %s", name, strings.Join(piEvents(a), ", "))
+		}
+		return nil
+	}
+	ev.Kind = kindFor(name)
+	for _, spec := range a.Events {
+		if spec.Kind == ev.Kind && ev.Kind != "" && ev.Native == "" {
+			ev.Native = spec.Name
+		}
+	}
+	if ev.Native != "" {
+		return nil
+	}
+	for _, other := range e.host.Catalogue.Agents() {
+		if other.Dialect == piDialect && slices.Contains(piEvents(other), name) {
+			return fmt.Errorf("%s reports nothing like %s; pi does: --agent pi", a.Title, name)
+		}
+	}
+	return fmt.Errorf("there is no event %s; %s reports what stands for %s", name, a.Title, strings.Join(eventsLike(a), ", "))
+}
+
+// piEvents are the names that pi's extension passes on.
+func piEvents(a *agent.Agent) []string {
+	list := slices.Clone(a.Inner)
+	for _, spec := range a.Events {
+		if !slices.Contains(list, spec.Name) {
+			list = append(list, spec.Name)
+		}
+	}
+	list = slices.DeleteFunc(list, func(name string) bool { return strings.HasPrefix(name, "hookmux_") })
+	slices.Sort(list)
+	return list
+}
+
+// eventsLike are pi's names of what another agent reports.
+func eventsLike(a *agent.Agent) []string {
+	var list []string
+	for _, spec := range a.Events {
+		for _, name := range byKind[spec.Kind] {
+			if !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sampleCall completes an event about a tool.
+func (e *Engine) sampleCall(a *agent.Agent, ev *event.Event, in pi.Object) (*event.Event, error) {
+	output := orElse(asString(in["output"]), "(no output)")
+	if ev.Kind == event.ToolAfter {
+		delete(in, "output") // it belongs to the result, not to the input
+	}
+	tool, err := sampleTool(a.Tools, in)
+	if err != nil {
+		return nil, err
+	}
+	if ev.Kind == event.ToolAfter {
+		tool.Output = pi.Encode(output)
+	}
+	ev.Tool = tool
+	e.host.Catalogue.WithInput(ev, tool.Input)
+	ev.Tool.Changed = nil
+	return ev, nil
+}
+
+// withPiFields adds the payload that pi itself would send: a hook receives those
+// fields unchanged.
+func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
+	if a.Dialect != piDialect {
+		return ev
+	}
+	own := pi.Object{"type": ev.Native}
+	maps.Copy(own, sampleFields[ev.Native])
+	for key, value := range in {
+		own[key] = value
+	}
+	if ev.Kind == event.TurnStart {
+		own["text"], own["source"] = ev.Prompt, "interactive"
+	}
+	if ev.Kind == event.SessionStart && own["reason"] == nil {
+		own["reason"] = "startup"
+	}
+	if ev.Kind == event.SessionEnd && own["reason"] == nil {
+		own["reason"] = "quit"
+	}
+	ev.Raw = pi.Encode(pi.Object{"event": own, "ctx": pi.Object{"cwd": ev.Cwd, "sessionId": ev.Session}})
+	return ev
+}
+
+// sampleFields are what handlers expect of events that happen inside pi.
+var sampleFields = map[string]pi.Object{
+	"context": {"messages": []any{}}, "context_with_system": {"messages": []any{}}, "agent_end": {"messages": []any{}},
+	"before_agent_start":      {"prompt": "", "systemPrompt": "", "systemPromptOptions": pi.Object{}},
+	"before_provider_headers": {"headers": pi.Object{}}, "before_provider_request": {"payload": pi.Object{}},
+	"after_provider_response": {"status": 200, "headers": pi.Object{}},
+	"message_start":           {"message": pi.Object{"role": "assistant", "content": []any{}}},
+	"message_update":          {"message": pi.Object{"role": "assistant", "content": []any{}}},
+	"message_end":             {"message": pi.Object{"role": "assistant", "content": []any{}}},
+	"turn_start":              {"turnIndex": 0, "timestamp": 0},
+	"turn_end":                {"turnIndex": 0, "message": pi.Object{"role": "assistant", "content": []any{}}, "toolResults": []any{}},
+	"user_bash":               {"command": "", "excludeFromContext": false},
+	"resources_discover":      {"reason": "startup"},
+	"session_before_switch":   {"reason": "resume"}, "session_before_fork": {"entryId": "", "position": "before"},
+	"session_before_tree": {"preparation": pi.Object{"targetId": "", "oldLeafId": nil, "entriesToSummarize": []any{}, "userWantsSummary": false}},
+}
+
+// kindFor is the kind of event that one of pi's current events stands for.
+func kindFor(name string) event.Kind {
+	for _, kind := range event.Kinds() {
+		if slices.Contains(byKind[kind], name) {
+			return kind
+		}
+	}
+	return ""
+}
