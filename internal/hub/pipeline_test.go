@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -151,6 +155,23 @@ func TestTheRealCallerIsAnswered(t *testing.T) {
 	w.MustPass(r)
 	if row := w.Row("other-words", false); row.Agent != "claude" {
 		t.Errorf("stored as %s", row.Agent)
+	}
+}
+
+// A file that no hub wrote switches nothing off, and is named.
+func TestForgedOffCountsForNothing(t *testing.T) {
+	w := open(t, hubtest.NoDeploys(t))
+	w.Down()
+	forged := []byte(`{"since":"2020-01-01T00:00:00Z"}`)
+	if err := os.WriteFile(filepath.Join(w.Dirs.State, selection.OffFile), forged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Up(hubtest.NoDeploys(t))
+	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "make deploy"), "no deploys")
+	var info wire.Info
+	w.MustCall(wire.MethodInfo, nil, &info)
+	if info.Off != nil || !slices.ContainsFunc(info.Problems, func(p wire.Problem) bool { return p.Key == "off" }) {
+		t.Errorf("off is %+v, problems are %+v; want a problem about the file", info.Off, info.Problems)
 	}
 }
 

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection"
 )
 
 // home makes the places of a user, with files by their path below the config
@@ -57,6 +60,7 @@ func TestDecisions(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		files           map[string]string
+		off             string // what `hookmux off` wrote
 		agent, native   string
 		payload         string
 		want            event.Verdict
@@ -72,8 +76,10 @@ func TestDecisions(t *testing.T) {
 		{name: "agent that cannot ask", agent: "codex", payload: "", want: event.Deny, reason: "the payload is empty"},
 		{name: "unreadable without guards", files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, payload: "{", want: event.None},
 		{name: "observed", native: "PostToolUse", payload: "{", want: event.None},
-		{name: "off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z"}`}, payload: bash("hookmux off"), want: event.None},
-		{name: "no longer off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z","until":"2020-01-01T00:00:01Z"}`},
+		{name: "off", off: `{"since":"2020-01-01T00:00:00Z"}`, payload: bash("hookmux off"), want: event.None},
+		{name: "no longer off", off: `{"since":"2020-01-01T00:00:00Z","until":"2020-01-01T00:00:01Z"}`,
+			payload: bash("hookmux off"), want: event.Deny},
+		{name: "forged off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z"}`},
 			payload: bash("hookmux off"), want: event.Deny},
 		{name: "damaged off", files: map[string]string{"state/off.json": `{}`}, payload: bash("hookmux off"), want: event.Deny},
 		{name: "hook that guards", files: map[string]string{"hooks.json": guardHook}, payload: bash("ls"), want: event.Ask, reason: "hook mine failed"},
@@ -94,7 +100,13 @@ func TestDecisions(t *testing.T) {
 		if c.native == "" {
 			c.native = "PreToolUse"
 		}
-		v := asked(home(t, c.files), c.agent, c.native, c.payload)
+		dirs := home(t, c.files)
+		if c.off != "" {
+			if err := ledger.StoreSealed(dirs.State, selection.OffFile, json.RawMessage(c.off)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v := asked(dirs, c.agent, c.native, c.payload)
 		if v.Decision.Verdict != c.want || !strings.Contains(v.Decision.Reason, c.reason) {
 			t.Errorf("%s: %s, %q; want %s with a reason that contains %q", c.name, v.Decision.Verdict.Word(), v.Decision.Reason, c.want.Word(), c.reason)
 		}

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"context"
-	"path/filepath"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/handler"
@@ -41,7 +40,7 @@ func New(o Options) *Service {
 	}
 	deps.Builtins = handler.NewBuiltins(deps)
 	r.handlers = deps
-	r.Off = &OffSwitch{file: filepath.Join(o.Dirs.State, "off.json"), problems: o.Problems,
+	r.Off = &OffSwitch{folder: o.Dirs.State, problems: o.Problems,
 		changed: o.Modules.NoteChange}
 	r.Off.readFile()
 	return r

@@ -2,12 +2,14 @@ package selection
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -23,19 +25,26 @@ type offState struct {
 
 // OffSwitch switches hookmux off and on.
 type OffSwitch struct {
-	file     string
+	folder   string // the state folder
 	problems *problems.List
 	changed  func() // other hooks may count now
 	state    atomic.Pointer[offState]
 }
 
+// OffFile is the file in the state folder that says that hookmux is off. It is
+// sealed like grants: one that something else wrote switches nothing off.
+const OffFile = "off.json"
+
 func (o *OffSwitch) readFile() {
-	b, err := smallfile.Read(o.file, 4<<10)
-	if err != nil {
+	var s offState
+	if err := ledger.LoadSealed(o.folder, OffFile, &s); err != nil {
+		if errors.Is(err, ledger.ErrForged) {
+			o.problems.Raise("off", "something other than `hookmux off` wrote "+err.Error(),
+				"remove that file, and look at what wrote it")
+		}
 		return
 	}
-	var s offState
-	if json.Unmarshal(b, &s) == nil {
+	if !s.Since.IsZero() {
 		o.state.Store(&s)
 	}
 }
@@ -48,7 +57,7 @@ func (o *OffSwitch) IsOff() bool {
 	}
 	if !s.Until.IsZero() && time.Now().After(s.Until) {
 		if o.state.CompareAndSwap(s, nil) {
-			_ = os.Remove(o.file)
+			_ = os.Remove(filepath.Join(o.folder, OffFile))
 		}
 		return false
 	}
@@ -64,8 +73,7 @@ func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 	}
 	o.state.Store(s) // at once, whatever the disk says
 	o.changed()
-	b, _ := json.Marshal(s)
-	if err := os.WriteFile(o.file, b, 0o600); err != nil {
+	if err := ledger.StoreSealed(o.folder, OffFile, s); err != nil {
 		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(),
 			"it will be on again when the hub restarts")
 	}
@@ -77,7 +85,7 @@ func (o *OffSwitch) SwitchOn() error {
 	o.state.Store(nil)
 	o.changed()
 	o.problems.Mend("off")
-	if err := os.Remove(o.file); err != nil && !os.IsNotExist(err) {
+	if err := os.Remove(filepath.Join(o.folder, OffFile)); err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	return nil
