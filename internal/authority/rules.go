@@ -54,7 +54,7 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 	}
 	chain := f.chain(peer.PID, maxChain)
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
-		return refuseCall(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
+		return Gone()
 	}
 	v := r.judgeChain(f, chain, a, peerEnv)
 	v.OK = v.Outcome == Allowed
@@ -64,6 +64,12 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 	}
 	v.TTY = chain[0].TTY
 	return v
+}
+
+// Gone refuses a caller whose process has ended: its number may belong to
+// another process by now.
+func Gone() Verdict {
+	return refuseCall(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
 }
 
 func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {

@@ -54,6 +54,15 @@ func (s *Server) Authorities() map[string]authority.Class {
 	return all
 }
 
+// classOf is what a method demands of its caller.
+func (s *Server) classOf(name string) (class authority.Class, known bool) {
+	if m, ok := s.Methods[name]; ok {
+		return m.Class, true
+	}
+	m, ok := s.LongMethods[name]
+	return m.Class, ok
+}
+
 // Call runs a method for the program that runs this hub. Nobody has to vouch
 // for it: it is no peer on the socket, and could do as it likes anyway.
 func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (any, *wire.Error) {
@@ -101,6 +110,11 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	// A stopping hub waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
 	c.entry.Answering(!isLong)
+	if class, known := s.classOf(name); known && class == authority.Decide && !proc.PeerLives(c.conn) {
+		gone := authority.Gone()
+		s.Refused(name, c.peer, gone)
+		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason)
+	}
 	if isLong {
 		ctx, cancel := context.WithCancel(s.ctx)
 		defer cancel()
