@@ -1,6 +1,7 @@
 package seat
 
 import (
+	"strings"
 	"sync"
 	"time"
 
@@ -98,6 +99,15 @@ func CanMark() bool {
 	return err == nil && limit > authority.MarkFor("", time.Unix(1<<33-1, 0))|1<<56
 }
 
+// runsProgramOf tells whether a process runs the same program as another.
+func (m *Marker) runsProgramOf(pid, other int) bool {
+	program, err := m.table.Program(pid)
+	same, errOther := m.table.Program(other)
+	const replaced = " (deleted)" // by an upgrade, as Linux shows it
+	program, same = strings.TrimSuffix(program, replaced), strings.TrimSuffix(same, replaced)
+	return err == nil && errOther == nil && program != "" && program == same
+}
+
 // UnknownCaller finds what to mark where a hook was called by a program that is
 // in no catalogue: the first process above the hook that is no shell. chain runs
 // from the hook's parent upwards; whose the processes are is looked up here. It
@@ -114,8 +124,8 @@ func (m *Marker) UnknownCaller(rules *authority.Rules, chain []proc.Process) (pr
 			return proc.Process{}, false
 		case p.SID == p.PID && p.TTY != "" && rules.RunsShell(table, p):
 			return proc.Process{}, false // somebody's own shell
-		case rules.RunsShell(table, p):
-			continue
+		case rules.RunsShell(table, p) || m.runsProgramOf(p.PID, rules.HubPID):
+			continue // hookmux's own commands try hooks, too
 		}
 		return p, !rules.ServesTerminals(table, p)
 	}

@@ -74,6 +74,7 @@ func TestUnknownCaller(t *testing.T) {
 	shell := func(below ...node) node { return node{PID: 61, Name: "sh", Below: below} }
 	login := func(below ...node) node {
 		return node{PID: 1, Name: "systemd", User: proctest.Root, Session: true, Below: []node{
+			{PID: 50, Name: "hookmux", Program: "/home/u/bin/hookmux", User: user, Session: true},
 			{PID: 13, Name: "bash", User: user, Session: true, TTY: "/dev/pts/1", Below: below}}}
 	}
 	rules := authority.Rules{UID: user, HubPID: 50, Sound: func(int, proc.Process, string) bool { return true }}
@@ -95,7 +96,14 @@ func TestUnknownCaller(t *testing.T) {
 			Session: true, Below: []node{hook}}, 0},
 		{"cron", node{PID: 10, Name: "cron", User: proctest.Root, Session: true, Below: []node{{PID: 61, Name: "sh",
 			User: user, Session: true, Below: []node{hook}}}}, 0},
-		{"the hub itself", login(node{PID: 50, Name: "hookmux", Below: []node{hook}}), 0},
+		{"a command of hookmux that tries a hook", login(node{PID: 60, Name: "hookmux",
+			Program: "/home/u/bin/hookmux", Below: []node{hook}}), 0},
+		{"the same below an agent", login(node{PID: 59, Name: "frobnicate", Below: []node{{PID: 60,
+			Name: "hookmux", Program: "/home/u/bin/hookmux", Below: []node{hook}}}}), 59},
+		{"another program of that name", login(node{PID: 60, Name: "hookmux", Program: "/tmp/hookmux",
+			Below: []node{hook}}), 60},
+		{"the hub itself", node{PID: 1, Name: "systemd", User: proctest.Root, Session: true, Below: []node{
+			{PID: 50, Name: "hookmux", User: user, Below: []node{hook}}}}, 0},
 		{"the first process of a container", node{PID: 1, Name: "frobnicate", User: user, Session: true,
 			Below: []node{hook}}, 0},
 	} {
