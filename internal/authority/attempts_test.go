@@ -25,7 +25,9 @@ func nested(depth int) node {
 	return n
 }
 
-func TestAttempts(t *testing.T) {
+func TestAttempts(t *testing.T) { askAll(t, attemptQuestions()) }
+
+func attemptQuestions() []question {
 	const acme = "acme"
 	held := func(program string) node {
 		return node{PID: 62, Name: program, Session: true, Below: []node{{PID: 63, Name: "sh", Session: true,
@@ -34,7 +36,7 @@ func TestAttempts(t *testing.T) {
 	no := func(name string, tree node, cause authority.Cause, agent string) question {
 		return question{name: name, tree: tree, outcome: refused, cause: cause, agent: agent}
 	}
-	askAll(t, []question{
+	return []question{
 		// An agent's shell tool.
 		no("plain", desktop(agent(60, tool(ask()))), authority.BelowAgent, acme),
 		no("plain, on the agent's tty", desktop(agent(60, node{PID: 61, Name: "sh", Below: []node{ask()}})),
@@ -166,7 +168,7 @@ func TestAttempts(t *testing.T) {
 				m.Limits[pid] = 1024
 			}
 		}, outcome: passes},
-	})
+	}
 }
 
 // scripts are terminals one inside the other, all made by script(1).

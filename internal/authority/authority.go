@@ -100,6 +100,39 @@ func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verd
 	return j.Rules.Judge(f, peer, a, peerEnv), f
 }
 
+// Accused tells whether an agent stands behind a caller: by a process above it,
+// by variables or by the mark. What the hub itself started, for a hook, is a
+// person's own program, and so is what a timer starts without any of these.
+// A caller that cannot be seen counts as accused.
+func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
+	source := j.Source
+	if source == nil {
+		source = tableOnly{j.Table}
+	}
+	now := time.Now
+	if j.Now != nil {
+		now = j.Now
+	}
+	f := NewFacts(source, now())
+	chain := f.chain(peer.PID, maxChain)
+	if len(chain) == 0 || len(chain) == maxChain || peer.At != 0 && chain[0].Start > peer.At {
+		return Caller{}, true
+	}
+	base := f.lockLimit()
+	for _, p := range chain {
+		if p.PID == j.HubPID {
+			return Caller{}, false
+		}
+		if name := j.Agents.matchProcess(p, ""); name != "" {
+			return Caller{Agent: name, PID: p.PID, Start: p.Start, Began: p.StartTime, TTY: p.TTY}, true
+		}
+		if name, _ := j.Agents.inEnviron(p.Env); name != "" || p.FileLocks < base {
+			accused = true // which process it is may stand further up
+		}
+	}
+	return Caller{}, accused
+}
+
 // tableOnly knows processes and nothing else.
 type tableOnly struct{ proc.Table }
 

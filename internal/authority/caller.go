@@ -1,6 +1,10 @@
 package authority
 
-import "github.com/hookmux/hookmux/internal/platform/proc"
+import (
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/proc"
+)
 
 // maxCaller bounds the walk for a hook call, which is on the path of every
 // event. A hook runs a handful of processes below its agent.
@@ -13,6 +17,7 @@ type Caller struct {
 	// PID and Start identify the agent's process.
 	PID   int
 	Start uint64
+	Began time.Time
 	// TTY is where the agent runs, "" when it has no terminal.
 	TTY string
 	// Chain runs from the hook up to the agent, or as far as was looked.
@@ -32,7 +37,7 @@ func (j *Judge) Caller(pid int, named string) Caller {
 		}
 		chain = append(chain, p)
 		if agent := j.Agents.match(j.Table, p, named); agent != "" {
-			return Caller{Agent: agent, PID: p.PID, Start: p.Start, TTY: p.TTY, Chain: chain}
+			return Caller{Agent: agent, PID: p.PID, Start: p.Start, Began: p.StartTime, TTY: p.TTY, Chain: chain}
 		}
 		if p.PID == 1 || p.PPID == p.PID {
 			break

@@ -113,6 +113,7 @@ func rules() authority.Rules {
 // question is one row: who asks, and what becomes of it.
 type question struct {
 	name string
+	row  string // of the table of attempts, where several questions are one row
 	tree node
 	// with changes the machine; began is when the caller did.
 	with    func(m *machine, began time.Time)
@@ -227,9 +228,11 @@ func touched(m *machine, began time.Time) {
 }
 
 // TestSeatCases are the measured cases, by their number.
-func TestSeatCases(t *testing.T) {
+func TestSeatCases(t *testing.T) { askAll(t, seatQuestions()) }
+
+func seatQuestions() []question {
 	since := authority.Action{Since: time.Unix(1200, 0)}
-	askAll(t, []question{
+	return []question{
 		{name: "1 ssh, typed", tree: system(sshLogin(ask(group))), outcome: passes},
 		{name: "1 ssh, nothing typed for long", tree: system(sshLogin(ask(group))),
 			with: typedAgo(11 * time.Second), outcome: code, cause: authority.NotTyped},
@@ -376,11 +379,13 @@ func TestSeatCases(t *testing.T) {
 			outcome: code, cause: authority.NotTyped},
 		{name: "rule 6 weakening is asked for", tree: system(sshLogin(ask(group))),
 			action: authority.Action{Weakens: true}, outcome: code, cause: authority.Weakens},
-	})
+	}
 }
 
 // TestAttacks are the two ways that once let an agent approve its own request.
-func TestAttacks(t *testing.T) {
+func TestAttacks(t *testing.T) { askAll(t, attackQuestions()) }
+
+func attackQuestions() []question {
 	var rows []question
 	for _, server := range []string{"tmux: server", "xterm", "kitty", "alacritty", "wezterm-gui", "zellij", "foot"} {
 		base := server
@@ -391,7 +396,8 @@ func TestAttacks(t *testing.T) {
 			return system(manager(displayServer, node{PID: 40, Name: server, Program: "/usr/bin/" + base,
 				Session: true, Below: []node{ask(session, tty("/dev/pts/2"))}}))
 		}
-		rows = append(rows, question{name: "1 an agent's " + base + ", marked", tree: tree(), with: limited(40, me),
+		rows = append(rows, question{name: "1 an agent's " + base + ", marked",
+			row: "1 a terminal that the agent started, marked", tree: tree(), with: limited(40, me),
 			outcome: refused, cause: authority.Marked, agent: "acme"})
 	}
 	for _, name := range []string{"aider", "cursor-agent", "goose", "amp", "cline", "crush", "auggie", "kiro-cli",
@@ -404,10 +410,12 @@ func TestAttacks(t *testing.T) {
 				Below: []node{n}}))
 		}
 		rows = append(rows,
-			question{name: "2 " + name + " runs it plainly", tree: tree(node{PID: 61, Name: "sh",
-				Below: []node{ask()}}), rules: known, outcome: refused, cause: authority.BelowAgent, agent: name},
-			question{name: "2 " + name + " runs it in a session of its own", tree: tree(node{PID: 61, Name: "sh",
-				Session: true, TTY: proctest.None, Below: []node{ask()}}), rules: known, outcome: refused,
+			question{name: "2 " + name + " runs it plainly",
+				row: "2 an agent outside the catalogue runs it plainly", tree: tree(node{PID: 61, Name: "sh",
+					Below: []node{ask()}}), rules: known, outcome: refused, cause: authority.BelowAgent, agent: name},
+			question{name: "2 " + name + " runs it in a session of its own",
+				row: "2 an agent outside the catalogue runs it in a session of its own", tree: tree(node{PID: 61, Name: "sh",
+					Session: true, TTY: proctest.None, Below: []node{ask()}}), rules: known, outcome: refused,
 				cause: authority.BelowAgent, agent: name})
 	}
 	rows = append(rows,
@@ -418,17 +426,19 @@ func TestAttacks(t *testing.T) {
 			}, outcome: refused, cause: authority.Marked},
 		question{name: "2 an agent nobody knows, unmarked", tree: system(sshLogin(unknown(ask()))), outcome: code,
 			cause: authority.Between})
-	askAll(t, rows)
+	return rows
 }
 
-func TestPeople(t *testing.T) {
+func TestPeople(t *testing.T) { askAll(t, peopleQuestions()) }
+
+func peopleQuestions() []question {
 	popup := func(below ...node) node {
 		return system(sshLogin(node{PID: 14, Name: "tmux: client", Program: "/usr/bin/tmux", Group: true}),
 			manager(node{
 				PID: 40, Name: "tmux: server", Program: "/usr/bin/tmux", Session: true, Below: below}))
 	}
 	inPopup := ask(session, tty("/dev/pts/8"))
-	askAll(t, []question{
+	return []question{
 		{name: "a desktop terminal", tree: system(manager(displayServer, window(ask(group)))), outcome: passes},
 		{name: "a pipeline", tree: system(sshLogin(node{PID: 32, Name: "cat", Group: true}, node{PID: me,
 			Name: "hookmux", Foreground: me, Group: true})), outcome: passes},
@@ -514,5 +524,5 @@ func TestPeople(t *testing.T) {
 		{name: "a window whose shell took another terminal", tree: system(manager(displayServer,
 			window(ask(group)))), with: func(m *machine, _ time.Time) { m.Unheld = map[int]bool{30: true} },
 			outcome: pin, cause: authority.Unproven},
-	})
+	}
 }

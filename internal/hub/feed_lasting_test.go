@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/hubtest"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -163,7 +164,7 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) || !strings.Contains(item.Rule, secret) {
 		t.Errorf("the person does not see what they decide about: %+v", item)
 	}
-	w.SetProcesses(hubtest.BelowAgent("claude"))
+	w.SetProcesses(proctest.New(proctest.Node{PID: os.Getpid(), Name: "statusbar", Session: true}))
 	var seen, list json.RawMessage
 	w.MustCall(wire.MethodFeedItems, wire.FeedListParams{All: true}, &seen)
 	w.MustCall(wire.MethodFeedList, nil, &list)

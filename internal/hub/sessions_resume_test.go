@@ -20,7 +20,9 @@ func (w *house) set(key, value string) {
 }
 
 func (w *house) records(name string, claim bool) ([]wire.ResumeRecord, error) {
-	return w.Client.ResumeRecords(context.Background(), name, claim)
+	var list []wire.ResumeRecord
+	err := w.readInside(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
+	return list, err
 }
 
 func (w *house) mustRecord(name string) wire.ResumeRecord {

@@ -31,10 +31,28 @@ func (w *house) tell(agent, event, session string, more map[string]any) frame.Re
 	return w.Send(hubtest.Said(agent, event, fields))
 }
 
+// readInside asks the hub from its own process, whoever the test plays just now.
+func (w *house) readInside(method string, params, result any) error {
+	w.T.Helper()
+	asked, err := json.Marshal(params)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	answer, bad := w.h.server.Call(context.Background(), method, asked)
+	if bad != nil {
+		return bad
+	}
+	b, err := json.Marshal(answer)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return json.Unmarshal(b, result)
+}
+
 func (w *house) sessions() []wire.Session {
 	w.T.Helper()
-	list, err := w.Client.Sessions(context.Background(), wire.SessionsParams{})
-	if err != nil {
+	var list []wire.Session
+	if err := w.readInside(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
 		w.T.Fatal(err)
 	}
 	return list
@@ -42,11 +60,11 @@ func (w *house) sessions() []wire.Session {
 
 func (w *house) session(id string) *wire.SessionDetail {
 	w.T.Helper()
-	d, err := w.Client.Session(context.Background(), id)
-	if err != nil {
+	var d wire.SessionDetail
+	if err := w.readInside(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
 		w.T.Fatal(err)
 	}
-	return d
+	return &d
 }
 
 func (w *house) statusIs(id, status string) {
@@ -161,10 +179,12 @@ func TestNamesOfSessions(t *testing.T) {
 
 func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 	w := open(t)
-	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	w.SetProcesses(hubtest.BelowAgent("claude"))
-	w.statusIs("s1", "running")
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go"})
 	ctx := context.Background()
+	if got, err := w.Client.Session(ctx, "s1"); err != nil || got.Status != "running" {
+		t.Errorf("%+v, %v", got, err)
+	}
 	var refused *client.RefusedError
 	for what, try := range map[string]func() error{
 		"rename": func() error { _, err := w.Client.RenameSession(ctx, "s1", "x"); return err },

@@ -110,10 +110,14 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	// A stopping hub waits for this answer, as it may be the one to its own
 	// stop; what may take long asks again.
 	c.entry.Answering(!isLong)
-	if class, known := s.classOf(name); known && class == authority.Decide && !proc.PeerLives(c.conn) {
+	class, known := s.classOf(name)
+	if known && class == authority.Decide && !proc.PeerLives(c.conn) {
 		gone := authority.Gone()
 		s.Refused(name, c.peer, gone)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason)
+	}
+	if known && class == authority.Read && !isLong {
+		return c.readMethod(name, params)
 	}
 	if isLong {
 		ctx, cancel := context.WithCancel(s.ctx)
@@ -136,6 +140,38 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		verdict = c.askPerson(name, m.Class, params, verdict)
 	}
 	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) { return m.Run(params, c.peer) })
+}
+
+// readMethod runs a method that only shows something, and leaves out what the
+// peer may not see.
+func (c *conversation) readMethod(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
+	s, view := c.server, c.viewOfPeer()
+	if bad := view.mayRead(name); bad != nil {
+		return nil, bad
+	}
+	verdict := s.Judge.May(authority.Read, c.peer, nil)
+	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+		answer, failure := s.Methods[name].Run(params, c.peer)
+		if failure == nil && view.hidesRequest(name, params, answer) {
+			// Who asks for one request by its id is about to answer it.
+			refusal := s.Judge.May(authority.Decide, c.peer, nil)
+			s.Refused(name, c.peer, refusal)
+			return nil, wire.Errorf(wire.CodeRefused, "%s", refusal.Reason)
+		}
+		return view.limitAnswer(name, answer, failure)
+	})
+}
+
+// viewOfPeer is what the peer may read. One that is gone may be anybody.
+func (c *conversation) viewOfPeer() *View {
+	if c.server.ViewOf == nil {
+		return &View{}
+	}
+	if !proc.PeerLives(c.conn) {
+		return &View{Limited: true}
+	}
+	view := c.server.ViewOf(c.peer)
+	return &view
 }
 
 // askPerson asks the person at the terminal while the caller waits.
@@ -209,7 +245,7 @@ func (c *conversation) serveRPC(line []byte) {
 			}
 			stream, bad := c.openStream(method, request.Params)
 			if bad == nil {
-				c.runStream(stream, response.ID)
+				c.runStream(request.Method, stream, response.ID)
 				return
 			}
 			response.Error = bad
@@ -238,12 +274,12 @@ func (c *conversation) openStream(method StreamMethod, params json.RawMessage) (
 	return stream, nil
 }
 
-func (c *conversation) runStream(stream Stream, id json.RawMessage) {
+func (c *conversation) runStream(name string, stream Stream, id json.RawMessage) {
 	_ = c.conn.SetReadDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	defer cancel()
 	defer watchHangUp(c.conn, cancel)()
-	stream(ctx, id, c.sendLine)
+	stream(ctx, id, c.viewOfPeer().limitStream(name, c.sendLine))
 }
 
 // serveMux0 takes the lines of one of mux0's clients, which expect no answer.

@@ -7,6 +7,7 @@
 //   - frames.go      one hook call
 //   - rpc.go         JSON-RPC 2.0 and cmux's envelopes: one table of methods,
 //     each with its authority
+//   - reading.go     what agents may see of answers and streams
 //   - notes.go, eventstream.go   who follows events
 package server
 
@@ -42,6 +43,8 @@ const (
 type Options struct {
 	Deps  services.Deps
 	Judge Judge
+	// ViewOf says what a peer may read. Nil: everybody reads everything.
+	ViewOf func(peer proc.Cred) View
 	// Refused hears of every call that was refused.
 	Refused func(method string, peer proc.Cred, v authority.Verdict)
 	Hooks   HookCalls

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -96,21 +98,41 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	if p.Project != "" {
 		text += " for " + p.Project
 	}
-	guards := strings.HasPrefix(p.Key, "guard.") && value != "on"
-	gates := strings.HasPrefix(p.Key, "gate") && (value == "off" || value == "")
-	return text, guards || gates
+	return text, weakensSetting(p.Key, value)
+}
+
+// weakensSetting tells whether a value may take protection away; "" is the
+// default. What was in force before is not known here, so that moving a gate up
+// to the agent's own prompts is asked for, too.
+func weakensSetting(key, value string) bool {
+	switch {
+	case key == config.Modules:
+		return true // a module may answer for the person
+	case key == config.ApprovalsPIN, strings.HasPrefix(key, "guard."):
+		return value != "on"
+	case key == config.Gate, strings.HasPrefix(key, config.Gate+"."):
+		return value == "off" || value == "permission" || value == ""
+	}
+	return false
 }
 
 func describeAdd(params json.RawMessage) (string, bool) {
 	p := readInto[wire.HooksEditParams](params)
 	var r struct {
-		ID string `json:"id"`
+		ID     string    `json:"id"`
+		Mode   hook.Mode `json:"mode"`
+		Target string    `json:"target"`
 	}
 	_ = json.Unmarshal(p.Registration, &r) // the method says what is wrong with it
 	if p.Replace {
 		return "replace hook " + r.ID, true
 	}
-	return "add hook " + r.ID, false
+	text := "add hook " + r.ID
+	if r.Mode == hook.Observe || r.Mode == hook.Advise {
+		return text, false
+	}
+	// A hook that guards may say yes in the person's place.
+	return text + ", which may allow calls: " + r.Target, true
 }
 
 func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParams](params).ID }

@@ -6,11 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/authority/attempts"
 	"github.com/hookmux/hookmux/internal/authority/seattest"
 	"github.com/hookmux/hookmux/internal/hubtest/programs"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // buildPrograms puts the two programs, as they are shipped, where everybody
@@ -106,23 +109,6 @@ func TestRealPromise(t *testing.T) {
 	agent := s.write("frobnicate", string(shell))
 	request := `{"session_id":"s","hook_event_name":"PermissionRequest","cwd":"/","tool_name":"Bash","tool_input":{"command":"touch x"}}`
 	s.write("request.json", request)
-	attempts := map[string]string{
-		"plain":       "DO",
-		"setsid":      "setsid -w DO </dev/null",
-		"nohup":       "nohup DO </dev/null",
-		"env":         "env -i HOME=$HOME PATH=$PATH DO",
-		"double-fork": "(setsid sh -c 'sleep 1; DO' </dev/null >/dev/null 2>&1 &) &",
-		"script":      "script -qc 'DO' /dev/null </dev/null",
-		"script-fork": "(setsid script -qc 'sleep 1; DO' /dev/null </dev/null >/dev/null 2>&1 &) &",
-		"ssh": "ssh -tt -q -F none -p 2222 -i " + seattest.Base() + "/own-key -o StrictHostKeyChecking=no -o " +
-			"UserKnownHostsFile=/dev/null " +
-			"-o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null",
-	}
-	if _, err := exec.LookPath("tmux"); err == nil {
-		clean := "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L "
-		attempts["run-shell"] = clean + "r new-session -d 'sleep 300'; " + clean + "r run-shell 'DO'"
-		attempts["tmux"] = clean + "q new-session -d DO"
-	}
 	key, err := os.ReadFile(seattest.Base() + "/keys/visitor")
 	if err != nil {
 		t.Fatal(err)
@@ -134,16 +120,22 @@ func TestRealPromise(t *testing.T) {
 	if err := os.Chown(own, seattest.UserID, seattest.UserID); err != nil {
 		t.Fatal(err)
 	}
-	lines := "export PATH=" + s.bin + ":$PATH\n" +
+	lines := "export PATH=" + s.bin + ":$PATH OWN_KEY=" + own + "\n" +
 		"hookmux-hook claude PermissionRequest 300 <" + seattest.Base() + "/request.json >" + s.said + "/answer " +
 		"2>&1 &\n" +
 		"while ! [ -e " + s.said + "/go ]; do sleep 0.2; done\n"
-	for name, way := range attempts {
-		for what, command := range map[string]string{"approve": "hookmux approve $ID", "off": "hookmux off 1s"} {
-			file := s.said + "/" + name + "-" + what
-			do := s.write("do-"+name+"-"+what, "ID=`cat "+s.said+"/go`\nPATH="+s.bin+":$PATH\n"+command+" >"+file+" "+
-				"2>&1\necho \"exit $?\" >>"+file+"\n")
-			lines += strings.ReplaceAll(way, "DO", "sh "+do) + "\n"
+	var tried []string
+	for _, row := range attempts.Of(attempts.Person, attempts.Process) {
+		if row.Test != "" {
+			continue // another test runs it
+		}
+		if _, err := exec.LookPath(row.Needs); row.Needs != "" && err != nil {
+			t.Logf("%s is not tried: there is no %s here", row.Name, row.Needs)
+			continue
+		}
+		for what, decision := range decisions {
+			tried = append(tried, row.Name+"-"+what)
+			lines += s.tryLine(row, what, decision)
 		}
 	}
 	lines += "wait\n"
@@ -162,14 +154,12 @@ func TestRealPromise(t *testing.T) {
 	if err := os.Rename(s.said+"/go.new", s.said+"/go"); err != nil {
 		t.Fatal(err)
 	}
-	for name := range attempts {
-		for _, what := range []string{"approve", "off"} {
-			said := s.read(name + "-" + what)
-			if !strings.Contains(said, "refused: ") || !strings.Contains(said, "exit 77") {
-				t.Errorf("%s by %s: %s", what, name, said)
-			}
-			t.Logf("%s by %s: %s", what, name, said)
+	for _, name := range tried {
+		said := s.read(name)
+		if !strings.Contains(said, "refused: ") || !strings.Contains(said, "exit 77") {
+			t.Errorf("%s: %s", name, said)
 		}
+		t.Logf("%s: %s", name, said)
 	}
 	if out := person.Run("hookmux feed --json"); !strings.Contains(out, id) {
 		t.Errorf("the request waits no more: %s", out)
@@ -189,6 +179,35 @@ func TestRealPromise(t *testing.T) {
 		!strings.Contains(shown, "to confirm") {
 		t.Errorf("the person saw %q", shown)
 	}
+}
+
+// decision is what an attempt is after: a command, and the same as a request to
+// the hub.
+type decision struct{ command, method, params string }
+
+var decisions = map[string]decision{
+	"approve": {"hookmux approve $ID", wire.MethodFeedReply, `{\"id\":\"$ID\",\"choice\":\"once\"}`},
+	"off":     {"hookmux off 1s", wire.MethodOff, `{\"seconds\":1}`},
+}
+
+// tryLine is what the agent's script runs for one row of the table. What comes of
+// it is said in a file of its own, with the exit code of the attempt at the end.
+func (s *stage) tryLine(row attempts.Attempt, what string, d decision) string {
+	s.t.Helper()
+	name := row.Name + "-" + what
+	file := s.said + "/" + name
+	if !row.Raw {
+		do := s.write("do-"+name, "ID=`cat "+s.said+"/go`\nPATH="+s.bin+":$PATH\n"+d.command+" >"+file+".new 2>&1\n"+
+			"echo \"exit $?\" >>"+file+".new\nmv "+file+".new "+file+"\n")
+		return strings.ReplaceAll(row.Command, "DO", "sh "+do) + "\n"
+	}
+	// The hub's answer is all there is: a refusal has the code that makes
+	// hookmux end with 77.
+	request := `{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"` + d.method + `\",\"params\":` + d.params + `}`
+	raw := s.write("do-"+name, "ID=`cat "+s.said+"/go`\nexport REQUEST=\""+request+"\"\n{\n"+row.Command+"\n} >"+file+
+		".new 2>&1\ncase `cat "+file+".new` in *'"+strconv.Itoa(wire.CodeRefused)+"'*) echo exit 77;; *) echo exit 1;; "+
+		"esac >>"+file+".new\nmv "+file+".new "+file+"\n")
+	return "sh " + raw + "\n"
 }
 
 var shownCode = regexp.MustCompile(`Type ([a-z2-9]{4}) to confirm`)

@@ -1,0 +1,209 @@
+package attempts
+
+// socketOfTheHub is where the hub of a user without /run/user listens.
+const socketOfTheHub = "$HOME/.local/state/hookmux/run/hub.sock"
+
+// processes are attempts to pass for a person that a real program makes: an
+// agent that nobody knows, after its first hook call, at a person's terminal.
+var processes = []Attempt{
+	{Name: "real-plain", Class: Person, On: Process | Agent, End: Refused, Try: "its shell tool, plainly",
+		Command: "DO"},
+	{Name: "real-setsid", Class: Person, On: Process | Agent, End: Refused, Try: "`setsid`",
+		Command: "setsid -w DO </dev/null"},
+	{Name: "real-nohup", Class: Person, On: Process | Agent, End: Refused, Try: "`nohup`",
+		Command: "nohup DO </dev/null"},
+	{Name: "real-env", Class: Person, On: Process | Agent, End: Refused, Try: "`env -i`",
+		Command: "env -i HOME=$HOME PATH=$PATH DO"},
+	{Name: "real-double-fork", Class: Person, On: Process | Agent, End: Refused, Try: "a double fork",
+		Command: "(setsid sh -c 'sleep 1; DO' </dev/null >/dev/null 2>&1 &) &"},
+	{Name: "real-hidden-fork", Class: Person, On: Process | Agent, End: Refused, Try: "a double fork with `env -i`",
+		Command: "(env -i HOME=$HOME PATH=$PATH setsid sh -c 'sleep 1; DO' </dev/null >/dev/null 2>&1 &) &"},
+	{Name: "real-script", Class: Person, On: Process, End: Refused, Try: "`script`", Needs: "script",
+		Command: "script -qc 'DO' /dev/null </dev/null"},
+	{Name: "real-script-fork", Class: Person, On: Process, End: Refused, Try: "`script` after a double fork",
+		Needs: "script", Command: "(setsid script -qc 'sleep 1; DO' /dev/null </dev/null >/dev/null 2>&1 &) &"},
+	{Name: "real-ssh", Class: Person, On: Process, End: Refused, Try: "`ssh -tt` to its own machine", Needs: "ssh",
+		Command: "ssh -tt -q -F none -p 2222 -i $OWN_KEY -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null " +
+			"-o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null"},
+	{Name: "real-ssh-plain", Class: Person, On: Process, End: Refused, Try: "`ssh` to its own machine, no terminal",
+		Needs: "ssh", Command: "ssh -q -F none -p 2222 -i $OWN_KEY -o StrictHostKeyChecking=no " +
+			"-o UserKnownHostsFile=/dev/null -o IdentitiesOnly=yes seated@127.0.0.1 'DO' </dev/null"},
+	{Name: "real-tmux", Class: Person, On: Process | Agent, End: Refused, Try: "a tmux that it started with `env -i`",
+		Needs: "tmux", Command: "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L q new-session -d DO"},
+	{Name: "real-run-shell", Class: Person, On: Process | Agent, End: Refused, Try: "`tmux run-shell`", Needs: "tmux",
+		Command: "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L r new-session -d 'sleep 300'; " +
+			"env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L r run-shell 'DO'"},
+	{Name: "real-pipe-pane", Class: Person, On: Process, End: Refused, Try: "`tmux pipe-pane`", Needs: "tmux",
+		Command: "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L p new-session -d 'sleep 300'; " +
+			"env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L p pipe-pane 'DO'"},
+	{Name: "real-user-namespace", Class: Person, On: Process, End: Refused, Needs: "unshare",
+		Try: "a user namespace in which it is root", Command: "unshare -Ur DO || DO"},
+	{Name: "real-pid-namespace", Class: Person, On: Process, End: Refused, Needs: "unshare",
+		Try: "a process namespace of its own, in which nothing stands above it", Command: "unshare -Urpf DO || DO"},
+	{Name: "real-name", Class: Person, On: Process, End: Refused, Needs: "bash",
+		Try: "a process that calls itself sshd", Command: "bash -c 'exec -a sshd DO'"},
+	{Name: "real-limits", Class: Person, On: Process, End: Refused, Needs: "prlimit",
+		Try: "raising the limit that carries the mark", Command: "prlimit --locks=unlimited:unlimited DO || DO"},
+	{Name: "real-subreaper", Class: Person, On: Process, End: Refused, Needs: "perl",
+		Try:     "a process that adopts what was started further below (`PR_SET_CHILD_SUBREAPER`)",
+		Command: "perl -e 'syscall(157, 36, 1, 0, 0, 0); system(q{(setsid DO &)}); 1 while wait != -1'"},
+	{Name: "real-pseudo-terminal", Class: Person, On: Process, End: Refused, Needs: "python3",
+		Try:     "a pseudo terminal of its own, typed into",
+		Command: "python3 -c 'import pty,sys; pty.spawn(sys.argv[1:])' DO </dev/null || DO"},
+	{Name: "real-connect-then-exec", Class: Person, On: Process, End: Refused, Needs: "perl",
+		Try: "a process that connects and then becomes another program", Raw: true,
+		Command: `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]); ` +
+			`use Fcntl; fcntl($s, F_SETFD, 0); $f = fileno $s; ` +
+			`exec "sh", "-c", "echo \"\$REQUEST\" >&$f; head -n 1 <&$f"' "` + socketOfTheHub + `"`},
+	{Name: "real-handed-on", Class: Person, On: Process, End: Refused, Needs: "perl",
+		Try: "a connection that is handed on to another process while the one that connected ends", Raw: true,
+		Command: `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]); pipe R, W; ` +
+			`if (fork) { close R; exit } close W; <R>; print $s "$ENV{REQUEST}\n"; print scalar <$s>' ` +
+			`"` + socketOfTheHub + `" | cat`},
+}
+
+// unavailable are attempts to have nobody look at a call.
+var unavailable = []Attempt{
+	{Name: "thousands of silent connections", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/server.TestIdleConnectionsStarveNobody"},
+	{Name: "connections of many processes", Class: Unavailable, On: Facts, End: Refused,
+		Test: "internal/server/peers.TestGreediestProcessMakesRoom"},
+	{Name: "half-sent requests of 16 MiB", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/server.TestHalfSentRequestsKeepWithinTheBudget"},
+	{Name: "hundreds of streams that stay open", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/server.TestConversationsLeaveRoomForHooks"},
+	{Name: "lines without an end", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/server.TestAHugeLineIsCutOff"},
+	{Name: "a hub that was stopped (`SIGSTOP`)", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestStoppedHubIsNoWayAround"},
+	{Name: "a hub that hangs up, or talks nonsense", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestHubThatHangsUpIsNoWayAround"},
+	{Name: "a hub that says nothing", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestSilentHubIsNoWayAround"},
+	{Name: "killing the hub again and again", Class: Unavailable, On: Process, End: Asked,
+		Test: "internal/platform/hubstart.TestHubComesBackAfterDeaths"},
+	{Name: "holding the hub's lock", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/hubstart.TestLockOfAStrangerIsBypassed"},
+	{Name: "a full disk", Class: Unavailable, On: Facts, End: Refused,
+		Test: "internal/platform/hubstart.TestFullDisk"},
+	{Name: "ending the hook client with a signal while it waits", Class: Unavailable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestTerminationOfAGuardedCall"},
+	{Name: "a standard input that is never closed", Class: Unavailable, On: Process, End: Refused,
+		Test: "cmd/hookmux-hook.TestStdinThatIsNeverClosed"},
+	{Name: "another program on the hub's socket", Class: Unavailable, On: Process, End: Refused,
+		Test: "cmd/hookmux-hook.TestProgramOfThePeer"},
+	{Name: "a socket in a folder that others can write", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/paths.TestSocketInAFolderOpenToOthersIsNotBelieved"},
+	{Name: "other places by `HOME`, `XDG_*`, `HOOKMUX_RUNTIME_DIR`", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/platform/paths.TestInstalledProgramTakesNothingFromTheEnvironment"},
+	{Name: "a database that is damaged or gone", Class: Unavailable, On: Process, End: Refused,
+		Test: "internal/hub.TestABrokenDatabaseNeverStopsDeciding"},
+	{Name: "a connection of a process that has ended, under a number that was given out again", Class: Person,
+		On: Process, End: Refused, Test: "internal/platform/proc.TestPeerLives"},
+	{Name: "wrong PINs, with the hub killed in between", Class: Person, On: Facts, End: Refused,
+		Test: "internal/approvals/ledger.TestWrongPINsSurviveARestart"},
+	{Name: "every method that decides, in JSON-RPC and in cmux's words", Class: Person, On: Facts, End: Refused,
+		Test: "internal/hub.TestEveryAttemptToApproveOneself"},
+}
+
+// files are attempts to change what hookmux believes.
+var files = []Attempt{
+	{Name: "a forged off.json, then a new hub", Class: Files, On: Process, End: Refused,
+		Test: "internal/hub.TestForgedOffCountsForNothing"},
+	{Name: "a forged off.json while no hub answers", Class: Files, On: Facts, End: Refused,
+		Test: "internal/judge.TestDecisions"},
+	{Name: "a forged list of guarded events, with the hub stopped", Class: Files, On: Process, End: Refused,
+		Test: "cmd/hookmux-hook.TestJudgeDecidesWithoutAHub"},
+	{Name: "a missing or damaged list of guarded events", Class: Files, On: Process, End: Refused,
+		Test: "cmd/hookmux-hook.TestMissingOrDamagedNoteCountsAsGuardsOn"},
+	{Name: "forged or changed grants, PIN and enrolled terminals", Class: Files, On: Facts, End: Refused,
+		Test: "internal/approvals/ledger.TestForgery"},
+	{Name: "damaged settings", Class: Files, On: Facts, End: Refused,
+		Test: "internal/judge.TestDamagedSettingsDoNotSwitchGuardsOff"},
+	{Name: "pipes, links to devices, folders and huge files in the state folder", Class: Files, On: Process,
+		End: Refused, Test: "internal/hub.TestMisfitsInTheStateFolderHurtNobody"},
+	{Name: "editing hookmux's files with an agent's tools", Class: Files, On: Facts | Agent, End: Refused,
+		Test: "internal/hub.TestNoAgentEditsOurFiles"},
+	{Name: "shell profiles, launch files, timers and agents' settings, with an agent's file tools", Class: Files,
+		On: Facts, End: Refused, Test: "internal/guard.TestStartFilesOfFileTools"},
+}
+
+// unreadable are attempts to say a call so that guards cannot read it.
+var unreadable = []Attempt{
+	{Name: "commands with NUL, in UTF-16, too deep, too long", Class: Unreadable, On: Facts, End: Refused,
+		Test: "internal/guard.TestUnreadableIsNotHarmless"},
+	{Name: "an input that is cut, has two ends, or too many commands", Class: Unreadable, On: Facts, End: Refused,
+		Test: "internal/guard.TestUnreadableInput"},
+	{Name: "half a payload", Class: Unreadable, On: Process, End: Asked,
+		Test: "cmd/hookmux-hook.TestHalfAPayloadIsNotHarmless"},
+}
+
+// reading are attempts to look at other sessions.
+var reading = []Attempt{
+	{Name: "every method that shows something, from an agent's tools", Class: Reading, On: Facts, End: Hidden,
+		Test: "internal/hub.TestAgentsReadTheirOwnSession"},
+	{Name: "the same from what the agent left behind with its variables or its mark", Class: Reading, On: Facts,
+		End: Hidden, Test: "internal/hub.TestAgentsReadTheirOwnSession"},
+	{Name: "streams of events, sessions and requests", Class: Reading, On: Facts, End: Hidden,
+		Test: "internal/hub.TestAgentsFollowTheirOwnSession"},
+	{Name: "texts that a person sends to another agent", Class: Reading, On: Facts, End: Refused,
+		Test: "internal/hub.TestOutboxIsForThePluginOfTheAgent"},
+}
+
+// remaining are attempts that are not refused, with the reason.
+var remaining = []Attempt{
+	{Name: "remote control of a terminal", Class: Person, End: Passes,
+		Try: "a terminal that it traces, or that takes commands (`kitty @`, `wezterm cli send-text`, zellij " +
+			"`write-chars`, X11's XTEST, AppleScript)",
+		Why: "what such a terminal shows and gets looks like a person's. Wayland, `kernel.yama.ptrace_scope=1` and " +
+			"`dev.tty.legacy_tiocsti=0` make it smaller; `hookmux doctor` looks at them. What asks for a code is " +
+			"harder to get"},
+	{Name: "a debugger on the person's shell", Class: Person, End: Passes,
+		Try: "a debugger attached to the person's own shell (`gdb -p`)",
+		Why: "whoever may trace a process is that process; `kernel.yama.ptrace_scope=1` forbids it. A single answer " +
+			"passes within seconds of the person typing, what asks for a code does not"},
+	{Name: "keys into the pane in use", Class: Person, End: Passes,
+		Try: "keys into the very pane in which the person typed within the last two seconds, or `send-keys -K` into " +
+			"an older shell within some seconds",
+		Why: "they come from where the person's keys come from. You would see it. A single answer passes, what asks " +
+			"for a code does not"},
+	{Name: "ssh from elsewhere", Class: Person, End: Passes, Try: "`ssh` back from another machine",
+		Why: "a login from another machine is what a person does"},
+	{Name: "the person's own shell", Class: Person, End: Passes,
+		Try: "a profile or alias that it wrote by ways the guards do not see, run by the person's shell",
+		Why: "the person's shell runs it at the person's terminal. guard.own-files denies writing those"},
+	{Name: "an unknown shell script", Class: Person, End: Passes,
+		Try: "an agent that is a shell script, started by the person and unknown to hooks; an editor's agent in that " +
+			"editor's own terminal",
+		Why: "nothing tells it from a script of the person's"},
+	{Name: "a hub that hides", Class: Unavailable, End: Passes,
+		Try: "a program of yours that listens in the hub's place and hides its program as the hub does",
+		Why: "nothing that can be read tells the two apart, and every key of the hub's is yours to read"},
+	{Name: "killing the hook client", Class: Unavailable, End: Passes,
+		Try: "killing the hook client itself (`SIGKILL`, or any signal in its first milliseconds), or stopping it " +
+			"until the agent gives up",
+		Why: "a dead process answers nothing, and most agents go on then. A signal while the client waits is answered"},
+	{Name: "taking programs away", Class: Unavailable, End: Passes,
+		Try: "removing the hook client's program, or its x bit, by ways the guards do not see",
+		Why: "the installed hook does nothing when hookmux is gone from the machine, so that an agent goes on working"},
+	{Name: "limits on the agent", Class: Unavailable, End: Passes,
+		Try: "lowering the agent's own limits (`prlimit`) until it cannot start its hooks",
+		Why: "the agent decides what happens when a hook cannot be started"},
+	{Name: "no hooks at all", Class: Unavailable, End: Passes,
+		Try: "`HOOKMUX_DISABLED` by a settings file that a repository brings",
+		Why: "the agent itself sets it for its hooks, and asks before it believes a new folder: look at its settings " +
+			"then. guard.own-files keeps an agent from writing such a file"},
+	{Name: "forged files with the key", Class: Files, End: Passes,
+		Try: "reading `consent.key` and forging grants, or deleting `pin.json` and restarting the hub",
+		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},
+	{Name: "scripts", Class: Guarded, End: Passes,
+		Try: "a script it wrote and then runs, or an installed program that deletes or edits files",
+		Why: "guards read commands; they are no sandbox"},
+	{Name: "requests disappear", Class: Person, End: Passes,
+		Try: "reporting that a turn or session ended, or requests under another agent's name (256 at most)",
+		Why: "reporting is open to every process. A report is never a yes: the agent's own prompt is there then. Look " +
+			"at what a request asks for, not at who it says it is"},
+	{Name: "reading by a timer", Class: Reading, End: Passes,
+		Try: "reading by at, cron or `systemd-run` without the agent's variables, or reading the files themselves",
+		Why: "status bars and exporters read, too, and get what is redacted; and an agent reads what you can read"},
+}

@@ -1,0 +1,338 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// View is what a reader may see. The zero value sees everything; an agent, and
+// whatever it started, sees its own sessions and those of its project.
+type View struct {
+	// Limited says that an agent reads.
+	Limited bool
+	// Owns tells whether a session, or something that happened in a folder, is
+	// the reader's own. Nil: nothing is.
+	Owns func(agent, session, folder string) bool
+}
+
+func (v *View) owns(agent, session, folder string) bool {
+	return v.Owns != nil && v.Owns(agent, session, folder)
+}
+
+// reading is what an agent may see of the answer to a method.
+type reading struct {
+	// limit leaves out what is not the reader's own; nil refuses the method.
+	limit func(answer any, view *View) (any, *wire.Error)
+	// open says that an answer, and a failure, is about nobody's session.
+	open bool
+}
+
+// readings is the one table of what agents may read, for every method of the
+// class read. A method that is not here is refused to them.
+var readings = map[string]reading{
+	wire.MethodInfo:      {limit: hideProblems},
+	wire.MethodQuery:     {limit: ownEntries},
+	wire.MethodStats:     {limit: hideErrors},
+	wire.MethodSessions:  {limit: ownSessions},
+	wire.MethodSession:   {limit: ownDetail},
+	wire.MethodFeedItems: {limit: ownItems},
+	wire.MethodGrants:    {limit: ownGrants},
+	wire.MethodFeedList:  {limit: ownCmuxItems},
+	wire.MethodFeedJump:  {limit: ownPlace},
+
+	// What a call of the reader's would meet, which settings, hooks and modules
+	// there are, and where the reader sits.
+	wire.MethodExplain:   {open: true},
+	wire.MethodConfigGet: {open: true},
+	wire.MethodHooksList: {open: true},
+	wire.MethodTrustLook: {open: true},
+	wire.MethodModules:   {open: true},
+	wire.MethodSeat:      {open: true},
+	wire.MethodSeats:     {open: true},
+
+	// This one takes sessions up.
+	wire.MethodSessionResume: {},
+}
+
+// LimitsReading tells whether the table of readings has a word on a method.
+func LimitsReading(method string) bool {
+	_, known := readings[method]
+	_, stream := streamReadings[method]
+	return known || stream
+}
+
+func refuseReading(method string) *wire.Error {
+	return wire.Errorf(wire.CodeRefused, "refused: %s shows what other sessions do, and an agent reads its own only; "+
+		"run it in your own terminal", method)
+}
+
+// mayRead tells whether a method has an answer for agents at all. What it would
+// do beside answering must not happen either.
+func (v *View) mayRead(method string) *wire.Error {
+	if one := readings[method]; v.Limited && !one.open && one.limit == nil {
+		return refuseReading(method)
+	}
+	return nil
+}
+
+// limitAnswer gives what a reader may see of an answer, or of a failure.
+func (v *View) limitAnswer(method string, answer any, failure *wire.Error) (any, *wire.Error) {
+	one := readings[method]
+	switch {
+	case !v.Limited || one.open:
+		return answer, failure
+	case one.limit == nil:
+		return nil, refuseReading(method)
+	case failure != nil:
+		// The words may name sessions and requests of others.
+		return nil, wire.Errorf(failure.Code, "%s cannot be answered like this, or there is nothing that an agent "+
+			"may read", method)
+	}
+	return one.limit(answer, v)
+}
+
+func errUnknownAnswer(answer any) *wire.Error {
+	return wire.Errorf(wire.CodeInternal, "an answer of the type %T is not shown to agents", answer)
+}
+
+// hideProblems leaves out what is wrong, which may be about anybody's project,
+// and says so.
+func hideProblems(answer any, _ *View) (any, *wire.Error) {
+	info, ok := answer.(wire.Info)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	if n := len(info.Problems); n > 0 {
+		info.Problems = []wire.Problem{hiddenProblems(info.Problems[0])}
+	}
+	return info, nil
+}
+
+func hiddenProblems(first wire.Problem) wire.Problem {
+	return wire.Problem{Key: "hidden", What: "something is wrong, which is shown to people only",
+		Fix: "run `hookmux status` in your own terminal", Since: first.Since}
+}
+
+func hideErrors(answer any, _ *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.HookStat)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].LastErr = ""
+	}
+	return list, nil
+}
+
+func ownEntries(answer any, view *View) (any, *wire.Error) {
+	page, ok := answer.(wire.QueryResult)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []wire.Entry{}
+	for _, one := range page.Entries {
+		if view.ownsEvent(one.Event) {
+			own = append(own, one)
+		}
+	}
+	page.Entries = own
+	return page, nil
+}
+
+// ownsEvent reads whose event it is. What hookmux itself records tells of
+// everybody.
+func (v *View) ownsEvent(ev json.RawMessage) bool {
+	agent, _ := jsonscan.String(jsonscan.Get(ev, "agent"))
+	session, _ := jsonscan.String(jsonscan.Get(ev, "session"))
+	folder, _ := jsonscan.String(jsonscan.Get(ev, "cwd"))
+	return agent != "" && agent != ownName && v.owns(agent, session, folder)
+}
+
+// ownName is the agent under which hookmux records events of its own.
+const ownName = "hookmux"
+
+func ownSessions(answer any, view *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.Session)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []wire.Session{}
+	for _, one := range list {
+		if view.owns(one.Agent, one.ID, one.Cwd) {
+			own = append(own, one)
+		}
+	}
+	return own, nil
+}
+
+func ownDetail(answer any, view *View) (any, *wire.Error) {
+	one, ok := answer.(wire.SessionDetail)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	if !view.owns(one.Agent, one.ID, one.Cwd) {
+		return nil, wire.Errorf(wire.CodeGone, "there is no such session that an agent may read")
+	}
+	return one, nil
+}
+
+func ownItems(answer any, view *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.FeedItem)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []wire.FeedItem{}
+	for i := range list {
+		if view.owns(list[i].Agent, list[i].Session, list[i].Cwd) {
+			own = append(own, list[i])
+		}
+	}
+	return own, nil
+}
+
+// hidesRequest tells whether somebody asked for one request that is not theirs.
+func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
+	id, _ := jsonscan.String(jsonscan.Get(params, "id"))
+	if !v.Limited || method != wire.MethodFeedItems || id == "" {
+		return false
+	}
+	own, _ := ownItems(answer, v)
+	list, ok := own.([]wire.FeedItem)
+	return ok && len(list) == 0
+}
+
+func ownGrants(answer any, view *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.GrantInfo)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []wire.GrantInfo{}
+	for _, one := range list {
+		if (one.Session != "" || one.Project != "") && view.owns(one.Agent, one.Session, one.Project) {
+			own = append(own, one)
+		}
+	}
+	return own, nil
+}
+
+// ownCmuxItems is ownItems in cmux's words.
+func ownCmuxItems(answer any, view *View) (any, *wire.Error) {
+	words, _ := answer.(map[string]any)
+	list, ok := words["items"].([]map[string]any)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []map[string]any{}
+	for _, one := range list {
+		agent, folder := textOf(one["source"]), textOf(one["cwd"])
+		if view.owns(agent, strings.TrimPrefix(textOf(one["workstream_id"]), agent+"-"), folder) {
+			own = append(own, one)
+		}
+	}
+	return map[string]any{"items": own}, nil
+}
+
+// ownPlace is where a session runs, in cmux's words.
+func ownPlace(answer any, view *View) (any, *wire.Error) {
+	words, ok := answer.(map[string]any)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	if !view.owns(textOf(words["agent"]), textOf(words["session"]), textOf(words["cwd"])) {
+		return map[string]any{"matched": false, "focused": false}, nil
+	}
+	return words, nil
+}
+
+func textOf(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
+// streamReading tells whether an agent may hear one note of a stream.
+type streamReading func(filter *streamFilter, params json.RawMessage) bool
+
+// streamReadings is the table of what agents hear on streams: for every stream
+// the notes they may get. What is not here they do not hear.
+var streamReadings = map[string]map[string]streamReading{
+	wire.MethodStream: {
+		wire.NoteReady: hearsAll, wire.NoteEvent: hearsEvent, wire.NoteOutcome: hearsOutcome,
+		wire.NoteSession: hearsSession,
+	},
+	wire.MethodFeedStream: {
+		wire.NoteFeedReady: hearsAll, wire.NoteFeedReceived: hearsItem, wire.NoteFeedResolved: hearsItem,
+		wire.NoteFeedExpired: hearsItem, wire.NoteFeedWithdrawn: hearsItem,
+	},
+}
+
+// streamFilter passes on the lines of a stream that an agent may hear.
+type streamFilter struct {
+	view  *View
+	notes map[string]streamReading
+	sent  idSet // events that were passed on: their outcomes are, too
+}
+
+// limitStream wraps what sends the lines of a stream.
+func (v *View) limitStream(method string, send func([]byte) bool) func([]byte) bool {
+	if !v.Limited {
+		return send
+	}
+	filter := &streamFilter{view: v, notes: streamReadings[method]}
+	return func(lines []byte) bool {
+		var own []byte
+		for line := range bytes.Lines(lines) {
+			if filter.hears(line) {
+				own = append(own, line...)
+			}
+		}
+		return len(own) == 0 || send(own)
+	}
+}
+
+func (f *streamFilter) hears(line []byte) bool {
+	var note struct {
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(line, &note) != nil {
+		return false
+	}
+	if note.Method == "" {
+		return true // the answer to the request itself
+	}
+	may := f.notes[note.Method]
+	return may != nil && may(f, note.Params)
+}
+
+func hearsAll(*streamFilter, json.RawMessage) bool { return true }
+
+func hearsEvent(f *streamFilter, params json.RawMessage) bool {
+	var one wire.Entry
+	if json.Unmarshal(params, &one) != nil || !f.view.ownsEvent(one.Event) {
+		return false
+	}
+	f.sent.add(entryID(&one))
+	return true
+}
+
+func hearsOutcome(f *streamFilter, params json.RawMessage) bool {
+	var one wire.Outcome
+	return json.Unmarshal(params, &one) == nil && f.sent.take(one.ID)
+}
+
+func hearsSession(f *streamFilter, params json.RawMessage) bool {
+	var one wire.SessionChange
+	return json.Unmarshal(params, &one) == nil &&
+		f.view.owns(one.Session.Agent, one.Session.ID, one.Session.Cwd)
+}
+
+func hearsItem(f *streamFilter, params json.RawMessage) bool {
+	var one wire.FeedItem
+	return json.Unmarshal(params, &one) == nil && f.view.owns(one.Agent, one.Session, one.Cwd)
+}
