@@ -241,7 +241,9 @@ func TestAgentsMayNotDecide(t *testing.T) {
 			t.Errorf("%s may not be read: %v", name, err)
 		}
 	}
-	// Each attempt is in the journal, as what it was.
+	// Each attempt is in the journal, as what it was: an agent does not read of
+	// them there.
+	w.SetProcesses(hubtest.AtTerminal())
 	w.Eventually("all attempts are stored", func() bool {
 		n := 0
 		for _, r := range w.Rows() {
@@ -254,7 +256,6 @@ func TestAgentsMayNotDecide(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.Dirs.State, "off.json")); err == nil {
 		t.Error("a refused method had an effect")
 	}
-	w.SetProcesses(hubtest.AtTerminal())
 	w.MustCall(wire.MethodOff, nil, nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/hubtest"
@@ -69,7 +70,7 @@ func twoSessions(t *testing.T) (w *house, foreign string) {
 	w.SetProcesses(belowAgentProcess("codex", otherPID))
 	w.tellSession("codex", "session-"+foreignWord, foreign, foreignWord)
 	request := permission("session-"+foreignWord, "make "+foreignWord)
-	request.Agent, request.Cwd = "codex", foreign
+	request.Agent, request.Cwd, request.Deadline = "codex", foreign, time.Hour
 	call := w.hold(request)
 	t.Cleanup(func() { _ = call.conn.Close() })
 	_ = w.Call(wire.MethodTrust, wire.TrustParams{Cwd: foreign}, nil) // refused, and journalled with its words
