@@ -295,6 +295,63 @@ func TestSocketPathAgreesWithTheHubs(t *testing.T) {
 	}
 }
 
+// A plugin of an installation takes its folder from what the installation wrote
+// down, whatever the environment says; and it talks to nobody in a folder that
+// others can write.
+func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
+	t.Parallel()
+	program := node(t)
+	source, err := os.ReadFile("line/line.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	passwd := filepath.Join(home, "passwd")
+	user := fmt.Sprintf("root:x:1:1::/nowhere:/bin/sh\nme:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), home)
+	record := "hookmux installation 1\nhome=" + home + "\nruntime=" + home + "/run\nhook=/opt/hookmux-hook\nend\n"
+	for file, text := range map[string]string{passwd: user, home + "/.local/state/hookmux/installation": record} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(hook, expression string) string {
+		t.Helper()
+		text := strings.NewReplacer("/etc/passwd", passwd, "__HOOKMUX_HOOK__", hook).Replace(string(source))
+		file := filepath.Join(t.TempDir(), "where.mjs")
+		if err := os.WriteFile(file, []byte(text+"\nprocess.stdout.write("+expression+");\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program, file)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/h", "HOOKMUX_RUNTIME_DIR=/r"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return "failed: " + string(out)
+		}
+		return string(out)
+	}
+	if got, want := run("/opt/hookmux-hook", "socketPath()"), home+"/run/hub.sock"; got != want {
+		t.Errorf("the installation's plugin goes to %q, want %q", got, want)
+	}
+	if got := run("/elsewhere/hookmux-hook", "socketPath()"); got != "/r/hub.sock" {
+		t.Errorf("another plugin goes to %q, want /r/hub.sock", got)
+	}
+	if err := os.Mkdir(home+"/run", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("/opt/hookmux-hook", "trustedSocket()"); got != home+"/run/hub.sock" {
+		t.Errorf("a folder of one's own: %q", got)
+	}
+	if err := os.Chmod(home+"/run", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if got := run("/opt/hookmux-hook", "trustedSocket()"); !strings.Contains(got, "is open to others") {
+		t.Errorf("a folder that others can write: %q", got)
+	}
+}
+
 func TestChosenEvents(t *testing.T) {
 	t.Parallel()
 	h := newFakeHub(t, nil)

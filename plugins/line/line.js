@@ -61,7 +61,35 @@ function socketPath() {
   return short + "/hub.sock";
 }
 
+// The socket, if its folder is ours and closed to others: whoever else could
+// listen there would answer in the hub's place.
+function trustedSocket() {
+  const socket = socketPath();
+  const folder = fs.statSync(path.dirname(socket));
+  if (folder.uid !== process.getuid() || folder.mode & 0o022) throw new Error(socket + " is open to others");
+  return socket;
+}
+
+// What `hookmux install` wrote down, below the home that the password database
+// names: the folder of the hub that this plugin belongs to. The environment has
+// no say then; whoever starts an agent may choose it.
+function installedRuntime(uid) {
+  try {
+    const user = fs.readFileSync("/etc/passwd", "utf8").split("\n").map((line) => line.split(":"));
+    const home = user.find((fields) => fields[2] === String(uid))?.[5];
+    if (!home || !path.isAbsolute(home)) return "";
+    const lines = fs.readFileSync(path.join(home, ".local/state/hookmux/installation"), "utf8").split("\n");
+    if (lines[0] !== "hookmux installation 1" || !lines.includes("end")) return "";
+    const field = (name) => lines.find((line) => line.startsWith(name + "="))?.slice(name.length + 1) || "";
+    return field("hook") === CLIENT && path.isAbsolute(field("runtime")) ? path.resolve(field("runtime")) : "";
+  } catch {
+    return ""; // there is no installation
+  }
+}
+
 function runtimeDir(uid) {
+  const installed = installedRuntime(uid);
+  if (installed) return installed;
   const named = process.env.HOOKMUX_RUNTIME_DIR;
   if (named && path.isAbsolute(named)) return path.resolve(named);
   try {
@@ -112,7 +140,7 @@ function exchange(head, payload, wait, signal, sent, held) {
     if (signal?.aborted) return stopped();
     signal?.addEventListener("abort", stopped, { once: true });
     try {
-      socket = net.connect({ path: socketPath() });
+      socket = net.connect({ path: trustedSocket() });
     } catch {
       return end(reject, new NoReply("absent"));
     }
@@ -189,7 +217,7 @@ function question(method, params, made) {
     let got = "";
     let socket;
     try {
-      socket = net.connect({ path: socketPath() });
+      socket = net.connect({ path: trustedSocket() });
     } catch {
       return resolve(undefined);
     }
@@ -343,7 +371,7 @@ class Line {
       let got = "";
       let mine;
       try {
-        mine = socket = net.connect({ path: socketPath() });
+        mine = socket = net.connect({ path: trustedSocket() });
       } catch {
         return missed();
       }
