@@ -27,6 +27,7 @@ var mayImport = map[string][]string{
 	},
 	"internal/selection": {
 		"internal/services", "internal/problems", "internal/recorder/redact", "internal/approvals/policy", "internal/authority",
+		"internal/approvals/ledger",
 	},
 	"internal/tsmodule": {
 		"internal/services", "internal/authority", "internal/recorder/redact", "internal/selection",

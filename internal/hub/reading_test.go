@@ -23,11 +23,26 @@ const otherPID = hubtest.AgentPID + 100
 // foreignWord stands in everything that the other session says and does.
 const foreignWord = "zanzibar"
 
-// belowAgentProcess puts the test below an agent with this process id.
-func belowAgentProcess(name string, pid int) *proctest.Table {
-	return hubtest.AtTerminal(proctest.Node{PID: pid, Name: name, Program: "/opt/" + name + "/bin/" + name,
-		Below: []proctest.Node{{PID: pid + 50, Name: "sh", Program: "/usr/bin/sh", Below: []proctest.Node{
-			{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}}})
+// withAgents is a machine with two agents; the test runs below one of them, or
+// beside them.
+func withAgents(below string) *proctest.Table {
+	agent := func(name string, pid int) proctest.Node {
+		n := proctest.Node{PID: pid, Name: name, Program: "/opt/" + name + "/bin/" + name}
+		if name == below {
+			n.Below = []proctest.Node{{PID: pid + 50, Name: "sh", Program: "/usr/bin/sh", Below: []proctest.Node{
+				{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}}
+		}
+		return n
+	}
+	nodes := []proctest.Node{agent("claude", hubtest.AgentPID), agent("codex", otherPID)}
+	switch below {
+	case "":
+		nodes = append(nodes, proctest.Node{PID: os.Getpid(), Name: "hookmux"})
+	case "left":
+		nodes = append(nodes, proctest.Node{PID: os.Getpid(), Name: "sh", Session: true, TTY: proctest.None,
+			Env: []string{"CLAUDECODE=1"}})
+	}
+	return hubtest.AtTerminal(nodes...)
 }
 
 // tellSession sends what an agent reports of a session in a folder, with a word
@@ -67,7 +82,7 @@ func twoSessions(t *testing.T) (w *house, foreign string) {
 		}
 	}
 	w.watchFeed()
-	w.SetProcesses(belowAgentProcess("codex", otherPID))
+	w.SetProcesses(withAgents("codex"))
 	w.tellSession("codex", "session-"+foreignWord, foreign, foreignWord)
 	request := permission("session-"+foreignWord, "make "+foreignWord)
 	request.Agent, request.Cwd, request.Deadline = "codex", foreign, time.Hour
@@ -75,9 +90,9 @@ func twoSessions(t *testing.T) (w *house, foreign string) {
 	t.Cleanup(func() { _ = call.conn.Close() })
 	_ = w.Call(wire.MethodTrust, wire.TrustParams{Cwd: foreign}, nil) // refused, and journalled with its words
 	w.h.deps.Problems.Raise("reading", "something is wrong in "+foreign, "look there")
-	w.SetProcesses(belowAgentProcess("claude", hubtest.AgentPID))
+	w.SetProcesses(withAgents("claude"))
 	w.tellSession("claude", "session-own", own, "hamster")
-	w.SetProcesses(hubtest.AtTerminal())
+	w.SetProcesses(withAgents(""))
 	w.waiting()
 	w.Eventually("everything is stored", func() bool {
 		n := 0
@@ -130,10 +145,10 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 	}
 	shown := map[string]bool{}
 	readers := map[string]*proctest.Table{
-		"a person":     hubtest.AtTerminal(),
-		"the agent":    belowAgentProcess("claude", hubtest.AgentPID),
-		"what it left": proctest.New(proctest.Node{PID: os.Getpid(), Name: "sh", Session: true, Env: []string{"CLAUDECODE=1"}}),
-		"nobody known": proctest.New(proctest.Node{PID: 1, Name: "systemd", Session: true}),
+		"a person":     withAgents(""),
+		"the agent":    withAgents("claude"),
+		"what it left": withAgents("left"),
+		"nobody known": withAgents("nobody"),
 	}
 	for reader, table := range readers {
 		w.SetProcesses(table)
@@ -174,7 +189,7 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 // The same on streams: what is stored, and what comes while they run.
 func TestAgentsFollowTheirOwnSession(t *testing.T) {
 	w, foreign := twoSessions(t)
-	w.SetProcesses(belowAgentProcess("claude", hubtest.AgentPID))
+	w.SetProcesses(withAgents("claude"))
 	lines := make(chan string, 10_000)
 	follow := func(method, params, ready string) {
 		conn := w.Dial()
@@ -205,9 +220,9 @@ func TestAgentsFollowTheirOwnSession(t *testing.T) {
 	follow(wire.MethodStream, `{"after":"0","sessions":"also"}`, wire.NoteReady)
 	follow(wire.MethodFeedStream, `{}`, wire.NoteFeedReady)
 	// The streams go on as the agent's, whoever reports now.
-	w.SetProcesses(belowAgentProcess("codex", otherPID))
+	w.SetProcesses(withAgents("codex"))
 	w.tellSession("codex", "session-"+foreignWord, foreign, foreignWord)
-	w.SetProcesses(belowAgentProcess("claude", hubtest.AgentPID))
+	w.SetProcesses(withAgents("claude"))
 	w.tellSession("claude", "session-own", w.Base+"/own", "gerbil")
 	heard := ""
 	w.Eventually("the agent hears of its own session", func() bool {

@@ -21,7 +21,7 @@ func (w *house) set(key, value string) {
 
 func (w *house) records(name string, claim bool) ([]wire.ResumeRecord, error) {
 	var list []wire.ResumeRecord
-	err := w.readInside(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
+	err := w.h.Do(wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
 	return list, err
 }
 

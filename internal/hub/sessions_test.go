@@ -31,28 +31,10 @@ func (w *house) tell(agent, event, session string, more map[string]any) frame.Re
 	return w.Send(hubtest.Said(agent, event, fields))
 }
 
-// readInside asks the hub from its own process, whoever the test plays just now.
-func (w *house) readInside(method string, params, result any) error {
-	w.T.Helper()
-	asked, err := json.Marshal(params)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	answer, bad := w.h.server.Call(context.Background(), method, asked)
-	if bad != nil {
-		return bad
-	}
-	b, err := json.Marshal(answer)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	return json.Unmarshal(b, result)
-}
-
 func (w *house) sessions() []wire.Session {
 	w.T.Helper()
 	var list []wire.Session
-	if err := w.readInside(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
+	if err := w.h.Do(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
 		w.T.Fatal(err)
 	}
 	return list
@@ -61,7 +43,7 @@ func (w *house) sessions() []wire.Session {
 func (w *house) session(id string) *wire.SessionDetail {
 	w.T.Helper()
 	var d wire.SessionDetail
-	if err := w.readInside(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
+	if err := w.h.Do(wire.MethodSession, wire.SessionParams{Session: id}, &d); err != nil {
 		w.T.Fatal(err)
 	}
 	return &d

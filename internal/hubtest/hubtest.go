@@ -125,6 +125,8 @@ type Hub interface {
 	Run(ctx context.Context) error
 	// ForgetProcesses drops what was remembered of the process table.
 	ForgetProcesses()
+	// Do calls a method from within the hub, where nobody is judged.
+	Do(method string, params, result any) error
 }
 
 // Bench is a hub with its folders and a client of it.
@@ -356,23 +358,27 @@ func (w *Bench) MustCall(method string, params, result any) {
 	}
 }
 
-// Rows is the whole journal.
+// Rows is the whole journal, whoever the test plays just now.
 func (w *Bench) Rows() []Row {
 	w.T.Helper()
 	var all []Row
-	err := w.Client.Query(context.Background(), wire.QueryParams{}, func(e wire.Entry) bool {
-		var r Row
-		if err := json.Unmarshal(e.Event, &r); err != nil {
-			w.T.Errorf("%s: %v", e.Event, err)
+	for after := ""; ; {
+		var page wire.QueryResult
+		if err := w.hub.Do(wire.MethodQuery, wire.QueryParams{After: after}, &page); err != nil {
+			w.T.Fatal(err)
 		}
-		r.Cursor, r.Outcome = e.Cursor, e.Outcome
-		all = append(all, r)
-		return true
-	})
-	if err != nil {
-		w.T.Fatal(err)
+		for _, e := range page.Entries {
+			var r Row
+			if err := json.Unmarshal(e.Event, &r); err != nil {
+				w.T.Errorf("%s: %v", e.Event, err)
+			}
+			r.Cursor, r.Outcome = e.Cursor, e.Outcome
+			all = append(all, r)
+		}
+		if after = page.Next; after == "" {
+			return all
+		}
 	}
-	return all
 }
 
 // Row is what tests look at of a stored event.
@@ -422,8 +428,8 @@ func (w *Bench) Row(id string, decided bool) Row {
 // Problem looks for one whose key begins so.
 func (w *Bench) Problem(key string) (wire.Problem, bool) {
 	w.T.Helper()
-	info, err := w.Client.Info(context.Background())
-	if err != nil {
+	var info wire.Info
+	if err := w.hub.Do(wire.MethodInfo, nil, &info); err != nil {
 		w.T.Fatal(err)
 	}
 	for _, p := range info.Problems {

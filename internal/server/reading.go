@@ -268,6 +268,7 @@ var streamReadings = map[string]map[string]streamReading{
 	wire.MethodFeedStream: {
 		wire.NoteFeedReady: hearsAll, wire.NoteFeedReceived: hearsItem, wire.NoteFeedResolved: hearsItem,
 		wire.NoteFeedExpired: hearsItem, wire.NoteFeedWithdrawn: hearsItem,
+		wire.NoteFeedWindow: hearsItem, wire.NoteFeedWindowOver: hearsItem,
 	},
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -101,16 +100,23 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	return text, weakensSetting(p.Key, value)
 }
 
+// Settings that more than their guard's name tells about.
+const (
+	modulesKey = "modules"
+	pinKey     = "approvals.pin"
+	gateKey    = "gate"
+)
+
 // weakensSetting tells whether a value may take protection away; "" is the
 // default. What was in force before is not known here, so that moving a gate up
 // to the agent's own prompts is asked for, too.
 func weakensSetting(key, value string) bool {
 	switch {
-	case key == config.Modules:
+	case key == modulesKey:
 		return true // a module may answer for the person
-	case key == config.ApprovalsPIN, strings.HasPrefix(key, "guard."):
+	case key == pinKey, strings.HasPrefix(key, "guard."):
 		return value != "on"
-	case key == config.Gate, strings.HasPrefix(key, config.Gate+"."):
+	case key == gateKey, strings.HasPrefix(key, gateKey+"."):
 		return value == "off" || value == "permission" || value == ""
 	}
 	return false
