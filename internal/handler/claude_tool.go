@@ -67,6 +67,9 @@ func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *prese
 	for _, k := range words.Keys {
 		p.renameKey(k)
 	}
+	if t.Kind == event.FileEdit || t.Kind == event.FileWrite {
+		p.showPatch(subject)
+	}
 	p.input = p.shown.toJSON()
 	return p
 }
@@ -84,6 +87,28 @@ func (p *presented) showSubject(key, subject string) {
 		p.shown[i] = member{key, value}
 	default:
 		p.shown = append(memberList{{key, value}}, p.shown...)
+	}
+}
+
+// showPatch shows what a patch does to one file under Claude's keys, so that hooks
+// that look at the text of an edit see it: old_string and new_string, and content for
+// a new file. A patch cannot be changed through these keys.
+func (p *presented) showPatch(path string) {
+	section, _, whole := toolnames.FindPatch(func(key string) (string, bool) { return jsonscan.String(p.native.get(key)) }, path)
+	if !whole {
+		return
+	}
+	texts := []struct{ key, text string }{
+		{"old_string", strings.Join(section.From, "\n")}, {"new_string", strings.Join(section.To, "\n")},
+	}
+	if section.Verb == "Add" {
+		texts = append(texts, struct{ key, text string }{"content", strings.Join(section.To, "\n") + "\n"})
+	}
+	for _, one := range texts {
+		if p.shown.indexOf(one.key) < 0 {
+			p.shown = append(p.shown, member{one.key, event.AppendString(nil, one.text)})
+			p.places[one.key] = place{none: true}
+		}
 	}
 }
 

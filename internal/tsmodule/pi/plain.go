@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
 // PlainCommand is a call whose input is the same in pi's words and the agent's:
@@ -21,7 +22,7 @@ func PlainCommand(t *event.Tool, subject string) *Call {
 	if !jsonscan.Valid(raw) || !utf8.Valid(raw) {
 		return nil
 	}
-	for _, key := range patchKeys {
+	for _, key := range toolnames.PatchKeys {
 		text, ok := jsonscan.String(jsonscan.Get(raw, key))
 		if ok && strings.Contains(text, "*** Begin Patch") || key == "command" && text != subject {
 			return nil

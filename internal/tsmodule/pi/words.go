@@ -104,7 +104,7 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 		return c
 	}
 	c.Name = words.Tool
-	if section, ok := patchSection(c.Native, subject); ok {
+	if section, ok, _ := toolnames.FindPatch(c.nativeText, subject); ok {
 		c.showPatch(section)
 		return c
 	}
@@ -124,6 +124,12 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 		c.bothEdits()
 	}
 	return c
+}
+
+// nativeText is the text under a key of the agent's input.
+func (c *Call) nativeText(key string) (string, bool) {
+	text, ok := c.Native[key].(string)
+	return text, ok
 }
 
 // renameKey shows a key under pi's name for it.
