@@ -42,6 +42,9 @@ func reachesAgent(s stage.Saboteur, a *agent.Agent) bool {
 	if a.Install != nil && a.Install.Way == agent.WayPlugin && s.In+s.Out+s.First+s.Broken != "" {
 		return false
 	}
+	if a.Name == "grok" && s.Name == "stray-line" {
+		return false // it drops what a hook prints beside an answer: nothing is broken by it
+	}
 	_, known := a.Event("SessionEnd")
 	return known || !strings.Contains(s.Catalogue, "SessionEnd")
 }

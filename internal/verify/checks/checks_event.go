@@ -96,7 +96,7 @@ func judgeDecodes(p *Proof, s Subject) Result {
 				continue
 			}
 			n++
-			if x.Event.Malformed != "" {
+			if x.Event.Malformed != "" && !cutByAgent(&x.Event) {
 				return FailsBecause("`hookmux explain` takes the payload apart", "a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
 			}
 			if x.Event.Session == "" && !(x.Event.Kind == event.Other && isSessionless(s)) {
@@ -132,7 +132,12 @@ func judgeDecodes(p *Proof, s Subject) Result {
 	return HoldsBecause("%d payloads, every field accounted for", n)
 }
 
-// sessionless: the catalogue says what this event is when no session stands
+// cutByAgent says that the agent itself cut a call that was too long, and says so:
+// Grok then sends the beginning of the input as one text. Nobody can read what
+// such a call would run, which is what guards are told; there is nothing to mend.
+func cutByAgent(ev *event.Event) bool { return ev.Truncated && ev.Tool != nil && len(ev.Raw) > 0 }
+
+// isSessionless: the catalogue says what this event is when no session stands
 // behind it.
 func isSessionless(s Subject) bool {
 	return slices.ContainsFunc(s.Agent.Fields.Session, func(key string) bool { return s.Event.KindWithout[key] == event.Other })

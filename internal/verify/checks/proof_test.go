@@ -165,13 +165,15 @@ func TestUnwrittenPayloads(t *testing.T) {
 	broken.Event.Raw = []byte(`"{"`)
 	cut := unwritten
 	cut.Event.Truncated = true
+	cutCall := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`), Malformed: "no object",
+		Truncated: true, Tool: &event.Tool{Name: "run_terminal_command"}}}
 	read := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
 	for _, c := range []struct {
 		seen []stage.Seen
 		mark Mark
 	}{
 		{[]stage.Seen{read}, Holds}, {[]stage.Seen{read, unwritten}, Unsure}, {[]stage.Seen{unwritten}, Fails},
-		{[]stage.Seen{read, broken}, Fails}, {[]stage.Seen{read, cut}, Fails}, {nil, Unsure},
+		{[]stage.Seen{read, cutCall}, Holds}, {[]stage.Seen{read, broken}, Fails}, {[]stage.Seen{read, cut}, Fails}, {nil, Unsure},
 	} {
 		p := &Proof{Evidence: map[string]*stage.Evidence{"observe": {Act: "observe", Seen: c.seen}}}
 		if r := judgeDecodes(p, s); r.Mark != c.mark {
