@@ -111,10 +111,19 @@ func TestWhatABrokenJournalDidNotTakeWaitsForTheNextHub(t *testing.T) {
 		w.Down()
 		w.Up()
 	}
+	undrained := func() int {
+		var info wire.Info
+		w.MustCall(wire.MethodInfo, nil, &info)
+		return info.Counts.Undrained
+	}
+	if n := undrained(); n < len(ids) {
+		t.Errorf("status counts %d records that are not in the journal; an earlier hub left %d", n, len(ids))
+	}
 	w.Down()
 	must(t, os.RemoveAll(w.Dirs.State+"/journal.db"))
 	w.Up()
 	w.mustStoreOnce(ids...)
+	w.Eventually("nothing is left", func() bool { return undrained() == 0 })
 	if _, shown := w.Problem("aside"); shown {
 		t.Error("good records were set aside")
 	}

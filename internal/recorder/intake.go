@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/recorder/spool"
@@ -18,6 +19,7 @@ type intake struct {
 	writing sync.RWMutex
 	mu      sync.Mutex
 	segs    map[uint64]*segment
+	old     map[uint64]int // records in files of earlier hubs, which do not change
 }
 
 // segment counts one file of the log: it may go once everything in it is in
@@ -30,7 +32,7 @@ type segment struct {
 // openIntake opens the log. With an error the intake works without one: events
 // go to the journal through memory alone.
 func openIntake(dir string) (*intake, error) {
-	i := &intake{dir: dir, segs: map[uint64]*segment{}}
+	i := &intake{dir: dir, segs: map[uint64]*segment{}, old: map[uint64]int{}}
 	var err error
 	i.log, err = spool.OpenLog(dir)
 	return i, err
@@ -142,15 +144,46 @@ func (i *intake) rotate() {
 	}
 }
 
-// undrained counts records that are not in the journal yet.
+// undrained counts records that are not in the journal yet, also those that an
+// earlier hub left.
 func (i *intake) undrained() int {
+	left := i.leftSegments()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	n := 0
 	for _, s := range i.segs {
 		n += s.written - s.stored
 	}
+	for _, s := range left {
+		if i.segs[s.N] != nil {
+			continue
+		}
+		count, known := i.old[s.N]
+		if !known {
+			records, _, err := spool.ReadFile(s.Path)
+			if err != nil {
+				continue // it may just have been stored and removed
+			}
+			count = len(records)
+			i.old[s.N] = count
+		}
+		n += count
+	}
 	return n
+}
+
+// leftSegments lists the closed files of the log.
+func (i *intake) leftSegments() []spool.Segment {
+	i.writing.RLock()
+	defer i.writing.RUnlock()
+	if i.log == nil {
+		return nil
+	}
+	list, err := i.log.Segments()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(list, func(s spool.Segment) bool { return !s.Closed })
 }
 
 func (i *intake) close() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -102,5 +103,14 @@ func (r *Recorder) Wake() { r.drain.wakeUp() }
 // Writable reports whether events are written down before they are answered.
 func (r *Recorder) Writable() bool { return r.intake.hasLog() }
 
-// Undrained is how many records are not in the journal yet.
-func (r *Recorder) Undrained() int { return r.intake.undrained() }
+// Undrained is how many records are not in the journal yet: of this hub, of
+// earlier ones, and what hooks left while no hub answered.
+func (r *Recorder) Undrained() int {
+	n := r.intake.undrained()
+	for _, dir := range r.deps.Dirs.Spools() {
+		if files, err := spool.Sweep(dir); err == nil {
+			n += len(files) // one record each
+		}
+	}
+	return n
+}
