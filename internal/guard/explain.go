@@ -1,6 +1,10 @@
 package guard
 
-import "github.com/hookmux/hookmux/internal/shell"
+import (
+	"fmt"
+
+	"github.com/hookmux/hookmux/internal/shell"
+)
 
 // Explanation is how the guards see a command, for `hookmux guard explain`.
 type Explanation struct {
@@ -23,6 +27,12 @@ type ExplainedRun struct {
 	PipedFrom []string `json:"pipedFrom,omitempty"`
 	Remote    bool     `json:"remote,omitempty"`
 	Contained bool     `json:"contained,omitempty"`
+}
+
+// describeFinding says what a guard would object to, for somebody who asks.
+func describeFinding(f Finding) string {
+	return fmt.Sprintf("%s: %s [%s] (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)",
+		f.Rule, f.Reason, f.Where, f.Rule, f.Rule)
 }
 
 // Explain reads cmd as the guards of set would in that call, and says what it
@@ -55,7 +65,7 @@ func Explain(cmd string, call Call, set Set) Explanation {
 	call.Reads, call.Writes, call.Input = nil, nil, nil
 	e.Findings = append(e.Findings, set.Check(call)...)
 	for _, f := range e.Findings {
-		e.Messages = append(e.Messages, Message(f))
+		e.Messages = append(e.Messages, describeFinding(f))
 	}
 	return e
 }

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/destructive"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/guard/ownfiles"
@@ -192,6 +193,6 @@ func (g *Guard) checkCommand(report *inspect.Report, call *Call, cmd string, p *
 
 // Message is the one line an agent or a person reads when f denies a call.
 func Message(f Finding) string {
-	return fmt.Sprintf("%s: %s [%s] (allow once: hookmux guard allow %s --once; always: hookmux guard allow %s)",
-		f.Rule, f.Reason, f.Where, f.Rule, f.Rule)
+	return event.Denial(f.Rule, f.Reason+" ["+f.Where+"]",
+		fmt.Sprintf("Allow once: hookmux guard allow %s --once; always: hookmux guard allow %s", f.Rule, f.Rule))
 }

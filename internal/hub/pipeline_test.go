@@ -28,7 +28,7 @@ func TestEveryAgentIsAnsweredInItsOwnWords(t *testing.T) {
 	for agent, words := range map[string]string{
 		"claude": `"permissionDecision":"deny"`,
 		"codex":  `"permissionDecision":"deny"`,
-		"grok":   `{"decision":"deny","reason":"no deploys today"`,
+		"grok":   `{"decision":"deny","reason":"hookmux: hook no-deploys stopped this: no deploys today. `,
 	} {
 		ask := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make deploy")
 		ask.ID = "deny-" + agent

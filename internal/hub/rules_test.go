@@ -263,7 +263,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	if !strings.Contains(text, `"deny"`) || !strings.Contains(text, "--once") {
 		t.Errorf("on: %q", text)
 	}
-	rule := "destructive." + between(text, "destructive.", ":")
+	rule := "destructive." + between(text, "destructive.", " ")
 	set("ask")
 	if text, _ = push("s"); !strings.Contains(text, `"ask"`) {
 		t.Errorf("ask: %q", text)

@@ -50,7 +50,7 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 		p.selectHooks(&call, &s) // who would be meant, were it on
 		dry.supposeDecision(&s)
 	}
-	answer, decision := p.Deps.Catalogue.Encode(&s.ev, s.outcome.Decision)
+	answer, decision := p.encode(&s)
 	result := wire.Explained{
 		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(&s), Degraded: decision.DegradedText(),
 		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},

@@ -96,8 +96,8 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 	if s.isWithdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	s.publishDecision()                                                    // to duplicates that wait
-	answer, decision := p.Deps.Catalogue.Encode(&s.ev, s.outcome.Decision) // decision → the agent's own words
+	s.publishDecision()              // to duplicates that wait
+	answer, decision := p.encode(&s) // decision → the agent's own words
 	if !s.isDuplicate() {
 		p.Sessions.ApplyDecision(&s.ev, decision)
 	}

@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+// encode gives a decision in the agent's own words. A refusal says who refused
+// and how it can be allowed; what is recorded is the reason alone.
+func (p *Pipeline) encode(s *pipelineState) (neutral.Answer, event.Decision) {
+	said := s.outcome.Decision
+	said.Reason = denialText(&s.ev, &s.outcome.Decision, s.entries)
+	answer, decision := p.Deps.Catalogue.Encode(&s.ev, said)
+	if decision.Reason == said.Reason {
+		decision.Reason = s.outcome.Decision.Reason
+	}
+	return answer, decision
+}
+
+// supposedBy is who decided where `hookmux explain` supposes a decision.
+const supposedBy = "--decision"
+
+// denialText is the reason of a decision as the agent hears it.
+func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) string {
+	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
+	if d.Verdict != event.Deny || !stops || event.IsDenial(d.Reason) {
+		return d.Reason
+	}
+	if answer := d.Answer; answer != nil && (answer.Choice != event.ChooseDeny || len(answer.Answers) > 0) {
+		return d.Reason // an answer that is carried as a refusal
+	}
+	if ev.Tool != nil && ev.Tool.Kind == event.Question {
+		return d.Reason
+	}
+	switch d.By {
+	case "", supposedBy:
+		return d.Reason
+	case "person":
+		return event.Denial("the person", d.Reason, "")
+	case "hookmux":
+		return "hookmux: " + event.OneLine(d.Reason)
+	}
+	for _, e := range entries {
+		if e.ID == d.By && e.Handler == "module" {
+			return event.Denial("module "+d.By, d.Reason, "A person can change it: `hookmux module list`")
+		}
+	}
+	return event.Denial("hook "+d.By, d.Reason, "A person can change it: `hookmux hooks list`")
+}

@@ -1,0 +1,39 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+)
+
+func TestDenialText(t *testing.T) {
+	entries := []*hook.Entry{{Registration: hook.Registration{ID: "gate.ts", Handler: "module"}}}
+	call := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{Kind: event.Shell}}
+	for _, c := range []struct {
+		what string
+		ev   *event.Event
+		d    event.Decision
+		want string
+	}{
+		{"a hook", call, event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "no prod\ndeploys."},
+			"hookmux: hook no-prod stopped this: no prod deploys. A person can change it: `hookmux hooks list`."},
+		{"a module", call, event.Decision{Verdict: event.Deny, By: "gate.ts", Reason: "nobody is there to ask"},
+			"hookmux: module gate.ts stopped this: nobody is there to ask. A person can change it: `hookmux module list`."},
+		{"a hook without a reason", call, event.Decision{Verdict: event.Deny, By: "x"},
+			"hookmux: hook x stopped this: blocked by a hookmux hook. A person can change it: `hookmux hooks list`."},
+		{"a guard says it itself", call, event.Decision{Verdict: event.Deny, By: "guard.secrets", Reason: event.Denial("secrets.x", "y", "z")},
+			"hookmux: secrets.x stopped this: y. z."},
+		{"a person", call, event.Decision{Verdict: event.Deny, By: "person", Reason: "not now", Answer: &event.Answer{Choice: event.ChooseDeny}},
+			"hookmux: the person stopped this: not now."},
+		{"an answer carried as a refusal", call, event.Decision{Verdict: event.Deny, By: "person", Reason: "blue", Answer: &event.Answer{Choice: event.ChooseAnswer}}, "blue"},
+		{"hookmux itself", call, event.Decision{Verdict: event.Deny, By: "hookmux", Reason: "hooks call hooks"}, "hookmux: hooks call hooks"},
+		{"a turn that is kept going", &event.Event{Kind: event.TurnEnd}, event.Decision{Verdict: event.Deny, By: "x", Reason: "run the tests"}, "run the tests"},
+		{"an approval", call, event.Decision{Verdict: event.Allow, By: "x", Reason: "fine"}, "fine"},
+		{"only supposed", call, event.Decision{Verdict: event.Deny, By: supposedBy, Reason: "as it is"}, "as it is"},
+	} {
+		if got := denialText(c.ev, &c.d, entries); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
