@@ -206,7 +206,13 @@ type PaneSource struct {
 	UnlessEnv  string `yaml:"unless_env"`
 	UnlessHas  string `yaml:"unless_has"`
 	UnlessNote string `yaml:"unless_note"`
+	// Clients says how a daemon that serves many terminals is asked which of them
+	// shows a session; empty: it cannot be asked.
+	Clients string `yaml:"clients"`
 }
+
+// ClientsOfCodex: through the control socket of Codex's daemon.
+const ClientsOfCodex = "codex"
 
 // Marks tell an agent's processes from others.
 type Marks struct {

@@ -35,6 +35,7 @@ type paneFinder struct {
 
 	mu      sync.RWMutex
 	checked map[processKey]checkedPane
+	clients map[state.Key]time.Time // when a daemon was last asked about a session
 	running sync.WaitGroup
 	asking  sync.Mutex // one question to tmux at a time
 }
@@ -49,7 +50,8 @@ type checkedPane struct {
 const maxCheckedPanes = 4096
 
 func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records *resumestore.Store) *paneFinder {
-	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
+	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{},
+		clients: map[state.Key]time.Time{}}
 }
 
 // locateProcess is where a process runs, as far as it and its environment tell.

@@ -253,6 +253,7 @@ func (s *Service) workOn(changes []*state.Change) bool {
 			s.answers.watchSession(now)
 			s.transcripts.followSession(now, c.TurnStarted || c.TurnEnded || c.Created)
 			s.panes.checkPane(now)
+			s.panes.checkClient(now)
 			if c.TurnStarted && !c.Subagent {
 				s.resumer.recordSession(now)
 			}

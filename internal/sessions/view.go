@@ -36,7 +36,10 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		Reviewer: one.Reviewer,
 	}
 	if one.Place.Shared {
-		w.Pane, w.TTY, w.PID = unknownPlace, unknownPlace, 0
+		w.PID = 0
+		if one.Place.Pane == "" && one.Place.TTY == "" {
+			w.Pane, w.TTY = unknownPlace, unknownPlace
+		}
 	}
 	for _, waits := range one.WaitingList() {
 		w.Asks = append(w.Asks, v.deps.Redactor.Text(waits.What))

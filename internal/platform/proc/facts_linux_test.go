@@ -117,3 +117,18 @@ func TestUnixSockets(t *testing.T) {
 		t.Errorf("listening %v, joined %v among %d sockets", listening, joined, len(sockets))
 	}
 }
+
+func TestListenerOwner(t *testing.T) {
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	port := listener.Addr().(*net.TCPAddr).Port
+	if pid, ok := ListenerOwner(port, []int{1 << 30, os.Getpid()}); !ok || pid != os.Getpid() {
+		t.Errorf("%d %v, wanted this process, %d", pid, ok, os.Getpid())
+	}
+	if pid, ok := ListenerOwner(port, []int{1 << 30}); ok {
+		t.Errorf("%d listens there", pid)
+	}
+}

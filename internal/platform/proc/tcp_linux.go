@@ -42,12 +42,49 @@ func TCPEnds() ([]TCPEnd, error) {
 	return ends, nil
 }
 
-func parseTCP(b []byte) []TCPEnd {
-	const established = "01"
+// The states of a socket in the kernel's list.
+const (
+	tcpEstablished = "01"
+	tcpListening   = "0A"
+)
+
+// ListenerNumber is the number of the socket that listens on a port of this
+// machine's own address; false when none does.
+func ListenerNumber(port int) (uint32, bool) {
+	b, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		return 0, false
+	}
+	for _, end := range parseTCPIn(b, tcpListening) {
+		if int(end.Local.Port()) == port && end.Local.Addr().IsLoopback() {
+			return end.Number, true
+		}
+	}
+	return 0, false
+}
+
+// ListenerOwner is which of some processes listens on a port of this machine's
+// own address.
+func ListenerOwner(port int, among []int) (pid int, ok bool) {
+	number, ok := ListenerNumber(port)
+	if !ok {
+		return 0, false
+	}
+	for _, pid := range among {
+		if numbers, err := SocketNumbers(pid); err == nil && numbers[number] {
+			return pid, true
+		}
+	}
+	return 0, false
+}
+
+func parseTCP(b []byte) []TCPEnd { return parseTCPIn(b, tcpEstablished) }
+
+func parseTCPIn(b []byte, state string) []TCPEnd {
 	var ends []TCPEnd
 	for line := range bytes.Lines(b) {
 		words := bytes.Fields(line)
-		if len(words) < 10 || string(words[3]) != established {
+		if len(words) < 10 || string(words[3]) != state {
 			continue
 		}
 		local, ok := parseAddress(string(words[1]))

@@ -94,7 +94,7 @@ func (s *Session) recordFacts(n *input) {
 			setIfGiven(&s.Cwd, ev.Cwd)
 		}
 		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
-			s.Place = ev.Where
+			s.movePlace(ev.Where)
 		}
 	}
 	if n.actor != "" {
@@ -111,6 +111,15 @@ func (s *Session) recordFacts(n *input) {
 		s.Reviewer = ev.Reviewer
 	}
 	s.recordTitles(n)
+}
+
+// movePlace takes in where the session runs. What was found out about a terminal
+// that a shared daemon serves stays: its events do not tell.
+func (s *Session) movePlace(where event.Place) {
+	if where.Shared && where.Pane == "" && s.Place.Shared && s.Place.PID == where.PID && s.Place.Start == where.Start {
+		where.Pane, where.Mux, where.Server, where.TTY = s.Place.Pane, s.Place.Mux, s.Place.Server, s.Place.TTY
+	}
+	s.Place = where
 }
 
 func setIfGiven(into *string, said string) {
