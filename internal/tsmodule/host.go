@@ -3,6 +3,7 @@ package tsmodule
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -42,6 +43,9 @@ type Host struct {
 	// Node is the program for files that ask for `runtime: node`; empty means
 	// node on PATH.
 	Node string
+	// Inspect runs every file in Node, which waits for a debugger before it loads the
+	// file; what Node says about that is written here. Nil runs files as usual.
+	Inspect io.Writer
 	// Version is what a hook reads as hookmux's version.
 	Version string
 }

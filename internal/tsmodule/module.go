@@ -111,7 +111,11 @@ func (m *Module) loadFile(ctx context.Context) error {
 
 	content, err := src.Read(m.path)
 	text := string(content)
-	info := Info{Path: m.path, Runtime: pi.RuntimeOf(text), Generation: pi.GenerationOf(text), Files: []string{m.path}, Events: []string{}}
+	runtime := pi.RuntimeOf(text)
+	if m.engine.host.Inspect != nil {
+		runtime = "node"
+	}
+	info := Info{Path: m.path, Runtime: runtime, Generation: pi.GenerationOf(text), Files: []string{m.path}, Events: []string{}}
 	var next *loading
 	if err == nil {
 		info.Hash = bundle.Hash(content)

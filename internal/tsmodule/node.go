@@ -64,6 +64,9 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 	if program == "" {
 		var err error
 		if program, err = exec.LookPath("node"); err != nil {
+			if host.Inspect != nil {
+				return nil, errors.New("a debugger needs Node, and node is not on PATH; install Node.js")
+			}
 			return nil, errors.New("it asks for `runtime: node`, and node is not on PATH; install Node.js or take that line out")
 		}
 	}
@@ -72,7 +75,11 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 		return nil, err
 	}
 	text, err := runnerText()
-	for name, content := range map[string]string{"run.mjs": text, bundle.NameInEngine + ".mjs": b.Code} {
+	code := b.Code
+	if host.Inspect != nil {
+		code += "\n" + b.InlineMap(dirOf(v.m.path)) + "\n" // debuggers show the source file
+	}
+	for name, content := range map[string]string{"run.mjs": text, bundle.NameInEngine + ".mjs": code} {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600)
 		}
@@ -88,11 +95,18 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 	}
 	s := &sidecar{ops: ops.New(v), owner: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
 	s.ops.Attach(s)
-	s.cmd = exec.Command(program, filepath.Join(dir, "run.mjs"))
+	var args []string
+	if host.Inspect != nil {
+		args = []string{"--inspect-brk=127.0.0.1:0"} // the system chooses a free port
+	}
+	s.cmd = exec.Command(program, append(args, filepath.Join(dir, "run.mjs"))...)
 	s.cmd.Dir = dirOf(v.m.path)
 	s.cmd.Env = append(os.Environ(), v.ChildEnv()...)
 	s.cmd.ExtraFiles = []*os.File{w}
 	s.cmd.Stdout, s.cmd.Stderr = outputWriter{v, "log"}, outputWriter{v, "error"}
+	if host.Inspect != nil {
+		s.cmd.Stderr = host.Inspect
+	}
 	s.cmd.WaitDelay = time.Second
 	ops.OwnGroup(s.cmd)
 	if s.stdin, err = s.cmd.StdinPipe(); err == nil {

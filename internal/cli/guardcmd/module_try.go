@@ -26,7 +26,7 @@ type moduleTrial struct {
 	event, agent, input, payload string
 	answers                      []string
 	timeout                      time.Duration
-	asJSON                       bool
+	asJSON, inspect              bool
 }
 
 func moduleTestCommand(app *cmdutil.App) *cobra.Command {
@@ -43,7 +43,10 @@ agent_end, session_before_compact …, of any generation (session with a reason 
 --input). An event that the agent does not report, or that the file does not listen
 to, is refused. --input is the tool's input in pi's words
 ({"command":…}, {"path":…, "content":…}), or {"prompt":…}, {"output":…} and the
-like for other events. --answer answers its dialogs, in order: yes, no, an
+like for other events. --inspect runs the file in Node, which stops before the file
+is loaded and prints the address for a debugger; breakpoints are set in the
+TypeScript. Without it an error shows its stack, with places in the TypeScript.
+--answer answers its dialogs, in order: yes, no, an
 option or a text; without one nobody is there to ask.`,
 		Example: `  hookmux module test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
   hookmux module test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
@@ -59,6 +62,7 @@ option or a text; without one nobody is there to ask.`,
 	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be given several times")
 	f.DurationVar(&t.timeout, "timeout", time.Minute, "how long the agent would wait")
 	f.BoolVar(&t.asJSON, "json", false, "for programs")
+	f.BoolVar(&t.inspect, "inspect", false, "run it in Node and wait for a debugger (Chrome, VS Code …) to attach")
 	return cmd
 }
 
@@ -80,6 +84,12 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	}
 	settings := config.New(config.Options{System: dirs.System, User: dirs.Config}).Settings()
 	host := tsmodule.Host{Catalogue: catalogue, Version: version.String, HookTimeout: settings.Millis(config.HookTimeout)}
+	if t.inspect {
+		host.Inspect, host.Limits.Load = app.Stderr, inspectTime
+		if !cmd.Flags().Changed("timeout") {
+			t.timeout = inspectTime
+		}
+	}
 	ev, err := trialEvent(app, t, catalogue, host)
 	if err != nil {
 		return err
@@ -108,6 +118,9 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	}
 	return nil
 }
+
+// inspectTime is how long a person may take with a debugger.
+const inspectTime = 8 * time.Hour
 
 // trialEvent makes the event up, or reads it.
 func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tsmodule.Host) (*event.Event, error) {
@@ -215,6 +228,11 @@ func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 	}
 	for i := range t.Problems {
 		show("error", t.Problems[i].Error())
+		for frame := range strings.SplitSeq(t.Problems[i].Stack, "\n") {
+			if frame = strings.TrimSpace(frame); frame != "" {
+				show("", frame)
+			}
+		}
 	}
 	result := d.Verdict.Word()
 	if d.Reason != "" {

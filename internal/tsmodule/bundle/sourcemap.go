@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"path/filepath"
 	"sort"
@@ -63,6 +64,29 @@ func ReadMap(text []byte, dir string) *SourceMap {
 }
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+// InlineMap is the comment that gives a debugger the bundle's source map, with the
+// absolute paths of its sources. It is empty when there is no map.
+func (b *Bundle) InlineMap(dir string) string {
+	var m map[string]any
+	if json.Unmarshal([]byte(b.Map), &m) != nil {
+		return ""
+	}
+	sources, _ := m["sources"].([]any)
+	for i, source := range sources {
+		if path, ok := source.(string); ok {
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, path)
+			}
+			sources[i] = "file://" + path
+		}
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return ""
+	}
+	return "//# sourceMappingURL=data:application/json;base64," + base64.StdEncoding.EncodeToString(text)
+}
 
 // readNumbers reads one segment's variable-length quantities.
 func readNumbers(segment string) []int {
