@@ -16,7 +16,7 @@ func (s *Service) surfaceLeft() {
 	}
 	time.AfterFunc(s.attendance.watchers.graceTime(), func() {
 		if !s.attendance.anyoneThere() && !s.Stopping() {
-			s.queue.Drop(s.onlyWaits, queue.Abandoned)
+			s.queue.Drop(func(r *queue.Request) bool { return onlyWaits(s.Catalogue, r) }, queue.Abandoned)
 		}
 	})
 }
@@ -26,8 +26,8 @@ func (s *Service) surfaceLeft() {
 // the requests still finds it. What waits before its call where nobody is asked
 // afterwards would run: leaving is no yes. What a program pushed waits as long
 // as the program said.
-func (s *Service) onlyWaits(r *queue.Request) bool {
-	a, ok := s.Catalogue.Agent(r.Event.Agent)
+func onlyWaits(catalogue *agent.Catalogue, r *queue.Request) bool {
+	a, ok := catalogue.Agent(r.Event.Agent)
 	if !ok || a.Feed == nil || a.Feed.Promptless || r.Pushed {
 		return false
 	}

@@ -26,7 +26,7 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 	r, waits := s.queue.Request(item.ID)
 	if !waits {
 		item, _ = s.queue.Find(item.ID)
-		return s.addWindow(tooLate(item)), nil
+		return addWindow(tooLate(item), s.Sessions.Waiting()), nil
 	}
 	if p.SHA256 != "" && p.SHA256 != r.Hash {
 		return wire.FeedReplyResult{}, wire.Errorf(wire.CodeConflict,
@@ -54,8 +54,8 @@ func (s *Service) Reply(p wire.FeedReplyParams, peer proc.Cred) (wire.FeedReplyR
 
 // addWindow says of a request that came to no answer here where the agent asks
 // now, if it still does.
-func (s *Service) addWindow(result wire.FeedReplyResult) wire.FeedReplyResult {
-	for _, item := range s.Sessions.Waiting() {
+func addWindow(result wire.FeedReplyResult, waiting []wire.FeedItem) wire.FeedReplyResult {
+	for _, item := range waiting {
 		if item.ID == result.ID && item.Status == wire.FeedWindow {
 			result.Why += "; " + item.Shown
 		}

@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -43,44 +42,7 @@ func joinWaiting(waiting, held []wire.FeedItem) []wire.FeedItem {
 	return list
 }
 
-// windowKey names a session.
-type windowKey struct{ agent, session string }
-
-// windowList is what stands in agents' own windows, as those who watch were told.
-type windowList struct {
-	queue *queue.Table
-
-	mu   sync.Mutex
-	open map[windowKey][]wire.FeedItem
-}
-
 // WindowsChanged takes in what of a session stands in the agent's own window.
 func (s *Service) WindowsChanged(agent, session string, items []wire.FeedItem) {
 	s.windows.setItems(windowKey{agent, session}, items)
-}
-
-func (w *windowList) setItems(key windowKey, items []wire.FeedItem) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := w.open[key]
-	if len(before) == 0 && len(items) == 0 {
-		return
-	}
-	for _, old := range before {
-		if !containsItem(items, old.ID) {
-			w.queue.NoteWindow(wire.NoteFeedWindowOver, old)
-		}
-	}
-	for _, item := range items {
-		if !containsItem(before, item.ID) {
-			w.queue.NoteWindow(wire.NoteFeedWindow, item)
-		}
-	}
-	if w.open[key] = items; len(items) == 0 {
-		delete(w.open, key)
-	}
-}
-
-func containsItem(list []wire.FeedItem, id string) bool {
-	return slices.ContainsFunc(list, func(item wire.FeedItem) bool { return item.ID == id })
 }

@@ -1,7 +1,6 @@
 // Package hub composes the services into the one process that hears every hook
 // of every agent: New builds them, Run starts and stops them. It holds no
-// behaviour of its own but what concerns the process: its lock, its status, its
-// renewal. The way of one event is in package pipeline.
+// behaviour of its own but what concerns the process: its lock and its status. The way of one event is in package pipeline.
 //
 // What the hub promises: an acknowledged event is in the journal exactly once,
 // also after kill -9; a slow, silent or hostile peer holds nobody up; a broken
@@ -16,7 +15,6 @@ import (
 	"log/slog"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -90,11 +88,10 @@ type Hub struct {
 	pipeline  *pipeline.Pipeline
 	server    *server.Server
 
-	life     *hubstart.Life
-	ctx      context.Context // ends when the hub does: cancels what still runs
-	cancel   context.CancelFunc
-	stop     chan string // why to stop
-	renewing atomic.Bool
+	life   *hubstart.Life
+	ctx    context.Context // ends when the hub does: cancels what still runs
+	cancel context.CancelFunc
+	stop   chan string // why to stop
 }
 
 // New makes a hub ready: places, lock, journal, socket. Run starts it.

@@ -16,9 +16,8 @@ import (
 // ownMethods are the methods about the process itself.
 func (h *Hub) ownMethods() map[string]services.Method {
 	table := map[string]services.Method{
-		wire.MethodInfo:  services.Read(h.infoMethod),
-		wire.MethodStop:  services.Decide(h.stopMethod),
-		wire.MethodRenew: services.Report(h.renewMethod),
+		wire.MethodInfo: services.Read(h.infoMethod),
+		wire.MethodStop: services.Decide(h.stopMethod),
 	}
 	// What commands do to files without the hub: an agent that tries is refused
 	// by the command itself; here it is journalled.
@@ -75,19 +74,4 @@ func (h *Hub) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 	// The answer goes out first.
 	time.AfterFunc(10*time.Millisecond, func() { h.Stop(p.Reason) })
 	return map[string]bool{"stopping": true}, nil
-}
-
-func (h *Hub) renewMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.RenewParams
-	if err := services.ReadParams(params, &p); err != nil {
-		return nil, err
-	}
-	if h.program == "" {
-		return wire.RenewResult{Why: "this hub does not know its program on disk"}, nil
-	}
-	result := h.renew(p.Version)
-	if result.Leaving {
-		time.AfterFunc(10*time.Millisecond, func() { h.Stop(result.Why) })
-	}
-	return result, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/compat/cmux"
 	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
@@ -45,9 +46,12 @@ const (
 // newServer gives the server every method and stream.
 func (h *Hub) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: cmuxPipeline{h.pipeline}}
+	renewing := &renewal.Service{
+		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
+	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
-		h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
+		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.seats.Methods(), h.approvals.Methods(), foreign.Methods(),
 	} {
@@ -59,8 +63,9 @@ func (h *Hub) newServer() *server.Server {
 		maps.Copy(long, own)
 	}
 	return server.New(h.ctx, server.Options{
-		Deps: h.deps, Judge: h.seats, ViewOf: h.viewOf, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline}, MetVersion: h.metNewer,
-		TakeMux0: h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
+		Deps: h.deps, Judge: h.seats, ViewOf: h.viewOf, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
+		MetVersion: renewing.MetVersion,
+		TakeMux0:   h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
 		Streams: map[string]server.StreamMethod{
 			wire.MethodStream:     server.EventStream(h.notes, h.recorder),

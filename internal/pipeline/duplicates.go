@@ -1,15 +1,14 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/canonicaljson"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -71,30 +70,12 @@ func dedupeKeyOf(s *pipelineState) dedupeKey {
 		k.call = ev.Tool.CallID
 		sum.Write([]byte(ev.Tool.Kind))
 		sum.Write([]byte{0})
-		sum.Write(canonicalJSON(ev.Tool.Input))
+		sum.Write(canonicaljson.Of(ev.Tool.Input))
 	}
 	sum.Write([]byte{0})
 	sum.Write([]byte(ev.Prompt))
 	sum.Sum(k.says[:0])
 	return k
-}
-
-// canonicalJSON is JSON without its accidents: order and white space.
-func canonicalJSON(raw json.RawMessage) []byte {
-	if len(raw) == 0 {
-		return nil
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // large numbers that differ must not become the same
-	if d.Decode(&v) != nil {
-		return raw
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return out
 }
 
 // publishDecision tells duplicates what came of it. Where nothing was decided,

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
@@ -10,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/environ"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/keyfile"
 )
 
 // HandlerVariable tells everything below a handler which hooks it runs below.
@@ -26,12 +25,10 @@ type HandlerMarks struct{ key []byte }
 // NewHandlerMarks uses a key that outlives the hub: so may what a handler started.
 func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
-	if key, err := smallfile.Read(file, 4<<10); err == nil && len(key) == 32 {
-		return &HandlerMarks{key}
+	key, err := keyfile.Read(file)
+	if err != nil { // where a new one cannot be written it holds for this hub
+		key, _ = keyfile.Make(file, func(path string, key []byte) error { return os.WriteFile(path, key, 0o600) })
 	}
-	key := make([]byte, 32)
-	_, _ = rand.Read(key)
-	_ = os.WriteFile(file, key, 0o600) // else it holds for this hub
 	return &HandlerMarks{key}
 }
 

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,3 +94,81 @@ func (w *answerWatcher) stopWatching(key state.Key) {
 }
 
 func (w *answerWatcher) waitStopped() { w.running.Wait() }
+
+// followSigns looks for an answer as long as something stands in the session's
+// own window.
+func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs agent.AnswerSigns) {
+	tick := time.NewTicker(childPeriod)
+	defer tick.Stop()
+	title := titleReader{part: signs.Title}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		one, ok := w.tracker.book.Get(key)
+		if !ok || !one.Waits() {
+			continue // whoever takes changes in ends this
+		}
+		asks := one.OpenAsks()
+		if len(asks) == 0 {
+			title.restart()
+			continue
+		}
+		if signs.Child {
+			w.findCommands(one, asks)
+		}
+		if signs.Title != "" && title.isDue() {
+			if text, ok := w.signs.title(ctx, one.Place); ok && title.answered(text) {
+				for _, ask := range asks {
+					w.noteAnswered(key, ask.N)
+				}
+			}
+		}
+	}
+}
+
+// findCommands ends the questions whose command runs.
+func (w *answerWatcher) findCommands(one *state.Session, asks []state.Ask) {
+	var below []int
+	for _, ask := range asks {
+		if ask.Command == "" {
+			continue
+		}
+		if below == nil {
+			below = w.signs.below(one.Place.PID)
+		}
+		for _, pid := range below {
+			if w.runsCommand(pid, &ask) {
+				w.noteAnswered(one.Key, ask.N)
+				break
+			}
+		}
+	}
+}
+
+// runsCommand reports whether a process was started with the command that was
+// asked about, after the question.
+func (w *answerWatcher) runsCommand(pid int, ask *state.Ask) bool {
+	process, err := w.deps.Processes.Lookup(pid)
+	if err != nil || !process.StartTime.After(ask.At) {
+		return false
+	}
+	args, err := w.deps.Processes.Args(pid)
+	if err != nil {
+		return false
+	}
+	for _, arg := range args {
+		if strings.Contains(arg, ask.Command) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *answerWatcher) noteAnswered(key state.Key, number int) {
+	if c := w.tracker.book.AskAnswered(key, number, time.Now()); c.Stale == "" {
+		w.tracker.noteChange(c)
+	}
+}

@@ -10,7 +10,6 @@ package ledger
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -22,6 +21,7 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
@@ -39,21 +39,14 @@ var ErrForged = errors.New("it was not written by hookmux, so it does not count"
 // readKey reads the key, or makes one.
 func readKey(dir string, make bool) ([]byte, error) {
 	path := filepath.Join(dir, keyFile)
-	b, err := smallfile.Read(path, 64<<20)
-	if err == nil && len(b) == 32 {
-		return b, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if !make {
+	key, err := keyfile.Read(path)
+	switch {
+	case !errors.Is(err, keyfile.ErrNone):
+		return key, err
+	case !make:
 		return nil, ErrForged
 	}
-	fresh := [32]byte{}
-	if _, err := rand.Read(fresh[:]); err != nil {
-		return nil, err
-	}
-	return fresh[:], writeDurably(path, fresh[:])
+	return keyfile.Make(path, writeDurably)
 }
 
 func macOf(key []byte, name string, content []byte) string {

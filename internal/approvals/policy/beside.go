@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/canonicaljson"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
@@ -48,5 +49,5 @@ func Beside(t *event.Tool) string {
 	if err != nil {
 		return string(input) // no JSON after all: only the very same is the same
 	}
-	return string(Canonical(b))
+	return string(canonicaljson.Of(b))
 }

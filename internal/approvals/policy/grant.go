@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/canonicaljson"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -68,7 +69,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 	case t.Name == "":
 		return Rule{}, fmt.Errorf("the tool has no name")
 	}
-	input := Canonical(t.CurrentInput())
+	input := canonicaljson.Of(t.CurrentInput())
 	if len(input) > maxInput {
 		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
 	}

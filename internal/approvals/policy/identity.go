@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/canonicaljson"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 )
 
@@ -73,5 +74,5 @@ func callText(t *event.Tool) string {
 			input = asked
 		}
 	}
-	return t.Name + "\x00" + string(Canonical(input))
+	return t.Name + "\x00" + string(canonicaljson.Of(input))
 }

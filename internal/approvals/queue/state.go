@@ -80,3 +80,10 @@ type signs struct {
 	byWorker map[policy.Worker][]*entry
 	expected []*entry // answered, effect not seen yet; oldest first
 }
+
+// Listener hears of every request that begins or ceases to wait, in order and
+// before anybody who watches. It must not use the table.
+type Listener interface {
+	RequestOpened(id string, r *Request)
+	RequestEnded(id string, r *Request, why End)
+}

@@ -43,13 +43,6 @@ func NewTable() *Table {
 	}
 }
 
-// Listener hears of every request that begins or ceases to wait, in order and
-// before anybody who watches. It must not use the table.
-type Listener interface {
-	RequestOpened(id string, r *Request)
-	RequestEnded(id string, r *Request, why End)
-}
-
 // SetListener has a listener told. It is set before the first request.
 func (t *Table) SetListener(l Listener) { t.listener = l }
 

@@ -1,5 +1,6 @@
 // Shape measures the tree and fails where it has outgrown its limits: package
-// and function lengths, methods per type, wide lines, one-word function names.
+// and function lengths, methods per type, wide lines, one-word function names,
+// files that use each other.
 //
 //	go run ./internal/gen/shape
 //
@@ -54,6 +55,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "shape:", err)
 		os.Exit(1)
 	}
+	pairs, err := measurePairs(root, oneWayTrees)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "shape:", err)
+		os.Exit(1)
+	}
+	measures = append(measures, pairs...)
 	ceilings, err := parseLimits(limitsText)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "shape:", err)

@@ -64,3 +64,29 @@ func TestMeasureTree(t *testing.T) {
 		}
 	}
 }
+
+func TestMeasurePairs(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":    "module example.test\n\ngo 1.26\n",
+		"both/a.go": "package both\n\ntype A struct{ b *B }\n",
+		"both/b.go": "package both\n\nimport \"strings\"\n\ntype B struct{ name strings.Builder }\n\nfunc (b *B) last() *A { return &A{b: b} }\n",
+		"both/c.go": "package both\n\nfunc first(a *A) *B { return a.b }\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := measurePairs(dir, []string{"both"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []measure{{"files-use-each-other", "both:a.go+b.go", 1, 0}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

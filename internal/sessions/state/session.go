@@ -306,20 +306,6 @@ func (s *Session) copySession() *Session {
 	return &next
 }
 
-// deriveStatus is the status that is shown: what is asked of a person covers what
-// goes on beneath.
-func (s *Session) deriveStatus() {
-	status, since := s.Machine.Base, s.Machine.BaseSince
-	s.WaitingSince = time.Time{}
-	for _, one := range s.WaitingList() {
-		if s.WaitingSince.IsZero() || one.At.Before(s.WaitingSince) {
-			status, since, s.WaitingSince = NeedsInput, one.At, one.At
-		}
-	}
-	s.Status, s.Since = status, since
-	s.Tool = s.currentActivity()
-}
-
 // currentActivity is what is shown as going on now.
 func (s *Session) currentActivity() string {
 	if !s.Turn.Open() {
@@ -339,3 +325,18 @@ func (s *Session) currentActivity() string {
 	}
 	return s.Machine.Activity
 }
+
+// Held is a request that hookmux itself keeps waiting for a person, as opposed to
+// a question that stands in the agent's own window.
+type Held struct {
+	ID   string    `json:"id"` // of the request
+	At   time.Time `json:"at"`
+	What string    `json:"what,omitempty"` // in words
+	// Ask is the number of the agent's own question about the same, 0 for none:
+	// when the request ends without an answer, that question is still open.
+	Ask int `json:"ask,omitempty"`
+}
+
+// requestPrefix begins the id of a session that was made for a request which
+// names none. It leaves with the request.
+const requestPrefix = "request:"

@@ -1,0 +1,78 @@
+package state
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// isHeld reports whether hookmux holds a request about the question.
+func (s *Session) isHeld(ask *Ask) bool {
+	for i := range s.Held {
+		if s.Held[i].Ask != 0 && s.Held[i].Ask == ask.N {
+			return true
+		}
+	}
+	return false
+}
+
+// Waiting is one thing of a session that waits for a person.
+type Waiting struct {
+	ID   string // of the request, or of the question in the agent's window
+	Held bool   // hookmux holds it; else it stands in the agent's own window
+	At   time.Time
+	What string // in words
+	Tool string
+	Kind event.ToolKind
+}
+
+// WaitingList is everything of a session that waits for a person: what hookmux
+// holds, and what stands in the agent's own window alone. A session that has
+// ended waits for nobody.
+func (s *Session) WaitingList() []Waiting {
+	if !s.Live() {
+		return nil
+	}
+	var list []Waiting
+	for i := range s.Held {
+		h := &s.Held[i]
+		list = append(list, Waiting{ID: h.ID, Held: true, At: h.At, What: h.What})
+	}
+	for i := range s.Asks {
+		if ask := &s.Asks[i]; !s.isHeld(ask) {
+			list = append(list, Waiting{ID: s.askID(ask), At: ask.At, What: ask.inWords(), Tool: ask.Tool, Kind: ask.Kind})
+		}
+	}
+	return list
+}
+
+// askID names a question in the agent's own window: by the request it was, else
+// by the session and a number.
+func (s *Session) askID(a *Ask) string {
+	if a.Request != "" {
+		return a.Request
+	}
+	return s.ID + "." + strconv.Itoa(a.N)
+}
+
+func (a *Ask) inWords() string {
+	if a.What != "" {
+		return a.What
+	}
+	return a.Tool
+}
+
+// deriveStatus is the status that is shown: what is asked of a person covers what
+// goes on beneath.
+func (s *Session) deriveStatus() {
+	status, since := s.Machine.Base, s.Machine.BaseSince
+	s.WaitingSince = time.Time{}
+	for _, one := range s.WaitingList() {
+		if s.WaitingSince.IsZero() || one.At.Before(s.WaitingSince) {
+			status, since, s.WaitingSince = NeedsInput, one.At, one.At
+		}
+	}
+	s.Status, s.Since = status, since
+	s.Tool = s.currentActivity()
+}
