@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,16 @@ import (
 // tests: HOOKMUX_TEST_BELOW=claude.
 const belowVariable = "HOOKMUX_TEST_BELOW"
 
+// confirmFile in a test's home lets its hub want changes of files confirmed, as
+// the real one does. Scripts about other things write settings as they need
+// them.
+const confirmFile = "wants-confirm"
+
+func wantsConfirm() bool {
+	_, err := os.Stat(filepath.Join(os.Getenv("HOME"), confirmFile))
+	return err == nil
+}
+
 // TestMain makes the test binary the program itself when it is called by its
 // name, also for the hub that commands and hooks start. It differs from the
 // real one only in who the hub believes its callers to be.
@@ -32,6 +43,7 @@ func TestMain(m *testing.M) {
 			os.Exit(runCommandLine(&cmdutil.App{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 				Table: newPeople(), Facts: authoritytest.Machine{Table: newPeople()}, Asker: &authoritytest.Agrees{},
+				LiveSettings: !wantsConfirm(),
 			}))
 		},
 	})

@@ -153,7 +153,8 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
 			guardcmd.GuardCommand(app), guardcmd.HooksCommand(app), guardcmd.ModuleCommand(app), guardcmd.ExplainCommand(app),
-			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
+			guardcmd.TrustCommand(app), guardcmd.UntrustCommand(app), guardcmd.ConfirmCommand(app),
+			guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
 			see.StatusCommand(app), guardcmd.SeatCommand(app), agents.DoctorCommand(app), agents.VerifyCommand(app), guardcmd.ConfigCommand(app),

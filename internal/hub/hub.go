@@ -34,6 +34,8 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/seats"
 	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/services"
@@ -56,6 +58,9 @@ type Options struct {
 	// Person says that a person started this hub: its places are then noted,
 	// so that a hub which a stripped hook starts later uses the same.
 	Person bool
+	// LiveSettings lets the user's files count as they are, whether a person
+	// confirmed them or not: for tests of everything else.
+	LiveSettings bool
 	// Environment lets HOOKMUX_* settings count: for a hub that a person
 	// started, never for one that a hook started.
 	Environment []string
@@ -72,6 +77,8 @@ type Hub struct {
 	program string
 	started time.Time
 	person  bool
+	// confirmed says what of the user's files is in force; nil: all of it.
+	confirmed *confirmed.Store
 
 	judge     *authority.Judge
 	seats     *seats.Service
@@ -120,17 +127,20 @@ func New(o Options) (*Hub, error) {
 			h.notes.Publish(wire.NoteProblem, p)
 		}),
 	}
+	if err := h.takeLock(); err != nil {
+		h.Close()
+		return nil, err
+	}
+	if !o.LiveSettings {
+		h.confirmed = sources.OpenConfirmed(o.Dirs, false)
+	}
 	if h.deps.Catalogue == nil {
 		var found []agent.Problem
-		h.deps.Catalogue, found = agent.Load(h.deps.Dirs.Config+"/agents", h.deps.Dirs.System+"/agents")
+		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.confirmed)
 		for _, p := range found {
 			h.deps.Problems.Raise("agent:"+p.File, p.String(),
 				"correct the file; until then that agent's entry is not used")
 		}
-	}
-	if err := h.takeLock(); err != nil {
-		h.Close()
-		return nil, err
 	}
 	h.buildServices(o)
 	return h, nil
@@ -148,6 +158,7 @@ func (h *Hub) buildServices(o Options) {
 	h.outbox = outbox.New(h.deps, func(pid int) string { return h.callers.Of(pid).Agent })
 	h.modules = h.newModules()
 	h.selection = h.newSelection(o.Extra, o.Environment)
+	h.selection.TakeFirst(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Settings: h.selection.Config, Sender: h, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.FeedItem) {

@@ -58,6 +58,7 @@ func (h *Hub) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 		Counts: h.pipeline.Counts(), Feed: h.approvals.Info(),
 	}
 	info.Counts.Undrained = h.recorder.Undrained()
+	info.Unconfirmed = h.selection.Unconfirmed()
 	info.Root = h.seats.RunsAsRoot()
 	info.Counts.Journal = h.recorder.Size()
 	return info, nil

@@ -272,7 +272,7 @@ func TestAnUnknownMethodClassIsTheStrictest(t *testing.T) {
 
 func TestOneHubOnly(t *testing.T) {
 	w := open(t)
-	if _, err := New(Options{Dirs: w.Dirs, Table: w.Table}); err == nil {
+	if _, err := New(Options{Dirs: w.Dirs, Table: w.Table, LiveSettings: true}); err == nil {
 		t.Error("two hubs at once")
 	}
 	w.MustPass(hubtest.Said("claude", "Notification", nil))

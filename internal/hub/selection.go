@@ -14,6 +14,7 @@ import (
 func (h *Hub) newSelection(extra []*hook.Entry, environ []string) *selection.Service {
 	return selection.New(selection.Options{
 		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
+		Confirmed: h.confirmed, Context: h.ctx,
 		PINSetting:      func(s wire.Setting) wire.Setting { return h.approvals.PINSetting(s) },
 		SettingsChanged: func() { h.sessions.ReadSettings() },
 	})

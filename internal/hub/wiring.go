@@ -248,6 +248,7 @@ func (h *Hub) newModules() *host.Service {
 			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}
 		},
 		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
+		Confirmed:    h.confirmed,
 	})
 }
 

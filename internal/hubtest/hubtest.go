@@ -118,6 +118,10 @@ type Setup struct {
 	PID       int // that the hub takes for its own
 	Extra     []*hook.Entry
 	Log       io.Writer
+	// LiveSettings lets the user's files count as they are.
+	LiveSettings bool
+	// Person says that a person starts the hub.
+	ByPerson bool
 }
 
 // Hub is what the harness needs of a hub.
@@ -138,6 +142,11 @@ type Bench struct {
 	Client *client.Client
 	// Person is who sits at the test's terminal.
 	Person authoritytest.Agrees
+	// Confirm has the hub want changes of the user's files confirmed, as a real
+	// one does. Without it tests write settings as they need them.
+	Confirm bool
+	// ByPerson has the hub started by a person.
+	ByPerson bool
 
 	makeHub func(Setup) (Hub, error)
 	hub     Hub
@@ -187,6 +196,7 @@ func (w *Bench) Make(extra ...*hook.Entry) {
 	// peers for its own children.
 	h, err := w.makeHub(Setup{
 		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person, Version: "1.0.0", PID: HubPID, Extra: extra, Log: &testLog{t: w.T},
+		LiveSettings: !w.Confirm, ByPerson: w.ByPerson,
 	})
 	if err != nil {
 		w.T.Fatal(err)

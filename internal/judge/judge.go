@@ -10,9 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
@@ -20,12 +18,12 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -51,99 +49,53 @@ type Verdict struct {
 }
 
 // Judge holds what one decision needs.
-type Judge struct {
-	dirs      paths.Dirs
-	catalogue *agent.Catalogue
-	settings  *config.Loader
-	registry  *registry.Registry
-	trust     *trust.Store
-}
+type Judge struct{ *sources.Sources }
 
-// New makes a judge that reads settings where the hub does.
-func New(dirs paths.Dirs) *Judge {
-	j := &Judge{dirs: dirs}
+// New makes a judge that reads settings where the hub does. live lets files
+// count as they are, whether a person confirmed them or not: for tests of
+// everything else.
+func New(dirs paths.Dirs, live bool) *Judge {
+	o := sources.Options{Dirs: dirs}
+	if !live {
+		o.Confirmed = sources.OpenConfirmed(dirs, true)
+	}
 	// What is wrong with a file is the hub's to report.
-	j.catalogue, _ = agent.Load(filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents"))
-	known := registry.Known{Agent: j.knowsAgent, Type: j.knowsType}
-	j.settings = config.New(config.Options{System: dirs.System, User: dirs.Config, State: dirs.State})
-	j.trust = trust.New(trust.Options{State: dirs.State, Parse: func(b []byte) ([]hook.Registration, error) {
-		return parseHooks(b, known)
-	}})
-	j.registry = registry.New(registry.Options{
-		GlobalFile: filepath.Join(dirs.Config, registry.FileName), State: dirs.State, Home: dirs.Home,
-		OwnDirs: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.Data}, Known: known, KnownProject: j.trust.Known,
-	})
-	return j
-}
-
-func (j *Judge) knowsAgent(name string) bool {
-	_, ok := j.catalogue.Agent(name)
-	return ok
-}
-
-func (j *Judge) knowsType(name, native string) bool {
-	for _, a := range j.catalogue.Agents() {
-		if name != hook.Any && a.Name != j.canonicalName(name) {
-			continue
-		}
-		if _, ok := a.Event(native); ok {
-			return true
-		}
-	}
-	return false
-}
-
-func (j *Judge) canonicalName(name string) string {
-	if a, ok := j.catalogue.Agent(name); ok {
-		return a.Name
-	}
-	return name
-}
-
-func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
-	parsed, problems := registry.Parse(b, known)
-	if len(problems) > 0 {
-		return nil, errors.New(problems[0].String())
-	}
-	list := make([]hook.Registration, len(parsed))
-	for i := range parsed {
-		list[i] = parsed[i].Registration
-	}
-	return list, nil
+	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Confirmed)
+	return &Judge{sources.New(o)}
 }
 
 // Decide is what the agent gets.
 func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	v := Verdict{Event: j.decode(c)}
 	ev := &v.Event
-	if j.isOff(c.Time) {
+	if off, _ := sources.ReadOff(j.Dirs.State); off.At(c.Time) { // a note that is not believed switches nothing off
 		v.Off = true
-		v.Answer, v.Decision = j.catalogue.Encode(ev, event.Decision{})
+		v.Answer, v.Decision = j.Catalogue.Encode(ev, event.Decision{})
 		return v
 	}
 	root := ""
 	if filepath.IsAbs(ev.Cwd) {
-		root = j.registry.FindProject(ev.Cwd)
+		root = j.Registry.FindProject(ev.Cwd)
 	}
 	at := place{root: root}
 	if root != "" {
-		at.force = j.trust.InForce(root)
-	}
-	at.settings = j.settings.For(root, at.force != nil && at.force.Status == trust.Trusted)
-	entries := append(j.guards(at), j.absentHooks(at)...)
-	hook.Sort(entries)
-	if root != "" {
 		ev.Projects = []string{root}
 	}
-	dispatcher := hook.Dispatcher{Change: j.catalogue.WithInput}
-	call := hook.Call{Event: ev, Project: root, Carries: j.catalogue.CarriesFor(ev)}
+	at.hooks, at.force = j.HooksIn(root)
+	at.settings = j.SettingsIn(root, at.force)
+	entries := append(j.Guards(sources.GuardOptions{
+		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(ev.Projects), Project: root,
+	}), j.absentHooks(at)...)
+	hook.Sort(entries)
+	dispatcher := hook.Dispatcher{Change: j.Catalogue.WithInput}
+	call := hook.Call{Event: ev, Project: root, Carries: j.Catalogue.CarriesFor(ev)}
 	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
 	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
 		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
 			Reason: "hookmux should ask a person about this call, and its hub does not answer; run: hookmux hub restart"}
 	}
 	v.Steps = outcome.Steps
-	v.Answer, v.Decision = j.catalogue.Encode(ev, outcome.Decision)
+	v.Answer, v.Decision = j.Catalogue.Encode(ev, outcome.Decision)
 	return v
 }
 
@@ -151,6 +103,7 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 type place struct {
 	root     string // the project, "" when there is none
 	settings *config.Settings
+	hooks    *registry.Set
 	force    *trust.Force
 }
 
@@ -159,117 +112,25 @@ type place struct {
 func (j *Judge) decode(c Call) (ev event.Event) {
 	defer func() {
 		if p := recover(); p != nil {
-			ev = event.Event{ID: c.ID, Time: c.Time, Agent: j.canonicalName(c.Agent), Native: c.Event, Kind: event.Other, Cwd: c.Cwd,
+			ev = event.Event{ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Native: c.Event, Kind: event.Other, Cwd: c.Cwd,
 				Raw: c.Payload, Malformed: "the decoder stumbled over the payload"}
-			if a, ok := j.catalogue.Agent(c.Agent); ok {
+			if a, ok := j.Catalogue.Agent(c.Agent); ok {
 				ev.Kind = a.KindOf(c.Event)
 			}
 		}
 	}()
-	return j.catalogue.Decode(agent.Input{
-		ID: c.ID, Time: c.Time, Agent: j.canonicalName(c.Agent), Event: c.Event, Payload: c.Payload, Cwd: c.Cwd, Truncated: c.Truncated, Env: c.Env,
+	return j.Catalogue.Decode(agent.Input{
+		ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Event: c.Event, Payload: c.Payload, Cwd: c.Cwd, Truncated: c.Truncated, Env: c.Env,
 	})
-}
-
-// guardPriority puts hookmux's own guards before everything else.
-const guardPriority = -1000
-
-// guards are hookmux's own guards that are switched on.
-func (j *Judge) guards(at place) []*hook.Entry {
-	var entries []*hook.Entry
-	for _, info := range guard.List() {
-		state := at.settings.Choice("guard." + info.Name)
-		if state == "off" {
-			continue
-		}
-		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == "ask", Allow: at.settings.Strings(config.GuardAllow), OwnPaths: j.ownPaths(at.root), Resolve: registry.RealPath,
-		})
-		run := hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
-			if err != nil {
-				return event.Decision{}, err
-			}
-			return j.check(g, call, at), nil
-		})
-		priority := guardPriority
-		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
-			e, err := hook.NewEntry(hook.Registration{
-				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: "guard." + info.Name,
-				Mode: hook.Guard, Priority: &priority, Locked: true,
-			}, run, "builtin")
-			if err == nil {
-				e.BuiltinGuard = true
-				entries = append(entries, e)
-			}
-		}
-	}
-	return entries
-}
-
-// check asks one guard about one call.
-func (j *Judge) check(g *guard.Guard, call *hook.Call, at place) event.Decision {
-	ev := call.Event
-	if why := ev.Unreadable(); why != "" {
-		return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}
-	}
-	t := ev.Tool
-	if t == nil {
-		return event.Decision{}
-	}
-	project := at.root
-	if project == "" {
-		project = ev.Cwd
-	}
-	findings := g.Check(guard.Call{
-		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
-		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: j.dirs.Home,
-	})
-	if len(findings) == 0 {
-		return event.Decision{}
-	}
-	d := event.Decision{Verdict: event.Deny, Reason: guard.Message(findings[0])}
-	if g.Ask() {
-		d.Verdict = event.Ask
-	}
-	return d
-}
-
-// ownPaths is what guard.own-files keeps agents from writing: hookmux's own
-// places and every agent's hook config.
-func (j *Judge) ownPaths(root string) []string {
-	d := j.dirs
-	list := []string{d.Config, d.State, d.Runtime, d.Data, d.System}
-	if root != "" {
-		list = append(list, filepath.Join(root, registry.DirName))
-	}
-	for _, a := range j.catalogue.Agents() {
-		for _, f := range a.Files {
-			switch {
-			case strings.HasPrefix(f.Path, "~/"):
-				list = append(list, filepath.Join(d.Home, f.Path[2:]))
-			case strings.HasPrefix(f.Path, "./") && root != "":
-				list = append(list, filepath.Join(root, f.Path[2:]))
-			case filepath.IsAbs(f.Path):
-				list = append(list, f.Path)
-			}
-		}
-	}
-	return list
 }
 
 // absentHooks stand for hooks that only a hub can run. As guards they fail, and
 // a person has to look where the failure of the hook would mean a refusal.
 func (j *Judge) absentHooks(at place) []*hook.Entry {
 	var entries []*hook.Entry
-	var set *registry.Set
-	if at.force != nil {
-		set = j.registry.Load(at.force.Hooks, at.force.ShownAs)
-	} else {
-		set = j.registry.Load("", "")
-	}
-	for _, reg := range set.Hooks {
+	for _, reg := range at.hooks.Hooks {
 		ready := reg.Registration
-		ready.Agent = j.canonicalName(ready.Agent)
+		ready.Agent = j.AgentName(ready.Agent)
 		if ready.FailureMeans() == hook.FailDeny {
 			ready.OnFailure = hook.FailAsk
 		}
@@ -299,15 +160,7 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 // when they run.
 func (j *Judge) modules(at place) []string {
 	list := at.settings.Strings(config.Modules)
-	folder := filepath.Join(j.dirs.Config, "hooks")
-	files, err := os.ReadDir(folder)
-	if err == nil {
-		for _, f := range files {
-			if trust.IsModuleName(f.Name()) {
-				list = append(list, filepath.Join(folder, f.Name()))
-			}
-		}
-	}
+	list = append(list, j.FolderModules()...)
 	if at.force != nil {
 		list = append(list, at.force.Modules()...)
 	}
@@ -318,7 +171,7 @@ func (j *Judge) modules(at place) []string {
 // call that the agent itself would not ask about. A permission request needs no
 // help: the agent's own prompt is up.
 func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bool {
-	a, ok := j.catalogue.Agent(ev.Agent)
+	a, ok := j.Catalogue.Agent(ev.Agent)
 	if !ok || ev.Kind != event.ToolBefore {
 		return false
 	}
@@ -332,13 +185,25 @@ func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bo
 	return ok && need.Kind == policy.Permission
 }
 
+// DescribeUnconfirmed says which changes of settings wait for a person, and what
+// to do; "" for none.
+func (j *Judge) DescribeUnconfirmed() (what, fix string) {
+	if j.Confirmed == nil {
+		return "", ""
+	}
+	j.Config.Settings()
+	j.HooksIn("")
+	return j.Confirmed.Describe()
+}
+
 // Covers lists the events in which guards and hooks that guard have a say
 // outside of any project: what the client must know when nobody answers it.
 func (j *Judge) Covers() []guardnote.Cover {
-	at := place{settings: j.settings.Settings()}
+	at := place{settings: j.Config.Settings()}
+	at.hooks, _ = j.HooksIn("")
 	var regs []hook.Registration
 	for _, e := range j.absentHooks(at) {
 		regs = append(regs, e.Registration)
 	}
-	return covers.Of(j.catalogue, at.settings, regs)
+	return covers.Of(j.Catalogue, at.settings, regs)
 }

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 )
 
 // home makes the places of a user, with files by their path below the config
@@ -45,7 +44,7 @@ func home(t *testing.T, files map[string]string) paths.Dirs {
 
 // asked is what came of a Bash call of an agent.
 func asked(dirs paths.Dirs, agent, native, payload string) Verdict {
-	return New(dirs).Decide(context.Background(), Call{
+	return New(dirs, true).Decide(context.Background(), Call{
 		ID: "1", Time: time.Now(), Agent: agent, Event: native, Cwd: dirs.Home, Payload: []byte(payload), Env: func(string) string { return "" },
 	})
 }
@@ -60,7 +59,6 @@ func TestDecisions(t *testing.T) {
 	for _, c := range []struct {
 		name            string
 		files           map[string]string
-		off             string // what `hookmux off` wrote
 		agent, native   string
 		payload         string
 		want            event.Verdict
@@ -76,10 +74,7 @@ func TestDecisions(t *testing.T) {
 		{name: "agent that cannot ask", agent: "codex", payload: "", want: event.Deny, reason: "the payload is empty"},
 		{name: "unreadable without guards", files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, payload: "{", want: event.None},
 		{name: "observed", native: "PostToolUse", payload: "{", want: event.None},
-		{name: "off", off: `{"since":"2020-01-01T00:00:00Z"}`, payload: bash("hookmux off"), want: event.None},
-		{name: "no longer off", off: `{"since":"2020-01-01T00:00:00Z","until":"2020-01-01T00:00:01Z"}`,
-			payload: bash("hookmux off"), want: event.Deny},
-		{name: "forged off", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z"}`},
+		{name: "off, as something else wrote it", files: map[string]string{"state/off.json": `{"since":"2020-01-01T00:00:00Z"}`},
 			payload: bash("hookmux off"), want: event.Deny},
 		{name: "damaged off", files: map[string]string{"state/off.json": `{}`}, payload: bash("hookmux off"), want: event.Deny},
 		{name: "hook that guards", files: map[string]string{"hooks.json": guardHook}, payload: bash("ls"), want: event.Ask, reason: "hook mine failed"},
@@ -100,13 +95,7 @@ func TestDecisions(t *testing.T) {
 		if c.native == "" {
 			c.native = "PreToolUse"
 		}
-		dirs := home(t, c.files)
-		if c.off != "" {
-			if err := ledger.StoreSealed(dirs.State, selection.OffFile, json.RawMessage(c.off)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		v := asked(dirs, c.agent, c.native, c.payload)
+		v := asked(home(t, c.files), c.agent, c.native, c.payload)
 		if v.Decision.Verdict != c.want || !strings.Contains(v.Decision.Reason, c.reason) {
 			t.Errorf("%s: %s, %q; want %s with a reason that contains %q", c.name, v.Decision.Verdict.Word(), v.Decision.Reason, c.want.Word(), c.reason)
 		}
@@ -114,6 +103,70 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%s: nothing is said to the agent", c.name)
 		}
 	}
+}
+
+func TestOff(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		off  sources.Off
+		want event.Verdict
+	}{
+		{"until it is switched on", sources.Off{Since: time.Now().Add(-time.Hour)}, event.None},
+		{"for a while", sources.Off{Since: time.Now().Add(-time.Hour), Until: time.Now().Add(time.Hour)}, event.None},
+		{"no longer", sources.Off{Since: time.Now().Add(-time.Hour), Until: time.Now().Add(-time.Minute)}, event.Deny},
+	} {
+		dirs := home(t, nil)
+		if err := sources.WriteOff(dirs.State, &c.off); err != nil {
+			t.Fatal(err)
+		}
+		if v := asked(dirs, "claude", "PreToolUse", bash("hookmux off")); v.Decision.Verdict != c.want {
+			t.Errorf("%s: %s, want %s", c.name, v.Decision.Verdict.Word(), c.want.Word())
+		}
+	}
+}
+
+// What a person confirmed is in force, whatever something else made of the
+// files; where it is gone all built-in guards are on.
+func TestConfirmedStateIsInForce(t *testing.T) {
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on","guard.own-files":"off"}`, "hooks.json": guardHook})
+	judged := func(command string) event.Verdict {
+		return New(dirs, false).Decide(context.Background(), Call{
+			ID: "1", Time: time.Now(), Agent: "claude", Event: "PreToolUse", Cwd: dirs.Home, Payload: []byte(bash(command)),
+			Env: func(string) string { return "" },
+		}).Decision.Verdict
+	}
+	want := func(when, command string, want event.Verdict) {
+		t.Helper()
+		if got := judged(command); got != want {
+			t.Errorf("%s: %s is answered with %s, want %s", when, command, got.Word(), want.Word())
+		}
+	}
+	const wipe, control = "git push --force origin main", "hookmux off"
+	want("before anything was confirmed", wipe, event.Deny)
+	want("before anything was confirmed", control, event.Deny)
+	store := sources.OpenConfirmed(dirs, false)
+	sources.New(sources.Options{Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: store})
+	if _, err := store.Take(""); err != nil {
+		t.Fatal(err)
+	}
+	want("once confirmed", wipe, event.Deny)
+	want("once confirmed", control, event.Ask) // by the hook that guards
+	for _, name := range []string{"config.json", "hooks.json"} {
+		if err := os.Remove(filepath.Join(dirs.Config, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("with the files gone", wipe, event.Deny)
+	want("with the files gone", "ls", event.Ask)
+	if err := os.Remove(filepath.Join(dirs.State, "confirmed.json")); err != nil {
+		t.Fatal(err)
+	}
+	want("with the confirmed state gone", wipe, event.Deny)
+	want("with the confirmed state gone", control, event.Deny)
+	if err := os.WriteFile(filepath.Join(dirs.State, "confirmed.json"), []byte(`{"content":{"basis":"confirmed","files":{}},"mac":""}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want("with a forged confirmed state", wipe, event.Deny)
 }
 
 // A file of settings that is damaged leaves the last good ones in force.
@@ -154,7 +207,7 @@ func TestCovers(t *testing.T) {
 			has: []guardnote.Cover{{Agent: "mine", Event: "Thing"}},
 		},
 	} {
-		got := New(home(t, c.files)).Covers()
+		got := New(home(t, c.files), true).Covers()
 		for _, want := range c.has {
 			if !slices.Contains(got, want) {
 				t.Errorf("%s: %v is missing in %v", name, want, got)

@@ -35,11 +35,11 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 				if err != nil {
 					own = r.brokenEntry(reg, err)
 				}
-				entries = append(entries, own...)
+				entries = append(entries, r.asConfirmed(reg, own)...)
 				continue
 			}
 			if e := r.makeEntry(reg, forces[i], settings[0]); e != nil {
-				entries = append(entries, e)
+				entries = append(entries, r.asConfirmed(reg, []*hook.Entry{e})...)
 			}
 		}
 	}
@@ -78,7 +78,11 @@ func (r *Service) makeEntry(reg registry.Entry, force *trust.Force, settings *co
 	if err == nil && reg.Scope == registry.Global {
 		err = checkTarget(ready)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case reg.Scope == registry.Global:
+		run, err = r.newRunner(ready, reg.Unconfirmed)
+	default:
 		run, err = handler.New(ready, r.handlers)
 	}
 	if err == nil {

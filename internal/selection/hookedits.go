@@ -63,7 +63,7 @@ func (r methods) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error)
 
 // canRun refuses what would only fail later, at every call.
 func (r methods) canRun(reg hook.Registration, scope string) error {
-	if err := reg.Check(r.knowsAgent, r.knowsType); err != nil {
+	if err := reg.Check(r.sources.KnowsAgent, r.sources.KnowsType); err != nil {
 		return err
 	}
 	if scope == registry.Global {
@@ -149,6 +149,9 @@ func (r methods) editHooks(p wire.HooksEditParams,
 		return nil, editError(err)
 	}
 	r.DropProblemsOf(done.Hook.ID)
+	if scope == registry.Global && r.Confirmed != nil {
+		r.confirmNamed()
+	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}
 	result.Registration, _ = json.Marshal(done.Hook)
 	if scope == registry.Project {

@@ -3,12 +3,9 @@ package selection
 import (
 	"context"
 
-	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
-	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/registry"
-	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -18,18 +15,10 @@ func New(o Options) *Service {
 		Options: o, allowances: newAllowances(),
 		views: map[places]*view{}, folders: map[string]folder{}, sessions: map[sessionKey]string{},
 	}
-	r.Config = config.New(config.Options{System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State,
-		Environ: o.Environment})
-	known := registry.Known{Agent: r.knowsAgent, Type: r.knowsType}
-	r.Trust = trust.New(trust.Options{
-		State: o.Dirs.State, Parse: func(b []byte) ([]hook.Registration, error) { return parseHooks(b, known) },
+	r.sources = sources.New(sources.Options{
+		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,
 	})
-	r.Registry = registry.New(registry.Options{
-		GlobalFile: o.Dirs.Config + "/" + registry.FileName, State: o.Dirs.State, Home: o.Dirs.Home,
-		OwnDirs:      []string{o.Dirs.Config, o.Dirs.State, o.Dirs.Runtime, o.Dirs.Data},
-		Known:        known,
-		KnownProject: r.Trust.Known,
-	})
+	r.Config, r.Registry, r.Trust = r.sources.Config, r.sources.Registry, r.sources.Trust
 	deps := handler.Deps{
 		StateDir: o.Dirs.State, Processes: new(handler.Processes), Mark: o.Mark,
 		Report: func(id, text string) {
@@ -40,8 +29,7 @@ func New(o Options) *Service {
 	}
 	deps.Builtins = handler.NewBuiltins(deps)
 	r.handlers = deps
-	r.Off = &OffSwitch{folder: o.Dirs.State, problems: o.Problems,
-		changed: o.Modules.NoteChange}
+	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.Modules.NoteChange}
 	r.Off.readFile()
 	return r
 }

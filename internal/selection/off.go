@@ -2,62 +2,46 @@ package selection
 
 import (
 	"encoding/json"
-	"errors"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// offState says that everything is answered neutrally. It is kept on disk: a
-// hub that comes back must not switch guards on behind the person's back, nor
-// stay off longer than asked.
-type offState struct {
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until,omitzero"` // zero: until switched on
-}
+// OffFile is the file in the state folder that says that hookmux is off.
+const OffFile = sources.OffFile
 
 // OffSwitch switches hookmux off and on.
 type OffSwitch struct {
-	folder   string // the state folder
+	state    string // the folder it is written down in
 	problems *problems.List
 	changed  func() // other hooks may count now
-	state    atomic.Pointer[offState]
+	now      atomic.Pointer[sources.Off]
 }
 
-// OffFile is the file in the state folder that says that hookmux is off. It is
-// sealed like grants: one that something else wrote switches nothing off.
-const OffFile = "off.json"
-
 func (o *OffSwitch) readFile() {
-	var s offState
-	if err := ledger.LoadSealed(o.folder, OffFile, &s); err != nil {
-		if errors.Is(err, ledger.ErrForged) {
-			o.problems.Raise("off", "something other than `hookmux off` wrote "+err.Error(),
-				"remove that file, and look at what wrote it")
-		}
+	off, err := sources.ReadOff(o.state)
+	if err != nil {
+		o.problems.Raise("off", "hookmux is on, because the note that it is off is not believed: "+err.Error(),
+			"run `hookmux off` again if you want it off, else `hookmux on`")
 		return
 	}
-	if !s.Since.IsZero() {
-		o.state.Store(&s)
-	}
+	o.now.Store(off)
 }
 
 // IsOff reports whether everything is answered neutrally now.
 func (o *OffSwitch) IsOff() bool {
-	s := o.state.Load()
+	s := o.now.Load()
 	if s == nil {
 		return false
 	}
-	if !s.Until.IsZero() && time.Now().After(s.Until) {
-		if o.state.CompareAndSwap(s, nil) {
-			_ = os.Remove(filepath.Join(o.folder, OffFile))
+	if !s.At(time.Now()) {
+		if o.now.CompareAndSwap(s, nil) {
+			_ = sources.WriteOff(o.state, nil) // it ended by itself, whoever reads it
 		}
 		return false
 	}
@@ -67,13 +51,13 @@ func (o *OffSwitch) IsOff() bool {
 // SwitchOff has everything answered neutrally, for a while or (0) until it is
 // switched on.
 func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
-	s := &offState{Since: time.Now()}
+	s := &sources.Off{Since: time.Now()}
 	if span > 0 {
 		s.Until = s.Since.Add(span)
 	}
-	o.state.Store(s) // at once, whatever the disk says
+	o.now.Store(s) // at once, whatever the disk says
 	o.changed()
-	if err := ledger.StoreSealed(o.folder, OffFile, s); err != nil {
+	if err := sources.WriteOff(o.state, s); err != nil {
 		o.problems.Raise("off", "hookmux is off, but that could not be written down: "+err.Error(),
 			"it will be on again when the hub restarts")
 	}
@@ -82,13 +66,10 @@ func (o *OffSwitch) SwitchOff(span time.Duration) *wire.Off {
 
 // SwitchOn lets hooks count again.
 func (o *OffSwitch) SwitchOn() error {
-	o.state.Store(nil)
+	o.now.Store(nil)
 	o.changed()
 	o.problems.Mend("off")
-	if err := os.Remove(filepath.Join(o.folder, OffFile)); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
+	return sources.WriteOff(o.state, nil)
 }
 
 // Info says since when and until when; nil when it is on.
@@ -96,7 +77,7 @@ func (o *OffSwitch) Info() *wire.Off {
 	if !o.IsOff() {
 		return nil
 	}
-	s := o.state.Load()
+	s := o.now.Load()
 	if s == nil {
 		return nil
 	}

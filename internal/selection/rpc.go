@@ -1,6 +1,8 @@
 package selection
 
 import (
+	"maps"
+
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -8,7 +10,7 @@ import (
 // Methods are what programs can ask of hooks, settings and trust.
 func (r *Service) Methods() map[string]services.Method {
 	m := methods{r}
-	return map[string]services.Method{
+	table := map[string]services.Method{
 		wire.MethodConfigGet: services.Read(m.listSettings),
 		wire.MethodConfigSet: services.Decide(m.changeSetting),
 		wire.MethodHooksList: services.Read(m.listHooks),
@@ -20,4 +22,6 @@ func (r *Service) Methods() map[string]services.Method {
 		wire.MethodUntrust:   services.Decide(m.untrustProject),
 		wire.MethodAllow:     services.Decide(m.allowRule),
 	}
+	maps.Copy(table, m.confirmMethods())
+	return table
 }

@@ -10,6 +10,7 @@
 package selection
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,9 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -37,6 +40,8 @@ type Modules interface {
 	Registered(reg registry.Entry, force *trust.Force, settings *config.Settings) ([]*hook.Entry, error)
 	// Entries makes those of files that stand in no registration.
 	Entries(settings *config.Settings, forces [2]*trust.Force) []*hook.Entry
+	// LoadChanged loads files anew that a person confirmed to be others.
+	LoadChanged()
 	// Files are the files that agents must not write.
 	Files() []string
 	// CheckSetting says what is wrong with a value of the setting modules.
@@ -55,6 +60,11 @@ type Options struct {
 	Extra []*hook.Entry
 	// Environment lets HOOKMUX_* settings count.
 	Environment []string
+	// Context ends when the hub does.
+	Context context.Context
+	// Confirmed says what of the user's files is in force. Nil: whatever they
+	// hold.
+	Confirmed *confirmed.Store
 	// Mark signs what handlers find in their environment.
 	Mark func(id string) string
 	// PINSetting says whether approvals ask for a PIN: no matter of files that
@@ -73,6 +83,7 @@ type Service struct {
 	Registry   *registry.Registry
 	Trust      *trust.Store
 	Off        *OffSwitch
+	sources    *sources.Sources
 	handlers   handler.Deps
 	allowances allowances
 	loads      timedLoads
@@ -104,8 +115,10 @@ type view struct {
 	sets     [2]*registry.Set
 	forces   [2]*trust.Force
 	modules  uint64 // version of the TypeScript hooks it was made of
-	entries  []*hook.Entry
-	looked   atomic.Int64 // when, in Unix nanoseconds
+	// confirmed is the version of the confirmed state it was made of.
+	confirmed int
+	entries   []*hook.Entry
+	looked    atomic.Int64 // when, in Unix nanoseconds
 
 	mu     sync.Mutex
 	byType map[typeKey][]*hook.Entry

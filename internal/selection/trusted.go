@@ -2,7 +2,6 @@ package selection
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/hookmux/hookmux/hook"
@@ -12,18 +11,6 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
-	parsed, problems := registry.Parse(b, known)
-	if len(problems) > 0 {
-		return nil, errors.New(problems[0].String())
-	}
-	list := make([]hook.Registration, len(parsed))
-	for i := range parsed {
-		list[i] = parsed[i].Registration
-	}
-	return list, nil
-}
 
 func (r *Service) trusted(root string) bool {
 	return root != "" && r.Trust.InForce(root).Status == trust.Trusted

@@ -65,13 +65,15 @@ func (r *Service) readView(at places, old *view) {
 	}
 	// Guards that the project of the start tightened stay so when the agent
 	// changes its folder.
-	settings := [2]*config.Settings{r.Config.For(at.here, forces[0] != nil && forces[0].Status == trust.Trusted)}
+	settings := [2]*config.Settings{r.sources.SettingsIn(at.here, forces[0])}
 	if at.start != "" {
-		settings[1] = r.Config.For(at.start, forces[1] != nil && forces[1].Status == trust.Trusted)
+		settings[1] = r.sources.SettingsIn(at.start, forces[1])
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
-	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules {
+	version := r.confirmedVersion()
+	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
+		old.confirmed == version {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views[at] = old // somebody may have made us forget it meanwhile
@@ -81,7 +83,8 @@ func (r *Service) readView(at places, old *view) {
 		}
 		return
 	}
-	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, byType: map[typeKey][]*hook.Entry{}}
+	v := &view{settings: settings, sets: sets, forces: forces, modules: modules, confirmed: version,
+		byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
@@ -92,6 +95,7 @@ func (r *Service) readView(at places, old *view) {
 	r.views[at] = v
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, at)
+	r.reportUnconfirmed()
 	r.noteCovers(at, v)
 }
 
@@ -147,15 +151,9 @@ func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 // now.
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
+	r.reportUnconfirmed()
 	return r.Problems.All()
 }
 
-// hooksIn gives the hooks that count in a project: the user's own, and of the
-// project's what is trusted.
-func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) {
-	if root == "" {
-		return r.Registry.Load("", ""), nil
-	}
-	f := r.Trust.InForce(root)
-	return r.Registry.Load(f.Hooks, f.ShownAs), f
-}
+// hooksIn gives the hooks that count in a project.
+func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) { return r.sources.HooksIn(root) }

@@ -124,6 +124,23 @@ func (w *watcher) reloadIfStale(m *Module) {
 	w.addModule(m)                     // its imports may have changed
 }
 
+// LoadStale loads every file anew that is made of something else now than when
+// it was loaded.
+func (e *Engine) LoadStale(ctx context.Context) {
+	for _, m := range e.Modules() {
+		if m.isUnloaded() || !m.isStale() {
+			continue
+		}
+		_ = m.Reload(ctx) // it reported itself
+		e.mu.Lock()
+		w := e.watcher
+		e.mu.Unlock()
+		if w != nil {
+			w.addModule(m) // it may be made from other files now
+		}
+	}
+}
+
 func (w *watcher) stopWatching() {
 	w.mu.Lock()
 	w.closed = true

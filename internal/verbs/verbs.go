@@ -35,6 +35,7 @@ var table = []Verb{
 	{"config schema", Read, "prints a JSON Schema"},
 	{"config set", Weaken, "changes a setting"},
 	{"config unset", Weaken, "takes a setting out"},
+	{"confirm", Weaken, "lets changed settings count"},
 	{"deny", Decide, "says no to a request of an agent"},
 	{"doctor", Read, "finds out what is wrong"},
 	{"explain", Read, "shows what an event becomes"},

@@ -62,6 +62,9 @@ type Info struct {
 	Feed     FeedInfo    `json:"feed"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
+	// Unconfirmed are files of settings whose changes wait for a person; what
+	// was confirmed last is in force.
+	Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
 	// Root says that the hub runs as root, where nothing keeps an agent of
 	// root's from passing for a person.
 	Root bool `json:"root,omitempty"`

@@ -47,7 +47,8 @@ var deciding = map[string]bool{
 	MethodBack: true,
 	MethodPIN:  true, MethodFeedPermit: true, MethodFeedQuestion: true, MethodFeedPlan: true, MethodModuleRun: true,
 	MethodSessionRename: true, MethodSessionForget: true, MethodSessionSend: true, MethodSeatAdd: true,
-	MethodSeatRemove: true,
+	MethodSeatRemove: true, MethodConfirm: true, MethodConfirmFollow: true, MethodConfirmFirst: true,
+	MethodConfirmFile: true,
 }
 
 // AsksPerson tells whether a method may wait for a person at their terminal.

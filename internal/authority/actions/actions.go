@@ -55,15 +55,19 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 		bool) {
 		return "trust the hooks of " + trustedFolder(p) + " no more", false
 	},
-	wire.MethodAllow:      describeAllow,
-	wire.MethodFeedReply:  describeReply,
-	wire.MethodFeedPermit: describePermit,
-	wire.MethodPIN:        describePIN,
-	wire.MethodStop:       fixedText("stop the hub", false),
-	wire.MethodOn:         fixedText("switch hookmux on again", false),
-	wire.MethodInstall:    fixedText("write hooks into agents' settings", false),
-	wire.MethodUninstall:  fixedText("take hookmux's hooks out of agents' settings", true),
-	wire.MethodSeatAdd:    describeSeat,
+	wire.MethodAllow:         describeAllow,
+	wire.MethodFeedReply:     describeReply,
+	wire.MethodFeedPermit:    describePermit,
+	wire.MethodPIN:           describePIN,
+	wire.MethodStop:          fixedText("stop the hub", false),
+	wire.MethodOn:            fixedText("switch hookmux on again", false),
+	wire.MethodInstall:       fixedText("write hooks into agents' settings", false),
+	wire.MethodUninstall:     fixedText("take hookmux's hooks out of agents' settings", true),
+	wire.MethodSeatAdd:       describeSeat,
+	wire.MethodConfirm:       fixedText("let all changes of settings count that hookmux's commands did not make", true),
+	wire.MethodConfirmFollow: describeFollow,
+	wire.MethodConfirmFirst:  fixedText("take the settings that are there for confirmed", false),
+	wire.MethodConfirmFile:   describeFile,
 }
 
 func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {
@@ -191,6 +195,15 @@ func describePIN(params json.RawMessage) (string, bool) {
 		return "drop the PIN", true
 	}
 	return "set the PIN", false
+}
+
+func describeFollow(params json.RawMessage) (string, bool) {
+	p := readInto[wire.ConfirmFilesParams](params)
+	return "let every change count, while the command runs, of " + strings.Join(p.Files, ", "), true
+}
+
+func describeFile(params json.RawMessage) (string, bool) {
+	return "add the hooks of " + readInto[wire.ConfirmFileParams](params).File, false
 }
 
 func describeSeat(params json.RawMessage) (string, bool) {

@@ -6,17 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/steps"
+	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -92,7 +96,36 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 	if app.Facts == nil { // of this machine, not of a test's
 		findings = append(findings, examineMachine()...)
 	}
+	findings = append(findings, examineSettings(ctx, app)...)
 	return sayFindings(app, findings, asJSON)
+}
+
+// examineSettings notes settings that changed and wait for a person.
+func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
+	var findings []install.Finding
+	for _, p := range UnconfirmedProblems(ctx, app) {
+		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad, What: p.What, Fix: p.Fix})
+	}
+	return findings
+}
+
+// UnconfirmedProblems says which settings wait to be confirmed: as the hub says
+// it, or without one as the files say it.
+func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
+	dirs, err := app.Dirs()
+	if err != nil || app.LiveSettings {
+		return nil
+	}
+	if c, err := app.RunningHub(); err == nil {
+		if info, err := c.Info(ctx); err == nil {
+			return slices.DeleteFunc(info.Problems, func(p client.Problem) bool { return p.Key != confirmed.ProblemKey })
+		}
+	}
+	what, fix := judge.New(dirs, false).DescribeUnconfirmed()
+	if what == "" {
+		return nil
+	}
+	return []client.Problem{{Key: confirmed.ProblemKey, What: what, Fix: fix}}
 }
 
 // examineMachine notes what makes it easier for agents to pass for a person.

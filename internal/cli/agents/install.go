@@ -272,6 +272,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	if err != nil || !done {
 		return err
 	}
+	confirmFirst(ctx, app, c, h.Dirs)
 	if err := noteInstallation(app, h); err != nil {
 		return err
 	}

@@ -1,21 +1,30 @@
 package agents
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/seat"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // noteInstallation writes down where this installation keeps its things, which
 // programs belong to it, and which events its guards cover.
 func noteInstallation(app *cmdutil.App, h *install.Host) error {
-	if err := guardnote.Write(h.Dirs.State, judge.New(h.Dirs).Covers()); err != nil {
+	if err := guardnote.Write(h.Dirs.State, judge.New(h.Dirs, app.LiveSettings).Covers()); err != nil {
 		return fmt.Errorf("which events guards cover cannot be written down: %w", err)
 	}
 	self, err := os.Executable()
@@ -24,6 +33,29 @@ func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	}
 	_, err = h.Dirs.WriteInstallation(app.Getenv, install.Shim(h.Dirs), stableProgram(self, h.Hook))
 	return err
+}
+
+// confirmFirst lets the settings that are there count, where nobody confirmed
+// any yet and a person at a seat installs. Where it does not, `hookmux status`
+// says what waits.
+func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs paths.Dirs) {
+	if app.LiveSettings || app.Table == nil {
+		return
+	}
+	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
+	if !judge.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()}, func() []string { return app.Environ }).OK {
+		return
+	}
+	hub, err := app.RunningHub()
+	if err != nil {
+		return
+	}
+	err = hub.Call(ctx, wire.MethodConfirmFirst, nil, nil)
+	if errors.Is(err, client.ErrNoHub) {
+		_ = sources.New(sources.Options{
+			Dirs: dirs, Catalogue: c, Confirmed: sources.OpenConfirmed(dirs, false),
+		}).Confirmed.TakeFirst(true) // status tells what was not taken
+	}
 }
 
 // stableProgram prefers the hookmux beside the stable path of hookmux-hook to

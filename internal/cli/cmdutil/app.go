@@ -32,6 +32,9 @@ type App struct {
 	// type. Nil, as in the program itself: this machine.
 	Facts authority.Source
 	Asker seat.Asker
+	// LiveSettings lets the user's files count as they are, whether a person
+	// confirmed them or not: for tests of everything else.
+	LiveSettings bool
 }
 
 // Getenv reads a variable of the environment the program was started with.

@@ -1,6 +1,7 @@
 package guardcmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/tsmodule"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // moduleName keeps a name a file name on every system.
@@ -29,7 +31,7 @@ In the default folder, ~/.config/hookmux/hooks, the hook counts at once on every
 agent. Nothing that is there is overwritten, except an older hookmux.d.ts.`,
 		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, after `hookmux trust`",
 		Args:    cmdutil.ExactArgs("NAME"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
 				name = name[:len(name)-len(ext)]
@@ -44,14 +46,14 @@ agent. Nothing that is there is overwritten, except an older hookmux.d.ts.`,
 				}
 				dir = filepath.Join(dirs.Config, "hooks")
 			}
-			return moduleNew(app, dir, name)
+			return moduleNew(cmd.Context(), app, dir, name)
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "folder to write to (default ~/.config/hookmux/hooks)")
 	return cmd
 }
 
-func moduleNew(app *cmdutil.App, dir, name string) error {
+func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -69,8 +71,25 @@ func moduleNew(app *cmdutil.App, dir, name string) error {
 		return err
 	}
 	app.Say("wrote %s", termsafe.Line(file, 300))
+	if err := confirmWritten(ctx, app, file, tsmodule.Starter(name)); err != nil {
+		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
+	}
 	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", termsafe.Line(file, 300))
 	return nil
+}
+
+// confirmWritten lets a file count that was just written into the user's folder
+// of hooks.
+func confirmWritten(ctx context.Context, app *cmdutil.App, file, content string) error {
+	dirs, err := app.Dirs()
+	if err != nil || app.LiveSettings || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") {
+		return err
+	}
+	c, err := app.ConnectHub(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: content}, nil)
 }
 
 func writeNew(path, content string) error {

@@ -76,9 +76,10 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	}
 	hideMemory()
 	// On a full disk a missing note counts as guards on.
-	_ = guardnote.Write(dirs.State, judge.New(dirs).Covers())
+	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())
 	program, _ := os.Executable()
-	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person}
+	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person,
+		LiveSettings: app.LiveSettings}
 	if person {
 		o.Environment = app.Environ
 	}

@@ -63,7 +63,7 @@ func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []stri
 	if call.ID == "" {
 		call.ID = frame.NewID()
 	}
-	verdict := judge.New(dirs).Decide(ctx, call)
+	verdict := judge.New(dirs, app.LiveSettings).Decide(ctx, call)
 	if f.frame != "" {
 		// The journal gets to know what was decided; the client left the event.
 		// What cannot be written down is still answered.

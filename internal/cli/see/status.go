@@ -36,7 +36,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	}
 	info, err := c.Info(ctx)
 	if errors.Is(err, client.ErrNoHub) {
-		return showStatusWithoutHub(app, asJSON)
+		return showStatusWithoutHub(ctx, app, asJSON)
 	}
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 	return list
 }
 
-func showStatusWithoutHub(app *cmdutil.App, asJSON bool) error {
+func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func showStatusWithoutHub(app *cmdutil.App, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	problems := hookProblems(hooks)
+	problems := append(hookProblems(hooks), agents.UnconfirmedProblems(ctx, app)...)
 	if asJSON {
 		problems = append([]client.Problem{{Key: "hub", What: why}}, problems...)
 		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks, "problems": problems}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 )
 
 // layer is one file of settings, or the environment.
@@ -17,6 +18,9 @@ type layer struct {
 	path   string
 	source *userfile.Source // nil: never changes
 	good   string           // where the last good version is kept
+	// confirmed says what of the file is in force, in place of source and good.
+	confirmed     *confirmed.File
+	confirmedText []byte
 
 	values   map[string]set
 	problems []Problem
@@ -28,6 +32,9 @@ func (l *layer) names() []string { return slices.Sorted(maps.Keys(l.values)) }
 
 // reload reads the file when it changed and reports whether it did.
 func (l *layer) reload() bool {
+	if l.confirmed != nil {
+		return l.reloadConfirmed()
+	}
 	if l.source == nil {
 		return false
 	}
@@ -56,6 +63,36 @@ func (l *layer) reload() bool {
 	}
 	return true
 }
+
+// reloadConfirmed takes what is in force of the file. What is wrong with the
+// file itself is told all the same.
+func (l *layer) reloadConfirmed() bool {
+	view, changed := l.confirmed.Read()
+	if !changed {
+		return false
+	}
+	l.problems, l.values, l.confirmedText = nil, nil, view.Confirmed
+	var at *edit.SyntaxError
+	_, live, err := l.read(view.Live)
+	switch {
+	case view.LiveErr != nil:
+		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", view.LiveErr, insteadConfirmed)}}
+	case errors.As(err, &at):
+		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + insteadConfirmed}}
+	case err != nil:
+		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + insteadConfirmed}}
+	default:
+		for _, p := range live {
+			l.problems = append(l.problems, p.Problem)
+		}
+	}
+	if values, _, err := l.read(view.InForce); err == nil {
+		l.values = values
+	}
+	return true
+}
+
+const insteadConfirmed = "what was confirmed last stays in force; correct it"
 
 func (l *layer) take(data []byte) {
 	values, problems, err := l.read(data)

@@ -10,11 +10,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 )
 
 const (
@@ -29,6 +31,10 @@ type Options struct {
 	System string // folder of the system's file, such as /etc/hookmux
 	User   string // folder of the user's file
 	State  string // where last good versions are kept; "" keeps them in memory only
+
+	// Confirmed says what of the user's file is in force. Nil: whatever the file
+	// holds.
+	Confirmed *confirmed.Store
 
 	// Environ is the environment to read HOOKMUX_… from. Nil for a hub that
 	// started by itself: an agent's environment must not set anything.
@@ -59,6 +65,9 @@ func New(opt Options) *Loader {
 	l.system = l.newLayer(System, filepath.Join(opt.System, fileName), opt.System != "")
 	l.user = l.newLayer(User, filepath.Join(opt.User, fileName), opt.User != "")
 	l.environ = environLayer(opt.Environ)
+	if opt.Confirmed != nil && opt.User != "" {
+		l.user.confirmed = opt.Confirmed.File(l.user.path, maxFile, l.strengthen, CheckText)
+	}
 	return l
 }
 
@@ -157,6 +166,23 @@ func (l *Loader) newLayer(kind Layer, path string, present bool) *layer {
 	return made
 }
 
+// ConfirmedModules are the modules that the confirmed text of the user's file
+// names; nil where files count as they are.
+func (l *Loader) ConfirmedModules() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.user.confirmed == nil {
+		return nil
+	}
+	l.current()
+	values, _, err := l.user.read(l.user.confirmedText)
+	if err != nil {
+		return nil
+	}
+	list, _ := values[Modules].value.([]string)
+	return slices.Clone(list)
+}
+
 // File is the file of a layer; root names the project.
 func (l *Loader) File(kind Layer, root string) (string, error) {
 	switch {
@@ -177,6 +203,7 @@ func (l *Loader) File(kind Layer, root string) (string, error) {
 type Change struct {
 	File          string
 	Before, After []byte // Before is nil when there was no file
+	Waits         bool   // other changes of the file wait to be confirmed
 }
 
 // Set writes one setting into a layer's file. In a project only what tightens
@@ -206,7 +233,7 @@ func (l *Loader) Set(kind Layer, root, name, text string) (Change, error) {
 			return Change{}, err
 		}
 	}
-	return change(file, func(old []byte) ([]byte, error) {
+	return l.change(kind, file, func(old []byte) ([]byte, error) {
 		return edit.Set(old, []string{name}, raw)
 	})
 }
@@ -221,12 +248,22 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return Change{File: file}, nil
 	}
-	return change(file, func(old []byte) ([]byte, error) {
+	return l.change(kind, file, func(old []byte) ([]byte, error) {
 		return edit.Remove(old, []string{name})
 	})
 }
 
-func change(file string, fn func([]byte) ([]byte, error)) (Change, error) {
+// change writes a file. A change of the user's own file is confirmed with it,
+// and nothing else that may stand there.
+func (l *Loader) change(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
+	done, err := writeChange(file, fn)
+	if err == nil && kind == User && l.user.confirmed != nil {
+		done.Waits, err = l.user.confirmed.Wrote(done.Before, done.After, fn)
+	}
+	return done, err
+}
+
+func writeChange(file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done := Change{File: file}
 	err := userfile.WriteFile(file, func(old []byte) ([]byte, error) {
 		fresh, err := fn(old)

@@ -24,6 +24,7 @@ type Change struct {
 	File          string
 	Before, After []byte // Before is nil when there was no file
 	Hook          hook.Registration
+	Waits         bool // other changes of the file wait to be confirmed
 }
 
 // GlobalFile is where the user's own hooks are.
@@ -46,9 +47,8 @@ func NewID(agent, hookType string) string {
 
 // Add puts a new hook at the end of a file; without an id it is given one.
 func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
-	generated := reg.ID == ""
 	return r.change(file, func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error) {
-		if generated {
+		if reg.ID == "" {
 			reg.ID = NewID(reg.Agent, reg.HookType)
 		}
 		if err := r.check(reg); err != nil {
@@ -167,7 +167,25 @@ func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]by
 	if err != nil && undo != nil {
 		undo()
 	}
+	if err == nil && file == r.opt.GlobalFile && r.global.confirmed != nil {
+		done.Waits, err = r.global.confirmed.Wrote(done.Before, done.After, func(old []byte) ([]byte, error) {
+			return r.changeText(file, old, fn)
+		})
+	}
 	return done, err
+}
+
+// changeText makes a change to a text of hooks.
+func (r *Registry) changeText(file string, old []byte,
+	fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) ([]byte, error) {
+	hooks, problems := Parse(old, r.opt.Known)
+	if len(problems) > 0 {
+		p := problems[0]
+		p.File, p.Text = file, p.Text+"; correct it first"
+		return nil, p
+	}
+	fresh, _, err := fn(old, hooks)
+	return fresh, err
 }
 
 // written keeps an edit as the last good version without waiting for the next

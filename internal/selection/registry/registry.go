@@ -22,6 +22,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 )
 
 // Options says where hooks are and what is known.
@@ -29,8 +30,11 @@ type Options struct {
 	GlobalFile string // the user's hooks.json
 	State      string // where last good versions are kept; "" keeps them in memory only
 	Home       string
-	OwnDirs    []string // hookmux's own folders: never a project
-	Known      Known
+	// Confirmed says what of the user's file is in force. Nil: whatever the file
+	// holds.
+	Confirmed *confirmed.Store
+	OwnDirs   []string // hookmux's own folders: never a project
+	Known     Known
 
 	// KnownProject reports whether dir counts as a project even without a
 	// .hookmux folder: one whose trusted hooks were deleted still has them.
@@ -63,6 +67,10 @@ const maxFile = 4 << 20
 func New(opt Options) *Registry {
 	r := &Registry{opt: opt, uid: os.Getuid(), files: map[string]*file{}, sets: map[string]*made{}}
 	r.global = r.newFile(opt.GlobalFile, opt.GlobalFile, Global)
+	if opt.Confirmed != nil && opt.GlobalFile != "" {
+		r.global.confirmed = opt.Confirmed.File(opt.GlobalFile, maxFile, Strengthen(opt.Known), CheckText(opt.Known))
+		r.global.good = ""
+	}
 	return r
 }
 
@@ -78,6 +86,8 @@ type Entry struct {
 	Scope string
 	File  string
 	Line  int
+	// Unconfirmed says that nobody confirmed it: only its refusals count.
+	Unconfirmed bool
 }
 
 // Set is the hooks of one place at one moment, in the order in which they run.
@@ -189,6 +199,8 @@ type file struct {
 	version  int
 	last     []byte
 	unsaved  bool // last could not be written to good
+	// confirmed says what of the file is in force, in place of source and good.
+	confirmed *confirmed.File
 }
 
 func (r *Registry) newFile(path, shown, scope string) *file {
@@ -203,6 +215,10 @@ func (r *Registry) newFile(path, shown, scope string) *file {
 
 func (f *file) reload() {
 	if f.source.Path == "" {
+		return
+	}
+	if f.confirmed != nil {
+		f.reloadConfirmed()
 		return
 	}
 	data, changed, err := f.source.Read()
@@ -246,6 +262,31 @@ func (f *file) reload() {
 	}
 }
 
+// reloadConfirmed takes what is in force of the file. What is wrong with the
+// file itself is told all the same.
+func (f *file) reloadConfirmed() {
+	view, changed := f.confirmed.Read()
+	if !changed {
+		return
+	}
+	f.version++
+	f.problems = nil
+	list, _ := Parse(view.InForce, f.known)
+	known, _ := Parse(view.Confirmed, f.known)
+	f.hooks = f.entries(list)
+	for i := range f.hooks {
+		f.hooks[i].Unconfirmed = indexOf(known, f.hooks[i].ID) < 0
+	}
+	problems := []Problem{{Text: fmt.Sprintf("cannot be read (%v)", view.LiveErr)}}
+	if view.LiveErr == nil {
+		_, problems = Parse(view.Live, f.known)
+	}
+	for _, p := range problems {
+		p.File, p.Text = f.shown, p.Text+"; what was confirmed last stays in force; correct it"
+		f.problems = append(f.problems, p)
+	}
+}
+
 // lastGood takes in the last good version from disk: another process may have
 // written the file, and so kept a newer one than was read here.
 func (f *file) lastGood() {
@@ -274,7 +315,7 @@ func (f *file) keep(data []byte) {
 func (f *file) entries(list []Parsed) []Entry {
 	made := make([]Entry, len(list))
 	for i, p := range list {
-		made[i] = Entry{p.Registration, f.scope, f.shown, p.Line}
+		made[i] = Entry{Registration: p.Registration, Scope: f.scope, File: f.shown, Line: p.Line}
 	}
 	return made
 }

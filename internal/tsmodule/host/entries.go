@@ -35,7 +35,7 @@ func (s *Service) Entries(settings *config.Settings, forces [2]*trust.Force) []*
 	for _, one := range files {
 		if !known[one] {
 			known[one] = true
-			entries = append(entries, s.entriesOf(one, one.id)...)
+			entries = append(entries, s.asConfirmed(one, s.entriesOf(one, one.id))...)
 		}
 	}
 	return entries
@@ -80,7 +80,7 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *config.Settings) ([]*hook.Entry, error) {
 	ready := reg.Registration
 	ready.Agent = s.deps.AgentName(ready.Agent)
-	w := wantedFile{id: reg.ID, scope: reg.Scope}
+	w := wantedFile{id: reg.ID, scope: reg.Scope, ofUser: reg.Scope == registry.Global}
 	var err error
 	if reg.Scope == registry.Project && force != nil {
 		if ready, err = force.Rewrite(ready); err == nil && force.Covers(ready.Target) {
@@ -119,7 +119,15 @@ func (s *Service) Registered(reg registry.Entry, force *trust.Force, settings *c
 		}
 		entries = append(entries, e)
 	}
-	return entries, nil
+	return s.asConfirmed(files[0], entries), nil
+}
+
+// asConfirmed leaves of a file that nobody confirmed only what it refuses.
+func (s *Service) asConfirmed(one *loadedFile, entries []*hook.Entry) []*hook.Entry {
+	if store := s.options.Confirmed; store != nil && one.ofUser && store.IsNew(one.path) {
+		return store.RefusalsOnly(entries)
+	}
+	return entries
 }
 
 // overlayRegistration is a file's own registration under what a person wrote.

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule"
@@ -25,6 +26,7 @@ type fileTable struct {
 	ctx       context.Context
 	deps      services.Deps
 	newEngine func(timeout time.Duration) *tsmodule.Engine
+	confirmed *confirmed.Store // nil: files count as they are
 
 	version   atomic.Uint64 // changes whenever entries may have to be made again
 	changes   changeSignal  // announces a new version
@@ -46,6 +48,7 @@ type loadedFile struct {
 	path   string
 	scope  string
 	force  *trust.Force // of a trusted copy
+	ofUser bool         // one of the user's settings
 	owners map[string]bool
 	ready  chan struct{} // closed after the first loading, successful or not
 	module *tsmodule.Module
@@ -55,6 +58,7 @@ type loadedFile struct {
 type wantedFile struct {
 	id, path, scope string
 	force           *trust.Force
+	ofUser          bool
 }
 
 // A refresh of what applies waits for files that are loaded for the first time:
@@ -71,9 +75,10 @@ const (
 // that go by what was known last.
 const unloadAfter = 2 * time.Second
 
-func newFileTable(ctx context.Context, deps services.Deps, newEngine func(time.Duration) *tsmodule.Engine) *fileTable {
+func newFileTable(ctx context.Context, deps services.Deps, store *confirmed.Store,
+	newEngine func(time.Duration) *tsmodule.Engine) *fileTable {
 	return &fileTable{
-		ctx: ctx, deps: deps, newEngine: newEngine,
+		ctx: ctx, deps: deps, newEngine: newEngine, confirmed: store,
 		loaded: map[string]*loadedFile{}, owners: map[string][]string{}, leaving: map[string]*loadedFile{},
 	}
 }
@@ -145,7 +150,8 @@ func (t *fileTable) addWanted(owner string, list []wantedFile) (all, fresh []*lo
 		one := t.loaded[w.path]
 		if one == nil {
 			one = &loadedFile{
-				id: w.id, path: w.path, scope: w.scope, force: w.force, owners: map[string]bool{}, ready: make(chan struct{}),
+				id: w.id, path: w.path, scope: w.scope, force: w.force, ofUser: w.ofUser, owners: map[string]bool{},
+				ready: make(chan struct{}),
 			}
 			t.loaded[w.path] = one
 			delete(t.leaving, w.path)
@@ -251,6 +257,9 @@ func (t *fileTable) loadFile(engine *tsmodule.Engine, one *loadedFile) {
 	src := tsmodule.Source{Path: one.path, Watch: one.force == nil}
 	if one.force != nil {
 		src.Read = one.force.ReadCopy
+	}
+	if one.ofUser && t.confirmed != nil {
+		src.Read = t.confirmed.CodeReader(one.path)
 	}
 	m, _ := engine.Load(t.ctx, src) // what is wrong was reported
 	t.mu.Lock()

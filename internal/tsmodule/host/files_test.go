@@ -29,7 +29,7 @@ func TestDeletedFiles(t *testing.T) {
 		{"wanted by nobody", kept, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table := newFileTable(t.Context(), services.Deps{}, nil)
+			table := newFileTable(t.Context(), services.Deps{}, nil, nil)
 			for _, owner := range c.owners {
 				table.addWanted(owner, []wantedFile{{path: c.path}})
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tsmodule"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -31,6 +32,9 @@ type Options struct {
 	Environment func(hookID string) []string
 	// Journal stores an event of hookmux's own.
 	Journal func(what, id string, at time.Time, payload any)
+	// Confirmed says what of the user's files is in force. Nil: whatever they
+	// hold.
+	Confirmed *confirmed.Store
 	// HookReloaded is told that a hook was loaded without an error.
 	HookReloaded func(hookID string)
 }
@@ -89,7 +93,7 @@ type sessionKey struct{ agent, session string }
 // New makes the service. Call OpenLaunches before the first event.
 func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	s := &Service{ctx: ctx, deps: deps, options: o}
-	s.files = newFileTable(ctx, deps, s.newEngine)
+	s.files = newFileTable(ctx, deps, s.options.Confirmed, s.newEngine)
 	s.launches = newLaunchList(ctx, deps, s.launchEnded)
 	s.actions = newActionLog(s.writeAction)
 	return s
@@ -115,6 +119,9 @@ func oneWord(id string) string { return strings.Join(strings.Fields(id), "_") }
 func (s *Service) fileReloaded(m *tsmodule.Module) {
 	s.files.noteChange()
 	info := m.Info()
+	if store := s.options.Confirmed; store != nil && len(info.Errors) == 0 {
+		store.Settle(m.Path())
+	}
 	if len(info.Errors) == 0 && s.deps.Problems.Any() {
 		s.deps.Problems.MendExcept(problemKey(m.Path()), nil)
 		if id := s.files.idOf(m.Path()); id != "" {
@@ -128,6 +135,13 @@ func (s *Service) Version() uint64 { return s.files.version.Load() }
 
 // NoteChange tells those who wait that what files listen to may be different.
 func (s *Service) NoteChange() { s.files.changes.announceChange() }
+
+// LoadChanged loads files anew that a person confirmed to be others.
+func (s *Service) LoadChanged() {
+	if engine := s.files.currentEngine(); engine != nil {
+		engine.LoadStale(s.ctx)
+	}
+}
 
 // Files are every file that hooks are made of and that counts as soon as it
 // changes. An agent that writes to one rewrites its own guard.

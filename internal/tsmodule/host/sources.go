@@ -9,12 +9,13 @@ import (
 
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
 // ReadFolder looks whether the user's folder has other files than last time.
 func (s *Service) ReadFolder() {
-	entries, err := os.ReadDir(s.folderPath())
+	_, err := os.ReadDir(s.folderPath())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		// A folder nobody can read is no reason to leave guards out.
 		s.deps.Problems.Raise("modules-folder",
@@ -25,10 +26,8 @@ func (s *Service) ReadFolder() {
 		s.deps.Problems.Mend("modules-folder")
 	}
 	var names []string
-	for _, e := range entries {
-		if trust.IsModuleName(e.Name()) && !e.IsDir() {
-			names = append(names, e.Name())
-		}
+	for _, path := range sources.FolderModules(s.folderPath(), s.options.Confirmed) {
+		names = append(names, filepath.Base(path))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +46,7 @@ func (s *Service) folderFiles() []wantedFile {
 	var list []wantedFile
 	for _, name := range s.folder {
 		path := filepath.Join(s.folderPath(), name)
-		list = append(list, wantedFile{id: "module:" + name, path: path, scope: registry.Global})
+		list = append(list, wantedFile{id: "module:" + name, path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }
@@ -75,7 +74,7 @@ func (s *Service) settingsFiles(settings *config.Settings) []wantedFile {
 				"write it with an absolute path or ~/: `hookmux config set modules …`")
 			continue
 		}
-		list = append(list, wantedFile{id: "module:" + written, path: path, scope: registry.Global})
+		list = append(list, wantedFile{id: "module:" + written, path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }

@@ -166,6 +166,7 @@ func (st *Stage) StartHub(decide Decide) error {
 	h, err := hub.New(hub.Options{
 		Dirs: st.Dirs, Catalogue: st.catalogue, Version: "verify", Log: log,
 		Table: st.ProcessTable(), Facts: st.Facts, Asker: st.Asker, Extra: append([]*hook.Entry{entry}, st.Extra...),
+		LiveSettings: true, // what a check writes is what it wants
 	})
 	if err != nil {
 		log.Close()

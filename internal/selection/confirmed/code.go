@@ -1,0 +1,235 @@
+package confirmed
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+)
+
+// CodeReader reads what a hook is made of: the file root and what it imports, as
+// far as that is in force. What is seen for the first time counts as it is from
+// then on; [Store.IsNew] tells that nobody confirmed it. Once a confirmed file
+// was loaded ([Store.Settle]), files that it did not use then do not count.
+func (s *Store) CodeReader(root string) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) { return s.readCode(root, path) }
+}
+
+// Settle says that a file was loaded with everything it imports.
+func (s *Store) Settle(root string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.now.Files[root]
+	if k.Confirmed == "" || k.Settled {
+		return
+	}
+	k.Settled = true
+	s.now.Files[root] = k
+	_ = s.writeRecord() // what is wrong is told by Basis
+}
+
+// readCode gives the content in force of a file that the hook root is made of.
+func (s *Store) readCode(root, path string) ([]byte, error) {
+	live, err := userfile.ReadFile(path, maxFileSize)
+	if err == nil && live == nil {
+		live = []byte{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err == nil {
+		s.takeFollowed(path, live)
+	}
+	k, known := s.now.Files[path]
+	if !known {
+		if err != nil {
+			return nil, err
+		}
+		if len(s.now.Files) >= maxFiles {
+			return nil, fmt.Errorf("%s: hooks are made of more than %d files", path, maxFiles)
+		}
+		user := s.now.Files[root]
+		if user.Settled {
+			return nil, errMissing(path)
+		}
+		fresh := kept{InForce: s.keepContent(live)}
+		if user.Confirmed != "" {
+			fresh = kept{Confirmed: fresh.InForce} // it belongs to what was just confirmed
+		}
+		s.now.Files[path] = fresh
+		_ = s.writeRecord() // what is wrong is told by Basis; it is in force all the same
+		return live, nil
+	}
+	if err == nil && hashOf(live) == k.inForce() {
+		return live, nil
+	}
+	content, err := s.content(k.inForce())
+	if err != nil {
+		return nil, err
+	}
+	if content == nil {
+		return nil, errMissing(path)
+	}
+	return content, nil
+}
+
+// TakeNamed confirms a file of code that confirmed settings name and that was
+// never seen before.
+func (s *Store) TakeNamed(path string) {
+	live, err := userfile.ReadFile(path, maxFileSize)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k, known := s.now.Files[path]
+	if err != nil || known && (k.Confirmed != "" || hashOf(live) != k.InForce) || len(s.now.Files) >= maxFiles {
+		return
+	}
+	s.takeContent(path, append([]byte{}, live...))
+	_ = s.writeRecord() // what is wrong is told by Basis
+}
+
+// IsNew reports whether a file of code counts although nobody confirmed it.
+func (s *Store) IsNew(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.Files[path].Confirmed == ""
+}
+
+// KnownIn lists the names of files right in a folder that are in force, whether
+// they are still there or not.
+func (s *Store) KnownIn(folder string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var names []string
+	for path, k := range s.now.Files {
+		if filepath.Dir(path) == folder && k.inForce() != "" {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// copiesDir holds programs as they were confirmed, to be run.
+const copiesDir = "confirmed-programs"
+
+// Program is the path to run in place of a program that a hook names: the program
+// itself while it is what is in force, else a copy of that. A program that is
+// seen for the first time is confirmed with the hook.
+func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxFileSize {
+		return path, nil // too large to be kept; docs/security.md says so
+	}
+	if hookConfirmed {
+		s.TakeNamed(path)
+	}
+	content, err := s.readCode(path, path)
+	if err != nil {
+		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux confirm`", path, err)
+	}
+	live, err := userfile.ReadFile(path, maxFileSize)
+	if err == nil && hashOf(live) == hashOf(content) {
+		return path, nil
+	}
+	folder := filepath.Join(s.opt.State, copiesDir, hashOf(content)[:16])
+	copied := filepath.Join(folder, filepath.Base(path))
+	if old, err := userfile.ReadFile(copied, maxFileSize); err == nil && hashOf(old) == hashOf(content) {
+		return copied, nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", err
+	}
+	if err := atomicfile.WriteSynced(copied, content); err != nil {
+		return "", err
+	}
+	return copied, os.Chmod(copied, 0o700)
+}
+
+// agentsDir holds descriptions of agents as they were confirmed.
+const agentsDir = "confirmed-agents"
+
+// AgentsInForce is the folder with the user's descriptions of agents that are in
+// force: the user's own folder while it is what was confirmed, else a copy of
+// that. Where nothing was confirmed the user's own folder counts.
+func (s *Store) AgentsInForce() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := s.AgentsFolder()
+	if s.now.Basis != Confirmed {
+		return own
+	}
+	same := true
+	for _, path := range s.trackedPaths() {
+		if filepath.Dir(path) == own {
+			if _, changed := s.compareFile(path); changed {
+				same = false
+			}
+		}
+	}
+	if same {
+		return own
+	}
+	folder := filepath.Join(s.opt.State, agentsDir)
+	if !s.opt.ReadOnly {
+		s.copyAgents(folder)
+	}
+	if !s.agentsAreCopied(folder) {
+		return filepath.Join(folder, "none") // only the built-in ones
+	}
+	return folder
+}
+
+// copyAgents writes the confirmed descriptions of agents into a folder. The
+// caller holds the lock.
+func (s *Store) copyAgents(folder string) {
+	if err := os.RemoveAll(folder); err != nil {
+		s.problem = err
+	}
+	for path, k := range s.now.Files {
+		content, err := s.content(k.Confirmed)
+		if filepath.Dir(path) == s.AgentsFolder() && err == nil && content != nil {
+			if err := userfile.Store(filepath.Join(folder, filepath.Base(path)), content); err != nil {
+				s.problem = err
+			}
+		}
+	}
+}
+
+// agentsAreCopied reports whether a folder holds the confirmed descriptions and
+// nothing else. The caller holds the lock.
+func (s *Store) agentsAreCopied(folder string) bool {
+	copies := listFolder(folder, isAgentFile)
+	for _, path := range copies {
+		b, err := userfile.ReadFile(path, maxFileSize)
+		if err != nil || hashOf(b) != s.now.Files[filepath.Join(s.AgentsFolder(), filepath.Base(path))].Confirmed {
+			return false
+		}
+	}
+	wanted := 0
+	for path, k := range s.now.Files {
+		if filepath.Dir(path) == s.AgentsFolder() && k.Confirmed != "" {
+			wanted++
+		}
+	}
+	return len(copies) == wanted
+}
+
+// IsUsersFile reports whether a path names a file that is the user's own to
+// change: programs of the system are not.
+func (s *Store) IsUsersFile(path, home string) bool {
+	s.mu.Lock()
+	_, known := s.now.Files[path]
+	s.mu.Unlock()
+	if known {
+		return true
+	}
+	info, err := os.Lstat(path)
+	if err != nil || info.IsDir() {
+		return false
+	}
+	below := home != "" && strings.HasPrefix(filepath.Clean(path), filepath.Clean(home)+string(filepath.Separator))
+	return below || os.Getuid() != 0 && belongsToUser(info)
+}

@@ -1,0 +1,127 @@
+package confirmed
+
+import (
+	"bytes"
+
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+)
+
+// Strengthen lays over what is in force whatever a changed file adds to it that
+// only refuses more. have is nil where nothing is in force.
+type Strengthen func(have, live []byte, basis Basis) (force []byte)
+
+// File is one file of settings: what is in force of it.
+type File struct {
+	store      *Store
+	path       string
+	strengthen Strengthen
+	source     *userfile.Source
+
+	read    bool
+	version int
+	view    View
+}
+
+// View is a file at one moment.
+type View struct {
+	Confirmed []byte // nil: nothing was
+	InForce   []byte // nil: nothing is
+	Live      []byte // what the file holds; nil: there is none
+	LiveErr   error  // why it cannot be read
+	Waits     bool   // the file holds something else than what was confirmed
+}
+
+// File gives a file of settings. check says what is wrong with a text that must
+// not be confirmed.
+func (s *Store) File(path string, limit int64, strengthen Strengthen, check func([]byte) error) *File {
+	f := &File{store: s, path: path, strengthen: strengthen, source: &userfile.Source{Path: path, Limit: limit}}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sources[path] = &userfile.Source{Path: path, Limit: limit}
+	s.checks[path] = check
+	return f
+}
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
+
+// Read gives what is in force, and whether that or the file itself is new since
+// the last call. Costs one stat when nothing changed. Not safe for concurrent
+// use.
+func (f *File) Read() (View, bool) {
+	live, changed, err := f.source.Read()
+	s := f.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.read && !changed && f.version == s.version {
+		return f.view, false
+	}
+	if err == nil {
+		s.takeFollowed(f.path, live)
+	}
+	k := s.now.Files[f.path]
+	have, lost := s.content(k.inForce())
+	basis := s.now.Basis
+	if lost != nil {
+		s.problem, basis = lost, Lost
+	}
+	view := View{Live: live, LiveErr: err}
+	view.Confirmed, _ = s.content(k.Confirmed) // what is gone was not confirmed
+	view.Waits = err != nil || live == nil != (k.Confirmed == "") || live != nil && hashOf(live) != k.Confirmed
+	view.InForce = have
+	if have == nil || view.Waits {
+		view.InForce = f.strengthen(have, live, basis)
+		s.keepAdded(f.path, k, have, view.InForce)
+	}
+	f.read, f.version, f.view = true, s.version, view
+	return view, true
+}
+
+// keepAdded makes what was added to a file stay in force. The caller holds the
+// lock.
+func (s *Store) keepAdded(path string, k kept, have, force []byte) {
+	if force == nil || have != nil && bytes.Equal(have, force) {
+		return
+	}
+	k.InForce = s.keepContent(force)
+	s.now.Files[path] = k
+	_ = s.writeRecord() // what is wrong is told by Basis; it is in force all the same
+}
+
+// Wrote says that a command of a person changed the file: the same change is
+// made to what was confirmed and to what is in force, and to nothing else.
+// change makes it: it gets a text, nil for none, and gives another. It reports
+// whether other changes of the file still wait.
+func (f *File) Wrote(before, after []byte, change func(old []byte) ([]byte, error)) (waits bool, err error) {
+	s := f.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.now.Files[f.path]
+	confirmed, err := s.content(k.Confirmed)
+	if err != nil {
+		return true, err
+	}
+	if (before == nil) == (confirmed == nil) && bytes.Equal(before, confirmed) && s.now.Basis == Confirmed {
+		k.Confirmed, k.InForce = s.hashOrNone(after), ""
+		s.now.Files[f.path] = k
+		return false, s.writeRecord()
+	}
+	// A change that one of the texts has no place for leaves it as it is.
+	if fresh, err := change(bytes.Clone(confirmed)); err == nil {
+		k.Confirmed = s.hashOrNone(fresh)
+	}
+	if have, err := s.content(k.InForce); err == nil && have != nil {
+		if force, err := change(bytes.Clone(have)); err == nil {
+			k.InForce = s.keepContent(force)
+		}
+	}
+	s.now.Files[f.path] = k
+	return true, s.writeRecord()
+}
+
+func (s *Store) hashOrNone(content []byte) string {
+	if content == nil {
+		return ""
+	}
+	return s.keepContent(content)
+}

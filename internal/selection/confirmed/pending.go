@@ -1,0 +1,311 @@
+package confirmed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+)
+
+// Kind says what happened to a file.
+type Kind string
+
+// The kinds.
+const (
+	Added      Kind = "added"
+	Edited     Kind = "edited"
+	Removed    Kind = "removed"
+	Unreadable Kind = "unreadable"
+)
+
+// Change is a file that holds something else than what was confirmed.
+type Change struct {
+	Path   string
+	Kind   Kind
+	Before []byte // nil: there was no such file
+	After  []byte // nil: there is none, or it cannot be read
+	Err    error  // why it cannot be read, or must not be confirmed
+	// InForce says that something of the new content counts already, because it
+	// only refuses more.
+	InForce bool
+}
+
+// Pending lists what waits for a person, by path, and a hash over exactly that.
+func (s *Store) Pending() ([]Change, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.listPending(nil)
+}
+
+// listPending lists what waits, of the files that only names; nil names all.
+// The caller holds the lock.
+func (s *Store) listPending(only []string) ([]Change, string) {
+	var list []Change
+	sum := sha256.New()
+	for _, path := range s.trackedPaths() {
+		if only != nil && !slices.Contains(only, path) {
+			continue
+		}
+		c, ok := s.compareFile(path)
+		if !ok {
+			continue
+		}
+		list = append(list, c)
+		fmt.Fprintf(sum, "%q %s %v %s %v %s\n", path, c.Kind, c.Before == nil, hashOf(c.Before), c.After == nil, hashOf(c.After))
+	}
+	return list, hex.EncodeToString(sum.Sum(nil))
+}
+
+// compareFile compares a file with what was confirmed of it. The caller holds
+// the lock.
+func (s *Store) compareFile(path string) (Change, bool) {
+	k := s.now.Files[path]
+	live, _, err := s.sourceOf(path).Read()
+	c := Change{Path: path, After: live, InForce: k.InForce != "" && k.InForce != k.Confirmed}
+	c.Before, _ = s.content(k.Confirmed) // what is gone cannot be shown; the hashes differ all the same
+	switch {
+	case err != nil:
+		c.Kind, c.Err = Unreadable, err
+	case live == nil && k.Confirmed == "":
+		return c, k.InForce != "" && s.forgetsAdded(&c)
+	case live == nil:
+		c.Kind = Removed
+	case hashOf(live) == k.Confirmed:
+		// Something was added and taken out again: it still counts.
+		return c, c.InForce && s.forgetsAdded(&c)
+	case k.Confirmed == "":
+		c.Kind = Added
+	default:
+		c.Kind = Edited
+	}
+	if check := s.checks[path]; check != nil && c.Err == nil && live != nil {
+		c.Err = check(live)
+	}
+	return c, true
+}
+
+// forgetsAdded describes a file whose additions were taken out again. They stay
+// in force until a person confirms that they are gone.
+func (s *Store) forgetsAdded(c *Change) bool {
+	force, err := s.content(s.now.Files[c.Path].InForce)
+	if err != nil {
+		return false
+	}
+	c.Kind, c.Before = Edited, force
+	if c.After == nil {
+		c.Kind = Removed
+	}
+	return true
+}
+
+func (s *Store) sourceOf(path string) *userfile.Source {
+	source := s.sources[path]
+	if source == nil {
+		source = &userfile.Source{Path: path, Limit: maxFileSize}
+		s.sources[path] = source
+	}
+	return source
+}
+
+// HooksFolder is where the user's own TypeScript hooks are.
+func (s *Store) HooksFolder() string { return filepath.Join(s.opt.Config, "hooks") }
+
+// AgentsFolder is where the user's own descriptions of agents are.
+func (s *Store) AgentsFolder() string { return filepath.Join(s.opt.Config, "agents") }
+
+// trackedPaths are all files that were confirmed, are in force or would be
+// settings now, by path. The caller holds the lock.
+func (s *Store) trackedPaths() []string {
+	set := map[string]bool{}
+	for path := range s.checks {
+		set[path] = true
+	}
+	for path := range s.now.Files {
+		set[path] = true
+	}
+	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile), listFolder(s.AgentsFolder(), isAgentFile)) {
+		set[path] = true
+	}
+	list := make([]string, 0, len(set))
+	for path := range set {
+		list = append(list, path)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func isHookFile(name string) bool {
+	return !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".d.ts") &&
+		(strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js"))
+}
+
+func isAgentFile(name string) bool { return strings.HasSuffix(name, ".yaml") }
+
+// listFolder lists the files right in a folder that are settings.
+func listFolder(folder string, belongs func(name string) bool) []string {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, e := range entries {
+		if belongs(e.Name()) && !e.IsDir() && len(list) < maxFiles {
+			list = append(list, filepath.Join(folder, e.Name()))
+		}
+	}
+	return list
+}
+
+// ErrChanged says that files changed after a person saw them.
+var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux confirm`")
+
+// Take confirms everything that waits. shown is the hash of what the person
+// saw; "" takes whatever is there.
+func (s *Store) Take(shown string) ([]Change, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list, hash := s.listPending(nil)
+	if shown != "" && shown != hash {
+		return nil, ErrChanged
+	}
+	for _, c := range list {
+		if c.Err != nil {
+			return nil, fmt.Errorf("%s cannot be confirmed: %w; correct it first", c.Path, c.Err)
+		}
+	}
+	if len(list) > maxFiles {
+		return nil, fmt.Errorf("%d files are more than can be kept; remove some of them from %s", len(list), s.opt.Config)
+	}
+	for _, c := range list {
+		s.takeContent(c.Path, c.After)
+	}
+	s.now.Basis, s.now.At = Confirmed, time.Now()
+	return list, s.writeRecord()
+}
+
+// TakeFile confirms one file that a command of a person wrote, if it holds
+// exactly that.
+func (s *Store) TakeFile(path string, content []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live, _, err := s.sourceOf(path).Read()
+	if err != nil {
+		return err
+	}
+	if string(live) != string(content) {
+		return ErrChanged
+	}
+	s.takeContent(path, live)
+	return s.writeRecord()
+}
+
+func (s *Store) takeContent(path string, content []byte) {
+	if content == nil {
+		delete(s.now.Files, path)
+		return
+	}
+	s.now.Files[path] = kept{Confirmed: s.keepContent(content)}
+}
+
+// TakeFirst confirms what is there now, where nothing was ever confirmed. Only
+// a person may have it called; without one it takes a state in which there are
+// no settings at all.
+func (s *Store) TakeFirst(byPerson bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now.Basis != New || s.wasConfirmed() {
+		return nil
+	}
+	list, _ := s.listPending(nil)
+	if len(list) > 0 && !byPerson {
+		return nil
+	}
+	for _, c := range list {
+		if c.Err != nil {
+			return nil // a person has to look at it
+		}
+	}
+	for _, c := range list {
+		s.takeContent(c.Path, c.After)
+	}
+	s.now.Basis, s.now.At = Confirmed, time.Now()
+	return s.writeRecord()
+}
+
+// Follow takes changes of some files as they come, until the function it gives
+// is called.
+func (s *Store) Follow(paths []string) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, path := range paths {
+		s.follow[path]++
+	}
+	s.version++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, path := range paths {
+			if s.follow[path]--; s.follow[path] <= 0 {
+				delete(s.follow, path)
+			}
+		}
+	}
+}
+
+// TakeFollowed takes the changes of followed files and says which there were.
+func (s *Store) TakeFollowed() []Change {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := s.taken // while files were read
+	s.taken = nil
+	var only []string
+	for path := range s.follow {
+		only = append(only, path)
+	}
+	if only == nil {
+		return taken
+	}
+	list, _ := s.listPending(only)
+	list = slices.DeleteFunc(list, func(c Change) bool { return c.Err != nil })
+	for _, c := range list {
+		s.takeContent(c.Path, c.After)
+	}
+	if len(list) > 0 {
+		_ = s.writeRecord() // what is wrong is told by Basis
+	}
+	return append(taken, list...)
+}
+
+// takeFollowed takes the change of one file if it is followed and sound. The
+// caller holds the lock.
+func (s *Store) takeFollowed(path string, live []byte) {
+	if s.follow[path] == 0 || live == nil || hashOf(live) == s.now.Files[path].Confirmed {
+		return
+	}
+	if check := s.checks[path]; check != nil && check(live) != nil {
+		return
+	}
+	if len(s.taken) < maxFiles {
+		s.taken = append(s.taken, Change{Path: path, Kind: Edited, After: live})
+	}
+	s.takeContent(path, live)
+	_ = s.writeRecord() // what is wrong is told by Basis
+}
+
+// Tracked reports whether a file is one of the settings.
+func (s *Store) Tracked(path string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.trackedPaths(), path)
+}
+
+// errMissing says that a file is not there.
+func errMissing(path string) error { return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist} }

@@ -1,0 +1,284 @@
+// Package confirmed keeps the state of the user's settings that a person
+// confirmed last, and says what of it is in force.
+//
+// Contract: what something else than hookmux's own commands does to a file of
+// settings waits until a person confirms it, with one exception: what only
+// refuses more counts at once, and stays until the next confirmation even when
+// it is taken out again. So no series of edits weakens what is in force. Where
+// nothing was confirmed yet, or what was confirmed is gone, built-in guards are
+// on and the files count as far as they refuse.
+//
+// The state is one sealed file in the state folder with the hashes of all
+// files, and a folder with their contents by hash. A store that is opened to
+// read (for `hookmux judge`) writes nothing.
+package confirmed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
+)
+
+const (
+	recordFile   = "confirmed.json"
+	markerFile   = "confirmed.once" // says that there was a record
+	contentsDir  = "confirmed"
+	maxFileSize  = 4 << 20
+	maxTotalSize = 64 << 20
+	maxFiles     = 1000
+)
+
+// Basis says what the state in force rests on.
+type Basis string
+
+// The bases.
+const (
+	Confirmed Basis = "confirmed" // on what a person confirmed
+	New       Basis = "new"       // nobody confirmed anything yet
+	Lost      Basis = "lost"      // what was confirmed is gone or damaged
+)
+
+// Options says where things are.
+type Options struct {
+	Config string // folder of the user's settings
+	State  string // where the record is kept
+	Data   string // a second place for the marker; may be ""
+	// ReadOnly keeps the store from writing anything.
+	ReadOnly bool
+}
+
+// record is what is kept.
+type record struct {
+	Basis Basis           `json:"basis"`
+	At    time.Time       `json:"at"` // of the last confirmation
+	Files map[string]kept `json:"files"`
+}
+
+// kept is one file: what was confirmed, and what is in force where something
+// was added since. Contents are named by their hash; "" is no file.
+type kept struct {
+	Confirmed string `json:"confirmed,omitempty"`
+	InForce   string `json:"inForce,omitempty"` // "": what was confirmed
+	// Settled says that everything is known that this file of code imports.
+	Settled bool `json:"settled,omitempty"`
+}
+
+func (k kept) inForce() string {
+	if k.InForce != "" {
+		return k.InForce
+	}
+	return k.Confirmed
+}
+
+// Store holds the confirmed state. Safe for concurrent use.
+type Store struct {
+	opt Options
+
+	mu       sync.Mutex
+	now      record
+	contents map[string][]byte // by hash, as far as they were needed
+	version  int               // of now
+	problem  error             // why the record cannot be read or written
+	follow   map[string]int    // files whose changes are taken as they come, with how many want it
+	taken    []Change          // of these, since somebody asked
+	sources  map[string]*userfile.Source
+	checks   map[string]func([]byte) error // of files that must be sound to be confirmed
+}
+
+// Open reads the confirmed state. What is wrong with it is a state, too.
+func Open(opt Options) *Store {
+	s := &Store{
+		opt: opt, contents: map[string][]byte{}, follow: map[string]int{}, sources: map[string]*userfile.Source{},
+		checks: map[string]func([]byte) error{},
+	}
+	s.now = s.readRecord()
+	return s
+}
+
+// readRecord reads the record, or says what stands in its place.
+func (s *Store) readRecord() record {
+	_, err := os.Lstat(filepath.Join(s.opt.State, recordFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && s.wasConfirmed():
+		s.problem = fmt.Errorf("%s is gone", filepath.Join(s.opt.State, recordFile))
+		return record{Basis: Lost, Files: map[string]kept{}}
+	case errors.Is(err, fs.ErrNotExist):
+		return record{Basis: New, Files: map[string]kept{}}
+	}
+	var r record
+	err = ledger.LoadSealed(s.opt.State, recordFile, &r)
+	if err == nil && (len(r.Files) > maxFiles || !slices.Contains([]Basis{Confirmed, New, Lost}, r.Basis)) {
+		err = fmt.Errorf("%s: cannot be understood", filepath.Join(s.opt.State, recordFile))
+	}
+	if err != nil {
+		s.problem = err
+		return record{Basis: Lost, Files: map[string]kept{}}
+	}
+	if r.Files == nil {
+		r.Files = map[string]kept{}
+	}
+	return r
+}
+
+// wasConfirmed reports whether a person confirmed settings here before.
+func (s *Store) wasConfirmed() bool {
+	return slices.ContainsFunc(s.markers(), func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
+}
+
+func (s *Store) markers() []string {
+	list := []string{filepath.Join(s.opt.State, markerFile)}
+	if s.opt.Data != "" {
+		list = append(list, filepath.Join(s.opt.Data, markerFile))
+	}
+	return list
+}
+
+// Basis says what the state in force rests on, since when, and what is wrong
+// with what is kept on disk, nil for nothing.
+func (s *Store) Basis() (Basis, time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.Basis, s.now.At, s.problem
+}
+
+// Version changes whenever something else may be in force.
+func (s *Store) Version() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// content gives what a hash stands for; nil for "". The caller holds the lock.
+func (s *Store) content(hash string) ([]byte, error) {
+	if hash == "" {
+		return nil, nil
+	}
+	if b, ok := s.contents[hash]; ok {
+		return b, nil
+	}
+	path := s.contentFile(hash)
+	b, err := smallfile.Read(path, maxFileSize)
+	if err == nil && hashOf(b) != hash {
+		err = fmt.Errorf("%s was changed", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the confirmed content is gone: %w", err)
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	s.contents[hash] = b
+	return b, nil
+}
+
+func (s *Store) contentFile(hash string) string { return filepath.Join(s.opt.State, contentsDir, hash) }
+
+// keepContent remembers a content until the record is written. The caller holds
+// the lock.
+func (s *Store) keepContent(content []byte) string {
+	hash := hashOf(content)
+	s.contents[hash] = append([]byte{}, content...)
+	return hash
+}
+
+// writeRecord writes the record with all contents it names and forgets the
+// others. The caller holds the lock.
+func (s *Store) writeRecord() error {
+	s.version++
+	if s.opt.ReadOnly {
+		return nil
+	}
+	s.problem = s.storeRecord()
+	return s.problem
+}
+
+func (s *Store) storeRecord() error {
+	folder := filepath.Join(s.opt.State, contentsDir)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	total := 0
+	for _, k := range s.now.Files {
+		for _, hash := range []string{k.Confirmed, k.InForce} {
+			b, ok := s.contents[hash]
+			if hash == "" || wanted[hash] {
+				continue
+			}
+			wanted[hash] = true
+			if !ok {
+				continue // it was not needed yet, so it is on disk as it was read
+			}
+			if total += len(b); total > maxTotalSize {
+				return fmt.Errorf("settings and hooks are larger than %d MiB together", maxTotalSize>>20)
+			}
+			if err := s.storeContent(hash, b); err != nil {
+				return err
+			}
+		}
+	}
+	if s.now.Basis == Confirmed {
+		for _, path := range s.markers() {
+			if _, err := os.Lstat(path); err != nil {
+				_ = userfile.Store(path, nil) // one of the two is enough, and the record itself says the same
+			}
+		}
+	}
+	if err := ledger.StoreSealed(s.opt.State, recordFile, s.now); err != nil {
+		return err
+	}
+	s.dropContents(folder, wanted)
+	return nil
+}
+
+func (s *Store) storeContent(hash string, content []byte) error {
+	path := s.contentFile(hash)
+	old, err := smallfile.Read(path, maxFileSize)
+	if err == nil && hashOf(old) == hash {
+		return nil
+	}
+	if smallfile.Unfit(err) {
+		if _, err := smallfile.SetAside(path); err != nil {
+			return err
+		}
+	}
+	return atomicfile.WriteSynced(path, content)
+}
+
+// dropContents removes the contents that no record names.
+func (s *Store) dropContents(folder string, wanted map[string]bool) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !wanted[e.Name()] {
+			_ = os.Remove(filepath.Join(folder, e.Name())) // what stays only takes room
+		}
+	}
+	for hash := range s.contents {
+		if !wanted[hash] {
+			delete(s.contents, hash)
+		}
+	}
+}

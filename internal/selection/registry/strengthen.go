@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"errors"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+)
+
+// maxAdded bounds the hooks that count without having been confirmed.
+const maxAdded = 200
+
+// Strengthen lays over the hooks in force those that a changed file adds and
+// that may refuse. What they say besides a refusal does not count; that is the
+// caller's business. Hooks that were changed or taken out stay as they are.
+// Where nothing was confirmed yet, hooks that decide nothing count as well.
+func Strengthen(known Known) confirmed.Strengthen {
+	return func(have, live []byte, basis confirmed.Basis) (force []byte) {
+		added := 0
+		force = have
+		inForce, problems := Parse(have, known)
+		if len(problems) > 0 && have != nil {
+			return have
+		}
+		wished, _ := Parse(live, known)
+		for _, w := range wished {
+			reg := w.Registration
+			if indexOf(inForce, reg.ID) >= 0 || added >= maxAdded {
+				continue
+			}
+			if !mayRefuse(&reg) && basis != confirmed.New {
+				continue
+			}
+			reg.Locked = false // it must not take the place of a project's guard
+			fresh, err := put(force, inForce, reg)
+			if err != nil || len(fresh) > maxFile {
+				continue
+			}
+			again, problems := Parse(fresh, known)
+			if len(problems) > 0 {
+				continue
+			}
+			force, inForce = fresh, again
+			added++
+		}
+		return force
+	}
+}
+
+// mayRefuse reports whether a hook guards anything.
+func mayRefuse(reg *hook.Registration) bool {
+	if !reg.IsEnabled() {
+		return false
+	}
+	return reg.ModeFor(event.ToolBefore) == hook.Guard || reg.ModeFor(event.PermissionRequest) == hook.Guard
+}
+
+// CheckText says what keeps a text from being confirmed.
+func CheckText(known Known) func([]byte) error {
+	return func(text []byte) error {
+		if _, problems := Parse(text, known); len(problems) > 0 {
+			return errors.New(problems[0].String())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,54 @@
+package sources
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+)
+
+// LoadCatalogue gives the built-in agents, those of the machine's owner and
+// those of the user, as far as a person confirmed them. store may be nil: then
+// the user's files count as they are.
+func LoadCatalogue(dirs paths.Dirs, store *confirmed.Store) (*agent.Catalogue, []agent.Problem) {
+	folder := filepath.Join(dirs.Config, "agents")
+	if store != nil {
+		folder = store.AgentsInForce()
+	}
+	return agent.Load(folder, filepath.Join(dirs.System, "agents"))
+}
+
+// FolderModules lists the TypeScript hooks of the user's folder that count,
+// whether they are still there or not.
+func (s *Sources) FolderModules() []string {
+	return FolderModules(filepath.Join(s.Dirs.Config, "hooks"), s.Confirmed)
+}
+
+// FolderModules lists the files of a folder that are hooks: those that are
+// there, and those that a person confirmed and something else took away.
+func FolderModules(folder string, store *confirmed.Store) []string {
+	var names []string
+	entries, err := os.ReadDir(folder)
+	if err == nil {
+		for _, e := range entries {
+			if !e.IsDir() {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	if store != nil {
+		names = append(names, store.KnownIn(folder)...)
+	}
+	slices.Sort(names)
+	var list []string
+	for _, name := range slices.Compact(names) {
+		if trust.IsModuleName(name) {
+			list = append(list, filepath.Join(folder, name))
+		}
+	}
+	return list
+}

@@ -1,0 +1,114 @@
+package sources
+
+import (
+	"context"
+	"slices"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+)
+
+// GuardPriority puts hookmux's own guards before every hook a user may write.
+const GuardPriority = -1000
+
+// GuardOptions is what built-in guards are made of.
+type GuardOptions struct {
+	// Settings of the project the call happens in, and of the one its session
+	// started in; the second may be nil.
+	Settings  [2]*config.Settings
+	Protected []string // paths that agents must not write
+	HubPID    int
+	Project   string // "" for none
+	// Pass reports whether a person let a rule pass for this call. Nil: never.
+	Pass func(ctx context.Context, rule string, ev *event.Event) bool
+	// Failed hears of a guard that cannot be made ready. It refuses then.
+	Failed func(name string, err error)
+}
+
+// Guards makes the built-in guards that are switched on into hooks.
+func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
+	var entries []*hook.Entry
+	for _, info := range guard.List() {
+		state, allow := tighterGuard(o.Settings, "guard."+info.Name)
+		if state == "off" || state == "" {
+			continue
+		}
+		g, err := guard.New(info.Name, guard.Options{
+			Ask: state == "ask", Allow: allow, OwnPaths: o.Protected, HubPID: o.HubPID, Resolve: registry.RealPath,
+		})
+		if err != nil && o.Failed != nil {
+			o.Failed(info.Name, err)
+		}
+		run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+			if err != nil {
+				return event.Decision{}, err
+			}
+			return s.checkCall(ctx, g, call.Event, o), nil
+		})
+		priority := GuardPriority
+		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
+			e, err := hook.NewEntry(hook.Registration{
+				ID: "guard." + info.Name, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
+				Target: "guard." + info.Name,
+				Mode:   hook.Guard, Priority: &priority, Locked: true,
+			}, run, "builtin")
+			if err == nil {
+				e.BuiltinGuard = true
+				entries = append(entries, e)
+			}
+		}
+	}
+	return entries
+}
+
+// tighterGuard is the state of a guard and the rules it leaves alone where two
+// projects have a say.
+func tighterGuard(settings [2]*config.Settings, key string) (state string, allow []string) {
+	state, allow = settings[0].Choice(key), settings[0].Strings(config.GuardAllow)
+	other := settings[1]
+	if other == nil {
+		return state, allow
+	}
+	if theirs := other.Choice(key); state != "on" && (theirs == "on" || theirs == "ask") {
+		state = theirs
+	}
+	also := other.Strings(config.GuardAllow)
+	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
+}
+
+// checkCall asks one guard about one call.
+func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions) event.Decision {
+	t := ev.Tool
+	if ev.Truncated && (t == nil || len(t.Input) == 0) {
+		return event.Decision{Verdict: event.Deny, Reason: "guard." + g.Name() +
+			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
+	}
+	if why := ev.Unreadable(); why != "" {
+		return event.Decision{Verdict: event.Ask, Reason: "guard." + g.Name() + " cannot see what this call does: " + why}
+	}
+	if t == nil {
+		return event.Decision{}
+	}
+	project := o.Project
+	if project == "" {
+		project = ev.Cwd
+	}
+	findings := g.Check(guard.Call{
+		Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
+		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: ev.Cwd, Project: project, Home: s.Dirs.Home,
+	})
+	for _, f := range findings {
+		if o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
+			continue
+		}
+		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f)}
+		if g.Ask() {
+			d.Verdict = event.Ask
+		}
+		return d
+	}
+	return event.Decision{}
+}

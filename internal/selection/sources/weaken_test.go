@@ -1,0 +1,264 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/config"
+)
+
+// place makes the folders of a user.
+func place(t *testing.T) paths.Dirs {
+	t.Helper()
+	base := t.TempDir()
+	dirs := paths.Dirs{Home: base + "/home", Config: base + "/home/config", State: base + "/state", Data: base + "/data",
+		Runtime: base + "/run", System: base + "/etc"}
+	for _, dir := range []string{dirs.Config, dirs.State, dirs.Data, dirs.System} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dirs
+}
+
+func open(dirs paths.Dirs, readOnly bool) *Sources {
+	return New(Options{Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: OpenConfirmed(dirs, readOnly)})
+}
+
+// samples are calls that some guard refuses when it is on.
+var samples = []string{
+	"git push --force origin main", "git reset --hard HEAD~3", "cat ~/.ssh/id_rsa", "cat .env", "hookmux off",
+	"hookmux guard off destructive",
+}
+
+// protection says how strictly each sample is refused, each hook guards and each
+// gate asks; larger is stricter.
+func protection(s *Sources) map[string]int {
+	all := map[string]int{}
+	set, force := s.HooksIn("")
+	settings := s.SettingsIn("", force)
+	guards := s.Guards(GuardOptions{
+		Settings: [2]*config.Settings{settings}, Protected: s.ProtectedPaths(nil), Project: s.Dirs.Home,
+	})
+	for _, command := range samples {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		ev := &event.Event{ID: "1", Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Cwd: s.Dirs.Home,
+			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input}}
+		for _, e := range hook.Select(guards, ev, nil) {
+			d, err := e.Run.Handle(context.Background(), &hook.Call{Event: ev, Hook: &e.Registration})
+			rank := map[event.Verdict]int{event.Ask: 1, event.Deny: 2}[d.Verdict]
+			if err != nil {
+				rank = 2
+			}
+			all[command] = max(all[command], rank)
+		}
+	}
+	for _, h := range set.Hooks {
+		if h.IsEnabled() && h.ModeFor(event.ToolBefore) == hook.Guard {
+			rank := 1
+			if h.FailureMeans() == hook.FailDeny {
+				rank = 2
+			}
+			all["hook "+h.ID] = rank
+		}
+	}
+	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
+		key, _ := config.Find(name)
+		all[name] = slices.Index(key.Choices, settings.Choice(name))
+	}
+	all["modules"] = len(settings.Strings(config.Modules))
+	return all
+}
+
+// wantNoWeaker fails when something is less strict than before.
+func wantNoWeaker(t *testing.T, when string, before, after map[string]int) {
+	t.Helper()
+	for what, was := range before {
+		if after[what] < was {
+			t.Fatalf("%s: %s fell from %d to %d", when, what, was, after[what])
+		}
+	}
+}
+
+func pick(r *rand.Rand, list ...string) string { return list[r.Intn(len(list))] }
+
+// randomConfig is a file of settings, seldom a sound one.
+func randomConfig(r *rand.Rand) string {
+	var keys []string
+	for _, name := range []string{"guard.destructive", "guard.secrets", "guard.own-files"} {
+		if r.Intn(2) == 0 {
+			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "ask", "on", "maybe")))
+		}
+	}
+	for _, name := range []string{"gate", "gate.claude", "gate.codex"} {
+		if r.Intn(3) == 0 {
+			keys = append(keys, fmt.Sprintf("%q: %q", name, pick(r, "off", "permission", "side-effects", "all")))
+		}
+	}
+	if r.Intn(2) == 0 {
+		keys = append(keys, `"guard.allow": [`+pick(r, "", `"own-files.control"`, `"git.force-push", "own-files.control"`, `7`)+`]`)
+	}
+	if r.Intn(3) == 0 {
+		keys = append(keys, `"modules": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
+	}
+	if r.Intn(4) == 0 {
+		keys = append(keys, `"journal.keep": "1h"`)
+	}
+	text := "{" + strings.Join(keys, ", ") + "}"
+	if r.Intn(6) == 0 {
+		text = text[:r.Intn(len(text))]
+	}
+	return text
+}
+
+func randomHooks(r *rand.Rand) string {
+	var hooks []string
+	for _, id := range []string{"a", "b", "c"} {
+		if r.Intn(2) == 0 {
+			continue
+		}
+		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`, `, "locked": true`)
+		hooks = append(hooks, fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": %q%s}`,
+			id, pick(r, "true", "false", "exit 2"), more))
+	}
+	text := `{"hooks": [` + strings.Join(hooks, ", ") + `]}`
+	if r.Intn(6) == 0 {
+		text = text[:r.Intn(len(text))]
+	}
+	return text
+}
+
+// edit does to a file what dotfile managers, editors and agents do.
+func editFile(t *testing.T, r *rand.Rand, path, text string) string {
+	t.Helper()
+	var err error
+	what := pick(r, "write", "write", "write", "replace", "empty", "remove", "dangle", "folder", "link", "rename")
+	if info, lstatErr := os.Lstat(path); lstatErr == nil && (info.IsDir() || info.Mode()&os.ModeSymlink != 0) {
+		err = os.RemoveAll(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch what {
+	case "write":
+		err = os.WriteFile(path, []byte(text), 0o600)
+	case "replace":
+		if err = os.WriteFile(path+".new", []byte(text), 0o600); err == nil {
+			err = os.Rename(path+".new", path)
+		}
+	case "empty":
+		err = os.WriteFile(path, nil, 0o600)
+	case "remove":
+		err = os.RemoveAll(path)
+	case "dangle":
+		_ = os.Remove(path)
+		err = os.Symlink(filepath.Join(filepath.Dir(path), "nowhere"), path)
+	case "folder":
+		_ = os.Remove(path)
+		err = os.Mkdir(path, 0o700)
+	case "link":
+		_ = os.Remove(path)
+		if err = os.WriteFile(path+".elsewhere", []byte(text), 0o600); err == nil {
+			err = os.Symlink(path+".elsewhere", path)
+		}
+	case "rename":
+		_ = os.Rename(path, path+".old")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return what
+}
+
+// No series of edits of the user's files weakens what is in force, across
+// restarts of the hub and for `hookmux judge` as well.
+func TestEditsNeverWeaken(t *testing.T) {
+	for seed := range int64(14) {
+		r := rand.New(rand.NewSource(seed))
+		dirs := place(t)
+		if r.Intn(3) == 0 {
+			text := pick(r, `{"guard.destructive": "on"}`, `{"guard.secrets": "ask", "gate": "side-effects"}`)
+			if err := os.WriteFile(filepath.Join(dirs.System, "config.json"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		files := map[string]func(*rand.Rand) string{
+			filepath.Join(dirs.Config, "config.json"): randomConfig, filepath.Join(dirs.Config, "hooks.json"): randomHooks,
+		}
+		for path, text := range files {
+			if err := os.WriteFile(path, []byte(text(r)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := open(dirs, false)
+		if r.Intn(3) > 0 {
+			_ = s.Confirmed.TakeFirst(true) // broken files are not taken
+		}
+		before := protection(s)
+		for step := range 12 {
+			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json"))
+			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)), filepath.Base(path))
+			wantNoWeaker(t, when+", judged without a hub", before, protection(open(dirs, true)))
+			if r.Intn(4) == 0 {
+				s = open(dirs, false)
+			}
+			after := protection(s)
+			wantNoWeaker(t, when, before, after)
+			wantNoWeaker(t, when+", judged after the hub", after, protection(open(dirs, true)))
+			before = after
+		}
+	}
+}
+
+// Without a confirmed state guards are on, whatever the files say.
+func TestLostStateMeansGuards(t *testing.T) {
+	for name, damage := range map[string]func(state string) error{
+		"removed":  func(state string) error { return os.Remove(filepath.Join(state, "confirmed.json")) },
+		"emptied":  func(state string) error { return os.WriteFile(filepath.Join(state, "confirmed.json"), nil, 0o600) },
+		"replaced": func(state string) error { return replaceByFolder(filepath.Join(state, "confirmed.json")) },
+		"forged": func(state string) error {
+			return os.WriteFile(filepath.Join(state, "confirmed.json"), []byte(`{"content":{"basis":"confirmed","files":{}},"mac":"00"}`), 0o600)
+		},
+		"without its key":      func(state string) error { return os.Remove(filepath.Join(state, "consent.key")) },
+		"without its contents": func(state string) error { return os.RemoveAll(filepath.Join(state, "confirmed")) },
+		"removed, mark and all of the state": func(state string) error {
+			return os.RemoveAll(state)
+		},
+	} {
+		dirs := place(t)
+		path := filepath.Join(dirs.Config, "config.json")
+		if err := os.WriteFile(path, []byte(`{"guard.destructive": "on", "guard.secrets": "on"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := open(dirs, false).Confirmed.TakeFirst(true); err != nil {
+			t.Fatal(err)
+		}
+		before := protection(open(dirs, true))
+		if err := os.WriteFile(path, []byte(`{"guard.destructive": "off", "guard.own-files": "off"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(dirs.State); err != nil {
+			t.Fatal(err)
+		}
+		wantNoWeaker(t, name+", judged without a hub", before, protection(open(dirs, true)))
+		wantNoWeaker(t, name, before, protection(open(dirs, false)))
+	}
+}
+
+func replaceByFolder(path string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return os.Mkdir(path, 0o700)
+}

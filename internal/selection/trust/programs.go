@@ -1,0 +1,87 @@
+package trust
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/shell/quote"
+)
+
+// interpreters run the file that is their first argument.
+var interpreters = []string{
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun", "ruby", "perl", "lua", "php",
+	"osascript", "env", "exec", "uv", "npx", "tsx",
+}
+
+// ReplacePrograms shows every program that a registration's target names by a
+// path to replace, and gives the target with the replaced ones: what is run,
+// and the first file after an interpreter. "~/" stands for home.
+func ReplacePrograms(reg hook.Registration, home string, replace func(path string) (instead string, ok bool)) string {
+	if reg.Handler != "command" && reg.Handler != "script" {
+		return reg.Target
+	}
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(reg.Target), "")
+	if err != nil {
+		return reg.Target
+	}
+	var edits []replacement
+	syntax.Walk(file, func(node syntax.Node) bool {
+		if call, ok := node.(*syntax.CallExpr); ok {
+			for _, w := range programWords(call.Args) {
+				if instead, ok := replace(homeWord(w, home)); ok {
+					edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote.Argument(instead)})
+				}
+			}
+		}
+		return true
+	})
+	slices.SortFunc(edits, func(a, b replacement) int { return b.from - a.from })
+	out := reg.Target
+	for _, e := range edits { // from the back, so that offsets stay true
+		if e.to <= len(out) && e.from <= e.to {
+			out = out[:e.from] + e.text + out[e.to:]
+		}
+	}
+	return out
+}
+
+// programWords are the words of a call that name what is run.
+func programWords(args []*syntax.Word) []*syntax.Word {
+	if len(args) == 0 {
+		return nil
+	}
+	words := []*syntax.Word{args[0]}
+	name, _ := literalWord(args[0])
+	if !slices.Contains(interpreters, filepath.Base(name)) {
+		return words
+	}
+	for _, w := range args[1:] {
+		if text := homeWord(w, "/"); filepath.IsAbs(text) {
+			return append(words, w)
+		}
+	}
+	return words
+}
+
+// homeWord is a word as the shell makes it, with home for a leading ~; "" where
+// it depends on the moment.
+func homeWord(w *syntax.Word, home string) string {
+	if text, ok := literalWord(w); ok {
+		return text
+	}
+	first, ok := w.Parts[0].(*syntax.Lit)
+	if !ok || home == "" || !strings.HasPrefix(first.Value, "~/") {
+		return ""
+	}
+	parts := slices.Clone(w.Parts)
+	parts[0] = &syntax.Lit{Value: first.Value[1:]}
+	text, ok := literalWord(&syntax.Word{Parts: parts})
+	if !ok {
+		return ""
+	}
+	return strings.TrimRight(home, "/") + text
+}
