@@ -47,13 +47,14 @@ var readings = map[string]reading{
 
 	// What a call of the reader's would meet, which settings, hooks and modules
 	// there are, and where the reader sits.
-	wire.MethodExplain:   {open: true},
-	wire.MethodConfigGet: {open: true},
-	wire.MethodHooksList: {open: true},
-	wire.MethodTrustLook: {open: true},
-	wire.MethodModules:   {open: true},
-	wire.MethodSeat:      {open: true},
-	wire.MethodSeats:     {open: true},
+	wire.MethodExplain:     {open: true},
+	wire.MethodConfigGet:   {open: true},
+	wire.MethodHooksList:   {open: true},
+	wire.MethodTrustLook:   {open: true},
+	wire.MethodConfirmLook: {open: true},
+	wire.MethodModules:     {open: true},
+	wire.MethodSeat:        {open: true},
+	wire.MethodSeats:       {open: true},
 
 	// This one takes sessions up.
 	wire.MethodSessionResume: {},
