@@ -23,18 +23,18 @@ func TestRealOpenCodeStanding(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
-	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, term *stage.Terminal) error {
-		p, err := checks.AttachPerson(ctx, st)
-		if err != nil {
-			return err
-		}
-		defer p.Detach()
+	p, err := checks.AttachPerson(context.Background(), st) // before the agent: it may ask at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Detach()
+	err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, term *stage.Terminal) error {
 		if !p.WasAsked("st-one", st.Patience) {
-			t.Fatalf("no request\n%s", term.CaptureScreen(ctx))
+			t.Fatalf("no request\n%s", term.KeepScreen())
 		}
 		p.SendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
 		if !p.WasAsked("st-three", st.Patience) {
-			t.Fatalf("no request for another program\n%s", term.CaptureScreen(ctx))
+			t.Fatalf("no request for another program\n%s", term.KeepScreen())
 		}
 		p.SendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, "st-three")})
 		if !st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
