@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -17,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/compat/cmux"
 	"github.com/hookmux/hookmux/internal/compat/mux0"
+	"github.com/hookmux/hookmux/internal/hub/readview"
 	"github.com/hookmux/hookmux/internal/hub/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -49,6 +47,9 @@ func (h *Hub) newServer() *server.Server {
 	renewing := &renewal.Service{
 		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
 	}
+	views := &readview.Service{
+		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject, Home: h.deps.Dirs.Home,
+	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{
 		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx), h.stats.Methods(),
@@ -63,7 +64,7 @@ func (h *Hub) newServer() *server.Server {
 		maps.Copy(long, own)
 	}
 	return server.New(h.ctx, server.Options{
-		Deps: h.deps, Judge: h.seats, ViewOf: h.viewOf, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
+		Deps: h.deps, Judge: h.seats, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion,
 		TakeMux0:   h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
@@ -152,51 +153,6 @@ func (h *Hub) newApprovals() *approvals.Service {
 func (h *Hub) mayAnswer(peer proc.Cred) (bool, string) {
 	verdict := h.judge.May(authority.Decide, peer, nil)
 	return verdict.Seated(), verdict.Reason
-}
-
-// viewOf is what a peer may read: an agent, and what it started, its own
-// sessions and what happens in its project; everybody else all of it.
-func (h *Hub) viewOf(peer proc.Cred) server.View {
-	agent, accused := h.judge.Accused(peer)
-	if !accused {
-		return server.View{}
-	}
-	view := server.View{Limited: true}
-	var own []wire.Session
-	for _, one := range h.sessions.List(true) {
-		// A process id may have been another process's before.
-		if agent.PID != 0 && one.PID == agent.PID && one.Agent == agent.Agent && !agent.Began.After(one.LastEvent) {
-			own = append(own, one)
-		}
-	}
-	if len(own) > 0 {
-		view.Owns = func(agent, session, folder string) bool {
-			return slices.ContainsFunc(own, func(one wire.Session) bool {
-				return one.Agent == agent && session != "" && one.ID == session || h.inProject(one.Cwd, folder)
-			})
-		}
-	}
-	return view
-}
-
-// inProject tells whether a folder belongs to the project that another one is
-// in. A home is no project: everything lies in it.
-func (h *Hub) inProject(own, folder string) bool {
-	if !filepath.IsAbs(own) || !filepath.IsAbs(folder) {
-		return false
-	}
-	root := h.selection.Registry.FindProject(own)
-	if root == "" {
-		root = own
-	}
-	root, folder = filepath.Clean(root), filepath.Clean(folder)
-	isBelow := func(path, dir string) bool {
-		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-	}
-	if isBelow(h.deps.Dirs.Home, root) {
-		return folder == root
-	}
-	return isBelow(folder, root)
 }
 
 func focusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
