@@ -73,7 +73,8 @@ const (
 // Words is how the documentation says an end.
 func (e End) Words() string {
 	return map[End]string{
-		Refused: "refused", PIN: "PIN, or refused", Code: "code", Asked: "asked or refused", Hidden: "shows nothing of others",
+		Refused: "refused", PIN: "PIN, or refused", Code: "code", Asked: "asked or refused",
+		Hidden: "shows nothing of others",
 		Passes: "not refused",
 	}[e]
 }
