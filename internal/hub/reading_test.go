@@ -81,6 +81,7 @@ func twoSessions(t *testing.T) (w *house, foreign string) {
 			t.Fatal(err)
 		}
 	}
+	w.set("feed.wait.codex", "1h")
 	w.watchFeed()
 	w.SetProcesses(withAgents("codex"))
 	w.tellSession("codex", "session-"+foreignWord, foreign, foreignWord)
