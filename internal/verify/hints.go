@@ -48,7 +48,11 @@ func (t *task) actNames() []string {
 // likelyCauses names the file, the switch, the version, and what to run.
 func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 	a, name := t.subject.Agent, t.subject.Agent.Name
-	again := fmt.Sprintf("`hookmux verify %s --check %s --keep` keeps all that was seen, for a report", name, t.row.ID())
+	again := fmt.Sprintf(
+		"`hookmux verify %s --check %s --keep` keeps all that was seen, for a report",
+		name,
+		t.row.ID(),
+	)
 	var out []string
 	switch {
 	case e.Err != nil && len(e.Seen) > 0:
@@ -63,16 +67,35 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 			out = append(out, "Other hooks ran and this one did not: this version may no longer send it")
 			break
 		}
-		out = append(out, fmt.Sprintf("Other hooks ran and this one did not: it may be missing in %s, or this version no longer sends it", placeOf(a)), mendInstall(name))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"Other hooks ran and this one did not: it may be missing in %s, or this version no longer sends it",
+				placeOf(a),
+			),
+			mendInstall(name),
+		)
 	}
 	if v := p.Version; v != "" && a.Tried != "" && v != a.Tried {
-		out = append(out, fmt.Sprintf("The catalogue was tried with %s %s and this is %s: going back to that version brings the claim back, if it was the agent that changed", name, a.Tried, v))
+		out = append(
+			out,
+			fmt.Sprintf(
+				"The catalogue was tried with %s %s and this is %s: going back to that version brings the claim back, if it was the agent that changed",
+				name,
+				a.Tried,
+				v,
+			),
+		)
 	}
 	return append(out, again)
 }
 
 func mendInstall(name string) string {
-	return fmt.Sprintf("`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew", name, name)
+	return fmt.Sprintf(
+		"`hookmux doctor %s` looks for the cause, `hookmux install %s` writes the hooks anew",
+		name,
+		name,
+	)
 }
 
 // offSwitches are what keeps all hooks of an agent from running. In a home of our

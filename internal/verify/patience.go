@@ -33,7 +33,11 @@ func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentR
 	for _, j := range jobs {
 		p := proofs[j.report]
 		e := p.Of(j.act.Name)
-		if !e.Late || !slices.ContainsFunc(slices.Collect(maps.Values(p.Evidence)), func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late }) {
+		if !e.Late ||
+			!slices.ContainsFunc(
+				slices.Collect(maps.Values(p.Evidence)),
+				func(e *stage.Evidence) bool { return e.Missing == "" && !e.Late },
+			) {
 			continue
 		}
 		fails := slices.ContainsFunc(tasks[j.report], func(t task) bool {

@@ -42,13 +42,19 @@ func (r *AgentReport) record(dir, isolation string, acts []*stage.Evidence) erro
 		Platform: runtime.GOOS + "/" + runtime.GOARCH, Isolation: isolation,
 	}
 	for _, row := range r.Rows {
-		s.Rows = append(s.Rows, recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why})
+		s.Rows = append(
+			s.Rows,
+			recordings.Row{Check: row.Check, Event: row.Event, Claim: row.Claim, Mark: string(row.Mark), Why: row.Why},
+		)
 	}
 	summary, err := stage.PlainJSON(s)
 	if err != nil {
 		return err
 	}
-	return writeTogether(dir, map[string][]byte{r.Agent + ".json": summary, r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)})
+	return writeTogether(
+		dir,
+		map[string][]byte{r.Agent + ".json": summary, r.Agent + ".jsonl": recordEvents(r.Agent, r.Version, acts)},
+	)
 }
 
 // writeTogether puts files into place once all of them are written. An empty
@@ -93,7 +99,13 @@ func recordEvents(name, version string, acts []*stage.Evidence) []byte {
 			if alike[x.Event.Native]++; alike[x.Event.Native] > maxAlike {
 				continue
 			}
-			line := recordings.Line{Agent: name, Version: version, Act: e.Act, Event: x.Event.Native, Kind: string(x.Event.Kind)}
+			line := recordings.Line{
+				Agent:   name,
+				Version: version,
+				Act:     e.Act,
+				Event:   x.Event.Native,
+				Kind:    string(x.Event.Kind),
+			}
 			if x.Event.Tool != nil {
 				line.Tool = string(x.Event.Tool.Kind)
 			}
@@ -141,11 +153,13 @@ type scrubber struct {
 func newScrubber(base string) *scrubber { return &scrubber{base: base, ids: map[string]string{}} }
 
 var (
-	idPattern    = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	timePattern  = lazyregexp.New(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
-	dayPattern   = lazyregexp.New(`20\d\d/\d\d/\d\d`)
-	callPattern  = lazyregexp.New(`call_hmx\d+x(\d+)`)
-	millPattern  = lazyregexp.New(`"(duration_ms|durationMs|timestamp|elapsed_time|session_duration_ms|duration|pid)":\s*[\d.]+`)
+	idPattern   = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	timePattern = lazyregexp.New(`20\d\d-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?`)
+	dayPattern  = lazyregexp.New(`20\d\d/\d\d/\d\d`)
+	callPattern = lazyregexp.New(`call_hmx\d+x(\d+)`)
+	millPattern = lazyregexp.New(
+		`"(duration_ms|durationMs|timestamp|elapsed_time|session_duration_ms|duration|pid)":\s*[\d.]+`,
+	)
 	longPattern  = lazyregexp.New(`\b[0-9a-f]{16,64}\b`)
 	stampPattern = lazyregexp.New(`\b1[789]\d{11}\b`)
 )

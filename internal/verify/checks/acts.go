@@ -32,8 +32,14 @@ func builtinActs() []Act {
 		{Name: "control", What: "the same turn without hooks", Play: playControl},
 		{Name: "decide", What: "a turn in which hooks decide", Brings: refusedCall, Play: playDecide},
 		{Name: "prompt", What: "a prompt that is refused", Play: playPrompt},
-		{Name: "permission", What: "commands that need leave", Brings: kindIs(event.PermissionRequest), Play: playPermission,
-			Cannot: noPermission, AtTerminal: func(_ *agent.Agent, d drivers.Driver) bool { return d.Strict == nil }},
+		{
+			Name:       "permission",
+			What:       "commands that need leave",
+			Brings:     kindIs(event.PermissionRequest),
+			Play:       playPermission,
+			Cannot:     noPermission,
+			AtTerminal: func(_ *agent.Agent, d drivers.Driver) bool { return d.Strict == nil },
+		},
 		{Name: "absent", What: "a turn without a hub", Cannot: notAPlugin, Play: playAbsent},
 		{Name: "broken", What: "a turn with broken hooks", Play: playBroken, Cannot: neverBroken},
 		{Name: "term", What: "an end by SIGTERM", Play: playTerm},
@@ -90,12 +96,24 @@ func playControl(ctx context.Context, st *stage.Stage) error {
 
 func playDecide(ctx context.Context, st *stage.Stage) error {
 	big := st.Table.Shell.Call(stage.TaggedCommand("big") + "; : '" + strings.Repeat("x", bigPayload) + "' big-end")
-	ss := stage.CallSteps(st.TaggedCall("deny"), st.TaggedCall("input"), st.TaggedCall("context"), st.TaggedCall("output"), st.TaggedCall("after-deny"), st.TaggedCall("after-context"),
-		st.FailingCall("fail-deny"), st.FailingCall("fail-context"), big)
+	ss := stage.CallSteps(
+		st.TaggedCall("deny"),
+		st.TaggedCall("input"),
+		st.TaggedCall("context"),
+		st.TaggedCall("output"),
+		st.TaggedCall("after-deny"),
+		st.TaggedCall("after-context"),
+		st.FailingCall("fail-deny"),
+		st.FailingCall("fail-context"),
+		big,
+	)
 	if st.Driver.AskRefuses {
 		ss = append(ss, stage.CallSteps(st.TaggedCall("granted"), st.TaggedCall("ask"))...)
 	}
-	ss = append(ss, model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"), st.TaggedCall("par-c")}})
+	ss = append(
+		ss,
+		model.Step{Calls: []model.ToolCall{st.TaggedCall("par-a"), st.TaggedCall("par-b"), st.TaggedCall("par-c")}},
+	)
 	ss = append(ss, st.SubagentSteps()...)
 	ss = append(ss, model.Step{Say: stage.LastWords})
 	for i := range 8 { // as often as it is kept going, and more
@@ -146,7 +164,10 @@ func DecideAll(ev *event.Event, n int) event.Decision {
 		case "ask":
 			return event.Decision{Verdict: event.Ask, Reason: stage.WordFor(stage.WordReason, tag)}
 		case "context":
-			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+			return event.Decision{
+				Context: stage.WordFor(stage.WordContext, name),
+				Notice:  stage.WordFor(stage.WordNotice, name),
+			}
 		}
 	case event.ToolAfter:
 		switch tag {
@@ -155,11 +176,17 @@ func DecideAll(ev *event.Event, n int) event.Decision {
 		case "after-deny", "fail-deny":
 			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, tag)}
 		case "after-context", "fail-context":
-			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+			return event.Decision{
+				Context: stage.WordFor(stage.WordContext, name),
+				Notice:  stage.WordFor(stage.WordNotice, name),
+			}
 		}
 	case event.SessionStart, event.TurnStart, event.SubagentStart:
 		if ev.Subagent == nil || ev.Kind == event.SubagentStart {
-			return event.Decision{Context: stage.WordFor(stage.WordContext, name), Notice: stage.WordFor(stage.WordNotice, name)}
+			return event.Decision{
+				Context: stage.WordFor(stage.WordContext, name),
+				Notice:  stage.WordFor(stage.WordNotice, name),
+			}
 		}
 	case event.TurnEnd:
 		// For ever: the hub must end it.
@@ -251,21 +278,26 @@ func playPermission(ctx context.Context, st *stage.Stage) error {
 		return st.RunHeadless(ctx, st.AgentCommand(), st.Driver.Strict(stage.MarkedPrompt("Run it")))
 	}
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
-	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, t *stage.Terminal) error {
-		// The control is the last call: its dialog must be there. When the turn
-		// ends first nobody was asked, and when an earlier call waits for a
-		// person the hook's answer did not count: nothing more will come.
-		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
-		defer cancel()
-		over := func(ev *event.Event) bool {
-			return ev.Kind == event.PermissionRequest && stage.TagOf(ev) == "control" || ev.Kind == event.TurnEnd && ev.Subagent == nil
-		}
-		for !st.Watcher.HasPassed(over) && !st.Watcher.StuckAt(event.PermissionRequest, questionPatience) && stage.PauseFor(c, pollEvery) {
-		}
-		t.AwaitStillness(ctx)
-		st.Evidence.Files = stage.ProjectFiles(st.Project)
-		return nil
-	})
+	return st.AtTerminal(
+		ctx,
+		st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, t *stage.Terminal) error {
+			// The control is the last call: its dialog must be there. When the turn
+			// ends first nobody was asked, and when an earlier call waits for a
+			// person the hook's answer did not count: nothing more will come.
+			c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
+			defer cancel()
+			over := func(ev *event.Event) bool {
+				return ev.Kind == event.PermissionRequest && stage.TagOf(ev) == "control" ||
+					ev.Kind == event.TurnEnd && ev.Subagent == nil
+			}
+			for !st.Watcher.HasPassed(over) && !st.Watcher.StuckAt(event.PermissionRequest, questionPatience) && stage.PauseFor(c, pollEvery) {
+			}
+			t.AwaitStillness(ctx)
+			st.Evidence.Files = stage.ProjectFiles(st.Project)
+			return nil
+		},
+	)
 }
 
 func decidePermission(ev *event.Event, _ int) event.Decision {
@@ -280,7 +312,11 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 	case ev.Kind == event.PermissionRequest && tag == "refuse":
 		return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, tag)}
 	case ev.Kind == event.PermissionRequest && tag == "leave-input":
-		return event.Decision{Verdict: event.Modify, Allowed: true, Input: stage.ChangedInput(ev, stage.TaggedCommand("leave-changed"))}
+		return event.Decision{
+			Verdict: event.Modify,
+			Allowed: true,
+			Input:   stage.ChangedInput(ev, stage.TaggedCommand("leave-changed")),
+		}
 	}
 	return event.Decision{}
 }
@@ -341,7 +377,9 @@ func withoutHookmux(path string) string {
 }
 
 func playError(ctx context.Context, st *stage.Stage) error {
-	st.SetScript([]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}})
+	st.SetScript(
+		[]model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}},
+	)
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}

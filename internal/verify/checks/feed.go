@@ -38,10 +38,34 @@ const (
 func feedPart() Part {
 	return Part{
 		Acts: []Act{
-			{Name: "feed", What: "requests answered from elsewhere", Cannot: noFeed, AtTerminal: alwaysApplies, Play: playFeed},
-			{Name: "forms", What: "forms of an MCP server answered from elsewhere", Cannot: noForms, AtTerminal: alwaysApplies, Play: playForms},
-			{Name: "plans", What: "plans accepted from elsewhere", Cannot: noPlans, AtTerminal: alwaysApplies, Play: playPlans},
-			{Name: "questions", What: "questions and plans answered from elsewhere", Cannot: noQuestions, AtTerminal: alwaysApplies, Play: playQuestions},
+			{
+				Name:       "feed",
+				What:       "requests answered from elsewhere",
+				Cannot:     noFeed,
+				AtTerminal: alwaysApplies,
+				Play:       playFeed,
+			},
+			{
+				Name:       "forms",
+				What:       "forms of an MCP server answered from elsewhere",
+				Cannot:     noForms,
+				AtTerminal: alwaysApplies,
+				Play:       playForms,
+			},
+			{
+				Name:       "plans",
+				What:       "plans accepted from elsewhere",
+				Cannot:     noPlans,
+				AtTerminal: alwaysApplies,
+				Play:       playPlans,
+			},
+			{
+				Name:       "questions",
+				What:       "questions and plans answered from elsewhere",
+				Cannot:     noQuestions,
+				AtTerminal: alwaysApplies,
+				Play:       playQuestions,
+			},
 		},
 		Checks: feedChecks(),
 	}
@@ -89,7 +113,8 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 	if showsWindow(st.Agent) {
 		tags = append(tags, tagWindow)
 	}
-	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil && known.Feed.Repeats { // not the stage's, which a saboteur may have changed
+	if known, ok := agent.Builtin().Agent(st.Driver.Name); ok && known.Feed != nil &&
+		known.Feed.Repeats { // not the stage's, which a saboteur may have changed
 		tags = append(tags, tagLater)
 	}
 	tags = append(tags, tagNobody) // last: nobody answers it
@@ -115,30 +140,40 @@ func playFeed(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	defer p.Detach()
-	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, t *stage.Terminal) error {
-		for _, tag := range tags {
-			if !p.WasAsked(tag, st.Patience) {
-				t.KeepScreen()
-				return nil // the checks say what is missing
+	return st.AtTerminal(
+		ctx,
+		st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, t *stage.Terminal) error {
+			for _, tag := range tags {
+				if !p.WasAsked(tag, st.Patience) {
+					t.KeepScreen()
+					return nil // the checks say what is missing
+				}
+				if st.LeftItsFile(tag) {
+					p.Feed.Early = append(p.Feed.Early, tag)
+				}
+				switch tag {
+				case tagYes:
+					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
+				case tagNo:
+					p.SendReply(
+						tag,
+						wire.FeedReplyParams{
+							Choice: string(event.ChooseDeny),
+							Reason: stage.WordFor(stage.WordReason, tagNo),
+						},
+					)
+				case tagWindow:
+					p.inWindow(t, tag, st.Driver.Prompts)
+				case tagLater:
+					p.later(t, tag)
+				case tagNobody:
+					p.nobody(t, tag, st.Driver.Prompts)
+				}
 			}
-			if st.LeftItsFile(tag) {
-				p.Feed.Early = append(p.Feed.Early, tag)
-			}
-			switch tag {
-			case tagYes:
-				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseOnce)})
-			case tagNo:
-				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, tagNo)})
-			case tagWindow:
-				p.inWindow(t, tag, st.Driver.Prompts)
-			case tagLater:
-				p.later(t, tag)
-			case tagNobody:
-				p.nobody(t, tag, st.Driver.Prompts)
-			}
-		}
-		return nil
-	})
+			return nil
+		},
+	)
 }
 
 // RemotePerson is the person who answers from elsewhere.
@@ -156,8 +191,22 @@ type RemotePerson struct {
 // AttachPerson lets the feed hold requests for this person, who sees what comes.
 func AttachPerson(ctx context.Context, st *stage.Stage) (*RemotePerson, error) {
 	st.Hub.Sink(true)
-	st.Evidence.Feed = stage.Feed{Asked: map[string]wire.FeedItem{}, Ended: map[string]wire.FeedItem{}, Replies: map[string]string{}, Times: map[string]int{}, Prompted: -1, Sign: -1, Gone: -1}
-	p := &RemotePerson{st: st, ctx: ctx, Feed: &st.Evidence.Feed, gone: map[string]time.Time{}, changed: make(chan struct{})}
+	st.Evidence.Feed = stage.Feed{
+		Asked:    map[string]wire.FeedItem{},
+		Ended:    map[string]wire.FeedItem{},
+		Replies:  map[string]string{},
+		Times:    map[string]int{},
+		Prompted: -1,
+		Sign:     -1,
+		Gone:     -1,
+	}
+	p := &RemotePerson{
+		st:      st,
+		ctx:     ctx,
+		Feed:    &st.Evidence.Feed,
+		gone:    map[string]time.Time{},
+		changed: make(chan struct{}),
+	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", st.Dirs.Socket())
 	if err != nil {
@@ -371,7 +420,10 @@ func signOf(st *stage.Stage) (func() bool, error) {
 			return nil, errors.New("no request to look for")
 		}
 		spec := known.Feed.State
-		file := filepath.Join(filepath.Dir(last.Transcript), strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)))
+		file := filepath.Join(
+			filepath.Dir(last.Transcript),
+			strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(last.Where.PID)),
+		)
 		return func() bool {
 			var state map[string]any
 			b, err := os.ReadFile(file)

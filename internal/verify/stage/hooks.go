@@ -57,7 +57,9 @@ func (st *Stage) InstallHooks() error {
 		return fmt.Errorf("%s: hookmux cannot write itself into it", st.Agent.Name)
 	}
 	plan, err := st.InstallHost().Install(install.Options{
-		Agents: []*agent.Agent{st.Agent}, Scope: install.User, Trust: true, Events: installedEvents(st.Agent), Known: st.catalogue.Agents(),
+		Agents: []*agent.Agent{
+			st.Agent,
+		}, Scope: install.User, Trust: true, Events: installedEvents(st.Agent), Known: st.catalogue.Agents(),
 	})
 	if err != nil {
 		return err

@@ -33,10 +33,17 @@ func (e *Evidence) WriteFiles(st *Stage) error {
 		if !json.Valid(payload) {
 			payload, _ = json.Marshal(string(x.Event.Raw))
 		}
-		events = append(events, event{x.Event.Native, string(x.Event.Kind), payload, x.Decision.Verdict.Word(), x.Decision.DegradedText(),
-			x.Answer.Stdout, x.Answer.Stderr, x.Answer.Exit})
+		events = append(
+			events,
+			event{x.Event.Native, string(x.Event.Kind), payload, x.Decision.Verdict.Word(), x.Decision.DegradedText(),
+				x.Answer.Stdout, x.Answer.Stderr, x.Answer.Exit},
+		)
 	}
-	texts := map[string]string{"stdout.txt": e.Stdout, "stderr.txt": e.Stderr, "screens.txt": strings.Join(e.Screens, "\n"+strings.Repeat("=", 78)+"\n")}
+	texts := map[string]string{
+		"stdout.txt":  e.Stdout,
+		"stderr.txt":  e.Stderr,
+		"screens.txt": strings.Join(e.Screens, "\n"+strings.Repeat("=", 78)+"\n"),
+	}
 	for name, text := range texts {
 		if text == "" {
 			continue

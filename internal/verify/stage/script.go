@@ -57,7 +57,11 @@ func CallSteps(calls ...model.ToolCall) []model.Step {
 // SetScript sets what the model does; the subagent's own script is always there.
 func (st *Stage) SetScript(ss []model.Step) {
 	sc := model.Scenario{Steps: ss, Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{
-		"sub": {{Calls: []model.ToolCall{st.TaggedCall("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."}},
+		"sub": {
+			{Calls: []model.ToolCall{st.TaggedCall("sub")}},
+			{Say: "The scripted helper is done."},
+			{Say: "The scripted helper is done again."},
+		},
 	}}
 	for name, pattern := range st.Driver.Vars {
 		sc.Vars[name] = regexp.MustCompile(pattern)
@@ -159,5 +163,7 @@ func (st *Stage) LeftItsFile(tag string) bool {
 
 // SubBeats is what a helper does.
 var SubBeats = []model.Beat{
-	{Run: []string{TaggedCommand("sub")}}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."},
+	{
+		Run: []string{TaggedCommand("sub")},
+	}, {Say: "The scripted helper is done."}, {Say: "The scripted helper is done again."},
 }

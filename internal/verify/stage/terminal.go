@@ -43,7 +43,11 @@ func (st *Stage) AtTerminal(ctx context.Context, args []string, person func(cont
 	}
 	argv = append(argv, args...)
 	// The program replaces the shell, so that the pane's process is the agent.
-	start := "cd " + quote.Word(st.Project) + " && exec env -i " + st.tmuxVariables() + quote.Line(append(append([]string(nil), st.Env...), argv...)) + "\n"
+	start := "cd " + quote.Word(
+		st.Project,
+	) + " && exec env -i " + st.tmuxVariables() + quote.Line(
+		append(append([]string(nil), st.Env...), argv...),
+	) + "\n"
 	script := filepath.Join(st.Base, "start.sh")
 	if err := os.WriteFile(script, []byte(start), 0o600); err != nil {
 		return err
@@ -95,7 +99,13 @@ func (t *Terminal) passWelcome(ctx context.Context) {
 func (t *Terminal) RunTmux(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, t.tmux, append([]string{"-S", t.socket}, args...)...)
 	// Not the caller's: TMUX would make it somebody else's child.
-	cmd.Env = []string{"PATH=" + t.Stage.LookupEnv("PATH"), "HOME=" + t.Stage.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.Env = []string{
+		"PATH=" + t.Stage.LookupEnv("PATH"),
+		"HOME=" + t.Stage.Home,
+		"TERM=xterm-256color",
+		"LANG=C.UTF-8",
+		"SHELL=/bin/sh",
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("tmux %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
