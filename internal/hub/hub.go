@@ -28,7 +28,6 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
@@ -201,7 +200,7 @@ func (h *Hub) takeLock() error {
 		return err
 	}
 	h.life = life
-	h.sweepState()
+	services.SweepState(h.deps)
 	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err
 	}
@@ -211,18 +210,6 @@ func (h *Hub) takeLock() error {
 		return fmt.Errorf("%s: %w", socket, err)
 	}
 	return nil
-}
-
-// sweepState takes out of the way what in the state folder is no file, before
-// anything there is opened.
-func (h *Hub) sweepState() {
-	for _, m := range smallfile.SweepFolder(h.deps.Dirs.State) {
-		if m.Err != nil {
-			h.deps.Problems.Raise("unfit:"+m.Path, m.Path+" is no file of hookmux and cannot be set aside: "+m.Err.Error(), "remove it")
-			continue
-		}
-		h.deps.Problems.Raise("unfit:"+m.Path, m.Path+" is not a regular file; it was set aside", "look at "+m.Aside+", and remove it")
-	}
 }
 
 // Close gives back what New took. Run does it itself.

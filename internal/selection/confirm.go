@@ -116,11 +116,11 @@ func (p *programRunner) prepare() error {
 }
 
 // confirmedVersion is the version of what is in force.
-func (r *Service) confirmedVersion() int {
-	if r.Confirmed == nil {
+func confirmedVersion(store *confirmed.Store) int {
+	if store == nil {
 		return 0
 	}
-	return r.Confirmed.Version()
+	return store.Version()
 }
 
 // reportUnconfirmed says in the list of problems what waits for a person.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/guard"
@@ -38,7 +39,7 @@ func (r *Service) passesOnce(ctx context.Context, rule string, ev *event.Event) 
 	if services.IsDryRun(ctx) {
 		once = once.copyForDryRun()
 	}
-	return once.useUp(rule, ev, r.repeatsCalls(ev.Agent))
+	return once.useUp(rule, ev, repeatsCalls(r.Catalogue, ev.Agent))
 }
 
 // failingGuard is a guard that cannot be made ready: it fails closed.
@@ -47,7 +48,7 @@ func failingGuard(why error) func(context.Context, *hook.Call) (event.Decision, 
 }
 
 // repeatsCalls reports whether an agent reports a call again once a person said yes.
-func (r *Service) repeatsCalls(name string) bool {
-	a, ok := r.Catalogue.Agent(name)
+func repeatsCalls(catalogue *agent.Catalogue, name string) bool {
+	a, ok := catalogue.Agent(name)
 	return ok && a.Feed != nil && a.Feed.Repeats
 }

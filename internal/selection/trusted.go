@@ -32,7 +32,7 @@ func (r *Service) listHooksIn(cwd, agent string) []wire.ListedHook {
 	if cwd != "" {
 		root = r.Registry.FindProject(cwd)
 	}
-	set, force := r.hooksIn(root)
+	set, force := r.sources.HooksIn(root)
 	listed := []wire.ListedHook{}
 	add := func(reg hook.Registration, scope, file string, inForce bool, why string) {
 		if agent != "" && reg.Agent != hook.Any && reg.Agent != agent {

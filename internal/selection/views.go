@@ -59,9 +59,9 @@ func (r *Service) refreshView(at places, v *view) *view {
 func (r *Service) readView(at places, old *view) {
 	var sets [2]*registry.Set
 	var forces [2]*trust.Force
-	sets[0], forces[0] = r.hooksIn(at.here)
+	sets[0], forces[0] = r.sources.HooksIn(at.here)
 	if at.start != "" {
-		sets[1], forces[1] = r.hooksIn(at.start)
+		sets[1], forces[1] = r.sources.HooksIn(at.start)
 	}
 	// Guards that the project of the start tightened stay so when the agent
 	// changes its folder.
@@ -71,7 +71,7 @@ func (r *Service) readView(at places, old *view) {
 	}
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
-	version := r.confirmedVersion()
+	version := confirmedVersion(r.Confirmed)
 	if old != nil && old.settings == settings && old.sets == sets && old.forces == forces && old.modules == modules &&
 		old.confirmed == version {
 		old.looked.Store(time.Now().UnixNano())
@@ -154,6 +154,3 @@ func (r *Service) AllProblems() []wire.Problem {
 	r.reportUnconfirmed()
 	return r.Problems.All()
 }
-
-// hooksIn gives the hooks that count in a project.
-func (r *Service) hooksIn(root string) (*registry.Set, *trust.Force) { return r.sources.HooksIn(root) }

@@ -204,15 +204,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if r.Problem != "" {
 			continue
 		}
-		p := proofs[r]
-		for _, t := range tasks[r] {
-			t.judge(p)
-			r.Rows = append(r.Rows, t.row)
-		}
-		if raw[r] && wantsRaw(o.Checks) {
-			r.Rows = chosenRows(rawRows(p.Of("turn"), r), o.Checks)
-		}
-		r.Rows = append(r.Rows, addUnanswered(r.Rows, o.Checks, raw[r])...)
+		r.judgeTasks(tasks[r], proofs[r], o.Checks, raw[r])
 		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.acts); err != nil {
 				return report, err
@@ -221,6 +213,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	report.Took = Seconds(time.Since(began))
 	return report, ctx.Err()
+}
+
+// judgeTasks turns what was seen into rows. raw says that the catalogue claims
+// nothing about the agent.
+func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string, raw bool) {
+	for _, t := range tasks {
+		t.judge(p)
+		r.Rows = append(r.Rows, t.row)
+	}
+	if raw && wantsRaw(chosen) {
+		r.Rows = chosenRows(rawRows(p.Of("turn"), r), chosen)
+	}
+	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen, raw)...)
 }
 
 // actsOf are the acts that rows need, in the order of the built-in list.

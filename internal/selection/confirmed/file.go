@@ -102,13 +102,13 @@ func (f *File) Wrote(before, after []byte, change func(old []byte) ([]byte, erro
 		return true, err
 	}
 	if (before == nil) == (confirmed == nil) && bytes.Equal(before, confirmed) && s.now.Basis == Confirmed {
-		k.Confirmed, k.InForce = s.hashOrNone(after), ""
+		k.Confirmed, k.InForce = hashOrNone(s, after), ""
 		s.now.Files[f.path] = k
 		return false, s.writeRecord()
 	}
 	// A change that one of the texts has no place for leaves it as it is.
 	if fresh, err := change(bytes.Clone(confirmed)); err == nil {
-		k.Confirmed = s.hashOrNone(fresh)
+		k.Confirmed = hashOrNone(s, fresh)
 	}
 	if have, err := s.content(k.InForce); err == nil && have != nil {
 		if force, err := change(bytes.Clone(have)); err == nil {
@@ -119,7 +119,7 @@ func (f *File) Wrote(before, after []byte, change func(old []byte) ([]byte, erro
 	return true, s.writeRecord()
 }
 
-func (s *Store) hashOrNone(content []byte) string {
+func hashOrNone(s *Store, content []byte) string {
 	if content == nil {
 		return ""
 	}

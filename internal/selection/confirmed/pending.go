@@ -75,12 +75,12 @@ func (s *Store) compareFile(path string) (Change, bool) {
 	case err != nil:
 		c.Kind, c.Err = Unreadable, err
 	case live == nil && k.Confirmed == "":
-		return c, k.InForce != "" && s.forgetsAdded(&c)
+		return c, k.InForce != "" && forgetsAdded(s, &c)
 	case live == nil:
 		c.Kind = Removed
 	case hashOf(live) == k.Confirmed:
 		// Something was added and taken out again: it still counts.
-		return c, c.InForce && s.forgetsAdded(&c)
+		return c, c.InForce && forgetsAdded(s, &c)
 	case k.Confirmed == "":
 		c.Kind = Added
 	default:
@@ -94,7 +94,7 @@ func (s *Store) compareFile(path string) (Change, bool) {
 
 // forgetsAdded describes a file whose additions were taken out again. They stay
 // in force until a person confirms that they are gone.
-func (s *Store) forgetsAdded(c *Change) bool {
+func forgetsAdded(s *Store, c *Change) bool {
 	force, err := s.content(s.now.Files[c.Path].InForce)
 	if err != nil {
 		return false

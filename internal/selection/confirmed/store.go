@@ -134,13 +134,13 @@ func (s *Store) readRecord() record {
 
 // wasConfirmed reports whether a person confirmed settings here before.
 func (s *Store) wasConfirmed() bool {
-	return slices.ContainsFunc(s.markers(), func(path string) bool {
+	return slices.ContainsFunc(markerFiles(s), func(path string) bool {
 		_, err := os.Lstat(path)
 		return err == nil
 	})
 }
 
-func (s *Store) markers() []string {
+func markerFiles(s *Store) []string {
 	list := []string{filepath.Join(s.opt.State, markerFile)}
 	if s.opt.Data != "" {
 		list = append(list, filepath.Join(s.opt.Data, markerFile))
@@ -176,7 +176,7 @@ func (s *Store) content(hash string) ([]byte, error) {
 	if b, ok := s.contents[hash]; ok {
 		return b, nil
 	}
-	path := s.contentFile(hash)
+	path := contentFile(s.opt.State, hash)
 	b, err := smallfile.Read(path, maxFileSize)
 	if err == nil && hashOf(b) != hash {
 		err = fmt.Errorf("%s was changed", path)
@@ -191,7 +191,7 @@ func (s *Store) content(hash string) ([]byte, error) {
 	return b, nil
 }
 
-func (s *Store) contentFile(hash string) string { return filepath.Join(s.opt.State, contentsDir, hash) }
+func contentFile(state, hash string) string { return filepath.Join(state, contentsDir, hash) }
 
 // keepContent remembers a content until the record is written. The caller holds
 // the lock.
@@ -238,7 +238,7 @@ func (s *Store) storeRecord() error {
 		}
 	}
 	if s.now.Basis == Confirmed {
-		for _, path := range s.markers() {
+		for _, path := range markerFiles(s) {
 			if _, err := os.Lstat(path); err != nil {
 				_ = userfile.Store(path, nil) // one of the two is enough, and the record itself says the same
 			}
@@ -252,7 +252,7 @@ func (s *Store) storeRecord() error {
 }
 
 func (s *Store) storeContent(hash string, content []byte) error {
-	path := s.contentFile(hash)
+	path := contentFile(s.opt.State, hash)
 	old, err := smallfile.Read(path, maxFileSize)
 	if err == nil && hashOf(old) == hash {
 		return nil
