@@ -211,8 +211,8 @@ type PaneSource struct {
 	Clients string `yaml:"clients"`
 }
 
-// ClientsOfCodex: through the control socket of Codex's daemon.
-const ClientsOfCodex = "codex"
+// ClientsByControlSocket asks the daemon through its control socket.
+const ClientsByControlSocket = "control-socket"
 
 // Marks tell an agent's processes from others.
 type Marks struct {

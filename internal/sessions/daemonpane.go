@@ -25,7 +25,7 @@ const (
 // with that in which pane it is.
 func (p *paneFinder) checkClient(one *state.Session) {
 	a, ok := p.deps.Catalogue.Agent(one.Agent)
-	if !ok || a.Pane.Clients != agent.ClientsOfCodex || !one.Place.Shared || !one.Live() || one.Place.PID <= 0 ||
+	if !ok || a.Pane.Clients != agent.ClientsByControlSocket || !one.Place.Shared || !one.Live() || one.Place.PID <= 0 ||
 		p.deps.Processes != proc.System() {
 		return
 	}
