@@ -71,7 +71,8 @@ var openMethods = map[string]authority.Class{
 	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
 	wire.MethodFeedItems: authority.Read, wire.MethodGrants: authority.Read, wire.MethodFeedList: authority.Read, wire.MethodFeedJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodFeedPush: authority.Report,
-	wire.MethodSeat: authority.Read, wire.MethodSeats: authority.Read, // tell a caller about itself, and which terminals count
+	wire.MethodConfirmLook: authority.Read,                                   // shows what waits to be confirmed; confirming is a person's
+	wire.MethodSeat:        authority.Read, wire.MethodSeats: authority.Read, // tell a caller about itself, and which terminals count
 	wire.MethodStream: authority.Read, wire.MethodFeedStream: authority.Read,
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }

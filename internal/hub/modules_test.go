@@ -64,6 +64,7 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.soon("a file taken away counts no more", "ship beta", "s", w.Base, false, "")
+	w.h.selection.Forget() // the list is read anew, too
 	list := w.modules("")
 	if len(list) != 1 || !list["module:gate.ts"].InForce {
 		t.Errorf("listed: %+v", list)
