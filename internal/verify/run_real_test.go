@@ -267,13 +267,11 @@ func TestRealClaudeFormat(t *testing.T) {
 func outcomesOf(t *testing.T, st *stage.Stage) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	c := &client.Client{Socket: st.Dirs.Socket()}
-	for range 40 { // the journal is filled behind the corridor
-		err := c.Query(context.Background(), client.QueryParams{}, func(e client.Entry) bool {
+	for range 40 { // the journal is filled behind the answer
+		err := readJournal(st, func(e client.Entry) {
 			if m := stage.TagPattern.Compiled().FindSubmatch(e.Event); m != nil && e.Outcome != nil {
 				out[string(m[1])] += string(e.Outcome.Decision)
 			}
-			return true
 		})
 		if err != nil {
 			t.Fatal(err)
