@@ -105,6 +105,9 @@ func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verd
 // person's own program, and so is what a timer starts without any of these.
 // A caller that cannot be seen counts as accused.
 func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
+	if peer.PID == j.HubPID { // the program that runs this hub reads its own hub
+		return Caller{}, false
+	}
 	source := j.Source
 	if source == nil {
 		source = tableOnly{j.Table}
