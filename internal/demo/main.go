@@ -19,6 +19,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 )
 
 //go:embed session.jsonl
@@ -33,7 +37,11 @@ type step struct {
 
 func main() {
 	bin := flag.String("bin", "bin", "where hookmux and hookmux-hook are")
+	asAgent := flag.Bool("agent", false, "play the agent AGENT at its event EVENT: pass stdin to the hook client")
 	flag.Parse()
+	if *asAgent {
+		os.Exit(callHook(*bin, flag.Arg(0), flag.Arg(1)))
+	}
 	if err := show(*bin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
@@ -72,8 +80,8 @@ func (d *demo) env() []string {
 	}
 }
 
-// prepare writes what a user would have: a project, one guard switched on and
-// one hook of their own.
+// prepare writes what a user would have, and confirms it as they would: a
+// project, one guard switched on and one hook of their own.
 func (d *demo) prepare() error {
 	files := map[string]string{
 		"config/hookmux/config.json": `{
@@ -103,7 +111,41 @@ func (d *demo) prepare() error {
 			return err
 		}
 	}
-	return nil
+	dirs, err := paths.Find(d.getenv)
+	if err != nil {
+		return err
+	}
+	return sources.New(sources.Options{
+		Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: sources.OpenConfirmed(dirs, false),
+	}).Confirmed.TakeFirst(true)
+}
+
+// getenv looks into the environment of the demo's programs.
+func (d *demo) getenv(name string) string {
+	for _, entry := range d.env() {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// callHook is an agent's process, which the hook client runs below. What runs
+// below an agent reads its own sessions only, so this is not the process that
+// shows the log.
+func callHook(bin, name, event string) int {
+	cmd := exec.Command(filepath.Join(bin, "hookmux-hook"), name, event, "30")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		return 1
+	}
+	return 0
 }
 
 func (d *demo) command(ctx context.Context, name string, args ...string) *exec.Cmd {
@@ -214,9 +256,14 @@ func readSteps(home string) ([]step, error) {
 // replay calls the hook client as the agents did, and gives back what they
 // were answered where something was stopped.
 func (d *demo) replay(ctx context.Context, steps []step) ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
 	var answers []string
 	for _, s := range steps {
-		cmd := d.command(ctx, "hookmux-hook", s.Agent, s.Event, "30")
+		cmd := d.command(ctx, "hookmux")
+		cmd.Path, cmd.Args = self, []string{self, "-bin", d.bin, "-agent", s.Agent, s.Event}
 		cmd.Stdin = bytes.NewReader(s.Payload)
 		out, err := cmd.Output()
 		var exit *exec.ExitError
