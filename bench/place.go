@@ -57,14 +57,7 @@ func (b *bench) newPlace(name string, files map[string]string) (*place, error) {
 		}
 	}
 	var err error
-	p.dirs, err = paths.Find(func(name string) string {
-		for _, entry := range env(p.dir) {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	})
+	p.dirs, err = paths.Find(paths.GetenvFrom(env(p.dir)))
 	p.client.Socket = p.dirs.Socket()
 	return p, err
 }

@@ -265,14 +265,7 @@ func TestSocketPathAgreesWithTheHubs(t *testing.T) {
 		{"HOME=/h", "HOOKMUX_RUNTIME_DIR=/r/"}, {"HOME=/h", "HOOKMUX_RUNTIME_DIR=/r//a/../b/"}, {"HOME=/h", "HOOKMUX_RUNTIME_DIR=relative"},
 		{"HOME=/h", "HOOKMUX_RUNTIME_DIR=" + long},
 	} {
-		getenv := func(name string) string {
-			for _, e := range env {
-				if v, ok := strings.CutPrefix(e, name+"="); ok {
-					return v
-				}
-			}
-			return ""
-		}
+		getenv := paths.GetenvFrom(env)
 		dirs, err := paths.RuntimeOnly(getenv)
 		if err != nil {
 			t.Logf("%v: %v", env, err) // no home to be found here by anybody

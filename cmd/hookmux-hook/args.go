@@ -116,16 +116,3 @@ func disabledVariable(agent string) string {
 	}
 	return string(name)
 }
-
-// lookup reads an environment list; the first entry of a name counts, as it
-// does for getenv.
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for _, entry := range env {
-			if len(entry) > len(name) && entry[len(name)] == '=' && entry[:len(name)] == name {
-				return entry[len(name)+1:]
-			}
-		}
-		return ""
-	}
-}

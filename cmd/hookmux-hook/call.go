@@ -33,7 +33,7 @@ type call struct {
 }
 
 func newCall(opt options, env []string, start time.Time) *call {
-	c := &call{opt: opt, env: env, getenv: lookup(env), started: start, sent: noConn}
+	c := &call{opt: opt, env: env, getenv: paths.GetenvFrom(env), started: start, sent: noConn}
 	c.row, c.known = neutral.Lookup(opt.agent, opt.event)
 	// What the table doesn't know may be a user's own agent that waits for a
 	// decision: only what is known to observe is treated as observing.

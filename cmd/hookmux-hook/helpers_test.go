@@ -47,7 +47,7 @@ func newWorld(t *testing.T, more ...string) *world {
 		"HOME=" + base, "XDG_STATE_HOME=" + base + "/state", "HOOKMUX_RUNTIME_DIR=" + base + "/run", "PATH=" + base + "/bin",
 	}, more...)
 	w := &world{t: t, env: env}
-	if w.dirs, err = paths.Find(lookup(env)); err != nil {
+	if w.dirs, err = paths.Find(paths.GetenvFrom(env)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.dirs.MakeRuntime(); err != nil {

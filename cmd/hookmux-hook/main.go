@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -33,7 +34,7 @@ const usageExit = 64
 // run is the program without its process.
 func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	start := time.Now()
-	opt, err := parse(args, lookup(env))
+	opt, err := parse(args, paths.GetenvFrom(env))
 	switch {
 	case opt.help:
 		say(stdout, usage)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -340,11 +341,11 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	opt, err := parse([]string{agent, deciding}, lookup(w.env))
+	opt, err := parse([]string{agent, deciding}, paths.GetenvFrom(w.env))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCall(opt, w.env, time.Now().Add(2*time.Second)) // as if reading were quick
+	c := newCall(opt, w.env, time.Now().Add(time.Minute)) // as if reading were quick
 	begun := make(chan error, 1)
 	go func() {
 		_, err := in.Write(bytes.Repeat([]byte{'x'}, maxPayload+1))

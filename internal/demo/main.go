@@ -111,23 +111,13 @@ func (d *demo) prepare() error {
 			return err
 		}
 	}
-	dirs, err := paths.Find(d.getenv)
+	dirs, err := paths.Find(paths.GetenvFrom(d.env()))
 	if err != nil {
 		return err
 	}
 	return sources.New(sources.Options{
 		Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: sources.OpenConfirmed(dirs, false),
 	}).Confirmed.TakeFirst(true)
-}
-
-// getenv looks into the environment of the demo's programs.
-func (d *demo) getenv(name string) string {
-	for _, entry := range d.env() {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // callHook is an agent's process, which the hook client runs below. What runs

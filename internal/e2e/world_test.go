@@ -89,7 +89,7 @@ func newWorldIn(t *testing.T, base string, env []string) *world {
 	t.Helper()
 	w := &world{t: t, base: base, bin: base + "/bin", env: env}
 	var err error
-	if w.dirs, err = paths.Find(lookup(env)); err != nil {
+	if w.dirs, err = paths.Find(paths.GetenvFrom(env)); err != nil {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{w.bin, base + "/home", base + "/work"} {
@@ -107,17 +107,6 @@ func newWorldIn(t *testing.T, base string, env []string) *world {
 		}
 	})
 	return w
-}
-
-func lookup(env []string) func(string) string {
-	return func(name string) string {
-		for _, entry := range env {
-			if value, ok := strings.CutPrefix(entry, name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
 }
 
 // install puts both programs of a version in place, as an upgrade does: under

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions/codexdaemon"
 	"github.com/hookmux/hookmux/internal/sessions/state"
@@ -80,7 +81,7 @@ func (p *paneFinder) clientPlace(ctx context.Context, pid int) (event.Place, boo
 	if err != nil {
 		return place, place.TTY != ""
 	}
-	spot := tmux.Where(lookupVariable(environ))
+	spot := tmux.Where(paths.GetenvFrom(environ))
 	if spot.Kind != "tmux" {
 		return place, place.TTY != ""
 	}
@@ -95,7 +96,7 @@ func (p *paneFinder) clientPlace(ctx context.Context, pid int) (event.Place, boo
 // codexHome is the folder a daemon of Codex keeps its files in.
 func (p *paneFinder) codexHome(pid int) string {
 	environ, _ := p.deps.Processes.Environ(pid)
-	lookup := lookupVariable(environ)
+	lookup := paths.GetenvFrom(environ)
 	if home := lookup("CODEX_HOME"); home != "" {
 		return home
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
@@ -97,7 +98,7 @@ func (r *resumer) readProcess(
 	}
 	environ, _ := r.deps.Processes.Environ(one.Place.PID)
 	record.Env = slices.DeleteFunc(resumeargs.Env(a, environ), r.isOwnVariable)
-	env := lookupVariable(environ)
+	env := paths.GetenvFrom(environ)
 	record.Run = record.Run || launch.ParseActive(env(launch.ActiveVariable)).Agent == a.Name
 	if record.From == "" && one.TurnCount > 1 {
 		record.From = env("PWD")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
@@ -377,7 +378,7 @@ func (s *Service) lookupBoth(ev *event.Event, variables []byte) func(string) str
 			return value
 		}
 		list, _ := s.deps.Processes.Environ(ev.Where.PID)
-		return lookupVariable(list)(name)
+		return paths.GetenvFrom(list)(name)
 	}
 }
 

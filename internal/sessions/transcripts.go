@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
@@ -290,17 +291,5 @@ func (f *transcriptFollower) environOf(one *state.Overview) func(string) string 
 	if key.pid > 0 && !one.Shared && processLife(f.deps.Processes, key) == state.Alive {
 		environ, _ = f.deps.Processes.Environ(key.pid)
 	}
-	return lookupVariable(environ)
-}
-
-// lookupVariable finds variables in an environment.
-func lookupVariable(environ []string) func(string) string {
-	return func(name string) string {
-		for _, one := range environ {
-			if key, value, ok := strings.Cut(one, "="); ok && key == name {
-				return value
-			}
-		}
-		return ""
-	}
+	return paths.GetenvFrom(environ)
 }

@@ -123,6 +123,13 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 	if err == nil && info.Size() > maxFileSize {
 		return path, nil // too large to be kept; docs/security.md says so
 	}
+	live, err := userfile.ReadFile(path, maxFileSize)
+	s.mu.Lock()
+	k, known := s.now.Files[path]
+	s.mu.Unlock()
+	if err == nil && known && (k.Confirmed != "" || !hookConfirmed) && hashOf(live) == k.inForce() {
+		return path, nil // as ever: nothing to confirm, nothing to copy
+	}
 	if hookConfirmed {
 		s.TakeNamed(path)
 	}
@@ -130,7 +137,7 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux confirm`", path, err)
 	}
-	live, err := userfile.ReadFile(path, maxFileSize)
+	live, err = userfile.ReadFile(path, maxFileSize)
 	if err == nil && hashOf(live) == hashOf(content) {
 		return path, nil
 	}
