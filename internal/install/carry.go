@@ -31,7 +31,7 @@ func (h *Host) Carry(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*
 	}
 	defer unlock()
 	if _, real := e.(*steps.Disk); real {
-		h.removeUnfinished()
+		leftovers{h}.remove()
 	}
 	now, err := plan()
 	if err != nil {

@@ -121,7 +121,7 @@ func TestWritesDuringTrustStay(t *testing.T) {
 	for _, more := range []string{"", "model = \"new\"\n", "# a note\n"} {
 		h := newHost(t)
 		codex := known(t, "codex")
-		config := h.trustFile(codex)
+		config := h.trustOf(codex).file()
 		was := "personality = \"friendly\"\n"
 		write(t, config, was)
 		p, err := h.Install(Options{Agents: []*agent.Agent{codex}, Scope: User, Trust: true})

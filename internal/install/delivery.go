@@ -85,11 +85,11 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 		}
 		seen[h.onDisk().realPath(path)+"\x00"+off.Key] = true
 		if off.Unless != "" {
-			if raw, _ := h.readSetting(path, off.Format, off.Unless); raw != nil {
+			if raw, _ := readSetting(h.onDisk(), path, off.Format, off.Unless); raw != nil {
 				continue
 			}
 		}
-		if raw, line := h.readSetting(path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
+		if raw, line := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			out = append(out, offSwitch{path, off.Key, string(raw), line})
 		}
 	}
@@ -98,12 +98,12 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 
 // readSetting is the value of a key in a file, as JSON; nil when it cannot be read:
 // that is said where it matters.
-func (h *Host) readSetting(path, format, key string) ([]byte, int) {
+func readSetting(from files, path, format, key string) ([]byte, int) {
 	f, err := edit.For(format)
 	if err != nil {
 		return nil, 0
 	}
-	src, err := h.onDisk().read(path)
+	src, err := from.read(path)
 	if err != nil || src == nil {
 		return nil, 0
 	}

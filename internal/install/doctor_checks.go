@@ -86,7 +86,7 @@ func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 	if a.Install.Trust.Folders == nil || h.Project == "" {
 		return
 	}
-	trust, by, err := h.folderTrust(a, h.Project)
+	trust, by, err := h.trustOf(a).inFolder(h.Project)
 	here, by := steps.Short(h.Dirs.Home, h.Project), steps.Short(h.Dirs.Home, by)
 	switch {
 	case err != nil:
@@ -132,7 +132,7 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 
 // checkLeftovers are files that somebody who was killed could not finish.
 func (d *Doctor) checkLeftovers() {
-	left := d.Host.unfinishedFiles()
+	left := leftovers{d.Host}.list()
 	if len(left) == 0 {
 		return
 	}
@@ -183,11 +183,11 @@ func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
 
 // checkDeadTrust offers trust entries of hooks that are gone for removal.
 func (d *Doctor) checkDeadTrust(a *agent.Agent) {
-	dead := d.Host.DeadTrust(a)
+	dead := d.Host.trustOf(a).deadKeys()
 	if len(dead) == 0 {
 		return
 	}
-	path := d.Host.trustFile(a)
+	path := d.Host.trustOf(a).file()
 	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", steps.Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
@@ -210,7 +210,7 @@ var oldSwitch = []string{"features", "codex_hooks"}
 // checkStaleSwitch offers a switch that changes nothing for removal. One that does, because
 // hooks are off by it, is the person's to turn.
 func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
-	path := d.Host.trustFile(a)
+	path := d.Host.trustOf(a).file()
 	src, err := d.Host.onDisk().read(path)
 	if !byHash(a) || err != nil || src == nil {
 		return

@@ -306,11 +306,11 @@ func (d *draft) dropDirs(agentName string, dirs []string) {
 // withdrawTrustOf takes trust in our hooks back and keeps other people's valid. It
 // gives back what becomes of the hooks' own file, which may be the same.
 func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
-	path := d.host.trustFile(a)
+	path := d.host.trustOf(a).file()
 	if path == "" {
 		return after, nil
 	}
-	source := d.host.sourceName(hooks, p)
+	source := d.host.trustOf(a).sourceName(hooks, p)
 	keys, err := t.TrustKeys(before, a, source)
 	if err != nil {
 		return nil, steps.BrokenFile(hooks, err)

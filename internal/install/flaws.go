@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/termsafe"
@@ -19,12 +18,13 @@ type flaw struct {
 }
 
 // findFlaws compares an entry of ours with what would be written today.
-func (h *Host) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.Handler, a *agent.Agent) (out []flaw) {
+func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.Handler) (out []flaw) {
+	a := l.agent
 	e, known := a.Event(s.Event)
 	if !known {
 		return []flaw{{"is an event nobody knows any more", true}}
 	}
-	want := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e), Deny: s.Command.Deny}
+	want := hookentry.Command{Program: Shim(l.host.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e), Deny: s.Command.Deny}
 	var wrong []string
 	for _, m := range t.HandlerMembers(want) {
 		if m.Key != t.Spec.Matcher.Key && !hookentry.SameJSON(s.Members[m.Key], m.Value) {

@@ -20,10 +20,10 @@ const (
 	folderRefused
 )
 
-// folderTrust looks up whether an agent trusts a folder, the way it does
+// inFolder looks up whether an agent trusts a folder, the way it does
 // itself: the rule with the longest path that the folder is in counts.
-func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, error) {
-	spec := a.Install.Trust.Folders
+func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
+	h, spec := t.host, t.agent.Install.Trust.Folders
 	switch h.Getenv(spec.SwitchEnv) {
 	case "true":
 		return folderTrusted, spec.SwitchEnv, nil
@@ -32,7 +32,7 @@ func (h *Host) folderTrust(a *agent.Agent, folder string) (folderTrust, string, 
 	}
 	if off := spec.Switch; off != nil {
 		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
-		if raw, _ := h.readSetting(path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
+		if raw, _ := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			return folderTrusted, path, nil
 		}
 	}

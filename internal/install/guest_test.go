@@ -351,7 +351,7 @@ func TestTrustInFilesThatAreGoneIsOffered(t *testing.T) {
 	}
 	write(t, config, text)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
-	if dead := h.DeadTrust(a); len(dead) != 1 || dead[0] != gone {
+	if dead := h.trustOf(a).deadKeys(); len(dead) != 1 || dead[0] != gone {
 		t.Errorf("%q", dead)
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
-	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -38,6 +36,12 @@ type Site struct {
 	Err       error  // it cannot be read
 }
 
+// siteReader reads the places of one agent.
+type siteReader struct {
+	host  *Host
+	agent *agent.Agent
+}
+
 // Look reads all places of an agent.
 func (h *Host) Look(a *agent.Agent) []Site {
 	var out []Site
@@ -56,7 +60,7 @@ func (h *Host) Look(a *agent.Agent) []Site {
 		}
 		seen[h.onDisk().realPath(path)+"\x00"+p.At] = true
 		s := Site{Scope: p.Scope, Path: path}
-		s.By = h.hiddenBy(path, p)
+		s.By = hiddenBy(h.onDisk(), path, p)
 		s.Shadowed = s.By != ""
 		src, err := h.onDisk().read(path)
 		if err != nil || src == nil {
@@ -65,11 +69,11 @@ func (h *Host) Look(a *agent.Agent) []Site {
 			continue
 		}
 		if a.Install.Way == agent.WayPlugin {
-			h.lookPlugin(&s, a, src, m.Files[path])
+			siteReader{h, a}.readPlugin(&s, src, m.Files[path])
 		} else {
-			h.lookEntries(&s, a, p, src)
+			siteReader{h, a}.readFile(&s, p, src)
 		}
-		s.compareWithRecord(h, a, m.Files[path])
+		s.compareWithRecord(a, m.Files[path])
 		out = append(out, s)
 	}
 	return out
@@ -77,9 +81,9 @@ func (h *Host) Look(a *agent.Agent) []Site {
 
 // hiddenBy is the file because of which the agent passes another one over;
 // empty when it does not.
-func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
+func hiddenBy(in files, path string, p agent.InstallPlace) (by string) {
 	for _, name := range p.Unless {
-		if other := filepath.Join(filepath.Dir(path), name); h.onDisk().isFile(other) {
+		if other := filepath.Join(filepath.Dir(path), name); in.isFile(other) {
 			by = other
 		}
 	}
@@ -88,7 +92,7 @@ func (h *Host) hiddenBy(path string, p agent.InstallPlace) (by string) {
 
 // compareWithRecord says which events are not there: gone, when a record says that they
 // were written, or new in this version.
-func (s *Site) compareWithRecord(h *Host, a *agent.Agent, r *Record) {
+func (s *Site) compareWithRecord(a *agent.Agent, r *Record) {
 	if s.Err != nil || s.Ours == 0 || r == nil || r.Agent != a.Name || a.Install.Way == agent.WayPlugin {
 		return
 	}
@@ -111,7 +115,9 @@ func (s *Site) compareWithRecord(h *Host, a *agent.Agent, r *Record) {
 	}
 }
 
-func (h *Host) lookPlugin(s *Site, a *agent.Agent, src []byte, r *Record) {
+// readPlugin says what a plugin file is.
+func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
+	h, a := l.host, l.agent
 	of, version, ours := plugins.Recognise(src)
 	if !ours || of != a.Install.Plugin.Source {
 		s.Err = fmt.Errorf("is not hookmux's; move it away")
@@ -155,15 +161,17 @@ func chosenOf(src []byte, o plugins.Options) plugins.Options {
 	return o
 }
 
-func (h *Host) lookEntries(s *Site, a *agent.Agent, p agent.InstallPlace, src []byte) {
-	t, err := h.target(s.Path, p, h.installSpec(a, strings.Contains(string(src), hookentry.DenyFlag)))
+// readFile says which hooks stand in a file.
+func (l siteReader) readFile(s *Site, p agent.InstallPlace, src []byte) {
+	t, err := l.host.target(s.Path, p, l.host.installSpec(l.agent, strings.Contains(string(src), hookentry.DenyFlag)))
 	if err == nil {
-		err = h.readEntries(s, t, a, p, src)
+		err = l.readEntries(s, t, p, src)
 	}
 	s.Err = err
 }
 
-func (h *Host) readEntries(s *Site, t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, src []byte) error {
+func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPlace, src []byte) error {
+	h, a := l.host, l.agent
 	r, err := t.ParseText(src)
 	if err != nil {
 		return err
@@ -180,7 +188,7 @@ func (h *Host) readEntries(s *Site, t *hookentry.Target, a *agent.Agent, p agent
 			s.Events = append(s.Events, sl.Event)
 			deaf := !h.onDisk().runnable(sl.Command.Program)
 			var what []string
-			for _, f := range h.findFlaws(t, r, sl, a) {
+			for _, f := range l.findFlaws(t, r, sl) {
 				what, deaf = append(what, f.what), deaf || f.deaf
 			}
 			if len(what) > 0 {
@@ -191,7 +199,7 @@ func (h *Host) readEntries(s *Site, t *hookentry.Target, a *agent.Agent, p agent
 				}
 			}
 			if !deaf {
-				whole[t.TrustKey(sl, h.sourceName(s.Path, p))] = sl.Event
+				whole[t.TrustKey(sl, h.trustOf(a).sourceName(s.Path, p))] = sl.Event
 			}
 		case sl.MentionsUs():
 			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.Line, termsafe.Line(sl.Text, 120)))
@@ -210,80 +218,14 @@ func (h *Host) readEntries(s *Site, t *hookentry.Target, a *agent.Agent, p agent
 	if !byHash(a) || s.Ours == 0 {
 		return nil
 	}
-	keys, err := t.TrustKeys(src, a, h.sourceName(s.Path, p))
+	keys, err := t.TrustKeys(src, a, h.trustOf(a).sourceName(s.Path, p))
 	if err != nil {
 		return err
 	}
-	state, err := h.onDisk().read(h.trustFile(a))
+	state, err := h.onDisk().read(h.trustOf(a).file())
 	if err != nil {
 		return err
 	}
 	_, s.Untrusted, err = hookentry.ReadTrusted(state, keys)
 	return err
-}
-
-// DeadTrust are trust entries for hooks that are not there any more, or whose
-// file is not: a project that was deleted.
-func (h *Host) DeadTrust(a *agent.Agent) []string {
-	state, err := h.onDisk().read(h.trustFile(a))
-	if !byHash(a) || err != nil || state == nil {
-		return nil
-	}
-	r, err := edit.TOML.Parse(state)
-	if err != nil {
-		return nil
-	}
-	alive := map[string]bool{}
-	sources := map[string]bool{}
-	for _, p := range a.Install.Places {
-		path := h.resolvePath(p.HookFile)
-		src, err := h.onDisk().read(path)
-		if err != nil || p.Scope != User {
-			continue
-		}
-		source := h.sourceName(path, p)
-		sources[source] = true
-		t, err := h.target(path, p, a.Install)
-		if err != nil || src == nil {
-			continue
-		}
-		doc, err := t.ParseText(src)
-		if err != nil {
-			delete(sources, source)
-			continue
-		}
-		for _, sl := range t.Handlers(doc) {
-			alive[t.TrustKey(sl, source)] = true
-		}
-	}
-	var dead []string
-	for _, key := range r.Keys(strings.Split(codextrust.Table, ".")...) {
-		if h.fileGone(a, key) {
-			dead = append(dead, key)
-			continue
-		}
-		for source := range sources {
-			if len(key) > len(source) && key[:len(source)+1] == source+":" && !alive[key] {
-				dead = append(dead, key)
-			}
-		}
-	}
-	sort.Strings(dead)
-	return dead
-}
-
-// fileGone reports whether a trust key names a hooks file of the agent's kind
-// that is not there.
-func (h *Host) fileGone(a *agent.Agent, key string) bool {
-	file := key
-	for range 3 { // event, group, handler
-		at := strings.LastIndexByte(file, ':')
-		if at < 0 {
-			return false
-		}
-		file = file[:at]
-	}
-	return filepath.IsAbs(file) && !h.onDisk().exists(file) && slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool {
-		return filepath.Base(p.Path) == filepath.Base(file) && filepath.Base(filepath.Dir(p.Path)) == filepath.Base(filepath.Dir(file))
-	})
 }

@@ -322,11 +322,11 @@ func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
 
 func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options, one *AgentPlan) error {
 	h := d.host
-	path := h.trustFile(a)
+	path := h.trustOf(a).file()
 	if path == "" {
 		return nil
 	}
-	keys, err := t.TrustKeys(hooks.now, a, h.sourceName(hooks.path, place))
+	keys, err := t.TrustKeys(hooks.now, a, h.trustOf(a).sourceName(hooks.path, place))
 	if err != nil {
 		return steps.BrokenFile(hooks.path, err)
 	}

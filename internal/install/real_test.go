@@ -200,7 +200,7 @@ func withTools(a *agent.Agent) []string {
 
 // touched are the files an installation writes to.
 func touched(h *Host, a *agent.Agent, path string) bool {
-	return byHash(a) && path == h.trustFile(a) || slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return h.resolvePath(p.HookFile) == path })
+	return byHash(a) && path == h.trustOf(a).file() || slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return h.resolvePath(p.HookFile) == path })
 }
 
 func stageHost(t *testing.T, stage *agentstest.Stage, hook string) *Host {

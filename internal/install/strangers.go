@@ -25,7 +25,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 	var out []Stranger
 	seen := map[string]bool{h.onDisk().realPath(but): true}
 	look := func(path string, p agent.InstallPlace) {
-		if path == "" || seen[h.onDisk().realPath(path)] || h.hiddenBy(path, p) != "" {
+		if path == "" || seen[h.onDisk().realPath(path)] || hiddenBy(h.onDisk(), path, p) != "" {
 			return
 		}
 		seen[h.onDisk().realPath(path)] = true
@@ -34,7 +34,7 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 			return // said where it matters
 		}
 		s := Site{Scope: p.Scope, Path: path}
-		h.lookEntries(&s, a, p, src)
+		siteReader{h, a}.readFile(&s, p, src)
 		if s.Err != nil || s.Ours > 0 {
 			return
 		}

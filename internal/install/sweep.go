@@ -8,9 +8,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
+// leftovers are what an installation that was killed began and never put in place.
+type leftovers struct{ host *Host }
+
 // writtenPaths are all paths that an installation may have been writing when it was
 // killed.
-func (h *Host) writtenPaths() []string {
+func (l leftovers) writtenPaths() []string {
+	h := l.host
 	out := []string{manifestPath(h.Dirs)}
 	if m, err := h.load(); err == nil {
 		out = append(out, m.paths()...)
@@ -24,7 +28,7 @@ func (h *Host) writtenPaths() []string {
 				out = append(out, path)
 			}
 		}
-		if path := h.trustFile(a); byHash(a) && path != "" {
+		if path := h.trustOf(a).file(); byHash(a) && path != "" {
 			out = append(out, path)
 		}
 	}
@@ -33,11 +37,11 @@ func (h *Host) writtenPaths() []string {
 
 var newLink = lazyregexp.New(`^[0-9a-f]{16}\.new$`)
 
-// unfinishedFiles are files that were begun and never put in place.
-func (h *Host) unfinishedFiles() []string {
+// list names the files.
+func (l leftovers) list() []string {
 	var out []string
 	seen := map[string]bool{}
-	for _, path := range h.writtenPaths() {
+	for _, path := range l.writtenPaths() {
 		for _, left := range userfile.Unfinished(path) {
 			if !seen[left] {
 				seen[left] = true
@@ -45,7 +49,7 @@ func (h *Host) unfinishedFiles() []string {
 			}
 		}
 	}
-	return append(out, unfinishedLinks(Shim(h.Dirs))...)
+	return append(out, unfinishedLinks(Shim(l.host.Dirs))...)
 }
 
 func unfinishedLinks(at string) []string {
@@ -59,13 +63,13 @@ func unfinishedLinks(at string) []string {
 	return out
 }
 
-// removeUnfinished removes them. The caller holds the installer's lock; that of each
-// folder keeps a writer who is not killed safe.
-func (h *Host) removeUnfinished() {
-	for _, path := range h.writtenPaths() {
+// remove removes them. The caller holds the installer's lock; that of each folder
+// keeps a writer who is not killed safe.
+func (l leftovers) remove() {
+	for _, path := range l.writtenPaths() {
 		userfile.Sweep(path)
 	}
-	for _, at := range unfinishedLinks(Shim(h.Dirs)) {
+	for _, at := range unfinishedLinks(Shim(l.host.Dirs)) {
 		_ = os.Remove(at) // looked for again the next time
 	}
 }

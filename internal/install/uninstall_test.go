@@ -58,9 +58,9 @@ func TestBrokenFilesDoNotKeepOthersIn(t *testing.T) {
 	}
 	t.Run("trust", func(t *testing.T) {
 		h := newHost(t)
-		write(t, h.trustFile(codex), "model = 1\n")
+		write(t, h.trustOf(codex).file(), "model = 1\n")
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{codex}, Trust: true})
-		write(t, h.trustFile(codex), "model = = 1\n")
+		write(t, h.trustOf(codex).file(), "model = = 1\n")
 		out := mustUninstall(t, h, codex)
 		if h.onDisk().exists(p.Agents[0].Path) || len(out.Left) != 1 {
 			t.Errorf("left %v", out.Left)

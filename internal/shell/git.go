@@ -23,7 +23,7 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 		switch {
 		case a.Text == "-c":
 			key, value, _ := strings.Cut(next.Text, "=")
-			walkGitSetting(w, run, key, value, args[min(i+2, len(args)):], in, hops)
+			walkGitSetting(w, run, gitSetting{key, value, args[min(i+2, len(args)):]}, in, hops)
 		case strings.HasPrefix(a.Text, "ext::"):
 			walkWords(w, run, transportWords(a.Text[len("ext::"):]), in, hops)
 		case a.Text == "config":
@@ -56,17 +56,24 @@ func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
 		rest = rest[min(skipOptions(rest, "f", []string{"--file", "--type", "--comment", "--value"}), len(rest)):]
 	}
 	if len(rest) > 1 {
-		walkGitSetting(w, run, rest[0].Text, rest[1].Text, nil, c, hops)
+		walkGitSetting(w, run, gitSetting{key: rest[0].Text, value: rest[1].Text}, c, hops)
 	}
 }
 
+// gitSetting is a setting that a command line gives git, and what follows it there.
+type gitSetting struct {
+	key, value string
+	args       []Word // behind the setting; none where the setting is only stored
+}
+
 // walkGitSetting follows a setting whose value git runs. An alias without "!" is
-// a git command, to which args are added.
-func walkGitSetting(w *walker, run Run, key, value string, args []Word, c inherited, hops int) {
-	if value == "" || !programs.GitRunsSetting(key) {
+// a git command, to which the setting's args are added.
+func walkGitSetting(w *walker, run Run, setting gitSetting, c inherited, hops int) {
+	key, args := setting.key, setting.args
+	if setting.value == "" || !programs.GitRunsSetting(key) {
 		return
 	}
-	text, isShell := strings.CutPrefix(strings.TrimSpace(value), "!")
+	text, isShell := strings.CutPrefix(strings.TrimSpace(setting.value), "!")
 	if isShell || !strings.HasPrefix(strings.ToLower(key), "alias.") {
 		w.tryText(text, c.withVia(key))
 		return

@@ -29,41 +29,9 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 	if err != nil {
 		return err
 	}
-	type batch struct {
-		scope  string
-		result importer.Result
-	}
-	var batches []batch
-	if args[0] == "claude" {
-		user, project := claudeSettings(app, dirs.Home)
-		for _, from := range []struct {
-			scope string
-			files []string
-		}{{"global", user}, {"project", project}} {
-			global := !f.project && (f.global || from.scope == "global")
-			result, err := importer.ImportClaudeFiles(from.files, importer.ClaudeOptions{Global: global, Agents: agent.Builtin().Agents()}, checkRegistration)
-			if err != nil {
-				return err
-			}
-			batches = append(batches, batch{from.scope, result})
-		}
-	} else {
-		file, err := filepath.Abs(args[0])
-		if err != nil {
-			return err
-		}
-		if _, err := os.Stat(file); err != nil {
-			return cmdutil.UsageError("%s cannot be read: %v", args[0], err)
-		}
-		result, err := importer.ImportAmux(file, checkRegistration)
-		if err != nil {
-			return err
-		}
-		scope := "project"
-		if file == filepath.Join(dirs.Home, ".amux", "hooks.json") {
-			scope = "global"
-		}
-		batches = append(batches, batch{scope, result})
+	batches, err := readImported(app, f, dirs.Home, args[0])
+	if err != nil {
+		return err
 	}
 	c, err := app.ConnectHub(cmd.Context())
 	if err != nil {
@@ -118,6 +86,50 @@ func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []stri
 		app.Say("nothing was imported")
 	}
 	return nil
+}
+
+// importedBatch is what was read from one place, and the scope it belongs to.
+type importedBatch struct {
+	scope  string
+	result importer.Result
+}
+
+// readImported reads the hooks that an import is about.
+func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]importedBatch, error) {
+	var batches []importedBatch
+	if from == "claude" {
+		user, project := claudeSettings(app, home)
+		for _, source := range []struct {
+			scope string
+			files []string
+		}{{"global", user}, {"project", project}} {
+			global := !f.project && (f.global || source.scope == "global")
+			options := importer.ClaudeOptions{Global: global, Agents: agent.Builtin().Agents()}
+			result, err := importer.ImportClaudeFiles(source.files, options, checkRegistration)
+			if err != nil {
+				return nil, err
+			}
+			batches = append(batches, importedBatch{source.scope, result})
+		}
+	} else {
+		file, err := filepath.Abs(from)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Stat(file); err != nil {
+			return nil, cmdutil.UsageError("%s cannot be read: %v", from, err)
+		}
+		result, err := importer.ImportAmux(file, checkRegistration)
+		if err != nil {
+			return nil, err
+		}
+		scope := "project"
+		if file == filepath.Join(home, ".amux", "hooks.json") {
+			scope = "global"
+		}
+		batches = append(batches, importedBatch{scope, result})
+	}
+	return batches, nil
 }
 
 func checkRegistration(r *hook.Registration) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -70,7 +69,11 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 			return errors.New("nothing was trusted")
 		}
 	}
-	return trustCall(ctx, app, c, wire.MethodTrust, wire.TrustParams{Cwd: app.Cwd(), Hash: view.Hash}, asJSON, "trusted")
+	var trusted wire.TrustView
+	if err := c.Call(ctx, wire.MethodTrust, wire.TrustParams{Cwd: app.Cwd(), Hash: view.Hash}, &trusted); err != nil {
+		return err
+	}
+	return printTrustChange(app, &trusted, "trusted", asJSON)
 }
 
 func showTrust(app *cmdutil.App, v *wire.TrustView) {
@@ -98,11 +101,8 @@ func showTrust(app *cmdutil.App, v *wire.TrustView) {
 	}
 }
 
-func trustCall(ctx context.Context, app *cmdutil.App, c *client.Client, method string, p wire.TrustParams, asJSON bool, done string) error {
-	var view wire.TrustView
-	if err := c.Call(ctx, method, p, &view); err != nil {
-		return err
-	}
+// printTrustChange says what became of the project's trust.
+func printTrustChange(app *cmdutil.App, view *wire.TrustView, done string, asJSON bool) error {
 	if asJSON {
 		return app.PrintJSON(view)
 	}
@@ -120,7 +120,11 @@ func UntrustCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return trustCall(cmd.Context(), app, c, wire.MethodUntrust, wire.TrustParams{Cwd: app.Cwd()}, asJSON, "no longer trusted:")
+			var view wire.TrustView
+			if err := c.Call(cmd.Context(), wire.MethodUntrust, wire.TrustParams{Cwd: app.Cwd()}, &view); err != nil {
+				return err
+			}
+			return printTrustChange(app, &view, "no longer trusted:", asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")

@@ -104,22 +104,23 @@ func (t *Target) findSlots(r edit.Reader) []*Handler {
 		for i := range max(0, r.Len(list...)) {
 			element := Join(list, strconv.Itoa(i))
 			if t.Spec.Shape != agent.ShapeNested {
-				out = t.slot(out, r, list, element, element, event, true)
+				out = t.appendHandler(out, r, &Handler{list: list, Path: element, Group: element, alone: true, Event: event})
 				continue
 			}
 			inner := Join(element, "hooks")
 			n := max(0, r.Len(inner...))
 			for h := range n {
-				out = t.slot(out, r, list, Join(inner, strconv.Itoa(h)), element, event, n == 1)
+				path := Join(inner, strconv.Itoa(h))
+				out = t.appendHandler(out, r, &Handler{list: list, Path: path, Group: element, alone: n == 1, Event: event})
 			}
 		}
 	})
 	return out
 }
 
-func (t *Target) slot(out []*Handler, r edit.Reader, list, path, group []string, event string, alone bool) []*Handler {
-	s := &Handler{list: list, Path: path, Group: group, alone: alone, Event: event}
-	if r.Decode(&s.Members, path...) != nil || s.Members == nil {
+// appendHandler reads what stands at the handler's path and adds it, if it is one.
+func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Handler {
+	if r.Decode(&s.Members, s.Path...) != nil || s.Members == nil {
 		return out
 	}
 	h := t.Spec.Handler
@@ -139,7 +140,7 @@ func (t *Target) slot(out []*Handler, r edit.Reader, list, path, group []string,
 	} else {
 		s.Command, s.ours = ReadLine(s.Text)
 	}
-	if at, ok := r.Where(path...); ok {
+	if at, ok := r.Where(s.Path...); ok {
 		s.Line = at.Line
 	}
 	return append(out, s)

@@ -94,7 +94,7 @@ func (s *Session) recordFacts(n *input) {
 			setIfGiven(&s.Cwd, ev.Cwd)
 		}
 		if ev.Where.PID != 0 || ev.Where.Pane != "" || ev.Where.TTY != "" || ev.Where.Shared {
-			s.movePlace(ev.Where)
+			s.Place = movedPlace(s.Place, ev.Where)
 		}
 	}
 	if n.actor != "" {
@@ -113,13 +113,13 @@ func (s *Session) recordFacts(n *input) {
 	s.recordTitles(n)
 }
 
-// movePlace takes in where the session runs. What was found out about a terminal
+// movedPlace is where the session runs now. What was found out about a terminal
 // that a shared daemon serves stays: its events do not tell.
-func (s *Session) movePlace(where event.Place) {
-	if where.Shared && where.Pane == "" && s.Place.Shared && s.Place.PID == where.PID && s.Place.Start == where.Start {
-		where.Pane, where.Mux, where.Server, where.TTY = s.Place.Pane, s.Place.Mux, s.Place.Server, s.Place.TTY
+func movedPlace(old, where event.Place) event.Place {
+	if where.Shared && where.Pane == "" && old.Shared && old.PID == where.PID && old.Start == where.Start {
+		where.Pane, where.Mux, where.Server, where.TTY = old.Pane, old.Mux, old.Server, old.TTY
 	}
-	s.Place = where
+	return where
 }
 
 func setIfGiven(into *string, said string) {
@@ -180,7 +180,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 			s.addAsk(n)
 		}
 	case agent.SignalAnswered:
-		s.resolveAsk(n)
+		s.dropAsk(s.askAnswered(n), n) // somebody answered, or the question was taken back
 	case agent.SignalFaults:
 		if s.Machine.ModelError = foldLine(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
 			s.Machine.ModelError = "the model could not be asked"
@@ -248,14 +248,14 @@ func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 		s.endSubagent(n)
 	case agent.SignalStarts, agent.SignalPrompts:
 		if n.child {
-			s.changeSubagent(n, func(sub *Subagent) { sub.Ended = time.Time{} })
+			s.Subagents = s.Subagents.withChanged(n, func(sub *Subagent) { sub.Ended = time.Time{} })
 		}
 	case agent.SignalAsks:
 		if !n.ev.ReviewedByAgent() {
 			s.addAsk(n)
 		}
 	case agent.SignalAnswered:
-		s.resolveAsk(n)
+		s.dropAsk(s.askAnswered(n), n) // somebody answered, or the question was taken back
 	case agent.SignalWorks:
 		switch {
 		case n.ev.Tool == nil:

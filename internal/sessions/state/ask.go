@@ -69,69 +69,11 @@ func (s *Session) addAsk(n *input) {
 	}
 }
 
-// namesNoCall reports whether nothing tells which call is asked about.
-func (a *Ask) namesNoCall() bool { return a.Call == "" && a.Tool == "" }
-
-// isAbout reports whether the question is about this call.
-func (a *Ask) isAbout(c *Call) bool {
-	if a.Call != "" && c.ID != "" {
-		return a.Call == c.ID
-	}
-	if a.Tool == "" {
-		return false
-	}
-	if a.Tool == c.Tool && (a.Digest == c.Digest || a.Digest == 0 || c.Digest == 0) {
-		return true
-	}
-	return false
-}
-
-// resolveAsk: somebody answered, or the question was taken back.
-func (s *Session) resolveAsk(n *input) {
-	if len(s.Asks) == 0 {
-		return
-	}
-	drop := -1
-	if tool := n.ev.Tool; tool != nil {
-		call := Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
-		for i := range s.Asks {
-			if s.Asks[i].isAbout(&call) {
-				drop = i
-				break
-			}
-		}
-	}
-	if drop < 0 {
-		for i := range s.Asks {
-			if s.Asks[i].Actor == n.actor {
-				drop = i
-				break
-			}
-		}
-	}
-	if drop >= 0 {
-		s.dropAsk(drop, n)
-	}
-}
-
-// resolveOwnAsk: the question that this very event put was answered. Another
-// question of the same actor is not meant.
-func (s *Session) resolveOwnAsk(n *input) {
-	for i := range s.Asks {
-		ask := &s.Asks[i]
-		if tool := n.ev.Tool; tool != nil {
-			if !ask.isAbout(&Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}) {
-				continue
-			}
-		} else if ask.Actor != n.actor || !ask.At.Equal(n.ev.Time) {
-			continue
-		}
-		s.dropAsk(i, n)
-		return
-	}
-}
-
+// dropAsk takes the question at a place out; -1 is none.
 func (s *Session) dropAsk(drop int, n *input) {
+	if drop < 0 {
+		return
+	}
 	i := -1
 	s.Asks = removeWhere(s.Asks, func(*Ask) bool { i++; return i == drop })
 	if s.Turn.Open() {

@@ -77,7 +77,7 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
 			return
 		}
-		s.addFailure(f)
+		s.Errors = appendBounded(s.Errors, f, MaxErrors)
 		t.Errors++
 		t.callEnded(f.Call, true)
 		judgeAgain(s)
@@ -212,7 +212,7 @@ func (b *Book) Decided(ev *event.Event, d event.Decision, at time.Time, rules Ru
 		switch {
 		case !s.Live():
 		case ev.Kind == event.PermissionRequest || ev.Kind == event.UserQuestion || ev.Kind == event.UserPlan:
-			s.resolveOwnAsk(&n)
+			s.dropAsk(s.askPutBy(&n), &n)
 		case ev.Kind == event.ToolBefore && d.Verdict == event.Deny && ev.Tool != nil:
 			// It will not run, and most agents report no end of it.
 			call := Call{ID: ev.Tool.CallID, Tool: ev.Tool.Name, Digest: inputDigest(ev.Tool), Actor: n.actor}

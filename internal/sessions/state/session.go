@@ -1,4 +1,4 @@
-// Package session is what hookmux knows about every agent's session: what it
+// Package state is what hookmux knows about every agent's session: what it
 // does now, whether it waits for a person, how its turns went, what it is
 // called.
 //
@@ -119,15 +119,11 @@ type Session struct {
 	TurnCount int    `json:"turnCount,omitempty"`
 	Turns     []Turn `json:"turns,omitempty"` // earlier ones, oldest first, the last [MaxTurns]
 
-	Files     []string   `json:"files,omitempty"`  // written, latest last
-	Errors    []Failure  `json:"errors,omitempty"` // latest last
-	Subagents []Subagent `json:"subagents,omitempty"`
+	Files     []string     `json:"files,omitempty"`  // written, latest last
+	Errors    []Failure    `json:"errors,omitempty"` // latest last
+	Subagents SubagentList `json:"subagents,omitempty"`
 
-	// WaitingSince is when a person was first asked for what is still open;
-	// zero while nobody is waited for.
-	WaitingSince time.Time `json:"waitingSince,omitzero"`
-	Asks         []Ask     `json:"asks,omitempty"` // what the agent itself asks
-	Held         []Held    `json:"held,omitempty"` // what hookmux holds for a person
+	Questions
 
 	Background int       `json:"background,omitempty"` // tasks that will wake the agent again
 	ReadAt     time.Time `json:"readAt,omitzero"`      // when a person saw the result
@@ -220,6 +216,20 @@ type Subagent struct {
 	Summary string    `json:"summary,omitempty"`
 }
 
+// SubagentList are a session's subagents, oldest first, the last [MaxSubagents].
+// A list is never written to: what changes it makes a new one.
+type SubagentList []Subagent
+
+// Questions are what a person must decide in a session: what the agent itself
+// asks, and what hookmux holds.
+type Questions struct {
+	// WaitingSince is when a person was first asked for what is still open;
+	// zero while nobody is waited for.
+	WaitingSince time.Time `json:"waitingSince,omitzero"`
+	Asks         []Ask     `json:"asks,omitempty"` // what the agent itself asks
+	Held         []Held    `json:"held,omitempty"` // what hookmux holds for a person
+}
+
 // Ask is something a person must decide.
 type Ask struct {
 	At     time.Time `json:"at"`
@@ -233,6 +243,17 @@ type Ask struct {
 	Kind    event.ToolKind `json:"kind,omitempty"`
 	Command string         `json:"command,omitempty"` // the beginning of the command that is asked about
 	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
+}
+
+// Held is a request that hookmux itself keeps waiting for a person, as opposed to
+// a question that stands in the agent's own window.
+type Held struct {
+	ID   string    `json:"id"` // of the request
+	At   time.Time `json:"at"`
+	What string    `json:"what,omitempty"` // in words
+	// Ask is the number of the agent's own question about the same, 0 for none:
+	// when the request ends without an answer, that question is still open.
+	Ask int `json:"ask,omitempty"`
 }
 
 // Call is a tool call that began.
@@ -292,9 +313,6 @@ func newSession(key Key, at time.Time) *Session {
 // Live reports whether the session has not ended.
 func (s *Session) Live() bool { return s.Ended.IsZero() }
 
-// Waits reports whether a person must decide something.
-func (s *Session) Waits() bool { return !s.WaitingSince.IsZero() }
-
 // copySession is a copy that may be changed. Slices are shared: they are only ever
 // replaced, never written to.
 func (s *Session) copySession() *Session {
@@ -324,17 +342,6 @@ func (s *Session) currentActivity() string {
 		return countOf(s.Background, "background task")
 	}
 	return s.Machine.Activity
-}
-
-// Held is a request that hookmux itself keeps waiting for a person, as opposed to
-// a question that stands in the agent's own window.
-type Held struct {
-	ID   string    `json:"id"` // of the request
-	At   time.Time `json:"at"`
-	What string    `json:"what,omitempty"` // in words
-	// Ask is the number of the agent's own question about the same, 0 for none:
-	// when the request ends without an answer, that question is still open.
-	Ask int `json:"ask,omitempty"`
 }
 
 // requestPrefix begins the id of a session that was made for a request which

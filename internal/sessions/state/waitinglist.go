@@ -7,16 +7,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// isHeld reports whether hookmux holds a request about the question.
-func (s *Session) isHeld(ask *Ask) bool {
-	for i := range s.Held {
-		if s.Held[i].Ask != 0 && s.Held[i].Ask == ask.N {
-			return true
-		}
-	}
-	return false
-}
-
 // Waiting is one thing of a session that waits for a person.
 type Waiting struct {
 	ID   string // of the request, or of the question in the agent's window
@@ -54,13 +44,6 @@ func (s *Session) askID(a *Ask) string {
 		return a.Request
 	}
 	return s.ID + "." + strconv.Itoa(a.N)
-}
-
-func (a *Ask) inWords() string {
-	if a.What != "" {
-		return a.What
-	}
-	return a.Tool
 }
 
 // deriveStatus is the status that is shown: what is asked of a person covers what

@@ -135,7 +135,7 @@ func (s *Session) toolBegan(n *input) {
 
 func (s *Session) countCall(n *input) {
 	if n.actor != "" {
-		s.changeSubagent(n, func(sub *Subagent) { sub.Tools++ })
+		s.Subagents = s.Subagents.withChanged(n, func(sub *Subagent) { sub.Tools++ })
 		return
 	}
 	if s.Turn != nil {
@@ -204,13 +204,13 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 		return
 	}
 	if n.actor != "" {
-		s.changeSubagent(n, func(sub *Subagent) { sub.Errors++ })
+		s.Subagents = s.Subagents.withChanged(n, func(sub *Subagent) { sub.Errors++ })
 	} else if t := s.Turn; t != nil {
 		t.Errors++
 		t.callEnded(call.ID, true)
 		judgeAgain(s)
 	}
-	s.addFailure(f)
+	s.Errors = appendBounded(s.Errors, f, MaxErrors)
 }
 
 // failureKnown reports whether a failure of this turn is known: by its call, or,
@@ -227,8 +227,6 @@ func failureKnown(list []Failure, f Failure) bool {
 	}
 	return false
 }
-
-func (s *Session) addFailure(f Failure) { s.Errors = appendBounded(s.Errors, f, MaxErrors) }
 
 // addFile notes a written file, the latest last.
 func (s *Session) addFile(path string) {
