@@ -18,7 +18,8 @@ func answered(list ...event.QuestionAnswer) event.Decision {
 }
 
 func judged(mode event.PlanMode, feedback string) event.Decision {
-	d := event.Decision{Verdict: event.Allow, Answer: &event.Answer{Choice: event.ChoosePlan, Plan: mode, Feedback: feedback}}
+	d := event.Decision{Verdict: event.Allow, Answer: &event.Answer{Choice: event.ChoosePlan, Plan: mode,
+		Feedback: feedback}}
 	if mode == event.PlanReject {
 		d.Verdict, d.Reason = event.Deny, feedback
 	}
@@ -101,7 +102,8 @@ func TestAnswersThatCannotBeCarried(t *testing.T) {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		_, sent := Builtin().Encode(&ev, c.decision)
 		if !strings.Contains(strings.Join(sent.DegradedText(), "\n"), c.degraded) {
-			t.Errorf("%s %s %+v: degraded %q does not say %q", c.agent, c.fixture, c.decision.Answer, sent.Degraded, c.degraded)
+			t.Errorf("%s %s %+v: degraded %q does not say %q", c.agent, c.fixture, c.decision.Answer, sent.Degraded,
+				c.degraded)
 		}
 	}
 }
@@ -110,7 +112,8 @@ func TestAnswersThatCannotBeCarried(t *testing.T) {
 // told twice.
 func TestAnswersGoToTheirQuestions(t *testing.T) {
 	questions := `{"questions":[{"question":"A?","multiSelect":true,"options":[{"label":"a1"},{"label":"a2"}]},{"question":"B?","options":[{"label":"b1"}]},{"question":"C \"quoted\"?"}]}`
-	ev := Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest", Payload: []byte(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":` + questions + `}`)})
+	ev := Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest",
+		Payload: []byte(`{"session_id":"s","tool_name":"AskUserQuestion","tool_input":` + questions + `}`)})
 	rapid.Check(t, func(t *rapid.T) {
 		want := map[string]string{}
 		var list []event.QuestionAnswer
@@ -183,7 +186,8 @@ func TestFormsAreFilledInTheirTypes(t *testing.T) {
 		answer, _ := Builtin().Encode(&ev, answered(c.answers...))
 		want := ""
 		if c.content != "" {
-			want = `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":` + c.content + `}}`
+			want = `{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":` + c.content +
+				`}}`
 		}
 		if answer.Stdout != want {
 			t.Errorf("%s: %s\nwant %s", c.name, answer.Stdout, want)

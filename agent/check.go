@@ -57,7 +57,8 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	}
 	d, ok := dialect.Lookup(whole.Dialect)
 	if !ok {
-		c.at("$.dialect", "%s: dialect %q is not known; use one of %s", own.Name, whole.Dialect, strings.Join(dialect.Names(), ", "))
+		c.at("$.dialect", "%s: dialect %q is not known; use one of %s", own.Name, whole.Dialect,
+			strings.Join(dialect.Names(), ", "))
 	}
 	for i, alias := range own.Aliases {
 		for _, other := range others {
@@ -113,7 +114,8 @@ func check(file raw, own, whole *Agent, others map[string]*Agent) []Problem {
 	}
 	for i, f := range own.Files {
 		if f.Scope != "user" && f.Scope != "project" && f.Scope != "managed" {
-			c.at(fmt.Sprintf("$.files[%d].scope", i), "%s: scope %q is none of user, project, managed", own.Name, f.Scope)
+			c.at(fmt.Sprintf("$.files[%d].scope", i), "%s: scope %q is none of user, project, managed", own.Name,
+				f.Scope)
 		}
 	}
 	if own.Install != nil {
@@ -141,7 +143,8 @@ func (c *checker) checkGuarded(own, whole *Agent) {
 			if len(whole.Fields.keys()[f]) > 0 || fillsField(e, f) {
 				continue
 			}
-			c.at(eventPath(own, e), "%s: event %s: no payload key is named for %s, so guards would see no tool call; add fields: {%s: [KEY]}",
+			c.at(eventPath(own, e), "%s: event %s: no payload key is named for %s, so guards would see no tool "+
+				"call; add fields: {%s: [KEY]}",
 				own.Name, e.Name, fieldNames[f], fieldNames[f])
 		}
 		if len(whole.Tools) == 0 {
@@ -198,8 +201,10 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 		c.at(path+".carries", "%s: event %s: carries something but has no answer", agent, e.Name)
 	}
 	for _, claim := range claims {
-		if p := claim.Capability.Proof; !strings.HasPrefix(p, "lab: ") && !strings.HasPrefix(p, "doc: ") && !strings.HasPrefix(p, "own: ") {
-			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with lab:, doc: or own:", agent, e.Name, claim.Name)
+		if p := claim.Capability.Proof; !strings.HasPrefix(p, "lab: ") && !strings.HasPrefix(p, "doc: ") &&
+			!strings.HasPrefix(p, "own: ") {
+			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with lab:, doc: or own:", agent,
+				e.Name, claim.Name)
 		}
 	}
 	for key, name := range e.Fields {

@@ -46,7 +46,8 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		}
 		return
 	}
-	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList), string(ShapeNamed))
+	oneOf("shape", "shape", string(s.Shape), string(ShapeNested), string(ShapeFlat), string(ShapeList),
+		string(ShapeNamed))
 	h := s.Handler
 	oneOf("handler.form", "form", h.Form, "exec", "line")
 	oneOf("handler.unit", "unit", h.Unit, "s", "ms")

@@ -240,7 +240,8 @@ func (r *reading) fill(ev *event.Event, c *compiled, spec *EventSpec) {
 		return
 	}
 	t := c.tool(name)
-	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]), Output: r.value[fToolOutput]}
+	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(r.value[fToolInput]),
+		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed
 	if ms := r.value[fDurationMS]; ms != nil {
 		if n, err := strconv.ParseFloat(string(ms), 64); err == nil && n > 0 && n < 1e12 {
@@ -270,7 +271,8 @@ func unwrapped(input []byte) []byte {
 	if len(input) == 0 || input[0] != '"' {
 		return input
 	}
-	if s, ok := jsonscan.String(input); ok && strings.HasPrefix(strings.TrimSpace(s), "{") && jsonscan.Valid([]byte(s)) {
+	if s, ok := jsonscan.String(input); ok && strings.HasPrefix(strings.TrimSpace(s), "{") &&
+		jsonscan.Valid([]byte(s)) {
 		return []byte(s)
 	}
 	return input

@@ -32,7 +32,8 @@ func TestPayloadTellsTheKind(t *testing.T) {
 
 func TestFieldsBelowOthers(t *testing.T) {
 	ev := decodeText("opencode", "session.idle", `{"type":"session.idle","properties":{"sessionID":"c"},"plugin":{"parent":"p","agent":"general","version":"1.19.0","attended":false,"message":"done"}}`)
-	if ev.Session != "c" || ev.AgentVersion != "1.19.0" || ev.Attended != event.AttendedNo || ev.Message != "done" || *ev.Subagent != (event.Subagent{ID: "c", Type: "general", Parent: "p"}) {
+	if ev.Session != "c" || ev.AgentVersion != "1.19.0" || ev.Attended != event.AttendedNo || ev.Message != "done" ||
+		*ev.Subagent != (event.Subagent{ID: "c", Type: "general", Parent: "p"}) {
 		t.Errorf("%+v %+v", ev, ev.Subagent)
 	}
 	ev = decodeText("opencode", "", `{"hook":"chat.message","input":{"sessionID":"s"},"output":{"message":{"id":"m"},"parts":[{"type":"text","text":"one"},{"type":"file","url":"u"},{"type":"text","text":"two"}]}}`)
@@ -53,7 +54,8 @@ func TestFieldsBelowOthers(t *testing.T) {
 	if ev = decodeText("kimi", "PermissionRequest", `{"session_id":"s","agent_id":"main"}`); ev.Subagent != nil {
 		t.Errorf("%+v", ev.Subagent)
 	}
-	if ev = decodeText("kimi", "PermissionRequest", `{"session_id":"s","agent_id":"a7"}`); *ev.Subagent != (event.Subagent{ID: "a7", Parent: "s"}) {
+	if ev = decodeText("kimi", "PermissionRequest",
+		`{"session_id":"s","agent_id":"a7"}`); *ev.Subagent != (event.Subagent{ID: "a7", Parent: "s"}) {
 		t.Errorf("%+v", ev.Subagent)
 	}
 }
@@ -64,7 +66,8 @@ func TestInputInWordsIsUnwrapped(t *testing.T) {
 	if !reflect.DeepEqual(ev.Tool.Commands, []string{"ls"}) || string(ev.Tool.Input) != `{"command":"ls"}` {
 		t.Errorf("%+v", ev.Tool)
 	}
-	if ev = decodeText("copilot", "preToolUse", `{"toolName":"bash","toolArgs":"{broken"}`); string(ev.Tool.Input) != `"{broken"` {
+	if ev = decodeText("copilot", "preToolUse", `{"toolName":"bash","toolArgs":"{broken"}`); string(
+		ev.Tool.Input) != `"{broken"` {
 		t.Errorf("%s", ev.Tool.Input)
 	}
 	ev = decodeText("copilot", "postToolUse", `{"toolName":"bash","toolArgs":{},"toolResult":{"resultType":"failure"}}`)
@@ -74,7 +77,8 @@ func TestInputInWordsIsUnwrapped(t *testing.T) {
 }
 
 func TestVersionsAreReadFromTheEnvironment(t *testing.T) {
-	for agent, variable := range map[string]string{"qwen": "QWEN_CODE_STARTUP_VERSION", "copilot": "COPILOT_CLI_BINARY_VERSION"} {
+	for agent, variable := range map[string]string{"qwen": "QWEN_CODE_STARTUP_VERSION",
+		"copilot": "COPILOT_CLI_BINARY_VERSION"} {
 		ev := Builtin().Decode(Input{Agent: agent, Event: "Stop", Payload: []byte(`{}`), Env: func(k string) string {
 			return map[string]string{variable: "1.2.3"}[k]
 		}})
@@ -128,7 +132,8 @@ func TestDegradedIsSaidByTheOthersToo(t *testing.T) {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, sent := Builtin().Encode(&ev, c.d)
 		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) {
-			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
+			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded,
+				answer.Stdout)
 		}
 	}
 }

@@ -76,7 +76,8 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		"word list":    {`{"tool_name":"Bash","tool_input":{"command":["bash","-lc","ls -l"]}}`, "", []string{"ls -l"}},
 	} {
 		ev := decodeText("claude", "PreToolUse", c.payload)
-		if ev.Kind != event.ToolBefore || ev.Native != "PreToolUse" || ev.Malformed != c.malformed || string(ev.Raw) != c.payload {
+		if ev.Kind != event.ToolBefore || ev.Native != "PreToolUse" || ev.Malformed != c.malformed ||
+			string(ev.Raw) != c.payload {
 			t.Errorf("%s: %+v", name, ev)
 		}
 		var commands []string
@@ -151,8 +152,10 @@ func TestToolsAreRead(t *testing.T) {
 }
 
 func TestEnvironmentTellsVersionAttendanceAndPane(t *testing.T) {
-	env := map[string]string{"AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_CODE_SESSION_ATTENDED": "0", "TMUX_PANE": "%7"}
-	in := Input{Agent: "claude", Event: "Stop", Payload: []byte(`{}`), Cwd: "/here", Env: func(k string) string { return env[k] }}
+	env := map[string]string{"AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_CODE_SESSION_ATTENDED": "0",
+		"TMUX_PANE": "%7"}
+	in := Input{Agent: "claude", Event: "Stop", Payload: []byte(`{}`), Cwd: "/here",
+		Env: func(k string) string { return env[k] }}
 	ev := Builtin().Decode(in)
 	if ev.AgentVersion != "2.1.325" || ev.Attended != event.AttendedNo || ev.Where.Pane != "%7" || ev.Cwd != "/here" {
 		t.Errorf("%+v", ev)
@@ -186,7 +189,8 @@ func TestWithInputReadsTheCallAgain(t *testing.T) {
 	ev := decodeText("codex", "PreToolUse", `{"tool_name":"apply_patch","tool_input":{"command":"*** Add File: a"}}`)
 	before := ev.Tool
 	Builtin().WithInput(&ev, []byte(`{"command":"*** Add File: b"}`))
-	if !reflect.DeepEqual(ev.Tool.Writes, []string{"b"}) || string(ev.Tool.CurrentInput()) != `{"command":"*** Add File: b"}` || string(ev.Tool.Input) == "" {
+	if !reflect.DeepEqual(ev.Tool.Writes, []string{"b"}) ||
+		string(ev.Tool.CurrentInput()) != `{"command":"*** Add File: b"}` || string(ev.Tool.Input) == "" {
 		t.Errorf("%+v", ev.Tool)
 	}
 	if before.Changed != nil || !reflect.DeepEqual(before.Writes, []string{"a"}) {
@@ -223,7 +227,8 @@ func FuzzDecode(f *testing.F) {
 		if !bytes.Equal(ev.Raw, kept) {
 			t.Fatal("raw changed")
 		}
-		for _, d := range []event.Decision{{}, {Verdict: event.Deny}, {Verdict: event.Modify, Input: []byte(`{"command":"x"}`)}, {KeepGoing: true, Context: "c"}} {
+		for _, d := range []event.Decision{{}, {Verdict: event.Deny},
+			{Verdict: event.Modify, Input: []byte(`{"command":"x"}`)}, {KeepGoing: true, Context: "c"}} {
 			Builtin().Encode(&ev, d)
 		}
 	})

@@ -44,7 +44,8 @@ func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, e
 		return neutral.Answer(*spec.Deny), d
 	}
 	if encode := a.compiled.dialect.Encode; encode != nil && spec.Answer != "" && speaks(&d) {
-		answer, sent := encode(dialect.Call{Event: ev, Native: spec.Name, Shape: spec.Answer, Decision: d, Input: input})
+		answer, sent := encode(dialect.Call{Event: ev, Native: spec.Name, Shape: spec.Answer, Decision: d,
+			Input: input})
 		if answer != (neutral.Answer{}) {
 			return answer, sent
 		}
@@ -62,7 +63,8 @@ func (e *EventSpec) neutralAnswer() neutral.Answer {
 
 // speaks reports whether anything is left to say.
 func speaks(d *event.Decision) bool {
-	return d.Verdict != event.None || d.Input != nil || d.Output != nil || d.Context != "" || d.Notice != "" || d.KeepGoing || d.Extra != nil
+	return d.Verdict != event.None || d.Input != nil || d.Output != nil || d.Context != "" || d.Notice != "" ||
+		d.KeepGoing || d.Extra != nil
 }
 
 // settle brings the parts of a decision in line with each other and with the

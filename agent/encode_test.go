@@ -34,12 +34,15 @@ var codexKeys = map[string]struct{ top, specific, decision []string }{
 // anyDecision draws decisions of every shape, sensible or not.
 func anyDecision() *rapid.Generator[event.Decision] {
 	text := rapid.SampledFrom([]string{"", " ", "why", "two\nlines", "quote \" and \\", "\xff broken", "{\"a\":1}"})
-	input := rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`{"command":"ls"}`), json.RawMessage(`{}`), json.RawMessage(`[1]`), json.RawMessage(`{"x":`), json.RawMessage(`"s"`), json.RawMessage(`{"command":7}`)})
+	input := rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`{"command":"ls"}`), json.RawMessage(`{}`),
+		json.RawMessage(`[1]`), json.RawMessage(`{"x":`), json.RawMessage(`"s"`), json.RawMessage(`{"command":7}`)})
 	return rapid.Custom(func(t *rapid.T) event.Decision {
 		return event.Decision{
-			Verdict: rapid.SampledFrom([]event.Verdict{event.None, event.Allow, event.Modify, event.Ask, event.Deny}).Draw(t, "verdict"),
-			Reason:  text.Draw(t, "reason"), Allowed: rapid.Bool().Draw(t, "allowed"),
-			Input: input.Draw(t, "input"), Output: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`"out"`), json.RawMessage(`""`), json.RawMessage(`{"a":1}`)}).Draw(t, "output"),
+			Verdict: rapid.SampledFrom([]event.Verdict{event.None, event.Allow, event.Modify, event.Ask,
+				event.Deny}).Draw(t, "verdict"),
+			Reason: text.Draw(t, "reason"), Allowed: rapid.Bool().Draw(t, "allowed"),
+			Input: input.Draw(t, "input"), Output: rapid.SampledFrom([]json.RawMessage{nil, json.RawMessage(`"out"`),
+				json.RawMessage(`""`), json.RawMessage(`{"a":1}`)}).Draw(t, "output"),
 			Context: text.Draw(t, "context"), Notice: text.Draw(t, "notice"), KeepGoing: rapid.Bool().Draw(t, "keep"),
 			Stdout: text.Draw(t, "stdout"), ExitCode: rapid.SampledFrom([]int{0, 1, 2, 49}).Draw(t, "exit"),
 		}
@@ -64,7 +67,8 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 			return
 		}
 		// CodeBuddy may miss what is printed: its refusals also have a code.
-		byCode := f.agent == "codebuddy" && sent.Verdict == event.Deny && (spec.Answer == "tool" || spec.Answer == "block")
+		byCode := f.agent == "codebuddy" && sent.Verdict == event.Deny &&
+			(spec.Answer == "tool" || spec.Answer == "block")
 		if byCode != (answer.Exit == 2) || !byCode && answer.Exit != 0 || byCode != (answer.Stderr != "") {
 			t.Fatalf("exit %d, stderr %q", answer.Exit, answer.Stderr)
 		}
@@ -91,10 +95,12 @@ func TestEncodeHoldsItsPromises(t *testing.T) {
 			t.Fatal("a refusal without a reason")
 		}
 		approved := d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
-		if !approved && f.agent != "codex" && containsAny(answer.Stdout, `"permissionDecision":"allow"`, `"behavior":"allow"`, `"reply":"once"`) {
+		if !approved && f.agent != "codex" && containsAny(answer.Stdout, `"permissionDecision":"allow"`,
+			`"behavior":"allow"`, `"reply":"once"`) {
 			t.Fatalf("nobody approved: %s", answer.Stdout)
 		}
-		if d.Verdict == event.Deny && ev.Kind.Guarded() && !containsAny(answer.Stdout, `"deny"`, `"block":true`, `"throw":`, `"reply":"reject"`) {
+		if d.Verdict == event.Deny && ev.Kind.Guarded() &&
+			!containsAny(answer.Stdout, `"deny"`, `"block":true`, `"throw":`, `"reply":"reject"`) {
 			t.Fatalf("a refusal got lost: %s", answer.Stdout)
 		}
 		if f.agent == "codex" {
@@ -194,8 +200,10 @@ func TestDegradedIsSaid(t *testing.T) {
 	} {
 		ev := decodeFixture(t, c.agent, c.fixture)
 		answer, sent := Builtin().Encode(&ev, c.d)
-		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) || c.note == "" && len(sent.Degraded) > 0 {
-			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded, answer.Stdout)
+		if sent.Verdict != c.verdict || !strings.Contains(strings.Join(sent.DegradedText(), "; "), c.note) ||
+			c.note == "" && len(sent.Degraded) > 0 {
+			t.Errorf("%s %s %+v:\n got %s %q %s", c.agent, c.fixture, c.d, sent.Verdict.Word(), sent.Degraded,
+				answer.Stdout)
 		}
 	}
 }
@@ -210,7 +218,8 @@ func TestTextThatLooksLikeAnAnswerIsWrapped(t *testing.T) {
 
 func TestUnknownAgentsAndEventsGetSilence(t *testing.T) {
 	deny := event.Decision{Verdict: event.Deny, Reason: "no"}
-	for _, ev := range []event.Event{{Agent: "nobody", Native: "PreToolUse", Kind: event.ToolBefore}, {Agent: "claude", Native: "Whatever", Kind: event.Other}, {}} {
+	for _, ev := range []event.Event{{Agent: "nobody", Native: "PreToolUse", Kind: event.ToolBefore},
+		{Agent: "claude", Native: "Whatever", Kind: event.Other}, {}} {
 		answer, sent := Builtin().Encode(&ev, deny)
 		if answer != (neutral.Answer{}) || sent.Verdict != event.None || len(sent.Degraded) == 0 {
 			t.Errorf("%+v: %+v %+v", ev, answer, sent)
@@ -220,7 +229,8 @@ func TestUnknownAgentsAndEventsGetSilence(t *testing.T) {
 
 func TestCarriesKnowsVersions(t *testing.T) {
 	spec := EventSpec{Carries: Capabilities{
-		Allow: &Capability{Since: "2.1.0"}, Deny: &Capability{}, Ask: &Capability{Until: "2.2"}, Input: &Capability{Since: "3"},
+		Allow: &Capability{Since: "2.1.0"}, Deny: &Capability{}, Ask: &Capability{Until: "2.2"},
+		Input: &Capability{Since: "3"},
 	}}
 	for version, want := range map[string]event.Carries{
 		"":        {Allow: true, Deny: true, Input: true},
@@ -236,7 +246,8 @@ func TestCarriesKnowsVersions(t *testing.T) {
 	if c := Builtin().Carries("codex-cli", "PreToolUse", ""); !c.Deny || c.Ask || c.Allow {
 		t.Errorf("%+v", c)
 	}
-	if Builtin().Carries("nobody", "PreToolUse", "") != (event.Carries{}) || Builtin().Carries("claude", "Nope", "") != (event.Carries{}) {
+	if Builtin().Carries("nobody", "PreToolUse", "") != (event.Carries{}) ||
+		Builtin().Carries("claude", "Nope", "") != (event.Carries{}) {
 		t.Error("claims about the unknown")
 	}
 }

@@ -88,13 +88,15 @@ const (
 func (p *FeedPoint) For(ev *event.Event) *FeedPoint {
 	alone := ev.Attended == event.AttendedNo
 	switch {
-	case p == nil || p.Unattended == "" || p.Unattended == UnattendedOnly && alone || p.Unattended == UnattendedNever && !alone:
+	case p == nil || p.Unattended == "" || p.Unattended == UnattendedOnly && alone ||
+		p.Unattended == UnattendedNever && !alone:
 		return p
 	case p.Unattended == UnattendedNever:
 		return nil
 	}
 	less := *p
-	less.Permission = slices.DeleteFunc(slices.Clone(p.Permission), func(c event.Choice) bool { return c != event.ChooseDeny })
+	less.Permission = slices.DeleteFunc(slices.Clone(p.Permission),
+		func(c event.Choice) bool { return c != event.ChooseDeny })
 	return &less
 }
 
@@ -105,7 +107,8 @@ type Hold string
 const (
 	HoldWait     Hold = "wait"     // as long as the setting feed.wait says
 	HoldDeadline Hold = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
-	HoldBrief    Hold = "brief"    // a moment, unless feed.wait.<agent> says more: the agent shows its own dialog only after the hook returned
+	// a moment, unless feed.wait.<agent> says more: the agent shows its own dialog only after the hook returned
+	HoldBrief Hold = "brief"
 )
 
 // Window is how an answer in the agent's own window shows while a request
@@ -220,7 +223,8 @@ func (c *checker) feed(agent string, f *Feed, events []*EventSpec) {
 	if !slices.Contains([]Window{WindowState, WindowEvent, WindowHidden}, f.Window) {
 		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowState, WindowEvent, WindowHidden)
 	}
-	if s := f.State; (f.Window == WindowState) != (s != nil) || s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
+	if s := f.State; (f.Window == WindowState) != (s != nil) ||
+		s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
 		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
 	}
 	if f.Free != nil && len(f.Free.Flags) == 0 && f.Free.Env == "" {
@@ -268,7 +272,8 @@ func (p *FeedPoint) problems(e *EventSpec, promptless bool) []string {
 				note("%s is offered, and an approval is not carried", choice)
 			}
 		}
-		if len(list) > 0 && kind == "permission" && slices.Contains(list, event.ChooseAlways) && !slices.Contains(list, event.ChooseOnce) {
+		if len(list) > 0 && kind == "permission" && slices.Contains(list, event.ChooseAlways) &&
+			!slices.Contains(list, event.ChooseOnce) {
 			note("always without once")
 		}
 	}

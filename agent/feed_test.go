@@ -106,8 +106,10 @@ func TestNumbers(t *testing.T) {
 	if got := a.Feed.NumberOf(&asked); got != "per_1" {
 		t.Errorf("%q", got)
 	}
-	replied := event.Event{Native: "permission.replied", Raw: []byte(`{"properties":{"requestID":"per_1","reply":"once"}}`)}
-	if got := a.Feed.AnsweredBy(&replied); got != "per_1" || a.Feed.NumberOf(&replied) != "" || a.Feed.AnsweredBy(&asked) != "" {
+	replied := event.Event{Native: "permission.replied",
+		Raw: []byte(`{"properties":{"requestID":"per_1","reply":"once"}}`)}
+	if got := a.Feed.AnsweredBy(&replied); got != "per_1" || a.Feed.NumberOf(&replied) != "" ||
+		a.Feed.AnsweredBy(&asked) != "" {
 		t.Errorf("%q", got)
 	}
 	var none *Feed

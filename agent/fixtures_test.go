@@ -199,7 +199,8 @@ var nobodys = map[string]bool{
 func TestDecodedEventsMatchGoldens(t *testing.T) {
 	pages := map[string]*bytes.Buffer{}
 	for _, f := range fixtures(t) {
-		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event, Payload: f.payload, Cwd: "/from/the/frame"})
+		ev := Builtin().Decode(Input{ID: "id", Time: time.Unix(1700000000, 0), Agent: f.agent, Event: f.event,
+			Payload: f.payload, Cwd: "/from/the/frame"})
 		if !bytes.Equal(ev.Raw, f.payload) {
 			t.Errorf("%s/%s: raw differs", f.agent, f.file)
 		}

@@ -34,7 +34,8 @@ func TestEveryAgentCanBeInstalled(t *testing.T) {
 				t.Errorf("%s %s: %s is more than may be written", a.Name, e.Name, limit)
 			}
 			if s.Handler.Unit != "" && limit < time.Second {
-				t.Errorf("%s %s: %s cannot be written in whole seconds, or would be read as other than it is", a.Name, e.Name, limit)
+				t.Errorf("%s %s: %s cannot be written in whole seconds, or would be read as other than it is", a.Name,
+					e.Name, limit)
 			}
 		}
 		for _, other := range s.Reads {
@@ -92,7 +93,8 @@ func TestPlaceLooksAtWhatIsThere(t *testing.T) {
 
 func TestLaunchCarriersAreNamed(t *testing.T) {
 	for _, a := range Builtin().Agents() {
-		if open := strings.HasPrefix(a.Launch.Inject, "extension") || strings.HasPrefix(a.Launch.Inject, "config"); open != (a.Launch.Carrier != "") {
+		if open := strings.HasPrefix(a.Launch.Inject, "extension") ||
+			strings.HasPrefix(a.Launch.Inject, "config"); open != (a.Launch.Carrier != "") {
 			t.Errorf("%s: inject %q, carrier %q", a.Name, a.Launch.Inject, a.Launch.Carrier)
 		}
 		if a.Launch.Program == "" {

@@ -42,14 +42,16 @@ tools:
 `
 
 func TestOwnFilesAddAgents(t *testing.T) {
-	c, problems := Load(writeFiles(t, map[string]string{"mine.yaml": ownAgent, "notes.txt": "no"}), filepath.Join(t.TempDir(), "missing"))
+	c, problems := Load(writeFiles(t, map[string]string{"mine.yaml": ownAgent, "notes.txt": "no"}),
+		filepath.Join(t.TempDir(), "missing"))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	if a, ok := c.Agent("my-agent"); !ok || a.Title != "My agent" || len(c.Agents()) != len(Builtin().Agents())+1 {
 		t.Fatal("not there")
 	}
-	ev := c.Decode(Input{Agent: "mine", Event: "PreToolUse", Payload: []byte(`{"sid":"s","tool":"run","args":{"steps":[{"sh":"a"},{"sh":"b"}]}}`)})
+	ev := c.Decode(Input{Agent: "mine", Event: "PreToolUse",
+		Payload: []byte(`{"sid":"s","tool":"run","args":{"steps":[{"sh":"a"},{"sh":"b"}]}}`)})
 	if ev.Session != "s" || ev.Kind != event.ToolBefore || !reflect.DeepEqual(ev.Tool.Commands, []string{"a", "b"}) {
 		t.Errorf("%+v %+v", ev, ev.Tool)
 	}
@@ -75,10 +77,12 @@ ignored: {noise: says nothing}
 	}
 	a, _ := c.Agent("claude")
 	base, _ := Builtin().Agent("claude")
-	if len(a.Events) != len(base.Events)+1 || a.KindOf("Brandnew") != event.UserAttention || a.Timeout("Stop") != 7*time.Second || a.Ignored["effort"] == "" || a.Ignored["noise"] == "" {
+	if len(a.Events) != len(base.Events)+1 || a.KindOf("Brandnew") != event.UserAttention ||
+		a.Timeout("Stop") != 7*time.Second || a.Ignored["effort"] == "" || a.Ignored["noise"] == "" {
 		t.Errorf("%+v", a)
 	}
-	ev := c.Decode(Input{Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"session_id":"old","better_id":"new","tool_name":"Deploy","tool_input":{"what":"x"}}`)})
+	ev := c.Decode(Input{Agent: "claude", Event: "PreToolUse",
+		Payload: []byte(`{"session_id":"old","better_id":"new","tool_name":"Deploy","tool_input":{"what":"x"}}`)})
 	if ev.Session != "new" || ev.Tool.Kind != event.Shell {
 		t.Errorf("%+v", ev)
 	}
@@ -110,7 +114,8 @@ func TestProblemsNameFileAndLine(t *testing.T) {
 		"name: mine\ndialect: claude\nevents:\n  - {name: A, kind: other, install: default, kind_with: {x: nope}}\n":                                       `bad.yaml:4: mine: event A: kind "nope" of x`,
 		"name: [\n": `bad.yaml:1: `,
 	} {
-		c, problems := Load(writeFiles(t, map[string]string{"bad.yaml": text, "good.yaml": strings.ReplaceAll(ownAgent, "mine", "other")}))
+		c, problems := Load(writeFiles(t, map[string]string{"bad.yaml": text,
+			"good.yaml": strings.ReplaceAll(ownAgent, "mine", "other")}))
 		if len(problems) == 0 {
 			t.Errorf("no problem in %q", text)
 			continue
@@ -154,23 +159,29 @@ func TestMarks(t *testing.T) {
 	if a, ok := c.ByProgram("codex"); !ok || a.Name != "codex" {
 		t.Error("codex")
 	}
-	if a, ok := c.ByProgram("node", "/usr/bin/node", "/opt/node_modules/@anthropic-ai/claude-code/cli.js"); !ok || a.Name != "claude" {
+	if a, ok := c.ByProgram("node", "/usr/bin/node", "/opt/node_modules/@anthropic-ai/claude-code/cli.js"); !ok ||
+		a.Name != "claude" {
 		t.Error("claude by its script")
 	}
 	if _, ok := c.ByProgram("bash", "/bin/bash"); ok {
 		t.Error("bash is an agent")
 	}
-	if a, name, ok := c.BelowAgent(func(k string) string { return map[string]string{"CLAUDECODE": "1"}[k] }); !ok || a.Name != "claude" || name != "CLAUDECODE" {
+	if a, name, ok := c.BelowAgent(func(k string) string { return map[string]string{"CLAUDECODE": "1"}[k] }); !ok ||
+		a.Name != "claude" || name != "CLAUDECODE" {
 		t.Error("below claude")
 	}
-	if _, _, ok := c.BelowAgent(func(k string) string { return map[string]string{"CLAUDECODE": "0", "CLAUDE_PROJECT_DIR": "/p"}[k] }); ok {
+	if _, _, ok := c.BelowAgent(func(k string) string {
+		return map[string]string{"CLAUDECODE": "0",
+			"CLAUDE_PROJECT_DIR": "/p"}[k]
+	}); ok {
 		t.Error("CLAUDE_PROJECT_DIR proves nothing")
 	}
 }
 
 func TestTimeouts(t *testing.T) {
 	a, _ := Builtin().Agent("claude")
-	if a.InstallTimeout("PreToolUse") != time.Hour || a.InstallTimeout("Stop") != 10*time.Minute || a.InstallTimeout("nope") != 0 || a.Timeout("SessionEnd") != 1500*time.Millisecond {
+	if a.InstallTimeout("PreToolUse") != time.Hour || a.InstallTimeout("Stop") != 10*time.Minute ||
+		a.InstallTimeout("nope") != 0 || a.Timeout("SessionEnd") != 1500*time.Millisecond {
 		t.Error("time limits")
 	}
 	for _, a := range Builtin().Agents() {

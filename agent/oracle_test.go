@@ -45,7 +45,8 @@ func oracle(t *testing.T, agent string) []oracleRow {
 	}
 	var rows []oracleRow
 	for _, r := range file.Rows {
-		if r.Replies != nil || r.Handler != nil && strings.Contains(string(r.Handler), "async") || r.Fired != nil && !*r.Fired || r.Exit == nil {
+		if r.Replies != nil || r.Handler != nil && strings.Contains(string(r.Handler), "async") ||
+			r.Fired != nil && !*r.Fired || r.Exit == nil {
 			continue // no oracle for one answer of one command
 		}
 		rows = append(rows, r)
@@ -201,13 +202,15 @@ func TestAnswersAreOnesTheRealAgentHonoured(t *testing.T) {
 		var found *oracleRow
 		for i := range rows[c.agent] {
 			r := &rows[c.agent][i]
-			if r.equals(ev.Native, answer) && (r.Run == c.run || r.Run == "" && strings.Contains(r.Effect, c.run) || strings.Contains(r.Effect, c.run) && strings.Contains(c.run, " ")) {
+			if r.equals(ev.Native, answer) && (r.Run == c.run || r.Run == "" && strings.Contains(r.Effect, c.run) ||
+				strings.Contains(r.Effect, c.run) && strings.Contains(c.run, " ")) {
 				found = r
 				break
 			}
 		}
 		if found == nil {
-			t.Errorf("%s %s %+v: no run %q with the answer %s (degraded %q)", c.agent, c.fixture, c.decision, c.run, answer.Stdout, sent.Degraded)
+			t.Errorf("%s %s %+v: no run %q with the answer %s (degraded %q)", c.agent, c.fixture, c.decision, c.run,
+				answer.Stdout, sent.Degraded)
 			continue
 		}
 		if c.ran != "" && (found.Ran == nil || *found.Ran != (c.ran == "yes")) {

@@ -31,7 +31,8 @@ func TestOthers(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"aider", "cursor-agent", "goose", "amp", "cline", "crush", "auggie", "kiro-cli", "junie"} {
+	for _, want := range []string{"aider", "cursor-agent", "goose", "amp", "cline", "crush", "auggie", "kiro-cli",
+		"junie"} {
 		if programs[want] == "" {
 			t.Errorf("%s is not recognised", want)
 		}

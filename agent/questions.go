@@ -79,7 +79,8 @@ func readForm(schema []byte) []event.Inquiry {
 	var out []event.Inquiry
 	_ = jsonscan.Object(jsonscan.Get(schema, "properties"), func(key, field []byte) bool {
 		q := event.Inquiry{
-			ID: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"), Optional: !required[string(key)],
+			ID: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"),
+			Optional: !required[string(key)],
 		}
 		if q.Text == "" {
 			q.Text = q.ID

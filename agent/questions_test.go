@@ -10,7 +10,8 @@ import (
 
 // What a person is asked can be read without knowing the agent.
 func TestQuestionsAreRead(t *testing.T) {
-	database := []event.Option{{Label: "SQLite", Description: "Single file"}, {Label: "Postgres", Description: "Server"}}
+	database := []event.Option{{Label: "SQLite", Description: "Single file"},
+		{Label: "Postgres", Description: "Server"}}
 	for _, c := range []struct {
 		agent, native, file string
 		want                []event.Inquiry
@@ -66,7 +67,8 @@ func TestFormsWithoutFields(t *testing.T) {
 			`{"hookSpecificOutput":{"hookEventName":"Elicitation","action":"accept","content":{}}}`},
 	} {
 		ev := Builtin().Decode(Input{Agent: "claude", Event: "Elicitation", Payload: []byte(payload)})
-		if len(ev.Questions) != 1 || !reflect.DeepEqual(ev.Questions[0], c.want) || ev.Questions[0].Answerable() != c.answerable {
+		if len(ev.Questions) != 1 || !reflect.DeepEqual(ev.Questions[0], c.want) ||
+			ev.Questions[0].Answerable() != c.answerable {
 			t.Errorf("%s: %+v", payload, ev.Questions)
 			continue
 		}
@@ -85,7 +87,8 @@ func TestOddQuestions(t *testing.T) {
 	if len(got) != 3 || got[2].Header != "H" || !got[1].Multi || len(got[1].Options) != 2 {
 		t.Errorf("%+v", got)
 	}
-	if got := questionsOf([]byte(`{"question":"Which?","choices":["x","y"],"allow_freeform":false}`)); len(got) != 1 || got[0].Free || len(got[0].Options) != 2 {
+	if got := questionsOf([]byte(`{"question":"Which?","choices":["x","y"],"allow_freeform":false}`)); len(got) != 1 ||
+		got[0].Free || len(got[0].Options) != 2 {
 		t.Errorf("%+v", got)
 	}
 	for _, junk := range []string{`{}`, `null`, ``, `{"questions":"x"}`, `[1]`} {
@@ -96,16 +99,19 @@ func TestOddQuestions(t *testing.T) {
 }
 
 func TestPlanAndSuggestionsAreRead(t *testing.T) {
-	ev := Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest", Payload: loadFixture(t, "claude", "PermissionRequest.ExitPlanMode.json")})
+	ev := Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest",
+		Payload: loadFixture(t, "claude", "PermissionRequest.ExitPlanMode.json")})
 	if ev.Plan != "# Plan\n\n1. Do A\n2. Do B\n" || !ev.Asks() {
 		t.Errorf("%q", ev.Plan)
 	}
-	ev = Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest", Payload: loadFixture(t, "claude", "PermissionRequest.Bash.json")})
+	ev = Builtin().Decode(Input{Agent: "claude", Event: "PermissionRequest",
+		Payload: loadFixture(t, "claude", "PermissionRequest.Bash.json")})
 	var offer struct{ Type string }
 	if len(ev.Suggestions) != 1 || json.Unmarshal(ev.Suggestions[0], &offer) != nil || offer.Type != "addDirectories" {
 		t.Errorf("%s", ev.Suggestions)
 	}
-	ev = Builtin().Decode(Input{Agent: "opencode", Event: "permission.asked", Payload: loadFixture(t, "opencode", "event.permission.asked.bash.json")})
+	ev = Builtin().Decode(Input{Agent: "opencode", Event: "permission.asked",
+		Payload: loadFixture(t, "opencode", "event.permission.asked.bash.json")})
 	if len(ev.Suggestions) != 2 || string(ev.Suggestions[0]) != `"echo *"` {
 		t.Errorf("%s", ev.Suggestions)
 	}

@@ -42,7 +42,8 @@ type toolTable struct {
 type glob struct{ prefix, suffix string }
 
 func (g *glob) match(name string) bool {
-	return len(name) >= len(g.prefix)+len(g.suffix) && strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix)
+	return len(name) >= len(g.prefix)+len(g.suffix) && strings.HasPrefix(name, g.prefix) &&
+		strings.HasSuffix(name, g.suffix)
 }
 
 // mcpName takes a tool name apart into server and tool.
@@ -73,7 +74,8 @@ func compileTool(spec *ToolSpec) *toolTable {
 	for _, group := range []struct {
 		paths []string
 		into  target
-	}{{spec.Commands, intoCommands}, {spec.Reads, intoReads}, {spec.Writes, intoWrites}, {spec.Patches, intoPatches}, {spec.URL, intoURL}} {
+	}{{spec.Commands, intoCommands}, {spec.Reads, intoReads}, {spec.Writes, intoWrites}, {spec.Patches, intoPatches},
+		{spec.URL, intoURL}} {
 		for _, path := range group.paths {
 			t.places = append(t.places, place{parsePath(path), group.into})
 		}

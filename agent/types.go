@@ -76,7 +76,8 @@ type EventSpec struct {
 	Timeout        Duration `yaml:"timeout"`         // how long the agent waits when its config says nothing
 	InstallTimeout Duration `yaml:"install_timeout"` // what hookmux asks for; zero means Timeout
 	MaxTimeout     Duration `yaml:"max_timeout"`     // more than this is cut by the agent; zero means no limit known
-	KeepCap        int      `yaml:"keep_cap"`        // how often in a row the agent lets itself be kept going; zero means for ever
+	// how often in a row the agent lets itself be kept going; zero means for ever
+	KeepCap int `yaml:"keep_cap"`
 
 	Matcher string `yaml:"matcher"` // the payload key that a matcher in the agent's config is held against
 
@@ -241,10 +242,12 @@ type HookFile struct {
 // Launch says how hooks are given to an agent for one launch, with no file
 // edited.
 type Launch struct {
-	Program     string   `yaml:"program"`
-	Inject      string   `yaml:"inject"`      // settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
-	Carrier     string   `yaml:"carrier"`     // the flag or variable that carries them, where Inject leaves it open
-	Line        bool     `yaml:"line"`        // a handler given at launch is one line for a shell; else a program and its words
+	Program string `yaml:"program"`
+	// settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
+	Inject  string `yaml:"inject"`
+	Carrier string `yaml:"carrier"` // the flag or variable that carries them, where Inject leaves it open
+	// a handler given at launch is one line for a shell; else a program and its words
+	Line        bool     `yaml:"line"`
 	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session
 	ValueFlags  []string `yaml:"value_flags"` // flags that take the next argument

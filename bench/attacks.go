@@ -58,7 +58,10 @@ func attacks() []attack {
 // engine that is dropped and one that is kept, and a call that is given up. The
 // ones that only take time end like the first.
 func again() []attack {
-	list := slices.DeleteFunc(attacks(), func(a attack) bool { return a.name == "busy loop" || a.name == "catastrophic regex" })
+	list := slices.DeleteFunc(attacks(), func(a attack) bool {
+		return a.name == "busy loop" ||
+			a.name == "catastrophic regex"
+	})
 	list[len(list)-1].limit = 200 * time.Millisecond // nobody looks at how long it takes
 	return list
 }
@@ -157,7 +160,8 @@ func refused(p *place, command string, limit time.Duration) (time.Duration, erro
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(began.Add(limit + 30*time.Second))
-	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Cwd: filepath.Join(p.dir, "project"), Payload: payload, Deadline: limit}
+	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Cwd: filepath.Join(p.dir, "project"),
+		Payload: payload, Deadline: limit}
 	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
 		return 0, err
 	}

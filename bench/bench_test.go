@@ -48,7 +48,8 @@ func TestMedian(t *testing.T) {
 // The loads are what Claude Code really sends, in the sizes promised.
 func TestPayloads(t *testing.T) {
 	b := &bench{root: ".."}
-	for name, path := range map[string][]string{"Notification.idle_prompt": {"message"}, "PreToolUse.Bash": {"tool_input", "description"}} {
+	for name, path := range map[string][]string{"Notification.idle_prompt": {"message"},
+		"PreToolUse.Bash": {"tool_input", "description"}} {
 		payload, err := b.stretched(name, path...)
 		if err != nil || len(payload) != clientPayload || !json.Valid(payload) {
 			t.Errorf("%s: %d bytes, %v", name, len(payload), err)

@@ -107,7 +107,8 @@ func (b *bench) clientResident(payload []byte) (int64, error) {
 		return 0, err
 	}
 	feed.Close()
-	process, err := os.StartProcess(hook.args[0], hook.args, &os.ProcAttr{Dir: hook.dir, Env: hook.env, Files: []*os.File{in, os.Stderr, os.Stderr}})
+	process, err := os.StartProcess(hook.args[0], hook.args,
+		&os.ProcAttr{Dir: hook.dir, Env: hook.env, Files: []*os.File{in, os.Stderr, os.Stderr}})
 	if err != nil {
 		return 0, err
 	}

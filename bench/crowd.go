@@ -94,7 +94,8 @@ func (o *oneSession) call(w *worker, event, session string, more map[string]any)
 		return err
 	}
 	return w.call(&frame.Request{
-		ID: frame.NewID(), Agent: "claude", Event: event, Deadline: 570 * time.Second, Cwd: o.l.mix.cwd, Version: o.l.mix.version,
+		ID: frame.NewID(), Agent: "claude", Event: event, Deadline: 570 * time.Second, Cwd: o.l.mix.cwd,
+		Version: o.l.mix.version,
 		Payload: payload, Env: o.l.mix.env,
 	})
 }
@@ -103,7 +104,8 @@ func (o *oneSession) call(w *worker, event, session string, more map[string]any)
 func (o *oneSession) fill(live int) error {
 	w := worker{target: toHub(o.p), answer: make([]byte, 64<<10)}
 	for i := range live {
-		if err := o.call(&w, "UserPromptSubmit", sessionName(uint64(i)), map[string]any{"prompt": "go on"}); err != nil {
+		if err := o.call(&w, "UserPromptSubmit", sessionName(uint64(i)),
+			map[string]any{"prompt": "go on"}); err != nil {
 			return err
 		}
 	}
@@ -126,7 +128,8 @@ func (o *oneSession) perEvent(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	for i := range sessionEvents / 2 {
-		tool := map[string]any{"tool_name": "Bash", "tool_use_id": fmt.Sprint("c", i), "tool_input": map[string]any{"command": "go test ./..."}}
+		tool := map[string]any{"tool_name": "Bash", "tool_use_id": fmt.Sprint("c", i),
+			"tool_input": map[string]any{"command": "go test ./..."}}
 		if err := o.call(&w, "PreToolUse", name, tool); err != nil {
 			return 0, err
 		}
@@ -175,7 +178,8 @@ func (p *place) transcript(size int64) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	row := []byte(`{"type":"user","message":{"role":"user","content":"go on"},"timestamp":"2026-01-01T00:00:00Z"}` + "\n")
+	row := []byte(`{"type":"user","message":{"role":"user","content":"go on"},"timestamp":"2026-01-01T00:00:00Z"}` +
+		"\n")
 	rows := bytes.Repeat(row, 100)
 	if _, err := f.WriteAt(rows, 0); err != nil {
 		return "", err

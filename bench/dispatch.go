@@ -28,7 +28,8 @@ func (b *bench) dispatch(ctx context.Context) error {
 		return "" // as built-ins come: told, not waited for
 	})
 	guards := builtins(20, func(int) hook.Mode { return hook.Guard })
-	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command", Target: "true", Mode: hook.Guard}
+	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command",
+		Target: "true", Mode: hook.Guard}
 	hubs := []struct {
 		name  string
 		hooks []hook.Registration
@@ -66,7 +67,8 @@ func (b *bench) dispatch(ctx context.Context) error {
 			return fmt.Errorf("%s: %s", hubs[i].name, info.Problems[0].What)
 		}
 	}
-	none, some, all, command, spawn := walls(results[0]), walls(results[1]), walls(results[2]), walls(results[3]), walls(results[4])
+	none, some, all, command, spawn := walls(results[0]), walls(results[1]), walls(results[2]), walls(results[3]),
+		walls(results[4])
 	added := median(differences(command, some))
 	b.table.note("dispatch: no hooks", median(none), "µs")
 	b.table.note("dispatch: 20 built-ins, all waited for ÷ no hooks", median(ratios(all, none)), "×")

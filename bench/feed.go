@@ -178,7 +178,8 @@ func (f *feedLoad) ask() error {
 		"tool_name": "Bash", "tool_input": map[string]string{"command": fmt.Sprint("make target-", f.asked), "description": "Build it"},
 	})
 	f.asked++
-	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PermissionRequest", Cwd: f.p.dir, Deadline: time.Hour, Payload: payload}
+	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PermissionRequest", Cwd: f.p.dir,
+		Deadline: time.Hour, Payload: payload}
 	f.open[r.ID] = &waitingHook{conn: conn}
 	_, err = conn.Write(frame.AppendRequest(nil, &r))
 	return err

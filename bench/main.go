@@ -4,7 +4,8 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,modules,sessions,crowd,feed] [-rounds N] [-seconds S] [-json]
+//	go run ./bench -bin DIR [-only client,rate,memory,dispatch,modules,sessions,crowd,feed]
+//		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
 // every round, in shuffled order: an empty Go program, the reference client
@@ -110,7 +111,8 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	}
 	for _, part := range parts {
 		if all[part] == nil {
-			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, modules, sessions, crowd, feed", part)
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, rate, memory, dispatch, "+
+				"modules, sessions, crowd, feed", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {
@@ -145,7 +147,8 @@ func (b *bench) prepare(ctx context.Context) error {
 		return err
 	}
 	b.tools = filepath.Join(b.temp, "tools")
-	for name, pkg := range map[string]string{"empty": "./bench/empty", "ref": "./bench/ref", "echo": "./bench/ref/echo/server"} {
+	for name, pkg := range map[string]string{"empty": "./bench/empty", "ref": "./bench/ref",
+		"echo": "./bench/ref/echo/server"} {
 		if err := b.build(ctx, name, pkg); err != nil {
 			return err
 		}

@@ -102,7 +102,8 @@ func frameCall(p *place, payload []byte) (float64, error) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(began.Add(30 * time.Second))
-	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Cwd: filepath.Join(p.dir, "project"), Payload: payload, Deadline: 30 * time.Second}
+	r := frame.Request{ID: frame.NewID(), Agent: "claude", Event: "PreToolUse", Cwd: filepath.Join(p.dir, "project"),
+		Payload: payload, Deadline: 30 * time.Second}
 	if _, err := conn.Write(frame.AppendRequest(nil, &r)); err != nil {
 		return 0, err
 	}
@@ -130,11 +131,16 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 		return err
 	}
 	ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: dir,
-		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./...","description":"x"}`)}}
-	nothing := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, nil })
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"go test ./..."},
+			Input: []byte(`{"command":"go test ./...","description":"x"}`)}}
+	nothing := hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) {
+		return event.Decision{},
+			nil
+	})
 	var contenders []contender
 	for name, run := range map[string]hook.Handler{"builtin": nothing, "module": m} {
-		e, err := hook.NewEntry(hook.Registration{ID: name, Agent: hook.Any, HookType: "tool.before", Handler: "builtin", Target: name, Mode: hook.Guard}, run, "bench")
+		e, err := hook.NewEntry(hook.Registration{ID: name, Agent: hook.Any, HookType: "tool.before",
+			Handler: "builtin", Target: name, Mode: hook.Guard}, run, "bench")
 		if err != nil {
 			return err
 		}
@@ -159,10 +165,12 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	}
 	b.table.note("modules: dispatch alone, module, p95", p95(walls(results[0])), "µs")
 	b.table.note("modules: dispatch alone, no-op built-in, p95", p95(walls(results[1])), "µs")
-	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95", p95(walls(results[0]))/p95(walls(results[1])), 20, "×")
+	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95", p95(walls(results[0]))/p95(walls(results[1])), 20,
+		"×")
 	// And in cpu: on a busy machine the longer of two waits for its turn more
 	// often, which says nothing about either.
-	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95 of cpu", p95(cpus(results[0]))/p95(cpus(results[1])), 20, "×")
+	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95 of cpu", p95(cpus(results[0]))/p95(cpus(results[1])),
+		20, "×")
 	return nil
 }
 
@@ -225,8 +233,10 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 	}
 	one, many := results[0], results[1]
 	b.table.note("modules: loading one, cpu", median(cpus(one))/1000, "ms")
-	b.table.note(fmt.Sprintf("modules: loading each of %d, cpu", manyModules), median(cpus(many))/manyModules/1000, "ms")
-	b.table.atMost(fmt.Sprintf("modules: loading %d ÷ one, when others are, cpu", manyModules), median(cpus(many))/median(cpus(one)), manyModules, "×")
+	b.table.note(fmt.Sprintf("modules: loading each of %d, cpu", manyModules), median(cpus(many))/manyModules/1000,
+		"ms")
+	b.table.atMost(fmt.Sprintf("modules: loading %d ÷ one, when others are, cpu", manyModules),
+		median(cpus(many))/median(cpus(one)), manyModules, "×")
 	return nil
 }
 

@@ -78,7 +78,8 @@ type mixStep struct {
 }
 
 func (b *bench) newMix(version, dir string) (*mix, error) {
-	m := &mix{version: version, cwd: filepath.Join(dir, "project"), env: []byte(strings.Join(env(dir), "\x00") + "\x00")}
+	m := &mix{version: version, cwd: filepath.Join(dir, "project"),
+		env: []byte(strings.Join(env(dir), "\x00") + "\x00")}
 	for _, name := range session {
 		payload, err := b.recorded(name)
 		if err != nil {
@@ -110,7 +111,8 @@ func (m *mix) request(n uint64) frame.Request {
 	step := &m.steps[n%uint64(len(m.steps))]
 	name := sessionName(n / uint64(2*len(m.steps)))
 	return frame.Request{
-		ID: frame.NewID(), Agent: "claude", Event: step.event, Deadline: 570 * time.Second, Cwd: m.cwd, Version: m.version,
+		ID: frame.NewID(), Agent: "claude", Event: step.event, Deadline: 570 * time.Second, Cwd: m.cwd,
+		Version: m.version,
 		Payload: bytes.ReplaceAll(step.payload, step.session, []byte(name)), Env: m.env,
 	}
 }

@@ -68,7 +68,8 @@ func (b *bench) startHub(ctx context.Context, name string, files map[string]stri
 }
 
 // startHubProgram does it with a program of its own.
-func (b *bench) startHubProgram(ctx context.Context, name, program string, files map[string]string, args ...string) (*place, error) {
+func (b *bench) startHubProgram(ctx context.Context, name, program string, files map[string]string,
+	args ...string) (*place, error) {
 	p, err := b.newPlace(name, files)
 	if err != nil {
 		return nil, err
@@ -177,7 +178,8 @@ func (p *place) stored(ctx context.Context, acknowledged []string) error {
 		delete(left, event.ID)
 	}
 	if len(left) > 0 || n != len(acknowledged) {
-		return fmt.Errorf("%d events were acknowledged, the journal has %d, and %d of the acknowledged are not in it", len(acknowledged), n, len(left))
+		return fmt.Errorf("%d events were acknowledged, the journal has %d, and %d of the acknowledged are not in it",
+			len(acknowledged), n, len(left))
 	}
 	return nil
 }

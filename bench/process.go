@@ -19,7 +19,8 @@ import (
 // build makes a helper program with the flags of the Makefile, so that it is
 // compared with programs made the same way.
 func (b *bench) build(ctx context.Context, name, pkg string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.tools, name), pkg)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(b.tools, name),
+		pkg)
 	cmd.Dir = b.root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -124,7 +125,8 @@ func (p *program) run() (sample, error) {
 	}
 	defer errRead.Close()
 	began := time.Now()
-	process, err := os.StartProcess(p.args[0], p.args, &os.ProcAttr{Dir: p.dir, Env: p.env, Files: []*os.File{inRead, outWrite, errWrite}})
+	process, err := os.StartProcess(p.args[0], p.args,
+		&os.ProcAttr{Dir: p.dir, Env: p.env, Files: []*os.File{inRead, outWrite, errWrite}})
 	if err != nil {
 		outWrite.Close()
 		errWrite.Close()

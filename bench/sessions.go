@@ -105,7 +105,8 @@ func (c *crowd) event() error {
 	step := c.n / len(c.ids) % 10
 	c.n++
 	c.now = c.now.Add(time.Millisecond)
-	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10), Cwd: "/src/app", Where: event.Place{PID: 7, Start: 1}}
+	ev := event.Event{Agent: "claude", Session: id, Time: c.now, Turn: fmt.Sprint("p", c.n/len(c.ids)/10),
+		Cwd: "/src/app", Where: event.Place{PID: 7, Start: 1}}
 	switch {
 	case step == 0:
 		ev.Native, ev.Kind, ev.Prompt = "UserPromptSubmit", event.TurnStart, "Fix the build"
@@ -116,7 +117,8 @@ func (c *crowd) event() error {
 		if step%2 == 0 {
 			ev.Native, ev.Kind = "PostToolUse", event.ToolAfter
 		}
-		ev.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint("c", (step+1)/2), Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
+		ev.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint("c", (step+1)/2),
+			Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
 	}
 	if change := c.book.Apply(&ev, c.rules); !change.Any() {
 		return fmt.Errorf("an event was not taken: %s", change.Stale)
@@ -140,14 +142,16 @@ func newRecord(temp string, size int64) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &record{spec: &a.Status.Transcript, env: transcript.Env{Home: home}, path: filepath.Join(home, ".claude", "projects", "-p", "s1.jsonl")}
+	r := &record{spec: &a.Status.Transcript, env: transcript.Env{Home: home},
+		path: filepath.Join(home, ".claude", "projects", "-p", "s1.jsonl")}
 	if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 		return nil, err
 	}
 	if r.file, err = os.OpenFile(r.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, err
 	}
-	row := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("y", 500) + `"}]}}` + "\n"
+	row := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
+		strings.Repeat("y", 500) + `"}]}}` + "\n"
 	body := []byte("\n" + strings.Repeat(row, 400<<10/len(row)))
 	for _, at := range []int64{0, size - int64(len(body))} {
 		if _, err := r.file.WriteAt(body, at); err != nil {
@@ -176,7 +180,8 @@ func (r *record) grow() error {
 	if err != nil {
 		return err
 	}
-	if _, err := r.file.WriteAt([]byte(`{"type":"assistant","message":{"role":"assistant","content":"more"}}`+"\n"), info.Size()); err != nil {
+	if _, err := r.file.WriteAt([]byte(`{"type":"assistant","message":{"role":"assistant","content":"more"}}`+"\n"),
+		info.Size()); err != nil {
 		return err
 	}
 	facts, err := r.reader.Read()

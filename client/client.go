@@ -100,7 +100,8 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		switch cause := ctx.Err(); {
 		case errors.Is(cause, context.DeadlineExceeded):
-			return fmt.Errorf("%s: no answer from the hub within %s: %w", method, time.Since(started).Round(time.Millisecond), cause)
+			return fmt.Errorf("%s: no answer from the hub within %s: %w", method,
+				time.Since(started).Round(time.Millisecond), cause)
 		case cause != nil:
 			return fmt.Errorf("%s: %w", method, cause)
 		case sendErr != nil:
@@ -148,7 +149,8 @@ func read(line []byte, result any) error {
 		return nil
 	}
 	if err := json.Unmarshal(response.Result, result); err != nil {
-		return fmt.Errorf("the hub's answer cannot be read: %w; if it is of another version, `hookmux hub stop` makes room for this one", err)
+		return fmt.Errorf("the hub's answer cannot be read: %w; if it is of another version, `hookmux hub stop` "+
+			"makes room for this one", err)
 	}
 	return nil
 }
@@ -225,7 +227,8 @@ func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page 
 		if len(result.Entries) > 0 {
 			first, err := strconv.ParseInt(result.Entries[0].Cursor, 10, 64)
 			if err != nil {
-				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is no number", result.Entries[0].Cursor)
+				return nil, "", fmt.Errorf("the hub gave an event the cursor %q, which is no number",
+					result.Entries[0].Cursor)
 			}
 			start = strconv.FormatInt(first-1, 10)
 		}

@@ -113,14 +113,16 @@ func TestAHubThatRefuses(t *testing.T) {
 		fmt.Fprintf(conn, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":%q}}`+"\n", code, text)
 	})
 	var refused *RefusedError
-	if err := h.client().Call(context.Background(), "hub.stop", nil, nil); !errors.As(err, &refused) || err.Error() != "an agent may not do that" {
+	if err := h.client().Call(context.Background(), "hub.stop", nil, nil); !errors.As(err, &refused) ||
+		err.Error() != "an agent may not do that" {
 		t.Errorf("%T %v", err, err)
 	}
 	if err := h.client().Stream(context.Background(), StreamParams{}, nil); !errors.As(err, &refused) {
 		t.Errorf("%T %v", err, err)
 	}
 	var other *wire.Error
-	if err := h.client().Call(context.Background(), "other", nil, nil); !errors.As(err, &other) || other.Code != wire.CodeNoMethod || errors.As(err, &refused) {
+	if err := h.client().Call(context.Background(), "other", nil, nil); !errors.As(err, &other) ||
+		other.Code != wire.CodeNoMethod || errors.As(err, &refused) {
 		t.Errorf("%T %v", err, err)
 	}
 }
@@ -163,7 +165,8 @@ func TestNoHub(t *testing.T) {
 	listener.(*net.UnixListener).SetUnlinkOnClose(false) // as after kill -9
 	listener.Close()
 	for _, c := range []*Client{&nothing, &dead} {
-		if _, err := c.Info(context.Background()); !errors.Is(err, ErrNoHub) || !strings.Contains(err.Error(), "hookmux hub start") {
+		if _, err := c.Info(context.Background()); !errors.Is(err, ErrNoHub) ||
+			!strings.Contains(err.Error(), "hookmux hub start") {
 			t.Errorf("%s: %v", c.Socket, err)
 		}
 		if err := c.Stream(context.Background(), StreamParams{}, nil); !errors.Is(err, ErrNoHub) {
@@ -171,7 +174,8 @@ func TestNoHub(t *testing.T) {
 		}
 	}
 	long := Client{Socket: filepath.Join(dir, strings.Repeat("long", 50))}
-	if _, err := long.Info(context.Background()); err == nil || errors.Is(err, ErrNoHub) || !strings.Contains(err.Error(), "longlong") {
+	if _, err := long.Info(context.Background()); err == nil || errors.Is(err, ErrNoHub) ||
+		!strings.Contains(err.Error(), "longlong") {
 		t.Error(err)
 	}
 }
@@ -207,7 +211,8 @@ func TestAHubThatSaysNothing(t *testing.T) {
 	silent := func(_ wire.Request, conn net.Conn) { _, _ = conn.Read(make([]byte, 1)) } // until the client goes
 	h := startHub(t, silent)
 	c := Client{Socket: h.socket, Timeout: 20 * time.Millisecond}
-	if _, err := c.Info(context.Background()); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "no answer from the hub within") {
+	if _, err := c.Info(context.Background()); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "no answer from the hub within") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -313,7 +318,8 @@ func TestQuery(t *testing.T) {
 func TestQueryOfAHubThatTurnsInCircles(t *testing.T) {
 	h := startHub(t, result(`{"entries":[{"cursor":"1","event":{}}],"next":"1"}`))
 	n := 0
-	if err := h.client().Query(context.Background(), QueryParams{}, func(Entry) bool { n++; return true }); err != nil || n != 2 {
+	if err := h.client().Query(context.Background(), QueryParams{},
+		func(Entry) bool { n++; return true }); err != nil || n != 2 {
 		t.Error(n, err)
 	}
 }
@@ -341,19 +347,21 @@ func TestStream(t *testing.T) {
 	})
 	var notes []Note
 	enough := errors.New("enough")
-	err := h.client().Stream(context.Background(), StreamParams{After: "0", Filter: Filter{Session: "s"}}, func(n Note) error {
-		if notes = append(notes, n); len(notes) == len(lines)-1 {
-			return enough
-		}
-		return nil
-	})
+	err := h.client().Stream(context.Background(), StreamParams{After: "0", Filter: Filter{Session: "s"}},
+		func(n Note) error {
+			if notes = append(notes, n); len(notes) == len(lines)-1 {
+				return enough
+			}
+			return nil
+		})
 	if err != enough {
 		t.Fatal(err)
 	}
 	if string(h.asked[0].Params) != `{"session":"s","after":"0"}` || h.asked[0].Method != "events.stream" {
 		t.Errorf("%s", h.asked)
 	}
-	if n := notes[0]; n.Method != wire.NoteEvent || n.Entry.Cursor != "1" || n.Entry.Outcome.ID != "a" || n.Outcome != nil {
+	if n := notes[0]; n.Method != wire.NoteEvent || n.Entry.Cursor != "1" || n.Entry.Outcome.ID != "a" ||
+		n.Outcome != nil {
 		t.Errorf("%+v", n)
 	}
 	if n := notes[1]; n.Ready == nil || n.Ready.Cursor != "1" || n.Entry != nil {
@@ -381,7 +389,8 @@ func TestStreamEnds(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if err := h.client().Stream(ctx, StreamParams{}, func(Note) error { cancel(); return nil }); !errors.Is(err, context.Canceled) {
+	if err := h.client().Stream(ctx, StreamParams{}, func(Note) error { cancel(); return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 	// With the hub; with what cannot be read.
@@ -394,7 +403,8 @@ func TestStreamEnds(t *testing.T) {
 		`{"id":1,"error":{"code":-32602,"message":"cursor x is none"}}` + "\n": "cursor x is none",
 	} {
 		h := startHub(t, func(_ wire.Request, conn net.Conn) { fmt.Fprint(conn, answer) })
-		if err := h.client().Stream(context.Background(), StreamParams{}, func(Note) error { return nil }); err == nil || !strings.Contains(err.Error(), named) {
+		if err := h.client().Stream(context.Background(), StreamParams{},
+			func(Note) error { return nil }); err == nil || !strings.Contains(err.Error(), named) {
 			t.Errorf("%q: %v", answer, err)
 		}
 	}
@@ -414,7 +424,8 @@ func TestLongLines(t *testing.T) {
 		t.Error(len(got), err)
 	}
 	seen := 0
-	_ = h.client().Stream(context.Background(), StreamParams{}, func(n Note) error { seen = len(n.Trace.Text); return nil })
+	_ = h.client().Stream(context.Background(), StreamParams{},
+		func(n Note) error { seen = len(n.Trace.Text); return nil })
 	if seen != 1<<20 {
 		t.Error(seen)
 	}
@@ -422,7 +433,8 @@ func TestLongLines(t *testing.T) {
 
 func TestPush(t *testing.T) {
 	h := startHub(t, result(`{"id":"e1","stdout":"{}","stderr":"","exitCode":2,"decision":{"verdict":"deny"}}`))
-	got, err := h.client().Push(context.Background(), PushParams{Agent: "claude", Event: "Stop", Payload: json.RawMessage(`{"a": 1}`)})
+	got, err := h.client().Push(context.Background(),
+		PushParams{Agent: "claude", Event: "Stop", Payload: json.RawMessage(`{"a": 1}`)})
 	if err != nil || got.ID != "e1" || got.ExitCode != 2 || string(got.Decision) != `{"verdict":"deny"}` {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -30,8 +30,10 @@ func feedHub(t *testing.T) (*Client, *fakeHub) {
 		case wire.MethodGrants:
 			response.Result = json.RawMessage(`[{"id":"gabcd","rule":"run exactly: ls"}]`)
 		case wire.MethodFeedStream:
-			b, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: request.ID, Result: json.RawMessage(`{"ok":true}`)})
-			b = append(b, `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"abcd","status":"pending"}}`+"\n"...)
+			b, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: request.ID,
+				Result: json.RawMessage(`{"ok":true}`)})
+			b = append(b, `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"abcd","status":"pending"}}`+
+				"\n"...)
 			b = append(b, `{"jsonrpc":"2.0","method":"feed.ready","params":{"away":false,"attached":true}}`+"\n"...)
 			b = append(b, `{"jsonrpc":"2.0","method":"feed.later","params":{}}`+"\n"...)
 			_, _ = conn.Write(b)
@@ -59,10 +61,12 @@ func TestFeedMethods(t *testing.T) {
 	if _, err := c.Request(ctx, "zz"); err == nil {
 		t.Error("found")
 	}
-	if result, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "once"}); err != nil || result.Outcome != "delivered" || result.By != "me" {
+	if result, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "once"}); err != nil ||
+		result.Outcome != "delivered" || result.By != "me" {
 		t.Error(result, err)
 	}
-	if _, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "bypass"}); !NeedsPIN(err) || NeedsPIN(nil) || NeedsPIN(errors.New("x")) {
+	if _, err := c.Reply(ctx, FeedReply{ID: "abcd", Choice: "bypass"}); !NeedsPIN(err) || NeedsPIN(nil) ||
+		NeedsPIN(errors.New("x")) {
 		t.Error(err)
 	}
 	if result, err := c.Release(ctx, "abcd"); err != nil || result.ID != "abcd" {
@@ -103,7 +107,8 @@ func TestFeedStream(t *testing.T) {
 	if !errors.Is(err, enough) || strings.Join(got, ", ") != "feed.received abcd, feed.ready attached, feed.later" {
 		t.Error(got, err)
 	}
-	if err := c.Feed(context.Background(), func(FeedNote) error { return nil }); err == nil || !strings.Contains(err.Error(), "hung up") {
+	if err := c.Feed(context.Background(), func(FeedNote) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "hung up") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -114,7 +119,9 @@ func TestFeedStream(t *testing.T) {
 	if err := (&Client{Socket: "/nowhere/hub.sock"}).Feed(context.Background(), nil); !errors.Is(err, ErrNoHub) {
 		t.Error(err)
 	}
-	for _, line := range []string{"no json", `{"method":"feed.received","params":7}`, `{"method":"feed.ready","params":7}`, `{"error":{"code":-32001,"message":"no"}}`, `{"error":{"code":-32602,"message":"bad"}}`} {
+	for _, line := range []string{"no json", `{"method":"feed.received","params":7}`,
+		`{"method":"feed.ready","params":7}`, `{"error":{"code":-32001,"message":"no"}}`,
+		`{"error":{"code":-32602,"message":"bad"}}`} {
 		if _, err := parseFeedNote([]byte(line)); err == nil {
 			t.Error(line)
 		}

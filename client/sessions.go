@@ -45,7 +45,8 @@ func (c *Client) Session(ctx context.Context, name string) (*SessionDetail, erro
 // Only a person may.
 func (c *Client) RenameSession(ctx context.Context, name, title string) (*SessionInfo, error) {
 	var s SessionInfo
-	err := c.Call(ctx, wire.MethodSessionRename, wire.SessionRenameParams{Session: name, Title: title, Auto: title == ""}, &s)
+	err := c.Call(ctx, wire.MethodSessionRename, wire.SessionRenameParams{Session: name, Title: title,
+		Auto: title == ""}, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,8 @@ func (c *Client) ResumeRecords(ctx context.Context, name string, claim bool) ([]
 // Only a person may.
 func (c *Client) SendToSession(ctx context.Context, name, text string, typed bool) (*SessionSent, error) {
 	var s SessionSent
-	if err := c.Call(ctx, wire.MethodSessionSend, wire.SessionSendParams{Session: name, Text: text, Type: typed}, &s); err != nil {
+	if err := c.Call(ctx, wire.MethodSessionSend, wire.SessionSendParams{Session: name, Text: text, Type: typed},
+		&s); err != nil {
 		return nil, err
 	}
 	return &s, nil

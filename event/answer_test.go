@@ -59,7 +59,8 @@ func TestAnswerGoesWithItsVerdict(t *testing.T) {
 	if d := Degrade(Decision{Verdict: Allow, Answer: once}, Carries{Deny: true}); d.Answer != nil || d.Verdict != None {
 		t.Errorf("a yes the agent does not take: %+v", d)
 	}
-	if d := Degrade(Decision{Verdict: Modify, Allowed: true, Input: input, Answer: once}, Carries{Allow: true, Deny: true}); d.Answer != nil || d.Verdict != Deny {
+	if d := Degrade(Decision{Verdict: Modify, Allowed: true, Input: input, Answer: once},
+		Carries{Allow: true, Deny: true}); d.Answer != nil || d.Verdict != Deny {
 		t.Errorf("a yes to a change the agent does not take: %+v", d)
 	}
 	if d := Degrade(Decision{Verdict: Deny, Reason: "no", Answer: no}, Carries{Deny: true}); d.Answer == nil {
@@ -68,7 +69,8 @@ func TestAnswerGoesWithItsVerdict(t *testing.T) {
 }
 
 func TestMergedAnswerIsACopy(t *testing.T) {
-	mine := &Answer{Choice: ChooseAnswer, Answers: []QuestionAnswer{{Question: "q", Options: []string{"a"}}}, Suggestion: raw("{}")}
+	mine := &Answer{Choice: ChooseAnswer, Answers: []QuestionAnswer{{Question: "q", Options: []string{"a"}}},
+		Suggestion: raw("{}")}
 	got := merged(Decision{Verdict: Allow, Answer: mine})
 	got.Answer.Answers[0].Options[0] = "z"
 	got.Answer.Suggestion[0] = '['
@@ -95,7 +97,8 @@ func TestAnswerJSON(t *testing.T) {
 	if err := json.Unmarshal(b, &back); err != nil || !reflect.DeepEqual(back, d) {
 		t.Errorf("%+v, %v", back, err)
 	}
-	if b, err = json.Marshal(Decision{Verdict: Allow, Answer: &Answer{Choice: ChooseAlways, Suggestion: raw(`{"cut`)}}); err != nil || !json.Valid(b) {
+	if b, err = json.Marshal(Decision{Verdict: Allow,
+		Answer: &Answer{Choice: ChooseAlways, Suggestion: raw(`{"cut`)}}); err != nil || !json.Valid(b) {
 		t.Errorf("a broken suggestion: %s, %v", b, err)
 	}
 }

@@ -105,7 +105,8 @@ func TestApprovalOfAChangedCall(t *testing.T) {
 
 func drawDecision(t *rapid.T) Decision {
 	text := rapid.SampledFrom([]string{"", "", "a", "two\nlines"})
-	inputs := rapid.SampledFrom([]json.RawMessage{nil, nil, raw(`{"a":1}`), raw(`{"b":[2], "a":"x"}`), raw(`"text"`), raw(`null`)})
+	inputs := rapid.SampledFrom([]json.RawMessage{nil, nil, raw(`{"a":1}`), raw(`{"b":[2], "a":"x"}`), raw(`"text"`),
+		raw(`null`)})
 	return Decision{
 		Verdict: rapid.SampledFrom([]Verdict{None, Allow, Modify, Ask, Deny}).Draw(t, "verdict"),
 		Reason:  text.Draw(t, "reason"), Allowed: rapid.Bool().Draw(t, "allowed"),
@@ -235,7 +236,8 @@ func TestMergeObjectsOfManyKeys(t *testing.T) {
 		b.WriteString(`,"` + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i%11) + `":1`)
 	}
 	b.WriteString("}")
-	if got := MergeObjects(raw(b.String()), raw(`{"k":1}`)); !json.Valid(got) || !strings.HasPrefix(string(got), `{"k":1,`) {
+	if got := MergeObjects(raw(b.String()), raw(`{"k":1}`)); !json.Valid(got) ||
+		!strings.HasPrefix(string(got), `{"k":1,`) {
 		t.Error("not merged")
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func TestDegrade(t *testing.T) {
-	all := Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true, Notice: true}
+	all := Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true,
+		Notice: true}
 	input := raw(`{"a":1}`)
 	for _, c := range []struct {
 		name    string
@@ -86,7 +87,8 @@ func TestDegradeProperties(t *testing.T) {
 				t.Fatalf("%s is claimed: %+v of %+v", name, got, d)
 			}
 		}
-		if got.Verdict == Deny && (strings.TrimSpace(got.Reason) == "" || strings.ContainsAny(got.Reason, "\n\r") || got.Input != nil) {
+		if got.Verdict == Deny && (strings.TrimSpace(got.Reason) == "" || strings.ContainsAny(got.Reason, "\n\r") ||
+			got.Input != nil) {
 			t.Fatalf("a deny like this is no deny: %+v", got)
 		}
 		// Whatever was there and is gone was noted; a verdict never gets weaker

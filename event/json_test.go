@@ -36,7 +36,8 @@ func drawEvent(t *rapid.T) Event {
 	flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 	e := Event{
 		ID: text("id"), Agent: text("agent"), AgentVersion: text("version"), Native: text("native"),
-		Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"), Session: text("session"), Turn: text("turn"), Cwd: text("cwd"),
+		Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"), Session: text("session"), Turn: text("turn"),
+		Cwd:  text("cwd"),
 		Mode: text("mode"), Model: text("model"), Title: text("title"), Transcript: text("transcript"),
 		Attended: rapid.SampledFrom([]Attended{AttendedUnknown, AttendedYes, AttendedNo}).Draw(t, "attended"),
 		Reviewer: rapid.SampledFrom([]Reviewer{ReviewerUnknown, ReviewerPerson, ReviewerAgent}).Draw(t, "reviewer"),
@@ -45,10 +46,12 @@ func drawEvent(t *rapid.T) Event {
 		Truncated: flag("cut"), Malformed: text("malformed"), Nested: flag("nested"), Raw: anyJSON().Draw(t, "raw"),
 	}
 	if flag("timed") {
-		e.Time = time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
+		e.Time = time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"),
+			rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC()
 	}
 	if flag("placed") {
-		e.Where = Place{PID: rapid.Int().Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start"), TTY: text("tty"), Pane: text("pane"), Host: text("host")}
+		e.Where = Place{PID: rapid.Int().Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start"), TTY: text("tty"),
+			Pane: text("pane"), Host: text("host")}
 	}
 	if flag("sub") {
 		e.Subagent = &Subagent{ID: text("sub id"), Type: text("sub type"), Parent: text("parent")}
@@ -57,7 +60,8 @@ func drawEvent(t *rapid.T) Event {
 		e.Tool = &Tool{
 			Name: text("tool"), Kind: rapid.SampledFrom(ToolKinds()).Draw(t, "tool kind"), CallID: text("call"),
 			Commands: texts("commands"), Reads: texts("reads"), Writes: texts("writes"), URL: text("url"),
-			Input: anyJSON().Draw(t, "input"), Changed: anyJSON().Draw(t, "changed"), Output: anyJSON().Draw(t, "output"),
+			Input: anyJSON().Draw(t, "input"), Changed: anyJSON().Draw(t, "changed"),
+			Output: anyJSON().Draw(t, "output"),
 			Failed: flag("failed"), Duration: time.Duration(rapid.Int64Range(0, 1e6).Draw(t, "ms")) * time.Millisecond,
 		}
 		if flag("mcp") {
@@ -82,7 +86,8 @@ func expected(v any) {
 			if v.Len() == 0 {
 				v.SetZero()
 			}
-			if kind := v.Type().Elem().Kind(); kind == reflect.String || v.Type().Elem() == reflect.TypeFor[Degradation]() {
+			if kind := v.Type().Elem().Kind(); kind == reflect.String ||
+				v.Type().Elem() == reflect.TypeFor[Degradation]() {
 				for i := range v.Len() {
 					walk(v.Index(i))
 				}
@@ -152,7 +157,8 @@ func TestEventComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		var one, other any
-		if json.Unmarshal(b, &one) != nil || json.Unmarshal(marshalled, &other) != nil || !reflect.DeepEqual(one, other) {
+		if json.Unmarshal(b, &one) != nil || json.Unmarshal(marshalled, &other) != nil ||
+			!reflect.DeepEqual(one, other) {
 			t.Fatalf("MarshalJSON and AppendJSON differ:\n%s\n%s", marshalled, b)
 		}
 	})
@@ -185,7 +191,8 @@ func TestUnifiedIsJSONWhateverIsInIt(t *testing.T) {
 		if err := json.Unmarshal(e.MarshalUnified(), &u); err != nil {
 			t.Fatal(err)
 		}
-		if u.Agent != asRunes(e.Agent) || u.HookType != asRunes(e.Native) || u.Kind != e.Kind || u.SessionID != asRunes(e.Session) ||
+		if u.Agent != asRunes(e.Agent) || u.HookType != asRunes(e.Native) || u.Kind != e.Kind ||
+			u.SessionID != asRunes(e.Session) ||
 			u.Cwd != asRunes(e.Cwd) || !u.Timestamp.Equal(e.Time.Truncate(time.Millisecond)) || u.Data == nil {
 			t.Fatalf("%+v of %+v", u, e)
 		}
@@ -194,12 +201,16 @@ func TestUnifiedIsJSONWhateverIsInIt(t *testing.T) {
 
 func TestUnifiedPayload(t *testing.T) {
 	e := Event{
-		ID: "e1", Time: time.Date(2026, 5, 4, 3, 2, 1, 987654321, time.FixedZone("", 7200)), Agent: "claude", AgentVersion: "2.1",
-		Native: "PreToolUse", Kind: ToolBefore, Session: "s1", Turn: "t1", Cwd: "/p", Mode: "default", Model: "m", Title: "Fix it",
+		ID: "e1", Time: time.Date(2026, 5, 4, 3, 2, 1, 987654321, time.FixedZone("", 7200)), Agent: "claude",
+		AgentVersion: "2.1",
+		Native:       "PreToolUse", Kind: ToolBefore, Session: "s1", Turn: "t1", Cwd: "/p", Mode: "default", Model: "m",
+		Title:      "Fix it",
 		Transcript: "/t.jsonl", GoingOn: true, Background: 2, Subagent: &Subagent{ID: "a1", Type: "explore"},
 		Tool: &Tool{
-			Name: "mcp__git__commit", Kind: MCP, CallID: "c1", Commands: []string{"git commit"}, Reads: []string{"/r"}, Writes: []string{"/w"},
-			URL: "https://x", MCP: &MCPCall{Server: "git", Tool: "commit"}, Input: raw(`{"a":1}`), Changed: raw(`{"a":2}`), Output: raw(`"ok"`), Failed: true,
+			Name: "mcp__git__commit", Kind: MCP, CallID: "c1", Commands: []string{"git commit"}, Reads: []string{"/r"},
+			Writes: []string{"/w"},
+			URL:    "https://x", MCP: &MCPCall{Server: "git", Tool: "commit"}, Input: raw(`{"a":1}`),
+			Changed: raw(`{"a":2}`), Output: raw(`"ok"`), Failed: true,
 		},
 		Prompt: "p", Message: "m", Detail: "d", Error: "e", Raw: []byte("{\n \"x\": 1 }\n"),
 	}
@@ -225,14 +236,16 @@ func TestRawKeepsItsBytes(t *testing.T) {
 	} {
 		e := Event{Raw: []byte(payload)}
 		var unified struct{ Raw json.RawMessage }
-		if err := json.Unmarshal(e.MarshalUnified(), &unified); err != nil || string(unified.Raw) != strings.TrimSpace(payload) {
+		if err := json.Unmarshal(e.MarshalUnified(), &unified); err != nil ||
+			string(unified.Raw) != strings.TrimSpace(payload) {
 			t.Errorf("%q: %q, %v", payload, unified.Raw, err)
 		}
 		if !bytes.Contains(e.MarshalUnified(), []byte(payload)) {
 			t.Errorf("%q is not in %s", payload, e.MarshalUnified())
 		}
 		var back Event
-		if err := json.Unmarshal(e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)}), &back); err != nil || string(back.Raw) != strings.TrimSpace(payload) {
+		if err := json.Unmarshal(e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)}), &back); err != nil ||
+			string(back.Raw) != strings.TrimSpace(payload) {
 			t.Errorf("%q: %q, %v", payload, back.Raw, err)
 		}
 	}
@@ -251,11 +264,13 @@ func TestRawKeepsItsBytes(t *testing.T) {
 }
 
 func TestFormLeavesOut(t *testing.T) {
-	e := Event{ID: "e", Raw: []byte(`{"x":1}`), Tool: &Tool{Name: "Bash", Input: raw(`{"i":1}`), Output: raw(`{"o":1}`), Changed: raw(`{"c":1}`)}}
+	e := Event{ID: "e", Raw: []byte(`{"x":1}`), Tool: &Tool{Name: "Bash", Input: raw(`{"i":1}`), Output: raw(`{"o":1}`),
+		Changed: raw(`{"c":1}`)}}
 	if got := string(e.AppendJSON(nil, Form{NoBodies: true})); got != `{"id":"e","tool":{"name":"Bash","changed":{"c":1}}}` {
 		t.Error(got)
 	}
-	if got := string(e.AppendJSON([]byte("> "), Form{Raw: raw("1")})); got != `> {"id":"e","tool":{"name":"Bash","input":{"i":1},"output":{"o":1},"changed":{"c":1}},"raw":1}` {
+	if got := string(e.AppendJSON([]byte("> "), Form{Raw: raw(
+		"1")})); got != `> {"id":"e","tool":{"name":"Bash","input":{"i":1},"output":{"o":1},"changed":{"c":1}},"raw":1}` {
 		t.Error(got)
 	}
 }
@@ -312,7 +327,8 @@ func TestDecisionComesBack(t *testing.T) {
 	if b, _ := json.Marshal(Decision{}); string(b) != `{"verdict":"none"}` {
 		t.Errorf("%s", b)
 	}
-	if b, err := json.Marshal(Decision{Verdict: Modify, Input: raw(`{"cut`)}); err != nil || string(b) != `{"verdict":"modify","modifiedInput":"{\"cut"}` {
+	if b, err := json.Marshal(Decision{Verdict: Modify, Input: raw(`{"cut`)}); err != nil ||
+		string(b) != `{"verdict":"modify","modifiedInput":"{\"cut"}` {
 		t.Errorf("%s, %v", b, err)
 	}
 	var d Decision
@@ -331,7 +347,8 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s: twice or not known", k)
 		}
 		seen[k] = true
-		if k.Guarded() != (k == ToolBefore || k == PermissionRequest) || k.TakesKeepGoing() != (k == TurnEnd || k == SubagentEnd) {
+		if k.Guarded() != (k == ToolBefore || k == PermissionRequest) ||
+			k.TakesKeepGoing() != (k == TurnEnd || k == SubagentEnd) {
 			t.Error(k)
 		}
 	}
@@ -350,7 +367,8 @@ func TestToolViews(t *testing.T) {
 	if got := tool.Paths(); !reflect.DeepEqual(got, []string{"w1", "w2", "r"}) {
 		t.Error(got)
 	}
-	if (&Tool{Reads: []string{"r"}}).Paths()[0] != "r" || (&Tool{Writes: []string{"w"}}).Paths()[0] != "w" || (&Tool{}).Paths() != nil {
+	if (&Tool{Reads: []string{"r"}}).Paths()[0] != "r" || (&Tool{Writes: []string{"w"}}).Paths()[0] != "w" ||
+		(&Tool{}).Paths() != nil {
 		t.Error("one kind of path alone")
 	}
 	if string(tool.CurrentInput()) != "1" {

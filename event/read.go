@@ -64,7 +64,8 @@ func (e *Event) UnmarshalJSON(b []byte) error {
 		ID: w.ID, Time: w.Time, Agent: w.Agent, AgentVersion: w.AgentVersion, Kind: w.Kind, Native: w.Native,
 		Session: w.Session, Turn: w.Turn, Cwd: w.Cwd, Mode: w.Mode, Model: w.Model, Title: w.Title,
 		Transcript: w.Transcript, Attended: w.Attended, Reviewer: w.Reviewer, Subagent: w.Subagent, Prompt: w.Prompt,
-		Message: w.Message, Detail: w.Detail, Error: w.Error, GoingOn: w.GoingOn, Background: w.Background, Where: w.Where,
+		Message: w.Message, Detail: w.Detail, Error: w.Error, GoingOn: w.GoingOn, Background: w.Background,
+		Where:     w.Where,
 		Truncated: w.Truncated, Malformed: w.Malformed, Nested: w.Nested, Raw: w.Raw,
 	}
 	if t := w.Tool; t != nil {

@@ -49,7 +49,8 @@ func TestBuiltinsAreTakenOnceAndNeverGuessed(t *testing.T) {
 	if err := b.Alias("xx", "x"); err != nil || strings.Join(b.Names(), " ") != "x" {
 		t.Error(err, b.Names())
 	}
-	if _, err := b.Entries([]hook.Registration{{ID: "h", Agent: "*", HookType: "*", Handler: "builtin", Target: "nosuch"}}); err == nil || !strings.Contains(err.Error(), "there are x") {
+	if _, err := b.Entries([]hook.Registration{{ID: "h", Agent: "*", HookType: "*", Handler: "builtin",
+		Target: "nosuch"}}); err == nil || !strings.Contains(err.Error(), "there are x") {
 		t.Error(err)
 	}
 }
@@ -63,7 +64,8 @@ func TestReadFile(t *testing.T) {
 		}
 		return path
 	}
-	good := write("good.json", "{\n // why\n \"version\": 1, \"hooks\": [{\"id\":\"a\",\"agent\":\"*\",\"hookType\":\"tool.before\",\"handler\":\"builtin\",\"target\":\"log\"},]}")
+	good := write("good.json", "{\n // why\n \"version\": 1, \"hooks\": "+
+		"[{\"id\":\"a\",\"agent\":\"*\",\"hookType\":\"tool.before\",\"handler\":\"builtin\",\"target\":\"log\"},]}")
 	if regs, err := hook.ReadFile(good); err != nil || len(regs) != 1 || regs[0].ID != "a" {
 		t.Error(regs, err)
 	}

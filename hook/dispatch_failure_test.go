@@ -29,7 +29,8 @@ func TestFailuresMeanWhatTheRegistrationSays(t *testing.T) {
 		{Registration{OnFailure: FailIgnore}, event.None},
 		{Registration{Format: Claude}, event.None},
 	} {
-		out := decide(t, bash("ls"), entry(t, c.r, fails("killed by SIGKILL")), entry(t, Registration{ID: "next"}, says(event.Decision{})))
+		out := decide(t, bash("ls"), entry(t, c.r, fails("killed by SIGKILL")),
+			entry(t, Registration{ID: "next"}, says(event.Decision{})))
 		d := out.Decision
 		if d.Verdict != c.verdict || d.Context != "" {
 			t.Errorf("%+v: %+v", c.r, d)
@@ -66,7 +67,9 @@ func TestPanics(t *testing.T) {
 	}
 	d := Dispatcher{}
 	ev := bash("ls")
-	steps := d.Tell(context.Background(), Call{Event: &ev}, []*Entry{entry(t, Registration{Mode: Observe}, boom), entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
+	steps := d.Tell(context.Background(), Call{Event: &ev},
+		[]*Entry{entry(t, Registration{Mode: Observe}, boom),
+			entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
 	if ran(steps) != "h next" || steps[0].Err == nil || steps[1].Err != nil {
 		t.Errorf("%+v", steps)
 	}
@@ -127,7 +130,8 @@ func TestTimeouts(t *testing.T) {
 	// One that was left behind is not in the way of those that follow.
 	out = decide(t, bash("ls"),
 		entry(t, at(1, Registration{ID: "slow", Timeout: limit, OnFailure: FailIgnore}), stubborn(t, nil)),
-		entry(t, at(2, Registration{ID: "change"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")})))
+		entry(t, at(2, Registration{ID: "change"}),
+			says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")})))
 	if ran(out.Steps) != "slow change" || out.Decision.Verdict != event.Modify {
 		t.Errorf("%+v", out)
 	}

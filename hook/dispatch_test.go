@@ -15,7 +15,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-var everything = event.Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true, Notice: true}
+var everything = event.Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true,
+	Notice: true}
 
 func says(d event.Decision) Handler {
 	return HandlerFunc(func(context.Context, *Call) (event.Decision, error) { return d, nil })
@@ -69,7 +70,8 @@ func TestHooksRunByPriority(t *testing.T) {
 	nothing := says(event.Decision{})
 	out := decide(t, bash("ls"),
 		entry(t, at(100, Registration{ID: "c"}), nothing), entry(t, Registration{ID: "d"}, nothing),
-		entry(t, at(-1, Registration{ID: "a"}), nothing), entry(t, at(99, Registration{ID: "b"}), nothing), entry(t, at(101, Registration{ID: "e"}), nothing))
+		entry(t, at(-1, Registration{ID: "a"}), nothing), entry(t, at(99, Registration{ID: "b"}), nothing),
+		entry(t, at(101, Registration{ID: "e"}), nothing))
 	if got := ran(out.Steps); got != "a b c d e" {
 		t.Error(got)
 	}
@@ -88,8 +90,10 @@ func TestDisabledAndOthersAreSkipped(t *testing.T) {
 	off := false
 	deny := says(event.Decision{Verdict: event.Deny})
 	out := decide(t, bash("ls"),
-		entry(t, Registration{ID: "off", Enabled: &off}, deny), entry(t, Registration{ID: "codex", Agent: "codex"}, deny),
-		entry(t, Registration{ID: "end", HookType: "turn.end"}, deny), entry(t, Registration{ID: "match", Match: &Match{Command: "rm"}}, deny),
+		entry(t, Registration{ID: "off", Enabled: &off}, deny),
+		entry(t, Registration{ID: "codex", Agent: "codex"}, deny),
+		entry(t, Registration{ID: "end", HookType: "turn.end"}, deny),
+		entry(t, Registration{ID: "match", Match: &Match{Command: "rm"}}, deny),
 		entry(t, Registration{ID: "here", HookType: "PreToolUse"}, says(event.Decision{Verdict: event.Allow})))
 	if ran(out.Steps) != "here" || out.Decision.Verdict != event.Allow || out.Decision.By != "here" {
 		t.Errorf("%+v", out)
@@ -99,11 +103,13 @@ func TestDisabledAndOthersAreSkipped(t *testing.T) {
 // agent-mux gave the first hook's words as the reason of the second's deny.
 func TestDenyIsFinalAndGivesItsOwnReason(t *testing.T) {
 	out := decide(t, bash("ls"),
-		entry(t, at(1, Registration{ID: "first"}), says(event.Decision{Verdict: event.Allow, Reason: "fine by me", Context: "hint"})),
+		entry(t, at(1, Registration{ID: "first"}),
+			says(event.Decision{Verdict: event.Allow, Reason: "fine by me", Context: "hint"})),
 		entry(t, at(2, Registration{ID: "second"}), says(event.Decision{Verdict: event.Deny, Reason: "no"})),
 		entry(t, at(3, Registration{ID: "third"}), says(event.Decision{Verdict: event.Allow})))
 	d := out.Decision
-	if ran(out.Steps) != "first second" || d.Verdict != event.Deny || d.Reason != "no" || d.By != "second" || d.Context != "hint" {
+	if ran(out.Steps) != "first second" || d.Verdict != event.Deny || d.Reason != "no" || d.By != "second" ||
+		d.Context != "hint" {
 		t.Errorf("%+v", out)
 	}
 	if out.Steps[0].Verdict != event.Allow || out.Steps[1].Verdict != event.Deny || out.Steps[1].Mode != Guard {
@@ -167,9 +173,12 @@ func TestLaterHooksSeeTheChangedOutput(t *testing.T) {
 
 func TestAMatchIsHeldAgainstTheChangedInput(t *testing.T) {
 	out := decide(t, bash("deploy prod"),
-		entry(t, at(1, Registration{ID: "rewrite"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("deploy test")})),
-		entry(t, at(2, Registration{ID: "prod", Match: &Match{Command: "prod"}}), says(event.Decision{Verdict: event.Deny})),
-		entry(t, at(3, Registration{ID: "test", Match: &Match{Command: "test"}}), says(event.Decision{Context: "tested"})))
+		entry(t, at(1, Registration{ID: "rewrite"}),
+			says(event.Decision{Verdict: event.Modify, Input: commandInput("deploy test")})),
+		entry(t, at(2, Registration{ID: "prod", Match: &Match{Command: "prod"}}),
+			says(event.Decision{Verdict: event.Deny})),
+		entry(t, at(3, Registration{ID: "test", Match: &Match{Command: "test"}}),
+			says(event.Decision{Context: "tested"})))
 	if ran(out.Steps) != "rewrite test" || out.Decision.Verdict != event.Modify {
 		t.Errorf("%+v", out)
 	}
@@ -191,17 +200,21 @@ func builtinGuard(t testing.TB, id, word string, looks *int) *Entry {
 func TestBuiltinGuardsLookAgain(t *testing.T) {
 	looks := 0
 	guard := builtinGuard(t, "guard.x", "evil", &looks)
-	change := entry(t, Registration{ID: "change"}, says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("evil")}))
+	change := entry(t, Registration{ID: "change"},
+		says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("evil")}))
 	user := entry(t, at(1, Registration{ID: "user"}), says(event.Decision{}))
 	out := decide(t, bash("ls"), guard, user, change)
-	if got := ran(out.Steps); got != "guard.x user change guard.x+" || out.Decision.Verdict != event.Deny || out.Decision.Reason != "evil" || looks != 2 {
+	if got := ran(out.Steps); got != "guard.x user change guard.x+" || out.Decision.Verdict != event.Deny ||
+		out.Decision.Reason != "evil" || looks != 2 {
 		t.Errorf("%s %+v", got, out.Decision)
 	}
 	// Several changes, one second look, at the last.
 	looks = 0
-	harmless := entry(t, at(200, Registration{ID: "harmless"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("ls")}))
+	harmless := entry(t, at(200, Registration{ID: "harmless"}),
+		says(event.Decision{Verdict: event.Modify, Input: commandInput("ls")}))
 	out = decide(t, bash("ls"), guard, change, harmless)
-	if got := ran(out.Steps); got != "guard.x change harmless guard.x+" || out.Decision.Verdict != event.Modify || looks != 2 || out.Decision.Context != "looked" {
+	if got := ran(out.Steps); got != "guard.x change harmless guard.x+" || out.Decision.Verdict != event.Modify ||
+		looks != 2 || out.Decision.Context != "looked" {
 		t.Errorf("%s %+v", got, out.Decision)
 	}
 	// Nothing changed, or changed before the guard looked: one look.
@@ -209,24 +222,29 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 	if got := ran(decide(t, bash("ls"), guard, user).Steps); got != "guard.x user" || looks != 1 {
 		t.Error(got, looks)
 	}
-	early := entry(t, at(-2000, Registration{ID: "early"}), says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
+	early := entry(t, at(-2000, Registration{ID: "early"}),
+		says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
 	looks = 0
 	if got := ran(decide(t, bash("ls"), guard, early).Steps); got != "early guard.x" || looks != 1 {
 		t.Error(got, looks)
 	}
 	// A second look neither changes nor takes an approval back.
-	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}), says(event.Decision{Verdict: event.Modify, Input: commandInput("other")}))
+	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}),
+		says(event.Decision{Verdict: event.Modify, Input: commandInput("other")}))
 	moody.BuiltinGuard = true
-	out = decide(t, bash("ls"), moody, entry(t, Registration{ID: "yes"}, says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("pwd")})))
+	out = decide(t, bash("ls"), moody, entry(t, Registration{ID: "yes"},
+		says(event.Decision{Verdict: event.Modify, Allowed: true, Input: commandInput("pwd")})))
 	if d := out.Decision; d.Verdict != event.Modify || !d.Allowed || string(d.Input) != `{"command":"pwd"}` {
 		t.Errorf("%+v", d)
 	}
 }
 
 func TestAGuardThatMatchesOnlyTheChangedInputIsAsked(t *testing.T) {
-	guard := entry(t, at(-1000, Registration{ID: "g", Mode: Guard, Match: &Match{Command: "evil"}}), says(event.Decision{Verdict: event.Deny}))
+	guard := entry(t, at(-1000, Registration{ID: "g", Mode: Guard, Match: &Match{Command: "evil"}}),
+		says(event.Decision{Verdict: event.Deny}))
 	guard.BuiltinGuard = true
-	out := decide(t, bash("ls"), guard, entry(t, Registration{ID: "change"}, says(event.Decision{Verdict: event.Modify, Input: commandInput("evil")})))
+	out := decide(t, bash("ls"), guard, entry(t, Registration{ID: "change"},
+		says(event.Decision{Verdict: event.Modify, Input: commandInput("evil")})))
 	if ran(out.Steps) != "change g+" || out.Decision.Verdict != event.Deny {
 		t.Errorf("%+v", out)
 	}
@@ -235,9 +253,11 @@ func TestAGuardThatMatchesOnlyTheChangedInputIsAsked(t *testing.T) {
 func TestAdvisersAdvise(t *testing.T) {
 	r := Registration{Handler: "command", HookType: "turn.end"}
 	ev := event.Event{Agent: "claude", Native: "Stop", Kind: event.TurnEnd}
-	out := decide(t, ev, entry(t, r, says(event.Decision{KeepGoing: true, Reason: "tests are red", Context: "c", Notice: "n", Output: json.RawMessage("1")})))
+	out := decide(t, ev, entry(t, r, says(event.Decision{KeepGoing: true, Reason: "tests are red", Context: "c",
+		Notice: "n", Output: json.RawMessage("1")})))
 	d := out.Decision
-	if !d.KeepGoing || d.Reason != "tests are red" || d.Context != "c" || d.Notice != "n" || d.Output == nil || out.Steps[0].Mode != Advise || out.Steps[0].Err != nil {
+	if !d.KeepGoing || d.Reason != "tests are red" || d.Context != "c" || d.Notice != "n" || d.Output == nil ||
+		out.Steps[0].Mode != Advise || out.Steps[0].Err != nil {
 		t.Errorf("%+v", out)
 	}
 	for _, verdict := range []event.Decision{
@@ -248,7 +268,8 @@ func TestAdvisersAdvise(t *testing.T) {
 	} {
 		out := decide(t, ev, entry(t, r, says(verdict)))
 		d := out.Decision
-		if d.Verdict != event.None || d.Input != nil || d.ExitCode != 0 || d.Context != "c" || !errors.Is(out.Steps[0].Err, ErrMayNotDecide) || out.Steps[0].Verdict != event.None {
+		if d.Verdict != event.None || d.Input != nil || d.ExitCode != 0 || d.Context != "c" ||
+			!errors.Is(out.Steps[0].Err, ErrMayNotDecide) || out.Steps[0].Verdict != event.None {
 			t.Errorf("%+v: %+v", verdict, out)
 		}
 	}
@@ -295,7 +316,8 @@ func TestWhoIsWaitedFor(t *testing.T) {
 	all := []*Entry{observe, guard, advise, picky}
 	out := d.Decide(context.Background(), Call{Event: &ev, Carries: context1}, all)
 	steps := d.Tell(context.Background(), Call{Event: &ev, Carries: context1}, all)
-	if ran(out.Steps) != "guard advise" || ran(steps) != "observe" || out.Decision.Context != "c" || out.Decision.Verdict != event.None {
+	if ran(out.Steps) != "guard advise" || ran(steps) != "observe" || out.Decision.Context != "c" ||
+		out.Decision.Verdict != event.None {
 		t.Errorf("%s / %s", ran(out.Steps), ran(steps))
 	}
 	if !errors.Is(steps[0].Err, ErrMayNotDecide) || steps[0].Mode != Observe {
@@ -344,13 +366,16 @@ func TestNestedEvents(t *testing.T) {
 func TestHandlersGetTheirCall(t *testing.T) {
 	ev := bash("ls")
 	var got Call
-	e := entry(t, Registration{ID: "x", Target: "t"}, HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
-		got = *call
-		return event.Decision{By: "somebody else"}, nil
-	}))
+	e := entry(t, Registration{ID: "x", Target: "t"},
+		HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
+			got = *call
+			return event.Decision{By: "somebody else"}, nil
+		}))
 	d := Dispatcher{}
-	d.Decide(context.Background(), Call{Event: &ev, Env: []string{"A=1"}, Project: "/w", Carries: everything}, []*Entry{e})
-	if got.Hook == nil || got.Hook.Target != "t" || got.Env[0] != "A=1" || got.Project != "/w" || got.Carries != everything || got.Event.Tool.Name != "Bash" {
+	d.Decide(context.Background(), Call{Event: &ev, Env: []string{"A=1"}, Project: "/w", Carries: everything},
+		[]*Entry{e})
+	if got.Hook == nil || got.Hook.Target != "t" || got.Env[0] != "A=1" || got.Project != "/w" ||
+		got.Carries != everything || got.Event.Tool.Name != "Bash" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -420,12 +445,14 @@ func (w waiter) Handle(ctx context.Context, _ *Call) (event.Decision, error) {
 // TestPrompt: a handler that is called without a goroutine has the same limits.
 func TestPrompt(t *testing.T) {
 	for _, w := range []waiter{{false}, {true}} {
-		e, err := NewEntry(Registration{ID: "w", Agent: Any, HookType: "tool.before", Handler: "builtin", Target: "w", Mode: Guard, Timeout: Duration(20 * time.Millisecond)}, w, "test")
+		e, err := NewEntry(Registration{ID: "w", Agent: Any, HookType: "tool.before", Handler: "builtin", Target: "w",
+			Mode: Guard, Timeout: Duration(20 * time.Millisecond)}, w, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
 		var d Dispatcher
-		out := d.Decide(t.Context(), Call{Event: &event.Event{Agent: "claude", Kind: event.ToolBefore, Tool: &event.Tool{}}}, []*Entry{e})
+		out := d.Decide(t.Context(), Call{Event: &event.Event{Agent: "claude", Kind: event.ToolBefore,
+			Tool: &event.Tool{}}}, []*Entry{e})
 		want := "no answer within"
 		if w.panics {
 			want = "panicked"

@@ -51,7 +51,8 @@ func (m *Match) checkMatch() []error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if m.Tool != "" && !event.ToolKind(m.Tool).Known() {
-		bad("match.tool %q is no tool kind (shell, file_read, file_write, file_edit, search, fetch, task, mcp, question, plan, other)", m.Tool)
+		bad("match.tool %q is no tool kind (shell, file_read, file_write, file_edit, search, fetch, task, mcp, "+
+			"question, plan, other)", m.Tool)
 	}
 	if !doublestar.ValidatePattern(flattenSlashes(m.Name)) {
 		bad("match.name %q is no valid glob", m.Name)
@@ -108,7 +109,8 @@ func (m *matcher) holdsFor(ev *event.Event) bool {
 		return false
 	}
 	if m.path != "" && !anyString(t.Paths(), func(p string) bool {
-		return m.pathFits(p, ev.Cwd) || anyString(ev.Projects, func(root string) bool { return m.relativeFits(p, ev.Cwd, root) })
+		return m.pathFits(p, ev.Cwd) || anyString(ev.Projects,
+			func(root string) bool { return m.relativeFits(p, ev.Cwd, root) })
 	}) {
 		return false
 	}

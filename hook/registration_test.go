@@ -40,7 +40,8 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}
-	r := Registration{ID: "x", Agent: "anything", HookType: "Whatever", Handler: "builtin", Target: "log", SkipAgents: []string{"nobody"}}
+	r := Registration{ID: "x", Agent: "anything", HookType: "Whatever", Handler: "builtin", Target: "log",
+		SkipAgents: []string{"nobody"}}
 	if err := r.Check(nil, nil); err != nil {
 		t.Error("without a catalogue names are not judged:", err)
 	}

@@ -25,10 +25,12 @@ func TestOpenCodeAnswersGoThroughItsClient(t *testing.T) {
 		return ""
 	})
 	permission := func(id string) step {
-		return ocEvent("permission.asked", step{"id": id, "sessionID": "ses_1", "permission": "bash", "metadata": step{"command": "ls"}})
+		return ocEvent("permission.asked", step{"id": id, "sessionID": "ses_1", "permission": "bash",
+			"metadata": step{"command": "ls"}})
 	}
 	question := func(id string) step {
-		return ocEvent("question.asked", step{"id": id, "sessionID": "ses_1", "questions": []step{{"question": "Which?"}}})
+		return ocEvent("question.asked", step{"id": id, "sessionID": "ses_1",
+			"questions": []step{{"question": "Which?"}}})
 	}
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		permission("per_once"), called(1), permission("per_always"), called(2), permission("per_no"), called(3),
@@ -62,7 +64,8 @@ func TestOpenCodeAnsweredInItsWindow(t *testing.T) {
 		return ""
 	})
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
-		ocEvent("permission.asked", step{"id": "per_1", "sessionID": "ses_1", "permission": "bash", "metadata": step{"command": "ls"}}), got(1),
+		ocEvent("permission.asked", step{"id": "per_1", "sessionID": "ses_1", "permission": "bash",
+			"metadata": step{"command": "ls"}}), got(1),
 		ocEvent("permission.replied", step{"sessionID": "ses_1", "requestID": "per_1", "reply": "once"}), got(2))
 	if h.heard() != "permission.asked permission.replied dispose" {
 		t.Errorf("heard %s", h.heard())
@@ -103,13 +106,15 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 				}
 				return c.answer
 			})
-			p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=" + c.confirm}, piCall("call", "ls"), await("call"),
+			p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=" + c.confirm}, piCall("call", "ls"),
+				await("call"),
 				piEmit("session_shutdown", step{}))
 			if refused, _ := judged(t, "pi", p, "call"); refused != c.refused {
 				t.Errorf("%s: refused %q", c.name, refused)
 			}
 			shown := strings.Join(p.Notices, "\n")
-			if strings.Contains(shown, "it writes") != strings.HasPrefix(c.answer, held) || strings.Contains(shown, "closed") != c.closed {
+			if strings.Contains(shown, "it writes") != strings.HasPrefix(c.answer, held) ||
+				strings.Contains(shown, "closed") != c.closed {
 				t.Errorf("%s: shown %q", c.name, shown)
 			}
 			told := ""
@@ -126,7 +131,8 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 	}
 	// Without a screen nothing is shown, and the hub's word counts.
 	h := newFakeHub(t, answers(map[string]string{"tool_call": held + `{}`}))
-	p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=no", "HARNESS_MODE=print"}, piCall("call", "ls"), await("call"))
+	p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=no", "HARNESS_MODE=print"},
+		piCall("call", "ls"), await("call"))
 	if refused, _ := judged(t, "pi", p, "call"); refused != "" || len(p.Notices) != 0 {
 		t.Errorf("printing: refused %q, shown %q", refused, p.Notices)
 	}
@@ -144,7 +150,8 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		{"pi", piEmit("session_start", step{"reason": "startup"}), "pi-1", `sendUserMessage {"words":"do ünicode","deliverAs":"followUp"}`},
 	} {
 		h := newFakeHub(t, nil)
-		h.texts = []wire.OutboxText{{ID: "t1", Session: c.id, Text: "do ünicode"}, {ID: "t1", Session: c.id, Text: "do ünicode"}, {ID: "t2", Session: "gone", Text: "x"}}
+		h.texts = []wire.OutboxText{{ID: "t1", Session: c.id, Text: "do ünicode"},
+			{ID: "t1", Session: c.id, Text: "do ünicode"}, {ID: "t2", Session: "gone", Text: "x"}}
 		p := play(t, c.agent, h.dir, plugins.Options{}, nil, c.begin, called(1), step{"do": "until", "poll": 2})
 		if calls := p.clientCalls(); calls != c.want {
 			t.Errorf("%s: %s\nwant %s", c.agent, calls, c.want)
@@ -152,16 +159,19 @@ func TestTextsArePutIntoSessions(t *testing.T) {
 		h.mu.Lock()
 		polls := h.polls
 		h.mu.Unlock()
-		if len(polls) < 2 || polls[0].Agent != c.agent || len(polls[0].Sessions) != 1 || polls[0].Sessions[0] != c.id || polls[0].Poller == "" || polls[1].Poller != polls[0].Poller {
+		if len(polls) < 2 || polls[0].Agent != c.agent || len(polls[0].Sessions) != 1 || polls[0].Sessions[0] != c.id ||
+			polls[0].Poller == "" || polls[1].Poller != polls[0].Poller {
 			t.Fatalf("%s: %+v", c.agent, polls)
 		}
-		if d := polls[1].Done; len(d) != 3 || d[0].Error != "" || d[1].Error != "" || !strings.Contains(d[2].Error, "gone") {
+		if d := polls[1].Done; len(d) != 3 || d[0].Error != "" || d[1].Error != "" ||
+			!strings.Contains(d[2].Error, "gone") {
 			t.Errorf("%s: done %+v", c.agent, d)
 		}
 	}
 	// A pi that only prints takes nothing.
 	h := newFakeHub(t, nil)
-	play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=print"}, piEmit("session_start", step{"reason": "startup"}), got(1))
+	play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=print"},
+		piEmit("session_start", step{"reason": "startup"}), got(1))
 	if len(h.polls) != 0 {
 		t.Errorf("%+v", h.polls)
 	}

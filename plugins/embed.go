@@ -89,7 +89,8 @@ func Render(agent string, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range [][2]string{{"/*__HOOKMUX_LINE__*/\n", "line/line.js"}, {"/*__HOOKMUX_INNER__*/\n", "pi/inner.js"}} {
+	for _, part := range [][2]string{{"/*__HOOKMUX_LINE__*/\n", "line/line.js"},
+		{"/*__HOOKMUX_INNER__*/\n", "pi/inner.js"}} {
 		content, err := sources.ReadFile(part[1])
 		if err != nil {
 			return nil, err

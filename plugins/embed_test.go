@@ -62,8 +62,10 @@ func TestRecognise(t *testing.T) {
 	t.Parallel()
 	for _, name := range plugins.Agents() {
 		text := render(t, name, plugins.Options{Version: "0.3.1-rc.2"})
-		for _, form := range []string{text, "\ufeff" + text, strings.ReplaceAll(text, "\n", "\r\n"), text + "\n// a person's line\n"} {
-			if found, version, ours := plugins.Recognise([]byte(form)); !ours || found != name || version != "0.3.1-rc.2" {
+		for _, form := range []string{text, "\ufeff" + text, strings.ReplaceAll(text, "\n", "\r\n"),
+			text + "\n// a person's line\n"} {
+			if found, version, ours := plugins.Recognise([]byte(form)); !ours || found != name ||
+				version != "0.3.1-rc.2" {
 				t.Errorf("%s: recognised as %q %q %v", name, found, version, ours)
 			}
 		}
@@ -111,7 +113,8 @@ func TestEventsAgreeWithTheCatalogue(t *testing.T) {
 				t.Errorf("%s: %s is installed by default and the plugin doesn't know it", name, e.Name)
 			}
 			if isOptional := strings.Contains(list[1], quoted); isOptional != (e.Install == agent.InstallOptional) {
-				t.Errorf("%s: %s is %s in the catalogue, optional in the plugin: %v", name, e.Name, e.Install, isOptional)
+				t.Errorf("%s: %s is %s in the catalogue, optional in the plugin: %v", name, e.Name, e.Install,
+					isOptional)
 			}
 		}
 	}

@@ -176,7 +176,8 @@ func (h *fakeHub) serveWanted(conn net.Conn, p wire.WantedParams) {
 		_, _ = conn.Read(make([]byte, 1))
 		return
 	}
-	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire.WantedResult{Events: append([]string{}, h.wanted...), Known: append([]string{}, h.wanted...)}})
+	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1,
+		"result": wire.WantedResult{Events: append([]string{}, h.wanted...), Known: append([]string{}, h.wanted...)}})
 	_, _ = conn.Write(append(b, '\n'))
 }
 
@@ -309,7 +310,8 @@ func play(t testing.TB, name, dir string, o plugins.Options, env []string, steps
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, harness, name, file, string(script))
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOOKMUX_RUNTIME_DIR=" + dir, "MARK=in the environment"}, env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HOOKMUX_RUNTIME_DIR=" + dir,
+		"MARK=in the environment"}, env...)
 	cmd.Dir = home
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -31,7 +31,8 @@ func runNode(t testing.TB, dir, script string, env ...string) {
 
 func piCall(as, command string) step {
 	return step{"do": "call", "as": as, "name": "tool_call",
-		"event": step{"type": "tool_call", "toolName": "bash", "toolCallId": "call_" + as, "input": step{"command": command}}}
+		"event": step{"type": "tool_call", "toolName": "bash", "toolCallId": "call_" + as,
+			"input": step{"command": command}}}
 }
 
 // judged is what came of a call that both agents' plugins were asked about.
@@ -87,11 +88,14 @@ func TestNoHubNoHookmux(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
 		for _, hook := range []string{"", "/nowhere/hookmux-hook"} {
-			p := play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook}, nil, toolCall(agent, "call", "ls"))
-			if refused, input := judged(t, agent, p, "call"); refused != "" || !strings.Contains(input, `"command":"ls"`) {
+			p := play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook}, nil,
+				toolCall(agent, "call", "ls"))
+			if refused, input := judged(t, agent, p, "call"); refused != "" ||
+				!strings.Contains(input, `"command":"ls"`) {
 				t.Errorf("hook %q: refused %q, input %s", hook, refused, input)
 			}
-			p = play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook, Deny: true}, nil, toolCall(agent, "call", "ls"))
+			p = play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook, Deny: true}, nil,
+				toolCall(agent, "call", "ls"))
 			if refused, _ := judged(t, agent, p, "call"); !strings.Contains(refused, "can't be reached") {
 				t.Errorf("hook %q, installed to refuse: %q", hook, refused)
 			}
@@ -124,7 +128,8 @@ func TestNoHubGoesThroughTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := map[string]string{"opencode": "tool.execute.before", "pi": "tool_call"}[agent]
-		if text := string(b); !strings.HasPrefix(text, "--on-unavailable=deny "+agent+" "+name+" 3") || !strings.Contains(text, `"command":"ls"`) {
+		if text := string(b); !strings.HasPrefix(text, "--on-unavailable=deny "+agent+" "+name+" 3") ||
+			!strings.Contains(text, `"command":"ls"`) {
 			t.Errorf("called with %s", text)
 		}
 	})
@@ -153,11 +158,13 @@ func TestSilentHub(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
 		h := newFakeHub(t, func(*frame.Request) string { return silent })
-		p := play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond}, []string{"HARNESS_DISPOSE=0"}, toolCall(agent, "call", "ls"))
+		p := play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond}, []string{"HARNESS_DISPOSE=0"},
+			toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused != "" {
 			t.Errorf("refused %q", refused)
 		}
-		p = play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond, Deny: true}, []string{"HARNESS_DISPOSE=0"}, toolCall(agent, "call", "ls"))
+		p = play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond, Deny: true},
+			[]string{"HARNESS_DISPOSE=0"}, toolCall(agent, "call", "ls"))
 		if refused, _ := judged(t, agent, p, "call"); refused == "" {
 			t.Error("ran although installed to refuse")
 		}
@@ -206,7 +213,8 @@ func TestHubThatAlwaysDies(t *testing.T) {
 func TestNonsenseIsNoOpinion(t *testing.T) {
 	t.Parallel()
 	eachAgent(t, func(t *testing.T, agent string) {
-		nonsense := []string{"{", "null", "[1]", `"x"`, "7", `{"block":"yes","throw":true}`, `{"unknown":true}`, `{"ask":true}`, "\xff\xfe"}
+		nonsense := []string{"{", "null", "[1]", `"x"`, "7", `{"block":"yes","throw":true}`, `{"unknown":true}`,
+			`{"ask":true}`, "\xff\xfe"}
 		h := newFakeHub(t, func(r *frame.Request) string {
 			for i, answer := range nonsense {
 				if strings.Contains(string(r.Payload), fmt.Sprintf("number %d!", i)) {
@@ -221,7 +229,8 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 		}
 		p := play(t, agent, h.dir, plugins.Options{}, nil, steps...)
 		for i, answer := range nonsense {
-			if refused, input := judged(t, agent, p, fmt.Sprint(i)); refused != "" || !strings.Contains(input, "number") {
+			if refused, input := judged(t, agent, p, fmt.Sprint(i)); refused != "" ||
+				!strings.Contains(input, "number") {
 				t.Errorf("%q: refused %q, input %s", answer, refused, input)
 			}
 		}
@@ -348,7 +357,8 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 func TestChosenEvents(t *testing.T) {
 	t.Parallel()
 	h := newFakeHub(t, nil)
-	steps := []step{ocPrompt("prompt", "go"), await("prompt"), ocEvent("session.compacted", step{}), ocEvent("todo.updated", step{})}
+	steps := []step{ocPrompt("prompt", "go"), await("prompt"), ocEvent("session.compacted", step{}),
+		ocEvent("todo.updated", step{})}
 	play(t, "opencode", h.dir, plugins.Options{}, nil, steps...)
 	if got := h.heard(); got != "chat.message session.compacted dispose" {
 		t.Errorf("by default: %s", got)

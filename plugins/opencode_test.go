@@ -30,8 +30,10 @@ func ocAfter(as, output string) step {
 func ocPrompt(as, words string) step {
 	return step{"do": "call", "as": as, "name": "chat.message", "input": step{"sessionID": ses},
 		"output": step{
-			"message": step{"id": "msg_1", "sessionID": ses, "role": "user", "agent": "build", "model": step{"providerID": "lab", "modelID": "small"}},
-			"parts":   []step{{"type": "text", "text": words, "id": "prt_1dd247b51001C4QukCaFRhdngM", "sessionID": ses, "messageID": "msg_1"}},
+			"message": step{"id": "msg_1", "sessionID": ses, "role": "user", "agent": "build",
+				"model": step{"providerID": "lab", "modelID": "small"}},
+			"parts": []step{{"type": "text", "text": words, "id": "prt_1dd247b51001C4QukCaFRhdngM", "sessionID": ses,
+				"messageID": "msg_1"}},
 		}}
 }
 
@@ -92,8 +94,10 @@ func TestOpenCodeDecisions(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &said); err != nil {
 		t.Fatal(err)
 	}
-	if len(said.Parts) != 2 || said.Parts[1].Text != "mind the gap" || !said.Parts[1].Synthetic || said.Parts[1].ID <= said.Parts[0].ID ||
-		len(said.Parts[1].ID) != len(said.Parts[0].ID) || said.Parts[1].MessageID != "msg_1" || said.Parts[1].SessionID != ses {
+	if len(said.Parts) != 2 || said.Parts[1].Text != "mind the gap" || !said.Parts[1].Synthetic ||
+		said.Parts[1].ID <= said.Parts[0].ID ||
+		len(said.Parts[1].ID) != len(said.Parts[0].ID) || said.Parts[1].MessageID != "msg_1" ||
+		said.Parts[1].SessionID != ses {
 		t.Errorf("context: %s", out)
 	}
 	if threw, _, _, _ := p.call(t, "refused"); threw != `not "here"` {
@@ -105,7 +109,8 @@ func TestOpenCodeDecisions(t *testing.T) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first := h.requests[0]
-	if first.Agent != "opencode" || first.Cwd != "/src/project" || first.Deadline <= 0 || first.Seq == 0 || !strings.Contains(string(first.Env), "MARK=in the environment\x00") {
+	if first.Agent != "opencode" || first.Cwd != "/src/project" || first.Deadline <= 0 || first.Seq == 0 ||
+		!strings.Contains(string(first.Env), "MARK=in the environment\x00") {
 		t.Errorf("frame: %+v", first)
 	}
 	seen := map[string]bool{}
@@ -122,35 +127,45 @@ func TestOpenCodeOneFinishPerTurn(t *testing.T) {
 	h := newFakeHub(t, nil)
 	idle := func() step { return ocEvent("session.status", step{"status": step{"type": "idle"}}) }
 	play(t, "opencode", h.dir, plugins.Options{}, nil,
-		ocEvent("session.created", step{"info": step{"id": ses, "title": "New session - 2026-01-01T00:00:00.000Z", "version": "1.18.33"}}),
+		ocEvent("session.created", step{"info": step{"id": ses, "title": "New session - 2026-01-01T00:00:00.000Z",
+			"version": "1.18.33"}}),
 		ocEvent("session.updated", step{"info": step{"id": ses, "title": "New session - 2026-01-01T00:00:00.000Z"}}),
 		ocEvent("session.idle", step{}), // before any turn: none to finish
 		ocPrompt("one", "do it"), await("one"),
 		ocEvent("session.updated", step{"info": step{"id": ses, "title": "Doing it"}}),
 		ocEvent("session.updated", step{"info": step{"id": ses, "title": "Doing it"}}),
 		ocEvent("message.updated", step{"info": step{"id": "msg_2", "role": "assistant", "sessionID": ses}}),
-		ocEvent("message.part.updated", step{"part": step{"type": "text", "text": "Done.", "messageID": "msg_2", "sessionID": ses}}),
-		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1", "sessionID": ses, "state": step{"status": "running", "input": step{}}}}),
-		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1", "sessionID": ses, "state": step{"status": "error", "error": "no such file", "input": step{"filePath": "/x"}, "time": step{"start": 10, "end": 30}}}}),
-		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1", "sessionID": ses, "state": step{"status": "error", "error": "no such file", "input": step{}}}}),
+		ocEvent("message.part.updated", step{"part": step{"type": "text", "text": "Done.", "messageID": "msg_2",
+			"sessionID": ses}}),
+		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1",
+			"sessionID": ses, "state": step{"status": "running", "input": step{}}}}),
+		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1",
+			"sessionID": ses, "state": step{"status": "error", "error": "no such file", "input": step{"filePath": "/x"},
+				"time": step{"start": 10, "end": 30}}}}),
+		ocEvent("message.part.updated", step{"part": step{"type": "tool", "tool": "read", "callID": "c1",
+			"sessionID": ses, "state": step{"status": "error", "error": "no such file", "input": step{}}}}),
 		idle(), ocEvent("session.idle", step{}), ocEvent("session.idle", step{}), got(5),
 		ocPrompt("two", "again"), await("two"),
 		ocEvent("session.error", step{"error": step{"name": "UnknownError", "data": step{"message": "broken"}}}),
 		idle(), ocEvent("session.idle", step{}), got(7),
 		ocPrompt("three", "again"), await("three"),
-		ocEvent("session.error", step{"error": step{"name": "MessageAbortedError", "data": step{"message": "Aborted"}}}),
+		ocEvent("session.error", step{"error": step{"name": "MessageAbortedError",
+			"data": step{"message": "Aborted"}}}),
 		idle(), ocEvent("session.idle", step{}), ocEvent("session.idle", step{}), got(9),
 	)
-	want := "session.created chat.message session.updated message.part.updated session.idle chat.message session.error chat.message session.error dispose"
+	want := "session.created chat.message session.updated message.part.updated session.idle chat.message " +
+		"session.error chat.message session.error dispose"
 	if got := h.heard(); got != want {
 		t.Fatalf("heard %s\nwant  %s", got, want)
 	}
 	ends := h.events(t, event.TurnEnd)
-	if len(ends) != 3 || ends[0].Detail != "" || ends[0].Message != "Done." || ends[0].Session != ses || ends[0].AgentVersion != "1.18.33" ||
+	if len(ends) != 3 || ends[0].Detail != "" || ends[0].Message != "Done." || ends[0].Session != ses ||
+		ends[0].AgentVersion != "1.18.33" ||
 		ends[1].Detail != "UnknownError" || ends[1].Error != "broken" || ends[2].Detail != "MessageAbortedError" {
 		t.Errorf("ends of turns: %+v", ends)
 	}
-	if got := h.events(t, event.ToolAfter); len(got) != 1 || !got[0].Tool.Failed || got[0].Error != "no such file" || got[0].Tool.Name != "read" || got[0].Tool.CallID != "c1" {
+	if got := h.events(t, event.ToolAfter); len(got) != 1 || !got[0].Tool.Failed || got[0].Error != "no such file" ||
+		got[0].Tool.Name != "read" || got[0].Tool.CallID != "c1" {
 		t.Errorf("tool error: %+v", got)
 	}
 	if got := h.events(t, event.SessionTitle); len(got) != 1 || got[0].Title != "Doing it" {
@@ -176,7 +191,8 @@ func TestOpenCodeSubagents(t *testing.T) {
 	prompt["input"] = step{"sessionID": "ses_child"}
 	play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocPrompt("root", "go"), await("root"),
-		ocEvent("session.created", child(step{"info": step{"id": "ses_child", "parentID": ses, "agent": "general", "title": "sub work"}})),
+		ocEvent("session.created", child(step{"info": step{"id": "ses_child", "parentID": ses, "agent": "general",
+			"title": "sub work"}})),
 		got(2), prompt, await("child"),
 		ocEvent("session.idle", child(step{})), got(4),
 		ocEvent("session.idle", step{}), got(5))
@@ -185,7 +201,8 @@ func TestOpenCodeSubagents(t *testing.T) {
 	}
 	for _, kind := range []event.Kind{event.SubagentStart, event.SubagentEnd} {
 		got := h.events(t, kind)
-		if len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.ID != "ses_child" || got[0].Subagent.Parent != ses || got[0].Subagent.Type == "" {
+		if len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.ID != "ses_child" ||
+			got[0].Subagent.Parent != ses || got[0].Subagent.Type == "" {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}
@@ -205,7 +222,8 @@ func TestOpenCodeAbort(t *testing.T) {
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocPrompt("prompt", "go"), await("prompt"),
 		ocBefore("pending", "sleep"), got(2),
-		ocEvent("permission.asked", step{"id": "per_1", "permission": "bash", "metadata": step{"command": "ls"}}), got(3),
+		ocEvent("permission.asked", step{"id": "per_1", "permission": "bash", "metadata": step{"command": "ls"}}),
+		got(3),
 		ocEvent("session.error", step{"error": step{"name": "MessageAbortedError"}}),
 		await("pending"), ocBefore("late", "ls"), await("late"))
 	for _, as := range []string{"pending", "late"} {
@@ -232,7 +250,8 @@ func TestOpenCodeAbort(t *testing.T) {
 func TestOpenCodePermissions(t *testing.T) {
 	t.Parallel()
 	asked := func(id string) step {
-		return ocEvent("permission.asked", step{"id": id, "permission": "bash", "patterns": []string{"ls"}, "metadata": step{"command": "ls " + id}, "tool": step{"callID": "c-" + id}})
+		return ocEvent("permission.asked", step{"id": id, "permission": "bash", "patterns": []string{"ls"},
+			"metadata": step{"command": "ls " + id}, "tool": step{"callID": "c-" + id}})
 	}
 	h := newFakeHub(t, func(r *frame.Request) string {
 		switch {
@@ -249,7 +268,8 @@ func TestOpenCodePermissions(t *testing.T) {
 		asked("per_yes"), asked("per_no"), asked("per_none"), asked("per_else"), got(4), called(2),
 		ocEvent("permission.replied", step{"requestID": "per_else", "reply": "once"}), got(5))
 	c := p.clientCalls()
-	if !strings.Contains(c, `/permission/per_yes/reply","body":{"reply":"once"}`) || !strings.Contains(c, `/permission/per_no/reply","body":{"reply":"reject","message":"never"}`) {
+	if !strings.Contains(c, `/permission/per_yes/reply","body":{"reply":"once"}`) ||
+		!strings.Contains(c, `/permission/per_no/reply","body":{"reply":"reject","message":"never"}`) {
 		t.Errorf("answered %s", c)
 	}
 	if strings.Contains(c, "per_none") || strings.Contains(c, "per_else") || len(p.Client) != 2 {
@@ -258,7 +278,8 @@ func TestOpenCodePermissions(t *testing.T) {
 	if got := h.events(t, event.PermissionResolved); len(got) != 1 || got[0].Detail != "once" {
 		t.Errorf("replied: %+v", got)
 	}
-	if got := h.events(t, event.PermissionRequest); len(got) != 4 || got[0].Tool.Name != "bash" || got[0].Tool.CallID == "" || len(got[0].Tool.Commands) != 1 {
+	if got := h.events(t, event.PermissionRequest); len(got) != 4 || got[0].Tool.Name != "bash" ||
+		got[0].Tool.CallID == "" || len(got[0].Tool.Commands) != 1 {
 		t.Errorf("asked: %+v", got)
 	}
 	// A client without that door is spoken to through the older one.
@@ -268,7 +289,8 @@ func TestOpenCodePermissions(t *testing.T) {
 	}
 	// The hook that older versions call.
 	p = play(t, "opencode", h.dir, plugins.Options{}, nil, step{"do": "call", "as": "ask", "name": "permission.ask",
-		"input": step{"id": "per_no", "type": "bash", "sessionID": ses, "metadata": step{"command": "ls per_no"}}, "output": step{"status": "ask"}})
+		"input":  step{"id": "per_no", "type": "bash", "sessionID": ses, "metadata": step{"command": "ls per_no"}},
+		"output": step{"status": "ask"}})
 	if _, _, out, _ := p.call(t, "ask"); out != `{"status":"deny"}` {
 		t.Error(out)
 	}
@@ -285,7 +307,8 @@ func TestOpenCodeKeepsGoing(t *testing.T) {
 	p := play(t, "opencode", h.dir, plugins.Options{}, nil,
 		ocPrompt("one", "go"), await("one"), ocEvent("session.idle", step{}), called(1),
 		ocPrompt("two", "run the tests"), await("two"), ocEvent("session.idle", step{}), got(4))
-	if c := p.clientCalls(); len(p.Client) != 1 || !strings.Contains(c, `promptAsync {"path":{"id":"ses_1"},"body":{"parts":[{"type":"text","text":"run the tests"}],"agent":"build","model":{"providerID":"lab","modelID":"small"}}}`) {
+	if c := p.clientCalls(); len(p.Client) != 1 ||
+		!strings.Contains(c, `promptAsync {"path":{"id":"ses_1"},"body":{"parts":[{"type":"text","text":"run the tests"}],"agent":"build","model":{"providerID":"lab","modelID":"small"}}}`) {
 		t.Errorf("prompted %s", c)
 	}
 	if got, _ := h.payload(t, "chat.message", 1)["plugin"].(map[string]any); got["goingOn"] != true {
@@ -311,7 +334,8 @@ func TestOpenCodeOrder(t *testing.T) {
 		steps = append(steps, ocEvent("session.compacted", step{}))
 	}
 	// A question that waits holds nobody up.
-	steps = append(steps, ocBefore("second", "ls"), await("second"), ocEvent("session.error", step{"error": step{"name": "MessageAbortedError"}}))
+	steps = append(steps, ocBefore("second", "ls"), await("second"),
+		ocEvent("session.error", step{"error": step{"name": "MessageAbortedError"}}))
 	play(t, "opencode", h.dir, plugins.Options{}, []string{"HARNESS_DISPOSE=0"}, steps...)
 	compacted := strings.TrimSuffix(strings.Repeat("session.compacted ", 20), " ")
 	want := "chat.message " + compacted + " tool.execute.before " + compacted + " tool.execute.before session.error"
@@ -329,7 +353,8 @@ func TestLoadedTwiceReportsOnce(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "twice.mjs")
 	for _, name := range []string{"a.mjs", "b.mjs"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(render(t, "opencode", plugins.Options{Version: "1"})), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(render(t, "opencode", plugins.Options{Version: "1"})),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -345,7 +370,8 @@ for (const h of both) await h.dispose();
 		t.Fatal(err)
 	}
 	runNode(t, h.dir, script)
-	if got := h.heard(); strings.Count(got, "tool.execute.before") != 1 || strings.Count(got, "session.compacted") != 1 {
+	if got := h.heard(); strings.Count(got, "tool.execute.before") != 1 ||
+		strings.Count(got, "session.compacted") != 1 {
 		t.Errorf("heard %s", got)
 	}
 }

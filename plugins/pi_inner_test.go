@@ -25,8 +25,10 @@ func TestPiInnerEventsUnheard(t *testing.T) {
 	for _, name := range []string{"context", "message_update", "before_provider_request", "turn_start"} {
 		steps = append(steps, piInner(name, name, step{"messages": []step{}, "payload": step{}})...)
 	}
-	p := play(t, "pi", h.dir, plugins.Options{}, nil, append(steps, step{"do": "subscribed"}, piEmit("session_shutdown", step{"reason": "quit"}))...)
-	for _, name := range []string{"context", "message_update", "before_provider_request", "turn_start", "provider_stream_event"} {
+	p := play(t, "pi", h.dir, plugins.Options{}, nil,
+		append(steps, step{"do": "subscribed"}, piEmit("session_shutdown", step{"reason": "quit"}))...)
+	for _, name := range []string{"context", "message_update", "before_provider_request", "turn_start",
+		"provider_stream_event"} {
 		if slices.Contains(p.Subscribed, name) {
 			t.Errorf("subscribed to %s", name)
 		}
@@ -94,7 +96,8 @@ func TestPiInnerEventsWithCare(t *testing.T) {
 	}))
 	h.wanted = []string{"before_agent_start", "before_provider_headers", "message_update", "user_bash"}
 	steps := slices.Concat([]step{piStarts}, piInner("bash", "user_bash", step{"command": "ls"}),
-		piInner("headers", "before_provider_headers", step{"headers": step{"authorization": "hidden-words", "x-old": "0"}}),
+		piInner("headers", "before_provider_headers",
+			step{"headers": step{"authorization": "hidden-words", "x-old": "0"}}),
 		piInner("start", "before_agent_start", step{"prompt": "x"}),
 		piInner("update", "message_update", step{"message": step{"role": "assistant"}}),
 		[]step{piEmit("session_shutdown", step{"reason": "quit"})})
@@ -102,7 +105,8 @@ func TestPiInnerEventsWithCare(t *testing.T) {
 	if threw, _, _, _ := p.call(t, "bash"); threw != "gate.ts: no" {
 		t.Errorf("threw %q", threw)
 	}
-	if _, _, _, event := p.call(t, "headers"); !strings.Contains(event, `"authorization":"hidden-words"`) || !strings.Contains(event, `"x-new":"1"`) || !strings.Contains(event, `"x-old":null`) {
+	if _, _, _, event := p.call(t, "headers"); !strings.Contains(event, `"authorization":"hidden-words"`) ||
+		!strings.Contains(event, `"x-new":"1"`) || !strings.Contains(event, `"x-old":null`) {
 		t.Errorf("headers: %s", event)
 	}
 	for _, r := range h.all() {
@@ -131,7 +135,8 @@ func TestPiActs(t *testing.T) {
 	if strings.Join(p.Notices, "|") != "hello" {
 		t.Errorf("shown %q", p.Notices)
 	}
-	if done := h.polls[len(h.polls)-1].Done; len(done) != 2 || done[0].Error != "" || string(done[0].Result) != "true" || !strings.Contains(done[1].Error, "no pi.on for hooks") {
+	if done := h.polls[len(h.polls)-1].Done; len(done) != 2 || done[0].Error != "" ||
+		string(done[0].Result) != "true" || !strings.Contains(done[1].Error, "no pi.on for hooks") {
 		t.Errorf("done: %+v", done)
 	}
 }

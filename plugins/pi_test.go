@@ -15,7 +15,8 @@ func piEmit(name string, event step) step {
 }
 
 func piSays(words, stop string) step {
-	return piEmit("message_end", step{"message": step{"role": "assistant", "stopReason": stop, "errorMessage": "broken", "content": []step{{"type": "text", "text": words}}}})
+	return piEmit("message_end", step{"message": step{"role": "assistant", "stopReason": stop, "errorMessage": "broken",
+		"content": []step{{"type": "text", "text": words}}}})
 }
 
 func TestPiDecisions(t *testing.T) {
@@ -42,9 +43,12 @@ func TestPiDecisions(t *testing.T) {
 		piEmit("before_agent_start", step{"prompt": "do it"}),
 		piCall("plain", "ls"), piCall("denied", "deny me"), piCall("changed", "change me"),
 		await("plain"), await("denied"), await("changed"),
-		piEmit("tool_result", step{"toolName": "bash", "toolCallId": "x", "input": step{}, "content": []step{{"type": "text", "text": "out"}}, "isError": false}),
-		step{"do": "call", "as": "joined", "name": "input", "event": step{"text": "steer", "source": "interactive", "streamingBehavior": "steer"}}, await("joined"),
-		step{"do": "call", "as": "refused", "name": "input", "event": step{"text": "deny me", "source": "interactive"}}, await("refused"),
+		piEmit("tool_result", step{"toolName": "bash", "toolCallId": "x", "input": step{},
+			"content": []step{{"type": "text", "text": "out"}}, "isError": false}),
+		step{"do": "call", "as": "joined", "name": "input",
+			"event": step{"text": "steer", "source": "interactive", "streamingBehavior": "steer"}}, await("joined"),
+		step{"do": "call", "as": "refused", "name": "input", "event": step{"text": "deny me", "source": "interactive"}},
+		await("refused"),
 		piEmit("session_before_compact", step{"reason": "manual"}))
 	if refused, input := judged(t, "pi", p, "plain"); refused != "" || !strings.Contains(input, `"command":"ls"`) {
 		t.Errorf("no opinion became %q %s", refused, input)
@@ -67,7 +71,8 @@ func TestPiDecisions(t *testing.T) {
 		}
 	}
 	got := h.events(t, event.ToolBefore)
-	if len(got) != 3 || got[0].Session != "pi-1" || got[0].Transcript != "/s/pi-1.jsonl" || got[0].Cwd != "/src/project" || got[0].Attended != event.AttendedYes || len(got[0].Tool.Commands) != 1 {
+	if len(got) != 3 || got[0].Session != "pi-1" || got[0].Transcript != "/s/pi-1.jsonl" ||
+		got[0].Cwd != "/src/project" || got[0].Attended != event.AttendedYes || len(got[0].Tool.Commands) != 1 {
 		t.Errorf("events: %+v", got)
 	}
 	if got := h.events(t, event.TurnStart); len(got) != 3 || got[0].Prompt != "do it" {
@@ -88,8 +93,10 @@ func TestPiTakesItsOwnWords(t *testing.T) {
 	p := play(t, "pi", h.dir, plugins.Options{}, nil,
 		piEmit("input", step{"text": "do it", "source": "interactive"}),
 		piEmit("before_agent_start", step{"prompt": "do it", "systemPrompt": "You are pi."}),
-		piEmit("tool_result", step{"toolName": "bash", "toolCallId": "x", "input": step{}, "content": []step{}, "isError": false}),
-		piEmit("session_before_compact", step{"reason": "manual", "preparation": step{"firstKeptEntryId": "e2"}, "branchEntries": []step{{"id": "e1"}}}),
+		piEmit("tool_result", step{"toolName": "bash", "toolCallId": "x", "input": step{}, "content": []step{},
+			"isError": false}),
+		piEmit("session_before_compact", step{"reason": "manual", "preparation": step{"firstKeptEntryId": "e2"},
+			"branchEntries": []step{{"id": "e1"}}}),
 		piEmit("session_before_switch", step{"reason": "new"}),
 		piEmit("session_before_fork", step{"entryId": "e1"}))
 	for as, want := range map[string]string{
@@ -105,7 +112,8 @@ func TestPiTakesItsOwnWords(t *testing.T) {
 		}
 	}
 	for _, ev := range h.events(t, event.CompactBefore) {
-		if raw := string(ev.Raw); !strings.Contains(raw, `"firstKeptEntryId":"e2"`) || !strings.Contains(raw, `"branchEntries":[{"id":"e1"}]`) {
+		if raw := string(ev.Raw); !strings.Contains(raw, `"firstKeptEntryId":"e2"`) ||
+			!strings.Contains(raw, `"branchEntries":[{"id":"e1"}]`) {
 			t.Errorf("a compaction was told as %s", raw)
 		}
 	}
@@ -114,8 +122,10 @@ func TestPiTakesItsOwnWords(t *testing.T) {
 func TestPiAsksHere(t *testing.T) {
 	t.Parallel()
 	h := newFakeHub(t, answers(map[string]string{"tool_call": `{"ask":"writes outside"}`}))
-	for _, c := range []struct{ mode, confirm, want string }{{"tui", "yes", ""}, {"tui", "no", "writes outside"}, {"print", "yes", "writes outside"}} {
-		p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=" + c.mode, "HARNESS_CONFIRM=" + c.confirm}, piCall("call", "ls \u202e\x1b[2J"))
+	for _, c := range []struct{ mode, confirm, want string }{{"tui", "yes", ""}, {"tui", "no", "writes outside"},
+		{"print", "yes", "writes outside"}} {
+		p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=" + c.mode, "HARNESS_CONFIRM=" + c.confirm},
+			piCall("call", "ls \u202e\x1b[2J"))
 		if refused, _ := judged(t, "pi", p, "call"); refused != c.want {
 			t.Errorf("%s %s: refused %q", c.mode, c.confirm, refused)
 		}
@@ -128,7 +138,8 @@ func TestPiAsksHere(t *testing.T) {
 func TestPiAbort(t *testing.T) {
 	t.Parallel()
 	h := newFakeHub(t, func(*frame.Request) string { return silent })
-	p := play(t, "pi", h.dir, plugins.Options{}, nil, piCall("pending", "ls"), got(1), step{"do": "abort"}, await("pending"))
+	p := play(t, "pi", h.dir, plugins.Options{}, nil, piCall("pending", "ls"), got(1), step{"do": "abort"},
+		await("pending"))
 	if refused, _ := judged(t, "pi", p, "pending"); !strings.Contains(refused, "aborted") {
 		t.Errorf("refused %q", refused)
 	}
@@ -153,14 +164,17 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 	}
 	p := play(t, "pi", h.dir, plugins.Options{}, nil,
 		start(), start(), // RPC says it twice
-		input(), piEmit("before_agent_start", step{}), piSays("first try", "stop"), end(), before("kept", "completed"), await("kept"),
+		input(), piEmit("before_agent_start", step{}), piSays("first try", "stop"), end(), before("kept", "completed"),
+		await("kept"),
 		piSays("second try", "stop"), end(), before("let", "completed"), await("let"), settled(),
 		input(), piSays("", "error"), end(), end(), end(), before("failed", "error"), await("failed"), settled(),
 		input(), piSays("", "aborted"), end(), settled(),
-		piEmit("tool_execution_end", step{"toolCallId": "b1", "toolName": "nosuch", "isError": true, "result": step{"content": []step{{"type": "text", "text": "not found"}}}}),
+		piEmit("tool_execution_end", step{"toolCallId": "b1", "toolName": "nosuch", "isError": true,
+			"result": step{"content": []step{{"type": "text", "text": "not found"}}}}),
 		piEmit("tool_execution_end", step{"toolCallId": "b2", "toolName": "bash", "isError": false, "result": step{}}),
 		piEmit("session_shutdown", step{"reason": "quit"}))
-	want := "session_start input agent_before_settle agent_before_settle input agent_before_settle input agent_settled tool_execution_end session_shutdown"
+	want := "session_start input agent_before_settle agent_before_settle input agent_before_settle input " +
+		"agent_settled tool_execution_end session_shutdown"
 	if got := h.heard(); got != want {
 		t.Fatalf("heard %s\nwant  %s", got, want)
 	}
@@ -171,7 +185,8 @@ func TestPiOneFinishPerTurn(t *testing.T) {
 		t.Error(returned)
 	}
 	ends := h.events(t, event.TurnEnd)
-	if len(ends) != 4 || ends[1].Message != "second try" || ends[1].Detail != "completed" || ends[2].Detail != "error" || ends[3].Detail != "cancelled" {
+	if len(ends) != 4 || ends[1].Message != "second try" || ends[1].Detail != "completed" ||
+		ends[2].Detail != "error" || ends[3].Detail != "cancelled" {
 		t.Errorf("ends: %+v", ends)
 	}
 	if got, _ := h.payload(t, "agent_before_settle", 1)["plugin"].(map[string]any); got["goingOn"] != true {

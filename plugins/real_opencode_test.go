@@ -103,7 +103,8 @@ func (s *server) session(t *testing.T, ask bool) string {
 
 func (s *server) prompt(t *testing.T, session, words string) {
 	t.Helper()
-	s.post(t, "/session/"+session+"/prompt_async", map[string]any{"parts": []any{map[string]any{"type": "text", "text": words}}})
+	s.post(t, "/session/"+session+"/prompt_async",
+		map[string]any{"parts": []any{map[string]any{"type": "text", "text": words}}})
 }
 
 func (s *server) ends(session string) int {
@@ -197,7 +198,8 @@ func TestRealOpenCodeServer(t *testing.T) {
 		s.prompt(t, id, model.Mark("parent"))
 		eventually(t, "the turn ends", func() bool { return s.ends(id) == 1 })
 		for _, kind := range []event.Kind{event.SubagentStart, event.SubagentEnd} {
-			if got := s.events(kind); len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.Parent != id || got[0].Subagent.Type != "general" {
+			if got := s.events(kind); len(got) != 1 || got[0].Subagent == nil || got[0].Subagent.Parent != id ||
+				got[0].Subagent.Type != "general" {
 				t.Errorf("%s: %+v", kind, got)
 			}
 		}

@@ -33,9 +33,11 @@ func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
 	term := &terminal{tmux, filepath.Join(base, "s")}
-	argv := append(append(append([]string(nil), s.Env...), s.In.Env...), append(append([]string(nil), s.In.Argv...), args...)...)
+	argv := append(append(append([]string(nil), s.Env...), s.In.Env...),
+		append(append([]string(nil), s.In.Argv...), args...)...)
 	writeFile(t, base, "start.sh", "cd "+quote.Word(s.Project)+" && exec env -i "+quote.Line(argv)+"\n")
-	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45", "/bin/sh "+quote.Word(filepath.Join(base, "start.sh"))); err != nil {
+	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45",
+		"/bin/sh "+quote.Word(filepath.Join(base, "start.sh"))); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
 	t.Cleanup(func() {
@@ -50,7 +52,8 @@ func startTerminal(t *testing.T, s *realStage, args ...string) *terminal {
 
 func (term *terminal) do(args ...string) (string, error) {
 	cmd := exec.Command(term.tmux, append([]string{"-S", term.socket}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(term.socket), "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(term.socket), "TERM=xterm-256color",
+		"LANG=C.UTF-8", "SHELL=/bin/sh"}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -92,7 +95,8 @@ func TestRealOpenCodeTerminal(t *testing.T) {
 	t.Logf("first event after %s", time.Since(began).Round(time.Millisecond))
 	eventually(t, "the turn ends", func() bool { return len(s.events(event.TurnEnd)) == 1 })
 	if !s.ran("permitted") || s.ran("denied") || s.ran("forbidden") {
-		t.Errorf("permitted ran %v, denied ran %v, forbidden ran %v", s.ran("permitted"), s.ran("denied"), s.ran("forbidden"))
+		t.Errorf("permitted ran %v, denied ran %v, forbidden ran %v", s.ran("permitted"), s.ran("denied"),
+			s.ran("forbidden"))
 	}
 	if n := len(s.events(event.PermissionRequest)); n != 2 {
 		t.Errorf("%d permissions were asked for", n)

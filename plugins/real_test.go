@@ -85,7 +85,8 @@ func (s *realStage) startHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := hub.New(hub.Options{Dirs: s.dirs, Version: "0.0.0-test", Table: outsider{proc.System()}, Extra: []*hook.Entry{entry}})
+	h, err := hub.New(hub.Options{Dirs: s.dirs, Version: "0.0.0-test", Table: outsider{proc.System()},
+		Extra: []*hook.Entry{entry}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,8 @@ func (s *realStage) decide(ctx context.Context, call *hook.Call) (event.Decision
 	case ev.Kind == event.ToolBefore && strings.Contains(words, "ran-denied"):
 		return event.Decision{Verdict: event.Deny, Reason: "denied-by-hookmux"}, nil
 	case ev.Kind == event.ToolBefore && strings.Contains(words, "ran-original"):
-		return event.Decision{Verdict: event.Modify, Input: json.RawMessage(`{"command":"touch ran-changed; echo out-changed"}`)}, nil
+		return event.Decision{Verdict: event.Modify,
+			Input: json.RawMessage(`{"command":"touch ran-changed; echo out-changed"}`)}, nil
 	case ev.Kind == event.ToolBefore && strings.Contains(words, "ran-asked"):
 		return event.Decision{Verdict: event.Ask, Reason: "asked-by-hookmux"}, nil
 	case ev.Kind == event.ToolBefore && strings.Contains(words, "ran-held"):
@@ -195,7 +197,8 @@ func TestRealPlugins(t *testing.T) {
 	for _, name := range plugins.Agents() {
 		t.Run(name, func(t *testing.T) {
 			s := newRealStage(t, name, plugins.Options{}, model.Scenario{})
-			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied", "touch ran-original", "touch ran-result; echo the-real-result", "exit 3"))
+			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied", "touch ran-original",
+				"touch ran-result; echo the-real-result", "exit 3"))
 			s.startHub(t)
 			r := s.Headless(t, "with-context "+model.Mark(""))
 			if r.Exit != 0 {
@@ -208,7 +211,8 @@ func TestRealPlugins(t *testing.T) {
 			if s.ran("original") || !s.ran("changed") || !s.Model.Saw(s.Run, "out-changed") {
 				t.Errorf("changed input: original ran %v, changed ran %v", s.ran("original"), s.ran("changed"))
 			}
-			if !s.ran("result") || !s.Model.Saw(s.Run, "replaced-by-hookmux") || !s.Model.Saw(s.Run, "and-more-words") || s.Model.Saw(s.Run, "the-real-result") {
+			if !s.ran("result") || !s.Model.Saw(s.Run, "replaced-by-hookmux") ||
+				!s.Model.Saw(s.Run, "and-more-words") || s.Model.Saw(s.Run, "the-real-result") {
 				t.Error("changed result: the model did not see it, or the real one")
 			}
 			if !s.Model.Saw(s.Run, "context-by-hookmux") {
@@ -225,7 +229,8 @@ func TestRealPlugins(t *testing.T) {
 			defer s.mu.Unlock()
 			session := s.seen[0].Session
 			for _, ev := range s.seen {
-				if ev.Agent != name || ev.Session == "" || ev.Session != session || ev.Malformed != "" || ev.Cwd != s.Project {
+				if ev.Agent != name || ev.Session == "" || ev.Session != session || ev.Malformed != "" ||
+					ev.Cwd != s.Project {
 					t.Errorf("%s %s: session %q, cwd %q, %s", ev.Agent, ev.Native, ev.Session, ev.Cwd, ev.Malformed)
 				}
 				if ev.Tool != nil && ev.Tool.Name != "bash" {
@@ -262,7 +267,8 @@ func TestRealPluginsWithoutHub(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newRealStage(t, name, plugins.Options{Hook: "/nowhere/hookmux-hook"}, model.Scenario{})
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))
-			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") || !s.Model.Saw(s.Run, "out-denied") {
+			if r := s.Headless(t, "go "+model.Mark("")); r.Exit != 0 || !s.ran("denied") ||
+				!s.Model.Saw(s.Run, "out-denied") {
 				t.Errorf("exit %d, ran %v", r.Exit, s.ran("denied"))
 			} else {
 				t.Logf("%s", r.Took.Round(time.Millisecond))
@@ -278,7 +284,8 @@ func TestRealPluginsLeaveEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "hookmux-hook")
 			s := newRealStage(t, name, plugins.Options{Hook: program}, model.Scenario{})
-			if out, err := exec.Command("go", "build", "-o", program, "../cmd/hookmux-hook").CombinedOutput(); err != nil {
+			if out, err := exec.Command("go", "build", "-o", program,
+				"../cmd/hookmux-hook").CombinedOutput(); err != nil {
 				t.Skipf("hookmux-hook can't be built here: %v %s", err, out)
 			}
 			s.Model.Play(s.Run, script(s.Stage, "touch ran-denied; echo out-denied"))

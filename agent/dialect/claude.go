@@ -87,7 +87,8 @@ func claudePlan(call *Call, d *event.Decision) []byte {
 		return []byte("{}")
 	}
 	var o object
-	o.text("plan", strings.TrimRight(call.Event.Plan, "\n")+"\n\nThe person adds: "+strings.TrimSpace(d.Answer.Feedback)+"\n")
+	o.text("plan", strings.TrimRight(call.Event.Plan, "\n")+"\n\nThe person adds: "+
+		strings.TrimSpace(d.Answer.Feedback)+"\n")
 	return event.MergeObjects(call.Event.Tool.Input, o.bytes())
 }
 

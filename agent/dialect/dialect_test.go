@@ -50,8 +50,9 @@ func TestAnswersAreOneLine(t *testing.T) {
 			for _, verdict := range []event.Verdict{event.None, event.Allow, event.Modify, event.Ask, event.Deny} {
 				answer, _ := d.Encode(Call{
 					Event: &event.Event{Tool: &event.Tool{Kind: event.Shell}}, Native: "X", Shape: shape,
-					Input:    json.RawMessage("{\n \"command\": \"x\"\n}"),
-					Decision: event.Decision{Verdict: verdict, Allowed: true, Reason: nasty, Context: nasty, Notice: nasty, Output: json.RawMessage("{\n}"), KeepGoing: shape == ShapeBlock},
+					Input: json.RawMessage("{\n \"command\": \"x\"\n}"),
+					Decision: event.Decision{Verdict: verdict, Allowed: true, Reason: nasty, Context: nasty,
+						Notice: nasty, Output: json.RawMessage("{\n}"), KeepGoing: shape == ShapeBlock},
 				})
 				if answer.Stdout == "" {
 					continue
@@ -76,7 +77,8 @@ func TestAnswersAreOneLine(t *testing.T) {
 }
 
 func TestNamesAreSpeakable(t *testing.T) {
-	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codebuddy", "codex", "copilot", "droid", "gemini", "grok", "kimi", "opencode", "pi", "qwen"}) {
+	if got := Names(); !reflect.DeepEqual(got, []string{"claude", "codebuddy", "codex", "copilot", "droid", "gemini",
+		"grok", "kimi", "opencode", "pi", "qwen"}) {
 		t.Error(got)
 	}
 	if _, ok := Lookup("generic"); !ok {

@@ -50,7 +50,8 @@ func geminiEncode(call Call) (neutral.Answer, event.Decision) {
 		}
 		fallthrough
 	case ShapeContext:
-		top.nest("hookSpecificOutput", specific(call.Native, func(o *object) { o.text("additionalContext", d.Context) }))
+		top.nest("hookSpecificOutput", specific(call.Native,
+			func(o *object) { o.text("additionalContext", d.Context) }))
 	}
 	top.text("systemMessage", d.Notice)
 	return neutral.Answer{Stdout: string(top.bytes())}, d

@@ -34,7 +34,8 @@ var droid = likeClaude{}.dialect(ShapeTool, ShapeWords, ShapeBlock, ShapeContext
 
 // CodeBuddy passes over the modifiedInput that its documents name, and takes
 // updatedInput.
-var codebuddy = likeClaude{finish: claudeFinish, contextBesideBlock: true, losesOutput: true}.dialect(ShapeTool, ShapePermission, ShapeWords, ShapeBlock)
+var codebuddy = likeClaude{finish: claudeFinish, contextBesideBlock: true, losesOutput: true}.dialect(ShapeTool,
+	ShapePermission, ShapeWords, ShapeBlock)
 
 func (l likeClaude) dialect(shapes ...string) Dialect {
 	return Dialect{Finish: l.finish, Encode: l.encode, Shapes: shapes, Takes: l.takes}

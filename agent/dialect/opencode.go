@@ -37,7 +37,8 @@ var opencode = Dialect{
 // whose child it is. A shell command that failed is completed all the same.
 func opencodeFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter && t.Kind == event.Shell {
-		if code := jsonscan.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" && string(code) != "null" {
+		if code := jsonscan.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" &&
+			string(code) != "null" {
 			t.Failed = true
 		}
 	}

@@ -41,7 +41,8 @@ func PatchPaths(patch string) []string {
 // CommandLine makes one command line of a command given as a list of words.
 // What a shell was told to run with -c is taken out of its wrapping.
 func CommandLine(words []string) string {
-	if len(words) >= 3 && strings.HasPrefix(words[1], "-") && !strings.HasPrefix(words[1], "--") && strings.HasSuffix(words[1], "c") {
+	if len(words) >= 3 && strings.HasPrefix(words[1], "-") && !strings.HasPrefix(words[1], "--") &&
+		strings.HasSuffix(words[1], "c") {
 		switch words[0][strings.LastIndexByte(words[0], '/')+1:] {
 		case "sh", "bash", "zsh", "dash", "ksh", "fish":
 			return words[2]

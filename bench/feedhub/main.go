@@ -45,7 +45,8 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := hub.New(hub.Options{Dirs: dirs, Table: seated{proc.System()}, Facts: authoritytest.Machine{Table: seated{proc.System()}}, Version: version.String, Log: os.Stderr})
+	h, err := hub.New(hub.Options{Dirs: dirs, Table: seated{proc.System()},
+		Facts: authoritytest.Machine{Table: seated{proc.System()}}, Version: version.String, Log: os.Stderr})
 	if err != nil {
 		return err
 	}

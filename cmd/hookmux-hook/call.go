@@ -49,7 +49,8 @@ func newCall(opt options, env []string, start time.Time) *call {
 	return c
 }
 
-const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux status\n"
+const unreachable = "hookmux: the hub can't be reached, and this hook was installed to refuse then; run hookmux " +
+	"status\n"
 
 // do makes the call. It runs beside supervise, which reads nothing of what do
 // writes.

@@ -18,7 +18,8 @@ import (
 
 // unchecked is what an agent that only its user's files describe gets to read
 // when nobody could check its call.
-const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: hookmux hub restart\n"
+const unchecked = "hookmux could not check this call: its hub does not answer and the check without it failed; run: " +
+	"hookmux hub restart\n"
 
 // withoutHub answers a call that no hub answered: where guards may have a say,
 // as `hookmux judge` decides. It knows which guards are on; the note is no more

@@ -242,7 +242,8 @@ func TestProgramOfThePeer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"stable": at("hookmux"), "exe": at("hookmux"), "fake": at("other"), "old": at("hookmux") + " (deleted)"} {
+	for name, target := range map[string]string{"stable": at("hookmux"), "exe": at("hookmux"), "fake": at("other"),
+		"old": at("hookmux") + " (deleted)"} {
 		if err := os.Symlink(target, at(name)); err != nil {
 			t.Fatal(err)
 		}

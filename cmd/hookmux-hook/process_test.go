@@ -46,7 +46,8 @@ func program(t *testing.T) string {
 			return
 		}
 		for name, source := range map[string]string{"hookmux-hook": ".", "hookmux": "./testdata/fakehub"} {
-			out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(built.dir, name), source).CombinedOutput()
+			out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o",
+				filepath.Join(built.dir, name), source).CombinedOutput()
 			if err != nil {
 				built.err = fmt.Errorf("build %s: %w\n%s", name, err, out)
 				return
@@ -111,7 +112,8 @@ func TestDecidingStartsTheHub(t *testing.T) {
 	if !hubstart.Lives(w.dirs) {
 		t.Error("the hub ended with its starter")
 	}
-	if got := w.note("world"); got[0] != "/" || slices.ContainsFunc(got, func(s string) bool { return strings.HasPrefix(s, "HOOKMUX_D") }) {
+	if got := w.note("world"); got[0] != "/" || slices.ContainsFunc(got,
+		func(s string) bool { return strings.HasPrefix(s, "HOOKMUX_D") }) {
 		t.Errorf("the hub's world: %q", got)
 	}
 }

@@ -49,7 +49,8 @@ func TestAnswerPassesThrough(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	r := h.requests()[0]
-	if r.Agent != agent || r.Event != deciding || string(r.Payload) != payload || r.Version != version.String || r.Truncated {
+	if r.Agent != agent || r.Event != deciding || string(r.Payload) != payload || r.Version != version.String ||
+		r.Truncated {
 		t.Errorf("%+v", r)
 	}
 	if len(r.ID) != 26 {
@@ -93,7 +94,8 @@ func TestDeadlines(t *testing.T) {
 
 func TestStationsLetGoInOrder(t *testing.T) {
 	now := time.Now()
-	for _, limit := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second, time.Minute, time.Hour} {
+	for _, limit := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second, time.Minute,
+		time.Hour} {
 		c := newTiming(now, limit)
 		if !c.answerBy.Before(c.giveUp) || !c.giveUp.Before(c.last) || !c.last.Before(now.Add(limit)) {
 			t.Errorf("%v: %+v", limit, c)
@@ -109,7 +111,8 @@ func TestStationsLetGoInOrder(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	w := newWorld(t)
-	for _, args := range [][]string{{agent}, {"", deciding}, {"--nonsense", agent, deciding}, {"--on-unavailable=maybe", agent, deciding}, {"--on-unavailable"}} {
+	for _, args := range [][]string{{agent}, {"", deciding}, {"--nonsense", agent, deciding},
+		{"--on-unavailable=maybe", agent, deciding}, {"--on-unavailable"}} {
 		got := w.run("payload", args...)
 		if got.exit != usageExit || got.stdout != "" || !strings.Contains(got.stderr, "usage: hookmux-hook") {
 			t.Errorf("%q: %+v", args, got)
@@ -149,7 +152,8 @@ func TestNoHubObserving(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	recs := w.spooled()
-	if len(recs) != 1 || recs[0].Agent != agent || recs[0].Event != observed || string(recs[0].Payload) != "payload" || recs[0].Pane != "%5" || recs[0].Time.IsZero() {
+	if len(recs) != 1 || recs[0].Agent != agent || recs[0].Event != observed || string(recs[0].Payload) != "payload" ||
+		recs[0].Pane != "%5" || recs[0].Time.IsZero() {
 		t.Errorf("%+v", recs)
 	}
 }
@@ -359,7 +363,8 @@ func TestTooLargeIsReadToItsEnd(t *testing.T) {
 	}
 	rest := strings.NewReader("the rest")
 	c.do(rest, io.Discard)
-	if seen := h.requests(); rest.Len() > 0 || len(seen) != 1 || !seen[0].Truncated || len(seen[0].Payload) != cutPayload {
+	if seen := h.requests(); rest.Len() > 0 || len(seen) != 1 || !seen[0].Truncated ||
+		len(seen[0].Payload) != cutPayload {
 		t.Errorf("%d bytes left, %d requests", rest.Len(), len(seen))
 	}
 	_ = in.Close()

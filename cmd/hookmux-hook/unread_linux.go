@@ -29,7 +29,8 @@ func unread(f int) bool {
 	// What a socket still holds for the other side; pipes do not know this one,
 	// and tell from either end how much is in them.
 	for _, question := range []uintptr{syscall.TIOCOUTQ, syscall.TIOCINQ} {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(f), question, uintptr(unsafe.Pointer(&bytes))); errno == 0 {
+		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(f), question,
+			uintptr(unsafe.Pointer(&bytes))); errno == 0 {
 			return bytes > 0
 		}
 	}

@@ -23,13 +23,19 @@ import (
 
 // Where the agents tell of the same thing.
 var (
-	shell   = map[string]string{"claude": "PreToolUse.Bash", "codex": "PreToolUse.Bash", "gemini": "BeforeTool.run_shell_command", "opencode": "hook.tool.execute.before.bash", "pi": "tool_call.bash"}
-	write   = map[string]string{"claude": "PreToolUse.Write", "gemini": "BeforeTool.write_file", "opencode": "hook.tool.execute.before.write", "pi": "tool_call.write"}
-	written = map[string]string{"codex": "PostToolUse.apply_patch", "gemini": "AfterTool.write_file", "opencode": "hook.tool.execute.after.write", "pi": "tool_result.write"}
-	printed = map[string]string{"claude": "PostToolUse.Bash", "codex": "PostToolUse.Bash", "gemini": "AfterTool.run_shell_command", "opencode": "hook.tool.execute.after.bash", "pi": "tool_result.bash"}
-	prompts = map[string]string{"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent", "opencode": "hook.chat.message", "pi": "input.interactive"}
-	starts  = map[string]string{"claude": "SessionStart.startup", "codex": "SessionStart.startup", "gemini": "SessionStart.startup", "pi": "session_start.startup"}
-	stops   = map[string]string{"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent", "pi": "agent_settled"}
+	shell = map[string]string{"claude": "PreToolUse.Bash", "codex": "PreToolUse.Bash",
+		"gemini": "BeforeTool.run_shell_command", "opencode": "hook.tool.execute.before.bash", "pi": "tool_call.bash"}
+	write = map[string]string{"claude": "PreToolUse.Write", "gemini": "BeforeTool.write_file",
+		"opencode": "hook.tool.execute.before.write", "pi": "tool_call.write"}
+	written = map[string]string{"codex": "PostToolUse.apply_patch", "gemini": "AfterTool.write_file",
+		"opencode": "hook.tool.execute.after.write", "pi": "tool_result.write"}
+	printed = map[string]string{"claude": "PostToolUse.Bash", "codex": "PostToolUse.Bash",
+		"gemini": "AfterTool.run_shell_command", "opencode": "hook.tool.execute.after.bash", "pi": "tool_result.bash"}
+	prompts = map[string]string{"claude": "UserPromptSubmit", "codex": "UserPromptSubmit", "gemini": "BeforeAgent",
+		"opencode": "hook.chat.message", "pi": "input.interactive"}
+	starts = map[string]string{"claude": "SessionStart.startup", "codex": "SessionStart.startup",
+		"gemini": "SessionStart.startup", "pi": "session_start.startup"}
+	stops = map[string]string{"claude": "Stop", "codex": "Stop", "gemini": "AfterAgent", "pi": "agent_settled"}
 )
 
 func TestPermissionGate(t *testing.T) {
@@ -40,7 +46,8 @@ func TestPermissionGate(t *testing.T) {
 		s.answers = []string{"No", "Run it"}
 		want(t, name, s.put(s.about(name, file, "git push --force")), event.Deny, "the person said no")
 		want(t, name, s.put(s.about(name, file, "git push --force")), event.None, "")
-		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Title, name+" wants to run") || !strings.Contains(s.asked[0].Title, "git push --force") {
+		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Title, name+" wants to run") ||
+			!strings.Contains(s.asked[0].Title, "git push --force") {
 			t.Errorf("%s: asked %+v", name, s.asked)
 		}
 	}
@@ -77,8 +84,10 @@ func TestGitCheckpoint(t *testing.T) {
 		if d := s.put(s.prompt(name, "/restore 1")); d.Verdict != event.Deny {
 			t.Errorf("%s: the agent hears of the restore: %+v", name, d)
 		}
-		if s.content("kept.txt") != "two\n" || s.content("untracked.txt") != "mine\n" || s.content("new.txt") != "(none)" {
-			t.Errorf("%s: kept %q, untracked %q, new %q", name, s.content("kept.txt"), s.content("untracked.txt"), s.content("new.txt"))
+		if s.content("kept.txt") != "two\n" || s.content("untracked.txt") != "mine\n" ||
+			s.content("new.txt") != "(none)" {
+			t.Errorf("%s: kept %q, untracked %q, new %q", name, s.content("kept.txt"), s.content("untracked.txt"),
+				s.content("new.txt"))
 		}
 		if refs := s.git("for-each-ref", "refs/hookmux"); strings.Count(refs, "\n") != 3 {
 			t.Errorf("%s: refs %q", name, refs)
@@ -120,7 +129,8 @@ func TestDirtyRepoGuard(t *testing.T) {
 
 func TestAutoFormat(t *testing.T) {
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "gofmt"), []byte("#!/bin/sh\necho formatted >>\"$2\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "gofmt"), []byte("#!/bin/sh\necho formatted >>\"$2\"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
@@ -135,7 +145,8 @@ func TestAutoFormat(t *testing.T) {
 			t.Errorf("%s: the result is %s", name, d.Output)
 		}
 		s.file("x.rs", "fn x() {}\n")
-		if d := s.put(s.about(name, file, filepath.Join(s.cwd, "x.rs"))); d.Output != nil && exec.Command("rustfmt", "--version").Run() != nil {
+		if d := s.put(s.about(name, file, filepath.Join(s.cwd, "x.rs"))); d.Output != nil &&
+			exec.Command("rustfmt", "--version").Run() != nil {
 			t.Errorf("%s: a program that is not there changed the result: %s", name, d.Output)
 		}
 	}
@@ -146,7 +157,10 @@ func TestFileTrigger(t *testing.T) {
 		s := play(t, "file-trigger.ts")
 		s.put(s.recorded(name, file))
 		s.file(".agent-trigger", "look at the build\n")
-		s.eventually("the text is sent to "+name, func() bool { return strings.Contains(s.words(), "look at the build") })
+		s.eventually("the text is sent to "+name, func() bool {
+			return strings.Contains(s.words(),
+				"look at the build")
+		})
 		s.eventually("the file is emptied", func() bool { return s.content(".agent-trigger") == "" })
 		s.mu.Lock()
 		if m := s.sent[0]; m.Agent != name || m.Session != "session-1" || !m.Turn {
@@ -164,13 +178,15 @@ func TestCIWebhook(t *testing.T) {
 	for name, file := range starts {
 		port := freePort(t)
 		path := filepath.Join(t.TempDir(), "ci-webhook.ts")
-		if err := os.WriteFile(path, bytes.Replace(source, []byte("PORT = 8787"), fmt.Appendf(nil, "PORT = %d", port), 1), 0o600); err != nil {
+		if err := os.WriteFile(path, bytes.Replace(source, []byte("PORT = 8787"), fmt.Appendf(nil, "PORT = %d", port),
+			1), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s := playFile(t, path)
 		s.put(s.recorded(name, file))
 		post := func(body string) (code int, said string) {
-			response, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/ci", port), "application/json", strings.NewReader(body))
+			response, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/ci", port), "application/json",
+				strings.NewReader(body))
 			if err != nil {
 				return 0, err.Error()
 			}
@@ -185,7 +201,10 @@ func TestCIWebhook(t *testing.T) {
 		if _, said := post(`{"status":"failed","cwd":"/elsewhere"}`); said != "told 0 sessions\n" {
 			t.Errorf("%s: %q", name, said)
 		}
-		s.eventually("the session hears of it", func() bool { return strings.Contains(s.words(), "CI says: failed\nTestLogin broke") })
+		s.eventually("the session hears of it", func() bool {
+			return strings.Contains(s.words(),
+				"CI says: failed\nTestLogin broke")
+		})
 	}
 }
 
@@ -200,11 +219,13 @@ func freePort(t *testing.T) int {
 }
 
 func TestCustomCompaction(t *testing.T) {
-	compacted := map[string]string{"claude": "PostCompact.manual", "codex": "PostCompact.manual", "opencode": "event.session.compacted"}
+	compacted := map[string]string{"claude": "PostCompact.manual", "codex": "PostCompact.manual",
+		"opencode": "event.session.compacted"}
 	for name, after := range compacted {
 		s := play(t, "custom-compaction.ts")
 		s.put(s.prompt(name, "make it blue"))
-		s.put(s.about(name, map[string]string{"claude": "PreToolUse.Write", "codex": "PreToolUse.apply_patch", "opencode": "hook.tool.execute.before.write"}[name], "blue.css"))
+		s.put(s.about(name, map[string]string{"claude": "PreToolUse.Write", "codex": "PreToolUse.apply_patch",
+			"opencode": "hook.tool.execute.before.write"}[name], "blue.css"))
 		s.put(s.recorded(name, after))
 		s.eventually("the words are kept", func() bool {
 			return strings.Contains(s.words(), "- make it blue") && strings.Contains(s.words(), "blue.css")
@@ -227,7 +248,9 @@ func TestCustomCompaction(t *testing.T) {
 			TokensBefore     int
 		}
 	}
-	if err := json.Unmarshal(d.Extra, &extra); err != nil || !strings.Contains(extra.Compaction.Summary, "- make it blue") || extra.Compaction.FirstKeptEntryID != "abc" || extra.Compaction.TokensBefore != 1234 {
+	if err := json.Unmarshal(d.Extra, &extra); err != nil ||
+		!strings.Contains(extra.Compaction.Summary, "- make it blue") || extra.Compaction.FirstKeptEntryID != "abc" ||
+		extra.Compaction.TokensBefore != 1234 {
 		t.Errorf("pi: %s %v", d.Extra, err)
 	}
 }
@@ -246,7 +269,8 @@ func TestRedactSecrets(t *testing.T) {
 			ev.Tool.Output = json.RawMessage(`[{"type":"text","text":"token: ` + secret + `\nAll done."}]`)
 		}
 		d := s.put(ev)
-		if out := string(d.Output); strings.Contains(out, secret) || !strings.Contains(out, "taken out]") || !strings.Contains(out, "All done.") {
+		if out := string(d.Output); strings.Contains(out, secret) || !strings.Contains(out, "taken out]") ||
+			!strings.Contains(out, "All done.") {
 			t.Errorf("%s: the result is %s", name, out)
 		}
 	}
@@ -259,7 +283,8 @@ func TestDesktopNotice(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/osascript"); err == nil {
 		program = "osascript"
 	}
-	if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>'"+log+"'\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, program), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" >>'"+log+"'\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":/usr/bin:/bin")
@@ -270,7 +295,8 @@ func TestDesktopNotice(t *testing.T) {
 		ev.Message = "Done\x1b[31m; $(touch x)"
 		s.put(ev)
 		got, _ := os.ReadFile(log)
-		if text := string(got); !strings.Contains(text, name+" in ") || !strings.Contains(text, " is done\n") || strings.Contains(text, "\x1b") {
+		if text := string(got); !strings.Contains(text, name+" in ") || !strings.Contains(text, " is done\n") ||
+			strings.Contains(text, "\x1b") {
 			t.Errorf("%s: shown %q", name, text)
 		}
 		if _, err := os.Stat(filepath.Join(s.cwd, "x")); err == nil {
@@ -300,7 +326,8 @@ func TestEveryExampleOnEveryRecording(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, line := range lines {
-				ev := s.catalogue.Decode(agent.Input{ID: "x", Time: time.Now(), Agent: name, Event: line.Event, Payload: line.Payload, Env: func(string) string { return "" }})
+				ev := s.catalogue.Decode(agent.Input{ID: "x", Time: time.Now(), Agent: name, Event: line.Event,
+					Payload: line.Payload, Env: func(string) string { return "" }})
 				ev.Cwd = s.cwd
 				s.put(&ev)
 				if t.Failed() {

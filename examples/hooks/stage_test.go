@@ -131,7 +131,8 @@ func (s *stage) read(name, file string, payload []byte) *event.Event {
 			native = e.Name
 		}
 	}
-	ev := s.catalogue.Decode(agent.Input{ID: "x", Time: time.Now(), Agent: name, Event: native, Payload: payload, Env: func(string) string { return "" }})
+	ev := s.catalogue.Decode(agent.Input{ID: "x", Time: time.Now(), Agent: name, Event: native, Payload: payload,
+		Env: func(string) string { return "" }})
 	if ev.Malformed != "" || native == "" {
 		s.t.Fatalf("%s %s cannot be read: %s", name, file, ev.Malformed)
 	}
@@ -170,7 +171,8 @@ func (s *stage) put(ev *event.Event) event.Decision {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d, err := s.module.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{ID: "x"}, Carries: s.catalogue.CarriesFor(ev)})
+	d, err := s.module.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{ID: "x"},
+		Carries: s.catalogue.CarriesFor(ev)})
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", ev.Agent, ev.Native, err)
 	}

@@ -16,7 +16,8 @@ func (s *Service) Info() wire.FeedInfo {
 			windows++
 		}
 	}
-	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, Someone: s.attendance.anyoneThere(), Away: s.attendance.isAway()}
+	return wire.FeedInfo{Waiting: s.queue.Waiting(), Windows: windows, Someone: s.attendance.anyoneThere(),
+		Away: s.attendance.isAway()}
 }
 
 // Someone reports whether a person could answer now.

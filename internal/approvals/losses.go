@@ -58,7 +58,8 @@ func lossSentences(agents *agent.Catalogue, r *queue.Request, said queue.Said) [
 		case !toldAfter:
 			out = append(out, "your words beside it are dropped: "+less.Reason())
 		case r.Event.Tool.Kind != event.Shell:
-			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked about it")
+			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked "+
+				"about it")
 		}
 	}
 	return out

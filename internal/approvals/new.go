@@ -18,7 +18,8 @@ func New(o Options) *Service {
 	s.crowding = &crowding{problems: o.Problems, queue: s.queue, reported: map[crowd]bool{}}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
-		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o), pushWorks: s.push.isWorking,
+		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o),
+		pushWorks: s.push.isWorking,
 	}
 	s.push.someone = s.attendance.anyoneThere
 	var err error

@@ -21,7 +21,8 @@ const patience = 20 * time.Second
 // testWatchers is a hub's list of followers, with what the one before left.
 func testWatchers(t *testing.T, mayAnswer bool, left string) *watchers {
 	t.Helper()
-	o := Options{MayAnswer: func(proc.Cred) (bool, string) { return mayAnswer, "" }, Stopping: func() bool { return false }}
+	o := Options{MayAnswer: func(proc.Cred) (bool, string) { return mayAnswer, "" },
+		Stopping: func() bool { return false }}
 	o.Deps = services.Deps{Processes: proctest.New(proctest.Node{PID: followerPID, Name: "hookmux"})}
 	o.Dirs.Runtime = t.TempDir()
 	if left != "" {

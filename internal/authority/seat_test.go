@@ -414,7 +414,8 @@ func attackQuestions() []question {
 				row: "2 an agent outside the catalogue runs it plainly", tree: tree(node{PID: 61, Name: "sh",
 					Below: []node{ask()}}), rules: known, outcome: refused, cause: authority.BelowAgent, agent: name},
 			question{name: "2 " + name + " runs it in a session of its own",
-				row: "2 an agent outside the catalogue runs it in a session of its own", tree: tree(node{PID: 61, Name: "sh",
+				row: "2 an agent outside the catalogue runs it in a session of its own",
+				tree: tree(node{PID: 61, Name: "sh",
 					Session: true, TTY: proctest.None, Below: []node{ask()}}), rules: known, outcome: refused,
 				cause: authority.BelowAgent, agent: name})
 	}

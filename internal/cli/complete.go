@@ -24,19 +24,22 @@ func addCompletions(app *cmdutil.App, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		addCompletions(app, cmd)
 		if cmd.Name() == "hooks" {
-			cmd.ValidArgsFunction = func(p0 *cobra.Command, args []string, p2 string) ([]string, cobra.ShellCompDirective) {
+			cmd.ValidArgsFunction = func(p0 *cobra.Command, args []string, p2 string) ([]string,
+				cobra.ShellCompDirective) {
 				return hooksWords(app, p0, args, p2)
 			}
 		} else if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 			cmd.ValidArgsFunction = wordsOf(app, cmd)
 		}
-		for flag, words := range map[string]func() []string{"agent": func() []string { return agentNames(app) }, "kind": kindNames, "events": kindNames} {
+		for flag, words := range map[string]func() []string{"agent": func() []string { return agentNames(app) },
+			"kind": kindNames, "events": kindNames} {
 			if cmd.Flags().Lookup(flag) != nil {
 				_ = cmd.RegisterFlagCompletionFunc(flag, fixedWords(words)) // fails only when it is there already
 			}
 		}
 		if cmd.Flags().Lookup("on-unavailable") != nil {
-			_ = cmd.RegisterFlagCompletionFunc("on-unavailable", fixedWords(func() []string { return []string{"neutral", "deny"} }))
+			_ = cmd.RegisterFlagCompletionFunc("on-unavailable",
+				fixedWords(func() []string { return []string{"neutral", "deny"} }))
 		}
 	}
 }

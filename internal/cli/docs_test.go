@@ -34,7 +34,8 @@ func TestCommandsInThePagesAreTaken(t *testing.T) {
 	if seen < 200 {
 		t.Errorf("only %d commands were found", seen)
 	}
-	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan", "hookmux guard on one two three"} {
+	for _, wrong := range []string{"hookmux no-such-thing", "hookmux ps --no-such-flag", "hookmux plan",
+		"hookmux guard on one two three"} {
 		if takes(calls(wrong)[0], false) == nil {
 			t.Errorf("%s is taken", wrong)
 		}
@@ -118,7 +119,8 @@ func calls(line string) [][]string {
 			}
 			args = append(args, arg)
 		}
-		if open := strings.Join(args, " "); !strings.ContainsAny(args[0], "|…<*") && !strings.Contains(open, "…") && !strings.Contains(open, "[") {
+		if open := strings.Join(args, " "); !strings.ContainsAny(args[0], "|…<*") && !strings.Contains(open, "…") &&
+			!strings.Contains(open, "[") {
 			list = append(list, args)
 		}
 		return true

@@ -115,7 +115,8 @@ func (s *killStorm) run() {
 	work.Wait()
 	done.Store(true)
 	people.Wait()
-	if out, err := s.program("hookmux", "hub", "start").CombinedOutput(); err != nil { // the last one may have been stopped
+	// the last one may have been stopped
+	if out, err := s.program("hookmux", "hub", "start").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if list, err := s.c.Requests(context.Background(), false); err != nil || len(list) != 0 {
@@ -193,7 +194,8 @@ func (s *killStorm) hook(i int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard[session] = out.String()
-	if strings.Contains(why.String(), "connect ") { // on a slow machine no hub may come up in time: the agent's own rules then
+	// on a slow machine no hub may come up in time: the agent's own rules then
+	if strings.Contains(why.String(), "connect ") {
 		s.unreached[session] = true
 		s.t.Logf("%s: %s", session, why.String())
 	}
@@ -209,7 +211,9 @@ func (s *killStorm) answerOne() {
 		return
 	}
 	item := list[rand.IntN(len(list))]
-	result, err := s.c.Reply(context.Background(), client.FeedReply{ID: item.ID, Choice: []string{"once", "deny"}[rand.IntN(2)], Reason: "no", SHA256: item.SHA256})
+	result, err := s.c.Reply(context.Background(),
+		client.FeedReply{ID: item.ID, Choice: []string{"once", "deny"}[rand.IntN(2)], Reason: "no",
+			SHA256: item.SHA256})
 	if err == nil && result.Outcome == "delivered" {
 		s.mu.Lock()
 		s.delivered[item.Session]++
@@ -273,7 +277,8 @@ func (s *killStorm) compare(book string) {
 // countRows: each call is in the journal once, however often it was asked about.
 func (s *killStorm) countRows() {
 	rows := map[string]int{}
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) && len(rows) < len(s.heard); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end) &&
+		len(rows) < len(s.heard); time.Sleep(20 * time.Millisecond) {
 		clear(rows)
 		err := s.c.Query(context.Background(), client.QueryParams{Filter: client.Filter{Kinds: []string{"PermissionRequest"}}}, func(e client.Entry) bool {
 			var ev struct{ Session string }

@@ -127,7 +127,8 @@ func TestUnknownFlags(t *testing.T) {
 }
 
 func TestExitCodesAreNeverBlock(t *testing.T) {
-	if slices.Contains([]int{cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitUsage, cmdutil.ExitNoHub, cmdutil.ExitDenied}, 2) {
+	if slices.Contains([]int{cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitUsage, cmdutil.ExitNoHub,
+		cmdutil.ExitDenied}, 2) {
 		t.Error("2 is what agents read as \"block\"")
 	}
 }

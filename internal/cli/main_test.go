@@ -68,7 +68,8 @@ const seat = "/dev/pts/7"
 func newPeople() people {
 	var agents []proctest.Node
 	for name, pid := range agentPIDs {
-		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true, Start: 1, Args: []string{name, "--model", "M", "old prompt"}})
+		agents = append(agents, proctest.Node{PID: pid, Name: name, User: os.Getuid(), TTY: seat, Session: true,
+			Start: 1, Args: []string{name, "--model", "M", "old prompt"}})
 	}
 	return people{real: proc.System(), hub: os.Getpid(), agents: proctest.New(agents...)}
 }

@@ -42,7 +42,8 @@ func TestParallelAdds(t *testing.T) {
 			for j := range each {
 				// Two files, the first hub start among them: also that is a race.
 				scope := []string{"--global", "--project"}[(i+j)%2]
-				if _, err := hookmux("hooks", "*", "add", "tool.before", scope, "--id", fmt.Sprintf("h%d-%d", i, j)); err != nil {
+				if _, err := hookmux("hooks", "*", "add", "tool.before", scope, "--id",
+					fmt.Sprintf("h%d-%d", i, j)); err != nil {
 					t.Error(err)
 					return
 				}
@@ -56,7 +57,8 @@ func TestParallelAdds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{filepath.Join(dirs.Config, "hooks.json"), filepath.Join(work, ".hookmux/hooks.json")} {
+	for _, file := range []string{filepath.Join(dirs.Config, "hooks.json"),
+		filepath.Join(work, ".hookmux/hooks.json")} {
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

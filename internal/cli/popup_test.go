@@ -49,7 +49,8 @@ func TestPopupKey(t *testing.T) {
 	}
 	server := func(name string) func(args ...string) string {
 		socket := filepath.Join(h.base, name)
-		if out, err := run(program, "-f", "/dev/null", "-u", "-S", socket, "new-session", "-d", "-x", "110", "-y", "30", "-s", "main", "sleep 600"); err != nil {
+		if out, err := run(program, "-f", "/dev/null", "-u", "-S", socket, "new-session", "-d", "-x", "110", "-y", "30",
+			"-s", "main", "sleep 600"); err != nil {
 			t.Skipf("tmux does not start here: %v: %s", err, out)
 		}
 		t.Cleanup(func() { _, _ = run(program, "-S", socket, "kill-server") })

@@ -19,9 +19,12 @@ const referenceFile = "../../docs/commands.md"
 // HOOKMUX_UPDATE=1 writes it anew.
 func TestReference(t *testing.T) {
 	var b bytes.Buffer
-	b.WriteString("# Commands\n\nWritten from the program's own help (`HOOKMUX_UPDATE=1 go test ./internal/cli -run TestReference`).\n\n" +
-		"Exit codes: 0 fine, 1 it failed or (`status`) something is wrong, 64 wrong arguments, 69 no hub, 77 refused because of who asked. " +
-		"Never 2: agents read it as \"block\". `hookmux run` and `hooks … handle` exit as the agent or the answer does.\n")
+	b.WriteString("# Commands\n\nWritten from the program's own help (`HOOKMUX_UPDATE=1 go test ./internal/cli -run " +
+		"TestReference`).\n\n" +
+		"Exit codes: 0 fine, 1 it failed or (`status`) something is wrong, 64 wrong arguments, 69 no hub, 77 " +
+		"refused because of who asked. " +
+		"Never 2: agents read it as \"block\". `hookmux run` and `hooks … handle` exit as the agent or the answer " +
+		"does.\n")
 	root := newRoot(&cmdutil.App{Stdin: strings.NewReader(""), Stdout: &b, Stderr: &b})
 	describe(&b, root)
 	if os.Getenv("HOOKMUX_UPDATE") != "" {
@@ -35,7 +38,8 @@ func TestReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(have, b.Bytes()) {
-		t.Errorf("%s is not what the program says; run HOOKMUX_UPDATE=1 go test ./internal/cli -run TestReference", referenceFile)
+		t.Errorf("%s is not what the program says; run HOOKMUX_UPDATE=1 go test ./internal/cli -run TestReference",
+			referenceFile)
 	}
 }
 

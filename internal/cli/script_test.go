@@ -202,7 +202,8 @@ func payload(agent, command, cwd string) []byte {
 	}
 	if agent == "grok" { // says most things twice, in two spellings
 		p["tool_name"] = "run_terminal_command"
-		for twin, key := range map[string]string{"sessionId": "session_id", "toolName": "tool_name", "toolInput": "tool_input", "toolUseId": "tool_use_id"} {
+		for twin, key := range map[string]string{"sessionId": "session_id", "toolName": "tool_name",
+			"toolInput": "tool_input", "toolUseId": "tool_use_id"} {
 			p[twin] = p[key]
 		}
 		p["hookEventName"], p["workspaceRoot"] = "pre_tool_use", cwd
@@ -213,8 +214,10 @@ func payload(agent, command, cwd string) []byte {
 
 // ask lets an agent's hook run before a shell command.
 func ask(ts *testscript.TestScript, agent, command string) int {
-	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), ".git/payload"), payload(agent, command, ts.MkAbs(".")), 0o600))
-	return exitCode(ts, "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <"$2"`, "sh", agent, filepath.Join(ts.Getenv("WORK"), ".git/payload"))
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), ".git/payload"), payload(agent, command, ts.MkAbs(".")),
+		0o600))
+	return exitCode(ts, "sh", "-c", `exec hookmux-hook "$1" PreToolUse 60 <"$2"`, "sh", agent,
+		filepath.Join(ts.Getenv("WORK"), ".git/payload"))
 }
 
 // patience is how long a script waits for what must come.

@@ -113,7 +113,8 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 			proof = s.Agent
 		}
 	}
-	steps := []setupStep{{"install", "Hooks go into the config of " + strings.Join(names, ", ") + ". What changes is shown; `hookmux uninstall` gives back the same bytes.",
+	steps := []setupStep{{"install", "Hooks go into the config of " + strings.Join(names, ", ") +
+		". What changes is shown; `hookmux uninstall` gives back the same bytes.",
 		append([]string{"install"}, names...)}}
 	for _, g := range [][2]string{
 		{"destructive", "Stop commands that destroy what cannot be brought back, on every agent; `hookmux guard off destructive` undoes it."},
@@ -122,10 +123,12 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		steps = append(steps, setupStep{"guards", g[1], []string{"guard", "on", g[0]}})
 	}
 	if paths.OnPath("tmux", app.Getenv("PATH")) != "" {
-		steps = append(steps, setupStep{"tmux", "Show in tmux what the agent in each window does; `hookmux tmux uninstall` undoes it.", []string{"tmux", "install"}})
+		steps = append(steps, setupStep{"tmux", "Show in tmux what the agent in each window does; `hookmux tmux " +
+			"uninstall` undoes it.", []string{"tmux", "install"}})
 	}
 	if proof != "" {
-		steps = append(steps, setupStep{"verify", "Prove that a refusal stops " + proof + ": it runs in a throw-away home against a scripted model; no account, no tokens.",
+		steps = append(steps, setupStep{"verify", "Prove that a refusal stops " + proof +
+			": it runs in a throw-away home against a scripted model; no account, no tokens.",
 			[]string{"verify", proof, "--check", "deny"}})
 	}
 	return steps

@@ -21,7 +21,8 @@ func TestVerbsAreTheTree(t *testing.T) {
 	collect = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
 			path := strings.TrimPrefix(c.CommandPath(), "hookmux ")
-			if path == "help" || path == "completion" || strings.HasPrefix(path, "completion ") || strings.HasPrefix(path, "__") {
+			if path == "help" || path == "completion" || strings.HasPrefix(path, "completion ") ||
+				strings.HasPrefix(path, "__") {
 				continue
 			}
 			tree = append(tree, path)
@@ -48,7 +49,8 @@ func TestVerbsAreTheTree(t *testing.T) {
 	}
 	for _, path := range tree {
 		if !slices.Contains(table, path) {
-			t.Errorf("`hookmux %s` has no row in internal/verbs: say there whether it reads, uses, decides or weakens", path)
+			t.Errorf("`hookmux %s` has no row in internal/verbs: say there whether it reads, uses, decides or weakens",
+				path)
 		}
 	}
 	for _, path := range table {

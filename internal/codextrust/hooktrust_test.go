@@ -22,7 +22,8 @@ func TestTrustHashesEqualTheRealOnes(t *testing.T) {
 	readVectors(t, "testdata/trust-hash-vectors.json", &own)
 	defaults := map[string]int{"Stop": 600, "SessionEnd": 1}
 	for _, v := range own {
-		h := Hook{Event: v.Event, Matcher: v.Matcher, Command: v.Handler.Command, Timeout: v.Handler.Timeout, StatusMessage: v.Handler.StatusMessage}
+		h := Hook{Event: v.Event, Matcher: v.Matcher, Command: v.Handler.Command, Timeout: v.Handler.Timeout,
+			StatusMessage: v.Handler.StatusMessage}
 		if h.Timeout == 0 {
 			h.Timeout = defaults[v.Event]
 		}
@@ -49,7 +50,8 @@ func TestTrustHashesEqualTheRealOnes(t *testing.T) {
 			continue // hookmux registers commands only
 		}
 		native := strings.ToUpper(v.EventName[:1]) + v.EventName[1:]
-		h := Hook{Event: native, Matcher: v.Matcher, Command: v.Command, Timeout: v.TimeoutSec, Async: v.Async, StatusMessage: v.StatusMessage}
+		h := Hook{Event: native, Matcher: v.Matcher, Command: v.Command, Timeout: v.TimeoutSec, Async: v.Async,
+			StatusMessage: v.StatusMessage}
 		if h.Hash() != v.Hash {
 			t.Errorf("%s: %s", v.Key, h.canonical())
 		}

@@ -210,7 +210,8 @@ func (d *demo) play() error {
 	if len(answers) != 3 {
 		return fmt.Errorf("%d calls were stopped instead of 3", len(answers))
 	}
-	fmt.Fprintf(d.out, "\nAll of it went through the real hook client. Next: put %s on your PATH and run `hookmux run claude`.\n", d.bin)
+	fmt.Fprintf(d.out, "\nAll of it went through the real hook client. Next: put %s on your PATH and run `hookmux "+
+		"run claude`.\n", d.bin)
 	return nil
 }
 

@@ -40,7 +40,8 @@ func TestAFullDisk(t *testing.T) {
 	fill(t, filler)
 	big := strings.Repeat("x", 8<<10)
 	for i := range 100 {
-		r := frame.Request{ID: fmt.Sprint("full-", i), Agent: "claude", Event: "PreToolUse", Payload: []byte(before("s", "make deploy "+big)), Deadline: patience}
+		r := frame.Request{ID: fmt.Sprint("full-", i), Agent: "claude", Event: "PreToolUse",
+			Payload: []byte(before("s", "make deploy "+big)), Deadline: patience}
 		reply, err := w.send(&r)
 		if err != nil || !strings.Contains(string(reply.Stdout), "no deploys today") {
 			t.Fatalf("%d: %q %v", i, reply.Stdout, err)

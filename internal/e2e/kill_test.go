@@ -137,5 +137,6 @@ func TestAcknowledgedEventsSurviveKills(t *testing.T) {
 	if len(acked) < kills || len(processes) == 0 {
 		t.Errorf("only %d acknowledged, %d hooks", len(acked), len(processes))
 	}
-	t.Logf("%d kills, %d hubs, %d acknowledged, %d hook processes, %d stored", kills, w.started(), len(acked), len(processes), len(ids))
+	t.Logf("%d kills, %d hubs, %d acknowledged, %d hook processes, %d stored", kills, w.started(), len(acked),
+		len(processes), len(ids))
 }

@@ -136,7 +136,8 @@ func TestAHubThatKeepsDyingIsLeftAlone(t *testing.T) {
 	}
 	call := func(i int) {
 		t.Helper()
-		if got := w.mustCall(w.env, "claude", "PreToolUse", before(fmt.Sprint("s", i), "make test")); got != (answer{}) {
+		if got := w.mustCall(w.env, "claude", "PreToolUse",
+			before(fmt.Sprint("s", i), "make test")); got != (answer{}) {
 			t.Errorf("answered %+v, want nothing", got)
 		}
 	}
@@ -218,7 +219,8 @@ func TestSIGTERMStoresWhatWasAcknowledged(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for i := n; i < events; i += 4 {
-				r := frame.Request{ID: fmt.Sprint("e", i), Agent: "claude", Event: "Notification", Payload: []byte(note("s"))}
+				r := frame.Request{ID: fmt.Sprint("e", i), Agent: "claude", Event: "Notification",
+					Payload: []byte(note("s"))}
 				if _, err := w.send(&r); err != nil {
 					t.Error(err)
 				}
@@ -255,7 +257,8 @@ func TestANewerClientMakesTheOlderHubLeave(t *testing.T) {
 		t.Fatalf("the hub is %s", v)
 	}
 	// A newer client alone moves nothing: the hub would come back as it was.
-	r := frame.Request{ID: "impostor", Agent: "claude", Event: "Notification", Version: newer, Payload: []byte(note("s"))}
+	r := frame.Request{ID: "impostor", Agent: "claude", Event: "Notification", Version: newer,
+		Payload: []byte(note("s"))}
 	if _, err := w.send(&r); err != nil {
 		t.Fatal(err)
 	}
@@ -338,8 +341,11 @@ func TestHooksThatCallHooksEnd(t *testing.T) {
 				if hides {
 					env = "env -i HOME=" + w.base + "/home HOOKMUX_RUNTIME_DIR=" + w.dirs.Runtime + " "
 				}
-				w.write(w.dirs.Config+"/hooks.json", `{"version":1,"hooks":[{"id":"again","agent":"*","hookType":"tool.before","handler":"command","timeout":"20s",`+
-					`"target":"`+env+w.bin+`/hookmux-hook claude PreToolUse 60 < `+w.base+`/payload.json > /dev/null"`+more+`}]}`)
+				w.write(w.dirs.Config+"/hooks.json",
+					`{"version":1,"hooks":[{"id":"again","agent":"*","hookType":"tool.before","handler":"command","timeout":"20s",`+
+						`"target":"`+env+w.bin+`/hookmux-hook claude PreToolUse 60 < `+w.base+
+						`/payload.json > /dev/null"`+
+						more+`}]}`)
 				if got := w.mustCall(w.env, "claude", "PreToolUse", before("outside", "x")); got.exit != 0 {
 					t.Errorf("%+v", got)
 				}

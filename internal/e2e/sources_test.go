@@ -19,7 +19,8 @@ func TestSources(t *testing.T) {
 			return err
 		case d.IsDir() && (d.Name() == ".git" || d.Name() == "bin"):
 			return filepath.SkipDir
-		case !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".yaml") || strings.HasSuffix(path, "_test.go"):
+		case !strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, ".yaml") ||
+			strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
 		seen++

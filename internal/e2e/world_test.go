@@ -213,7 +213,8 @@ func (w *world) up() int {
 			return true
 		}
 		_ = hubstart.Forget(w.dirs)
-		if _, err := hubstart.Start(w.dirs, filepath.Join(w.bin, "hookmux"), hubstart.Options{Env: w.env, Force: true}); err != nil {
+		if _, err := hubstart.Start(w.dirs, filepath.Join(w.bin, "hookmux"),
+			hubstart.Options{Env: w.env, Force: true}); err != nil {
 			w.t.Fatal(err)
 		}
 		return false
@@ -232,7 +233,8 @@ func (w *world) info() *client.Info {
 
 // stop ends whatever hub there is, politely.
 func (w *world) stop() {
-	for end := time.Now().Add(patience); hubstart.Lives(w.dirs) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(patience); hubstart.Lives(w.dirs) &&
+		time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if info, err := w.c.Info(context.Background()); err == nil {
 			_ = syscall.Kill(info.PID, syscall.SIGTERM)
 		}

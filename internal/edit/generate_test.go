@@ -86,12 +86,14 @@ func (y *yamlMaker) value(indent, deeper string, depth int, dash bool) string {
 		case mark == 2:
 			return " " + pick(y.T, "tagged", "!!str 5", "!mine {a: 1}", "!!seq [1]") + y.behind() + "\n"
 		}
-		return " " + pick(y.T, "scalar", "1", "-2.5", "true", "null", "~", "plain text", "http://x.y/z#w", "2024-01-01", "0x1f") + y.behind() + "\n"
+		return " " + pick(y.T, "scalar", "1", "-2.5", "true", "null", "~", "plain text", "http://x.y/z#w", "2024-01-01",
+			"0x1f") + y.behind() + "\n"
 	case 2:
 		return " " + pick(y.T, "quoted", "\"a # b\"", "'it''s: {'", "\"x\\n\\\"y\"", "\"é\"", "''") + y.behind() + "\n"
 	case 3:
 		head := pick(y.T, "head", "|", "|-", ">", "|+", ">-")
-		body := pick(y.T, "body", "%text\n", "%text\n%  more\n", "%one\n\n%two\n", "%# no comment\n", "%- x: y\n\n", "%t\n\n\n")
+		body := pick(y.T, "body", "%text\n", "%text\n%  more\n", "%one\n\n%two\n", "%# no comment\n", "%- x: y\n\n",
+			"%t\n\n\n")
 		return " " + head + "\n" + strings.ReplaceAll(body, "%", inner+" ")
 	case 4:
 		text := pick(y.T, "several", "plain\n%over lines", "\"quoted\n%over lines\"", "'s\n\n%t'")
@@ -170,9 +172,11 @@ func tomlDocument(t *rapid.T) []byte {
 		case 1:
 			b.WriteString("[ " + name + ".\"x.y\" ]\n" + m.lines("") + m.between() + "[" + name + ".z]\n" + m.lines(""))
 		case 2:
-			b.WriteString("[[" + name + "]]" + m.behind() + "\n" + m.lines("") + m.between() + "[[" + name + "]]\n" + m.lines(""))
+			b.WriteString("[[" + name + "]]" + m.behind() + "\n" + m.lines("") + m.between() + "[[" + name + "]]\n" +
+				m.lines(""))
 		case 3:
-			b.WriteString("[[" + name + "]]\n" + m.lines("") + m.between() + "[" + name + ".sub]\n" + m.lines("") + "[[" + name + ".list]]\n" + m.lines("") + m.between() + "[[" + name + "]]\n" + m.lines(""))
+			b.WriteString("[[" + name + "]]\n" + m.lines("") + m.between() + "[" + name + ".sub]\n" + m.lines("") +
+				"[[" + name + ".list]]\n" + m.lines("") + m.between() + "[[" + name + "]]\n" + m.lines(""))
 		case 4:
 			b.WriteString("[" + name + ".deep.er]\n" + m.lines("") + m.between() + "[" + name + "]\n" + m.lines(""))
 		}
@@ -220,11 +224,13 @@ func (m *tomlMaker) value(depth int, spread bool) string {
 		if !spread {
 			return "2"
 		}
-		return pick(m.T, "long", "\"\"\"\n[x]\na = 1\"\"\"", "'''\n# c\n''''", "\"\"\"a\"\"\"\"\"", "\"\"\"\\\n   b\"\"\"")
+		return pick(m.T, "long", "\"\"\"\n[x]\na = 1\"\"\"", "'''\n# c\n''''", "\"\"\"a\"\"\"\"\"",
+			"\"\"\"\\\n   b\"\"\"")
 	case 3:
 		var items []string
 		for i := range rapid.IntRange(0, 2).Draw(m.T, "n") {
-			items = append(items, pick(m.T, "key", "k", "\"k k\".x", "'j'.y", "i")+itoa(i)+pick(m.T, "eq", " = ", "=")+m.value(depth-1, false))
+			items = append(items, pick(m.T, "key", "k", "\"k k\".x", "'j'.y", "i")+itoa(i)+pick(m.T, "eq", " = ", "=")+
+				m.value(depth-1, false))
 		}
 		gap := pick(m.T, "gap", "", " ")
 		return "{" + gap + strings.Join(items, ", ") + gap + "}"

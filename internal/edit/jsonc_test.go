@@ -80,7 +80,8 @@ func TestRemove(t *testing.T) {
 func TestArrays(t *testing.T) {
 	src := []byte("{\n  \"l\": [\n    1, // one\n    2\n  ]\n}")
 	got, err := AppendToArray(src, []string{"l"}, map[string]int{"a": 3})
-	if want := "{\n  \"l\": [\n    1, // one\n    2,\n    {\n      \"a\": 3\n    }\n  ]\n}"; err != nil || string(got) != want {
+	if want := "{\n  \"l\": [\n    1, // one\n    2,\n    {\n      \"a\": 3\n    }\n  ]\n}"; err != nil ||
+		string(got) != want {
 		t.Fatalf("append: %q, %v", got, err)
 	}
 	back, err := RemoveFromArray(got, []string{"l"}, 2)
@@ -228,7 +229,8 @@ func TestInAndOutAgainIsTheSame(t *testing.T) {
 			t.Fatalf("%q: %v", src, err)
 		}
 		objects, arrays := paths(d, nil)
-		value := rapid.SampledFrom([]any{1, "x", []any{}, map[string]any{"k": []any{1, map[string]any{"l": 2}}}}).Draw(t, "value")
+		value := rapid.SampledFrom([]any{1, "x", []any{}, map[string]any{"k": []any{1, map[string]any{"l": 2}}}}).Draw(
+			t, "value")
 
 		at := append(append([]string{}, rapid.SampledFrom(objects).Draw(t, "object")...), "new")
 		in, err := Set(src, at, value)

@@ -331,7 +331,8 @@ func TestGoodGuestInTOML(t *testing.T) { t.Parallel(); runProperty(t, TOML, "#",
 
 // FuzzFormats wants no panic, and no change that cannot be undone.
 func FuzzFormats(f *testing.F) {
-	for _, text := range []string{"a: 1\n- b", "a: &x\n  b: *x\n", "a: |+\n\n", "? a\n: b", "a = {b.c = 1}\n[[x]]\n", "a = '''\n'''\n", "{\"a\": [,]}", "\ufeff"} {
+	for _, text := range []string{"a: 1\n- b", "a: &x\n  b: *x\n", "a: |+\n\n", "? a\n: b", "a = {b.c = 1}\n[[x]]\n",
+		"a = '''\n'''\n", "{\"a\": [,]}", "\ufeff"} {
 		f.Add([]byte(text))
 	}
 	for _, texts := range samples(f) {

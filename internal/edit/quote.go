@@ -25,7 +25,8 @@ func quote(s string) string {
 // printable says that a string has nothing in it that wants an escape.
 func printable(s string) bool {
 	for _, r := range s {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe || r == 0xffff || r == utf8.RuneError {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe ||
+			r == 0xffff || r == utf8.RuneError {
 			return false
 		}
 	}

@@ -198,7 +198,8 @@ func (d *tomlDoc) add(w tomlWay, path []string, v *hujson.Value, raw json.RawMes
 		return nil
 	}
 	if len(n.section.lines) == 0 && n.late() {
-		return fmt.Errorf("%s has an empty header below its own tables; take it out or write a key there", shown(path[:w.depth]))
+		return fmt.Errorf("%s has an empty header below its own tables; take it out or write a key there",
+			shown(path[:w.depth]))
 	}
 	at, indent := d.endOfLines(n.section)
 	d.insertLines(at, indent+line)
@@ -208,7 +209,8 @@ func (d *tomlDoc) add(w tomlWay, path []string, v *hujson.Value, raw json.RawMes
 // late says that a table's header stands below one of the tables in it. It is
 // only there for its lines: without it the table would still exist.
 func (n *tomlNode) late() bool {
-	return n.section != nil && slices.ContainsFunc(n.below(), func(s *tomlSection) bool { return s.start < n.section.start })
+	return n.section != nil && slices.ContainsFunc(n.below(),
+		func(s *tomlSection) bool { return s.start < n.section.start })
 }
 
 // leftover is the section of a late header that loses its last line.

@@ -129,7 +129,8 @@ func TestTOMLRefuses(t *testing.T) {
 }
 
 func TestTOMLReader(t *testing.T) {
-	d, err := TOML.Parse([]byte("a = 1979-05-27\r\n[h.'x.y']\r\nk = { z = [1.50, inf] }\r\n[[l]]\r\n[[l]]\r\nm = 1\r\n"))
+	d, err := TOML.Parse([]byte("a = 1979-05-27\r\n[h.'x.y']\r\nk = { z = [1.50, inf] }\r\n[[l]]\r\n[[l]]\r\nm = " +
+		"1\r\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,14 +38,16 @@ func TestFlowStyleHooksGetASecondTopLevelKey(t *testing.T) {
 }
 
 func TestOtherIndentationMakesDuplicateEvents(t *testing.T) {
-	inAndOut(t, YAML, "eventHooks:\n    logFile: l\n    events:\n        - name: a\n", "eventHooks.events", hook{Command: "c"},
+	inAndOut(t, YAML, "eventHooks:\n    logFile: l\n    events:\n        - name: a\n", "eventHooks.events",
+		hook{Command: "c"},
 		"eventHooks:\n    logFile: l\n    events:\n        - name: a\n        - command: c\n")
 	inAndOut(t, YAML, "eventHooks:\n logFile: l\n", "eventHooks.events", hook{Command: "c"},
 		"eventHooks:\n logFile: l\n events:\n  - command: c\n")
 }
 
 func TestZeroIndentedListGetsMixedIndentation(t *testing.T) {
-	inAndOut(t, YAML, "hooks:\n  pre:\n  - command: mine\n    timeout: 5\n  post: []\n", "hooks.pre", hook{Command: "c"},
+	inAndOut(t, YAML, "hooks:\n  pre:\n  - command: mine\n    timeout: 5\n  post: []\n", "hooks.pre",
+		hook{Command: "c"},
 		"hooks:\n  pre:\n  - command: mine\n    timeout: 5\n  - command: c\n  post: []\n")
 }
 
@@ -56,19 +58,23 @@ func TestQuotedKeysAreNotRecognised(t *testing.T) {
 
 func TestInlineEmptyIsNotRestored(t *testing.T) {
 	inAndOut(t, YAML, "hooks: {} # none\n", "hooks.pre", "c", "hooks: {pre: [c]} # none\n")
-	inAndOut(t, YAML, "hooks:\n  pre: []   # none\n  post: { }\n", "hooks.pre", "c", "hooks:\n  pre: [c]   # none\n  post: { }\n")
+	inAndOut(t, YAML, "hooks:\n  pre: []   # none\n  post: { }\n", "hooks.pre", "c",
+		"hooks:\n  pre: [c]   # none\n  post: { }\n")
 	inAndOut(t, JSON, `{"hooks": {}}`, "hooks.Stop", "c", `{"hooks": {"Stop": ["c"]}}`)
 }
 
 func TestUninstallLeavesAnEmptyHooksKey(t *testing.T) {
-	inAndOut(t, JSON, "{\n  \"a\": 1\n}\n", "hooks.Stop", "c", "{\n  \"a\": 1,\n  \"hooks\": {\n    \"Stop\": [\"c\"]\n  }\n}\n")
+	inAndOut(t, JSON, "{\n  \"a\": 1\n}\n", "hooks.Stop", "c",
+		"{\n  \"a\": 1,\n  \"hooks\": {\n    \"Stop\": [\"c\"]\n  }\n}\n")
 	inAndOut(t, YAML, "a: 1\n", "hooks.stop", "c", "a: 1\nhooks:\n  stop:\n    - c\n")
 	inAndOut(t, TOML, "a = 1\n", "hooks.stop", hook{Command: "c"}, "a = 1\n\n[[hooks.stop]]\ncommand = \"c\"\n")
 }
 
 func TestCarriageReturnsAreNormalised(t *testing.T) {
-	inAndOut(t, YAML, "hooks:\r\n  pre:\r\n    - a\r\nb: 1\r\n", "hooks.pre", "c", "hooks:\r\n  pre:\r\n    - a\r\n    - c\r\nb: 1\r\n")
-	inAndOut(t, TOML, "[[hooks]]\r\na = 1\r\n", "hooks", hook{Command: "c"}, "[[hooks]]\r\na = 1\r\n\r\n[[hooks]]\r\ncommand = \"c\"\r\n")
+	inAndOut(t, YAML, "hooks:\r\n  pre:\r\n    - a\r\nb: 1\r\n", "hooks.pre", "c",
+		"hooks:\r\n  pre:\r\n    - a\r\n    - c\r\nb: 1\r\n")
+	inAndOut(t, TOML, "[[hooks]]\r\na = 1\r\n", "hooks", hook{Command: "c"},
+		"[[hooks]]\r\na = 1\r\n\r\n[[hooks]]\r\ncommand = \"c\"\r\n")
 }
 
 func TestInlineFeaturesTableIsDefinedTwice(t *testing.T) {
@@ -99,7 +105,8 @@ func TestEmptiedFeaturesTableStays(t *testing.T) {
 }
 
 func TestObsoleteKeyIsDeletedInAnyTableOrText(t *testing.T) {
-	src := "[other]\ncodex_hooks = 1\ntext = \"\"\"\ncodex_hooks = true\n\"\"\"\n[features]\ncodex_hooks = true # old\nx = 1\n"
+	src := "[other]\ncodex_hooks = 1\ntext = \"\"\"\ncodex_hooks = true\n\"\"\"\n[features]\ncodex_hooks = true # " +
+		"old\nx = 1\n"
 	want := strings.Replace(src, "codex_hooks = true # old", "# old", 1)
 	if out, err := TOML.Remove([]byte(src), []string{"features", "codex_hooks"}); err != nil || string(out) != want {
 		t.Errorf("%q, %v; want %q", out, err, want)
@@ -108,14 +115,16 @@ func TestObsoleteKeyIsDeletedInAnyTableOrText(t *testing.T) {
 
 func TestStaticArrayAndTablesTogetherAreInvalid(t *testing.T) {
 	inAndOut(t, TOML, "hooks = []\n[x]\n", "hooks", hook{Command: "c"}, "hooks = [{ command = \"c\" }]\n[x]\n")
-	inAndOut(t, TOML, "hooks = [\n  { event = \"a\" },\n]\n", "hooks", hook{Command: "c"}, "hooks = [\n  { event = \"a\" },\n  { command = \"c\" },\n]\n")
+	inAndOut(t, TOML, "hooks = [\n  { event = \"a\" },\n]\n", "hooks", hook{Command: "c"},
+		"hooks = [\n  { event = \"a\" },\n  { command = \"c\" },\n]\n")
 }
 
 func TestTrustKeysWithDotsAreTornApart(t *testing.T) {
 	src := "[hooks.state.\"/a.b/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n\n[tui]\n"
 	at := []string{"hooks", "state", "/a.b/hooks.json:pre_tool_use:0:0"}
 	in, err := TOML.Set([]byte(src), at, map[string]string{"trusted_hash": "y"})
-	want := "[hooks.state.\"/a.b/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n\n[hooks.state.\"/a.b/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"y\"\n\n[tui]\n"
+	want := "[hooks.state.\"/a.b/hooks.json:stop:0:0\"]\ntrusted_hash = " +
+		"\"x\"\n\n[hooks.state.\"/a.b/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"y\"\n\n[tui]\n"
 	if err != nil || string(in) != want {
 		t.Fatalf("%q, %v; want %q", in, err, want)
 	}

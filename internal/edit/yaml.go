@@ -155,7 +155,8 @@ func (d *yamlDoc) reachable(path []string) error {
 		case depth < i:
 			return nil
 		case n.kind == yamlAlias:
-			return fmt.Errorf("%s is the alias *%s; change it by hand where &%s is", shown(path[:i]), n.anchor, n.anchor)
+			return fmt.Errorf("%s is the alias *%s; change it by hand where &%s is", shown(path[:i]), n.anchor,
+				n.anchor)
 		case n.anchor != "" && d.aliases[n.anchor]:
 			return fmt.Errorf("%s is repeated elsewhere as *%s; change it by hand", shown(path[:i]), n.anchor)
 		}

@@ -122,7 +122,8 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 		if d.anchors[name] == nil {
 			return nil, &SyntaxError{d.position(d.spans[i].start), fmt.Sprintf("*%s refers to nothing", name)}
 		}
-		return &yamlNode{kind: yamlAlias, anchor: name, start: d.spans[i].start, end: d.spans[i+1].end, last: i + 1}, nil
+		return &yamlNode{kind: yamlAlias, anchor: name, start: d.spans[i].start, end: d.spans[i+1].end, last: i + 1},
+			nil
 	case *ast.LiteralNode:
 		i, ok := d.at[v.Start]
 		if !ok || v.Value == nil {
@@ -132,7 +133,8 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 		if !ok {
 			last = i
 		}
-		return &yamlNode{kind: yamlScalar, block: true, start: d.spans[i].start, end: d.spans[last].end, last: last, value: v.Value.Value}, nil
+		return &yamlNode{kind: yamlScalar, block: true, start: d.spans[i].start, end: d.spans[last].end, last: last,
+			value: v.Value.Value}, nil
 	case *ast.NullNode:
 		if _, ok := d.at[v.Token]; !ok {
 			return d.nothing(after), nil
@@ -146,7 +148,8 @@ func (d *yamlDoc) node(n ast.Node, inFlow bool, after int) (*yamlNode, error) {
 	if !isScalar {
 		return nil, errUnclearYAML
 	}
-	return &yamlNode{kind: yamlScalar, start: d.spans[i].start, end: d.spans[i].end, last: i, value: normal(s.GetValue())}, nil
+	return &yamlNode{kind: yamlScalar, start: d.spans[i].start, end: d.spans[i].end, last: i,
+		value: normal(s.GetValue())}, nil
 }
 
 func (d *yamlDoc) nothing(after int) *yamlNode {
@@ -158,7 +161,8 @@ func (d *yamlDoc) nothing(after int) *yamlNode {
 }
 
 // marked reads a value behind an anchor or a tag.
-func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value ast.Node, inFlow bool) (*yamlNode, error) {
+func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value ast.Node, inFlow bool) (*yamlNode,
+	error) {
 	i, ok := d.at[start]
 	if !ok {
 		return nil, errUnclearYAML
@@ -179,7 +183,8 @@ func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value a
 	if name != nil {
 		n.anchor = name.GetToken().Value
 		if d.anchors[n.anchor] != nil {
-			return nil, &SyntaxError{d.position(n.start), fmt.Sprintf("&%s stands for two things; change it by hand", n.anchor)}
+			return nil, &SyntaxError{d.position(n.start),
+				fmt.Sprintf("&%s stands for two things; change it by hand", n.anchor)}
 		}
 		d.anchors[n.anchor] = n
 	} else {
@@ -188,7 +193,8 @@ func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value a
 	return n, nil
 }
 
-func (d *yamlDoc) mapping(values []*ast.MappingValueNode, flow bool, open, end *token.Token, inFlow bool) (*yamlNode, error) {
+func (d *yamlDoc) mapping(values []*ast.MappingValueNode, flow bool, open, end *token.Token, inFlow bool) (*yamlNode,
+	error) {
 	n := &yamlNode{kind: yamlMap, flow: flow || inFlow}
 	if o, ok := d.at[open]; n.flow && ok && d.spans[o].kind == token.MappingStartType {
 		c, ok := d.at[end]

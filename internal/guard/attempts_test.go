@@ -89,7 +89,8 @@ func TestSearchTools(t *testing.T) {
 		{"list_directory", nil, `{"path":"~/.aws"}`, ""},
 		{"Grep", []string{"docs"}, `{"pattern":"x","path":"docs","command":"cat .env"}`, ""},
 	} {
-		checkRule(t, secrets, devCall(Call{ToolKind: "search", ToolName: tt.tool, Reads: tt.reads, Input: []byte(tt.input)}),
+		checkRule(t, secrets, devCall(Call{ToolKind: "search", ToolName: tt.tool, Reads: tt.reads,
+			Input: []byte(tt.input)}),
 			tt.want)
 	}
 }
@@ -106,8 +107,9 @@ func TestUnreadableIsNotHarmless(t *testing.T) {
 	} {
 		for _, g := range allGuards() {
 			got := g.Check(shellCall(cmd))
-			if !hasRule(got, g.Name()+".unreadable") && (name == "NUL" || name == "too long" || g.Name() == Destructive &&
-				len(got) == 0) {
+			if !hasRule(got, g.Name()+".unreadable") &&
+				(name == "NUL" || name == "too long" || g.Name() == Destructive &&
+					len(got) == 0) {
 				t.Errorf("%s: %s says %v, want %s.unreadable", name, g.Name(), got, g.Name())
 			}
 		}

@@ -31,7 +31,8 @@ func TestWrappingKeepsFindings(t *testing.T) {
 			outer = append(outer, "(\n"+s.Text+"\n)", "true && {\n"+s.Text+"\n}", "if true; then\n"+s.Text+"\nfi")
 		}
 		if simple.MatchString(s.Text) && !notPrograms.MatchString(s.Text) {
-			outer = append(outer, "sudo "+s.Text, "env X=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text, "timeout 5 "+s.Text)
+			outer = append(outer, "sudo "+s.Text, "env X=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text,
+				"timeout 5 "+s.Text)
 		}
 		for _, o := range outer {
 			wrapped++
@@ -142,7 +143,8 @@ func TestPlaces(t *testing.T) {
 		{"/Users/me/app", "/Users/me/app", "/Users/me", "rm -rf ~/Desktop", "destructive.rm-outside"},
 	}
 	for _, tt := range tests {
-		got := g.Check(Call{ToolKind: "shell", Commands: []string{tt.cmd}, Cwd: tt.cwd, Project: tt.project, Home: tt.home})
+		got := g.Check(Call{ToolKind: "shell", Commands: []string{tt.cmd}, Cwd: tt.cwd, Project: tt.project,
+			Home: tt.home})
 		if tt.want == "" && len(got) > 0 || tt.want != "" && !hasRule(got, tt.want) {
 			t.Errorf("%+v: got %v", tt, got)
 		}

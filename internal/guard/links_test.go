@@ -113,8 +113,9 @@ func TestFileToolsAndPrograms(t *testing.T) {
 		"/usr/local/bin/hookmux-hook": true, "~/.local/bin/hookmux": true, "bin/hookmux-hook.exe": true,
 		"cmd/hookmux/main.go": false, "docs/hookmux.md": false,
 	} {
-		got := own.Check(Call{ToolKind: "file_write", Writes: []string{p}, Cwd: "/home/dev/app", Project: "/home/dev/app",
-			Home: "/home/dev"})
+		got := own.Check(Call{ToolKind: "file_write", Writes: []string{p}, Cwd: "/home/dev/app",
+			Project: "/home/dev/app",
+			Home:    "/home/dev"})
 		if bad != hasRule(got, "own-files.write") {
 			t.Errorf("%s: %v", p, got)
 		}

@@ -20,7 +20,8 @@ func (g *Guard) reportUnreadable(report *inspect.Report, cmd string, s *shell.Sc
 			fmt.Sprintf("the command is too long to be checked (%d KiB); %s", len(cmd)>>10, advice))
 		return
 	case strings.ContainsRune(cmd, 0):
-		report.Add("unreadable", firstWords(cmd), "the command holds a NUL byte, so that it is not clear what would run")
+		report.Add("unreadable", firstWords(cmd), "the command holds a NUL byte, so that it is not clear what "+
+			"would run")
 		return
 	case s.Truncated || s.TooDeep():
 		report.Add("unreadable", firstWords(cmd),

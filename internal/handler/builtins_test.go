@@ -21,10 +21,12 @@ func builtinCall(id string) *hook.Call {
 	return &hook.Call{
 		Hook: &hook.Registration{ID: id},
 		Env:  []string{"CLAUDE_PROJECT_DIR=/p"},
-		Event: &event.Event{ID: "e1", Agent: "grok", Kind: event.ToolBefore, Native: "PreToolUse", Session: "s1", Cwd: "/c",
+		Event: &event.Event{ID: "e1", Agent: "grok", Kind: event.ToolBefore, Native: "PreToolUse", Session: "s1",
+			Cwd:        "/c",
 			Transcript: "/t", Title: "my title", Time: time.Unix(1, 0),
-			Tool: &event.Tool{Kind: event.Shell, Name: "sh", Commands: []string{"ls\n-l"}, Input: json.RawMessage(`{"command":"ls\n-l"}`)},
-			Raw:  []byte("{\n \"a\": 1,\r\n \"password\": \"hunter2hunter2\"}")},
+			Tool: &event.Tool{Kind: event.Shell, Name: "sh", Commands: []string{"ls\n-l"},
+				Input: json.RawMessage(`{"command":"ls\n-l"}`)},
+			Raw: []byte("{\n \"a\": 1,\r\n \"password\": \"hunter2hunter2\"}")},
 	}
 }
 
@@ -58,7 +60,8 @@ func TestBuiltinRegistry(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "log, mine, session-capture, trace") {
 		t.Errorf("unknown built-in: %v", err)
 	}
-	for _, r := range []hook.Registration{{Handler: "module", Target: "x.ts"}, {Handler: "odd", Target: "x"}, {Handler: "script", Target: "'x"}, {Handler: "script", Target: " "}, {Handler: "command"}} {
+	for _, r := range []hook.Registration{{Handler: "module", Target: "x.ts"}, {Handler: "odd", Target: "x"},
+		{Handler: "script", Target: "'x"}, {Handler: "script", Target: " "}, {Handler: "command"}} {
 		if _, err := New(r, Deps{}); err == nil {
 			t.Errorf("%+v made a handler", r)
 		}
@@ -172,7 +175,8 @@ func TestSessionCapture(t *testing.T) {
 	if err := json.Unmarshal(lines[0], &got); err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"session": "s1", "cwd": "/c", "transcript": "/t", "projectDir": "/p", "title": "my title", "agent": "grok"} {
+	for key, want := range map[string]string{"session": "s1", "cwd": "/c", "transcript": "/t", "projectDir": "/p",
+		"title": "my title", "agent": "grok"} {
 		if got[key] != want {
 			t.Errorf("%s is %q, want %q", key, got[key], want)
 		}
@@ -181,7 +185,8 @@ func TestSessionCapture(t *testing.T) {
 
 func TestTraceReports(t *testing.T) {
 	var id, text string
-	h, err := New(hook.Registration{Handler: "builtin", Target: "trace"}, Deps{Report: func(hookID, s string) { id, text = hookID, s }})
+	h, err := New(hook.Registration{Handler: "builtin", Target: "trace"},
+		Deps{Report: func(hookID, s string) { id, text = hookID, s }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +196,8 @@ func TestTraceReports(t *testing.T) {
 	if err != nil || !d.Empty() {
 		t.Fatal(d, err)
 	}
-	if id != "tr" || !strings.HasPrefix(text, "grok PreToolUse (tool.before) s1 sh · echo ü") || strings.Contains(text, "\n") || len(text) > 300 {
+	if id != "tr" || !strings.HasPrefix(text, "grok PreToolUse (tool.before) s1 sh · echo ü") ||
+		strings.Contains(text, "\n") || len(text) > 300 {
 		t.Errorf("%s: %s", id, text)
 	}
 }

@@ -257,7 +257,8 @@ func (x *external) handleClaude(ctx context.Context, call *hook.Call, s spec) (e
 		all.Merge(d)
 	}
 	if tooMany > 0 && ev.Kind.Guarded() {
-		return event.Decision{}, fmt.Errorf("the call names %d more files than a hook in Claude's format is asked about (%d)", tooMany, MaxRuns)
+		return event.Decision{}, fmt.Errorf("the call names %d more files than a hook in Claude's format is asked "+
+			"about (%d)", tooMany, MaxRuns)
 	}
 	if approvals < len(subjects) || tooMany > 0 {
 		// One approved command does not approve the others.

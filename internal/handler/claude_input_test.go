@@ -50,7 +50,8 @@ func TestClaudeInputOfATool(t *testing.T) {
 		{"changed", event.Tool{Kind: event.Shell, Name: "sh", Commands: []string{"pwd"}, Input: json.RawMessage(`{"cmd":"ls"}`), Changed: json.RawMessage(`{"cmd":"pwd"}`)}, `Bash {"command":"pwd"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ev := event.Event{Agent: "any", Kind: event.ToolBefore, Native: "before", Session: "s", Cwd: "/c", Tool: &c.tool}
+			ev := event.Event{Agent: "any", Kind: event.ToolBefore, Native: "before", Session: "s", Cwd: "/c",
+				Tool: &c.tool}
 			var got struct {
 				Event   string          `json:"hook_event_name"`
 				Session string          `json:"session_id"`
@@ -72,7 +73,8 @@ func TestClaudeInputOfATool(t *testing.T) {
 }
 
 func TestClaudeInputPerKind(t *testing.T) {
-	output := &event.Tool{Kind: event.Shell, Name: "sh", CallID: "c1", Commands: []string{"ls"}, Input: json.RawMessage(`{"command":"ls"}`), Output: json.RawMessage(`"out"`)}
+	output := &event.Tool{Kind: event.Shell, Name: "sh", CallID: "c1", Commands: []string{"ls"},
+		Input: json.RawMessage(`{"command":"ls"}`), Output: json.RawMessage(`"out"`)}
 	broken := *output
 	broken.Failed = true
 	for _, c := range []struct {
@@ -110,7 +112,8 @@ func TestClaudeInputPerKind(t *testing.T) {
 func TestClaudeItselfIsNotTranslated(t *testing.T) {
 	raw := "{\n  \"tool_name\": \"Bash\", \"odd\": 1, \"tool_input\": {\"command\": \"ls\"}\n}"
 	ev := event.Event{Agent: "claude", Kind: event.ToolBefore, Native: "PreToolUse", Raw: []byte(raw),
-		Tool: &event.Tool{Kind: event.Shell, Name: "Bash", Commands: []string{"ls"}, Input: json.RawMessage(`{"command": "ls"}`)}}
+		Tool: &event.Tool{Kind: event.Shell, Name: "Bash", Commands: []string{"ls"},
+			Input: json.RawMessage(`{"command": "ls"}`)}}
 	if got := string(ClaudeInput(&ev)); got != raw {
 		t.Errorf("changed: %s", got)
 	}

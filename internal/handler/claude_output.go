@@ -33,7 +33,8 @@ var refusals = map[string]effect{
 	"PermissionRequest": ignored,
 }
 
-var errSaysNothing = errors.New("exit 2 and decision \"block\" say nothing at PermissionRequest; print hookSpecificOutput.decision with behavior allow or deny")
+var errSaysNothing = errors.New("exit 2 and decision \"block\" say nothing at PermissionRequest; print " +
+	"hookSpecificOutput.decision with behavior allow or deny")
 
 func applyRefusal(d *event.Decision, name, reason string) error {
 	switch refusals[name] {
@@ -91,7 +92,8 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 		if err := failureOf(out); err != nil {
 			return d, err
 		}
-		return d, errors.New("stdout starts like JSON but is not one JSON object; print the answer alone and notes to stderr")
+		return d, errors.New("stdout starts like JSON but is not one JSON object; print the answer alone and notes " +
+			"to stderr")
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return d, answerFault(err)
@@ -125,7 +127,8 @@ func checkMembers(text []byte) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cutText(unknown, 60), strings.Join(sayingMembers, ", "))
+	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s", cutText(unknown, 60),
+		strings.Join(sayingMembers, ", "))
 }
 
 // specificMembers are the members of hookSpecificOutput that say something, at
@@ -149,7 +152,8 @@ func checkSpecific(specific json.RawMessage) error {
 	if unknown == "" {
 		return nil
 	}
-	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do", cutText(unknown, 60))
+	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do",
+		cutText(unknown, 60))
 }
 
 // claudeAnswer is the part of Claude's output that hookmux can act on.
@@ -195,9 +199,11 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 	if s := a.Specific; s != nil {
 		if !sameEvent(s.Event, name) {
 			if s.Event == "" {
-				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q", name)
+				return event.Decision{}, fmt.Errorf("hookSpecificOutput has no hookEventName; add \"hookEventName\":%q",
+					name)
 			}
-			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cutText(s.Event, 60), name)
+			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s", cutText(s.Event, 60),
+				name)
 		}
 		if err := s.readSpecific(&d, name); err != nil {
 			return event.Decision{}, err
@@ -215,7 +221,8 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 		}
 	default:
 		if _, err := event.ParseVerdict(a.Decision); err == nil {
-			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format claude, or print approve or block", a.Decision)
+			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format "+
+				"claude, or print approve or block", a.Decision)
 		}
 		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", cutText(a.Decision, 60))
 	}

@@ -15,7 +15,8 @@ func TestParseClaude(t *testing.T) {
 		return Output{Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + rest + `}}`)}
 	}
 	perm := func(rest string) Output {
-		return Output{Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{` + rest + `}}}`)}
+		return Output{Stdout: []byte(`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{` + rest +
+			`}}}`)}
 	}
 	say := func(s string) Output { return Output{Stdout: []byte(s)} }
 	for _, c := range []struct {

@@ -94,7 +94,10 @@ func (p *presented) showSubject(key, subject string) {
 // that look at the text of an edit see it: old_string and new_string, and content for
 // a new file. A patch cannot be changed through these keys.
 func (p *presented) showPatch(path string) {
-	section, _, whole := toolnames.FindPatch(func(key string) (string, bool) { return jsonscan.String(p.native.get(key)) }, path)
+	section, _, whole := toolnames.FindPatch(func(key string) (string,
+		bool) {
+		return jsonscan.String(p.native.get(key))
+	}, path)
 	if !whole {
 		return
 	}
@@ -197,7 +200,8 @@ func (p *presented) memberBack(m member, patch memberList) (string, json.RawMess
 	where, known := p.places[m.key]
 	switch {
 	case known && where.none:
-		return "", nil, fmt.Errorf("changed %q, which %s has no key for; change the keys it was shown with", m.key, p.tool)
+		return "", nil, fmt.Errorf("changed %q, which %s has no key for; change the keys it was shown with", m.key,
+			p.tool)
 	case known && where.path == nil:
 		return where.key, m.value, nil
 	case known:

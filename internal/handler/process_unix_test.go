@@ -39,9 +39,12 @@ func newBench(t testing.TB) *bench {
 	b := &bench{dir: dir}
 	b.call = hook.Call{
 		Hook: &hook.Registration{ID: "h1"},
-		Env:  []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FROM_AGENT=yes", "HOOKMUX_HANDLER=outer", "HOOKMUX_AGENT=old"},
-		Event: &event.Event{ID: "e1", Agent: "grok", Kind: event.ToolBefore, Native: "PreToolUse", Session: "s1", Cwd: dir, Time: time.Unix(1, 0),
-			Tool: &event.Tool{Kind: event.Shell, Name: "run_terminal_command", Commands: []string{"ls"}, Input: json.RawMessage(`{"command":"ls"}`)}, Raw: []byte(`{"a":1}`)},
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "FROM_AGENT=yes", "HOOKMUX_HANDLER=outer",
+			"HOOKMUX_AGENT=old"},
+		Event: &event.Event{ID: "e1", Agent: "grok", Kind: event.ToolBefore, Native: "PreToolUse", Session: "s1",
+			Cwd: dir, Time: time.Unix(1, 0),
+			Tool: &event.Tool{Kind: event.Shell, Name: "run_terminal_command", Commands: []string{"ls"},
+				Input: json.RawMessage(`{"command":"ls"}`)}, Raw: []byte(`{"a":1}`)},
 		Carries: event.Carries{Context: true, Deny: true, Input: true},
 	}
 	t.Cleanup(func() {
@@ -361,11 +364,14 @@ func TestClaudeFormat(t *testing.T) {
 	answer := func(rest string) string {
 		return `echo '{"hookSpecificOutput":{"hookEventName":"PreToolUse",` + rest + `}}'`
 	}
-	d, err := claude(`cat > in.json; echo "$CLAUDE_PROJECT_DIR" > dir; ` + answer(`"permissionDecision":"allow","updatedInput":{"command":"pwd"},"additionalContext":"c"`))
-	if want := (event.Decision{Verdict: event.Modify, Allowed: true, Input: json.RawMessage(`{"command":"pwd"}`), Context: "c"}); err != nil || !reflect.DeepEqual(d, want) {
+	d, err := claude(`cat > in.json; echo "$CLAUDE_PROJECT_DIR" > dir; ` +
+		answer(`"permissionDecision":"allow","updatedInput":{"command":"pwd"},"additionalContext":"c"`))
+	if want := (event.Decision{Verdict: event.Modify, Allowed: true, Input: json.RawMessage(`{"command":"pwd"}`),
+		Context: "c"}); err != nil || !reflect.DeepEqual(d, want) {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Contains(in, []byte(`"tool_name":"Bash","tool_input":{"command":"ls"}`)) {
+	if in, _ := os.ReadFile(filepath.Join(b.dir, "in.json")); !bytes.Contains(in,
+		[]byte(`"tool_name":"Bash","tool_input":{"command":"ls"}`)) {
 		t.Errorf("stdin: %s", in)
 	}
 	if dir, _ := os.ReadFile(filepath.Join(b.dir, "dir")); strings.TrimSpace(string(dir)) != b.dir {
@@ -387,7 +393,8 @@ func TestClaudeFormat(t *testing.T) {
 	if runs, _ := os.ReadFile(filepath.Join(b.dir, "runs")); string(runs) != "x\n" {
 		t.Errorf("runs: %q", runs)
 	}
-	d, err = claude(`n=$(sed 's/.*"command":"\([a-z]*\)".*/\1/'); ` + `printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"safe %s"}}}' "$n"`)
+	d, err = claude(`n=$(sed 's/.*"command":"\([a-z]*\)".*/\1/'); ` +
+		`printf '{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"command":"safe %s"}}}' "$n"`)
 	if want := `{"commands":["safe one","safe two","safe three"]}`; err != nil || string(d.Input) != want || d.Allowed {
 		t.Errorf("%+v, %v", d, err)
 	}

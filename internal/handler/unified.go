@@ -37,7 +37,8 @@ func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Dec
 		return unifiedResult(kind, text)
 	}
 	if last := lastLine(text); len(last) > 0 && last[0] == '{' && jsonscan.Valid(last) && resultLike(last) {
-		return event.Decision{}, errors.New("printed other text before its result, so the result does not count; print the JSON alone and notes to stderr")
+		return event.Decision{}, errors.New("printed other text before its result, so the result does not count; " +
+			"print the JSON alone and notes to stderr")
 	}
 	if carries.Context && !kind.TakesKeepGoing() {
 		return event.Decision{Context: cleanText(text)}, nil
@@ -159,7 +160,8 @@ func unifiedResult(kind event.Kind, text []byte) (event.Decision, error) {
 		return bad == nil
 	})
 	if bad == nil && err != nil {
-		bad = fmt.Errorf("stdout is no JSON object: %w; print one result, or plain text that does not start with {", err)
+		bad = fmt.Errorf("stdout is no JSON object: %w; print one result, or plain text that does not start with {",
+			err)
 	}
 	if bad != nil {
 		return event.Decision{}, bad
@@ -184,7 +186,8 @@ func unifiedVerdict(kind event.Kind, d event.Decision, word, message string) (ev
 	verdict, err := event.ParseVerdict(word)
 	if err != nil {
 		if word == "block" || word == "approve" {
-			return event.Decision{}, fmt.Errorf("result: decision %q is Claude's word; add the hook with --format claude, or print allow, deny, ask, modify or none", word)
+			return event.Decision{}, fmt.Errorf("result: decision %q is Claude's word; add the hook with --format "+
+				"claude, or print allow, deny, ask, modify or none", word)
 		}
 		return event.Decision{}, fmt.Errorf("result: %w", err)
 	}
@@ -231,5 +234,6 @@ func unknownKey(key string) error {
 	if claudeKeys[key] {
 		return fmt.Errorf("result key %q is Claude's format; add the hook with --format claude", key)
 	}
-	return fmt.Errorf("result key %q is unknown; known are decision, message, reason, modifiedInput, modifiedOutput, stdout, exitCode, context, notice, keepGoing", cutText(key, 60))
+	return fmt.Errorf("result key %q is unknown; known are decision, message, reason, modifiedInput, "+
+		"modifiedOutput, stdout, exitCode, context, notice, keepGoing", cutText(key, 60))
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func TestParseUnified(t *testing.T) {
-	all := event.Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true, Notice: true}
+	all := event.Carries{Allow: true, Deny: true, Ask: true, Input: true, Output: true, Context: true, Keep: true,
+		Notice: true}
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	type decision = event.Decision
 	for _, c := range []struct {

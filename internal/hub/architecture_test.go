@@ -20,7 +20,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	}
 	found := pathInText.FindAllStringSubmatch(string(text), -1)
 	if len(found) < 40 {
-		t.Errorf("found %d paths in ARCHITECTURE.md, expected at least 40; does the test read it as it is written?", len(found))
+		t.Errorf("found %d paths in ARCHITECTURE.md, expected at least 40; does the test read it as it is written?",
+			len(found))
 	}
 	for _, m := range found {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(strings.TrimSuffix(m[1], "/")))); err != nil {
@@ -32,6 +33,7 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(page), ") process(") {
-		t.Error("ARCHITECTURE.md sends the reader to the function process in internal/pipeline/pipeline.go, which is not there")
+		t.Error("ARCHITECTURE.md sends the reader to the function process in internal/pipeline/pipeline.go, which " +
+			"is not there")
 	}
 }

@@ -125,12 +125,14 @@ func TestConfirmingTakesWhatWasSeen(t *testing.T) {
 	var seen wire.ConfirmView
 	w.MustCall(wire.MethodConfirmLook, nil, &seen)
 	w.Write(file, `{"guard.destructive":"off"}`)
-	if err := w.Call(wire.MethodConfirm, wire.ConfirmParams{Hash: seen.Hash}, nil); err == nil || !strings.Contains(err.Error(), "changed since you looked") {
+	if err := w.Call(wire.MethodConfirm, wire.ConfirmParams{Hash: seen.Hash}, nil); err == nil ||
+		!strings.Contains(err.Error(), "changed since you looked") {
 		t.Errorf("confirming something else than was seen: %v", err)
 	}
 	w.MustDeny(shellCall(w, "git push --force origin main"), "git")
 	w.SetProcesses(hubtest.BelowAgent("claude"))
-	for _, method := range []string{wire.MethodConfirm, wire.MethodConfirmFollow, wire.MethodConfirmFirst, wire.MethodConfirmFile} {
+	for _, method := range []string{wire.MethodConfirm, wire.MethodConfirmFollow, wire.MethodConfirmFirst,
+		wire.MethodConfirmFile} {
 		if err := w.Call(method, nil, nil); err == nil || !strings.Contains(err.Error(), "refused") {
 			t.Errorf("an agent called %s: %v", method, err)
 		}

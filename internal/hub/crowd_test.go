@@ -21,7 +21,8 @@ func TestPushedFlood(t *testing.T) {
 	push := func(session string) net.Conn {
 		t.Helper()
 		conn := w.Dial()
-		b, _ := json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-"+session, "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")})
+		b, _ := json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush,
+			"params": pushed("claude-"+session, "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")})
 		if _, err := conn.Write(append(b, '\n')); err != nil {
 			t.Fatal(err)
 		}
@@ -36,15 +37,20 @@ func TestPushedFlood(t *testing.T) {
 	}
 	w.Eventually("all wait", func() bool { return w.h.approvals.Pushed() == queue.MaxPushed })
 	for range 3 {
-		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash", map[string]any{"command": "make"}, ""))
-		if !strings.Contains(string(got), `"timed_out"`) || !strings.Contains(string(got), "too many pushed requests wait") {
+		got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-one-more", "PermissionRequest", "Bash",
+			map[string]any{"command": "make"}, ""))
+		if !strings.Contains(string(got), `"timed_out"`) ||
+			!strings.Contains(string(got), "too many pushed requests wait") {
 			t.Fatalf("%s", got)
 		}
 	}
-	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-real", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "")); !strings.Contains(string(got), "too many requests of this session wait") {
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-real", "PermissionRequest", "Bash",
+		map[string]any{"command": "make"}, "")); !strings.Contains(string(got),
+		"too many requests of this session wait") {
 		t.Errorf("%s", got)
 	}
-	if p, ok := w.Problem("crowd-pushed::"); !ok || p.Count != 1 || !strings.Contains(p.What, "256 requests wait that programs pushed") {
+	if p, ok := w.Problem("crowd-pushed::"); !ok || p.Count != 1 ||
+		!strings.Contains(p.What, "256 requests wait that programs pushed") {
 		t.Errorf("%+v %v", p, ok)
 	}
 	// event.push is the same door under another name.

@@ -34,11 +34,14 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 	call.answer()
 	w.Down()
 	w.Up()
-	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
-		map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"}, map[string]any{"label": "y"}}}}}})
+	asking := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+			map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"},
+				map[string]any{"label": "y"}}}}}})
 	call = w.hold(asking)
 	third := w.waiting()
-	w.say(wire.FeedReplyParams{ID: third.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"y"}}}})
+	w.say(wire.FeedReplyParams{ID: third.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"y"}}}})
 	call.answer()
 	r := permission("s", "too late")
 	r.Deadline = 50 * time.Millisecond
@@ -66,16 +69,19 @@ func TestDigestOutlivesTheHub(t *testing.T) {
 			t.Errorf("%+v", i)
 		}
 	}
-	want := "permission resolved always delivered\npermission resolved deny delivered\nquestion resolved answer delivered\n" +
+	want := "permission resolved always delivered\npermission resolved deny delivered\nquestion resolved answer " +
+		"delivered\n" +
 		"permission expired: time is over\npermission withdrawn: left to the agent's own prompt"
 	if got := strings.Join(lines, "\n"); got != want || digest.Granted != 3 || digest.Note != "" {
 		t.Fatalf("%s\n%+v", got, digest)
 	}
 	one, two := digest.Ended[0], digest.Ended[1]
-	if one.ID != item.ID || one.SHA256 != item.SHA256 || one.Decision.By == "" || one.Decision.By == "person" || one.Decision.Grant == "" || !strings.Contains(one.Shown, "$ npm test") {
+	if one.ID != item.ID || one.SHA256 != item.SHA256 || one.Decision.By == "" || one.Decision.By == "person" ||
+		one.Decision.Grant == "" || !strings.Contains(one.Shown, "$ npm test") {
 		t.Errorf("%+v %+v", one, one.Decision)
 	}
-	if two.SHA256 != second.SHA256 || strings.Contains(two.Shown+string(two.Input), secret) || two.Decision.Reason != "not now" {
+	if two.SHA256 != second.SHA256 || strings.Contains(two.Shown+string(two.Input), secret) ||
+		two.Decision.Reason != "not now" {
 		t.Errorf("%+v %+v", two, two.Decision)
 	}
 	if three := digest.Ended[2]; len(three.Decision.Answers) != 1 || three.Decision.Answers[0].Words() != "y" {

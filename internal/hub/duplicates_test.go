@@ -34,9 +34,10 @@ func grokCall(by, id, callID, command string) frame.Request {
 
 // counting is a guard that counts and says which time it was.
 func counting(t *testing.T, asked *atomic.Int32) *hook.Entry {
-	return hubtest.Entry(t, "counting", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("time %d", asked.Add(1))}, nil
-	})
+	return hubtest.Entry(t, "counting", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("time %d", asked.Add(1))}, nil
+		})
 }
 
 func TestTwins(t *testing.T) {
@@ -81,8 +82,9 @@ func TestTwins(t *testing.T) {
 				if a.elsewhere {
 					pid += 1000
 				}
-				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: pid, Name: c.agent, Program: "/opt/" + c.agent, Below: []proctest.Node{
-					{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
+				w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: pid, Name: c.agent, Program: "/opt/" + c.agent,
+					Below: []proctest.Node{
+						{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}))
 				got := w.Send(grokCall(a.by, fmt.Sprintf("arrival-%d", i), a.callID, a.command))
 				if !hubtest.Denies(got) || !json.Valid(got.Stdout) || !contains(got, a.says) {
 					t.Errorf("%d by %s: %s, want %s", i, a.by, got.Stdout, a.says)
@@ -102,10 +104,11 @@ func contains(r frame.Reply, text string) bool {
 func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 	var asked atomic.Int32
 	var told atomic.Int32
-	watch := hubtest.Entry(t, "watch", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		told.Add(1)
-		return event.Decision{}, nil
-	})
+	watch := hubtest.Entry(t, "watch", hook.Observe, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			told.Add(1)
+			return event.Decision{}, nil
+		})
 	w := open(t, counting(t, &asked), watch)
 	w.SetProcesses(hubtest.BelowAgent("grok"))
 	w.Send(grokCall("claude", "one", "7", "x"))
@@ -135,15 +138,16 @@ func TestATwinIsKeptAndCountedOnce(t *testing.T) {
 
 func TestATwinWaitsForTheSameDecision(t *testing.T) {
 	entered, decide := make(chan struct{}, 4), make(chan struct{})
-	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
-		entered <- struct{}{}
-		select {
-		case <-decide:
-			return event.Decision{Verdict: event.Deny, Reason: "after a while"}, nil
-		case <-ctx.Done():
-			return event.Decision{}, ctx.Err()
-		}
-	})
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+			entered <- struct{}{}
+			select {
+			case <-decide:
+				return event.Decision{Verdict: event.Deny, Reason: "after a while"}, nil
+			case <-ctx.Done():
+				return event.Decision{}, ctx.Err()
+			}
+		})
 	w := open(t, slow)
 	w.SetProcesses(hubtest.BelowAgent("grok"))
 	answers := make(chan frame.Reply, 2)
@@ -171,11 +175,12 @@ func TestATwinWaitsForTheSameDecision(t *testing.T) {
 
 func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 	entered := make(chan struct{}, 4)
-	never := hubtest.Entry(t, "never", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
-		entered <- struct{}{}
-		<-ctx.Done()
-		return event.Decision{}, ctx.Err()
-	})
+	never := hubtest.Entry(t, "never", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+			entered <- struct{}{}
+			<-ctx.Done()
+			return event.Decision{}, ctx.Err()
+		})
 	w := open(t, never)
 	w.SetProcesses(hubtest.BelowAgent("grok"))
 	over := make(chan struct{})
@@ -196,15 +201,16 @@ func TestATwinOutOfTimeSaysNothing(t *testing.T) {
 func TestATwinIsOnItsOwnWhenTheFirstLeft(t *testing.T) {
 	entered := make(chan string, 4)
 	first := make(chan struct{})
-	guard := hubtest.Entry(t, "guard", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
-		entered <- c.Event.ID
-		if c.Event.ID == "one" {
-			close(first)
-			<-ctx.Done()
-			return event.Decision{}, ctx.Err()
-		}
-		return event.Decision{Verdict: event.Deny, Reason: "asked anew"}, nil
-	})
+	guard := hubtest.Entry(t, "guard", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+			entered <- c.Event.ID
+			if c.Event.ID == "one" {
+				close(first)
+				<-ctx.Done()
+				return event.Decision{}, ctx.Err()
+			}
+			return event.Decision{Verdict: event.Deny, Reason: "asked anew"}, nil
+		})
 	w := open(t, guard)
 	w.SetProcesses(hubtest.BelowAgent("grok"))
 	r := grokCall("claude", "one", "7", "x")

@@ -34,9 +34,10 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{name: "guards", set: map[string]string{"guard.destructive": "on", "guard.secrets": "on"}, speaks: true, pushes: 6},
 		{name: "guards ask", set: map[string]string{"guard.destructive": "ask", "guard.secrets": "ask", "guard.own-files": "ask"}, speaks: true, pushes: 6},
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
-		{name: "allowed once", set: map[string]string{"guard.destructive": "on"}, prepare: func(w *house, _ []frame.Request) {
-			w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
-		}, speaks: true, pushes: 5},
+		{name: "allowed once", set: map[string]string{"guard.destructive": "on"},
+			prepare: func(w *house, _ []frame.Request) {
+				w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
+			}, speaks: true, pushes: 5},
 		{name: "people decide", set: map[string]string{"gate": "all"}, speaks: true},
 		{name: "grants decide", set: map[string]string{"gate": "all"}, prepare: (*house).grantAll, speaks: true},
 		{name: "off", prepare: func(w *house, _ []frame.Request) { w.MustCall(wire.MethodOff, wire.OffParams{}, nil) }},
@@ -58,11 +59,15 @@ func TestExplainIsWhatHappens(t *testing.T) {
 			decided, pushes := 0, 0
 			for _, r := range all {
 				var told wire.Explained
-				w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, &told)
+				w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload,
+					Cwd: w.Base}, &told)
 				var real wire.PushResult
-				w.MustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &real)
-				if string(told.Decision) != string(real.Decision) || told.Answer != (wire.Answer{Stdout: real.Stdout, Stderr: real.Stderr, ExitCode: real.ExitCode}) {
-					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer, real.Decision, real)
+				w.MustCall(wire.MethodPush, wire.PushParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload,
+					Cwd: w.Base, Timeout: hubtest.Patience.Seconds()}, &real)
+				if string(told.Decision) != string(real.Decision) ||
+					told.Answer != (wire.Answer{Stdout: real.Stdout, Stderr: real.Stderr, ExitCode: real.ExitCode}) {
+					t.Errorf("%s: explained as %s\n%+v\nbut it was %s\n%+v", r.ID, told.Decision, told.Answer,
+						real.Decision, real)
 				}
 				var d event.Decision
 				if err := json.Unmarshal(real.Decision, &d); err != nil {
@@ -89,7 +94,8 @@ func TestExplainIsWhatHappens(t *testing.T) {
 func TestExplainDoesNotBeginASession(t *testing.T) {
 	w := open(t)
 	r := hubtest.ToolBefore("claude", "new", w.Base, "ls")
-	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base}, nil)
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: r.Agent, Event: r.Event, Payload: r.Payload, Cwd: w.Base},
+		nil)
 	began := func() bool {
 		_, ok := w.h.selection.StartProject("claude", "new")
 		return ok
@@ -105,9 +111,10 @@ func TestExplainDoesNotBeginASession(t *testing.T) {
 
 // neverDone is a guard of hookmux's own kind that keeps every turn going.
 func neverDone(t *testing.T) *hook.Entry {
-	e := hubtest.Entry(t, "never-done", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
-		return event.Decision{Verdict: event.Deny, Reason: "not done yet"}, nil
-	})
+	e := hubtest.Entry(t, "never-done", hook.Guard, event.TurnEnd,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			return event.Decision{Verdict: event.Deny, Reason: "not done yet"}, nil
+		})
 	e.BuiltinGuard = true
 	return e
 }
@@ -118,13 +125,15 @@ func (w *house) grantAll(all []frame.Request) {
 	given := 0
 	for _, r := range all {
 		ev := w.h.deps.Catalogue.Decode(agent.Input{
-			ID: r.ID, Time: time.Now(), Agent: r.Agent, Event: r.Event, Cwd: w.Base, Payload: r.Payload, Env: func(string) string { return "" },
+			ID: r.ID, Time: time.Now(), Agent: r.Agent, Event: r.Event, Cwd: w.Base, Payload: r.Payload,
+			Env: func(string) string { return "" },
 		})
 		if ev.Tool == nil || !ev.Kind.Guarded() {
 			continue
 		}
 		if rule, err := policy.RuleFor(&ev); err == nil {
-			if _, err := w.h.approvals.AddGrant(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule, Created: time.Now()}); err != nil {
+			if _, err := w.h.approvals.AddGrant(policy.Grant{Agent: r.Agent, Scope: policy.Everywhere, Rule: rule,
+				Created: time.Now()}); err != nil {
 				w.T.Fatal(err)
 			}
 			given++

@@ -34,14 +34,16 @@ func attempts() map[string]*proctest.Table {
 		return node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude", Group: true, Below: below}
 	}
 	tool := func(below ...node) node {
-		return node{PID: hubtest.ToolPID, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"CLAUDECODE=1"}, Below: below}
+		return node{PID: hubtest.ToolPID, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"CLAUDECODE=1"},
+			Below: below}
 	}
 	// orphans are adopted by the session's manager, beside the terminal in
 	// which the agent runs.
 	orphan := func(n node) *proctest.Table {
-		return proctest.New(node{PID: 5_000_010, Name: "systemd", Program: "/usr/lib/systemd/systemd", Session: true, Below: []node{
-			{PID: hubtest.ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true, TTY: "/dev/pts/77", Below: []node{agent()}}, n,
-		}})
+		return proctest.New(node{PID: 5_000_010, Name: "systemd", Program: "/usr/lib/systemd/systemd", Session: true,
+			Below: []node{
+				{PID: hubtest.ShellPID, Name: "bash", Program: "/usr/bin/bash", Session: true, TTY: "/dev/pts/77", Below: []node{agent()}}, n,
+			}})
 	}
 	return map[string]*proctest.Table{
 		"plain":                            hubtest.AtTerminal(agent(tool(me()))),
@@ -85,7 +87,8 @@ func (w *house) deciding() []string {
 		if open, ok := openMethods[name]; ok && open == class {
 			continue
 		} else if class != authority.Decide {
-			w.T.Errorf("%s is open to agents (%s); say here why that decides nothing, or make it a person's", name, class)
+			w.T.Errorf("%s is open to agents (%s); say here why that decides nothing, or make it a person's", name,
+				class)
 		}
 		list = append(list, name)
 	}
@@ -121,13 +124,15 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 	var want []entry
 	for name, table := range attempts() {
 		w.SetProcesses(table)
-		verdict := w.h.seats.Decide(context.Background(), proc.Cred{UID: os.Getuid(), PID: os.Getpid()}, authority.Action{})
+		verdict := w.h.seats.Decide(context.Background(), proc.Cred{UID: os.Getuid(), PID: os.Getpid()},
+			authority.Action{})
 		if verdict.OK {
 			t.Fatalf("%s is taken for a person", name)
 		}
 		for _, method := range methods {
 			var refused *client.RefusedError
-			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) || refused.Message != verdict.Reason {
+			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) ||
+				refused.Message != verdict.Reason {
 				t.Fatalf("%s at %s: %v", name, method, err)
 			}
 			want = append(want, entry{name, method, verdict.Reason, verdict.Agent})
@@ -157,7 +162,8 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 		if err := json.Unmarshal(records[i].Raw, &got); err != nil {
 			t.Fatalf("%s: %v", records[i].Raw, err)
 		}
-		if got.Method != want[i].method || got.Reason != want[i].reason || got.Agent != want[i].agent || got.PID != os.Getpid() {
+		if got.Method != want[i].method || got.Reason != want[i].reason || got.Agent != want[i].agent ||
+			got.PID != os.Getpid() {
 			t.Errorf("%+v is in the journal as %+v", want[i], got)
 		}
 	}
@@ -172,15 +178,18 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 func TestNoAgentEditsOurFiles(t *testing.T) {
 	w := open(t)
 	tried := map[string]string{}
-	for _, file := range []string{"grants.json", "consent.key", "decisions.jsonl", "pin.json", "away.json", "journal.db"} {
+	for _, file := range []string{"grants.json", "consent.key", "decisions.jsonl", "pin.json", "away.json",
+		"journal.db"} {
 		path := w.Dirs.State + "/" + file
 		tries := []frame.Request{
 			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": path, "content": "{}"}}),
 			hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Edit", "tool_input": map[string]any{"file_path": path, "old_string": "a", "new_string": "b"}}),
 			hubtest.Said("codex", "PreToolUse", map[string]any{"tool_name": "apply_patch", "tool_input": map[string]any{"command": "*** Begin Patch\n*** Update File: " + path + "\n@@\n-a\n+b\n*** End Patch\n"}}),
 		}
-		for _, command := range []string{"tee " + path, "cp forged.json " + path, "mv x " + path, "truncate -s 0 " + path, "echo x > " + path, "sed -i s/a/b/ " + path, "ln -sf x " + path} {
-			tries = append(tries, hubtest.ToolBefore("claude", "s", "", command), hubtest.ToolBefore("codex", "s", "", command))
+		for _, command := range []string{"tee " + path, "cp forged.json " + path, "mv x " + path,
+			"truncate -s 0 " + path, "echo x > " + path, "sed -i s/a/b/ " + path, "ln -sf x " + path} {
+			tries = append(tries, hubtest.ToolBefore("claude", "s", "", command),
+				hubtest.ToolBefore("codex", "s", "", command))
 		}
 		for _, r := range tries {
 			r.ID = frame.NewID()
@@ -191,7 +200,8 @@ func TestNoAgentEditsOurFiles(t *testing.T) {
 	w.Eventually("each is in the journal, with who refused it", func() bool {
 		n := 0
 		for _, r := range w.Rows() {
-			if _, ok := tried[r.ID]; ok && r.Verdict() == "deny" && strings.Contains(string(r.Outcome.Decision), "own-files") {
+			if _, ok := tried[r.ID]; ok && r.Verdict() == "deny" &&
+				strings.Contains(string(r.Outcome.Decision), "own-files") {
 				n++
 			}
 		}

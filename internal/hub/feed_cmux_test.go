@@ -50,7 +50,8 @@ func TestCmuxPush(t *testing.T) {
 	w := open(t)
 	bash := map[string]any{"command": "make"}
 	// Nobody there, and telemetry.
-	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", bash, "r0")); !strings.Contains(string(got), `"timed_out"`) {
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", bash,
+		"r0")); !strings.Contains(string(got), `"timed_out"`) {
 		t.Errorf("%s", got)
 	}
 	w.watchFeed()
@@ -69,7 +70,8 @@ func TestCmuxPush(t *testing.T) {
 			t.Errorf("%s: %s %s", name, got, code)
 		}
 	}
-	if got, _ := w.cmux(wire.MethodFeedPush, map[string]any{"events": []any{quiet["event"], quiet["event"]}}); strings.Count(string(got), `"`) < 6 || !strings.Contains(string(got), "item_ids") {
+	if got, _ := w.cmux(wire.MethodFeedPush, map[string]any{"events": []any{quiet["event"],
+		quiet["event"]}}); strings.Count(string(got), `"`) < 6 || !strings.Contains(string(got), "item_ids") {
 		t.Errorf("%s", got)
 	}
 
@@ -93,16 +95,19 @@ func TestCmuxPush(t *testing.T) {
 	}
 	one := wait("claude-s1", "PermissionRequest", "Bash", bash, "r2")
 	item := w.waiting()
-	if item.Session != "s1" || item.Agent != "claude" || item.Cwd != "/repo" || !strings.Contains(item.Shown, "$ make") {
+	if item.Session != "s1" || item.Agent != "claude" || item.Cwd != "/repo" ||
+		!strings.Contains(item.Shown, "$ make") {
 		t.Errorf("%+v", item)
 	}
 	list, _ := w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
-	for _, want := range []string{`"request_id":"r2"`, `"workstream_id":"claude-s1"`, `"kind":"permissionRequest"`, `"status":"pending"`, `"tool_name":"Bash"`} {
+	for _, want := range []string{`"request_id":"r2"`, `"workstream_id":"claude-s1"`, `"kind":"permissionRequest"`,
+		`"status":"pending"`, `"tool_name":"Bash"`} {
 		if !strings.Contains(string(list), want) {
 			t.Errorf("%s is not in %s", want, list)
 		}
 	}
-	if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "bypass"}); code != "invalid_params" {
+	if got, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2",
+		"mode": "bypass"}); code != "invalid_params" {
 		t.Errorf("%s %s", got, code)
 	}
 	got, _ := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "r2", "mode": "once"})
@@ -116,7 +121,8 @@ func TestCmuxPush(t *testing.T) {
 	if !strings.Contains(string(got), `"delivered":false`) {
 		t.Errorf("%s", got)
 	}
-	if _, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "nothing", "mode": "deny"}); code != "not_found" {
+	if _, code := w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": "nothing",
+		"mode": "deny"}); code != "not_found" {
 		t.Error(code)
 	}
 
@@ -127,14 +133,16 @@ func TestCmuxPush(t *testing.T) {
 	}}
 	asked := wait("claude-s1", "AskUserQuestion", "AskUserQuestion", questions, "r3")
 	w.waiting()
-	if _, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3", "selections": []string{"x"}}); code != "invalid_params" {
+	if _, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3",
+		"selections": []string{"x"}}); code != "invalid_params" {
 		t.Error(code)
 	}
 	list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true})
 	if !strings.Contains(string(list), `"prompt":"B?"`) || !strings.Contains(string(list), `"multi_select":true`) {
 		t.Errorf("%s", list)
 	}
-	if got, code := w.cmux(wire.MethodFeedQuestion, map[string]any{"request_id": "r3", "selections": []string{"y", "p, q"}}); code != "" {
+	if got, code := w.cmux(wire.MethodFeedQuestion,
+		map[string]any{"request_id": "r3", "selections": []string{"y", "p, q"}}); code != "" {
 		t.Errorf("%s %s", got, code)
 	}
 	if answer := hear(asked); !strings.Contains(answer, `"selections":["y","p, q"]`) {
@@ -144,13 +152,15 @@ func TestCmuxPush(t *testing.T) {
 	// Plans.
 	planned := wait("claude-s1", "ExitPlanMode", "ExitPlanMode", map[string]any{"plan": "1. a"}, "r4")
 	w.waiting()
-	if _, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "maybe"}); code != "invalid_params" {
+	if _, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4",
+		"mode": "maybe"}); code != "invalid_params" {
 		t.Error(code)
 	}
 	if got, code := w.cmux(wire.MethodFeedPlan, map[string]any{"request_id": "r4", "mode": "autoAccept"}); code != "" {
 		t.Errorf("%s %s", got, code)
 	}
-	if answer := hear(planned); !strings.Contains(answer, `"mode":"autoAccept"`) || !strings.Contains(answer, "exit_plan") {
+	if answer := hear(planned); !strings.Contains(answer, `"mode":"autoAccept"`) ||
+		!strings.Contains(answer, "exit_plan") {
 		t.Error(answer)
 	}
 	planned = wait("claude-s1", "ExitPlanMode", "ExitPlanMode", map[string]any{"plan": "1. a"}, "r5")
@@ -163,19 +173,22 @@ func TestCmuxPush(t *testing.T) {
 	// A guard is heard first.
 	b, _ := json.Marshal("on")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
-	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {
+	if got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash",
+		map[string]any{"command": "git push --force"}, "r6")); !strings.Contains(string(got), `"mode":"deny"`) {
 		t.Errorf("%s", got)
 	}
 	got, _ = w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s1"})
 	if !strings.Contains(string(got), `"matched":true`) {
 		t.Errorf("%s", got)
 	}
-	if got, _ := w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s9"}); !strings.Contains(string(got), `"matched":false`) {
+	if got, _ := w.cmux(wire.MethodFeedJump, map[string]any{"workstream_id": "claude-s9"}); !strings.Contains(
+		string(got), `"matched":false`) {
 		t.Errorf("%s", got)
 	}
 	// Who hangs up waits no more.
 	conn := w.Dial()
-	b, _ = json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush, "params": pushed("claude-s1", "PermissionRequest", "Bash", bash, "r7")})
+	b, _ = json.Marshal(map[string]any{"id": "1", "method": wire.MethodFeedPush,
+		"params": pushed("claude-s1", "PermissionRequest", "Bash", bash, "r7")})
 	fmt.Fprintf(conn, "%s\n", b)
 	w.waiting()
 	conn.Close()
@@ -190,11 +203,14 @@ func TestPushedCallThatAHookChanges(t *testing.T) {
 		"changed, and asked": {Verdict: event.Ask, Reason: "sure?", Input: json.RawMessage(`{"command":"make -n"}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			changes := hubtest.Entry(t, "changer", hook.Guard, event.PermissionRequest, func(context.Context, *hook.Call) (event.Decision, error) { return d, nil })
+			changes := hubtest.Entry(t, "changer", hook.Guard, event.PermissionRequest,
+				func(context.Context, *hook.Call) (event.Decision, error) { return d, nil })
 			w := open(t, changes)
 			w.watchFeed()
-			got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1"))
-			for _, want := range []string{`"resolved"`, `"mode":"deny"`, "a hook wants this call changed", `"by":"changer"`} {
+			got, _ := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash",
+				map[string]any{"command": "make"}, "r1"))
+			for _, want := range []string{`"resolved"`, `"mode":"deny"`, "a hook wants this call changed",
+				`"by":"changer"`} {
 				if !strings.Contains(string(got), want) {
 					t.Errorf("%s is not in %s", want, got)
 				}
@@ -203,7 +219,8 @@ func TestPushedCallThatAHookChanges(t *testing.T) {
 				t.Errorf("a person was asked: %+v", list)
 			}
 			w.Eventually("the refusal is in the journal", func() bool {
-				return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool { return r.Native == "PermissionRequest" && r.Verdict() == "deny" })
+				return slices.ContainsFunc(w.Rows(),
+					func(r hubtest.Row) bool { return r.Native == "PermissionRequest" && r.Verdict() == "deny" })
 			})
 		})
 	}

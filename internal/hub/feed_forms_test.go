@@ -16,22 +16,28 @@ import (
 func TestForms(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	form := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?", "mode": "form", "requested_schema": map[string]any{
-		"type": "object", "required": []string{"n"}, "properties": map[string]any{"n": map[string]any{"type": "integer", "description": "How many?"}}}})
+	form := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "How many?",
+		"mode": "form", "requested_schema": map[string]any{
+			"type": "object", "required": []string{"n"},
+			"properties": map[string]any{"n": map[string]any{"type": "integer", "description": "How many?"}}}})
 	call := w.hold(form)
 	item := w.waiting()
-	if item.Kind != "question" || strings.Join(item.Choices, " ") != "answer deny" || time.Until(item.Deadline) > 3*time.Minute {
+	if item.Kind != "question" || strings.Join(item.Choices, " ") != "answer deny" ||
+		time.Until(item.Deadline) > 3*time.Minute {
 		t.Errorf("%+v", item)
 	}
 	wrong := wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "many"}}}
-	if err := w.Call(wire.MethodFeedReply, wrong, nil); err == nil || !strings.Contains(err.Error(), "not filled with what it takes") {
+	if err := w.Call(wire.MethodFeedReply, wrong, nil); err == nil ||
+		!strings.Contains(err.Error(), "not filled with what it takes") {
 		t.Error(err)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Text: "3"}}})
 	if got, _ := call.answer(); !strings.Contains(got, `"action":"accept","content":{"n":3}`) {
 		t.Error(got)
 	}
-	address := hubtest.Said("claude", "Elicitation", map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a", "elicitation_id": "1"})
+	address := hubtest.Said("claude", "Elicitation",
+		map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a",
+			"elicitation_id": "1"})
 	call = w.hold(address)
 	item = w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "https://x.invalid/a") {
@@ -48,14 +54,18 @@ func TestForms(t *testing.T) {
 func TestQuestionOfCodex(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	call := w.hold(hubtest.Said("codex", "PreToolUse", map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
-		map[string]any{"id": "db", "header": "DB", "question": "Which?", "options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))
+	call := w.hold(hubtest.Said("codex", "PreToolUse",
+		map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
+			map[string]any{"id": "db", "header": "DB", "question": "Which?",
+				"options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))
 	item := w.waiting()
 	if item.Kind != "question" {
 		t.Errorf("%+v", item)
 	}
-	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"b"}}}})
-	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"deny"`) || !strings.Contains(got, `\"Which?\" = \"b\"`) {
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"b"}}}})
+	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"deny"`) ||
+		!strings.Contains(got, `\"Which?\" = \"b\"`) {
 		t.Error(got)
 	}
 }

@@ -13,9 +13,11 @@ import (
 // it puts its permission events. A word in its prompt does not free it.
 func TestFreeAgent(t *testing.T) {
 	started := func(env []string, args ...string) *proctest.Table {
-		return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "copilot", Program: "/opt/copilot/bin/copilot", Args: append([]string{"copilot"}, args...), Env: env, Below: []proctest.Node{
-			{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
-		}})
+		return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "copilot",
+			Program: "/opt/copilot/bin/copilot", Args: append([]string{"copilot"}, args...), Env: env,
+			Below: []proctest.Node{
+				{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
+			}})
 	}
 	for name, c := range map[string]struct {
 		table *proctest.Table
@@ -38,7 +40,8 @@ func TestFreeAgent(t *testing.T) {
 			}))
 			if !c.free {
 				// From inside: without its process the agent would be gone.
-				if err := w.h.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"}, nil); err != nil {
+				if err := w.h.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once"},
+					nil); err != nil {
 					t.Error(err)
 				}
 			}

@@ -18,8 +18,10 @@ func TestPushedToolCallsAreGuarded(t *testing.T) {
 		got, code := w.cmux(wire.MethodFeedPush, request)
 		return string(got) + code
 	}
-	for source, tool := range map[string]string{"claude": "Bash", "opencode": "bash", "gemini": "run_shell_command", "cursor": "Bash", "pi": "bash"} {
-		if got := push(source, tool, "hookmux guard off own-files"); !strings.Contains(got, `"resolved"`) || !strings.Contains(got, `"mode":"deny"`) {
+	for source, tool := range map[string]string{"claude": "Bash", "opencode": "bash", "gemini": "run_shell_command",
+		"cursor": "Bash", "pi": "bash"} {
+		if got := push(source, tool, "hookmux guard off own-files"); !strings.Contains(got, `"resolved"`) ||
+			!strings.Contains(got, `"mode":"deny"`) {
 			t.Errorf("%s: a guarded call got %s", source, got)
 		}
 		if got := push(source, tool, "make"); !strings.Contains(got, `"acknowledged"`) {

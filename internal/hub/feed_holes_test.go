@@ -66,7 +66,8 @@ func TestPushedRequestsGoTheSameWay(t *testing.T) {
 	push := func(command, id string) chan string {
 		done := make(chan string, 1)
 		go func() {
-			got, code := w.cmux(wire.MethodFeedPush, pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": command}, id))
+			got, code := w.cmux(wire.MethodFeedPush,
+				pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": command}, id))
 			done <- string(got) + code
 		}()
 		return done
@@ -82,7 +83,8 @@ func TestPushedRequestsGoTheSameWay(t *testing.T) {
 	w.set("guard.destructive", "ask")
 	two := push("git push --force", "p3")
 	item = w.waiting()
-	if item.AskedBy == "" || !strings.Contains(item.Shown, "wants you to look") || strings.Contains(strings.Join(item.Choices, " "), "all ") {
+	if item.AskedBy == "" || !strings.Contains(item.Shown, "wants you to look") ||
+		strings.Contains(strings.Join(item.Choices, " "), "all ") {
 		t.Errorf("%+v", item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no"})
@@ -162,7 +164,8 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 func TestWhatAnAgentDoesNotHear(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	edit := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
+	edit := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "Write", "tool_input": map[string]any{"file_path": "/p/x", "content": "y"}})
 	for _, c := range []struct {
 		call frame.Request
 		note string
@@ -185,12 +188,14 @@ func TestSlipsAndSecrets(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	question := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
-		map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
-	}}})
+	question := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
+			map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
+		}}})
 	call := w.hold(question)
 	item := w.waiting()
-	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
+	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
 		t.Error("9 of 2")
 	}
 	w.SetProcesses(hubtest.BelowAgent("claude"))
@@ -200,13 +205,15 @@ func TestSlipsAndSecrets(t *testing.T) {
 		t.Errorf("an agent sees %s", seen)
 	}
 	w.SetProcesses(hubtest.AtTerminal())
-	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"2"}}}})
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"2"}}}})
 	call.answer()
 	call = w.hold(permission("s", "deploy "+secret))
 	item = w.waiting()
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "session"})
 	call.answer()
-	for who, table := range map[string]*proctest.Table{"agent": hubtest.BelowAgent("claude"), "person": hubtest.AtTerminal()} {
+	for who, table := range map[string]*proctest.Table{"agent": hubtest.BelowAgent("claude"),
+		"person": hubtest.AtTerminal()} {
 		w.SetProcesses(table)
 		var grants json.RawMessage
 		w.MustCall(wire.MethodGrants, nil, &grants)

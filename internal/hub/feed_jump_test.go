@@ -27,7 +27,8 @@ func privateTmux(t *testing.T) (socket string, run func(args ...string) string) 
 	socket = filepath.Join(dir, "s")
 	command := func(args ...string) (string, error) {
 		cmd := exec.Command(program, append([]string{"-f", "/dev/null", "-u", "-S", socket}, args...)...)
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm-256color", "SHELL=/bin/sh", "LC_ALL=C.UTF-8"}
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TERM=xterm-256color", "SHELL=/bin/sh",
+			"LC_ALL=C.UTF-8"}
 		out, err := cmd.CombinedOutput()
 		return strings.TrimRight(string(out), "\n"), err
 	}
@@ -73,7 +74,8 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	chosen := func() string { return tmux("display-message", "-p", "-t", "main:", "#{pane_id}") }
 
 	// Nobody is attached: the pane is chosen for the next one, and that is said.
-	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Pane != pane || !strings.Contains(got.Why, "nobody looks at that tmux") {
+	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Pane != pane ||
+		!strings.Contains(got.Why, "nobody looks at that tmux") {
 		t.Errorf("%+v", got)
 	}
 	if chosen() != pane {
@@ -93,7 +95,8 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	if showing() != first {
 		t.Error("an agent moved the person's window")
 	}
-	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" || got.Why != "" {
+	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" ||
+		got.Why != "" {
 		t.Errorf("%+v", got)
 	}
 	w.Eventually("the client shows the agent's pane", func() bool { return showing() == pane })

@@ -44,7 +44,8 @@ func TestGrants(t *testing.T) {
 	if !allowed(permission("another", "npm test")) {
 		t.Error("a standing yes was not given")
 	}
-	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x", "FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
+	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x",
+		"FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
 		call := w.hold(permission("s", other))
 		w.MustCall(wire.MethodFeedRelease, wire.FeedIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
@@ -161,7 +162,8 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	call := w.hold(permission("s", "curl -H 'Authorization: Bearer "+secret+"' x"))
 	item := w.waiting()
-	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) || !strings.Contains(item.Rule, secret) {
+	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) ||
+		!strings.Contains(item.Rule, secret) {
 		t.Errorf("the person does not see what they decide about: %+v", item)
 	}
 	w.SetProcesses(proctest.New(proctest.Node{PID: os.Getpid(), Name: "statusbar", Session: true}))
@@ -173,7 +175,8 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	reader := bufio.NewReader(conn)
 	_, _ = reader.ReadString('\n')
 	line, _ := reader.ReadString('\n')
-	for name, text := range map[string]string{"feed.items": string(seen), "feed.list": string(list), "feed.stream": line} {
+	for name, text := range map[string]string{"feed.items": string(seen), "feed.list": string(list),
+		"feed.stream": line} {
 		if strings.Contains(text, secret) || !strings.Contains(text, "curl") {
 			t.Errorf("%s shows an agent %s", name, text)
 		}

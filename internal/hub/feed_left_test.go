@@ -23,7 +23,8 @@ func (w *house) follows() (leave func()) {
 }
 
 func qwenAsks() frame.Request {
-	return hubtest.Said("qwen", "PermissionRequest", map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
+	return hubtest.Said("qwen", "PermissionRequest",
+		map[string]any{"tool_name": "run_shell_command", "tool_input": map[string]any{"command": "make"}})
 }
 
 // When the last one who followed the feed is gone, agents whose own dialog a

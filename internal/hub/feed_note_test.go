@@ -28,7 +28,8 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 	if got := ended("s", "make other"); got != "" {
 		t.Errorf("another call: %s", got)
 	}
-	if got := ended("s", "make"); !strings.Contains(got, `"additionalContext"`) || !strings.Contains(got, "then run the linter") {
+	if got := ended("s", "make"); !strings.Contains(got, `"additionalContext"`) ||
+		!strings.Contains(got, "then run the linter") {
 		t.Errorf("the call: %q", got)
 	}
 	if got := ended("s", "make"); got != "" {

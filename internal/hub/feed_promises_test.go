@@ -21,8 +21,10 @@ import (
 func TestShapeOfARequest(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	elicitation := hubtest.Said("claude", "Elicitation", map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
-		"requested_schema": map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}})
+	elicitation := hubtest.Said("claude", "Elicitation",
+		map[string]any{"session_id": "s1", "mcp_server_name": "x", "message": "Your name?", "mode": "form",
+			"requested_schema": map[string]any{"type": "object",
+				"properties": map[string]any{"name": map[string]any{"type": "string"}}, "required": []string{"name"}}})
 	for kind, r := range map[string]frame.Request{
 		"permission": permission("s1", "make"),
 		"plan":       hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
@@ -53,7 +55,8 @@ func TestShapeOfARequest(t *testing.T) {
 		w.say(wire.FeedReplyParams{ID: id, Choice: "deny", Reason: "no"})
 		call.answer()
 		w.MustCall(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &list)
-		if got := string(list[0]["status"]); got != `"resolved"` || !strings.Contains(string(list[0]["decision"]), `"by":`) {
+		if got := string(list[0]["status"]); got != `"resolved"` ||
+			!strings.Contains(string(list[0]["decision"]), `"by":`) {
 			t.Errorf("%s: %s %s", kind, got, list[0]["decision"])
 		}
 	}
@@ -64,15 +67,20 @@ func TestShapeOfARequest(t *testing.T) {
 func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
-	offers := []any{map[string]any{"type": "addRules", "rules": []any{map[string]any{"toolName": "Bash", "ruleContent": "npm test:*"}}, "behavior": "allow", "destination": "localSettings"}}
-	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"}, "permission_suggestions": offers})
+	offers := []any{map[string]any{"type": "addRules",
+		"rules": []any{map[string]any{"toolName": "Bash", "ruleContent": "npm test:*"}}, "behavior": "allow",
+		"destination": "localSettings"}}
+	asking := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"},
+			"permission_suggestions": offers})
 	call := w.hold(asking)
 	item := w.waiting()
 	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent offers, as its own rule 1: ") {
 		t.Fatalf("%+v", item)
 	}
 	for _, n := range []int{2, -1} {
-		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "always", Suggestion: n},
+			nil); err == nil {
 			t.Errorf("suggestion %d of 1 was taken", n)
 		}
 	}
@@ -98,7 +106,8 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	}
 	call = w.hold(permission("s", "npm test"))
 	id = w.waiting().ID
-	if list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true}); !strings.Contains(string(list), `"rule":"run exactly: npm test"`) {
+	if list, _ = w.cmux(wire.MethodFeedList, map[string]any{"pending_only": true}); !strings.Contains(string(list),
+		`"rule":"run exactly: npm test"`) {
 		t.Errorf("%s", list)
 	}
 	w.cmux(wire.MethodFeedPermit, map[string]string{"request_id": id, "mode": "always"})
@@ -120,11 +129,13 @@ func TestGrantsOverCutInputAndTime(t *testing.T) {
 	cut.Truncated = true
 	call = w.hold(cut)
 	item := w.waiting()
-	if strings.Join(item.Choices, " ") != "deny" || item.Rule != "" || !strings.Contains(item.Shown, "only the beginning of the input") {
+	if strings.Join(item.Choices, " ") != "deny" || item.Rule != "" ||
+		!strings.Contains(item.Shown, "only the beginning of the input") {
 		t.Errorf("%+v", item)
 	}
 	for _, choice := range []string{"once", "always", "all"} {
-		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice, Rule: "run exactly: make"}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: choice,
+			Rule: "run exactly: make"}, nil); err == nil {
 			t.Errorf("%s to what nobody saw", choice)
 		}
 	}
@@ -221,7 +232,8 @@ func TestCmuxTellsOneWay(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	conn := w.Dial()
-	one := pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"}, "r1") // says that it waits
+	one := pushed("claude-s1", "PermissionRequest", "Bash", map[string]any{"command": "make"},
+		"r1") // says that it waits
 	for _, message := range []any{
 		map[string]any{"method": wire.MethodFeedPush, "params": one},
 		map[string]any{"id": "2", "method": "system.ping"},
@@ -239,6 +251,9 @@ func TestCmuxTellsOneWay(t *testing.T) {
 		t.Errorf("a person is asked, and nobody would hear the answer: %+v", list)
 	}
 	w.Eventually("it is in the journal", func() bool {
-		return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool { return r.Native == "PermissionRequest" && r.Session == "s1" })
+		return slices.ContainsFunc(w.Rows(), func(r hubtest.Row) bool {
+			return r.Native == "PermissionRequest" &&
+				r.Session == "s1"
+		})
 	})
 }

@@ -94,7 +94,8 @@ func TestFeedStorm(t *testing.T) {
 					continue
 				}
 				choice := []string{"once", "deny"}[rand.IntN(2)]
-				result, err := c.Reply(context.Background(), client.FeedReply{ID: item.ID, Choice: choice, Reason: "no"})
+				result, err := c.Reply(context.Background(),
+					client.FeedReply{ID: item.ID, Choice: choice, Reason: "no"})
 				if err == nil && result.Outcome == "delivered" {
 					mu.Lock()
 					delivered[item.EventID]++
@@ -203,7 +204,8 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 				if rand.IntN(5) == 0 {
 					choice = "deny"
 				}
-				result, err := c.Reply(context.Background(), client.FeedReply{ID: item.ID, Choice: choice, Reason: fmt.Sprint("replier ", who)})
+				result, err := c.Reply(context.Background(),
+					client.FeedReply{ID: item.ID, Choice: choice, Reason: fmt.Sprint("replier ", who)})
 				switch {
 				case err != nil:
 					failed.Add(1)
@@ -252,7 +254,8 @@ func TestFeedStormOverAFailingStore(t *testing.T) {
 		choice, ok := delivered.Load(id)
 		text := answer.(string)
 		switch {
-		case !ok || strings.Contains(text, `"allow"`) != (choice == "once") || strings.Contains(text, `"deny"`) != (choice == "deny"):
+		case !ok || strings.Contains(text, `"allow"`) != (choice == "once") ||
+			strings.Contains(text, `"deny"`) != (choice == "deny"):
 			t.Errorf("%v heard %s, and %v was delivered", id, text, choice)
 		case choice == "once" && !strings.Contains(onRecord[id.(string)], "allow"):
 			t.Errorf("%v heard a yes, and on record is %q", id, onRecord[id.(string)])

@@ -125,7 +125,8 @@ func TestApproveAndDeny(t *testing.T) {
 	call := w.hold(permission("s", "make test"))
 	item := w.waiting()
 	if item.Kind != "permission" || item.Agent != "claude" || item.Session != "s" || item.Tool != "Bash" ||
-		strings.Join(item.Choices, " ") != "once always all deny" || !strings.Contains(item.Shown, "$ make test") || item.Rule != "run exactly: make test" {
+		strings.Join(item.Choices, " ") != "once always all deny" || !strings.Contains(item.Shown, "$ make test") ||
+		item.Rule != "run exactly: make test" {
 		t.Errorf("%+v", item)
 	}
 	result := w.say(wire.FeedReplyParams{ID: item.ID[:3], Choice: "once", SHA256: item.SHA256})
@@ -135,14 +136,16 @@ func TestApproveAndDeny(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
 		t.Error(got)
 	}
-	if again := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); again.Outcome != "already" || again.By != result.By {
+	if again := w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny"}); again.Outcome != "already" ||
+		again.By != result.By {
 		t.Errorf("%+v", again)
 	}
 	if none := w.say(wire.FeedReplyParams{ID: "zzzz", Choice: "deny"}); none.Outcome != "unknown" {
 		t.Errorf("%+v", none)
 	}
 	call = w.hold(permission("s", "make install"))
-	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"}, nil); err == nil {
+	if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"},
+		nil); err == nil {
 		t.Error("something else was seen")
 	}
 	w.say(wire.FeedReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "not on a Sunday"})
@@ -170,7 +173,9 @@ func TestConfirmedAndOvertaken(t *testing.T) {
 	w := open(t)
 	w.watchFeed()
 	after := func(command string) {
-		w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_response": map[string]any{}}))
+		w.Send(hubtest.Said("claude", "PostToolUse",
+			map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": command},
+				"tool_response": map[string]any{}}))
 	}
 	outcome := func(id string) string {
 		var list []wire.FeedItem
@@ -206,7 +211,8 @@ func TestEndsOfARequest(t *testing.T) {
 	// Answered in the agent's own window: its next event says so.
 	call := w.hold(permission("s", "ls"))
 	id := w.waiting().ID
-	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}}))
+	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": "ls"}}))
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
 		t.Error(got, ok, end(id))
 	}
@@ -216,7 +222,8 @@ func TestEndsOfARequest(t *testing.T) {
 	// Another call of the session is no sign, the turn's end is.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash", "tool_input": map[string]any{"command": "pwd"}}))
+	w.Send(hubtest.Said("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
+		"tool_input": map[string]any{"command": "pwd"}}))
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "other"}))
 	w.waiting()
 	w.Send(hubtest.Said("claude", "Stop", map[string]any{"session_id": "s"}))
@@ -276,7 +283,8 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 	for _, agent := range []string{"codex", "claude"} {
 		call := w.hold(hubtest.ToolBefore(agent, "s", "", "deploy"))
 		item := w.waiting()
-		if item.AskedBy != "careful" || item.Why != "sure?" || !strings.Contains(item.Shown, "careful wants you to look: sure?") {
+		if item.AskedBy != "careful" || item.Why != "sure?" ||
+			!strings.Contains(item.Shown, "careful wants you to look: sure?") {
 			t.Errorf("%+v", item)
 		}
 		w.say(wire.FeedReplyParams{ID: item.ID, Choice: "deny", Reason: "no deploys"})
@@ -301,7 +309,8 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 
 func mustEntry(t *testing.T, id string, d event.Decision) *hook.Entry {
 	t.Helper()
-	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: "tool.before", Handler: "builtin", Target: "x", Mode: hook.Guard},
+	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: "tool.before", Handler: "builtin",
+		Target: "x", Mode: hook.Guard},
 		hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "builtin")
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +334,8 @@ func TestGateSettings(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
 		t.Error(got)
 	}
-	w.MustPass(hubtest.Said("claude", "PreToolUse", map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
+	w.MustPass(hubtest.Said("claude", "PreToolUse",
+		map[string]any{"tool_name": "Read", "tool_input": map[string]any{"file_path": "/x"}}))
 	// Codex can only be vetoed before a call: that takes "all", and is said.
 	set("gate.codex", "side-effects")
 	w.MustPass(hubtest.ToolBefore("codex", "s", "", "make"))
@@ -350,7 +360,8 @@ func TestQuestionAndPlan(t *testing.T) {
 		{"question": "Which database?", "header": "DB", "options": []map[string]string{{"label": "SQLite"}, {"label": "Postgres"}}},
 		{"question": "Which parts?", "multiSelect": true, "options": []map[string]string{{"label": "a"}, {"label": "b"}, {"label": "c"}}},
 	}
-	asking := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
+	asking := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
 	call := w.hold(asking)
 	item := w.waiting()
 	if item.Kind != "question" || len(item.Questions) != 2 || !strings.Contains(item.Shown, "2) Postgres") {
@@ -362,18 +373,23 @@ func TestQuestionAndPlan(t *testing.T) {
 		"too many": {{Options: []string{"1"}}, {Options: []string{"a"}}, {Options: []string{"a"}}},
 		"two":      {{Options: []string{"SQLite", "Postgres"}}, {Options: []string{"a"}}},
 	} {
-		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers}, nil); err == nil {
+		if err := w.Call(wire.MethodFeedReply, wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: answers},
+			nil); err == nil {
 			t.Error(name)
 		}
 	}
-	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"2"}}, {Options: []string{"A", "c"}}}})
-	if got, _ := call.answer(); !strings.Contains(got, `"Which database?":"Postgres"`) || !strings.Contains(got, `"Which parts?":"a, c"`) {
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"2"}}, {Options: []string{"A", "c"}}}})
+	if got, _ := call.answer(); !strings.Contains(got, `"Which database?":"Postgres"`) ||
+		!strings.Contains(got, `"Which parts?":"a, c"`) {
 		t.Error(got)
 	}
-	planning := hubtest.Said("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
+	planning := hubtest.Said("claude", "PermissionRequest",
+		map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
 	call = w.hold(planning)
 	item = w.waiting()
-	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" || !strings.Contains(item.Shown, "1. do it") {
+	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" ||
+		!strings.Contains(item.Shown, "1. do it") {
 		t.Errorf("%+v", item)
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "plan", Plan: "reject", Feedback: "smaller steps"})
@@ -432,7 +448,8 @@ func TestStreamOfTheFeed(t *testing.T) {
 	}
 	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "once"})
 	call.answer()
-	if method, got := next(); method != wire.NoteFeedResolved || got.ID != item.ID || got.Decision.Outcome != "delivered" {
+	if method, got := next(); method != wire.NoteFeedResolved || got.ID != item.ID ||
+		got.Decision.Outcome != "delivered" {
 		t.Error(method, got)
 	}
 	call = w.hold(permission("s", "ls"))
@@ -468,7 +485,8 @@ func TestHookAsksThePerson(t *testing.T) {
 	if !strings.Contains(item.Shown, "Deploy?: to production") || item.AskedBy != "mine" {
 		t.Errorf("%+v", item)
 	}
-	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer", Answers: []event.QuestionAnswer{{Options: []string{"yes"}}}})
+	w.say(wire.FeedReplyParams{ID: item.ID, Choice: "answer",
+		Answers: []event.QuestionAnswer{{Options: []string{"yes"}}}})
 	if got := <-answer; got != "yes<nil>" {
 		t.Error(got)
 	}

@@ -22,7 +22,8 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	w := &house{}
 	w.Bench = hubtest.New(t, func(s hubtest.Setup) (hubtest.Hub, error) {
-		h, err := New(Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version, PID: s.PID, Extra: s.Extra, Log: s.Log,
+		h, err := New(Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
+			PID: s.PID, Extra: s.Extra, Log: s.Log,
 			LiveSettings: s.LiveSettings, Person: s.ByPerson})
 		w.h = h
 		return h, err

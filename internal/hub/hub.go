@@ -1,6 +1,7 @@
 // Package hub composes the services into the one process that hears every hook
 // of every agent: New builds them, Run starts and stops them. It holds no
-// behaviour of its own but what concerns the process: its lock and its status. The way of one event is in package pipeline.
+// behaviour of its own but what concerns the process: its lock and its status. The way of one event is in package
+// pipeline.
 //
 // What the hub promises: an acknowledged event is in the journal exactly once,
 // also after kill -9; a slow, silent or hostile peer holds nobody up; a broken

@@ -15,8 +15,10 @@ import (
 )
 
 func inner(name, session, cwd, fields string) frame.Request {
-	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"` + session + `","cwd":"` + cwd + `","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
-	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: hubtest.Patience, Inner: true}
+	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"` + session + `","cwd":"` + cwd +
+		`","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
+	return frame.Request{Agent: "pi", Event: name, Cwd: cwd, Payload: []byte(payload), Deadline: hubtest.Patience,
+		Inner: true}
 }
 
 // listensTo is a hook that adds its word to what the files before it left.
@@ -72,7 +74,8 @@ func TestInnerEvents(t *testing.T) {
 	}
 	if files, _ := os.ReadDir(w.Dirs.Intake()); len(files) > 0 {
 		for _, f := range files {
-			if b, _ := os.ReadFile(filepath.Join(w.Dirs.Intake(), f.Name())); strings.Contains(string(b), "before_provider_request") {
+			if b, _ := os.ReadFile(filepath.Join(w.Dirs.Intake(), f.Name())); strings.Contains(string(b),
+				"before_provider_request") {
 				t.Error("an inner event was written down")
 			}
 		}
@@ -88,7 +91,8 @@ func TestInnerEventsAreWanted(t *testing.T) {
 	ask := func(known []string, wait float64) []string {
 		t.Helper()
 		var got wire.WantedResult
-		w.MustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.Base, Known: known, Wait: wait}, &got)
+		w.MustCall(wire.MethodWanted, wire.WantedParams{Agent: "pi", Session: "s", Cwd: w.Base, Known: known,
+			Wait: wait}, &got)
 		return got.Events
 	}
 	if got := ask(nil, 60); !slices.Equal(got, []string{"context"}) { // as soon as it is loaded
@@ -148,7 +152,8 @@ export default (pi) => { for (const name of ["input", "before_agent_start", "age
 	corridor("agent_before_settle", `"outcome":"completed"`)
 	w.Send(inner("agent_settled", "s", w.Base, `"aborted":false`))
 	corridor("agent_settled", `"aborted":false`) // what a version says that has no agent_before_settle
-	want := "input before_agent_start agent_start turn_start tool_call tool_result turn_end agent_end agent_before_settle agent_settled "
+	want := "input before_agent_start agent_start turn_start tool_call tool_result turn_end agent_end " +
+		"agent_before_settle agent_settled "
 	w.Eventually("everything was shown", func() bool {
 		b, _ := os.ReadFile(heard)
 		return len(b) >= len(want)
@@ -167,9 +172,10 @@ func TestInnerActsAreTheAgentsOwn(t *testing.T) {
 		return node{PID: os.Getpid(), Name: name, Program: "/opt/" + name + "/bin/" + name}
 	}
 	under := func(agent string, below node) *proctest.Table {
-		return hubtest.AtTerminal(node{PID: hubtest.AgentPID, Name: agent, Program: "/opt/" + agent + "/bin/" + agent, Below: []node{
-			{PID: hubtest.ToolPID, Name: "sh", Program: "/usr/bin/sh", Below: []node{below}},
-		}})
+		return hubtest.AtTerminal(node{PID: hubtest.AgentPID, Name: agent, Program: "/opt/" + agent + "/bin/" + agent,
+			Below: []node{
+				{PID: hubtest.ToolPID, Name: "sh", Program: "/usr/bin/sh", Below: []node{below}},
+			}})
 	}
 	const done, result = `"done":true`, `"text":"made"`
 	for _, c := range []struct {
@@ -208,7 +214,8 @@ export default (pi) => {
 				}
 			}
 			said, _ := os.ReadFile(heard)
-			if strings.Contains(string(said), "command") != c.command || strings.Contains(string(said), "tool") != c.tool {
+			if strings.Contains(string(said), "command") != c.command ||
+				strings.Contains(string(said), "tool") != c.tool {
 				t.Errorf("the file was made to do: %q", said)
 			}
 		})

@@ -80,7 +80,8 @@ func TestServicesDoNotKnowTheHubNorEachOther(t *testing.T) {
 			if !own {
 				continue
 			}
-			if to == "internal/hub" && !slices.ContainsFunc(mayImportHub, func(f string) bool { return below(from, f) }) {
+			if to == "internal/hub" && !slices.ContainsFunc(mayImportHub,
+				func(f string) bool { return below(from, f) }) {
 				t.Errorf("%s imports internal/hub; a service takes what it needs as an interface of its own", from)
 			}
 			other := serviceOf(to)

@@ -58,7 +58,8 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	// A changed file counts soon, a new one as well, and one taken away ends.
 	w.module("gate.ts", gateFor("test"))
 	w.soon("the change counts", "ship test", "s", w.Base, true, "no test")
-	w.module("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI", "").Replace(gateFor("beta")))
+	w.module("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI",
+		"").Replace(gateFor("beta")))
 	w.soon("a new file counts", "ship beta", "s", w.Base, true, "no beta")
 	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "more.js")); err != nil {
 		t.Fatal(err)
@@ -125,7 +126,8 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w := open(t)
 	root := filepath.Join(w.Base, "work", "app")
 	file := filepath.Join(root, ".hookmux/hooks/gate.ts")
-	w.Write(file, strings.Replace(gateFor("prod"), "export default", "import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
+	w.Write(file, strings.Replace(gateFor("prod"), "export default",
+		"import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
 	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
 	w.MustPass(hubtest.ToolBefore("claude", "s", root, "ship prod"))
 	if m := w.modules(root)["module:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
@@ -160,10 +162,12 @@ func TestRegisteredModules(t *testing.T) {
 	w.Write(w.Base+"/my/gate.ts", gateFor("prod"))
 	add := func(reg string, scope, cwd string) (result wire.HooksEditResult) {
 		t.Helper()
-		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(reg), Scope: scope, Cwd: cwd}, &result)
+		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(reg), Scope: scope,
+			Cwd: cwd}, &result)
 		return result
 	}
-	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`, registry.Global, w.Base+"/my")
+	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`,
+		registry.Global, w.Base+"/my")
 	if !strings.Contains(string(got.Registration), `"target":"`+w.Base+`/my/gate.ts"`) {
 		t.Errorf("registered: %s", got.Registration)
 	}
@@ -175,7 +179,8 @@ func TestRegisteredModules(t *testing.T) {
 	root := w.project("app")
 	w.Write(root+"/tools/gate.ts", gateFor("beta"))
 	w.trust(root)
-	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`, registry.Project, root+"/tools")
+	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`, registry.Project,
+		root+"/tools")
 	if !strings.Contains(string(got.Registration), `"target":"./tools/gate.ts"`) || len(got.Notes) > 0 {
 		t.Errorf("registered: %s %v", got.Registration, got.Notes)
 	}
@@ -183,7 +188,9 @@ func TestRegisteredModules(t *testing.T) {
 	w.Write(root+"/tools/gate.ts", gateFor("nothing"))
 	w.soon("the trusted copy counts", "ship beta", "s", root, true, "no beta")
 
-	err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global, Cwd: w.Base}, nil)
+	err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(
+		`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global,
+		Cwd: w.Base}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no TypeScript or JavaScript file") {
 		t.Errorf("a Python file was taken: %v", err)
 	}
@@ -209,7 +216,8 @@ func TestModulesOfSettings(t *testing.T) {
 		`["~/gate.ts", "~/nofile.ts"]`:  "is not there",
 		`["~/gate.ts", "~/.ssh/x.pem"]`: "is no TypeScript or JavaScript file",
 	} {
-		err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)}, nil)
+		err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.Modules, Value: json.RawMessage(value)},
+			nil)
 		if err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", value, err)
 		}
@@ -250,14 +258,17 @@ func TestAModulesTargetStays(t *testing.T) {
 	w.Write(filepath.Join(root, "gate.ts"), gateFor("prod"))
 	w.Write(filepath.Join(root, "sub", "x"), "")
 	w.Write(filepath.Join(root, ".hookmux", "hooks.json"), `{"hooks": []}`)
-	edit := wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./nofile.ts"}`)}
+	edit := wire.HooksEditParams{Scope: registry.Project, Cwd: root,
+		Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./nofile.ts"}`)}
 	if err := w.Call(wire.MethodHooksAdd, edit, nil); err == nil || !strings.Contains(err.Error(), "is not there") {
 		t.Errorf("a file that is not there was taken: %v", err)
 	}
 	edit.Registration = json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`)
 	w.MustCall(wire.MethodHooksAdd, edit, nil)
-	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"), ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
-	if b, _ := os.ReadFile(filepath.Join(root, ".hookmux", "hooks.json")); !strings.Contains(string(b), `"./gate.ts"`) || !strings.Contains(string(b), "7") {
+	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"),
+		ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
+	if b, _ := os.ReadFile(filepath.Join(root, ".hookmux", "hooks.json")); !strings.Contains(string(b),
+		`"./gate.ts"`) || !strings.Contains(string(b), "7") {
 		t.Errorf("%s", b)
 	}
 }
@@ -267,12 +278,14 @@ func TestModulesOfOneLaunch(t *testing.T) {
 	file := w.Base + "/gate.ts"
 	w.Write(file, gateFor("prod"))
 	w.Write(w.Base+"/bad.ts", "export default (")
-	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{w.Base + "/bad.ts"}}, nil); err == nil || !strings.Contains(err.Error(), "bad.ts:1") {
+	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{w.Base + "/bad.ts"}},
+		nil); err == nil || !strings.Contains(err.Error(), "bad.ts:1") {
 		t.Errorf("a file that does not load was taken: %v", err)
 	}
 	// The process that asks becomes the agent: same pid, same start.
 	asks := proctest.Node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude", Start: 7777}
-	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux", Start: 7777}))
+	w.SetProcesses(hubtest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux",
+		Start: 7777}))
 	w.MustCall(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil)
 	w.SetProcesses(hubtest.AtTerminal(asks))
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
@@ -345,7 +358,8 @@ export default function (hooks) {
 	w.MustPass(hubtest.Said("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
 	w.Eventually("the write is in the journal", func() bool {
 		for _, r := range w.Rows() {
-			if r.Agent == "hookmux" && r.Native == "module" && strings.Contains(string(r.Raw), `"action":"write"`) && strings.Contains(string(r.Raw), "note.txt") {
+			if r.Agent == "hookmux" && r.Native == "module" && strings.Contains(string(r.Raw), `"action":"write"`) &&
+				strings.Contains(string(r.Raw), "note.txt") {
 				return true
 			}
 		}
@@ -358,7 +372,8 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 	w.module("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
 	w.Up()
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "ls"))
-	entries, _, _ := w.h.selection.ForEvent(&event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore}, nil)
+	entries, _, _ := w.h.selection.ForEvent(&event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore},
+		nil)
 	for _, e := range entries {
 		if e.Handler == "module" && e.HookType == "tool.before" {
 			t.Errorf("the file is asked about calls it does not listen to: %+v", e.Registration)

@@ -21,7 +21,8 @@ func plugin(t *testing.T, w *house, name string, take func(wire.OutboxText) stri
 		var done []wire.OutboxDone
 		for ctx.Err() == nil {
 			var got wire.OutboxResult
-			if c.Call(ctx, wire.MethodOutbox, wire.OutboxParams{Agent: "opencode", Poller: name, Sessions: sessions, Wait: 10, Done: done}, &got) != nil {
+			if c.Call(ctx, wire.MethodOutbox, wire.OutboxParams{Agent: "opencode", Poller: name, Sessions: sessions,
+				Wait: 10, Done: done}, &got) != nil {
 				return
 			}
 			done = nil
@@ -40,7 +41,8 @@ func TestTextsReachTheSessionTheyAreFor(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	var got []wire.OutboxText
-	stop := plugin(t, w, "one", func(text wire.OutboxText) string { got = append(got, text); return "" }, "ses_1", "ses_2")
+	stop := plugin(t, w, "one", func(text wire.OutboxText) string { got = append(got, text); return "" }, "ses_1",
+		"ses_2")
 	other := plugin(t, w, "other", func(wire.OutboxText) string { return "not mine" }, "ses_3")
 	if ok, err := w.h.Send("opencode", "ses_1", "first"); !ok || err != nil {
 		t.Fatal(ok, err)
@@ -48,7 +50,8 @@ func TestTextsReachTheSessionTheyAreFor(t *testing.T) {
 	if ok, err := w.h.Send("opencode", "ses_2", "second"); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if ok, err := w.h.Send("opencode", "ses_3", "refused"); ok || err == nil || !strings.Contains(err.Error(), "not mine") {
+	if ok, err := w.h.Send("opencode", "ses_3", "refused"); ok || err == nil ||
+		!strings.Contains(err.Error(), "not mine") {
 		t.Fatal(ok, err)
 	}
 	if ok, err := w.h.Send("pi", "ses_1", "another agent's"); ok || err != nil {
@@ -59,13 +62,15 @@ func TestTextsReachTheSessionTheyAreFor(t *testing.T) {
 	if len(got) != 2 || got[0].Session != "ses_1" || got[0].Text != "first" || got[1].Session != "ses_2" {
 		t.Errorf("%+v", got)
 	}
-	w.Eventually("a plugin that hung up is not counted", func() bool { return !w.h.outbox.Listens("opencode", "ses_1") })
+	w.Eventually("a plugin that hung up is not counted",
+		func() bool { return !w.h.outbox.Listens("opencode", "ses_1") })
 }
 
 func TestOutboxIsForThePluginOfTheAgent(t *testing.T) {
 	w := open(t)
 	w.Table.Set(hubtest.BelowAgent("claude"))
-	err := w.Client.Call(context.Background(), wire.MethodOutbox, wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
+	err := w.Client.Call(context.Background(), wire.MethodOutbox,
+		wire.OutboxParams{Agent: "opencode", Sessions: []string{"s"}, Wait: 1}, nil)
 	if err == nil || !strings.Contains(err.Error(), "meant for opencode") {
 		t.Error(err)
 	}

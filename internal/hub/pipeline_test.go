@@ -33,7 +33,8 @@ func TestEveryAgentIsAnsweredInItsOwnWords(t *testing.T) {
 		ask := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make deploy")
 		ask.ID = "deny-" + agent
 		reply := w.Send(ask)
-		if !strings.Contains(string(reply.Stdout), words) || !strings.Contains(string(reply.Stdout), "no deploys today") {
+		if !strings.Contains(string(reply.Stdout), words) ||
+			!strings.Contains(string(reply.Stdout), "no deploys today") {
 			t.Errorf("%s: %q", agent, reply.Stdout)
 		}
 		pass := hubtest.ToolBefore(agent, "s-"+agent, w.Base, "make test")
@@ -95,22 +96,25 @@ func TestATruncatedCallIsNotWavedThrough(t *testing.T) {
 		t.Errorf("stored as %+v", row)
 	}
 	// Whoever only reports is taken as it is.
-	w.MustPass(frame.Request{Agent: "claude", Event: "Notification", Truncated: true, Payload: []byte(`{"message":"aaa`)})
+	w.MustPass(frame.Request{Agent: "claude", Event: "Notification", Truncated: true,
+		Payload: []byte(`{"message":"aaa`)})
 }
 
 func TestNestedCallsMeetOnlyLockedGuards(t *testing.T) {
 	var told atomic.Int32
-	locked := hubtest.Entry(t, "locked", hook.Guard, event.ToolBefore, func(_ context.Context, c *hook.Call) (event.Decision, error) {
-		if strings.Contains(c.Event.Tool.Commands[0], "locked-away") {
-			return event.Decision{Verdict: event.Deny, Reason: "locked away"}, nil
-		}
-		return event.Decision{}, nil
-	})
+	locked := hubtest.Entry(t, "locked", hook.Guard, event.ToolBefore,
+		func(_ context.Context, c *hook.Call) (event.Decision, error) {
+			if strings.Contains(c.Event.Tool.Commands[0], "locked-away") {
+				return event.Decision{Verdict: event.Deny, Reason: "locked away"}, nil
+			}
+			return event.Decision{}, nil
+		})
 	locked.Locked = true
-	observer := hubtest.Entry(t, "observer", hook.Observe, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		told.Add(1)
-		return event.Decision{}, nil
-	})
+	observer := hubtest.Entry(t, "observer", hook.Observe, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			told.Add(1)
+			return event.Decision{}, nil
+		})
 	w := open(t, hubtest.NoDeploys(t), locked, observer)
 	w.SetProcesses(hubtest.BelowHub())
 	r := hubtest.ToolBefore("claude", "s", w.Base, "make deploy")
@@ -151,7 +155,8 @@ func TestTheRealCallerIsAnswered(t *testing.T) {
 		t.Errorf("stored as %s", row.Agent)
 	}
 	// A payload that Grok would not send is not Grok's.
-	r = frame.Request{ID: "other-words", Agent: "claude", Event: "ConfigChange", Payload: []byte(`{"hook_event_name":"ConfigChange"}`)}
+	r = frame.Request{ID: "other-words", Agent: "claude", Event: "ConfigChange",
+		Payload: []byte(`{"hook_event_name":"ConfigChange"}`)}
 	w.MustPass(r)
 	if row := w.Row("other-words", false); row.Agent != "claude" {
 		t.Errorf("stored as %s", row.Agent)
@@ -206,9 +211,10 @@ func TestOffMakesEverythingNeutralAndStillRecords(t *testing.T) {
 }
 
 func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
-	more := hubtest.Entry(t, "more", hook.Guard, event.TurnEnd, func(context.Context, *hook.Call) (event.Decision, error) {
-		return event.Decision{KeepGoing: true, Reason: "the tests fail"}, nil
-	})
+	more := hubtest.Entry(t, "more", hook.Guard, event.TurnEnd,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			return event.Decision{KeepGoing: true, Reason: "the tests fail"}, nil
+		})
 	w := open(t, more)
 	for _, agent := range []string{"claude", "codex", "grok"} {
 		for turn := range 2 {
@@ -221,7 +227,8 @@ func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
 				}
 			}
 		}
-		if row := w.Row(agent+"-1-3", true); len(row.Outcome.Decision) == 0 || !strings.Contains(string(row.Outcome.Decision), "3 times already") {
+		if row := w.Row(agent+"-1-3", true); len(row.Outcome.Decision) == 0 ||
+			!strings.Contains(string(row.Outcome.Decision), "3 times already") {
 			t.Errorf("the dropped round is recorded as %s", row.Outcome.Decision)
 		}
 	}
@@ -235,11 +242,12 @@ func TestATurnIsKeptGoingThreeTimes(t *testing.T) {
 func TestTheSameIDIsOneQuestion(t *testing.T) {
 	var calls atomic.Int32
 	release := make(chan struct{})
-	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		n := calls.Add(1)
-		<-release
-		return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("answer %d", n)}, nil
-	})
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			n := calls.Add(1)
+			<-release
+			return event.Decision{Verdict: event.Deny, Reason: fmt.Sprintf("answer %d", n)}, nil
+		})
 	w := open(t, slow)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "asked-often"
@@ -257,13 +265,15 @@ func TestTheSameIDIsOneQuestion(t *testing.T) {
 	wg.Wait()
 	again := w.Send(r)
 	var pushed wire.PushResult
-	w.MustCall(wire.MethodPush, wire.PushParams{ID: r.ID, Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &pushed)
+	w.MustCall(wire.MethodPush, wire.PushParams{ID: r.ID, Agent: "claude", Event: "PreToolUse", Payload: r.Payload},
+		&pushed)
 	for _, got := range append(replies, again) {
 		if !strings.Contains(string(got.Stdout), "answer 1") {
 			t.Errorf("answered %q", got.Stdout)
 		}
 	}
-	if !strings.Contains(pushed.Stdout, "answer 1") || !strings.Contains(string(pushed.Decision), "answer 1") || calls.Load() != 1 {
+	if !strings.Contains(pushed.Stdout, "answer 1") || !strings.Contains(string(pushed.Decision), "answer 1") ||
+		calls.Load() != 1 {
 		t.Errorf("%d calls, pushed: %+v", calls.Load(), pushed)
 	}
 	w.Row(r.ID, true)
@@ -275,11 +285,12 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := make(chan struct{})
-			slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
-				close(asked)
-				<-ctx.Done()
-				return decision, nil
-			})
+			slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
+				func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+					close(asked)
+					<-ctx.Done()
+					return decision, nil
+				})
 			w := open(t, slow)
 			got := make(chan error, 1)
 			go func() {
@@ -303,14 +314,15 @@ func TestAStoppingHubHangsUp(t *testing.T) {
 
 func TestObserversAreNotWaitedFor(t *testing.T) {
 	release, heard := make(chan struct{}), make(chan string, 1)
-	observer := hubtest.Entry(t, "slow-observer", hook.Observe, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
-		select {
-		case <-release:
-		case <-ctx.Done():
-		}
-		heard <- c.Event.ID
-		return event.Decision{}, errors.New("the observer fell over")
-	})
+	observer := hubtest.Entry(t, "slow-observer", hook.Observe, event.ToolBefore,
+		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			heard <- c.Event.ID
+			return event.Decision{}, errors.New("the observer fell over")
+		})
 	w := open(t, observer)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "observed"
@@ -327,12 +339,13 @@ func TestObserversAreNotWaitedFor(t *testing.T) {
 
 func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 	asked, ended := make(chan struct{}, 8), make(chan struct{}, 8)
-	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
-		asked <- struct{}{}
-		<-ctx.Done()
-		ended <- struct{}{}
-		return event.Decision{}, ctx.Err()
-	})
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, _ *hook.Call) (event.Decision, error) {
+			asked <- struct{}{}
+			<-ctx.Done()
+			ended <- struct{}{}
+			return event.Decision{}, ctx.Err()
+		})
 	w := open(t, slow)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.ID = "left"
@@ -363,10 +376,11 @@ func TestHandlersEndWhenTheCallerLeaves(t *testing.T) {
 }
 
 func TestTheDeadlineIsKept(t *testing.T) {
-	stuck := hubtest.Entry(t, "stuck", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
-		<-ctx.Done()
-		return event.Decision{Verdict: event.Allow}, nil // too late to count
-	})
+	stuck := hubtest.Entry(t, "stuck", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+			<-ctx.Done()
+			return event.Decision{Verdict: event.Allow}, nil // too late to count
+		})
 	w := open(t, stuck)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.Deadline = 50 * time.Millisecond
@@ -374,7 +388,8 @@ func TestTheDeadlineIsKept(t *testing.T) {
 }
 
 func TestAHandlerThatPanicsIsAGuardThatFails(t *testing.T) {
-	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) { panic("oops") })
+	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) { panic("oops") })
 	w := open(t, bad)
 	w.MustDeny(hubtest.ToolBefore("codex", "s", w.Base, "x"), "bad")
 	if _, shown := w.Problem("hook:bad"); !shown {
@@ -384,14 +399,16 @@ func TestAHandlerThatPanicsIsAGuardThatFails(t *testing.T) {
 
 func TestExplainLeavesNoTrace(t *testing.T) {
 	var ran atomic.Bool
-	user := hubtest.Entry(t, "user", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		ran.Store(true)
-		return event.Decision{}, nil
-	})
+	user := hubtest.Entry(t, "user", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			ran.Store(true)
+			return event.Decision{}, nil
+		})
 	w := open(t, user)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	var got wire.Explained
-	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload, Decision: []byte(`{"verdict":"deny","reason":"why"}`)}, &got)
+	w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload,
+		Decision: []byte(`{"verdict":"deny","reason":"why"}`)}, &got)
 	if !strings.Contains(got.Answer.Stdout, "deny") || len(got.Matched) == 0 {
 		t.Errorf("explained as %+v", got)
 	}

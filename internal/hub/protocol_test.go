@@ -87,7 +87,8 @@ func TestJSONRPC(t *testing.T) {
 		}
 	}
 	// Two at once are answered in order.
-	k.say(`{"jsonrpc":"2.0","id":20,"method":"hub.info"}` + "\n" + `{"jsonrpc":"2.0","id":21,"method":"hub.info"}` + "\n")
+	k.say(`{"jsonrpc":"2.0","id":20,"method":"hub.info"}` + "\n" + `{"jsonrpc":"2.0","id":21,"method":"hub.info"}` +
+		"\n")
 	if a, b := k.line(), k.line(); !strings.Contains(a, `"id":20`) || !strings.Contains(b, `"id":21`) {
 		t.Errorf("out of order: %.40s %.40s", a, b)
 	}
@@ -96,7 +97,8 @@ func TestJSONRPC(t *testing.T) {
 func TestPush(t *testing.T) {
 	w := open(t, hubtest.NoDeploys(t))
 	r := hubtest.ToolBefore("codex", "s", w.Base, "make deploy")
-	got, err := w.Client.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse", Payload: r.Payload})
+	got, err := w.Client.Push(t.Context(), client.PushParams{ID: "pushed", Agent: "codex", Event: "PreToolUse",
+		Payload: r.Payload})
 	if err != nil || !strings.Contains(got.Stdout, "deny") || got.ID != "pushed" {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -173,7 +175,8 @@ func TestMux0Conversation(t *testing.T) {
 		}
 		return ""
 	}
-	w.Eventually("both ends of the turn and the last line count", func() bool { return status("1") == "success" && status("3") != "" })
+	w.Eventually("both ends of the turn and the last line count",
+		func() bool { return status("1") == "success" && status("3") != "" })
 	if got := status("2"); got != "" {
 		t.Errorf("a shell is shown as an agent: %s", got)
 	}

@@ -182,7 +182,8 @@ func TestAgentsReadTheirOwnSession(t *testing.T) {
 			t.Errorf("the agent does not see its own session by %s: %s", method, answer)
 		}
 	}
-	if answer := ask(wire.MethodSession, wire.SessionParams{Session: "session-own"}); !strings.Contains(answer, "session-own") {
+	if answer := ask(wire.MethodSession, wire.SessionParams{Session: "session-own"}); !strings.Contains(answer,
+		"session-own") {
 		t.Errorf("the agent does not see its own session: %s", answer)
 	}
 }
@@ -194,7 +195,8 @@ func TestAgentsFollowTheirOwnSession(t *testing.T) {
 	lines := make(chan string, 10_000)
 	follow := func(method, params, ready string) {
 		conn := w.Dial()
-		if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + "}\n")); err != nil {
+		if _, err := conn.Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params +
+			"}\n")); err != nil {
 			t.Fatal(err)
 		}
 		began := make(chan struct{})

@@ -284,7 +284,8 @@ func TestSecretsStayOutOfTheJournal(t *testing.T) {
 	w.MustDeny(r, "no deploys")
 	row := w.Row(r.ID, true)
 	streamed := f.next()
-	for where, text := range map[string]string{"journal": string(row.Raw), "outcome": string(row.Outcome.Decision), "stream": string(streamed.Entry.Event)} {
+	for where, text := range map[string]string{"journal": string(row.Raw), "outcome": string(row.Outcome.Decision),
+		"stream": string(streamed.Entry.Event)} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the secret is in the %s: %s", where, text)
 		}

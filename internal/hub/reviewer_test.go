@@ -19,7 +19,8 @@ import (
 func (w *house) reviewedCall(reviewer, command string) frame.Request {
 	w.T.Helper()
 	record := filepath.Join(w.Dirs.Home, ".codex/sessions/2026/11/15/rollout-1-s1.jsonl")
-	w.Write(record, fmt.Sprintf(`{"type":"turn_context","payload":{"turn_id":"t1","approvals_reviewer":%q}}`+"\n", reviewer))
+	w.Write(record, fmt.Sprintf(`{"type":"turn_context","payload":{"turn_id":"t1","approvals_reviewer":%q}}`+"\n",
+		reviewer))
 	r := hubtest.Said("codex", "PermissionRequest", map[string]any{
 		"turn_id": "t1", "transcript_path": record, "cwd": w.Base, "permission_mode": "default",
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command},
@@ -40,7 +41,8 @@ func TestAgentReviews(t *testing.T) {
 	if notes := strings.Join(told.Notes, "\n"); !strings.Contains(notes, "Codex CLI's own reviewer decides") {
 		t.Errorf("explain says %q, expected who decides", notes)
 	}
-	w.Send(hubtest.Said("codex", "UserPromptSubmit", map[string]any{"turn_id": "t1", "prompt": "install it", "cwd": w.Base}))
+	w.Send(hubtest.Said("codex", "UserPromptSubmit",
+		map[string]any{"turn_id": "t1", "prompt": "install it", "cwd": w.Base}))
 	if got, ok := w.hold(r).answer(); got != "" || !ok {
 		t.Errorf("the hook heard %q (%v), expected nothing", got, ok)
 	}
@@ -73,7 +75,8 @@ func TestPersonReviews(t *testing.T) {
 		}
 		w.statusIs("s1", c.status)
 		// The follower of the record may be one row behind for a moment.
-		w.Eventually("the session's reviewer is "+string(c.want), func() bool { return w.session("s1").Reviewer == c.want })
+		w.Eventually("the session's reviewer is "+string(c.want),
+			func() bool { return w.session("s1").Reviewer == c.want })
 	}
 }
 

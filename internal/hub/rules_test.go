@@ -81,7 +81,8 @@ func TestGlobalHooksCountEverywhere(t *testing.T) {
 		"unknown type":  `{"id":"x","agent":"claude","hookType":"tool.befor","handler":"command","target":"true"}`,
 		"no object":     `[]`,
 	} {
-		if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)}, nil); err == nil {
+		if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(reg)},
+			nil); err == nil {
 			t.Errorf("%s was added", name)
 		}
 	}
@@ -202,7 +203,8 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 
 func TestAProjectReplacesOnlyWhatIsNotLocked(t *testing.T) {
 	w := newHouse(t)
-	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""), refusing("fast", "live", `,"locked":true`)))
+	w.Write(w.Dirs.Config+"/hooks.json", hooksFile(refusing("loose", "prod", ""),
+		refusing("fast", "live", `,"locked":true`)))
 	harmless := `{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"true"}`
 	root := w.project("p", fmt.Sprintf(harmless, "loose"), fmt.Sprintf(harmless, "fast"))
 	w.Up()
@@ -253,7 +255,8 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 		return string(r.Stdout), len(r.Stdout) > 0
 	}
 	set := func(value string) {
-		w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"` + value + `"`)}, nil)
+		w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive",
+			Value: json.RawMessage(`"` + value + `"`)}, nil)
 	}
 	if _, stopped := push("s"); stopped {
 		t.Error("stopped although it is off")
@@ -275,7 +278,8 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	r := hubtest.ToolBefore("claude", "s", w.Base, "git push --force origin main")
 	for range 2 {
 		var seen wire.Explained
-		w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload}, &seen)
+		w.MustCall(wire.MethodExplain, wire.ExplainParams{Agent: "claude", Event: "PreToolUse", Payload: r.Payload},
+			&seen)
 		if seen.Answer.Stdout != "" {
 			t.Errorf("explained as %q", seen.Answer.Stdout)
 		}
@@ -307,7 +311,8 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	if _, stopped := push("s"); stopped {
 		t.Error("stopped although it is off again")
 	}
-	if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: json.RawMessage(`"sometimes"`)}, nil); err == nil {
+	if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive",
+		Value: json.RawMessage(`"sometimes"`)}, nil); err == nil {
 		t.Error("a wrong value was set")
 	}
 }
@@ -338,7 +343,8 @@ func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 	w.trust(root)
 	add := func(id, word string) wire.HooksEditResult {
 		var done wire.HooksEditResult
-		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing(id, word, ""))}, &done)
+		w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root,
+			Registration: []byte(refusing(id, word, ""))}, &done)
 		return done
 	}
 	if done := add("no-live", "live"); len(done.Notes) != 0 {
@@ -346,13 +352,15 @@ func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 	}
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship live"), "no-live")
 	w.MustDeny(hubtest.ToolBefore("claude", "s", root, "ship prod"), "no-prod")
-	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root, Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
+	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: root,
+		Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
 		t.Error("an id was given twice")
 	}
 	// In a project that is not trusted it stays so, and the person hears it.
 	other := w.project("other", refusing("theirs", "prod", ""))
 	var done wire.HooksEditResult
-	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other, Registration: []byte(refusing("mine", "live", ""))}, &done)
+	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other,
+		Registration: []byte(refusing("mine", "live", ""))}, &done)
 	if len(done.Notes) == 0 {
 		t.Error("nobody was told that it does not run")
 	}
@@ -360,9 +368,11 @@ func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 	// A folder without hooks becomes a project that is trusted from the start.
 	fresh := filepath.Join(w.Base, "work", "fresh")
 	must(t, os.MkdirAll(fresh, 0o700))
-	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: fresh, Registration: []byte(refusing("first", "live", ""))}, &done)
+	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: fresh,
+		Registration: []byte(refusing("first", "live", ""))}, &done)
 	w.MustDeny(hubtest.ToolBefore("claude", "u", fresh, "ship live"), "first")
-	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: "relative", Registration: []byte(refusing("x", "live", ""))}, nil); err == nil {
+	if err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: "relative",
+		Registration: []byte(refusing("x", "live", ""))}, nil); err == nil {
 		t.Error("a relative folder was taken")
 	}
 }
@@ -376,7 +386,8 @@ func TestConcurrentAddsAllSurvive(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs <- w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global, Registration: []byte(refusing(fmt.Sprint("h", i), "x", ""))}, nil)
+			errs <- w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Global,
+				Registration: []byte(refusing(fmt.Sprint("h", i), "x", ""))}, nil)
 		}()
 	}
 	wg.Wait()
@@ -415,20 +426,21 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 	w := newHouse(t)
 	depth := 0
 	var again *hook.Entry
-	again = hubtest.Entry(t, "again", hook.Guard, event.ToolBefore, func(ctx context.Context, c *hook.Call) (event.Decision, error) {
-		depth++
-		if depth > 50 {
-			return event.Decision{Verdict: event.Deny, Reason: "round and round"}, nil
-		}
-		// What runs below a handler has the hub above it.
-		w.SetProcesses(hubtest.BelowHub())
-		r := hubtest.ToolBefore("claude", "below", w.Base, "x")
-		r.Env = []byte("HOOKMUX_HANDLER=" + again.ID + "\x00")
-		if _, err := w.TrySend(r); err != nil {
-			return event.Decision{}, err
-		}
-		return event.Decision{}, nil
-	})
+	again = hubtest.Entry(t, "again", hook.Guard, event.ToolBefore,
+		func(ctx context.Context, c *hook.Call) (event.Decision, error) {
+			depth++
+			if depth > 50 {
+				return event.Decision{Verdict: event.Deny, Reason: "round and round"}, nil
+			}
+			// What runs below a handler has the hub above it.
+			w.SetProcesses(hubtest.BelowHub())
+			r := hubtest.ToolBefore("claude", "below", w.Base, "x")
+			r.Env = []byte("HOOKMUX_HANDLER=" + again.ID + "\x00")
+			if _, err := w.TrySend(r); err != nil {
+				return event.Decision{}, err
+			}
+			return event.Decision{}, nil
+		})
 	w.Up(again)
 	w.MustPass(hubtest.ToolBefore("claude", "s", w.Base, "x"))
 	if depth != 1 {
@@ -441,10 +453,11 @@ func TestAHandlerThatCallsHooksEnds(t *testing.T) {
 func TestADetachedChildOfAHandlerIsNested(t *testing.T) {
 	w := newHouse(t)
 	var met atomic.Int32
-	loop := hubtest.Entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		met.Add(1)
-		return event.Decision{Verdict: event.Deny, Reason: "met"}, nil
-	})
+	loop := hubtest.Entry(t, "claude:PreToolUse:x", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			met.Add(1)
+			return event.Decision{Verdict: event.Deny, Reason: "met"}, nil
+		})
 	w.Up(loop)
 	r := hubtest.ToolBefore("claude", "s", w.Base, "x")
 	r.Env = []byte("A=1\x00HOOKMUX_HANDLER=" + w.h.marks.Mark(loop.ID) + "\x00")
@@ -473,7 +486,8 @@ func TestSettingsAreListedWithTheirOrigin(t *testing.T) {
 	for _, s := range list {
 		origin[s.Key] = s.Origin
 	}
-	if origin["journal.keep"] != "system" || origin["guard.secrets"] != "user" || origin["guard.own-files"] != "default" {
+	if origin["journal.keep"] != "system" || origin["guard.secrets"] != "user" ||
+		origin["guard.own-files"] != "default" {
 		t.Errorf("origins: %v", origin)
 	}
 }

@@ -38,7 +38,8 @@ func (w *house) mustRecord(name string) wire.ResumeRecord {
 
 func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	w := open(t)
-	agent := agentAt(hubtest.AgentPID, []string{"claude", "--model", "opus", "--settings", `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/hookmux-hook","args":["claude","Stop","600"],"timeout":600}]}]}}`, "old prompt"},
+	agent := agentAt(hubtest.AgentPID, []string{"claude", "--model", "opus", "--settings",
+		`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"/opt/hookmux-hook","args":["claude","Stop","600"],"timeout":600}]}]}}`, "old prompt"},
 		[]string{"CLAUDE_CONFIG_DIR=/c", "ANTHROPIC_API_KEY=k", "PATH=/bin"})
 
 	// Off by default.
@@ -52,13 +53,15 @@ func TestHowASessionIsTakenUpAgain(t *testing.T) {
 	w.SetProcesses(agent)
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go", "permission_mode": "plan"})
 	r := w.mustRecord("s1")
-	if got := strings.Join(r.Argv, " "); got != "claude --resume s1 --permission-mode plan --model opus" || !r.Run || r.Dir != w.Base || strings.Join(r.Env, " ") != "CLAUDE_CONFIG_DIR=/c" {
+	if got := strings.Join(r.Argv, " "); got != "claude --resume s1 --permission-mode plan --model opus" || !r.Run ||
+		r.Dir != w.Base || strings.Join(r.Env, " ") != "CLAUDE_CONFIG_DIR=/c" {
 		t.Errorf("%+v", r)
 	}
 	if r.Live == "" {
 		t.Error("it runs and could be taken up twice")
 	}
-	if info, err := os.Stat(filepath.Join(w.Dirs.State, "resume/claude.s1.json")); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(w.Dirs.State, "resume/claude.s1.json")); err != nil ||
+		info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
 

@@ -58,14 +58,16 @@ func (w *house) statusIs(id, status string) {
 
 // besideAgent: a person types while the agent runs.
 func besideAgent() *proctest.Table {
-	return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude"}, proctest.Node{PID: os.Getpid(), Name: "hookmux"})
+	return hubtest.AtTerminal(proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude"},
+		proctest.Node{PID: os.Getpid(), Name: "hookmux"})
 }
 
 // agentAt is an agent with arguments and an environment of its own.
 func agentAt(pid int, args, env []string) *proctest.Table {
-	return hubtest.AtTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args, Env: env, Below: []proctest.Node{
-		{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
-	}}).Readable()
+	return hubtest.AtTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args,
+		Env: env, Below: []proctest.Node{
+			{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"},
+		}}).Readable()
 }
 
 func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
@@ -74,17 +76,22 @@ func TestASessionFromItsFirstPromptToItsEnd(t *testing.T) {
 	w.tell("claude", "SessionStart", "s1", map[string]any{"source": "startup"})
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "fix the tests", "permission_mode": "plan"})
 	w.statusIs("s1", "running")
-	w.tell("claude", "PreToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "go test ./..."}})
-	if got := w.session("s1"); got.Tool != "Bash: go test ./..." || got.Title != "fix the tests" || got.PID != hubtest.AgentPID || got.TTY != "/dev/pts/77" || got.Mode != "plan" {
+	w.tell("claude", "PreToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
+		"tool_input": map[string]any{"command": "go test ./..."}})
+	if got := w.session("s1"); got.Tool != "Bash: go test ./..." || got.Title != "fix the tests" ||
+		got.PID != hubtest.AgentPID || got.TTY != "/dev/pts/77" || got.Mode != "plan" {
 		t.Errorf("%+v", got.Session)
 	}
-	w.tell("claude", "PermissionRequest", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "go test ./..."}})
+	w.tell("claude", "PermissionRequest", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
+		"tool_input": map[string]any{"command": "go test ./..."}})
 	w.statusIs("s1", "needsInput")
-	w.tell("claude", "PostToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "go test ./..."}, "tool_response": map[string]any{"stdout": "ok"}})
+	w.tell("claude", "PostToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c1",
+		"tool_input": map[string]any{"command": "go test ./..."}, "tool_response": map[string]any{"stdout": "ok"}})
 	w.statusIs("s1", "running")
 	w.tell("claude", "Stop", "s1", map[string]any{"last_assistant_message": "All tests pass."})
 	d := w.session("s1")
-	if d.Status != "success" || d.Turn == nil || d.Turn.Result != "ok" || d.Turn.Summary != "All tests pass." || d.Turn.Tools != 1 {
+	if d.Status != "success" || d.Turn == nil || d.Turn.Result != "ok" || d.Turn.Summary != "All tests pass." ||
+		d.Turn.Tools != 1 {
 		t.Errorf("%+v, turn %+v", d.Session, d.Turn)
 	}
 	w.tell("claude", "SessionEnd", "s1", map[string]any{"reason": "prompt_input_exit"})
@@ -100,7 +107,8 @@ func TestWhoWaitsStandsOnTop(t *testing.T) {
 	}
 	w.tell("claude", "Stop", "idle", nil)
 	for _, id := range []string{"waits1", "waits2"} {
-		w.tell("claude", "PermissionRequest", id, map[string]any{"tool_name": "Bash", "tool_use_id": "c", "tool_input": map[string]any{"command": "x"}})
+		w.tell("claude", "PermissionRequest", id, map[string]any{"tool_name": "Bash", "tool_use_id": "c",
+			"tool_input": map[string]any{"command": "x"}})
 	}
 	var got []string
 	for _, s := range w.sessions() {
@@ -134,7 +142,8 @@ func TestNamesOfSessions(t *testing.T) {
 			t.Errorf("%s means %s", name, got.ID)
 		}
 	}
-	for name, code := range map[string]int{"0199": wire.CodeConflict, "nobody": wire.CodeGone, "": wire.CodeParams, "unknown": wire.CodeGone} {
+	for name, code := range map[string]int{"0199": wire.CodeConflict, "nobody": wire.CodeGone, "": wire.CodeParams,
+		"unknown": wire.CodeGone} {
 		_, err := w.Client.Session(context.Background(), name)
 		var answer *wire.Error
 		if !errors.As(err, &answer) || answer.Code != code {
@@ -144,11 +153,13 @@ func TestNamesOfSessions(t *testing.T) {
 	if _, err := w.Client.RenameSession(context.Background(), "0199aa", "  mine\n now "); err != nil {
 		t.Fatal(err)
 	}
-	w.tell("claude", "UserPromptSubmit", "0199aa-1", map[string]any{"prompt": "next", "session_title": "the agent's own"})
+	w.tell("claude", "UserPromptSubmit", "0199aa-1",
+		map[string]any{"prompt": "next", "session_title": "the agent's own"})
 	if got := w.session("0199aa"); got.Title != "mine now" || !got.Named {
 		t.Errorf("a person's title does not stay: %+v", got.Session)
 	}
-	if got, err := w.Client.RenameSession(context.Background(), "mine now", ""); err != nil || got.Title == "mine now" || got.Named {
+	if got, err := w.Client.RenameSession(context.Background(), "mine now", ""); err != nil ||
+		got.Title == "mine now" || got.Named {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := w.Client.ForgetSession(context.Background(), "0199aa"); err != nil {
@@ -285,7 +296,8 @@ func TestWhatOnlyTheTranscriptTells(t *testing.T) {
 	}
 	add(row(map[string]any{"type": "ai-title", "aiTitle": "Mending it"}))
 	w.Eventually("its title is read", func() bool { return w.session("s1").Title == "Mending it" })
-	add(row(map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user]"}}}}))
+	add(row(map[string]any{"type": "user", "message": map[string]any{"role": "user",
+		"content": []any{map[string]any{"type": "text", "text": "[Request interrupted by user]"}}}}))
 	w.Eventually("Esc is noticed", func() bool { return w.session("s1").Status != "running" })
 	if d := w.session("s1"); d.Turn.Result != "interrupted" || d.Ended != nil {
 		t.Errorf("%+v %+v", d.Session, d.Turn)
@@ -311,7 +323,11 @@ func TestMux0LinesAreSessions(t *testing.T) {
 	line(fmt.Sprintf(`"event":"needsInput","at":%f`, now+1))
 	w.Eventually("it waits", func() bool { return w.sessions()[0].Status == "needsInput" })
 	line(fmt.Sprintf(`"event":"finished","at":%f,"exitCode":1,"summary":"no luck"`, now+2))
-	w.Eventually("it failed", func() bool { s := w.sessions()[0]; return s.Status == "failed" && s.Turn.Summary == "no luck" })
+	w.Eventually("it failed", func() bool {
+		s := w.sessions()[0]
+		return s.Status == "failed" &&
+			s.Turn.Summary == "no luck"
+	})
 }
 
 func TestTheSharedDaemonHasNoPane(t *testing.T) {
@@ -379,12 +395,17 @@ func TestSecretsStayInside(t *testing.T) {
 	w := open(t)
 	key := "sk-ant-" + "api03-" + strings.Repeat("aB3x", 10)
 	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "use " + key})
-	w.tell("claude", "PreToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c", "tool_input": map[string]any{"command": "curl -H " + key}})
+	w.tell("claude", "PreToolUse", "s1", map[string]any{"tool_name": "Bash", "tool_use_id": "c",
+		"tool_input": map[string]any{"command": "curl -H " + key}})
 	b, _ := json.Marshal(w.session("s1"))
 	if strings.Contains(string(b), key) {
 		t.Errorf("%s", b)
 	}
-	w.Eventually("it is written down", func() bool { b, _ := os.ReadFile(w.Dirs.State + "/sessions.log"); return len(b) > 0 })
+	w.Eventually("it is written down", func() bool {
+		b,
+			_ := os.ReadFile(w.Dirs.State + "/sessions.log")
+		return len(b) > 0
+	})
 	w.Down()
 	if b, _ := os.ReadFile(w.Dirs.State + "/sessions.log"); strings.Contains(string(b), key) {
 		t.Errorf("%s", b)
@@ -398,12 +419,14 @@ func TestATextGoesThroughThePlugin(t *testing.T) {
 	got := make(chan string, 1)
 	go func() { // the plugin
 		var first wire.OutboxResult
-		if w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 20}, &first) != nil || len(first.Texts) != 1 {
+		if w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"},
+			Wait: 20}, &first) != nil || len(first.Texts) != 1 {
 			got <- ""
 			return
 		}
 		got <- first.Texts[0].Text
-		_ = w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"}, Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
+		_ = w.Call(wire.MethodOutbox, wire.OutboxParams{Agent: "claude", Poller: "p", Sessions: []string{"s1"},
+			Wait: 0.1, Done: []wire.OutboxDone{{ID: first.Texts[0].ID}}}, nil)
 	}()
 	w.Eventually("the plugin listens", func() bool { return w.h.outbox.Listens("claude", "s1") })
 	sent, err := w.Client.SendToSession(ctx, "s1", "run the tests", false)

@@ -49,8 +49,10 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 		}
 	}
 	w.SetProcesses(agentAt(9001, []string{"claude"}, nil))
-	call := map[string]any{"transcript_path": filepath.Join(store, "projects/p/s1.jsonl"), "tool_name": "Bash", "tool_use_id": "c1", "tool_input": map[string]any{"command": "sleep 99"}}
-	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go", "transcript_path": call["transcript_path"]})
+	call := map[string]any{"transcript_path": filepath.Join(store, "projects/p/s1.jsonl"), "tool_name": "Bash",
+		"tool_use_id": "c1", "tool_input": map[string]any{"command": "sleep 99"}}
+	w.tell("claude", "UserPromptSubmit", "s1", map[string]any{"prompt": "go",
+		"transcript_path": call["transcript_path"]})
 	is("waiting")
 	w.tell("claude", "PreToolUse", "s1", call)
 	w.tell("claude", "PermissionRequest", "s1", call)
@@ -93,7 +95,8 @@ func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
 	w := open(t)
 	w.set("resume.claude", "on")
 	server := proctest.Node{PID: 4000, Name: "tmux: server"}
-	agent := proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude", Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
+	agent := proctest.Node{PID: hubtest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude",
+		Args: []string{"claude"}, Below: []proctest.Node{{PID: os.Getpid(), Name: "hookmux-hook"}}}
 	w.SetProcesses(hubtest.AtTerminal(server, agent).Readable())
 	r := hubtest.Said("claude", "UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "go"})
 	r.Env = []byte("TMUX=" + filepath.Join(w.Base, "no-such-tmux") + ",4000,0\x00TMUX_PANE=%3\x00")
@@ -102,5 +105,6 @@ func TestAPaneOfAnotherServerIsNotItsOwn(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.SetProcesses(hubtest.AtTerminal())
-	w.Eventually("its pane is gone with the server", func() bool { got := w.mustRecord("s1"); return got.Pane == "" && got.Moved })
+	w.Eventually("its pane is gone with the server",
+		func() bool { got := w.mustRecord("s1"); return got.Pane == "" && got.Moved })
 }

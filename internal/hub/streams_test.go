@@ -126,7 +126,8 @@ func TestAStreamGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("from the beginning: %v", ids)
 	}
 	var bad *wire.Error
-	if err := w.Client.Stream(context.Background(), wire.StreamParams{After: "yesterday"}, func(client.Note) error { return nil }); !errors.As(err, &bad) {
+	if err := w.Client.Stream(context.Background(), wire.StreamParams{After: "yesterday"},
+		func(client.Note) error { return nil }); !errors.As(err, &bad) {
 		t.Errorf("a wrong cursor: %v", err)
 	}
 }
@@ -255,10 +256,11 @@ func TestFilters(t *testing.T) {
 
 func TestOutcomesFollowTheirEventsOnce(t *testing.T) {
 	release := make(chan struct{})
-	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		<-release
-		return event.Decision{Verdict: event.Deny, Reason: "after all"}, nil
-	})
+	slow := hubtest.Entry(t, "slow", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			<-release
+			return event.Decision{Verdict: event.Deny, Reason: "after all"}, nil
+		})
 	w := open(t, slow)
 	all := w.follow(wire.StreamParams{})
 	others := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"codex"}}})
@@ -311,14 +313,16 @@ func TestStreamsEndWithTheHub(t *testing.T) {
 }
 
 func TestProblemsAreStreamed(t *testing.T) {
-	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore, func(context.Context, *hook.Call) (event.Decision, error) {
-		return event.Decision{}, errors.New("broken\nwith details")
-	})
+	bad := hubtest.Entry(t, "bad", hook.Guard, event.ToolBefore,
+		func(context.Context, *hook.Call) (event.Decision, error) {
+			return event.Decision{}, errors.New("broken\nwith details")
+		})
 	w := open(t, bad)
 	f := w.follow(wire.StreamParams{Filter: wire.Filter{Agents: []string{"grok"}}})
 	f.ready()
 	w.MustDeny(hubtest.ToolBefore("claude", "s", w.Base, "x"), "broken")
-	if n := f.next(); n.Problem == nil || !strings.Contains(n.Problem.What, "bad") || strings.Contains(n.Problem.What, "\n") {
+	if n := f.next(); n.Problem == nil || !strings.Contains(n.Problem.What, "bad") ||
+		strings.Contains(n.Problem.What, "\n") {
 		t.Errorf("streamed %+v", n)
 	}
 }

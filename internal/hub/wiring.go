@@ -48,7 +48,8 @@ func (h *Hub) newServer() *server.Server {
 		Context: h.ctx, Version: h.version, Program: h.program, Waiting: h.pipeline.Waiting, Stop: h.Stop,
 	}
 	views := &readview.Service{
-		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject, Home: h.deps.Dirs.Home,
+		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
+		Home: h.deps.Dirs.Home,
 	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{

@@ -195,7 +195,8 @@ func (w *Bench) Make(extra ...*hook.Entry) {
 	// The test is the peer and the hub at once; the hub must not take its
 	// peers for its own children.
 	h, err := w.makeHub(Setup{
-		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person, Version: "1.0.0", PID: HubPID, Extra: extra, Log: &testLog{t: w.T},
+		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person,
+		Version: "1.0.0", PID: HubPID, Extra: extra, Log: &testLog{t: w.T},
 		LiveSettings: !w.Confirm, ByPerson: w.ByPerson,
 	})
 	if err != nil {
@@ -317,7 +318,8 @@ func ToolBefore(agent, session, cwd, command string) frame.Request {
 		input: map[string]string{"command": command}}
 	if agent == "grok" {
 		payload[tool] = "run_terminal_command"
-		payload["hookEventName"], payload["sessionId"], payload["toolName"] = "pre_tool_use", session, "run_terminal_command"
+		payload["hookEventName"], payload["sessionId"], payload["toolName"] = "pre_tool_use", session,
+			"run_terminal_command"
 		payload["toolInput"] = payload[input]
 	}
 	b, _ := json.Marshal(payload)

@@ -83,7 +83,8 @@ func ImportAmux(file string, check Check) (Result, error) {
 			continue
 		}
 		warn, skip := note(false), note(true)
-		reg := hook.Registration{ID: entry.ID, Agent: entry.Agent, Handler: entry.Handler, Target: entry.Target, Enabled: entry.Enabled}
+		reg := hook.Registration{ID: entry.ID, Agent: entry.Agent, Handler: entry.Handler, Target: entry.Target,
+			Enabled: entry.Enabled}
 		if clean := strings.Join(strings.Fields(entry.ID), "-"); clean != entry.ID {
 			warn("id %q became %q", entry.ID, clean)
 			reg.ID = clean
@@ -99,7 +100,8 @@ func ImportAmux(file string, check Check) (Result, error) {
 		switch {
 		case !ok:
 			reg.HookType = entry.HookType
-			warn("%s: hook type %q is none of agent-mux's; it is kept as an event name of the agent", reg.ID, entry.HookType)
+			warn("%s: hook type %q is none of agent-mux's; it is kept as an event name of the agent", reg.ID,
+				entry.HookType)
 		case mapped.near:
 			reg.HookType = mapped.kind
 			warn("%s: %s became %s, the nearest there is", reg.ID, entry.HookType, mapped.kind)

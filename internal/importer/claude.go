@@ -96,7 +96,8 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 		}
 		if string(doc.Raw("disableAllHooks")) == "true" {
 			pos, _ := doc.Where("disableAllHooks")
-			r.Notes = append(r.Notes, Note{file, pos.Line, "disableAllHooks is set: its hooks do not run on Claude Code either", true})
+			r.Notes = append(r.Notes, Note{file, pos.Line,
+				"disableAllHooks is set: its hooks do not run on Claude Code either", true})
 			off = true
 			continue
 		}
@@ -108,7 +109,8 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 				group := []string{"hooks", name, strconv.Itoa(g)}
 				for h := range max(doc.Len(append(group, "hooks")...), 0) {
 					at := append(append([]string{}, group...), "hooks", strconv.Itoa(h))
-					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check, skipped: skipped, global: opt.Global}
+					c := claudeImport{r: &r, doc: doc, file: file, event: name, check: check, skipped: skipped,
+						global: opt.Global}
 					if pos, ok := doc.Where(at...); ok {
 						c.line = pos.Line
 					}
@@ -116,7 +118,9 @@ func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, 
 					c.importOne(group, at)
 					if len(skipped) > 1 && len(r.Hooks) > before && !told {
 						told = true
-						r.Notes = append(r.Notes, Note{File: file, Text: sprintf("its hooks pass by %s, which run them from this file anyway", agentNames(skipped[1:]))})
+						r.Notes = append(r.Notes, Note{File: file,
+							Text: sprintf("its hooks pass by %s, which run them from this file anyway",
+								agentNames(skipped[1:]))})
 					}
 				}
 			}
@@ -204,7 +208,8 @@ func (c *claudeImport) importOne(group, at []string) {
 		}
 	}
 	if c.global && ofTheProject(strings.Join(append([]string{h.Command}, h.Args...), " ")) {
-		c.warnAbout("it runs a file of whatever project an agent is in, which nobody may have looked at: %s; keep it in a project's hooks, or name a file of your own", h.Command)
+		c.warnAbout("it runs a file of whatever project an agent is in, which nobody may have looked at: %s; keep "+
+			"it in a project's hooks, or name a file of your own", h.Command)
 	}
 	if h.Once {
 		c.warnAbout("it runs every time, not once")

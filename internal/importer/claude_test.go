@@ -45,7 +45,8 @@ func TestAgentsThatReadClaudesFilesAreSkipped(t *testing.T) {
 			continue
 		}
 		r, err := ImportClaude([]string{project}, check)
-		if err != nil || len(r.Hooks) != 1 || !slices.Contains(r.Hooks[0].SkipAgents, a.Name) || !strings.Contains(notes(r), "its hooks pass by") {
+		if err != nil || len(r.Hooks) != 1 || !slices.Contains(r.Hooks[0].SkipAgents, a.Name) ||
+			!strings.Contains(notes(r), "its hooks pass by") {
 			t.Errorf("%s: %+v %v", a.Name, r, err)
 		}
 	}
@@ -120,7 +121,8 @@ func TestOrphans(t *testing.T) {
 	}
 	settings(t, dir, "settings.json", stopHook("one", "changed"))
 	after, _ := ImportClaude([]string{file}, check)
-	ids := []string{before.Hooks[0].ID, before.Hooks[1].ID, after.Hooks[1].ID, "mine", "claude:mine", "claude:Stop:mine"}
+	ids := []string{before.Hooks[0].ID, before.Hooks[1].ID, after.Hooks[1].ID, "mine", "claude:mine",
+		"claude:Stop:mine"}
 	if got := Orphans(ids, after); len(got) != 1 || got[0] != before.Hooks[1].ID {
 		t.Error(got)
 	}

@@ -57,7 +57,8 @@ func TestAmux(t *testing.T) {
 	}
 	var got []string
 	for _, h := range r.Hooks {
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s %d %v %s", h.ID, h.Agent, h.HookType, h.Handler, h.Target, h.Order(), h.IsEnabled(), h.Mode)))
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s %d %v %s", h.ID, h.Agent, h.HookType, h.Handler,
+			h.Target, h.Order(), h.IsEnabled(), h.Mode)))
 	}
 	want := []string{
 		"a claude tool.before command echo a 5 false",
@@ -128,8 +129,10 @@ func TestClaude(t *testing.T) {
 		if h.Match != nil {
 			tool = h.Match.Tool
 		}
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s [%s] %s %s %s", h.HookType, tool, h.Target, h.Mode, time.Duration(h.Timeout), h.OnFailure)))
-		if h.Agent != "*" || h.Format != hook.Claude || h.SkipAgents[0] != "claude" || !strings.HasPrefix(h.ID, "claude:") {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s [%s] %s %s %s", h.HookType, tool, h.Target, h.Mode,
+			time.Duration(h.Timeout), h.OnFailure)))
+		if h.Agent != "*" || h.Format != hook.Claude || h.SkipAgents[0] != "claude" ||
+			!strings.HasPrefix(h.ID, "claude:") {
 			t.Errorf("%+v", h)
 		}
 	}
@@ -165,7 +168,8 @@ func TestClaude(t *testing.T) {
 			t.Error("ids differ from one import to the next")
 		}
 	}
-	if _, err := ImportClaude([]string{write(t, "b.json", "{")}, nil); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := ImportClaude([]string{write(t, "b.json", "{")}, nil); err == nil ||
+		!strings.Contains(err.Error(), "line 1") {
 		t.Error(err)
 	}
 }
@@ -274,7 +278,8 @@ func TestConditions(t *testing.T) {
 		t.Errorf("%+v %v", r.Hooks, err)
 	}
 	all := notes(r)
-	for _, part := range []string{`condition "Read(~/x)" has no counterpart`, `Stop: its condition`, "never hold together", "every time, not once", "cannot wake"} {
+	for _, part := range []string{`condition "Read(~/x)" has no counterpart`, `Stop: its condition`,
+		"never hold together", "every time, not once", "cannot wake"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("no note %q in\n%s", part, all)
 		}

@@ -50,7 +50,10 @@ var alsoSeen = []struct {
 func whatIsWider(matches []*hook.Match, names func(tool string) bool) string {
 	var more []string
 	for _, also := range alsoSeen {
-		seen := slices.ContainsFunc(matches, func(m *hook.Match) bool { return m != nil && m.Tool == string(also.kind) && m.Name == "" })
+		seen := slices.ContainsFunc(matches, func(m *hook.Match) bool {
+			return m != nil &&
+				m.Tool == string(also.kind) && m.Name == ""
+		})
 		if seen && slices.ContainsFunc(also.needs, func(tool string) bool { return !names(tool) }) {
 			more = append(more, also.what)
 		}
@@ -93,7 +96,8 @@ func translateMatcher(matcher string) (matches []*hook.Match, warning string, er
 		if matches == nil {
 			return nil, "", errors.New("it names no tool")
 		}
-		return matches, joinMatches(warning, whatIsWider(matches, func(tool string) bool { return slices.Contains(named, tool) })), nil
+		return matches, joinMatches(warning, whatIsWider(matches,
+			func(tool string) bool { return slices.Contains(named, tool) })), nil
 	}
 
 	re, err := regexp.Compile(matcher)
@@ -270,7 +274,8 @@ func narrowMatches(matches, conditions []*hook.Match) []*hook.Match {
 			switch {
 			case m == nil:
 				kept = withMatch(kept, condition)
-			case (m.Tool == condition.Tool || m.Tool == "" || condition.Tool == "") && (m.Name == "" || condition.Name == "" || m.Name == condition.Name):
+			case (m.Tool == condition.Tool || m.Tool == "" || condition.Tool == "") &&
+				(m.Name == "" || condition.Name == "" || m.Name == condition.Name):
 				both := *condition
 				if both.Tool == "" {
 					both.Tool = m.Tool

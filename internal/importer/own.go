@@ -19,7 +19,8 @@ func ofTheProject(command string) bool {
 		return strings.Contains(command, "./")
 	}
 	relative := func(w shell.Word) bool {
-		return strings.Contains(w.Text, "/") && !filepath.IsAbs(w.Text) && !w.Tilde && !strings.HasPrefix(w.Text, "$") && !strings.Contains(w.Text, "://")
+		return strings.Contains(w.Text, "/") && !filepath.IsAbs(w.Text) && !w.Tilde &&
+			!strings.HasPrefix(w.Text, "$") && !strings.Contains(w.Text, "://")
 	}
 	for i := range script.Runs {
 		run := &script.Runs[i]

@@ -29,13 +29,15 @@ func TestBesideAppends(t *testing.T) {
 			}
 			event := p.Agents[0].Events[0]
 			for _, program := range []string{"/nowhere/one", "/nowhere/two"} {
-				if err := h.Beside(a, User, []hookentry.Command{{Program: program, Agent: a.Name, Event: event, Seconds: 2}}); err != nil {
+				if err := h.Beside(a, User, []hookentry.Command{{Program: program, Agent: a.Name, Event: event,
+					Seconds: 2}}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			b, err := os.ReadFile(p.Agents[0].Path)
 			text := string(b)
-			ours, one, two := strings.Index(text, Shim(h.Dirs)), strings.Index(text, "/nowhere/one"), strings.Index(text, "/nowhere/two")
+			ours, one, two := strings.Index(text, Shim(h.Dirs)), strings.Index(text, "/nowhere/one"),
+				strings.Index(text, "/nowhere/two")
 			if err != nil || ours < 0 || one < ours || two < one {
 				t.Errorf("%d %d %d %v: %s", ours, one, two, err, text)
 			}

@@ -18,7 +18,8 @@ func TestWhatWasChosenStays(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				a := known(t, name)
 				h := newHost(t)
-				first := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"tool.before", "turn.end"}, Deny: true})
+				first := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true,
+					Events: []string{"tool.before", "turn.end"}, Deny: true})
 				path := first.Agents[0].Path
 				text := read(t, path)
 				if !record { // dotfiles from another machine
@@ -35,14 +36,16 @@ func TestWhatWasChosenStays(t *testing.T) {
 				}
 				// What is said now counts.
 				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
-				if text := read(t, path); a.Install.Way != agent.WayPlugin && strings.Contains(text, hookentry.DenyFlag) || pluginDenies.MatchString(text) {
+				if text := read(t, path); a.Install.Way != agent.WayPlugin &&
+					strings.Contains(text, hookentry.DenyFlag) || pluginDenies.MatchString(text) {
 					t.Error("it still refuses")
 				}
 				usual := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Usual: true})
 				if want, _ := Pick(a, nil); len(usual.Agents[0].Events) != len(want) {
 					t.Errorf("%v", usual.Agents[0].Events)
 				}
-				if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); len(p.Steps) > 0 || strings.Contains(strings.Join(p.Agents[0].Notes, ""), "chosen") {
+				if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); len(p.Steps) > 0 ||
+					strings.Contains(strings.Join(p.Agents[0].Notes, ""), "chosen") {
 					t.Errorf("%+v", p)
 				}
 			})
@@ -54,11 +57,13 @@ func TestWhatWasChosenStays(t *testing.T) {
 func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 	a := known(t, "claude")
 	h := newHost(t)
-	path := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse", "Stop"}, Deny: true}).Agents[0].Path
+	path := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse", "Stop"},
+		Deny: true}).Agents[0].Path
 	text := read(t, path)
 	write(t, path, strings.Replace(text, `"timeout": 3600`, `"timeout": 5`, 1))
 	d, all := examine(h, a, nil)
-	if f := finding(all, "intact"); f == nil || f.Level != Bad || !strings.Contains(f.What, "PreToolUse: timeout differs") || f.Fix != "hookmux install claude" {
+	if f := finding(all, "intact"); f == nil || f.Level != Bad ||
+		!strings.Contains(f.What, "PreToolUse: timeout differs") || f.Fix != "hookmux install claude" {
 		t.Fatalf("%+v", f)
 	}
 	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {

@@ -63,7 +63,8 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 		{"one no longer trusted", "codex", replace("codex Stop 600", "codex Stop 60"), []string{"Stop"}, "trust"},
 		{"one switched off", "codex", func(t *testing.T, h *Host, path string) {
 			config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
-			text, err := edit.TOML.Set([]byte(read(t, config)), hookentry.Join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
+			text, err := edit.TOML.Set([]byte(read(t, config)),
+				hookentry.Join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +81,8 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			}
 			want := slices.DeleteFunc(slices.Clone(both), func(e string) bool { return slices.Contains(c.missing, e) })
 			d := h.Delivery(a)
-			if !slices.Equal(want, d.Events) && len(want)+len(d.Events) > 0 || !d.Ours || d.Whole != (len(c.missing) == 0) || d.Whole != (d.Why == "") {
+			if !slices.Equal(want, d.Events) && len(want)+len(d.Events) > 0 || !d.Ours ||
+				d.Whole != (len(c.missing) == 0) || d.Whole != (d.Why == "") {
 				t.Errorf("%+v, want %v", d, want)
 			}
 			doctor, all := examine(h, a, nil)
@@ -122,7 +124,8 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 	src := []byte(read(t, path))
 	src, err := edit.JSON.Set(src, []string{"hooks", "PreToolUse", "0", "matcher"}, "Bash")
 	if err == nil {
-		src, err = edit.JSON.Append(src, []string{"hooks", "PreToolUse", "0", "hooks"}, map[string]any{"type": "command", "command": "mine"})
+		src, err = edit.JSON.Append(src, []string{"hooks", "PreToolUse", "0", "hooks"},
+			map[string]any{"type": "command", "command": "mine"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +145,8 @@ func TestANarrowGroupIsLeft(t *testing.T) {
 		err = r.Decode(&got)
 	}
 	groups := got.Hooks.PreToolUse
-	if err != nil || len(groups) != 2 || *groups[0].Matcher != "Bash" || len(groups[0].Hooks) != 1 || groups[0].Hooks[0].Command != "mine" ||
+	if err != nil || len(groups) != 2 || *groups[0].Matcher != "Bash" || len(groups[0].Hooks) != 1 ||
+		groups[0].Hooks[0].Command != "mine" ||
 		groups[1].Matcher != nil || !hookentry.MentionsHookmux(groups[1].Hooks[0].Command) {
 		t.Fatalf("%v\n%s", err, read(t, path))
 	}
@@ -161,7 +165,8 @@ func TestMendingDoesNotTrustUnasked(t *testing.T) {
 	if _, err := d.Mend(all, never, &steps.Disk{}); err != nil {
 		t.Fatal(err)
 	}
-	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) || !strings.Contains(read(t, path), `"timeout": 3600`) {
+	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) ||
+		!strings.Contains(read(t, path), `"timeout": 3600`) {
 		t.Error("trusted unasked, or not mended")
 	}
 	if _, err := d.Mend(all, always, &steps.Disk{}); err != nil {
@@ -198,7 +203,8 @@ func TestTheDoctorLooksAtTheFolder(t *testing.T) {
 				write(t, filepath.Join(h.Dirs.Home, ".gemini/settings.json"), c.set)
 			}
 			if c.rules != "" {
-				write(t, filepath.Join(h.Dirs.Home, ".gemini/trustedFolders.json"), strings.NewReplacer("%P", h.Project, "%D", filepath.Dir(h.Project)).Replace(c.rules))
+				write(t, filepath.Join(h.Dirs.Home, ".gemini/trustedFolders.json"),
+					strings.NewReplacer("%P", h.Project, "%D", filepath.Dir(h.Project)).Replace(c.rules))
 			}
 			mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 			_, all := examine(h, a, nil)

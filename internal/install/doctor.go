@@ -54,7 +54,8 @@ type Doctor struct {
 }
 
 func (d *Doctor) addFinding(agentName, check string, level Level, fix, format string, args ...any) {
-	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level, What: fmt.Sprintf(format, args...), Fix: fix})
+	d.found = append(d.found, Finding{Agent: agentName, Check: check, Level: level, What: fmt.Sprintf(format, args...),
+		Fix: fix})
 }
 
 // setMend says how the last finding is mended.
@@ -72,7 +73,8 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 	} else {
 		d.addFinding("hookmux", "hub", Good, "", "the hub answers (version %s, pid %d)", info.Version, info.PID)
 		if info.Version != d.Host.Version {
-			d.addFinding("hookmux", "hub", Note, "hookmux hub stop", "the hub is of version %s, this is %s", info.Version, d.Host.Version)
+			d.addFinding("hookmux", "hub", Note, "hookmux hub stop", "the hub is of version %s, this is %s",
+				info.Version, d.Host.Version)
 		}
 		if info.Off != nil {
 			d.addFinding("hookmux", "off", Bad, "hookmux on", "hookmux is switched off, so nothing is decided")
@@ -104,13 +106,15 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 	case !h.onDisk().runnable(shim):
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
 	case !paths.SameFile(shim, h.Hook):
-		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)", shim, to, h.Hook)
+		d.addFinding("hookmux", "shim", Note, "hookmux doctor --fix", "%s: leads to %s, not to this hookmux's own (%s)",
+			shim, to, h.Hook)
 	default:
 		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", steps.Short(h.Dirs.Home, shim), to)
 		return
 	}
 	d.setMend(func(bool) (*Plan, error) {
-		return &Plan{host: h, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
+		return &Plan{host: h, manifest: &Manifest{},
+			Steps: []steps.Step{{Op: steps.OpLink, Path: shim, New: []byte(h.Hook)}}}, nil
 	})
 }
 
@@ -127,7 +131,8 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 			continue
 		}
 		for _, what := range s.Damaged {
-			d.addFinding(a.Name, "intact", Bad, "take it out by hand, then "+reinstall, "%s: %s: names hookmux and is not as it was written", short, what)
+			d.addFinding(a.Name, "intact", Bad, "take it out by hand, then "+reinstall,
+				"%s: %s: names hookmux and is not as it was written", short, what)
 		}
 		if s.Ours == 0 {
 			continue

@@ -15,7 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
-func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]appserver.ListedHook, error)) (*Doctor, []Finding) {
+func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]appserver.ListedHook, error)) (*Doctor,
+	[]Finding) {
 	d := &Doctor{Host: h, All: installable(), HubError: errors.New("none in this test"), Hooks: hooks}
 	return d, d.Examine(context.Background(), []*agent.Agent{a}, true)
 }
@@ -36,7 +37,8 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	hooks := filepath.Join(h.Dirs.Home, ".codex/hooks.json")
 	write(t, config, "model = \"x\"\n[features]\ncodex_hooks = true\n")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}})
-	text, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":stop:7:0"), map[string]any{"trusted_hash": "sha256:old"})
+	text, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":stop:7:0"),
+		map[string]any{"trusted_hash": "sha256:old"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,8 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	}
 	write(t, config, string(text))
 	d, all := examine(h, a, nil)
-	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks", "trust": "1 of its hooks", "present": "2 events"} {
+	for check, what := range map[string]string{"dead trust": "stop:7:0", "old switch": "codex_hooks",
+		"trust": "1 of its hooks", "present": "2 events"} {
 		if f := finding(all, check); f == nil || !strings.Contains(f.What, what) {
 			t.Errorf("%s: %+v", check, f)
 		}
@@ -61,7 +64,8 @@ func TestTheDoctorMendsWhatIsOurs(t *testing.T) {
 	if _, all = examine(h, a, nil); finding(all, "trust") == nil {
 		t.Error("a hook that is switched off is not named")
 	}
-	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}}); p.Files() > 0 && strings.Contains(read(t, config), "enabled = true") {
+	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true,
+		Events: []string{"PreToolUse", "Stop"}}); p.Files() > 0 && strings.Contains(read(t, config), "enabled = true") {
 		t.Error("the person's own switch was turned")
 	}
 }
@@ -75,7 +79,8 @@ func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
 	line := hookentry.Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
 	for trust, level := range map[string]Level{"trusted": Good, "modified": Bad} {
 		_, all := examine(h, a, func(*agent.Agent, string) ([]appserver.ListedHook, error) {
-			return []appserver.ListedHook{{Command: line, Trust: trust, Enabled: true}, {Command: "mine", Trust: "untrusted"}}, nil
+			return []appserver.ListedHook{{Command: line, Trust: trust, Enabled: true},
+				{Command: "mine", Trust: "untrusted"}}, nil
 		})
 		if f := finding(all, "asked"); f == nil || f.Level != level {
 			t.Errorf("%s: %+v", trust, f)
@@ -89,7 +94,8 @@ func TestTheDoctorNamesOthers(t *testing.T) {
 	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
 	write(t, path, `{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "guardian"}]}], "Stop": [{"hooks": [{"type": "command", "command": "x; hookmux-hook claude Stop"}]}]}}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
-	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") || !strings.Contains(notes, "left alone") {
+	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") ||
+		!strings.Contains(notes, "left alone") {
 		t.Error(notes)
 	}
 	_, all := examine(h, a, nil)

@@ -62,7 +62,8 @@ func TestOursIsKnownWithoutTheManifest(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := p.Agents[0].Path
-			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+hookentry.HookName)
+			text := strings.ReplaceAll(read(t, path), Shim(h.Dirs), "/Users/it's me/.local/share/hookmux/bin/"+
+				hookentry.HookName)
 			if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
 				text = read(t, path) // quoting would differ
 			}
@@ -101,7 +102,8 @@ func TestPeoplesFilesComeBackByteForByte(t *testing.T) {
 				t.Fatalf("%s %d: nothing was written", name, i)
 			}
 			for line := range strings.Lines(text) {
-				if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "#") {
+				if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "//") ||
+					strings.HasPrefix(trimmed, "#") {
 					if !strings.Contains(now, trimmed) {
 						t.Errorf("%s %d: the comment %q is gone", name, i, trimmed)
 					}
@@ -210,7 +212,8 @@ func (f *failing) Do(s steps.Step) error {
 func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	t.Parallel()
 	// One of each way and shape, and the one that must be told.
-	agents := []*agent.Agent{known(t, "claude"), known(t, "codex"), known(t, "copilot"), known(t, "opencode"), known(t, "kimi")}
+	agents := []*agent.Agent{known(t, "claude"), known(t, "codex"), known(t, "copilot"), known(t, "opencode"),
+		known(t, "kimi")}
 	for n := 0; ; n++ {
 		h := newHost(t)
 		claude := known(t, "claude")
@@ -272,12 +275,14 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 		t.Fatalf("trust:\n%s", read(t, config))
 	}
 	// A second hook of the person's, behind ours, trusted too.
-	text, err := edit.AppendToArray([]byte(read(t, hooks)), []string{"hooks", "PreToolUse"}, map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "second"}}})
+	text, err := edit.AppendToArray([]byte(read(t, hooks)), []string{"hooks", "PreToolUse"},
+		map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "second"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, hooks, string(text))
-	toml, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":pre_tool_use:2:0"), map[string]any{"trusted_hash": "sha256:second"})
+	toml, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":pre_tool_use:2:0"),
+		map[string]any{"trusted_hash": "sha256:second"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,19 +355,23 @@ func TestAFileThatHidesOursIsMendedByInstallingAgain(t *testing.T) {
 func TestEventsAndDenyAreHonoured(t *testing.T) {
 	a := known(t, "claude")
 	h := newHost(t)
-	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before", "turn.end", "Setup"}, Deny: true})
+	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before", "turn.end", "Setup"},
+		Deny: true})
 	if d := cmp.Diff([]string{"Setup", "PreToolUse", "Stop", "StopFailure"}, p.Agents[0].Events); d != "" {
 		t.Error(d)
 	}
 	text := read(t, p.Agents[0].Path)
-	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, hookentry.DenyFlag) || !strings.Contains(text, hookentry.DenyFlag) {
+	if strings.Count(text, `"onFailure": "block"`) != strings.Count(text, hookentry.DenyFlag) ||
+		!strings.Contains(text, hookentry.DenyFlag) {
 		t.Error(text)
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"tool.before"}, Neutral: true})
-	if text := read(t, p.Agents[0].Path); strings.Contains(text, hookentry.DenyFlag) || strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
+	if text := read(t, p.Agents[0].Path); strings.Contains(text, hookentry.DenyFlag) ||
+		strings.Contains(text, "onFailure") || strings.Contains(text, "Stop") {
 		t.Error(text)
 	}
-	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Events: []string{"WorktreeCreate"}}); err == nil {
+	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User,
+		Events: []string{"WorktreeCreate"}}); err == nil {
 		t.Error("WorktreeCreate is installed")
 	}
 	if _, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Events: []string{"nonsense"}}); err == nil {
@@ -374,7 +383,8 @@ func TestVariablesMoveTheConfig(t *testing.T) {
 	dir := t.TempDir()
 	h := newHost(t, "CLAUDE_CONFIG_DIR", dir)
 	a := known(t, "claude")
-	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}}); p.Agents[0].Path != filepath.Join(dir, "settings.json") {
+	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}}); p.Agents[0].Path != filepath.Join(dir,
+		"settings.json") {
 		t.Error(p.Agents[0].Path)
 	}
 	if found := h.Find(installable()); len(found) != 1 || found[0].Agent.Name != "claude" {

@@ -34,13 +34,15 @@ func beKilled(order string) error {
 		return err
 	}
 	base := parts[2]
-	vars := map[string]string{"HOME": filepath.Join(base, "home"), "PATH": filepath.Join(base, "bin") + ":/usr/bin:/bin"}
+	vars := map[string]string{"HOME": filepath.Join(base, "home"), "PATH": filepath.Join(base, "bin") +
+		":/usr/bin:/bin"}
 	getenv := func(name string) string { return vars[name] }
 	dirs, err := paths.Find(getenv)
 	if err != nil {
 		return err
 	}
-	h := &Host{Dirs: dirs, Project: filepath.Join(base, "project"), Getenv: getenv, Hook: filepath.Join(base, "bin", hookentry.HookName), Version: "1.2.3", Known: killedAgents()}
+	h := &Host{Dirs: dirs, Project: filepath.Join(base, "project"), Getenv: getenv,
+		Hook: filepath.Join(base, "bin", hookentry.HookName), Version: "1.2.3", Known: killedAgents()}
 	userfile.AtStep = func() {
 		if n--; n < 0 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
@@ -55,7 +57,8 @@ func carryKilled(h *Host, verb string) error {
 		if verb == "uninstall" {
 			return h.Uninstall(killedAgents())
 		}
-		return h.Install(Options{Agents: killedAgents(), Scope: User, Trust: true, Events: []string{"tool.before", "turn.end"}})
+		return h.Install(Options{Agents: killedAgents(), Scope: User, Trust: true,
+			Events: []string{"tool.before", "turn.end"}})
 	}, nil, &steps.Disk{})
 	return err
 }
@@ -159,7 +162,8 @@ func TestKilledAtAnyChange(t *testing.T) {
 			for rel := range end {
 				// Killed before the manifest was written, the link stays;
 				// the lock always does.
-				if rel == ".local/state/hookmux/install.lock" || strings.HasPrefix(rel, ".local/share/hookmux") && !strings.HasSuffix(rel, ".new") {
+				if rel == ".local/state/hookmux/install.lock" ||
+					strings.HasPrefix(rel, ".local/share/hookmux") && !strings.HasSuffix(rel, ".new") {
 					delete(end, rel)
 				}
 			}

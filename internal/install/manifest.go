@@ -147,7 +147,8 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 		return false
 	}
 	was, err := edit.TOML.Parse(r.Original)
-	return err == nil && hookentry.SameJSON(filled(is.Raw()), filled(was.Raw())) && bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
+	return err == nil && hookentry.SameJSON(filled(is.Raw()), filled(was.Raw())) &&
+		bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
 }
 
 // filled is a value without the tables in it that hold nothing: an agent that

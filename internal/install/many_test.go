@@ -81,7 +81,8 @@ func TestManyDocuments(t *testing.T) {
 							skipped++
 						}
 						if err != nil && !t.Failed() {
-							t.Errorf("-document %d: %s %v\nbefore:\n%s\nwith us:\n%s\nnow:\n%s", s, d.robot.Install.Shape, err, d.before, d.with, d.mem.text[d.path])
+							t.Errorf("-document %d: %s %v\nbefore:\n%s\nwith us:\n%s\nnow:\n%s", s,
+								d.robot.Install.Shape, err, d.before, d.with, d.mem.text[d.path])
 						}
 						mu.Unlock()
 					}
@@ -135,7 +136,8 @@ func robotsOf(format string) []*agent.Agent {
 		}
 		spec := *s.Spec
 		spec.Way = agent.WayEntries
-		spec.Places = []agent.InstallPlace{{HookFile: agent.HookFile{Scope: User, Path: "~/.robot/config", Format: format}, At: strings.Join(s.At, ".")}}
+		spec.Places = []agent.InstallPlace{{HookFile: agent.HookFile{Scope: User, Path: "~/.robot/config",
+			Format: format}, At: strings.Join(s.At, ".")}}
 		claude, _ := agent.Builtin().Agent("claude")
 		robot := *claude // an agent that was loaded, with other ways
 		robot.Name, robot.Title, robot.Aliases, robot.Install = "robot", "Robot", nil, &spec
@@ -184,8 +186,10 @@ func (d *trial) run() (outcome, error) {
 	d.path = robotHome + "/.robot/config"
 	d.mem = newMemory(filepath.Dir(d.path))
 	d.mem.text[d.path] = []byte(d.before)
-	dirs := paths.Dirs{Home: robotHome, Data: robotHome + "/.local/share/hookmux", State: robotHome + "/.local/state/hookmux"}
-	d.host = &Host{Dirs: dirs, Getenv: func(string) string { return "" }, Hook: "/opt/" + hookentry.HookName, Version: "1", files: d.mem}
+	dirs := paths.Dirs{Home: robotHome, Data: robotHome + "/.local/share/hookmux",
+		State: robotHome + "/.local/state/hookmux"}
+	d.host = &Host{Dirs: dirs, Getenv: func(string) string { return "" }, Hook: "/opt/" + hookentry.HookName,
+		Version: "1", files: d.mem}
 	t, err := d.host.target(d.path, a.Install.Places[0], a.Install)
 	if err != nil {
 		return noDocument, err
@@ -207,7 +211,8 @@ func (d *trial) run() (outcome, error) {
 		return wasRefused, nil
 	}
 	d.with = string(d.mem.text[d.path])
-	if plan, err := d.host.Install(Options{Agents: []*agent.Agent{first}, Scope: User}); err != nil || len(plan.Steps) > 0 {
+	if plan, err := d.host.Install(Options{Agents: []*agent.Agent{first}, Scope: User}); err != nil ||
+		len(plan.Steps) > 0 {
 		return tried, fmt.Errorf("installing twice: %v, %d steps", err, len(plan.Steps))
 	}
 	want, exactly := d.before, true
@@ -218,7 +223,8 @@ func (d *trial) run() (outcome, error) {
 		if err := d.install(&a); err != nil {
 			return tried, fmt.Errorf("the upgrade: %w", err)
 		}
-		if text := string(d.mem.text[d.path]); strings.Contains(text, "Gone") && !strings.Contains(d.before, "Gone") || d.count(t) != len(a.Events) {
+		if text := string(d.mem.text[d.path]); strings.Contains(text, "Gone") && !strings.Contains(d.before, "Gone") ||
+			d.count(t) != len(a.Events) {
 			return tried, fmt.Errorf("not upgraded")
 		}
 	case 2:
@@ -303,7 +309,8 @@ func (d *trial) besides(t *hookentry.Target) (changed []byte, expected string, o
 	switch d.rng.IntN(3) {
 	case 0: // a line of their own at the top
 		comment := map[bool]string{true: "// theirs\n", false: "# theirs\n"}[d.format == edit.JSON]
-		if bytes.HasPrefix([]byte(d.before), []byte("\ufeff")) || strings.TrimSpace(d.before) == "" || strings.HasPrefix(d.before, "---") || strings.HasPrefix(d.before, "%") {
+		if bytes.HasPrefix([]byte(d.before), []byte("\ufeff")) || strings.TrimSpace(d.before) == "" ||
+			strings.HasPrefix(d.before, "---") || strings.HasPrefix(d.before, "%") {
 			return nil, "", false
 		}
 		do = func(src []byte) ([]byte, error) { return append([]byte(comment), src...), nil }
@@ -318,7 +325,8 @@ func (d *trial) besides(t *hookentry.Target) (changed []byte, expected string, o
 		if err != nil {
 			return nil, "", false
 		}
-		keys := slices.DeleteFunc(hookentry.KeysOf(r, nil), func(k string) bool { return len(t.At) == 0 || k == t.At[0] })
+		keys := slices.DeleteFunc(hookentry.KeysOf(r, nil),
+			func(k string) bool { return len(t.At) == 0 || k == t.At[0] })
 		if len(keys) < 2 {
 			return nil, "", false
 		}
@@ -450,7 +458,8 @@ func (d *trial) hooks() any {
 		return list
 	case agent.ShapeNamed:
 		for i := range d.rng.IntN(3) {
-			list = append(list, pairs{{"name", "n" + strconv.Itoa(i)}, {"hooks", pairs{{events[d.rng.IntN(3)], []any{h(i)}}}}})
+			list = append(list, pairs{{"name", "n" + strconv.Itoa(i)},
+				{"hooks", pairs{{events[d.rng.IntN(3)], []any{h(i)}}}}})
 		}
 		return list
 	}

@@ -24,21 +24,28 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 	}
 	for _, e := range a.Events {
 		if e.Kind == event.ToolBefore && e.Install == agent.InstallOptional && len(o.Events) == 0 {
-			out = append(out, fmt.Sprintf("%s is left out, so calls cannot be stopped there: %s; to have it all the same, name it in --events", e.Name, e.Why))
+			out = append(out, fmt.Sprintf("%s is left out, so calls cannot be stopped there: %s; to have it all the "+
+				"same, name it in --events", e.Name, e.Why))
 		}
 	}
 	if o.Scope == Project {
-		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others work with it", steps.Short(h.Dirs.Home, path)))
+		out = append(out, fmt.Sprintf("%s: names a program in your home; keep it out of the repository if others "+
+			"work with it", steps.Short(h.Dirs.Home, path)))
 	}
 	for _, other := range o.Known {
 		if other.Install == nil {
 			continue
 		}
-		if slices.Contains(spec.Reads, other.Name) && (slices.Contains(o.Agents, other) && readsHooksOf(a, o.Scope) || h.hasWhere(other, func(s Site) bool { return readsHooksOf(a, s.Scope) })) {
-			out = append(out, fmt.Sprintf("%s runs the hooks it finds in %s's files as well; hookmux answers such a call once", a.Title, other.Title))
+		if slices.Contains(spec.Reads, other.Name) &&
+			(slices.Contains(o.Agents, other) && readsHooksOf(a, o.Scope) ||
+				h.hasWhere(other, func(s Site) bool { return readsHooksOf(a, s.Scope) })) {
+			out = append(out, fmt.Sprintf("%s runs the hooks it finds in %s's files as well; hookmux answers such a "+
+				"call once", a.Title, other.Title))
 		}
-		if slices.Contains(other.Install.Reads, a.Name) && readsHooksOf(other, o.Scope) && !slices.Contains(o.Agents, other) && h.programOf(other) != "" {
-			out = append(out, fmt.Sprintf("%s runs the hooks it finds here as well; hookmux knows it by its ways", other.Title))
+		if slices.Contains(other.Install.Reads, a.Name) && readsHooksOf(other, o.Scope) &&
+			!slices.Contains(o.Agents, other) && h.programOf(other) != "" {
+			out = append(out, fmt.Sprintf("%s runs the hooks it finds here as well; hookmux knows it by its ways",
+				other.Title))
 		}
 	}
 	if o.Deny {
@@ -46,7 +53,9 @@ func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookent
 	}
 	if spec.Handler.Strict && h.AgentVersion != nil {
 		if v := h.AgentVersion(a); a.OlderThanTried(v) {
-			out = append(out, fmt.Sprintf("%s %s is older than the version hookmux was tried with (%s), and passes over all hooks when it does not know one; start it once and see `hookmux doctor %s`", a.Title, v, a.Tried, a.Name))
+			out = append(out, fmt.Sprintf("%s %s is older than the version hookmux was tried with (%s), and passes "+
+				"over all hooks when it does not know one; start it once and see `hookmux doctor %s`", a.Title, v,
+				a.Tried, a.Name))
 		}
 	}
 	return out
@@ -104,19 +113,27 @@ func closingNote(a *agent.Agent, spec *agent.InstallSpec, commands []hookentry.C
 	}
 	switch {
 	case denies == 0:
-		return fmt.Sprintf("%s: nothing can be refused at these events, so everything goes on when hookmux cannot be reached", a.Title)
+		return fmt.Sprintf("%s: nothing can be refused at these events, so everything goes on when hookmux cannot "+
+			"be reached", a.Title)
 	case len(open) > 0:
-		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title, strings.Join(open, ", "))
+		return fmt.Sprintf("%s: cannot be refused at %s, so a call goes on there when hookmux is gone", a.Title,
+			strings.Join(open, ", "))
 	case spec.Way == agent.WayPlugin:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is gone they go on", a.Title)
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached; when the plugin file itself is "+
+			"gone they go on", a.Title)
 	case spec.Closed == nil && a.Install.Closed != nil:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that ends for its time limit lets them go on, because this version does not know %s (it came with %s)", a.Title, a.Install.Closed.Key, a.Install.Closed.Since)
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a "+
+			"hook that ends for its time limit lets them go on, because this version does not know %s (it came "+
+			"with %s)", a.Title, a.Install.Closed.Key, a.Install.Closed.Since)
 	case spec.Closed != nil:
-		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)", a.Title, spec.Closed.Key)
+		return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone (%s)",
+			a.Title, spec.Closed.Key)
 	case spec.Missing == agent.MissingOpen && (spec.Handler.Form == "exec" || !guarded):
-		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone they still go on", a.Title)
+		return fmt.Sprintf("%s: calls are refused while the hub cannot be reached; when hookmux-hook itself is gone "+
+			"they still go on", a.Title)
 	}
-	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)
+	return fmt.Sprintf("%s: calls are refused while hookmux cannot be reached, also when its program is gone; a "+
+		"hook that %s itself ends for its time limit still lets them go on", a.Title, a.Title)
 }
 
 // foreignHooks names other people's hooks on events that we answer too.
@@ -131,11 +148,13 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 			continue
 		}
 		if s.MentionsUs() {
-			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)))
+			out = append(out, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left "+
+				"alone: %s", t.Path, s.Line, hookentry.HookName, termsafe.Line(s.Text, 120)))
 			continue
 		}
 		if e, ok := a.Event(s.Event); ok && e.Decides() && canContradict(e) {
-			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.Path, s.Line, s.Event, termsafe.Line(s.Text, 120)))
+			out = append(out, fmt.Sprintf("%s: line %d: another hook answers %s as well: %s", t.Path, s.Line, s.Event,
+				termsafe.Line(s.Text, 120)))
 		}
 	}
 	return out
@@ -143,7 +162,8 @@ func (d *draft) foreignHooks(t *hookentry.Target, a *agent.Agent, src []byte) []
 
 // canContradict tells events at which two answers can contradict each other.
 func canContradict(e *agent.EventSpec) bool {
-	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil || e.Carries.Keep != nil
+	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil ||
+		e.Carries.Keep != nil
 }
 
 // Found is an agent that is on this machine.

@@ -14,8 +14,10 @@ func TestNoEventsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, a := range installable() {
 		var none string
-		for _, kind := range []string{"model.before", "context.compact.after", "context.compact.before", "permission.request", "tool.permission.request", "subagent.start", "user.attention"} {
-			if events, err := Pick(a, []string{kind}); err == nil && len(events) == 0 && CheckEvents([]*agent.Agent{a}, []string{kind}) == nil {
+		for _, kind := range []string{"model.before", "context.compact.after", "context.compact.before",
+			"permission.request", "tool.permission.request", "subagent.start", "user.attention"} {
+			if events, err := Pick(a, []string{kind}); err == nil && len(events) == 0 &&
+				CheckEvents([]*agent.Agent{a}, []string{kind}) == nil {
 				none = kind
 			}
 		}
@@ -115,7 +117,8 @@ func TestCrossReadersAreNamed(t *testing.T) {
 		for _, a := range p.Agents {
 			notes += strings.Join(a.Notes, "\n") + "\n"
 		}
-		for title, want := range map[string]bool{grok.Title + " runs the hooks it finds": c.grok, copilot.Title + " runs the hooks it finds": c.copilot} {
+		for title, want := range map[string]bool{grok.Title + " runs the hooks it finds": c.grok,
+			copilot.Title + " runs the hooks it finds": c.copilot} {
 			if strings.Contains(notes, title) != want {
 				t.Errorf("%s, %d agents: %q is said: %v\n%s", c.scope, len(c.agents), title, !want, notes)
 			}

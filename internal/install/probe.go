@@ -44,19 +44,20 @@ func (h *Host) Try(ctx context.Context, hub *client.Client, agents []*agent.Agen
 	ended := make(chan error, 1)
 	go func() {
 		open := false
-		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{ProbeEvent}}}, func(n client.Note) error {
-			if n.Ready != nil && !open {
-				open = true
-				close(ready)
-			}
-			if n.Entry != nil {
-				select {
-				case seen <- string(n.Entry.Event):
-				case <-ctx.Done():
+		ended <- hub.Stream(ctx, wire.StreamParams{Filter: wire.Filter{Kinds: []string{ProbeEvent}}},
+			func(n client.Note) error {
+				if n.Ready != nil && !open {
+					open = true
+					close(ready)
 				}
-			}
-			return nil
-		})
+				if n.Entry != nil {
+					select {
+					case seen <- string(n.Entry.Event):
+					case <-ctx.Done():
+					}
+				}
+				return nil
+			})
 	}()
 	var broken string
 	select {
@@ -84,7 +85,8 @@ func (h *Host) tryProbe(ctx context.Context, a *agent.Agent, env []string, seen 
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
 	mark := "probe-" + strconv.Itoa(int(probes.Add(1))) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 36)
-	c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent, Seconds: int(probeLimit / time.Second)}
+	c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: ProbeEvent,
+		Seconds: int(probeLimit / time.Second)}
 	argv := append([]string{c.Program}, c.Args()...)
 	if a.Install.Way != agent.WayPlugin && a.Install.Handler.Form == "line" {
 		argv = []string{"/bin/sh", "-c", c.Line()}

@@ -29,7 +29,8 @@ func TestRealAgentsRunWhatStandsInOthersFiles(t *testing.T) {
 	for _, reader := range installable() {
 		for _, name := range reader.Install.Reads {
 			for _, scope := range []string{User, Project} {
-				t.Run(reader.Name+" reads "+name+" "+scope, func(t *testing.T) { crossRead(t, reader, known(t, name), scope) })
+				t.Run(reader.Name+" reads "+name+" "+scope,
+					func(t *testing.T) { crossRead(t, reader, known(t, name), scope) })
 			}
 		}
 	}
@@ -51,10 +52,13 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 	if err := os.Symlink(stage.In.Argv[0], filepath.Join(bin, reader.Launch.Program)); err != nil {
 		t.Fatal(err)
 	}
-	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+bin+":"+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"),
-		"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", "GROK_FOLDER_TRUST=0") // the project's files count, as in a trusted folder
+	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+shortDir(t), "PATH="+bin+":"+filepath.Dir(stage.In.Argv[0])+
+		":"+os.Getenv("PATH"),
+		"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
+		"GROK_FOLDER_TRUST=0") // the project's files count, as in a trusted folder
 	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
-	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), `{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
+	write(t, filepath.Join(h.Dirs.Config, "hooks.json"),
+		`{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{other}, Scope: scope, Known: installable()})
 	t.Cleanup(func() { endHub(t, h.Dirs) })
 	said := strings.Contains(strings.Join(p.Agents[0].Notes, "\n"), reader.Title+" runs the hooks it finds here")
@@ -64,7 +68,8 @@ func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
 
 	var natives []string
 	c := &client.Client{Socket: h.Dirs.Socket()}
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && (natives == nil) == said; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) &&
+		(natives == nil) == said; time.Sleep(50 * time.Millisecond) {
 		natives = nil
 		_ = c.Query(context.Background(), wire.QueryParams{}, func(e client.Entry) bool { // no hub: nothing came
 			var ev struct{ Agent, Native string }

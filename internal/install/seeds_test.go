@@ -26,7 +26,8 @@ func TestSeedsGoWithTheHooks(t *testing.T) {
 	// A package that the agent itself put there stays.
 	write(t, filepath.Join(dir, "node_modules/x/index.js"), "")
 	mustUninstall(t, h, a)
-	if !h.onDisk().exists(filepath.Join(dir, "node_modules/x/index.js")) || h.onDisk().exists(filepath.Join(dir, "package-lock.json")) {
+	if !h.onDisk().exists(filepath.Join(dir, "node_modules/x/index.js")) ||
+		h.onDisk().exists(filepath.Join(dir, "package-lock.json")) {
 		t.Error("the agent's own went, or ours stayed")
 	}
 }
@@ -34,7 +35,8 @@ func TestSeedsGoWithTheHooks(t *testing.T) {
 // With other people's plugins there the agent really has to fetch what they
 // import: half a seed, or one beside them, would make it believe it did.
 func TestSeedsAreNotLaidBesideOthers(t *testing.T) {
-	for _, theirs := range []string{"package-lock.json", "package.json", "node_modules/x/package.json", "plugins/mine.ts", "plugin/mine.js", "bun.lock"} {
+	for _, theirs := range []string{"package-lock.json", "package.json", "node_modules/x/package.json",
+		"plugins/mine.ts", "plugin/mine.js", "bun.lock"} {
 		t.Run(theirs, func(t *testing.T) {
 			h := newHost(t)
 			a := known(t, "opencode")
@@ -48,7 +50,8 @@ func TestSeedsAreNotLaidBesideOthers(t *testing.T) {
 				}
 			}
 			mustUninstall(t, h, a)
-			if after := picture(t, h.Dirs.Home); len(after) != len(before) || read(t, filepath.Join(dir, theirs)) != "{}" {
+			if after := picture(t, h.Dirs.Home); len(after) != len(before) ||
+				read(t, filepath.Join(dir, theirs)) != "{}" {
 				t.Errorf("%v\n%v", before, after)
 			}
 		})
@@ -74,7 +77,8 @@ func TestSeedsGoWhenOthersCome(t *testing.T) {
 			t.Errorf("%s is still there", name)
 		}
 	}
-	if _, all := examine(h, a, nil); finding(all, "seeds") != nil || !h.onDisk().exists(filepath.Join(dir, "plugins/hookmux.js")) {
+	if _, all := examine(h, a, nil); finding(all, "seeds") != nil ||
+		!h.onDisk().exists(filepath.Join(dir, "plugins/hookmux.js")) {
 		t.Errorf("%+v", all)
 	}
 }

@@ -21,7 +21,8 @@ func TestAnOldEntryIsBroughtUpToDateInItsPlace(t *testing.T) {
 	h := newHost(t)
 	path := filepath.Join(h.Dirs.Home, ".claude/settings.json")
 	ours := `{"hooks": [{"type": "command", "command": "/old/place/hookmux-hook", "args": ["claude", "PreToolUse", "60"], "timeout": 60, "statusMessage": "theirs"}]}`
-	write(t, path, `{"hooks": {"PreToolUse": [`+ours+`, {"hooks": [{"type": "command", "command": "mine"}]}, `+ours+`], "OldEvent": [`+ours+`]}}`)
+	write(t, path, `{"hooks": {"PreToolUse": [`+ours+`, {"hooks": [{"type": "command", "command": "mine"}]}, `+ours+
+		`], "OldEvent": [`+ours+`]}}`)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse"}})
 	var got map[string]map[string][]struct {
 		Hooks []struct {
@@ -42,7 +43,8 @@ func TestAnOldEntryIsBroughtUpToDateInItsPlace(t *testing.T) {
 		t.Fatal(read(t, path))
 	}
 	first := list[0].Hooks[0]
-	if !strings.HasSuffix(first.Command, "exec "+Shim(h.Dirs)+" claude PreToolUse 3600") || first.Timeout != 3600 || first.Args != nil || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
+	if !strings.HasSuffix(first.Command, "exec "+Shim(h.Dirs)+" claude PreToolUse 3600") || first.Timeout != 3600 ||
+		first.Args != nil || first.StatusMessage != "theirs" || list[1].Hooks[0].Command != "mine" {
 		t.Error(read(t, path))
 	}
 }
@@ -53,7 +55,8 @@ func TestOnlyOurHandlerLeavesASharedGroup(t *testing.T) {
 	h := newHost(t)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"PreToolUse"}})
 	path := p.Agents[0].Path
-	text, err := edit.AppendToArray([]byte(read(t, path)), []string{"hooks", "PreToolUse", "0", "hooks"}, map[string]any{"type": "command", "command": "mine"})
+	text, err := edit.AppendToArray([]byte(read(t, path)), []string{"hooks", "PreToolUse", "0", "hooks"},
+		map[string]any{"type": "command", "command": "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,9 +47,11 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 		{Say: "done"},
 	}})
-	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t), "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
+	stage.Env = append(stage.Env, "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true", paths.RuntimeVariable+"="+shortDir(t),
+		"PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
 	h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
-	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command", "target": "echo asked >> " + heard}
+	hook := map[string]any{"id": "count", "agent": "*", "hookType": "tool.before", "handler": "command",
+		"target": "echo asked >> " + heard}
 	text, _ := json.Marshal(map[string]any{"version": 1, "hooks": []any{hook}})
 	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), string(text))
 	apply(t, h, Options{Agents: []*agent.Agent{a, read}, Scope: User, Trust: true, Events: withTools(a)}, stage)
@@ -90,7 +92,8 @@ func realTwins(t *testing.T, a *agent.Agent, other string) {
 		}
 	}
 	lines, _ := os.ReadFile(heard)
-	t.Logf("the call arrived %d times, %d marked as twins, hooks were asked %d times", arrived, twins, strings.Count(string(lines), "asked"))
+	t.Logf("the call arrived %d times, %d marked as twins, hooks were asked %d times", arrived, twins,
+		strings.Count(string(lines), "asked"))
 	if arrived < 2 {
 		t.Skipf("%s did not run %s's hooks here", a.Name, other)
 	}

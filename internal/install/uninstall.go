@@ -50,10 +50,12 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	if !d.sameManifest() {
 		plan.Steps = append(plan.Steps, d.next.step(h.Dirs))
 	}
-	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 && !h.runsElsewhere(agents) {
+	if shim := Shim(h.Dirs); len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 &&
+		!h.runsElsewhere(agents) {
 		if _, there := h.onDisk().readlink(shim); there {
 			plan.Steps = append(plan.Steps, steps.Step{Op: steps.OpDropLink, Path: shim},
-				steps.Step{Op: steps.OpDropDir, Path: filepath.Dir(shim)}, steps.Step{Op: steps.OpDropDir, Path: h.Dirs.Data})
+				steps.Step{Op: steps.OpDropDir, Path: filepath.Dir(shim)},
+				steps.Step{Op: steps.OpDropDir, Path: h.Dirs.Data})
 		}
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
@@ -267,7 +269,8 @@ func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 		return nil
 	}
 	for _, seed := range spec.Seeds {
-		if at := filepath.Join(dir, seed.Path); d.host.onDisk().exists(at) && !slices.Contains(ours, seedName(at, seed)) {
+		if at := filepath.Join(dir, seed.Path); d.host.onDisk().exists(at) &&
+			!slices.Contains(ours, seedName(at, seed)) {
 			return nil // somebody has what they stand for
 		}
 	}
@@ -370,9 +373,11 @@ func (d *draft) setAside(f *draftFile) {
 	if f.disk == nil || was == nil || was.Kind != KindPlugin || was.After == "" || hash(f.disk) == was.After {
 		return
 	}
-	to := filepath.Join(d.host.Dirs.State, "set-aside", fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
+	to := filepath.Join(d.host.Dirs.State, "set-aside",
+		fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
 	d.keeps = append(d.keeps, steps.Step{Op: steps.OpKeep, Path: to, Agent: f.agent, New: f.disk})
-	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path, steps.Short(d.host.Dirs.Home, to)))
+	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path,
+		steps.Short(d.host.Dirs.Home, to)))
 }
 
 // unplug takes a plugin file out.

@@ -17,7 +17,8 @@ func Visiting(home string) string {
 		return ""
 	}
 	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
-		return fmt.Sprintf("%s: is the home of another user (%d), and you are root: files that are made there belong to root; run the command as that user", home, owner.Uid)
+		return fmt.Sprintf("%s: is the home of another user (%d), and you are root: files that are made there "+
+			"belong to root; run the command as that user", home, owner.Uid)
 	}
 	return ""
 }

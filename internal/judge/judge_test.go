@@ -45,7 +45,8 @@ func home(t *testing.T, files map[string]string) paths.Dirs {
 // asked is what came of a Bash call of an agent.
 func asked(dirs paths.Dirs, agent, native, payload string) Verdict {
 	return New(dirs, true).Decide(context.Background(), Call{
-		ID: "1", Time: time.Now(), Agent: agent, Event: native, Cwd: dirs.Home, Payload: []byte(payload), Env: func(string) string { return "" },
+		ID: "1", Time: time.Now(), Agent: agent, Event: native, Cwd: dirs.Home, Payload: []byte(payload),
+		Env: func(string) string { return "" },
 	})
 }
 
@@ -97,7 +98,8 @@ func TestDecisions(t *testing.T) {
 		}
 		v := asked(home(t, c.files), c.agent, c.native, c.payload)
 		if v.Decision.Verdict != c.want || !strings.Contains(v.Decision.Reason, c.reason) {
-			t.Errorf("%s: %s, %q; want %s with a reason that contains %q", c.name, v.Decision.Verdict.Word(), v.Decision.Reason, c.want.Word(), c.reason)
+			t.Errorf("%s: %s, %q; want %s with a reason that contains %q", c.name, v.Decision.Verdict.Word(),
+				v.Decision.Reason, c.want.Word(), c.reason)
 		}
 		if c.want != event.None && v.Answer.Stdout == "" && v.Answer.Exit == 0 {
 			t.Errorf("%s: nothing is said to the agent", c.name)
@@ -128,11 +130,13 @@ func TestOff(t *testing.T) {
 // What a person confirmed is in force, whatever something else made of the
 // files; where it is gone all built-in guards are on.
 func TestConfirmedStateIsInForce(t *testing.T) {
-	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on","guard.own-files":"off"}`, "hooks.json": guardHook})
+	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"on","guard.own-files":"off"}`,
+		"hooks.json": guardHook})
 	judged := func(command string) event.Verdict {
 		return New(dirs, false).Decide(context.Background(), Call{
-			ID: "1", Time: time.Now(), Agent: "claude", Event: "PreToolUse", Cwd: dirs.Home, Payload: []byte(bash(command)),
-			Env: func(string) string { return "" },
+			ID: "1", Time: time.Now(), Agent: "claude", Event: "PreToolUse", Cwd: dirs.Home,
+			Payload: []byte(bash(command)),
+			Env:     func(string) string { return "" },
 		}).Decision.Verdict
 	}
 	want := func(when, command string, want event.Verdict) {
@@ -163,7 +167,8 @@ func TestConfirmedStateIsInForce(t *testing.T) {
 	}
 	want("with the confirmed state gone", wipe, event.Deny)
 	want("with the confirmed state gone", control, event.Deny)
-	if err := os.WriteFile(filepath.Join(dirs.State, "confirmed.json"), []byte(`{"content":{"basis":"confirmed","files":{}},"mac":""}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dirs.State, "confirmed.json"),
+		[]byte(`{"content":{"basis":"confirmed","files":{}},"mac":""}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	want("with a forged confirmed state", wipe, event.Deny)

@@ -78,7 +78,8 @@ func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
 		return commandLine(r.Program, r.Args), false, nil, nil
 	}
 	if !utf8.ValidString(r.Hook) {
-		return nil, false, nil, fmt.Errorf("%q: the path of hookmux-hook is not valid UTF-8 and no agent could be told it; install it elsewhere", r.Hook)
+		return nil, false, nil, fmt.Errorf("%q: the path of hookmux-hook is not valid UTF-8 and no agent could be "+
+			"told it; install it elsewhere", r.Hook)
 	}
 	args, injected, notes, err := w.inject(&r, s)
 	if err != nil {
@@ -86,7 +87,9 @@ func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
 	}
 	for _, arg := range args {
 		if len(arg) > maxArgument {
-			return nil, false, nil, fmt.Errorf("%s: its settings together with the hooks are %d bytes, more than a command line can carry (%d); move them into one of its settings files", r.Agent.Name, len(arg), maxArgument)
+			return nil, false, nil, fmt.Errorf("%s: its settings together with the hooks are %d bytes, more than a "+
+				"command line can carry (%d); move them into one of its settings files", r.Agent.Name, len(arg),
+				maxArgument)
 		}
 	}
 	return commandLine(r.Program, args), injected, notes, nil
@@ -132,14 +135,17 @@ func Check(a *agent.Agent) error {
 // explainNoHooks explains what is left for an agent that takes no hooks at launch.
 func explainNoHooks(a *agent.Agent) error {
 	if a.Install != nil {
-		return fmt.Errorf("%s: takes no hooks for one launch; run `hookmux install %s` once, then start it as usual", a.Name, a.Name)
+		return fmt.Errorf("%s: takes no hooks for one launch; run `hookmux install %s` once, then start it as usual",
+			a.Name, a.Name)
 	}
 	for _, f := range a.Files {
 		if !f.GuardOnly && f.Path != "" {
-			return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` in %s, then start it as usual", a.Name, a.Name, f.Path)
+			return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` in %s, then "+
+				"start it as usual", a.Name, a.Name, f.Path)
 		}
 	}
-	return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` where it keeps its hooks, then start it as usual", a.Name, a.Name)
+	return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` where it keeps its "+
+		"hooks, then start it as usual", a.Name, a.Name)
 }
 
 // registration is one event to register for.

@@ -48,7 +48,8 @@ func become(t *testing.T, script string, args ...string) *exec.Cmd {
 }
 
 func TestTheAgentTakesOurPlace(t *testing.T) {
-	cmd := become(t, `echo $$; printf '[%s]' "$@"; echo; echo "$HOOKMUX_RUN_ACTIVE"; cat; exit 7`, "a b", "", "--", "ü\n'")
+	cmd := become(t, `echo $$; printf '[%s]' "$@"; echo; echo "$HOOKMUX_RUN_ACTIVE"; cat; exit 7`, "a b", "", "--",
+		"ü\n'")
 	cmd.Stdin = strings.NewReader("typed")
 	var out strings.Builder
 	cmd.Stdout = &out

@@ -96,7 +96,8 @@ func Find(s Search) (Found, error) {
 		}
 	}
 	if next.Depth >= maxDepth {
-		return Found{}, fmt.Errorf("%s: started itself %d times through `hookmux run`; some shim on PATH calls back, remove it", s.Agent, next.Depth)
+		return Found{}, fmt.Errorf("%s: started itself %d times through `hookmux run`; some shim on PATH calls "+
+			"back, remove it", s.Agent, next.Depth)
 	}
 	program, err := s.pickProgram(next.Tried)
 	if err != nil {
@@ -146,7 +147,8 @@ func (s Search) pickProgram(tried []string) (string, error) {
 			continue // never from the directory one happens to be in
 		}
 		file := filepath.Join(dir, s.Program)
-		if !paths.Runnable(file) || paths.SameFile(file, s.Self) || slices.ContainsFunc(tried, func(t string) bool { return paths.SameFile(file, t) }) {
+		if !paths.Runnable(file) || paths.SameFile(file, s.Self) ||
+			slices.ContainsFunc(tried, func(t string) bool { return paths.SameFile(file, t) }) {
 			continue
 		}
 		if callsBack(file) {
@@ -161,9 +163,11 @@ func (s Search) pickProgram(tried []string) (string, error) {
 	case lookalike != "":
 		return lookalike, nil
 	case len(tried) > 0:
-		return "", fmt.Errorf("%s: %w: every %s on PATH leads back to `hookmux run` (%s); put the real one on PATH", s.Agent, ErrNotFound, s.Program, strings.Join(tried, ", "))
+		return "", fmt.Errorf("%s: %w: every %s on PATH leads back to `hookmux run` (%s); put the real one on PATH",
+			s.Agent, ErrNotFound, s.Program, strings.Join(tried, ", "))
 	}
-	return "", fmt.Errorf("%s: %w: no program %s on PATH; install it, or give its path in place of the name", s.Agent, ErrNotFound, s.Program)
+	return "", fmt.Errorf("%s: %w: no program %s on PATH; install it, or give its path in place of the name", s.Agent,
+		ErrNotFound, s.Program)
 }
 
 func (s Search) exactProgram() (string, error) {

@@ -46,12 +46,14 @@ const (
 
 func TestFindTakesTheFirstThatIsNoShimOfOurs(t *testing.T) {
 	path, programs := shims(t, "", ownShim, realAgent, realAgent)
-	found, err := Find(Search{Agent: "claude", Program: "claude", Path: "relative:" + path, Self: "/none", Line: []int{100, 50}})
+	found, err := Find(Search{Agent: "claude", Program: "claude", Path: "relative:" + path, Self: "/none",
+		Line: []int{100, 50}})
 	if err != nil || found.Program != programs[2] {
 		t.Fatal(found, err)
 	}
 	got := ParseActive(found.Next([]string{"x", "a", "b"}))
-	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != hashArgs([]string{"a", "b"}) || !slices.Equal(got.Tried, []string{programs[2]}) {
+	if got.Agent != "claude" || got.PID != 100 || got.Depth != 0 || got.Sum != hashArgs([]string{"a", "b"}) ||
+		!slices.Equal(got.Tried, []string{programs[2]}) {
 		t.Errorf("next = %+v", got)
 	}
 	if hashArgs([]string{"ab"}) == hashArgs([]string{"a", "b"}) || hashArgs(nil) == hashArgs([]string{""}) {
@@ -70,7 +72,8 @@ func TestFindSkipsHookmuxItself(t *testing.T) {
 	if err != nil || found.Program != programs[1] {
 		t.Error(found.Program, err)
 	}
-	if _, err := Find(Search{Agent: "claude", Program: programs[0], Path: path, Self: self, Line: []int{1}}); err == nil {
+	if _, err := Find(Search{Agent: "claude", Program: programs[0], Path: path, Self: self,
+		Line: []int{1}}); err == nil {
 		t.Error("a path that is hookmux itself was taken")
 	}
 	found, err = Find(Search{Agent: "claude", Program: programs[1], Self: self, Line: []int{1}})
@@ -110,7 +113,8 @@ func TestFindUsesALookalikeBeforeNothing(t *testing.T) {
 func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 	path, programs := shims(t, hiddenShim, otherShim, realAgent)
 	injected := []string{"--settings", `{"hooks":{"Stop":[{"hooks":[{"command":"` + testHook + `"}]}]}}`, "hi"}
-	first, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: []string{"hi"}, Line: []int{100}})
+	first, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: []string{"hi"},
+		Line: []int{100}})
 	if err != nil || first.Program != programs[0] {
 		t.Fatal(first.Program, err)
 	}
@@ -130,7 +134,8 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: c.args, Active: active, Line: c.line}
+			s := Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: c.args, Active: active,
+				Line: c.line}
 			found, err := Find(s)
 			if err != nil || found.Program != c.want {
 				t.Errorf("%s, %v", found.Program, err)
@@ -143,7 +148,8 @@ func TestShimsThatCallBackGetTheNextProgram(t *testing.T) {
 	}
 
 	// The second shim calls back as well, then the third.
-	s := Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: injected, Active: active, Line: []int{101, 100}}
+	s := Search{Agent: "claude", Program: "claude", Path: path, Hook: testHook, Args: injected, Active: active,
+		Line: []int{101, 100}}
 	for _, want := range programs[1:] {
 		found, err := Find(s)
 		if err != nil || found.Program != want {
@@ -164,7 +170,8 @@ func TestCirclesEnd(t *testing.T) {
 			t.Fatal("no end")
 		}
 		pid := 1000 + i // every round a new process with new arguments
-		found, err := Find(Search{Agent: "claude", Program: "claude", Path: path, Args: []string{strings.Repeat("x", i)}, Active: active, Line: []int{pid, pid - 1}})
+		found, err := Find(Search{Agent: "claude", Program: "claude", Path: path,
+			Args: []string{strings.Repeat("x", i)}, Active: active, Line: []int{pid, pid - 1}})
 		if err != nil {
 			if !strings.Contains(err.Error(), "shim") {
 				t.Error(err)

@@ -27,7 +27,8 @@ func catalogued(t testing.TB, name string) *agent.Agent {
 		whole.Launch.ValueFlags = strings.Fields(`--add-dir... --allowedTools... --append-system-prompt --debug? -d? --mcp-config...
 			--model -n --name --output-format --resume? -r? --settings --system-prompt`)
 	case "codex-overrides":
-		whole.Launch.ValueFlags = strings.Fields("-c --config -i... --image... -m --model -C --cd --disable --enable -s --sandbox")
+		whole.Launch.ValueFlags = strings.Fields("-c --config -i... --image... -m --model -C --cd --disable " +
+			"--enable -s --sandbox")
 	}
 	return &whole
 }
@@ -42,9 +43,11 @@ func (f files) read(path string) ([]byte, error) {
 	return []byte(text), nil
 }
 
-func plan(t testing.TB, name string, f files, args ...string) (argv []string, injected bool, notes []string, err error) {
+func plan(t testing.TB, name string, f files, args ...string) (argv []string, injected bool, notes []string,
+	err error) {
 	t.Helper()
-	return Plan(Request{Agent: catalogued(t, name), Args: args, Program: "/usr/bin/" + name, Hook: testHook, ReadFile: f.read})
+	return Plan(Request{Agent: catalogued(t, name), Args: args, Program: "/usr/bin/" + name, Hook: testHook,
+		ReadFile: f.read})
 }
 
 // decoded is a settings value that must be plain JSON.

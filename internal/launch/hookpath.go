@@ -17,7 +17,8 @@ func HookPath(self string) (string, error) {
 		return "", err
 	}
 	if !paths.Runnable(file) {
-		return "", fmt.Errorf("%s: not there, and agents call it at their hooks; install both programs in one directory", file)
+		return "", fmt.Errorf("%s: not there, and agents call it at their hooks; install both programs in one "+
+			"directory", file)
 	}
 	return file, nil
 }

@@ -32,12 +32,14 @@ func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
 	if err != nil {
 		return nil, false, nil, err
 	}
-	note := fmt.Sprintf("%s runs no hooks that are not trusted, so only the ends of turns are seen in this session, and nothing can be refused", r.Agent.Title)
+	note := fmt.Sprintf("%s runs no hooks that are not trusted, so only the ends of turns are seen in this session, "+
+		"and nothing can be refused", r.Agent.Title)
 	if len(own) > 3 && own[3] == notifyName {
 		return r.Args, true, []string{note}, nil // a shim came back to us
 	}
 	limit := max(1, int(r.Agent.Timeout(notifyEvent).Seconds()))
-	words := append([]string{"/bin/sh", "-c", notifyScript, notifyName, r.Hook, r.Agent.Name, strconv.Itoa(limit)}, own...)
+	words := append([]string{"/bin/sh", "-c", notifyScript, notifyName, r.Hook, r.Agent.Name, strconv.Itoa(limit)},
+		own...)
 	list := make([]any, len(words))
 	for i, w := range words {
 		list[i] = w
@@ -60,7 +62,8 @@ func personsNotify(r *Request, s *scanned) (own []string, behind int, err error)
 			continue
 		}
 		if value, err = overrideValue(text); err != nil {
-			return nil, 0, fmt.Errorf("-c %s: is not TOML (%s); correct it, or leave the flag out", notifyKey, oneLine(err.Error()))
+			return nil, 0, fmt.Errorf("-c %s: is not TOML (%s); correct it, or leave the flag out", notifyKey,
+				oneLine(err.Error()))
 		}
 		found, behind = true, max(o.at, o.valueAt)+1
 	}

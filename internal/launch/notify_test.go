@@ -12,7 +12,8 @@ import (
 
 func notified(t *testing.T, config string, args ...string) (argv []string, words []string) {
 	t.Helper()
-	r := Request{Agent: catalogued(t, "codex"), Args: args, Program: "/bin/codex", Hook: "/h o/hookmux-hook", Untrusted: true, Config: "/c/config.toml",
+	r := Request{Agent: catalogued(t, "codex"), Args: args, Program: "/bin/codex", Hook: "/h o/hookmux-hook",
+		Untrusted: true, Config: "/c/config.toml",
 		ReadFile: func(path string) ([]byte, error) {
 			if path != "/c/config.toml" || config == "" {
 				return nil, errors.New("none")
@@ -38,7 +39,8 @@ func notified(t *testing.T, config string, args ...string) (argv []string, words
 			t.Errorf("hooks are given, and trust: %s", arg)
 		}
 	}
-	again, _, _, err := Plan(Request{Agent: r.Agent, Args: argv[1:], Program: "/bin/codex", Hook: r.Hook, Untrusted: true, Config: r.Config, ReadFile: r.ReadFile})
+	again, _, _, err := Plan(Request{Agent: r.Agent, Args: argv[1:], Program: "/bin/codex", Hook: r.Hook,
+		Untrusted: true, Config: r.Config, ReadFile: r.ReadFile})
 	if err != nil || !slices.Equal(argv, again) {
 		t.Errorf("planned again it is %q, %v", again, err)
 	}
@@ -60,7 +62,8 @@ func TestWithoutTrustTheEndsOfTurnsAreSeen(t *testing.T) {
 	if !slices.Equal(words[7:], []string{"other"}) {
 		t.Errorf("%q", words)
 	}
-	if _, _, _, err := Plan(Request{Agent: catalogued(t, "codex"), Args: []string{"-c", "notify=[1]"}, Hook: "/h", Untrusted: true}); err == nil {
+	if _, _, _, err := Plan(Request{Agent: catalogued(t, "codex"), Args: []string{"-c", "notify=[1]"}, Hook: "/h",
+		Untrusted: true}); err == nil {
 		t.Error("a number is a program")
 	}
 }
@@ -95,7 +98,8 @@ func TestTheNotifyScriptChains(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_ = os.Remove(filepath.Join(dir, "hook.log"))
 			_ = os.Remove(filepath.Join(dir, "own.log"))
-			argv := slices.Concat([]string{"-c", notifyScript, notifyName, c.hook, "codex", "10"}, c.own, []string{event})
+			argv := slices.Concat([]string{"-c", notifyScript, notifyName, c.hook, "codex", "10"}, c.own,
+				[]string{event})
 			cmd := exec.Command("/bin/sh", argv...)
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != c.exit || len(out) > 0 {
@@ -104,7 +108,8 @@ func TestTheNotifyScriptChains(t *testing.T) {
 			if text, _ := os.ReadFile(filepath.Join(dir, "own.log")); string(text) != c.seen {
 				t.Errorf("%q", text)
 			}
-			if text, _ := os.ReadFile(filepath.Join(dir, "hook.log")); c.hook == hook && string(text) != "codex|agent-turn-complete|10|"+event {
+			if text, _ := os.ReadFile(filepath.Join(dir, "hook.log")); c.hook == hook &&
+				string(text) != "codex|agent-turn-complete|10|"+event {
 				t.Errorf("%q", text)
 			}
 		})

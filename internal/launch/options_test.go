@@ -88,19 +88,23 @@ func TestCatalogueKnowsTheCommonCommands(t *testing.T) {
 			t.Errorf("%s: injected %v, argv %q, err %v", line, injected, argv, err)
 		}
 	}
-	for _, line := range []string{"claude", "claude -p hi", "claude --append-system-prompt doctor hi", "codex", "codex exec hi", "codex resume --last"} {
+	for _, line := range []string{"claude", "claude -p hi", "claude --append-system-prompt doctor hi", "codex",
+		"codex exec hi", "codex resume --last"} {
 		words := strings.Fields(line)
 		a, _ := agent.Builtin().Agent(words[0])
-		if _, injected, _, err := Plan(Request{Agent: a, Args: words[1:], Program: words[0], Hook: testHook}); err != nil || !injected {
+		if _, injected, _, err := Plan(Request{Agent: a, Args: words[1:], Program: words[0],
+			Hook: testHook}); err != nil || !injected {
 			t.Errorf("%s: injected %v, err %v", line, injected, err)
 		}
 	}
 }
 
 func TestAgentsWithoutAWayAreToldWhatToDo(t *testing.T) {
-	a := &agent.Agent{Name: "other", Title: "Other", Files: []agent.HookFile{{Path: "~/.guarded", GuardOnly: true}, {Path: "~/.other/hooks.json"}}}
+	a := &agent.Agent{Name: "other", Title: "Other",
+		Files: []agent.HookFile{{Path: "~/.guarded", GuardOnly: true}, {Path: "~/.other/hooks.json"}}}
 	_, _, _, err := Plan(Request{Agent: a, Program: "/usr/bin/other", Hook: testHook})
-	if err == nil || !strings.Contains(err.Error(), "~/.other/hooks.json") || !strings.HasPrefix(err.Error(), "other: ") {
+	if err == nil || !strings.Contains(err.Error(), "~/.other/hooks.json") ||
+		!strings.HasPrefix(err.Error(), "other: ") {
 		t.Errorf("err = %v", err)
 	}
 	if Check(a) == nil {

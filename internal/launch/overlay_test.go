@@ -69,7 +69,9 @@ func (w *overlaid) run(during string) []string {
 		w.t.Fatal(err)
 	}
 	program := filepath.Join(filepath.Dir(w.user), "codex")
-	code, more, err := w.o.RunOver(program, []string{"codex"}, []string{"PATH=/usr/bin:/bin", "CODEX_HOME=" + w.o.Dir, "SEEN=" + w.seen, "DURING=" + during, "USER_DIR=" + w.user})
+	code, more, err := w.o.RunOver(program, []string{"codex"},
+		[]string{"PATH=/usr/bin:/bin", "CODEX_HOME=" + w.o.Dir, "SEEN=" + w.seen, "DURING=" + during,
+			"USER_DIR=" + w.user})
 	if err != nil || code != 9 {
 		w.t.Fatal(code, err)
 	}

@@ -27,13 +27,15 @@ import (
 const flagLayer = "/<session-flags>/config.toml"
 
 func trustNotice(a *agent.Agent) string {
-	return fmt.Sprintf("tells %s to trust hookmux's own hooks, and only those, at every launch with `hookmux run`; none of its files is changed (said once)", a.Title)
+	return fmt.Sprintf("tells %s to trust hookmux's own hooks, and only those, at every launch with `hookmux run`; "+
+		"none of its files is changed (said once)", a.Title)
 }
 
 func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 	for _, o := range s.options {
 		if o.name == "--disable" && o.value == "hooks" {
-			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with --disable hooks, so none are given to it and nothing of this session is seen", r.Agent.Title)}, nil
+			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with --disable hooks, so none are given to "+
+				"it and nothing of this session is seen", r.Agent.Title)}, nil
 		}
 	}
 	if r.Untrusted {
@@ -126,7 +128,8 @@ func personsHooks(s *scanned) (hooks map[string]any, behind int, err error) {
 		}
 		value, err := overrideValue(text)
 		if err != nil {
-			return nil, 0, fmt.Errorf("-c %s: is not TOML (%s); correct it, or leave the flag out", oneLine(key), oneLine(err.Error()))
+			return nil, 0, fmt.Errorf("-c %s: is not TOML (%s); correct it, or leave the flag out", oneLine(key),
+				oneLine(err.Error()))
 		}
 		setDottedKey(layer, strings.Split(key, "."), value)
 		behind = max(o.at, o.valueAt) + 1

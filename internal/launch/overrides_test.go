@@ -62,7 +62,8 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 }
 
 func TestOverridesStandInFrontAndAreTrusted(t *testing.T) {
-	for _, args := range [][]string{nil, {"exec", "--json", "hi"}, {"resume", "--last"}, {"-m", "x", "-c", "model=1", "hi"}} {
+	for _, args := range [][]string{nil, {"exec", "--json", "hi"}, {"resume", "--last"},
+		{"-m", "x", "-c", "model=1", "hi"}} {
 		argv, injected, _, err := plan(t, "codex", nil, args...)
 		if err != nil || !injected {
 			t.Fatal(injected, err)
@@ -108,7 +109,8 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 			}
 			args := argv[1:]
 			back := len(c.args) - c.front
-			if !slices.Equal(args[:c.front], c.args[:c.front]) || !slices.Equal(args[len(args)-back:], c.args[c.front:]) {
+			if !slices.Equal(args[:c.front], c.args[:c.front]) ||
+				!slices.Equal(args[len(args)-back:], c.args[c.front:]) {
 				t.Errorf("arguments moved: %.600q", args)
 			}
 			hooks := checkTrust(t, args, testHook)
@@ -126,8 +128,10 @@ func TestOverridesOfThePersonStay(t *testing.T) {
 }
 
 func TestOverridesThatCannotBeKeptAreAnError(t *testing.T) {
-	for _, value := range []string{"hooks.Stop=[{", "hooks.Stop=x", `hooks.Stop="x"`, "hooks.Stop.x=1", "hooks=1", "hooks.state=1"} {
-		if argv, _, _, err := plan(t, "codex", nil, "-c", value); err == nil || !strings.HasPrefix(err.Error(), "-c hooks") || strings.Contains(err.Error(), "\n") {
+	for _, value := range []string{"hooks.Stop=[{", "hooks.Stop=x", `hooks.Stop="x"`, "hooks.Stop.x=1", "hooks=1",
+		"hooks.state=1"} {
+		if argv, _, _, err := plan(t, "codex", nil, "-c", value); err == nil ||
+			!strings.HasPrefix(err.Error(), "-c hooks") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v %.200q", value, err, argv)
 		}
 	}

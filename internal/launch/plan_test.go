@@ -36,7 +36,8 @@ func TestArgumentsKeepOrderAndBytes(t *testing.T) {
 			"-p", "--print", "--", "-", "", "--model", "opus", "--model=x", "-c", "model=1", "exec", "resume", "mcp", "hi there", "--add-dir", "-pc",
 			"-cmodel=x", "-n", "--verbose", "--resume", "--config=a.b=2", "\xff\xfe", "日本", "$(x)", "'\"", "--settings-file", "--no-settings",
 		}),
-		rapid.StringMatching(`-{0,2}[a-z]{0,6}(=[ -~]{0,4})?`).Filter(func(s string) bool { return !strings.HasPrefix(s, "--settings") && !strings.Contains(s, "hooks") }),
+		rapid.StringMatching(`-{0,2}[a-z]{0,6}(=[ -~]{0,4})?`).Filter(
+			func(s string) bool { return !strings.HasPrefix(s, "--settings") && !strings.Contains(s, "hooks") }),
 	)
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {

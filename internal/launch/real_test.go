@@ -27,10 +27,12 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 		own  func(script string) []string
 	}{
 		{"claude", func(script string) []string {
-			return []string{"--settings", `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"` + script + `","args":["own","prompt","1"]}]}]}}`}
+			return []string{"--settings", `{"hooks":{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"` +
+				script + `","args":["own","prompt","1"]}]}]}}`}
 		}},
 		{"codex", func(script string) []string {
-			return []string{"-c", `hooks.UserPromptSubmit=[{hooks=[{type="command",command="` + script + ` own prompt 1"}]}]`}
+			return []string{"-c", `hooks.UserPromptSubmit=[{hooks=[{type="command",command="` + script +
+				` own prompt 1"}]}]`}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 				t.Fatal("not in the catalogue")
 			}
 			args := slices.Concat(agents.Headless(c.name, "Run it "+model.Mark("")), c.own(own))
-			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook})
+			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0],
+				Hook: hook})
 			if err != nil || !injected {
 				t.Fatal(injected, notes, err)
 			}
@@ -112,8 +115,10 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	hook := script(t, filepath.Join(dir, "it's \"here\"", "hookmux-hook"), log)
 	own := script(t, filepath.Join(dir, "own"), filepath.Join(dir, "own.log"))
 	a, _ := agent.Builtin().Agent("codex")
-	args := slices.Concat([]string{"-c", `notify=["` + own + `","mine"]`}, agents.Headless("codex", "Say it "+model.Mark("")))
-	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook, Untrusted: true})
+	args := slices.Concat([]string{"-c", `notify=["` + own + `","mine"]`},
+		agents.Headless("codex", "Say it "+model.Mark("")))
+	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: stage.In.Argv[0], Hook: hook,
+		Untrusted: true})
 	if err != nil || !injected {
 		t.Fatal(injected, err)
 	}

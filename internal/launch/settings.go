@@ -25,7 +25,8 @@ func hooklessFlags() []string { return []string{"--bare", "--safe-mode"} }
 func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	for _, flag := range hooklessFlags() {
 		if s.hasFlag(flag) {
-			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with %s, so none are given to it and nothing of this session is seen", r.Agent.Title, flag)}, nil
+			return r.Args, false, []string{fmt.Sprintf("%s runs no hooks with %s, so none are given to it and "+
+				"nothing of this session is seen", r.Agent.Title, flag)}, nil
 		}
 	}
 	var given []option
@@ -60,7 +61,8 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	if earlier := given[:len(given)-1]; len(earlier) > 0 {
 		// Which of several counts has changed between versions; with one
 		// there is no question.
-		notes = append(notes, fmt.Sprintf("%s counts only the last of several %s, so the others are left out", r.Agent.Title, settingsFlag))
+		notes = append(notes, fmt.Sprintf("%s counts only the last of several %s, so the others are left out",
+			r.Agent.Title, settingsFlag))
 		args = withoutOptions(args, earlier)
 	}
 	return args, true, notes, nil
@@ -100,7 +102,8 @@ func readSettings(r *Request, value string) ([]byte, error) {
 	}
 	text, err := r.ReadFile(value)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be read, and hooks have to be put into it: %w; correct the path or leave the flag out", settingsName(value), err)
+		return nil, fmt.Errorf("%s: cannot be read, and hooks have to be put into it: %w; correct the path or leave "+
+			"the flag out", settingsName(value), err)
 	}
 	return text, nil
 }

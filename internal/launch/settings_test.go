@@ -66,7 +66,8 @@ func TestSettingsInOneLine(t *testing.T) {
 
 func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 	const own = `{"model":"opus","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"mine"}]}],"WorktreeCreate":[{"hooks":[]}]},"permissions":{"deny":["Read(.env)"]},"n":12345678901234567890}`
-	const commented = "\ufeff// mine\n{\n  \"model\": \"opus\", /* which */\n  \"hooks\": {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"},]},]},\n}\n"
+	const commented = "\ufeff// mine\n{\n  \"model\": \"opus\", /* which */\n  \"hooks\": {\"PreToolUse\": " +
+		"[{\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"mine\"},]},]},\n}\n"
 	f := files{"s.json": own, "c.jsonc": commented, "empty.json": " \n"}
 	cases := []struct {
 		name string
@@ -107,7 +108,8 @@ func TestSettingsOfThePersonAreFoldedIn(t *testing.T) {
 		})
 	}
 	argv, _, _, err := plan(t, "claude", f, "--settings", "s.json")
-	if err != nil || !strings.Contains(argv[2], "12345678901234567890") || strings.Index(argv[2], `"model"`) > strings.Index(argv[2], `"permissions"`) {
+	if err != nil || !strings.Contains(argv[2], "12345678901234567890") ||
+		strings.Index(argv[2], `"model"`) > strings.Index(argv[2], `"permissions"`) {
 		t.Errorf("numbers or order changed: %v %s", err, argv)
 	}
 	for _, none := range []string{"", " ", "empty.json"} {
@@ -159,7 +161,8 @@ func TestAwkwardHookPathsReachSettingsWhole(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"claude", "codex"} {
-		if _, _, _, err := Plan(Request{Agent: catalogued(t, name), Program: name, Hook: "/opt/\xff/hookmux-hook"}); err == nil {
+		if _, _, _, err := Plan(Request{Agent: catalogued(t, name), Program: name,
+			Hook: "/opt/\xff/hookmux-hook"}); err == nil {
 			t.Errorf("%s: a path that is not UTF-8 was accepted", name)
 		}
 	}

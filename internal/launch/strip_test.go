@@ -27,7 +27,8 @@ func TestStripIsPlanBackwards(t *testing.T) {
 			[]string{"-c", `hooks.Stop=[{hooks = [{command = "say done", type = "command"}]}]`, "-c", `hooks.Stop=[{hooks=[{command="say done",type="command"}]}]`}},
 	} {
 		a, _ := agent.Builtin().Agent(c.agent)
-		planned, injected, _, err := Plan(Request{Agent: a, Args: c.args, Program: "/bin/" + c.agent, Hook: "/opt/with space/hookmux-hook"})
+		planned, injected, _, err := Plan(Request{Agent: a, Args: c.args, Program: "/bin/" + c.agent,
+			Hook: "/opt/with space/hookmux-hook"})
 		if err != nil || !injected {
 			t.Fatalf("%s %q: injected %v, %v", c.agent, c.args, injected, err)
 		}

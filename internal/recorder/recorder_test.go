@@ -56,8 +56,9 @@ func testDeps(t *testing.T) services.Deps {
 	}
 	catalogue, _ := agent.Load()
 	return services.Deps{
-		Dirs: dirs, Catalogue: catalogue, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(nil),
-		Notes: nobodyWatches{}, Background: new(sync.WaitGroup),
+		Dirs: dirs, Catalogue: catalogue, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Problems: problems.New(nil),
+		Notes:    nobodyWatches{}, Background: new(sync.WaitGroup),
 	}
 }
 
@@ -169,7 +170,8 @@ func TestAnOutcomeIsStoredWithItsEvent(t *testing.T) {
 	start()
 	record(t, r, "one")
 	r.RecordOutcome(&wire.Outcome{
-		ID: "one", Agent: "claude", Native: "Notification", Time: time.Now(), Decision: []byte(`{"verdict":"deny","reason":"no"}`),
+		ID: "one", Agent: "claude", Native: "Notification", Time: time.Now(),
+		Decision: []byte(`{"verdict":"deny","reason":"no"}`),
 	})
 	r.Wake()
 	waitUntil(t, "the outcome is stored", func() bool {
@@ -220,7 +222,8 @@ func TestASecretIsKnownAgainInLaterEvents(t *testing.T) {
 		`{"session_id":"s1","command":"sshpass -p ` + value + ` ssh host"}`,
 		`{"session_id":"s1","tool_response":"login with ` + value + ` failed"}`,
 	} {
-		ev := event.Event{ID: fmt.Sprint("e", i), Agent: "claude", Native: "Notification", Kind: event.UserAttention, Session: "s1"}
+		ev := event.Event{ID: fmt.Sprint("e", i), Agent: "claude", Native: "Notification", Kind: event.UserAttention,
+			Session: "s1"}
 		if err := r.RecordEvent(ev.ID, time.Now(), &ev, []byte(payload)); err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,8 @@ func (s *store) openJournal() error {
 
 func (s *store) reportTrouble(err error) {
 	s.deps.Problems.Raise("journal", "events are not reaching the journal: "+err.Error(),
-		"make room or repair "+s.deps.Dirs.State+"; hooks go on deciding, and what is waiting is kept in "+s.deps.Dirs.Intake())
+		"make room or repair "+s.deps.Dirs.State+"; hooks go on deciding, and what is waiting is kept in "+
+			s.deps.Dirs.Intake())
 }
 
 // writeBatch redacts a batch and puts it into the journal in one transaction.

@@ -103,7 +103,8 @@ func (r methods) confirmChanges(params json.RawMessage, _ proc.Cred) (any, *wire
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
 		if filepath.Dir(c.Path) == r.Confirmed.AgentsFolder() {
-			view.Notes = append(view.Notes, "descriptions of agents count when the hub starts again: `hookmux hub restart`")
+			view.Notes = append(view.Notes, "descriptions of agents count when the hub starts again: `hookmux hub "+
+				"restart`")
 			break
 		}
 	}
@@ -179,7 +180,8 @@ func (r methods) followFiles(params json.RawMessage, peer proc.Cred) (any, *wire
 	}
 	ended := r.WatchExit(r.Context, peer.PID, caller.Start)
 	if ended == nil {
-		return nil, wire.Errorf(wire.CodeInternal, "this system does not tell when a process ends, so files cannot be followed")
+		return nil, wire.Errorf(wire.CodeInternal, "this system does not tell when a process ends, so files cannot "+
+			"be followed")
 	}
 	stop := r.Confirmed.Follow(p.Files)
 	r.takeFollowed()

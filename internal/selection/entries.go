@@ -133,7 +133,8 @@ func checkTarget(reg hook.Registration) error {
 		return nil // an assignment, a variable: not a plain path
 	}
 	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
-		return fmt.Errorf("target %q is relative, so it would run a file of whatever project an agent is in; write it with an absolute path or ~/", program)
+		return fmt.Errorf("target %q is relative, so it would run a file of whatever project an agent is in; write "+
+			"it with an absolute path or ~/", program)
 	}
 	return nil
 }

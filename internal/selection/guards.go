@@ -27,7 +27,8 @@ func (r *Service) guardEntries(settings [2]*config.Settings, at places) []*hook.
 		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), HubPID: os.Getpid(),
 		Project: at.here, Pass: r.passesOnce,
 		Failed: func(name string, err error) {
-			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(), "it refuses everything until then")
+			r.Problems.Raise("guard:"+name, "guard "+name+" cannot be made ready: "+err.Error(),
+				"it refuses everything until then")
 		},
 	})
 }

@@ -103,7 +103,8 @@ func (o *OffSwitch) offMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		return nil, err
 	}
 	if p.Seconds < 0 || p.Seconds > (366*24*time.Hour).Seconds() {
-		return nil, wire.Errorf(wire.CodeParams, "%.0f days are too long to be off for; a year is the most", p.Seconds/86400)
+		return nil, wire.Errorf(wire.CodeParams, "%.0f days are too long to be off for; a year is the most",
+			p.Seconds/86400)
 	}
 	return o.SwitchOff(time.Duration(p.Seconds * float64(time.Second))), nil
 }

@@ -47,7 +47,8 @@ func (readersOnly) May(class authority.Class, _ proc.Cred, _ func() []string) au
 	return authority.Verdict{OK: class != authority.Decide, Reason: "only readers here"}
 }
 
-func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict, *wire.Error) {
+func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict,
+	*wire.Error) {
 	return r.May(class, peer, nil), nil
 }
 
@@ -76,7 +77,8 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	ok := func(json.RawMessage, proc.Cred) (any, *wire.Error) { return map[string]bool{"ok": true}, nil }
 	s := New(ctx, Options{
-		Deps:    services.Deps{Dirs: dirs, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(nil)},
+		Deps: services.Deps{Dirs: dirs, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Problems: problems.New(nil)},
 		Judge:   readersOnly{},
 		Refused: func(string, proc.Cred, authority.Verdict) {},
 		Hooks:   echoHooks{}, MetVersion: func(string) {},
@@ -239,7 +241,8 @@ func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
 	var conns []net.Conn
 	for i := range 10 {
 		conn, in := dialServer(t, s)
-		text := `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":300000,"env":0}` + "\n" + strings.Repeat("x", 200_000)
+		text := `{"v":1,"id":"x","agent":"claude","event":"Stop","payload":300000,"env":0}` + "\n" +
+			strings.Repeat("x", 200_000)
 		if i%2 == 1 {
 			text = `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", 300_000)
 		}

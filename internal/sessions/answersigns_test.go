@@ -30,7 +30,8 @@ func askingSession(rig *waitingRig, agent, native string, kind event.Kind, place
 	}, false)
 	ev := event.Event{
 		Agent: agent, Session: "s1", Native: native, Kind: kind, Time: time.Now(), Cwd: "/w", Where: place,
-		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"make all"}, Input: []byte(`{"command":"make all"}`)},
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"make all"},
+			Input: []byte(`{"command":"make all"}`)},
 	}
 	rig.tell(ev, false)
 	return ev
@@ -86,7 +87,10 @@ func TestATitleEndsTheQuestion(t *testing.T) {
 	defer end()
 	var title atomic.Value
 	title.Store("shop")
-	rig.sessions.answers.signs.title = func(context.Context, event.Place) (string, bool) { return title.Load().(string), true }
+	rig.sessions.answers.signs.title = func(context.Context, event.Place) (string, bool) {
+		return title.Load().(string),
+			true
+	}
 	askingSession(rig, "codex", "PermissionRequest", event.PermissionRequest, event.Place{PID: agentPID})
 	rig.mustWait("the title says nothing yet", true)
 	reader := titleReader{part: "Action Required"}

@@ -15,17 +15,22 @@ import (
 
 // What sessions cost a hook call, and the goroutine behind it.
 func BenchmarkSessions(b *testing.B) {
-	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) + "TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
+	env := []byte(strings.Repeat("SOME_VARIABLE=with some value in it\x00", 60) +
+		"TMUX=/tmp/tmux-0/default,1,0\x00TMUX_PANE=%1\x00")
 	book := state.NewBook()
-	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: time.Now(), Prompt: "go", Cwd: "/p"}
+	ev := event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
+		Time: time.Now(), Prompt: "go", Cwd: "/p"}
 	book.Apply(&ev, state.Rules{})
 	tool := func(i int) *event.Event {
 		kind := event.ToolBefore
 		if i%2 == 1 {
 			kind = event.ToolAfter
 		}
-		return &event.Event{Agent: "claude", Session: "s1", Kind: kind, Native: "PreToolUse", Time: time.Now(), Cwd: "/p",
-			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint(i / 2), Commands: []string{"go test ./..."}, Input: json.RawMessage(`{"command":"go test ./..."}`), Output: json.RawMessage(`{"stdout":"ok"}`)}}
+		return &event.Event{Agent: "claude", Session: "s1", Kind: kind, Native: "PreToolUse", Time: time.Now(),
+			Cwd: "/p",
+			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: fmt.Sprint(i / 2),
+				Commands: []string{"go test ./..."}, Input: json.RawMessage(`{"command":"go test ./..."}`),
+				Output: json.RawMessage(`{"stdout":"ok"}`)}}
 	}
 	b.Run("apply", func(b *testing.B) {
 		b.ReportAllocs()

@@ -26,7 +26,8 @@ const (
 // with that in which pane it is.
 func (p *paneFinder) checkClient(one *state.Session) {
 	a, ok := p.deps.Catalogue.Agent(one.Agent)
-	if !ok || a.Pane.Clients != agent.ClientsByControlSocket || !one.Place.Shared || !one.Live() || one.Place.PID <= 0 ||
+	if !ok || a.Pane.Clients != agent.ClientsByControlSocket || !one.Place.Shared || !one.Live() ||
+		one.Place.PID <= 0 ||
 		p.deps.Processes != proc.System() {
 		return
 	}
@@ -47,7 +48,8 @@ func (p *paneFinder) askDaemon(key state.Key, daemon event.Place) {
 	defer cancel()
 	port, err := codexdaemon.ClientPort(ctx, codexdaemon.SocketPath(p.codexHome(daemon.PID)), key.ID)
 	if err != nil {
-		p.deps.Log.Debug("the daemon does not say which terminal shows a session", "session", key.String(), "error", err)
+		p.deps.Log.Debug("the daemon does not say which terminal shows a session", "session", key.String(), "error",
+			err)
 		return
 	}
 	client, ok := proc.ListenerOwner(port, namedProcesses(p.deps.Processes, "codex"))

@@ -141,7 +141,8 @@ func (p *paneFinder) correctPlace(at *event.Place) {
 	known, ok := p.checked[processKey{at.PID, at.Start}]
 	p.mu.RUnlock()
 	if ok && known.sure && known.claim == claimOf(*at) {
-		at.Pane, at.Mux, at.Server, at.MuxPID = known.place.Pane, known.place.Mux, known.place.Server, known.place.MuxPID
+		at.Pane, at.Mux, at.Server, at.MuxPID = known.place.Pane, known.place.Mux, known.place.Server,
+			known.place.MuxPID
 	}
 }
 
@@ -205,7 +206,8 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 	one, there := p.tracker.book.Get(key)
 	if there && one.Place.PID == at.PID && one.Place.Start == at.Start && samePlace(one.Place, at) {
 		place := one.Place
-		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server, now.place.MuxPID
+		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server,
+			now.place.MuxPID
 		p.tracker.noteChange(p.tracker.book.SetPlace(key, place))
 	}
 }

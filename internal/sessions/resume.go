@@ -43,8 +43,10 @@ func (r *resumer) recordSession(one *state.Session) {
 	old, had := r.records.Get(one.Agent, one.ID)
 	start := resumeargs.Start{Work: one.Cwd, Mode: one.Mode}
 	record := resumestore.Record{
-		Agent: one.Agent, Session: one.ID, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent, From: old.From,
-		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID, TTY: one.Place.TTY,
+		Agent: one.Agent, Session: one.ID, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent,
+		From: old.From,
+		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID,
+		TTY: one.Place.TTY,
 	}
 	if !one.Place.Shared && one.Place.PID > 0 && !r.readProcess(a, one, &start, &record) {
 		return
@@ -64,7 +66,8 @@ func (r *resumer) recordSession(one *state.Session) {
 	r.describePlace(&record)
 	if err := r.records.Put(record); err != nil {
 		r.deps.Problems.Raise("resume",
-			"how a session is taken up again cannot be written down: "+err.Error(), "make room or repair "+r.deps.Dirs.State)
+			"how a session is taken up again cannot be written down: "+err.Error(),
+			"make room or repair "+r.deps.Dirs.State)
 		return
 	}
 	r.deps.Problems.Mend("resume")
@@ -188,7 +191,8 @@ func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	out := wire.ResumeRecord{
 		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run,
-		Dir: record.Dir, Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At, Live: r.runningReason(record),
+		Dir: record.Dir, Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At,
+		Live: r.runningReason(record),
 	}
 	if record.Mux != "tmux" {
 		out.Pane, out.Server = "", ""

@@ -97,7 +97,8 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 		return nil, bad
 	}
 	if one, ok := s.tracker.book.Get(key); ok && len(one.Held) > 0 {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux feed`); answer or release it first",
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux feed`); answer or release it "+
+			"first",
 			key.ID)
 	}
 	d := s.view.sessionDetail(key)
@@ -172,7 +173,8 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 			"--type types the text into its pane", key.Agent)
 	}
 	if one.Waits() {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken for it; "+
+		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken "+
+			"for it; "+
 			"answer first (`hookmux jump %s`)", key.ID, key.ID)
 	}
 	if one.Place.Shared || one.Place.Mux != "tmux" || one.Place.Pane == "" {

@@ -95,8 +95,9 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 		tellWindows: o.WindowsChanged,
 		tracker:     t, panes: panes, store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
-		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records, unread: err != nil},
-		stop:    make(chan struct{}), stopped: make(chan struct{}),
+		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
+			unread: err != nil},
+		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
 	s.view = &view{deps: deps, tracker: t, resumer: s.resumer}

@@ -59,7 +59,8 @@ func (s *sessionStore) loadSessions() {
 		s.deps.Log.Warn("lines of the session log could not be read", "file", s.logFile(), "lines", skipped)
 	}
 	if log.Aside != "" {
-		s.deps.Problems.Raise("unfit:"+s.logFile(), s.logFile()+" was no file of hookmux; it was set aside", "look at "+log.Aside+", and remove it")
+		s.deps.Problems.Raise("unfit:"+s.logFile(), s.logFile()+" was no file of hookmux; it was set aside",
+			"look at "+log.Aside+", and remove it")
 	}
 	s.log = log
 	s.tracker.book.Load(stored, time.Now(), func(one *state.Session) state.Liveness {

@@ -63,7 +63,8 @@ func (v *view) turnInfo(t *state.Turn) wire.Turn {
 		ID: t.ID, N: t.N, Started: t.Started, Ended: timeOrNil(t.Ended),
 		Seconds: t.Duration(time.Now()).Round(time.Millisecond).Seconds(),
 		Result:  string(t.Result), ExitCode: t.ExitCode, Summary: v.deps.Redactor.Text(t.Summary),
-		Tools: t.Tools, Errors: t.Errors, CallsFailed: t.Errors, CallsDenied: t.Denied, Error: v.deps.Redactor.Text(t.Error),
+		Tools: t.Tools, Errors: t.Errors, CallsFailed: t.Errors, CallsDenied: t.Denied,
+		Error: v.deps.Redactor.Text(t.Error),
 	}
 }
 
@@ -221,7 +222,8 @@ func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
 	d.Files = slices.Clone(one.Files)
 	for _, f := range one.Errors {
 		d.Errors = append(d.Errors, wire.SessionError{
-			Time: f.At, Turn: f.Turn, Tool: v.deps.Redactor.Text(f.Tool), Text: v.deps.Redactor.Text(f.Text), Exit: f.Exit,
+			Time: f.At, Turn: f.Turn, Tool: v.deps.Redactor.Text(f.Tool), Text: v.deps.Redactor.Text(f.Text),
+			Exit: f.Exit,
 		})
 	}
 	for _, sub := range one.Subagents {

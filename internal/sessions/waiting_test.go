@@ -102,7 +102,8 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	deps := services.Deps{
-		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(proctest.Node{PID: agentPID, Name: "codex"}), Log: slog.New(slog.DiscardHandler),
+		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(proctest.Node{PID: agentPID, Name: "codex"}),
+		Log:      slog.New(slog.DiscardHandler),
 		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(sync.WaitGroup),
 	}
 	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}
@@ -366,7 +367,8 @@ func drawEvent(t *rapid.T, a *agent.Agent, now time.Time) event.Event {
 		Agent: a.Name, Native: spec.Name, Kind: spec.Kind, Time: now, Cwd: "/w", Attended: event.AttendedYes,
 		Session: rapid.SampledFrom([]string{"s1", "s1", "s2", ""}).Draw(t, "session"),
 		Turn:    rapid.SampledFrom([]string{"", "t1", "t2"}).Draw(t, "turn"),
-		Detail:  rapid.SampledFrom([]string{"", "permission_prompt", "ToolPermission", "idle_prompt"}).Draw(t, "detail"),
+		Detail: rapid.SampledFrom([]string{"", "permission_prompt", "ToolPermission", "idle_prompt"}).Draw(t,
+			"detail"),
 	}
 	if rapid.IntRange(0, 9).Draw(t, "tool") > 1 {
 		call := rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "call")

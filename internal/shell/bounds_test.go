@@ -50,7 +50,8 @@ func TestHostileInputIsBounded(t *testing.T) {
 		}
 		s := Parse(src)
 		if len(s.Runs) > maxRuns || s.Steps > 4*maxSteps {
-			t.Errorf("%s: %d runs, %d steps; at most %d and %d are allowed", name, len(s.Runs), s.Steps, maxRuns, 4*maxSteps)
+			t.Errorf("%s: %d runs, %d steps; at most %d and %d are allowed", name, len(s.Runs), s.Steps, maxRuns,
+				4*maxSteps)
 		}
 	}
 }

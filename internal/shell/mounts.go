@@ -88,8 +88,9 @@ func appendBind(list []Mount, w Word, host, inside string) []Mount {
 	if host == "" || !strings.HasPrefix(inside, "/") {
 		return list
 	}
-	h := Word{Text: host, Bare: host, Tilde: strings.HasPrefix(host, "~"), Dynamic: w.Dynamic && strings.ContainsAny(host,
-		"$`"), Vars: w.Vars}
+	h := Word{Text: host, Bare: host, Tilde: strings.HasPrefix(host, "~"), Dynamic: w.Dynamic &&
+		strings.ContainsAny(host,
+			"$`"), Vars: w.Vars}
 	return append(list[:len(list):len(list)], Mount{Host: h, Inside: strings.TrimRight(inside, "/")})
 }
 

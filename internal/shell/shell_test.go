@@ -214,7 +214,8 @@ func TestWords(t *testing.T) {
 	for _, tt := range tests {
 		r := findRun(t, Parse(tt.src), "x")
 		w := r.Argv[1]
-		if w.Text != tt.text || w.Bare != tt.bare || w.Dynamic != tt.dynamic || w.Glob != tt.glob || w.Tilde != tt.tilde {
+		if w.Text != tt.text || w.Bare != tt.bare || w.Dynamic != tt.dynamic || w.Glob != tt.glob ||
+			w.Tilde != tt.tilde {
 			t.Errorf("%q: %+v", tt.src, w)
 		}
 	}

@@ -26,7 +26,8 @@ func Simple(src string) ([]string, bool) {
 		return nil, false
 	}
 	run := &script.Runs[0]
-	if len(run.Via) > 0 || run.Local || run.Remote || run.Contained || run.HasInput || len(run.Argv) != len(call.Args) ||
+	if len(run.Via) > 0 || run.Local || run.Remote || run.Contained || run.HasInput ||
+		len(run.Argv) != len(call.Args) ||
 		len(run.Argv) == 0 {
 		return nil, false
 	}

@@ -167,7 +167,8 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		if p := writesTo(r); p != nil {
 			// Walked behind the statement: only then its runs are known.
 			source := w.sourceOf(p)
-			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(), Target: Word{Text: source, Bare: "x", Dynamic: true}})
+			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(),
+				Target: Word{Text: source, Bare: "x", Dynamic: true}})
 			outer := c
 			defer func() {
 				outer.input, outer.hasInput = Word{}, false

@@ -38,7 +38,8 @@ func TestWriteJSON(t *testing.T) {
 }
 
 func FuzzEscapeJSON(f *testing.F) {
-	for _, s := range []string{`{"a":"b"}`, "\"\u009b\u202e\x7f\"", "\"\xff\"", "[\r\n1]", "\"\U000e0041❤️\ufe0f\"", `"\\u202e"`} {
+	for _, s := range []string{`{"a":"b"}`, "\"\u009b\u202e\x7f\"", "\"\xff\"", "[\r\n1]", "\"\U000e0041❤️\ufe0f\"",
+		`"\\u202e"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

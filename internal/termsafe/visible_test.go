@@ -106,7 +106,8 @@ func check(t *testing.T, in, out string, line bool) {
 // FuzzVisible also has its own list of what must never get through, so that a
 // slip in Dangerous shows.
 func FuzzVisible(f *testing.F) {
-	for _, s := range []string{"", "a\x1b[0m", "\u202e", "❤️", "\xff\r\n\r", "日本\ufe0f", "\U000e0001", "1\ufe0f\u20e3"} {
+	for _, s := range []string{"", "a\x1b[0m", "\u202e", "❤️", "\xff\r\n\r", "日本\ufe0f", "\U000e0001",
+		"1\ufe0f\u20e3"} {
 		f.Add(s, 5)
 	}
 	const never = "\x00\x07\x08\x0b\x0c\r\x1b\x7f\u0080\u009b\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e" +

@@ -54,8 +54,10 @@ func (k Key) In(has func(word string) bool) (string, bool) {
 // The dialects. A kind that is missing has no word there: the agent's own name
 // and input stay.
 var (
-	Claude = spellings(func(k kind) (string, string) { return k.claude.tool, k.claude.subject }, func(k key) string { return k.claude })
-	Pi     = spellings(func(k kind) (string, string) { return k.pi.tool, k.pi.subject }, func(k key) string { return k.pi })
+	Claude = spellings(func(k kind) (string, string) { return k.claude.tool, k.claude.subject },
+		func(k key) string { return k.claude })
+	Pi = spellings(func(k kind) (string, string) { return k.pi.tool, k.pi.subject },
+		func(k key) string { return k.pi })
 )
 
 type kind struct {
@@ -74,12 +76,15 @@ type key struct {
 
 var (
 	content = key{"content", "content", []string{"content", "contents", "text", "file_text", "fileText", "data"}}
-	old     = key{"old_string", "oldText", []string{"old_string", "oldString", "old_str", "oldStr", "old_text", "oldText"}}
-	fresh   = key{"new_string", "newText", []string{"new_string", "newString", "new_str", "newStr", "new_text", "newText"}}
+	old     = key{"old_string", "oldText", []string{"old_string", "oldString", "old_str", "oldStr", "old_text",
+		"oldText"}}
+	fresh = key{"new_string", "newText", []string{"new_string", "newString", "new_str", "newStr", "new_text",
+		"newText"}}
 	all     = key{"replace_all", "", []string{"replace_all", "replaceAll"}}
-	pattern = key{"pattern", "pattern", []string{"pattern", "query", "regex", "regexp", "search", "glob_pattern", "globPattern"}}
-	glob    = key{"glob", "glob", []string{"glob", "include", "file_pattern", "filePattern"}}
-	offset  = key{"", "offset", []string{"offset", "start_line", "startLine"}}
+	pattern = key{"pattern", "pattern", []string{"pattern", "query", "regex", "regexp", "search", "glob_pattern",
+		"globPattern"}}
+	glob   = key{"glob", "glob", []string{"glob", "include", "file_pattern", "filePattern"}}
+	offset = key{"", "offset", []string{"offset", "start_line", "startLine"}}
 )
 
 var kinds = map[event.ToolKind]kind{
@@ -107,7 +112,8 @@ func spellings(named func(kind) (tool, subject string), word func(key) string) m
 		}
 		for _, key := range one.keys {
 			if w := word(key); w != "" {
-				s.Keys = append(s.Keys, Key{w, slices.DeleteFunc(slices.Clone(key.met), func(m string) bool { return m == w })})
+				s.Keys = append(s.Keys, Key{w, slices.DeleteFunc(slices.Clone(key.met),
+					func(m string) bool { return m == w })})
 			}
 		}
 		out[k] = s

@@ -36,12 +36,14 @@ func TestDialectsReadEachOther(t *testing.T) {
 			t.Errorf("%s is known to pi alone", kind)
 		}
 		for i, k := range pi.Keys {
-			if i < len(claude.Keys) && claude.Keys[i].Word != k.Word && (!slices.Contains(claude.Keys[i].Others, k.Word) || !slices.Contains(k.Others, claude.Keys[i].Word)) {
+			if i < len(claude.Keys) && claude.Keys[i].Word != k.Word &&
+				(!slices.Contains(claude.Keys[i].Others, k.Word) || !slices.Contains(k.Others, claude.Keys[i].Word)) {
 				t.Errorf("%s: %s and %s do not know each other", kind, k.Word, claude.Keys[i].Word)
 			}
 		}
 	}
-	if got := Pi[event.FileEdit].Key("oldText").Others; !slices.Equal(got, []string{"old_string", "oldString", "old_str", "oldStr", "old_text"}) {
+	if got := Pi[event.FileEdit].Key("oldText").Others; !slices.Equal(got,
+		[]string{"old_string", "oldString", "old_str", "oldStr", "old_text"}) {
 		t.Errorf("oldText is also %q", got)
 	}
 	if _, ok := Pi[event.Fetch]; ok {

@@ -20,7 +20,8 @@ type outcome struct {
 
 // mergeOutcomes makes one decision from what the handlers returned. notes name the
 // parts that this agent cannot carry.
-func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*outcome) (d event.Decision, notes []string, err error) {
+func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*outcome) (d event.Decision,
+	notes []string, err error) {
 	extra := pi.Object{}
 	input := s.toolInput()
 	for i, o := range outcomes {
@@ -36,7 +37,8 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 		switch e := &events[i]; e.name {
 		case "tool_call":
 			if isTrue(r["block"]) {
-				return event.Decision{Verdict: event.Deny, Reason: orElse(asString(r["reason"]), "Tool execution was blocked")}, nil, nil
+				return event.Decision{Verdict: event.Deny,
+					Reason: orElse(asString(r["reason"]), "Tool execution was blocked")}, nil, nil
 			}
 			if o.Input != nil {
 				e.call.Unfold()
@@ -55,7 +57,8 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 		case "input":
 			switch asString(r["action"]) {
 			case "handled":
-				return event.Decision{Verdict: event.Deny, Reason: "handled by the hook " + filepath.Base(m.path)}, nil, nil
+				return event.Decision{Verdict: event.Deny, Reason: "handled by the hook " + filepath.Base(m.path)}, nil,
+					nil
 			case "transform":
 				if s.pi {
 					extra["action"], extra["text"] = "transform", r["text"]
@@ -63,7 +66,8 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 						extra["images"] = r["images"]
 					}
 				} else if text := asString(r["text"]); text != s.ev.Prompt {
-					one.Context = "The user's message as a hook rewrote it, to be taken instead of the original:\n" + text
+					one.Context = "The user's message as a hook rewrote it, to be taken instead of the original:\n" +
+						text
 					notes = append(notes, "input: a rewritten prompt is given as context beside the original")
 				}
 			}
@@ -148,7 +152,8 @@ func takeAgentStart(s *subject, r pi.Object, d *event.Decision, extra pi.Object,
 
 // takeOtherResult handles events that can be cancelled, and members that only pi
 // understands.
-func takeOtherResult(path string, s *subject, e *presentedEvent, r pi.Object, d *event.Decision, extra pi.Object) (notes []string) {
+func takeOtherResult(path string, s *subject, e *presentedEvent, r pi.Object, d *event.Decision,
+	extra pi.Object) (notes []string) {
 	if r == nil {
 		return nil
 	}
@@ -157,7 +162,8 @@ func takeOtherResult(path string, s *subject, e *presentedEvent, r pi.Object, d 
 		return nil
 	}
 	if !s.pi {
-		for _, key := range []string{"compaction", "compactionEntry", "skipConversationRestore", "continue", "entries", "message", "messages"} {
+		for _, key := range []string{"compaction", "compactionEntry", "skipConversationRestore", "continue", "entries",
+			"message", "messages"} {
 			if r[key] != nil {
 				notes = append(notes, e.name+": "+key+" is taken by pi only")
 			}

@@ -43,7 +43,8 @@ export default function (pi: API) {
 		if d := s.must(m, s.bash("x")); d.Reason != c.want {
 			t.Errorf("%s: %s, want %s", c.imports, d.Reason, c.want)
 		}
-		if !c.nobody && (len(s.questions) != 3 || s.questions[0].Options[1] != "b" || s.questions[1].Text != "really" || s.questions[2].Placeholder != "here" || s.questions[0].Event.Tool.Commands[0] != "x") {
+		if !c.nobody && (len(s.questions) != 3 || s.questions[0].Options[1] != "b" || s.questions[1].Text != "really" ||
+			s.questions[2].Placeholder != "here" || s.questions[0].Event.Tool.Commands[0] != "x") {
 			t.Errorf("asked %+v", s.questions)
 		}
 	}
@@ -160,7 +161,8 @@ export default function (pi: any) {
 `)
 	s.deliver = true
 	s.must(m, s.bash("one"))
-	if len(s.sent) != 1 || s.sent[0].Text != "about one" || s.sent[0].Session != "s1" || s.sent[0].Agent != "claude" || !s.sent[0].Turn {
+	if len(s.sent) != 1 || s.sent[0].Text != "about one" || s.sent[0].Session != "s1" || s.sent[0].Agent != "claude" ||
+		!s.sent[0].Turn {
 		t.Errorf("%+v", s.sent)
 	}
 	s.deliver = false
@@ -188,7 +190,8 @@ export default function (pi: any) {
 // the rules of its generation.
 func TestRules(t *testing.T) {
 	result := func(s *stage) *event.Event {
-		return s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "orig", "stderr": ""}})
+		return s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
+			"tool_response": pi.Object{"stdout": "orig", "stderr": ""}})
 	}
 	const results = `
   pi.on("tool_result", (e: any) => ({ content: [{ type: "text", text: e.content[0].text + "+1" }] }));
@@ -217,19 +220,22 @@ func TestRules(t *testing.T) {
 	if d := s.must(m, result(s)); string(d.Output) != `{"stderr":"","stdout":"orig+1+2"}` {
 		t.Errorf("%s", d.Output)
 	}
-	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hi"})); !strings.HasSuffix(d.Context, "hi!?\none\n\ntwo\n\nthree") || d.Verdict != event.None {
+	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hi"})); !strings.HasSuffix(d.Context,
+		"hi!?\none\n\ntwo\n\nthree") || d.Verdict != event.None {
 		t.Errorf("%+v", d)
 	}
 	if d := s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "stop"})); d.Verdict != event.Deny {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": false, "last_assistant_message": "done"})); !d.KeepGoing || d.Reason != "test first" {
+	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": false,
+		"last_assistant_message": "done"})); !d.KeepGoing || d.Reason != "test first" {
 		t.Errorf("%+v", d)
 	}
 	if d := s.must(m, s.claude("Stop", pi.Object{"stop_hook_active": true})); d.KeepGoing {
 		t.Errorf("%+v", d)
 	}
-	if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "manual", "custom_instructions": ""})); d.Verdict != event.Deny {
+	if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "manual",
+		"custom_instructions": ""})); d.Verdict != event.Deny {
 		t.Errorf("%+v", d)
 	}
 }
@@ -245,7 +251,8 @@ export default function (pi: HookAPI) {
   pi.on("tool_result", () => ({ content: [{ type: "text", text: "next" }] }));
   pi.on("tool_call", async () => { await new Promise((r) => setTimeout(r, 300)); return { block: true, reason: "slow" }; });
 }`)
-	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": "orig"}))
+	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
+		"tool_response": "orig"}))
 	if string(d.Output) != `"next"` || !strings.Contains(s.troubles(), "longer than 50 ms") {
 		t.Errorf("%s %s", d.Output, s.troubles())
 	}
@@ -256,7 +263,8 @@ export default function (pi: HookAPI) {
 
 // TestWords: every agent's calls in pi's words, and changes back in its own.
 func TestWords(t *testing.T) {
-	const patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: b.env\n@@\n-old\n+new\n*** Delete File: c\n*** End Patch\n"
+	const patch = "*** Begin Patch\n*** Add File: new.txt\n+one\n*** Update File: b.env\n@@\n-old\n+new\n*** Delete " +
+		"File: c\n*** End Patch\n"
 	s := newStage(t, nil)
 	m := s.load("words.ts", `
 export default function (h: any) {
@@ -285,7 +293,8 @@ export default function (h: any) {
 		{"codex", "PreToolUse", "apply_patch", `{"command":` + string(pi.Encode(patch)) + `}`, "write new.txt\nedit b.env\nedit c", ``},
 	} {
 		s.lines = nil
-		payload, _ := json.Marshal(pi.Object{"session_id": "s", "cwd": "/p", "hook_event_name": c.native, "tool_name": c.tool, "tool_input": json.RawMessage(c.input)})
+		payload, _ := json.Marshal(pi.Object{"session_id": "s", "cwd": "/p", "hook_event_name": c.native,
+			"tool_name": c.tool, "tool_input": json.RawMessage(c.input)})
 		d := s.must(m, s.native(c.agent, c.native, string(payload)))
 		got := strings.ReplaceAll(s.said(), "log: ", "")
 		if c.tool == "apply_patch" {
@@ -343,7 +352,8 @@ func TestPassedOn(t *testing.T) {
 	for _, l := range m.Info().Limits {
 		said = append(said, l.Text)
 	}
-	for _, want := range []string{"context: happens in pi only", "user_bash: happens in pi only", "input_end: stays inside pi", "forking can be seen and cancelled in pi only"} {
+	for _, want := range []string{"context: happens in pi only", "user_bash: happens in pi only",
+		"input_end: stays inside pi", "forking can be seen and cancelled in pi only"} {
 		if !strings.Contains(strings.Join(said, "\n"), want) {
 			t.Errorf("%q is not in %q", want, said)
 		}
@@ -354,7 +364,8 @@ func TestPassedOn(t *testing.T) {
 // changes it too does not bring back.
 func TestResultsOfTwoFiles(t *testing.T) {
 	s := newStage(t, nil)
-	ev := s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "a secret", "stderr": "", "interrupted": false}})
+	ev := s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
+		"tool_response": pi.Object{"stdout": "a secret", "stderr": "", "interrupted": false}})
 	var entries []*hook.Entry
 	for name, change := range map[string]string{"a.ts": `.replace("secret", "***")`, "b.ts": ` + " (seen)"`} {
 		m := s.load(name, `export default (h) => h.on("tool_result", (e) => ({ content: [{ type: "text", text: e.content[0].text`+change+` }] }));`)
@@ -367,7 +378,8 @@ func TestResultsOfTwoFiles(t *testing.T) {
 		}
 	}
 	var d hook.Dispatcher
-	out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: agent.Builtin().CarriesFor(ev)}, hook.Select(entries, ev, nil))
+	out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: agent.Builtin().CarriesFor(ev)},
+		hook.Select(entries, ev, nil))
 	if got := pi.ParseObject(out.Decision.Output)["stdout"]; got != "a *** (seen)" {
 		t.Errorf("got %s %s", out.Decision.Output, s.troubles())
 	}

@@ -32,11 +32,14 @@ func benchStage(b *testing.B) (*Engine, string) {
 func BenchmarkDispatch(b *testing.B) {
 	e, dir := benchStage(b)
 	path := filepath.Join(dir, "gate.ts")
-	m, err := e.Load(context.Background(), Source{Path: path, Read: func(string) ([]byte, error) { return []byte(threeRegexes), nil }})
+	m, err := e.Load(context.Background(), Source{Path: path,
+		Read: func(string) ([]byte, error) { return []byte(threeRegexes), nil }})
 	if err != nil {
 		b.Fatal(err)
 	}
-	ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: dir, Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./...","description":"x"}`)}}
+	ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: dir,
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"go test ./..."},
+			Input: []byte(`{"command":"go test ./...","description":"x"}`)}}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	for b.Loop() {
@@ -52,7 +55,8 @@ func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		n++
 		path := filepath.Join(dir, fmt.Sprintf("gate%d.ts", n%50))
-		if _, err := e.Load(context.Background(), Source{Path: path, Read: func(string) ([]byte, error) { return []byte(threeRegexes), nil }}); err != nil {
+		if _, err := e.Load(context.Background(), Source{Path: path,
+			Read: func(string) ([]byte, error) { return []byte(threeRegexes), nil }}); err != nil {
 			b.Fatal(err)
 		}
 	}

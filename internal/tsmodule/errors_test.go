@@ -49,7 +49,8 @@ func TestErrors(t *testing.T) {
 // the other handlers still run.
 func TestThrow(t *testing.T) {
 	s := newStage(t, nil)
-	s.file("lib/deep.ts", "export interface Unused {}\nexport function deeper(command: string): void {\n  if (command) throw new Error(\"no \" + command);\n}\n")
+	s.file("lib/deep.ts", "export interface Unused {}\nexport function deeper(command: string): void {\n  if "+
+		"(command) throw new Error(\"no \" + command);\n}\n")
 	m := s.load("hook.ts", `// first
 import { deeper } from "./lib/deep";
 export default function (h: any) {
@@ -68,12 +69,14 @@ export default function (h: any) {
 			t.Error(err)
 		}
 	}
-	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "ls"}, "tool_response": pi.Object{"stdout": "a", "stderr": "b", "interrupted": false}}))
+	d := s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "ls"},
+		"tool_response": pi.Object{"stdout": "a", "stderr": "b", "interrupted": false}}))
 	if string(d.Output) != `{"interrupted":false,"stderr":"","stdout":"still here"}` {
 		t.Errorf("%s", d.Output)
 	}
 	want := filepath.Join(s.dir, "lib", "deep.ts") + ":3:"
-	if got := s.troubles(); !strings.HasPrefix(got, want) || strings.Count(got, "no ls") != 1 || !strings.Contains(got, "only text") {
+	if got := s.troubles(); !strings.HasPrefix(got, want) || strings.Count(got, "no ls") != 1 ||
+		!strings.Contains(got, "only text") {
 		t.Errorf("told %q, want %s once", got, want)
 	}
 	if p := s.problems[0]; p.Event != "tool_call" || !strings.Contains(p.Stack, "hook.ts:6:") {
@@ -102,7 +105,8 @@ func TestBroken(t *testing.T) {
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.HasPrefix(err.Error(), path+":1:") {
 		t.Error(err)
 	}
-	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Mode != "guard" || r[1].OnFailure != "deny" {
+	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Mode != "guard" ||
+		r[1].OnFailure != "deny" {
 		t.Errorf("%+v", r)
 	}
 	s.file("gate.ts", "export default (h) => h.on(\"tool_call\", () => ({ block: true, reason: \"mended\" }))")
@@ -129,7 +133,8 @@ func TestMisspeltEvents(t *testing.T) {
 		{`import type { HookAPI } from "@mariozechner/pi-coding-agent/hooks";`, "session agent_start turn_end tool_call PreToolUse", "PreToolUse"},
 		{`import type { HookAPI } from "@mariozechner/pi-coding-agent";`, "session_start session_switch session_branch session_before_branch session_before_compact session_shutdown", ""},
 	} {
-		m := s.load("names.ts", c.imports+"\nexport default (pi: HookAPI) => { for (const name of \""+c.names+"\".split(\" \")) pi.on(name as any, () => {}); };")
+		m := s.load("names.ts", c.imports+"\nexport default (pi: HookAPI) => { for (const name of \""+c.names+
+			"\".split(\" \")) pi.on(name as any, () => {}); };")
 		var never []string
 		for _, l := range m.Info().Limits {
 			if strings.Contains(l.Text, "no such event") {
@@ -221,12 +226,14 @@ func TestNodeEnds(t *testing.T) {
 		t.Skip("no node here")
 	}
 	s := newStage(t, nil)
-	m := s.load("ends.ts", "// runtime: node\ntype A = 1;\nexport default (h: any) => h.on(\"tool_call\", () => {\n  process.exit(3);\n});\n")
+	m := s.load("ends.ts", "// runtime: node\ntype A = 1;\nexport default (h: any) => h.on(\"tool_call\", () => {\n "+
+		" process.exit(3);\n});\n")
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.Contains(err.Error(), "node ended") {
 		t.Errorf("got %v, expected that node ended", err)
 	}
 	eventually(t, "a report", func() bool { return s.troubles() != "" })
-	if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, "ends.ts")+":4:") || !strings.Contains(got, "exit code 3") {
+	if got := s.troubles(); !strings.HasPrefix(got, filepath.Join(s.dir, "ends.ts")+":4:") ||
+		!strings.Contains(got, "exit code 3") {
 		t.Errorf("reported %q", got)
 	}
 	if errs := m.Info().Errors; len(errs) == 0 {

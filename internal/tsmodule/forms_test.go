@@ -48,8 +48,10 @@ func TestFormsAgree(t *testing.T) {
 					native = e.Name
 				}
 			}
-			ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: a.Name, Event: native, Payload: payload, Time: time.UnixMilli(1_700_000_000_000)})
-			if ev.Tool == nil || ev.Kind != event.ToolBefore && ev.Kind != event.UserQuestion && ev.Kind != event.UserPlan {
+			ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: a.Name, Event: native, Payload: payload,
+				Time: time.UnixMilli(1_700_000_000_000)})
+			if ev.Tool == nil || ev.Kind != event.ToolBefore && ev.Kind != event.UserQuestion &&
+				ev.Kind != event.UserPlan {
 				continue
 			}
 			what := a.Name + "/" + filepath.Base(file)
@@ -57,7 +59,8 @@ func TestFormsAgree(t *testing.T) {
 				if c := pi.PlainCommand(ev.Tool, one); c != nil {
 					thorough := pi.CallFor(ev.Tool, one, false)
 					if c.Name != thorough.Name || !reflect.DeepEqual(pi.ParseObject(c.Input()), thorough.Shown) {
-						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.Name, c.Input(), thorough.Name, thorough.Shown)
+						t.Errorf("%s: %s %s, and thoroughly %s %v", what, c.Name, c.Input(), thorough.Name,
+							thorough.Shown)
 					}
 					seen["plain"]++
 				}
@@ -86,7 +89,8 @@ func TestFormsAgree(t *testing.T) {
 				}
 				return string(outcomes[0].Result)
 			}
-			short, long := answered("call", m.shortForm(about, &events[0])), answered("event", m.fullRequest(g, about, events))
+			short, long := answered("call", m.shortForm(about, &events[0])),
+				answered("event", m.fullRequest(g, about, events))
 			if short != long || !strings.Contains(short, `"reason"`) {
 				t.Errorf("%s:\nshort %s\nlong  %s", what, short, long)
 			}

@@ -86,7 +86,8 @@ func (p *presenter) addOlderNames(name string, f pi.Object) pi.Object {
 		f["wants"] = []any{"signal", "resolveApiKey"}
 		prep, ok := f["preparation"].(pi.Object)
 		if !ok {
-			f["absent"] = []any{"preparation", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore", "previousSummary"}
+			f["absent"] = []any{"preparation", "cutPoint", "messagesToSummarize", "messagesToKeep", "tokensBefore",
+				"previousSummary"}
 			f["wants"] = append(f["wants"].([]any), "entries")
 			return f
 		}

@@ -42,12 +42,13 @@ func newStage(t *testing.T, tweak func(*Host)) *stage {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, dir: dir, changed: make(chan *Module, 100)}
-	host := Host{Asker: s, Sender: s, Recorder: s, CacheDir: filepath.Join(dir, "cache"), Version: "test", Changed: func(m *Module) {
-		select {
-		case s.changed <- m:
-		default:
-		}
-	}}
+	host := Host{Asker: s, Sender: s, Recorder: s, CacheDir: filepath.Join(dir, "cache"), Version: "test",
+		Changed: func(m *Module) {
+			select {
+			case s.changed <- m:
+			default:
+			}
+		}}
 	if tweak != nil {
 		tweak(&host)
 	}
@@ -172,7 +173,8 @@ func (s *stage) must(m *Module, ev *event.Event) event.Decision {
 // native decodes what an agent sent.
 func (s *stage) native(agentName, native, payload string) *event.Event {
 	s.t.Helper()
-	ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: agentName, Event: native, Payload: []byte(payload), Time: time.UnixMilli(1_700_000_000_000)})
+	ev := agent.Builtin().Decode(agent.Input{ID: "1", Agent: agentName, Event: native, Payload: []byte(payload),
+		Time: time.UnixMilli(1_700_000_000_000)})
 	if ev.Malformed != "" {
 		s.t.Fatalf("%s %s: %s", agentName, native, ev.Malformed)
 	}
@@ -182,7 +184,8 @@ func (s *stage) native(agentName, native, payload string) *event.Event {
 // claude is one of Claude Code's events in the stage's folder.
 func (s *stage) claude(native string, fields pi.Object) *event.Event {
 	s.t.Helper()
-	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native, "transcript_path": "/home/user/t.jsonl"}
+	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native,
+		"transcript_path": "/home/user/t.jsonl"}
 	for k, v := range fields {
 		payload[k] = v
 	}
@@ -194,5 +197,6 @@ func (s *stage) claude(native string, fields pi.Object) *event.Event {
 }
 
 func (s *stage) bash(command string) *event.Event {
-	return s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_use_id": "c1", "tool_input": pi.Object{"command": command, "description": "x"}})
+	return s.claude("PreToolUse", pi.Object{"tool_name": "Bash", "tool_use_id": "c1",
+		"tool_input": pi.Object{"command": command, "description": "x"}})
 }

@@ -39,7 +39,8 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 	delete(payload.Event, "absent") // ours, see dressed in js/core
 	delete(payload.Event, "wants")
 	payload.Event["type"] = pi.Encode(ev.Native)
-	return &Inner{name: ev.Native, fields: payload.Event, ctx: pi.ParseObject(payload.Ctx), result: map[string]json.RawMessage{}}, nil
+	return &Inner{name: ev.Native, fields: payload.Event, ctx: pi.ParseObject(payload.Ctx),
+		result: map[string]json.RawMessage{}}, nil
 }
 
 // Answer is the answer for pi: what a handler in pi may return, or what our
@@ -114,7 +115,8 @@ var failClosed = map[string]bool{"user_bash": true, "hookmux_tool": true, "hookm
 
 // frequentEvents come by the hundred, so the session's entries are not collected
 // for files in Node at these.
-var frequentEvents = map[string]bool{"message_update": true, "tool_execution_update": true, "provider_stream_event": true}
+var frequentEvents = map[string]bool{"message_update": true, "tool_execution_update": true,
+	"provider_stream_event": true}
 
 // Pass gives an inner event to the file's handlers and adds their answer. Inner
 // events have a queue of their own: pi sends them also while it waits for the
@@ -210,7 +212,8 @@ func (s *subject) applyEarlierResults(said json.RawMessage) {
 		return
 	}
 	earlier := pi.ParseObject(said)
-	keys := map[string][]string{"input": {"text", "images"}, "tool_result": {"details", "structuredContent", "isError", "usage"}}[s.ev.Native]
+	keys := map[string][]string{"input": {"text", "images"},
+		"tool_result": {"details", "structuredContent", "isError", "usage"}}[s.ev.Native]
 	for _, key := range keys {
 		if value, ok := earlier[key]; ok && value != nil {
 			s.own[key] = value

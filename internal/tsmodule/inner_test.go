@@ -13,7 +13,8 @@ import (
 // pass shows one of pi's inner events to files, one after the other.
 func (s *stage) pass(name, fields string, files ...*Module) string {
 	s.t.Helper()
-	ev := s.native("pi", name, `{"event":{"type":"`+name+`",`+fields+`},"ctx":{"sessionId":"p1","cwd":"`+s.dir+`","mode":"tui","hasUI":true,"model":{"provider":"lab","id":"small"},"usage":{"tokens":7}},"plugin":{"inner":true}}`)
+	ev := s.native("pi", name, `{"event":{"type":"`+name+`",`+fields+`},"ctx":{"sessionId":"p1","cwd":"`+s.dir+
+		`","mode":"tui","hasUI":true,"model":{"provider":"lab","id":"small"},"usage":{"tokens":7}},"plugin":{"inner":true}}`)
 	i, err := ReadInner(ev)
 	if err != nil {
 		s.t.Fatal(err)
@@ -130,9 +131,11 @@ func TestPromptsOfTwoFiles(t *testing.T) {
 		{"input", `"text":"x"`, `{"action":"transform","text":"xab"}`},
 		{"tool_result", `"toolName":"bash","toolCallId":"c","input":{},"content":[],"isError":false`, `{"details":{"by":"ab"},"isError":false}`},
 	} {
-		ev := s.native("pi", c.name, `{"event":{"type":"`+c.name+`",`+c.fields+`},"ctx":{"sessionId":"p1"},"plugin":{"inner":true}}`)
+		ev := s.native("pi", c.name, `{"event":{"type":"`+c.name+`",`+c.fields+
+			`},"ctx":{"sessionId":"p1"},"plugin":{"inner":true}}`)
 		var d hook.Dispatcher
-		out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: event.Carries{Context: true, Output: true}}, hook.Select(entries, ev, nil))
+		out := d.Decide(t.Context(), hook.Call{Event: ev, Carries: event.Carries{Context: true, Output: true}},
+			hook.Select(entries, ev, nil))
 		var got, want any
 		_ = json.Unmarshal(out.Decision.Extra, &got)
 		_ = json.Unmarshal([]byte(c.want), &want)

@@ -164,7 +164,8 @@ func TestInspect(t *testing.T) {
 	parts := address.FindStringSubmatch(said.String())
 	i := connectInspector(t, parts[1], parts[2])
 	i.send("Debugger.enable", map[string]any{})
-	i.send("Debugger.setBreakpointByUrl", map[string]any{"lineNumber": line, "urlRegex": regexp.QuoteMeta(bundle.NameInEngine) + `\.mjs$`})
+	i.send("Debugger.setBreakpointByUrl", map[string]any{"lineNumber": line,
+		"urlRegex": regexp.QuoteMeta(bundle.NameInEngine) + `\.mjs$`})
 	i.send("Runtime.runIfWaitingForDebugger", map[string]any{})
 
 	where := ""
@@ -185,7 +186,8 @@ func TestInspect(t *testing.T) {
 	}
 	i.conn.Close()
 	tried := <-done
-	if tried.Err != nil || tried.Decision.Verdict != event.Deny || tried.Decision.Reason != "ls was stopped at" || tried.Info.Runtime != "node" {
+	if tried.Err != nil || tried.Decision.Verdict != event.Deny || tried.Decision.Reason != "ls was stopped at" ||
+		tried.Info.Runtime != "node" {
 		t.Errorf("afterwards: %v %v %s", tried.Decision, tried.Err, tried.Info.Runtime)
 	}
 }

@@ -46,7 +46,8 @@ func (m *Module) Registrations(id string) []hook.Registration {
 	}
 	var list []hook.Registration
 	add := func(agentName, hookType string, guard, closed bool) {
-		r := hook.Registration{ID: id + "/" + hookType, Agent: agentName, HookType: hookType, Handler: "module", Target: m.path, Timeout: hook.Duration(hook.MaxTimeout), Mode: hook.Advise}
+		r := hook.Registration{ID: id + "/" + hookType, Agent: agentName, HookType: hookType, Handler: "module",
+			Target: m.path, Timeout: hook.Duration(hook.MaxTimeout), Mode: hook.Advise}
 		if guard {
 			r.Mode, r.OnFailure = hook.Guard, hook.FailIgnore
 		}
@@ -154,7 +155,8 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 			}
 			switch {
 			case !there:
-				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.event + ": the agent reports nothing like it"}})
+				list = appendNewLimits(list, []Limit{{a.Name, c.event,
+					c.event + ": the agent reports nothing like it"}})
 			case !can:
 				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.text}})
 			}
@@ -169,7 +171,8 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 		if why, only := onlyInPi[name]; only {
 			list = append(list, Limit{hook.Any, name, describePiEvent(catalogue, name, why)})
 		} else if !isKnownEvent(catalogue, p, name) {
-			list = append(list, Limit{hook.Any, name, name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
+			list = append(list, Limit{hook.Any, name,
+				name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
 		}
 	}
 	return list
@@ -193,7 +196,8 @@ func isKnownEvent(catalogue *agent.Catalogue, p *presenter, name string) bool {
 		if a.Dialect != piDialect {
 			continue
 		}
-		if slices.Contains(a.Inner, name) || slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool { return shows(e.Name) }) {
+		if slices.Contains(a.Inner, name) || slices.ContainsFunc(a.Events,
+			func(e *agent.EventSpec) bool { return shows(e.Name) }) {
 			return true
 		}
 	}

@@ -74,12 +74,14 @@ func TestAttacks(t *testing.T) {
 			if took := time.Since(began); took > 9*time.Second {
 				t.Errorf("took %s", took)
 			}
-			if err == nil || (c.want != nil && !errors.Is(err, c.want)) || !regexp.MustCompile(c.text).MatchString(err.Error()) {
+			if err == nil || (c.want != nil && !errors.Is(err, c.want)) ||
+				!regexp.MustCompile(c.text).MatchString(err.Error()) {
 				t.Fatalf("got %v", err)
 			}
 			t.Log(err)
 			d := s.must(m, s.bash("count"))
-			if d.Verdict != event.Deny || (c.kept && d.Reason == "1") || (!c.kept && c.command != "recursion" && d.Reason != "1") {
+			if d.Verdict != event.Deny || (c.kept && d.Reason == "1") ||
+				(!c.kept && c.command != "recursion" && d.Reason != "1") {
 				t.Errorf("afterwards %+v", d)
 			}
 		})
@@ -161,7 +163,8 @@ func TestLoadLimits(t *testing.T) {
 		"export default () => { const a = []; for (;;) a.push(new Array(1e6).fill(1)); };": "memory|not loaded|interrupted",
 	} {
 		path := s.file("slow.ts", text)
-		if _, err := s.engine.Load(t.Context(), Source{Path: path}); err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
+		if _, err := s.engine.Load(t.Context(), Source{Path: path}); err == nil ||
+			!regexp.MustCompile(want).MatchString(err.Error()) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -46,7 +46,8 @@ type sidecar struct {
 // runnerText is the program Node runs.
 func runnerText() (string, error) {
 	var text strings.Builder
-	for _, name := range []string{"sidecar/10-base.js", "packages/10-typebox.js", "packages/20-pi.js", "core/20-session.js", "core/30-events.js", "sidecar/90-loop.js"} {
+	for _, name := range []string{"sidecar/10-base.js", "packages/10-typebox.js", "packages/20-pi.js",
+		"core/20-session.js", "core/30-events.js", "sidecar/90-loop.js"} {
 		piece, err := engine.ReadScript(name)
 		if err != nil {
 			return "", err
@@ -67,7 +68,8 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 			if host.Inspect != nil {
 				return nil, errors.New("a debugger needs Node, and node is not on PATH; install Node.js")
 			}
-			return nil, errors.New("it asks for `runtime: node`, and node is not on PATH; install Node.js or take that line out")
+			return nil, errors.New("it asks for `runtime: node`, and node is not on PATH; install Node.js or take " +
+				"that line out")
 		}
 	}
 	dir, err := os.MkdirTemp("", "hookmux-node-")
@@ -93,7 +95,8 @@ func startSidecar(host *Host, v *fileOwner, b *bundle.Bundle) (*sidecar, error) 
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
-	s := &sidecar{ops: ops.New(v), owner: v, dir: dir, slice: host.Limits.Slice, pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
+	s := &sidecar{ops: ops.New(v), owner: v, dir: dir, slice: host.Limits.Slice,
+		pending: map[int]chan<- engine.Outcome{}, pongs: map[int]chan struct{}{}, done: make(chan struct{})}
 	s.ops.Attach(s)
 	var args []string
 	if host.Inspect != nil {

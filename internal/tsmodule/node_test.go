@@ -48,7 +48,8 @@ func TestNode(t *testing.T) {
 	if d := s.must(m, s.bash("ls")); string(d.Input) != `{"command":"ls -l"}` {
 		t.Errorf("%+v", d)
 	}
-	if _, err := s.handle(m, s.bash("throw")); err == nil || err.Error() != "node.ts: from string" || !strings.Contains(s.troubles(), "node.ts:14:") {
+	if _, err := s.handle(m, s.bash("throw")); err == nil || err.Error() != "node.ts: from string" ||
+		!strings.Contains(s.troubles(), "node.ts:14:") {
 		t.Errorf("%v, told %q", err, s.troubles())
 	}
 	if _, err := s.within(m, s.bash("loop"), 500*time.Millisecond); err == nil {

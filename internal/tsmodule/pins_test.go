@@ -33,6 +33,7 @@ func TestPins(t *testing.T) {
 		t.Skip(err)
 	}
 	if used := strings.TrimSpace(string(out)); js != sql || used != js {
-		t.Errorf("modernc.org/libc: quickjs wants %s, sqlite wants %s, go.mod has %s; pin versions of both that want the same", js, sql, used)
+		t.Errorf("modernc.org/libc: quickjs wants %s, sqlite wants %s, go.mod has %s; pin versions of both that "+
+			"want the same", js, sql, used)
 	}
 }

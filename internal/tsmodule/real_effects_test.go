@@ -97,11 +97,13 @@ func (c *scene) event(name string, fields pi.Object) *event.Event {
 	for key, value := range fields {
 		o[key] = value
 	}
-	around := pi.Object{"sessionId": "p1", "cwd": c.work, "mode": "tui", "hasUI": true, "sessionFile": c.record, "model": pi.Object{"provider": "lab", "id": "small"}}
+	around := pi.Object{"sessionId": "p1", "cwd": c.work, "mode": "tui", "hasUI": true, "sessionFile": c.record,
+		"model": pi.Object{"provider": "lab", "id": "small"}}
 	for key, value := range c.more {
 		around[key] = value
 	}
-	return c.native("pi", name, string(pi.Encode(pi.Object{"event": o, "ctx": around, "plugin": pi.Object{"inner": true}})))
+	return c.native("pi", name, string(pi.Encode(pi.Object{"event": o, "ctx": around,
+		"plugin": pi.Object{"inner": true}})))
 }
 
 // says shows an event with a person's answers and gives pi's answer.
@@ -207,7 +209,8 @@ func pathsEffect(c *scene) {
 	c.silent("harmless", c.says("tool_call", write("src/main.go")))
 	c.want("protected", c.says("tool_call", write(".env")), `"block":true`, `Path \".env\" is protected`)
 	c.want("notice", c.noticed(), "Blocked write to protected path: .env")
-	d := c.must(c.m, c.claude("PreToolUse", pi.Object{"tool_name": "Write", "tool_input": pi.Object{"file_path": "/x/node_modules/a.js", "content": ""}}))
+	d := c.must(c.m, c.claude("PreToolUse", pi.Object{"tool_name": "Write",
+		"tool_input": pi.Object{"file_path": "/x/node_modules/a.js", "content": ""}}))
 	if d.Verdict != event.Deny {
 		c.Errorf("Claude Code's write: %+v", d)
 	}
@@ -221,7 +224,8 @@ func destructiveEffect(c *scene) {
 	c.want("fork, refused", c.says("session_before_fork", pi.Object{"entryId": "e1xxxxxxx"}, noAnswer), `"cancel":true`)
 	for _, q := range c.questions {
 		if q.Kind == Select && len(q.Options) > 0 {
-			c.silent("fork, confirmed", c.says("session_before_fork", pi.Object{"entryId": "e1xxxxxxx"}, Answer{Value: q.Options[0]}))
+			c.silent("fork, confirmed", c.says("session_before_fork", pi.Object{"entryId": "e1xxxxxxx"},
+				Answer{Value: q.Options[0]}))
 		}
 	}
 	c.stage.nobody = true
@@ -229,8 +233,10 @@ func destructiveEffect(c *scene) {
 }
 
 func dirtyEffect(c *scene) {
-	c.want("refused", c.says("session_before_switch", pi.Object{"reason": "new"}, Answer{Value: "No, let me commit first"}), `"cancel":true`)
-	c.silent("confirmed", c.says("session_before_switch", pi.Object{"reason": "new"}, Answer{Value: "Yes, proceed anyway"}))
+	c.want("refused", c.says("session_before_switch", pi.Object{"reason": "new"},
+		Answer{Value: "No, let me commit first"}), `"cancel":true`)
+	c.silent("confirmed", c.says("session_before_switch", pi.Object{"reason": "new"},
+		Answer{Value: "Yes, proceed anyway"}))
 	c.stage.nobody = true
 	c.want("nobody there", c.says("session_before_fork", pi.Object{"entryId": "e1"}), `"cancel":true`)
 	c.commit()
@@ -243,10 +249,12 @@ func checkpointEffect(turn pi.Object, entry string) func(c *scene) {
 	return func(c *scene) {
 		c.commit()
 		c.file("work/a.txt", "as at the checkpoint")
-		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c1", "input": pi.Object{}, "content": []any{}})
+		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c1", "input": pi.Object{},
+			"content": []any{}})
 		c.says("turn_start", turn)
 		c.git("checkout", "-q", "a.txt")
-		c.silent("the way back", c.says("session_before_fork", pi.Object{"entryId": entry}, Answer{Value: "Yes, restore code to that point"}))
+		c.silent("the way back", c.says("session_before_fork", pi.Object{"entryId": entry},
+			Answer{Value: "Yes, restore code to that point"}))
 		if b, _ := os.ReadFile(filepath.Join(c.work, "a.txt")); string(b) != "as at the checkpoint" {
 			c.Errorf("the file holds %q; asked %+v", b, c.questions)
 		}
@@ -293,15 +301,21 @@ func summaryEffect(kept string) func(c *scene) {
 	return func(c *scene) {
 		fields := pi.Object{
 			"preparation": pi.Object{
-				"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house", "timestamp": 1}},
+				"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user",
+					"content": "build the house", "timestamp": 1}},
 				"turnPrefixMessages": []any{}, "tokensBefore": 1234,
 			},
-			"branchEntries": []any{pi.Object{"id": "e1", "type": "message", "message": pi.Object{"role": "user", "content": "x"}}, pi.Object{"id": "e2", "type": "message", "message": pi.Object{"role": "assistant", "content": []any{}}}},
-			"reason":        "manual",
+			"branchEntries": []any{pi.Object{"id": "e1", "type": "message",
+				"message": pi.Object{"role": "user", "content": "x"}},
+				pi.Object{"id": "e2", "type": "message",
+					"message": pi.Object{"role": "assistant", "content": []any{}}}},
+			"reason": "manual",
 		}
 		c.more["models"] = []any{pi.Object{"provider": "google", "id": "gemini-2.5-flash"}}
-		c.want("compaction", c.says("session_before_compact", fields), `"summary":"the summary by the model"`, `"tokensBefore":1234`, kept)
-		if len(c.pi.asks) != 1 || !strings.Contains(string(pi.Encode(c.pi.asks[0])), "build the house") || !strings.Contains(string(pi.Encode(c.pi.asks[0]["model"])), "gemini-2.5-flash") {
+		c.want("compaction", c.says("session_before_compact", fields), `"summary":"the summary by the model"`,
+			`"tokensBefore":1234`, kept)
+		if len(c.pi.asks) != 1 || !strings.Contains(string(pi.Encode(c.pi.asks[0])), "build the house") ||
+			!strings.Contains(string(pi.Encode(c.pi.asks[0]["model"])), "gemini-2.5-flash") {
 			c.Errorf("asked the model: %v", c.pi.asks)
 		}
 		// Elsewhere there is no such model, and the agent goes on by itself.
@@ -328,7 +342,8 @@ var effects = map[string]map[string]func(c *scene){
 		"git-checkpoint.ts": checkpointEffect(pi.Object{"turnIndex": 1, "timestamp": 1}, "e2"), "auto-commit-on-exit.ts": commitEffect, "file-trigger.ts": triggerEffect,
 		"custom-compaction.ts": summaryEffect(`"firstKeptEntryId":"e2"`),
 		"input-transform.ts": func(c *scene) {
-			c.want("quick", c.says("input", pi.Object{"text": "?quick what is it", "source": "interactive"}), `"action":"transform"`, `"text":"Respond briefly in 1-2 sentences: what is it"`)
+			c.want("quick", c.says("input", pi.Object{"text": "?quick what is it", "source": "interactive"}),
+				`"action":"transform"`, `"text":"Respond briefly in 1-2 sentences: what is it"`)
 			c.want("ping", c.says("input", pi.Object{"text": "ping", "source": "interactive"}), `"action":"handled"`)
 			c.want("pong", c.noticed(), "pong")
 			c.silent("other words", c.says("input", pi.Object{"text": "hello", "source": "interactive"}))
@@ -337,17 +352,21 @@ var effects = map[string]map[string]func(c *scene){
 		"input-transform-streaming.ts": func(c *scene) {
 			c.commit()
 			c.file("work/a.txt", "changed")
-			c.want("changes", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive"}), "Current uncommitted changes", "a.txt")
-			c.silent("steering", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive", "streamingBehavior": "steer"}))
+			c.want("changes", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive"}),
+				"Current uncommitted changes", "a.txt")
+			c.silent("steering", c.says("input", pi.Object{"text": "look at my changes", "source": "interactive",
+				"streamingBehavior": "steer"}))
 		},
 		"inline-bash.ts": func(c *scene) {
-			c.want("expanded", c.says("input", pi.Object{"text": "in !{basename $PWD} now", "source": "interactive"}), `"text":"in work now"`)
+			c.want("expanded", c.says("input", pi.Object{"text": "in !{basename $PWD} now", "source": "interactive"}),
+				`"text":"in work now"`)
 			c.silent("a whole line", c.says("input", pi.Object{"text": "!{x", "source": "interactive"}))
 		},
 		"claude-rules.ts": func(c *scene) {
 			c.file("work/.claude/rules/style/go.md", "x")
 			c.says("session_start", pi.Object{"reason": "startup"})
-			c.want("rules", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "- .claude/rules/style/go.md")
+			c.want("rules", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}),
+				"be kind", "- .claude/rules/style/go.md")
 		},
 		"git-merge-and-resolve.ts": func(c *scene) {
 			c.commit()
@@ -370,7 +389,8 @@ var effects = map[string]map[string]func(c *scene){
 			c.says("turn_start", pi.Object{"turnIndex": 0})
 			c.says("turn_end", pi.Object{"turnIndex": 0, "entries": []any{}})
 			eventually(c.T, "three states", func() bool { return strings.Count(c.pi.did(), "\n") == 2 })
-			c.want("pi's footer", c.pi.did(), `ui.setStatus["status-demo","Ready"]`, `ui.setStatus["status-demo","● Turn 1..."]`, `ui.setStatus["status-demo","✓ Turn 1 complete"]`)
+			c.want("pi's footer", c.pi.did(), `ui.setStatus["status-demo","Ready"]`,
+				`ui.setStatus["status-demo","● Turn 1..."]`, `ui.setStatus["status-demo","✓ Turn 1 complete"]`)
 		},
 		"system-prompt-header.ts": func(c *scene) {
 			c.more["systemPrompt"] = "be kind"
@@ -380,7 +400,10 @@ var effects = map[string]map[string]func(c *scene){
 		"model-status.ts": func(c *scene) {
 			c.says("model_select", pi.Object{"model": pi.Object{"provider": "lab", "id": "big"}, "source": "set"})
 			c.want("notice", c.noticed(), "Model: lab/big")
-			eventually(c.T, "the status", func() bool { return strings.Contains(c.pi.did(), `ui.setStatus["model","🤖 big"]`) })
+			eventually(c.T, "the status", func() bool {
+				return strings.Contains(c.pi.did(),
+					`ui.setStatus["model","🤖 big"]`)
+			})
 		},
 		"titlebar-spinner.ts": func(c *scene) {
 			c.says("agent_start", nil)
@@ -401,7 +424,10 @@ var effects = map[string]map[string]func(c *scene){
 			c.want("notice", c.noticed(), "Event from event-bus-example: Session started")
 		},
 		"prompt-customizer.ts": func(c *scene) {
-			c.want("sections", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "s", "systemPromptOptions": pi.Object{"selectedTools": []any{"bash"}, "sections": pi.Object{}}}), `"tool_guidance":"- Use `)
+			c.want("sections", c.says("before_agent_start",
+				pi.Object{"prompt": "x", "systemPrompt": "s",
+					"systemPromptOptions": pi.Object{"selectedTools": []any{"bash"}, "sections": pi.Object{}}}),
+				`"tool_guidance":"- Use `)
 		},
 		"provider-payload.ts": func(c *scene) {
 			c.silent("only looks", c.says("before_provider_request", pi.Object{"payload": pi.Object{"model": "small"}}))
@@ -410,37 +436,54 @@ var effects = map[string]map[string]func(c *scene){
 			c.want("the log", string(b), `"model": "small"`, `[429] {"retry-after":"3"}`)
 		},
 		"project-trust.ts": func(c *scene) {
-			c.want("trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Trust and remember"}), `"trusted":"yes"`, `"remember":true`)
-			c.want("not trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Do not trust this session"}), `"trusted":"no"`)
-			c.silent("undecided", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Let built-in prompt decide"}))
+			c.want("trusted", c.says("project_trust", pi.Object{"cwd": c.work}, Answer{Value: "Trust and remember"}),
+				`"trusted":"yes"`, `"remember":true`)
+			c.want("not trusted", c.says("project_trust", pi.Object{"cwd": c.work},
+				Answer{Value: "Do not trust this session"}), `"trusted":"no"`)
+			c.silent("undecided", c.says("project_trust", pi.Object{"cwd": c.work},
+				Answer{Value: "Let built-in prompt decide"}))
 		},
 		"dynamic-resources/index.ts": func(c *scene) {
-			c.want("paths", c.says("resources_discover", pi.Object{"cwd": c.work, "reason": "startup"}), filepath.Join(filepath.Dir(c.m.Path()), "SKILL.md"), "promptPaths", "themePaths")
+			c.want("paths", c.says("resources_discover", pi.Object{"cwd": c.work, "reason": "startup"}),
+				filepath.Join(filepath.Dir(c.m.Path()), "SKILL.md"), "promptPaths", "themePaths")
 		},
 		"plan-mode/index.ts": func(c *scene) {
-			stale := []any{pi.Object{"role": "custom", "customType": "plan-mode-context", "content": "x"}, pi.Object{"role": "user", "content": "[PLAN MODE ACTIVE] y"}, pi.Object{"role": "user", "content": "stays"}}
-			c.want("stale words", c.says("context", pi.Object{"messages": stale}), `{"messages":[{"content":"stays","role":"user"}]}`)
+			stale := []any{pi.Object{"role": "custom", "customType": "plan-mode-context", "content": "x"},
+				pi.Object{"role": "user", "content": "[PLAN MODE ACTIVE] y"},
+				pi.Object{"role": "user", "content": "stays"}}
+			c.want("stale words", c.says("context", pi.Object{"messages": stale}),
+				`{"messages":[{"content":"stays","role":"user"}]}`)
 			c.silent("before the plan", c.says("tool_call", bashCall("npm install x")))
 			c.command("plan", "")
-			c.want("in the plan", c.says("tool_call", bashCall("npm install x")), `"block":true`, "Plan mode: command blocked")
+			c.want("in the plan", c.says("tool_call", bashCall("npm install x")), `"block":true`,
+				"Plan mode: command blocked")
 			c.silent("a command that reads", c.says("tool_call", bashCall("ls")))
-			c.want("the rules", c.says("before_agent_start", pi.Object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
+			c.want("the rules", c.says("before_agent_start",
+				pi.Object{"prompt": "x", "messageType": "user", "systemPrompt": "s"}), "[PLAN MODE ACTIVE]")
 			eventually(c.T, "the tools", func() bool {
-				return strings.Contains(c.pi.did(), "pi.setActiveTools") && strings.Contains(c.pi.did(), "⏸ plan") && strings.Contains(c.pi.did(), "pi.appendEntry")
+				return strings.Contains(c.pi.did(), "pi.setActiveTools") && strings.Contains(c.pi.did(), "⏸ plan") &&
+					strings.Contains(c.pi.did(), "pi.appendEntry")
 			})
 		},
 		"pirate.ts": func(c *scene) {
 			c.silent("as usual", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}))
 			c.command("pirate", "")
-			c.want("a pirate", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}), "be kind", "PIRATE MODE")
+			c.want("a pirate", c.says("before_agent_start", pi.Object{"prompt": "x", "systemPrompt": "be kind"}),
+				"be kind", "PIRATE MODE")
 		},
 		"session-name.ts": func(c *scene) {
 			c.command("session-name", "the house")
-			eventually(c.T, "the name", func() bool { return strings.Contains(c.pi.did(), `pi.setSessionName["the house"]`) })
+			eventually(c.T, "the name", func() bool {
+				return strings.Contains(c.pi.did(),
+					`pi.setSessionName["the house"]`)
+			})
 		},
 		"bookmark.ts": func(c *scene) {
 			c.command("bookmark", "here")
-			eventually(c.T, "the label", func() bool { return strings.Contains(c.pi.did(), `pi.setLabel["e2","here"]`) })
+			eventually(c.T, "the label", func() bool {
+				return strings.Contains(c.pi.did(),
+					`pi.setLabel["e2","here"]`)
+			})
 		},
 		"send-user-message.ts": func(c *scene) {
 			c.stage.deliver, c.more["idle"] = true, true
@@ -466,7 +509,9 @@ var effects = map[string]map[string]func(c *scene){
 			c.want("listed", c.tool("todo", pi.Object{"action": "list"}), "[x] #1: roof")
 		},
 		"structured-output.ts": func(c *scene) {
-			c.want("saved", c.tool("structured_output", pi.Object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done", `"terminate":true`)
+			c.want("saved", c.tool("structured_output",
+				pi.Object{"headline": "Done", "summary": "s", "actionItems": []any{}}), "Saved structured output: Done",
+				`"terminate":true`)
 		},
 		"tool-override.ts": func(c *scene) {
 			c.file("work/.env", "secret words")
@@ -507,18 +552,24 @@ var docEffects = map[string]func(c *scene){
 		c.says("session_start", pi.Object{"reason": "startup"})
 		c.says("session_before_switch", pi.Object{"reason": "new"})
 		c.says("session_shutdown", pi.Object{"reason": "quit"})
-		c.want("notices", c.noticed(), "Session start: "+c.record, "Session before_clear: "+c.record, "Session shutdown: "+c.record)
+		c.want("notices", c.noticed(), "Session start: "+c.record, "Session before_clear: "+c.record,
+			"Session shutdown: "+c.record)
 		c.must(c.m, c.claude("SessionStart", pi.Object{"source": "startup"}))
 		c.want("on Claude Code", c.noticed(), "Session start: /home/user/t.jsonl")
 	},
 	"event.details is BashToolDetails": func(c *scene) {
 		// It looks and says nothing: it must neither fail nor change the result.
-		c.silent("a long output", c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"truncation": pi.Object{"truncated": true}, "fullOutputPath": "/x"}}))
-		c.silent("another tool", c.says("tool_result", pi.Object{"toolName": "read", "toolCallId": "c", "input": pi.Object{}, "content": []any{}}))
+		c.silent("a long output", c.says("tool_result",
+			pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{},
+				"details": pi.Object{"truncation": pi.Object{"truncated": true}, "fullOutputPath": "/x"}}))
+		c.silent("another tool", c.says("tool_result",
+			pi.Object{"toolName": "read", "toolCallId": "c", "input": pi.Object{}, "content": []any{}}))
 	},
 	"isMyCustomToolResult": func(c *scene) {
-		c.says("tool_result", pi.Object{"toolName": "my-custom-tool", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"someField": "of my own"}})
-		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{}, "details": pi.Object{"fullOutputPath": "/tmp/whole"}})
+		c.says("tool_result", pi.Object{"toolName": "my-custom-tool", "toolCallId": "c", "input": pi.Object{},
+			"content": []any{}, "details": pi.Object{"someField": "of my own"}})
+		c.says("tool_result", pi.Object{"toolName": "bash", "toolCallId": "c", "input": pi.Object{}, "content": []any{},
+			"details": pi.Object{"fullOutputPath": "/tmp/whole"}})
 		c.want("the console", c.said(), "of my own", "Full output at: /tmp/whole")
 	},
 	"agent-trigger.txt": func(c *scene) {
@@ -533,7 +584,10 @@ var docEffects = map[string]func(c *scene){
 			l.Close()
 		}
 		c.says("session_start", pi.Object{"reason": "startup"})
-		eventually(c.T, "the server", func() bool { return strings.Contains(c.noticed(), "Webhook listening on http://localhost:3333") })
+		eventually(c.T, "the server", func() bool {
+			return strings.Contains(c.noticed(),
+				"Webhook listening on http://localhost:3333")
+		})
 		res, err := http.Post("http://localhost:3333", "text/plain", strings.NewReader("CI build failed"))
 		if err != nil {
 			c.Fatal(err)
@@ -557,10 +611,14 @@ var docEffects = map[string]func(c *scene){
 	"protectedPaths":    pathsEffect,
 	"User requests:": func(c *scene) {
 		fields := pi.Object{
-			"preparation":   pi.Object{"firstKeptEntryId": "e2", "messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house"}, pi.Object{"role": "assistant", "content": []any{}}}, "tokensBefore": 9},
-			"branchEntries": []any{pi.Object{"id": "e1", "type": "message"}, pi.Object{"id": "e2", "type": "message"}}, "reason": "manual",
+			"preparation": pi.Object{"firstKeptEntryId": "e2",
+				"messagesToSummarize": []any{pi.Object{"role": "user", "content": "build the house"},
+					pi.Object{"role": "assistant", "content": []any{}}}, "tokensBefore": 9},
+			"branchEntries": []any{pi.Object{"id": "e1", "type": "message"}, pi.Object{"id": "e2", "type": "message"}},
+			"reason":        "manual",
 		}
-		c.want("the summary", c.says("session_before_compact", fields), `"summary":"User requests:\n- build the house"`, `"firstKeptEntryId":"e2"`, `"tokensBefore":9`)
+		c.want("the summary", c.says("session_before_compact", fields), `"summary":"User requests:\n- build the house"`,
+			`"firstKeptEntryId":"e2"`, `"tokensBefore":9`)
 		d := c.must(c.m, c.claude("PreCompact", pi.Object{"trigger": "auto"}))
 		if !d.Empty() {
 			c.Errorf("on Claude Code: %+v", d)

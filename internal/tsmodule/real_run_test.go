@@ -132,8 +132,10 @@ func (s *stage) drive(m *Module, work string) (shown int, troubles []string) {
 	}
 	for _, command := range []string{"ls -l", "sudo ls"} {
 		for _, agentName := range []string{"claude", "codex"} {
-			for _, kind := range []string{"session_start", "input", "tool_call", "tool_result", "agent_end", "session_shutdown"} {
-				ev, err := s.engine.Sample(agentName, kind, work, pi.Encode(pi.Object{"command": command, "prompt": "do it", "output": "done"}))
+			for _, kind := range []string{"session_start", "input", "tool_call", "tool_result", "agent_end",
+				"session_shutdown"} {
+				ev, err := s.engine.Sample(agentName, kind, work,
+					pi.Encode(pi.Object{"command": command, "prompt": "do it", "output": "done"}))
 				if err != nil {
 					s.t.Fatal(err)
 				}

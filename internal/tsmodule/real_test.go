@@ -87,7 +87,8 @@ func fetchExamples(spec, dir string) error {
 		if err != nil {
 			return err
 		}
-		if h.Typeflag != tar.TypeReg || !strings.HasPrefix(h.Name, "package/examples/") && !strings.HasPrefix(h.Name, "package/docs/") || !filepath.IsLocal(h.Name) {
+		if h.Typeflag != tar.TypeReg || !strings.HasPrefix(h.Name, "package/examples/") &&
+			!strings.HasPrefix(h.Name, "package/docs/") || !filepath.IsLocal(h.Name) {
 			continue
 		}
 		to := filepath.Join(dir, filepath.FromSlash(h.Name))
@@ -173,7 +174,8 @@ func TestRealExamplesWithPackages(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			cmd := exec.CommandContext(ctx, "npm", "install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund", "--omit=dev")
+			cmd := exec.CommandContext(ctx, "npm", "install", "--silent", "--ignore-scripts", "--no-audit", "--no-fund",
+				"--omit=dev")
 			cmd.Dir = beside
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Skipf("its packages cannot be installed here: %v %s", err, out)

@@ -49,7 +49,8 @@ func compiler(t *testing.T) (node, tsc string) {
 		cannot(err.Error())
 	}
 	defer os.RemoveAll(tmp)
-	cmd := exec.CommandContext(ctx, "npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", tmp, typescript)
+	cmd := exec.CommandContext(ctx, "npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", tmp,
+		typescript)
 	cmd.Dir = tmp
 	if out, err := cmd.CombinedOutput(); err != nil {
 		cannot(typescript + " cannot be installed here: " + err.Error() + " " + string(out))
@@ -154,7 +155,8 @@ func TestRealTypesAcceptPi(t *testing.T) {
 			case strings.Contains(text, "[...]"): // a form to fill in
 				continue
 			case strings.Contains(text, "export default"):
-			case strings.HasPrefix(text, "pi.on("), strings.HasPrefix(text, "const ") && strings.Count(text, "const ") == 1 && strings.Contains(text, "ctx."), strings.HasPrefix(text, "ctx."):
+			case strings.HasPrefix(text, "pi.on("), strings.HasPrefix(text, "const ") &&
+				strings.Count(text, "const ") == 1 && strings.Contains(text, "ctx."), strings.HasPrefix(text, "ctx."):
 				text = "import type { HookAPI, HookEventContext } from \"@mariozechner/pi-coding-agent/hooks\";\n" +
 					"export default async function (pi: HookAPI, ctx: HookEventContext) {\n" + text + "\n}\n"
 			default:
@@ -200,7 +202,8 @@ func TestRealTypesRejectMistakes(t *testing.T) {
 	}
 	files := map[string]string{}
 	for name, line := range mistakes {
-		files[name+".ts"] = "import type { HookAPI } from \"hookmux\";\nexport default function (hooks: HookAPI) {\n  " + line + "\n}\n"
+		files[name+".ts"] = "import type { HookAPI } from \"hookmux\";\nexport default function (hooks: HookAPI) " +
+			"{\n  " + line + "\n}\n"
 	}
 	found := map[string]bool{}
 	for _, one := range complaint.FindAllStringSubmatch(typeCheck(t, files), -1) {

@@ -27,7 +27,8 @@ func TestPipesAndDevices(t *testing.T) {
 	}
 	for _, path := range []string{pipe, zero} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		if _, err := s.engine.Load(ctx, Source{Path: path}); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		if _, err := s.engine.Load(ctx, Source{Path: path}); err == nil ||
+			!strings.Contains(err.Error(), "no regular file") {
 			t.Errorf("%s was loaded: %v", path, err)
 		}
 		cancel()

@@ -79,13 +79,15 @@ func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (
 		return nil, err
 	}
 	ev := &event.Event{
-		ID: "trial", Time: time.Now(), Agent: a.Name, Session: "trial", Cwd: cwd, Detail: one.reason, Attended: event.AttendedYes,
-		Prompt: orElse(asString(in["prompt"]), asString(in["text"])), Message: asString(in["message"]),
+		ID: "trial", Time: time.Now(), Agent: a.Name, Session: "trial", Cwd: cwd, Detail: one.reason,
+		Attended: event.AttendedYes,
+		Prompt:   orElse(asString(in["prompt"]), asString(in["text"])), Message: asString(in["message"]),
 	}
 	if err := e.findNative(a, one.name, ev); err != nil {
 		return nil, err
 	}
-	if a.Dialect == piDialect && slices.Contains(a.Inner, ev.Native) || ev.Kind != event.ToolBefore && ev.Kind != event.ToolAfter {
+	if a.Dialect == piDialect && slices.Contains(a.Inner, ev.Native) ||
+		ev.Kind != event.ToolBefore && ev.Kind != event.ToolAfter {
 		if one.reason != "" {
 			in["reason"] = one.reason
 		} else if strings.HasPrefix(piEvent, "session") {
@@ -106,7 +108,8 @@ func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error 
 		case sent:
 			ev.Native, ev.Kind = name, spec.Kind
 		default:
-			return fmt.Errorf("%s is no event of pi that hookmux passes on; it passes on %s", name, strings.Join(piEvents(a), ", "))
+			return fmt.Errorf("%s is no event of pi that hookmux passes on; it passes on %s", name,
+				strings.Join(piEvents(a), ", "))
 		}
 		return nil
 	}
@@ -124,7 +127,8 @@ func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error 
 			return fmt.Errorf("%s reports nothing like %s; pi does: --agent pi", a.Title, name)
 		}
 	}
-	return fmt.Errorf("there is no event %s; %s reports what stands for %s", name, a.Title, strings.Join(eventsLike(a), ", "))
+	return fmt.Errorf("there is no event %s; %s reports what stands for %s", name, a.Title,
+		strings.Join(eventsLike(a), ", "))
 }
 
 // piEvents are the names that pi's extension passes on.

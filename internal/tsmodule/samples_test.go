@@ -39,7 +39,8 @@ func TestKinds(t *testing.T) {
 		s.must(m, s.claude("UserPromptSubmit", pi.Object{"prompt": "hello"}))
 		s.must(m, s.claude("Stop", pi.Object{"last_assistant_message": "done"}))
 		s.must(m, s.claude("SessionEnd", pi.Object{"reason": "other"}))
-		want := "info: start /home/user/t.jsonl 0\ninfo: switch /home/user/t.jsonl 0\ninfo: clear /home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 2"
+		want := "info: start /home/user/t.jsonl 0\ninfo: switch /home/user/t.jsonl 0\ninfo: clear " +
+			"/home/user/t.jsonl 0\ninfo: shutdown /home/user/t.jsonl 2"
 		if s.noticed() != want {
 			t.Errorf("%s", s.noticed())
 		}
@@ -52,8 +53,10 @@ export default (pi: HookAPI) => pi.on("tool_result", async (e) => {
   if (isMine(e)) console.log("mine", e.content[0].text);
   if (isBashToolResult(e) && e.details?.truncation?.truncated !== true) console.log("bash", e.content[0].text, e.isError);
 });`)
-		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"}, "tool_response": pi.Object{"stdout": "out", "stderr": ""}}))
-		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "mine", "tool_input": pi.Object{}, "tool_response": "own"}))
+		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "Bash", "tool_input": pi.Object{"command": "x"},
+			"tool_response": pi.Object{"stdout": "out", "stderr": ""}}))
+		s.must(m, s.claude("PostToolUse", pi.Object{"tool_name": "mine", "tool_input": pi.Object{},
+			"tool_response": "own"}))
 		if s.said() != "log: bash out false\nlog: mine own" {
 			t.Error(s.said())
 		}
@@ -103,7 +106,8 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		if res.StatusCode != 202 || string(body) != "taken" || s.sent[0].Text != "CI failed" {
 			t.Errorf("%d %s %v", res.StatusCode, body, s.sent)
 		}
-		for name, value := range map[string]string{"Origin": "https://example.com", "Sec-Fetch-Site": "cross-site"} { // a form, a picture
+		// a form, a picture
+		for name, value := range map[string]string{"Origin": "https://example.com", "Sec-Fetch-Site": "cross-site"} {
 			page, _ := http.NewRequest("POST", address, strings.NewReader("x"))
 			page.Header.Set(name, value)
 			if res, err := http.DefaultClient.Do(page); err != nil || res.StatusCode != 403 {
@@ -129,7 +133,8 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		s := newStage(t, nil)
 		work := filepath.Join(s.dir, "work")
 		git := func(args ...string) {
-			cmd := exec.Command("git", append([]string{"-C", work, "-c", "user.name=x", "-c", "user.email=x@example.com"}, args...)...)
+			cmd := exec.Command("git", append([]string{"-C", work, "-c", "user.name=x", "-c",
+				"user.email=x@example.com"}, args...)...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("git %v: %v %s", args, err, out)
 			}
@@ -160,7 +165,8 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
 		if s.said() != "log: 0:true 1:true" {
 			t.Errorf("%s %s", s.said(), s.troubles())
 		}
-		if n := len(s.deeds); n != 2 || s.deeds[0].Action != "exec" || s.deeds[0].Detail != "git stash create" || s.deeds[0].Session != "s1" {
+		if n := len(s.deeds); n != 2 || s.deeds[0].Action != "exec" || s.deeds[0].Detail != "git stash create" ||
+			s.deeds[0].Session != "s1" {
 			t.Errorf("%+v", s.deeds)
 		}
 	})
@@ -170,11 +176,13 @@ export default (pi: HookAPI) => pi.on("session", async (e, ctx) => {
   if (e.reason !== "before_compact") return;
   return { compactionEntry: { type: "compaction", summary: e.messagesToSummarize.map((m) => m.content).join(), firstKeptEntryIndex: e.cutPoint.firstKeptEntryIndex, tokensBefore: e.tokensBefore } };
 });`)
-		own := s.native("pi", "session_before_compact", `{"event":{"type":"session_before_compact","preparation":{"firstKeptEntryId":"e2","messagesToSummarize":[{"role":"user","content":"do this"}],"tokensBefore":9},"branchEntries":[{"id":"e1","type":"message","message":{}},{"id":"e2","type":"message","message":{}}]},"ctx":{"sessionId":"p"}}`)
+		own := s.native("pi", "session_before_compact",
+			`{"event":{"type":"session_before_compact","preparation":{"firstKeptEntryId":"e2","messagesToSummarize":[{"role":"user","content":"do this"}],"tokensBefore":9},"branchEntries":[{"id":"e1","type":"message","message":{}},{"id":"e2","type":"message","message":{}}]},"ctx":{"sessionId":"p"}}`)
 		if d := s.must(m, own); string(d.Extra) != `{"compaction":{"firstKeptEntryId":"e2","summary":"do this","tokensBefore":9}}` {
 			t.Errorf("%s %s", d.Extra, s.troubles())
 		}
-		if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "auto"})); !d.Empty() || !strings.Contains(s.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's") {
+		if d := s.must(m, s.claude("PreCompact", pi.Object{"trigger": "auto"})); !d.Empty() ||
+			!strings.Contains(s.troubles(), "event.messagesToSummarize is known in pi only; this session is claude's") {
 			t.Errorf("%+v %s", d, s.troubles())
 		}
 	})
@@ -239,10 +247,13 @@ func TestTry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev, Answers: []Answer{{Confirmed: false}}}); got.Err != nil || got.Decision.Reason != "you said no" || len(got.Asked) != 1 {
+		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev,
+			Answers: []Answer{{Confirmed: false}}}); got.Err != nil || got.Decision.Reason != "you said no" ||
+			len(got.Asked) != 1 {
 			t.Errorf("%s: %+v", agentName, got)
 		}
-		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev}); got.Err != nil || got.Decision.Reason != "nobody is there to ask" {
+		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev}); got.Err != nil ||
+			got.Decision.Reason != "nobody is there to ask" {
 			t.Errorf("%s: %+v", agentName, got)
 		}
 	}

@@ -25,17 +25,20 @@ func TestShortForm(t *testing.T) {
 	} {
 		command := pi.ParseObject([]byte(input))["command"].(string)
 		ev := &event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore, Session: "s", Cwd: "/ü \"p\"",
-			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "t\n1", Commands: []string{command}, Input: []byte(input)}}
+			Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "t\n1", Commands: []string{command},
+				Input: []byte(input)}}
 		d := s.must(m, ev)
 		var got []any
 		if err := json.Unmarshal([]byte(d.Reason), &got); err != nil || d.Verdict != event.Deny {
 			t.Fatalf("%q: %+v", input, d)
 		}
 		shown, own := got[1].(map[string]any), got[2].(map[string]any)
-		if got[0] != "bash" || got[3] != "Bash" || got[4] != ev.Cwd || shown["command"] != command || own["command"] != command {
+		if got[0] != "bash" || got[3] != "Bash" || got[4] != ev.Cwd || shown["command"] != command ||
+			own["command"] != command {
 			t.Errorf("%q: %s", input, d.Reason)
 		}
-		if keys := strings.Join(strings.Fields(strings.Trim(string(pi.Encode(got[5])), "[]")), ""); keys != `"input","toolCallId","toolName","type","native"` {
+		if keys := strings.Join(strings.Fields(strings.Trim(string(pi.Encode(got[5])), "[]")),
+			""); keys != `"input","toolCallId","toolName","type","native"` {
 			t.Errorf("%q: %s", input, keys)
 		}
 	}

@@ -71,7 +71,8 @@ func Try(ctx context.Context, host Host, trial Trial) Tried {
 	t.Err = err
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	t.Console, t.Notices, t.Asked, t.Deeds, t.Sent, t.Problems = w.console, w.notices, w.asked, w.deeds, w.sent, w.problems
+	t.Console, t.Notices, t.Asked, t.Deeds, t.Sent, t.Problems = w.console, w.notices, w.asked, w.deeds, w.sent,
+		w.problems
 	return t
 }
 
@@ -82,7 +83,8 @@ type NotListeningError struct {
 }
 
 func (e *NotListeningError) Error() string {
-	return "the file does not listen to " + e.Event + "; it listens to " + orElse(strings.Join(e.Events, ", "), "nothing")
+	return "the file does not listen to " + e.Event + "; it listens to " +
+		orElse(strings.Join(e.Events, ", "), "nothing")
 }
 
 // checkListens reports a trial that would run no handler.

@@ -28,7 +28,8 @@ func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 		delete(in, "toolName")
 		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: pi.Encode(in)}, nil
 	default:
-		return nil, fmt.Errorf("the input names no command and no path; write {\"command\":…}, {\"path\":…} or {\"toolName\":…}")
+		return nil, fmt.Errorf("the input names no command and no path; write {\"command\":…}, {\"path\":…} or " +
+			"{\"toolName\":…}")
 	}
 	for _, spec := range tools {
 		if spec.Kind != kind || strings.Contains(spec.Name, "*") {

@@ -41,7 +41,8 @@ func (e *Engine) watchModule(m *Module) {
 			m.tellRecorder(Problem{Module: m.path, Text: "changes are not noticed: " + err.Error()})
 			return
 		}
-		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{}, modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, lastStats: map[*Module][]fs.FileInfo{}}
+		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{},
+			modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, lastStats: map[*Module][]fs.FileInfo{}}
 		go e.watcher.readNotices()
 	}
 	w := e.watcher

@@ -68,8 +68,10 @@ func attemptsOf(t *testing.T, agent string) {
 	}
 	// All in one call of the tool, side by side: each waits for its own answer.
 	tries := "for try in " + strings.Join(names, " ") + "; do sh ./try-$try & done; wait"
-	waits := "for try in " + strings.Join(names, " ") + "; do " + strings.TrimSpace(awaitRefusal("said-$try")) + "; done"
-	for _, command := range []string{tries, waits} { // Codex goes on before a long command has ended, unless told to wait
+	waits := "for try in " + strings.Join(names, " ") + "; do " + strings.TrimSpace(awaitRefusal("said-$try")) +
+		"; done"
+	// Codex goes on before a long command has ended, unless told to wait
+	for _, command := range []string{tries, waits} {
 		call := st.Table.Shell.Call(command)
 		if agent == "codex" {
 			call = drivers.WithInput(call, map[string]any{"yield_time_ms": 30000})
@@ -80,10 +82,12 @@ func attemptsOf(t *testing.T, agent string) {
 	// By editing our files: the guard refuses each, and says so in the journal.
 	ours := []string{"grants.json", "consent.key", "decisions.jsonl", "away.json"}
 	for _, file := range ours {
-		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " + filepath.Join(st.Dirs.State, file))}})
+		ss = append(ss, model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("echo forged > " +
+			filepath.Join(st.Dirs.State, file))}})
 	}
 	st.SetScript(append(ss, model.Step{Say: stage.LastWords}))
-	if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Approve it yourself")); err != nil {
+	if err := st.RunHeadless(context.Background(), st.AgentCommand(),
+		st.FreeCommand("Approve it yourself")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(st.Project, "said-spelt-out")); err == nil {
@@ -102,7 +106,8 @@ func attemptsOf(t *testing.T, agent string) {
 		t.Logf("%s: %s", name, strings.TrimSpace(string(said)))
 	}
 	var items []wire.FeedItem
-	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 || items[0].Status != "pending" {
+	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: id}, &items); err != nil || len(items) != 1 ||
+		items[0].Status != "pending" {
 		t.Errorf("the request: %+v %v", items, err)
 	}
 	var refused, denied int
@@ -112,7 +117,8 @@ func attemptsOf(t *testing.T, agent string) {
 			if strings.Contains(string(e.Event), `"native":"refused"`) {
 				refused++
 			}
-			if e.Outcome != nil && strings.Contains(string(e.Outcome.Decision), "own-files") && strings.Contains(string(e.Event), "echo forged") {
+			if e.Outcome != nil && strings.Contains(string(e.Outcome.Decision), "own-files") &&
+				strings.Contains(string(e.Event), "echo forged") {
 				denied++
 			}
 		}); err != nil {
@@ -158,7 +164,8 @@ func pendingRequest(t *testing.T, st *stage.Stage) string {
 	go func() {
 		defer close(over)
 		payload := json.RawMessage(`{"session_id":"other","hook_event_name":"PermissionRequest","cwd":"/p","tool_name":"Bash","tool_input":{"command":"touch ran-other"}}`)
-		_, _ = (&client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Minute}).Push(ctx, wire.PushParams{Agent: "claude", Event: "PermissionRequest", Payload: payload, Timeout: 600})
+		_, _ = (&client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Minute}).Push(ctx,
+			wire.PushParams{Agent: "claude", Event: "PermissionRequest", Payload: payload, Timeout: 600})
 	}()
 	t.Cleanup(func() { cancel(); <-over })
 	for range 1500 {

@@ -100,8 +100,10 @@ func TestRealMine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(".codex/config.toml", "model = \"mine\"\napi_key = \""+secret+"\"\n\n[tui]\nnotifications = true\n\n[features]\nhooks = true\n")
-	put(".codex/hooks.json", "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch "+home+"/ran; echo "+secret+"\"}]}]}}\n")
+	put(".codex/config.toml", "model = \"mine\"\napi_key = \""+secret+"\"\n\n[tui]\nnotifications = "+
+		"true\n\n[features]\nhooks = true\n")
+	put(".codex/hooks.json", "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch "+
+		home+"/ran; echo "+secret+"\"}]}]}}\n")
 	put(".codex/auth.json", "{\"OPENAI_API_KEY\": \""+secret+"\"}\n")
 	was := ownconfigtest.ReadTree(t, home)
 	r := runCLI(t, home, cwd, path, "codex", "--mine", "--keep", "--check", "PreToolUse.deny")
@@ -109,7 +111,8 @@ func TestRealMine(t *testing.T) {
 		t.Fatalf("code %d: %s\n%s", r.code, stage.ClipText(r.stdout), stage.ClipText(r.stderr))
 	}
 	ownconfigtest.CheckTree(t, home, was) // the hook is not trusted, so Codex does not run it
-	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") || strings.Contains(notes, "auth.json") && !strings.Contains(notes, "without") {
+	if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "hooks.json") ||
+		strings.Contains(notes, "auth.json") && !strings.Contains(notes, "without") {
 		t.Errorf("notes: %s", notes)
 	}
 	found := false

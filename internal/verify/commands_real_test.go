@@ -36,7 +36,8 @@ func besideAgent(t *testing.T, st *stage.Stage) *shellOf {
 	}
 	p := &shellOf{t: t, st: st, term: stage.NewTerminal(st, tmux, "person")}
 	ctx := context.Background()
-	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", p.command("watched", "feed", "--watch")); err != nil {
+	if _, err := p.term.RunTmux(ctx, "-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50",
+		p.command("watched", "feed", "--watch")); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.term.StopAll)
@@ -122,7 +123,8 @@ func TestRealLeaving(t *testing.T) {
 	p := besideAgent(t, st)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- st.RunHeadless(context.Background(), st.AgentCommand(), []string{"-p", "--permission-mode", "default", "--", stage.MarkedPrompt("Run it")})
+		ended <- st.RunHeadless(context.Background(), st.AgentCommand(),
+			[]string{"-p", "--permission-mode", "default", "--", stage.MarkedPrompt("Run it")})
 	}()
 	item := p.next("permission", map[string]bool{})
 	if _, err := p.term.RunTmux(context.Background(), "send-keys", "-t", ":0", "C-c"); err != nil {
@@ -132,7 +134,8 @@ func TestRealLeaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	var items []wire.FeedItem
-	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil || len(items) != 1 || items[0].End != queue.Abandoned.String() {
+	if err := st.Hub.Do(wire.MethodFeedItems, wire.FeedListParams{ID: item.ID}, &items); err != nil ||
+		len(items) != 1 || items[0].End != queue.Abandoned.String() {
 		t.Errorf("the request ended as %+v %v", items, err)
 	}
 	if st.LeftItsFile("left") {
@@ -155,28 +158,34 @@ func TestRealCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, _ *stage.Terminal) error {
-			item := p.next("permission", done)
-			if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said, "typed-yes") || !strings.Contains(said, "exit 0") {
-				t.Errorf("approve: %s", said)
-			}
-			item = p.next("permission", done)
-			if said := p.types("deny", item.ID[:4], "--reason", "not before the freeze ends"); !strings.Contains(said, "exit 0") {
-				t.Errorf("deny: %s", said)
-			}
-			st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
-			if said := p.types("approve", item.ID); !strings.Contains(said, "too late") || strings.Contains(said, "exit 0") {
-				t.Errorf("a second answer: %s", said)
-			}
-			return nil
-		})
+		err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
+			func(ctx context.Context, _ *stage.Terminal) error {
+				item := p.next("permission", done)
+				if said := p.types("approve", item.ID, "--note", "then look at the log"); !strings.Contains(said,
+					"typed-yes") || !strings.Contains(said, "exit 0") {
+					t.Errorf("approve: %s", said)
+				}
+				item = p.next("permission", done)
+				if said := p.types("deny", item.ID[:4], "--reason",
+					"not before the freeze ends"); !strings.Contains(said,
+					"exit 0") {
+					t.Errorf("deny: %s", said)
+				}
+				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+				if said := p.types("approve", item.ID); !strings.Contains(said, "too late") ||
+					strings.Contains(said, "exit 0") {
+					t.Errorf("a second answer: %s", said)
+				}
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !st.LeftItsFile("typed-yes") || st.LeftItsFile("typed-no") {
 			t.Errorf("approved ran: %v, denied ran: %v", st.LeftItsFile("typed-yes"), st.LeftItsFile("typed-no"))
 		}
-		if told := (stage.Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") || !told.Saw("then look at the log") {
+		if told := (stage.Evidence{Told: st.Model.Told(st.Run)}); !told.Saw("not before the freeze ends") ||
+			!told.Saw("then look at the log") {
 			t.Error("the model did not read the reason, or the note")
 		}
 	})
@@ -195,34 +204,38 @@ func TestRealCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, done := besideAgent(t, st), map[string]bool{}
-		err := st.AtTerminal(context.Background(), q.Args(stage.MarkedPrompt("Ask me")), func(ctx context.Context, _ *stage.Terminal) error {
-			if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round", "2=flat"); !strings.Contains(said, "exit 0") {
-				t.Errorf("answer: %s", said)
-			}
-			if said := p.types("plan", p.next("plan", done).ID, "reject", "--feedback", "smaller steps please"); !strings.Contains(said, "exit 0") {
-				t.Errorf("plan reject: %s", said)
-			}
-			again := p.next("plan", done)
-			mode := ""
-			for _, x := range st.Watcher.AllSeen() {
-				if x.Event.ID == again.EventID {
-					mode = x.Event.Mode
+		err := st.AtTerminal(context.Background(), q.Args(stage.MarkedPrompt("Ask me")),
+			func(ctx context.Context, _ *stage.Terminal) error {
+				if said := p.types("answer", p.next("question", done).ID, "1=blue", "2=round",
+					"2=flat"); !strings.Contains(said, "exit 0") {
+					t.Errorf("answer: %s", said)
 				}
-			}
-			if mode != "plan" {
-				t.Errorf("after a rejected plan the agent is in mode %q", mode)
-			}
-			if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
-				t.Errorf("plan auto: %s", said)
-			}
-			st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
-			return nil
-		})
+				if said := p.types("plan", p.next("plan", done).ID, "reject", "--feedback",
+					"smaller steps please"); !strings.Contains(said, "exit 0") {
+					t.Errorf("plan reject: %s", said)
+				}
+				again := p.next("plan", done)
+				mode := ""
+				for _, x := range st.Watcher.AllSeen() {
+					if x.Event.ID == again.EventID {
+						mode = x.Event.Mode
+					}
+				}
+				if mode != "plan" {
+					t.Errorf("after a rejected plan the agent is in mode %q", mode)
+				}
+				if said := p.types("plan", again.ID, "auto"); !strings.Contains(said, "exit 0") {
+					t.Errorf("plan auto: %s", said)
+				}
+				st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
+				return nil
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
 		told := stage.Evidence{Told: st.Model.Told(st.Run)}
-		for _, words := range []string{`"Which colour?"="blue"`, "round, flat", "smaller steps please", "User has approved"} {
+		for _, words := range []string{`"Which colour?"="blue"`, "round, flat", "smaller steps please",
+			"User has approved"} {
 			if !told.Saw(words) {
 				t.Errorf("the model did not read %q", words)
 			}

@@ -22,10 +22,12 @@ func TestRealHelpersAsk(t *testing.T) {
 	for _, tag := range tags {
 		// It runs for a while, so that the agent is busy with it when the next is
 		// looked at.
-		named[tag] = []model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-" + tag + "; sleep 2; echo out-" + tag)}}, {Say: "Done."}, {Say: "Done again."}}
+		named[tag] = []model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("touch ran-" + tag +
+			"; sleep 2; echo out-" + tag)}}, {Say: "Done."}, {Say: "Done again."}}
 		calls = append(calls, st.Driver.Subagent("Help with it " + model.Mark(tag))[0].Calls...)
 	}
-	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: stage.LastWords}, {Say: stage.LastWords}, {Say: stage.LastWords}}, Named: named})
+	st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Calls: calls}, {Say: stage.LastWords},
+		{Say: stage.LastWords}, {Say: stage.LastWords}}, Named: named})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -37,35 +39,37 @@ func TestRealHelpersAsk(t *testing.T) {
 		}
 		return items
 	}
-	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, _ *stage.Terminal) error {
-		most := 0
-		for range tags {
-			var items []wire.FeedItem
-			for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
-				if items = waiting(); len(items) > 0 || !stage.PauseFor(c, 50*time.Millisecond) {
-					cancel()
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, _ *stage.Terminal) error {
+			most := 0
+			for range tags {
+				var items []wire.FeedItem
+				for c, cancel := context.WithTimeout(ctx, 15*time.Second); ; {
+					if items = waiting(); len(items) > 0 || !stage.PauseFor(c, 50*time.Millisecond) {
+						cancel()
+						break
+					}
+				}
+				stage.PauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
+				if items = waiting(); len(items) == 0 {
 					break
 				}
+				most = max(most, len(items))
+				var result wire.FeedReplyResult
+				if err := st.Hub.Do(wire.MethodFeedReply,
+					wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
+					t.Error(err)
+				}
+				stage.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
+				if now := len(waiting()); now < len(items)-1 {
+					t.Errorf("one of %d was answered, and %d wait", len(items), now)
+				}
 			}
-			stage.PauseFor(ctx, 1500*time.Millisecond) // the others come up meanwhile
-			if items = waiting(); len(items) == 0 {
-				break
+			if most < 2 {
+				t.Errorf("%d asked at once, which shows nothing", most)
 			}
-			most = max(most, len(items))
-			var result wire.FeedReplyResult
-			if err := st.Hub.Do(wire.MethodFeedReply, wire.FeedReplyParams{ID: items[0].ID, Choice: string(event.ChooseOnce)}, &result); err != nil {
-				t.Error(err)
-			}
-			stage.PauseFor(ctx, 1500*time.Millisecond) // longer than a sign must stay to be taken for an answer
-			if now := len(waiting()); now < len(items)-1 {
-				t.Errorf("one of %d was answered, and %d wait", len(items), now)
-			}
-		}
-		if most < 2 {
-			t.Errorf("%d asked at once, which shows nothing", most)
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,8 @@ import (
 func TestRealOpenCodeStanding(t *testing.T) {
 	st := realStage(t, "opencode")
 	shell := func(command string) model.ToolCall { return st.Table.Shell.Call(command) }
-	st.SetScript(append(stage.CallSteps(shell("touch ran-st-one"), shell("touch ran-st-two"), shell("mkdir ran-st-three")), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(stage.CallSteps(shell("touch ran-st-one"), shell("touch ran-st-two"),
+		shell("mkdir ran-st-three")), model.Step{Say: stage.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -28,26 +29,28 @@ func TestRealOpenCodeStanding(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Detach()
-	err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true), func(ctx context.Context, term *stage.Terminal) error {
-		if !p.WasAsked("st-one", st.Patience) {
-			t.Fatalf("no request\n%s", term.KeepScreen())
-		}
-		p.SendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
-		if !p.WasAsked("st-three", st.Patience) {
-			t.Fatalf("no request for another program\n%s", term.KeepScreen())
-		}
-		p.SendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, "st-three")})
-		if !st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
-			t.Errorf("the turn did not end\n%s", term.CaptureScreen(context.Background()))
-		}
-		for tag, item := range p.Feed.Asked {
-			if tag == "st-two" {
-				t.Errorf("asked again about what needs no leave any more: %s", item.Input)
+	err = st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), true),
+		func(ctx context.Context, term *stage.Terminal) error {
+			if !p.WasAsked("st-one", st.Patience) {
+				t.Fatalf("no request\n%s", term.KeepScreen())
 			}
-		}
-		t.Log(p.Feed.Replies)
-		return nil
-	})
+			p.SendReply("st-one", wire.FeedReplyParams{Choice: string(event.ChooseAlways), Suggestion: 1})
+			if !p.WasAsked("st-three", st.Patience) {
+				t.Fatalf("no request for another program\n%s", term.KeepScreen())
+			}
+			p.SendReply("st-three", wire.FeedReplyParams{Choice: string(event.ChooseDeny),
+				Reason: stage.WordFor(stage.WordReason, "st-three")})
+			if !st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {
+				t.Errorf("the turn did not end\n%s", term.CaptureScreen(context.Background()))
+			}
+			for tag, item := range p.Feed.Asked {
+				if tag == "st-two" {
+					t.Errorf("asked again about what needs no leave any more: %s", item.Input)
+				}
+			}
+			t.Log(p.Feed.Replies)
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +65,10 @@ func TestRealOpenCodeStanding(t *testing.T) {
 // a person is asked at its before-hook.
 func TestRealOpenCodeRun(t *testing.T) {
 	st := realStage(t, "opencode")
-	st.SetScript(append(stage.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")), model.Step{Say: stage.LastWords}))
-	if err := drivers.MergeJSON(st.Home+"/.config/hookmux/config.json", map[string]any{"gate.opencode": "side-effects"}); err != nil {
+	st.SetScript(append(stage.CallSteps(st.TaggedCall("run-yes"), st.TaggedCall("run-no")),
+		model.Step{Say: stage.LastWords}))
+	if err := drivers.MergeJSON(st.Home+"/.config/hookmux/config.json",
+		map[string]any{"gate.opencode": "side-effects"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := st.StartHubWithHooks(nil); err != nil {
@@ -95,6 +100,7 @@ func TestRealOpenCodeRun(t *testing.T) {
 	e := st.CollectEvidence(err, began)
 	logEvidence(t, e)
 	if e.Err != nil || !e.Ran("run-yes") || e.Ran("run-no") || !e.Saw(stage.WordFor(stage.WordReason, "run-no")) {
-		t.Errorf("%v: ran %v %v, reason read %v, replies %v", e.Err, e.Ran("run-yes"), e.Ran("run-no"), e.Saw(stage.WordFor(stage.WordReason, "run-no")), e.Feed.Replies)
+		t.Errorf("%v: ran %v %v, reason read %v, replies %v", e.Err, e.Ran("run-yes"), e.Ran("run-no"),
+			e.Saw(stage.WordFor(stage.WordReason, "run-no")), e.Feed.Replies)
 	}
 }

@@ -19,8 +19,10 @@ func TestRealFeed(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
-			ids := []string{"feed-approve", "feed-deny", "feed-nobody", "feed-window", "feed-question", "feed-window-question", "feed-plan", "feed-plan-mode", "feed-form"}
-			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids, Parallel: 1, Patience: agentstest.Timeout})
+			ids := []string{"feed-approve", "feed-deny", "feed-nobody", "feed-window", "feed-question",
+				"feed-window-question", "feed-plan", "feed-plan-mode", "feed-form"}
+			r, err := Run(context.Background(), Options{Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: ids,
+				Parallel: 1, Patience: agentstest.Timeout})
 			if err != nil || r.Agents[0].Problem != "" {
 				t.Fatal(err, r.Agents[0].Problem)
 			}

@@ -80,7 +80,8 @@ func (t *task) likelyCauses(p *checks.Proof, e *stage.Evidence) []string {
 		out = append(
 			out,
 			fmt.Sprintf(
-				"The catalogue was tried with %s %s and this is %s: going back to that version brings the claim back, if it was the agent that changed",
+				"The catalogue was tried with %s %s and this is %s: going back to that version brings the claim "+
+					"back, if it was the agent that changed",
 				name,
 				a.Tried,
 				v,

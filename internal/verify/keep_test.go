@@ -26,7 +26,8 @@ func TestKeepCopiesAcrossFileSystems(t *testing.T) {
 	}
 	elsewhere := func(string, string) error { return errors.New("another file system") }
 	to := moveKept(base, into, "agent-act", elsewhere)
-	if b, err := os.ReadFile(filepath.Join(to, "home/.agent/link")); to != filepath.Join(into, "agent-act") || err != nil || string(b) != "text" {
+	if b, err := os.ReadFile(filepath.Join(to, "home/.agent/link")); to != filepath.Join(into, "agent-act") ||
+		err != nil || string(b) != "text" {
 		t.Errorf("%s %q %v", to, b, err)
 	}
 	if _, err := os.Lstat(base); err == nil {
@@ -41,7 +42,8 @@ func TestKeepCopiesAcrossFileSystems(t *testing.T) {
 func TestRecordIsWholeOrNotThere(t *testing.T) {
 	dir := t.TempDir()
 	r := &AgentReport{Agent: "codex", Title: "Codex", Version: "1"}
-	if err := r.record(dir, "", []*stage.Evidence{{Act: "observe"}, {Act: "term", Err: errors.New("did not start")}}); err == nil || !strings.Contains(err.Error(), "term") {
+	if err := r.record(dir, "", []*stage.Evidence{{Act: "observe"},
+		{Act: "term", Err: errors.New("did not start")}}); err == nil || !strings.Contains(err.Error(), "term") {
 		t.Errorf("%v", err)
 	}
 	// One of the two cannot be put into place.
@@ -68,7 +70,8 @@ func TestVersionNeedsAGoodExit(t *testing.T) {
 	}
 	in := agents.Installed{Name: "goose", Dir: bin, Argv: []string{program}}
 	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin})
-	if err != nil || !report.Failed() || !strings.Contains(report.Agents[0].Problem, "code 1") || !strings.Contains(report.Agents[0].Problem, "Node 24.1.0") {
+	if err != nil || !report.Failed() || !strings.Contains(report.Agents[0].Problem, "code 1") ||
+		!strings.Contains(report.Agents[0].Problem, "Node 24.1.0") {
 		t.Errorf("%v %+v", err, report.Agents[0])
 	}
 }

@@ -22,7 +22,8 @@ func TestRealMineInstalled(t *testing.T) {
 		p.WriteFile(".codex/config.toml", "# mine\nmodel = \"mine\"\n")
 		p.InstallHookmux("codex", filepath.Join(builtBin(t), "hookmux-hook"), install.Options{Trust: trust})
 		was := ownconfigtest.ReadTree(t, p.Home)
-		r := runCLI(t, p.Home, p.Project, path, "codex", "--mine", "--check", "PreToolUse.deny", "--check", "hub-absent", "--check", "neutral")
+		r := runCLI(t, p.Home, p.Project, path, "codex", "--mine", "--check", "PreToolUse.deny", "--check",
+			"hub-absent", "--check", "neutral")
 		ownconfigtest.CheckTree(t, p.Home, was)
 		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
 			t.Error(notes)
@@ -32,7 +33,8 @@ func TestRealMineInstalled(t *testing.T) {
 			switch {
 			case trust && row.Mark != checks.Holds:
 				t.Errorf("%s %s %s %q %s", row.Mark, row.ID(), row.Why, row.Seen, row.Hint)
-			case !trust && row.ID() == "PreToolUse.deny" && (row.Mark != checks.Fails || !strings.Contains(row.Hint, "trust")):
+			case !trust && row.ID() == "PreToolUse.deny" &&
+				(row.Mark != checks.Fails || !strings.Contains(row.Hint, "trust")):
 				t.Errorf("without trust %s: %s %s", row.Mark, row.Why, row.Hint)
 			}
 		}

@@ -83,9 +83,11 @@ type heardEvent struct {
 func hearInnerEvents(t *testing.T, st *stage.Stage) func() []heardEvent {
 	t.Helper()
 	file := filepath.Join(st.Base, "heard.jsonl")
-	skill := writeStageFile(t, st, st.Base, "skill/SKILL.md", "---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
+	skill := writeStageFile(t, st, st.Base, "skill/SKILL.md",
+		"---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
 	names, _ := json.Marshal(st.Agent.Inner)
-	writeStageFile(t, st, st.Dirs.Config, "hooks/c-heard.ts", strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
+	writeStageFile(t, st, st.Dirs.Config, "hooks/c-heard.ts",
+		strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
 	return func() []heardEvent {
 		b, _ := os.ReadFile(file)
 		var list []heardEvent
@@ -222,7 +224,8 @@ func startRPC(t *testing.T, st *stage.Stage, more ...string) *rpc {
 	ctx, cancel := context.WithTimeout(context.Background(), st.Patience)
 	t.Cleanup(cancel)
 	argv := append(slices.Clone(st.AgentCommand().Argv), more...)
-	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "--mode", "rpc", "--provider", "scripted", "--model", "scripted")...)
+	cmd := exec.CommandContext(ctx, argv[0], append(argv[1:], "--mode", "rpc", "--provider", "scripted", "--model",
+		"scripted")...)
 	cmd.Env, cmd.Dir = st.Env, st.Project
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -305,7 +308,8 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
   const first = ctx.sessionManager.getEntries().find((e) => e.type === "message" && e.message.role === "user");
   await ctx.navigateTree(first.id, { summarize: args === "summarize" });
 } });`)
-	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: stage.LastWords}})
+	st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call(
+		"echo one; sleep 1; echo two; sleep 1; echo three")}}, {Say: stage.LastWords}})
 	if err := st.StartHubWithHooks(nil); err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +317,8 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	r := startRPC(t, st, "-e", nav)
 	r.do(map[string]any{"type": "prompt", "message": stage.MarkedPrompt("Say it")}, "agent_settled")
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
-	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") || strings.Contains(string(b), "bash-for-real") {
+	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") ||
+		strings.Contains(string(b), "bash-for-real") {
 		t.Errorf("user_bash: %s", b)
 	}
 	if said := r.do(map[string]any{"type": "bash", "command": "echo throw"}, ""); said["success"] != false {
@@ -338,7 +343,8 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	if n := count(names, "session_tree"); n != 1 {
 		t.Errorf("%d ways through the tree, one was cancelled", n)
 	}
-	for _, name := range []string{"user_bash", "session_before_tree", "session_tree", "session_compact_failed", "model_select", "thinking_level_select", "message_update", "tool_execution_update"} {
+	for _, name := range []string{"user_bash", "session_before_tree", "session_tree", "session_compact_failed",
+		"model_select", "thinking_level_select", "message_update", "tool_execution_update"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s was not shown; shown: %v", name, names)
 		}
@@ -441,7 +447,8 @@ func TestRealSampleCompaction(t *testing.T) {
 			if asked != "gemini-2.5-flash" {
 				t.Errorf("asked the model %q", asked)
 			}
-			if !strings.Contains(string(entries), `"fromHook":true`) || !strings.Contains(string(entries), `"type":"compaction"`) {
+			if !strings.Contains(string(entries), `"fromHook":true`) ||
+				!strings.Contains(string(entries), `"type":"compaction"`) {
 				t.Errorf("no summary of the hook's: %s\n%v", stage.ClipText(string(entries)), said)
 			}
 			checkModuleErrors(t, st)

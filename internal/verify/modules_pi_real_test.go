@@ -41,28 +41,29 @@ func TestRealModulesInPi(t *testing.T) {
 		return func(ev *event.Event) bool { return ev.Native == name }
 	}
 	session := ""
-	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it, rewrite-me"), false), func(ctx context.Context, term *stage.Terminal) error {
-		if !st.Watcher.WaitForOne(ctx, ended) {
-			t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
-		}
-		session = st.Watcher.AllSeen()[0].Event.Session
-		for i, line := range []string{"/new", "/compact"} {
-			if err := term.TypeLine(ctx, line); err != nil {
+	err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it, rewrite-me"), false),
+		func(ctx context.Context, term *stage.Terminal) error {
+			if !st.Watcher.WaitForOne(ctx, ended) {
+				t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
+			}
+			session = st.Watcher.AllSeen()[0].Event.Session
+			for i, line := range []string{"/new", "/compact"} {
+				if err := term.TypeLine(ctx, line); err != nil {
+					return err
+				}
+				if !st.Watcher.WaitForOne(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
+					t.Fatalf("%s was not heard\n%s", line, term.CaptureScreen(ctx))
+				}
+				term.AwaitStillness(ctx)
+			}
+			if err := term.TypeLine(ctx, stage.MarkedPrompt("Say it again")); err != nil {
 				return err
 			}
-			if !st.Watcher.WaitForOne(ctx, native([]string{"session_before_switch", "session_compact"}[i])) {
-				t.Fatalf("%s was not heard\n%s", line, term.CaptureScreen(ctx))
+			if !st.Watcher.WaitFor(ctx, 2, ended) {
+				t.Fatalf("the second turn did not end\n%s", term.CaptureScreen(ctx))
 			}
-			term.AwaitStillness(ctx)
-		}
-		if err := term.TypeLine(ctx, stage.MarkedPrompt("Say it again")); err != nil {
-			return err
-		}
-		if !st.Watcher.WaitFor(ctx, 2, ended) {
-			t.Fatalf("the second turn did not end\n%s", term.CaptureScreen(ctx))
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,8 @@ func TestRealModulesInPi(t *testing.T) {
 			t.Errorf("%s came from another session: the new one was not stopped", x.Event.Native)
 		}
 	}
-	for _, words := range []string{"rewritten-by-module", "summary-by-module of ", "model-answered", "system-words-by-module"} {
+	for _, words := range []string{"rewritten-by-module", "summary-by-module of ", "model-answered",
+		"system-words-by-module"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)
 		}

@@ -56,14 +56,17 @@ func TestRealModules(t *testing.T) {
 				t.Errorf("deny: ran %v, told %v", st.LeftItsFile("denied"), saw("denied-by-module"))
 			}
 			if st.LeftItsFile("original") || !st.LeftItsFile("changed") || !saw("out-changed") {
-				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v", st.LeftItsFile("original"), st.LeftItsFile("changed"), saw("out-changed"))
+				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v",
+					st.LeftItsFile("original"), st.LeftItsFile("changed"), saw("out-changed"))
 			}
 			can := checks.ClaimOf(st.Agent, event.ToolAfter).Output
 			if !st.LeftItsFile("result") || saw("replaced-by-module") != can || can && saw("the-real-result") {
-				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v", st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
+				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v",
+					st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
 			}
 			var list []wire.ModuleInfo
-			if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 || !list[0].InForce {
+			if err := st.Hub.Do(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
+				!list[0].InForce {
 				t.Fatalf("modules: %+v %v", list, err)
 			}
 			var info struct {
@@ -91,7 +94,8 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
 			gate := writeStageFile(t, st, st.Base, "gate.ts", realModule)
-			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && touch ran-denied")}}, {Say: stage.LastWords}})
+			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project +
+				" && touch ran-denied")}}, {Say: stage.LastWords}})
 			person := seatPerson(st, agentSocket) // without one, nothing is loaded for a launch
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
@@ -107,15 +111,16 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 				st.In.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", "--hook", gate, program}
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), false), func(ctx context.Context, term *stage.Terminal) error {
-				for !st.Watcher.HasPassed(ended) {
-					if term.HasEnded(ctx) || !stage.PauseFor(ctx, 100*time.Millisecond) {
-						t.Errorf("the turn did not end; the screen:\n%s", term.KeepScreen())
-						break
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Run it"), false),
+				func(ctx context.Context, term *stage.Terminal) error {
+					for !st.Watcher.HasPassed(ended) {
+						if term.HasEnded(ctx) || !stage.PauseFor(ctx, 100*time.Millisecond) {
+							t.Errorf("the turn did not end; the screen:\n%s", term.KeepScreen())
+							break
+						}
 					}
-				}
-				return nil
-			})
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

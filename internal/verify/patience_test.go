@@ -38,7 +38,8 @@ func TestSecondChances(t *testing.T) {
 		r := &AgentReport{Agent: "codex"}
 		set := &stage.Setting{Patience: time.Minute}
 		jobs := []job{{report: r, set: set, act: act("decide")}, {report: r, set: set, act: act("observe")}}
-		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)}, map[*AgentReport]*checks.Proof{r: {Agent: a, Evidence: c.evidence}})
+		got := secondChances(jobs, map[*AgentReport][]task{r: plan(a, d, nil)},
+			map[*AgentReport]*checks.Proof{r: {Agent: a, Evidence: c.evidence}})
 		if len(got) != c.want {
 			t.Errorf("%s: %d played again", name, len(got))
 		}

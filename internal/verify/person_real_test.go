@@ -43,7 +43,8 @@ const (
 
 func (p seatedPerson) Lookup(pid int) (proc.Process, error) {
 	if pid == personClient {
-		return proc.Process{PID: pid, SID: pid, PGID: pid, Foreground: pid, TTY: personTTY, Name: "tmux", Start: 1, UID: os.Getuid(), EUID: os.Getuid()}, nil
+		return proc.Process{PID: pid, SID: pid, PGID: pid, Foreground: pid, TTY: personTTY, Name: "tmux", Start: 1,
+			UID: os.Getuid(), EUID: os.Getuid()}, nil
 	}
 	return p.Source.Lookup(pid)
 }
@@ -70,7 +71,8 @@ func (p seatedPerson) Tmux(server proc.Process) (authority.Tmux, error) {
 	args, err := p.Args(server.PID)
 	if err == nil && slices.ContainsFunc(args, func(arg string) bool { return strings.HasSuffix(arg, p.socket) }) {
 		for _, pane := range t.Panes {
-			t.Clients = append(t.Clients, authority.TmuxClient{PID: personClient, Name: personTTY, Pane: pane.ID, Active: time.Now()})
+			t.Clients = append(t.Clients, authority.TmuxClient{PID: personClient, Name: personTTY, Pane: pane.ID,
+				Active: time.Now()})
 		}
 	}
 	return t, nil

@@ -23,7 +23,8 @@ func builtBin(t testing.TB) string {
 		if built.dir, built.err = stage.ShortTemp(); built.err != nil {
 			return
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator), "../../cmd/hookmux", "../../cmd/hookmux-hook")
+		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator), "../../cmd/hookmux",
+			"../../cmd/hookmux-hook")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		var out []byte
 		if out, built.err = cmd.CombinedOutput(); built.err != nil {
@@ -60,7 +61,8 @@ func TestRealChecks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
 			r, err := Run(context.Background(), Options{
-				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: isolate.BehindProxies, Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
+				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: isolate.BehindProxies,
+				Patience: 4 * time.Minute, Progress: func(l string) { t.Log(l) },
 				Keep: os.Getenv("HOOKMUX_VERIFY_KEEP") != "", Record: os.Getenv("HOOKMUX_VERIFY_RECORD"),
 			})
 			if err != nil {
@@ -83,8 +85,10 @@ func TestRealChecks(t *testing.T) {
 			if took := time.Duration(a.TookHeadless); took > 2*time.Minute {
 				t.Logf("%.0f s headless, 120 s are meant on two quiet cores", took.Seconds())
 			}
-			t.Logf("%s %s: %d ✓ %d ✗ %d –, %d launches (%d headless), %.1f s (%.1f s headless), kept %s", a.Title, a.Version, a.Count(checks.Holds), a.Count(checks.Fails), a.Count(checks.Unsure),
-				a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds(), r.Kept)
+			t.Logf("%s %s: %d ✓ %d ✗ %d –, %d launches (%d headless), %.1f s (%.1f s headless), kept %s", a.Title,
+				a.Version, a.Count(checks.Holds), a.Count(checks.Fails), a.Count(checks.Unsure),
+				a.Launches, a.Headless, time.Duration(a.Took).Seconds(), time.Duration(a.TookHeadless).Seconds(),
+				r.Kept)
 		})
 	}
 }

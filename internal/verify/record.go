@@ -182,7 +182,8 @@ func (s *scrubber) json(raw []byte) json.RawMessage {
 func (s *scrubber) text(t string) string {
 	if s.base != "" {
 		// Agents put paths into names of folders as well, each in its way.
-		for _, from := range []string{s.base, strings.ReplaceAll(s.base, "/", "%2F"), strings.ReplaceAll(s.base, "/", "-")} {
+		for _, from := range []string{s.base, strings.ReplaceAll(s.base, "/", "%2F"),
+			strings.ReplaceAll(s.base, "/", "-")} {
 			to := "/stage"
 			switch {
 			case strings.HasPrefix(from, "%2F"):

@@ -21,13 +21,15 @@ func TestRealRunAndResumeHeadless(t *testing.T) {
 	for _, name := range []string{"codebuddy"} {
 		t.Run(name, func(t *testing.T) {
 			st := realStage(t, name)
-			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Say: stage.LastWords}}, Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
+			st.Model.Play(st.Run, model.Scenario{Steps: []model.Step{{Say: stage.LastWords}},
+				Named: map[string][]model.Step{"again": {{Say: "I went on."}}}})
 			if err := st.StartHub(nil); err != nil {
 				t.Fatal(err)
 			}
 			in := st.PlainCommand()
 			in.Argv = []string{filepath.Join(st.Bin, "hookmux"), "run", in.Argv[len(in.Argv)-1]}
-			if err := st.RunHeadless(context.Background(), in, st.FreeCommand("Remember the word hookmux-verify-heliotrope and run it")); err != nil {
+			if err := st.RunHeadless(context.Background(), in,
+				st.FreeCommand("Remember the word hookmux-verify-heliotrope and run it")); err != nil {
 				t.Fatal(err)
 			}
 			sessions := func() map[string]int {

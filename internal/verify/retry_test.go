@@ -55,10 +55,12 @@ exit $(cat "$dir/code")
 			_, what, _ := strings.Cut(c, "-run ")
 			asked = append(asked, what)
 		}
-		if !strings.HasPrefix(asked[0], "^TestReal ./") || !strings.Contains(asked[0], "./internal/verify") || strings.Contains(asked[0], "authority") {
+		if !strings.HasPrefix(asked[0], "^TestReal ./") || !strings.Contains(asked[0], "./internal/verify") ||
+			strings.Contains(asked[0], "authority") {
 			t.Errorf("first: %s", asked[0])
 		}
-		if got := strings.Join(asked[1:], "\n"); got != "^TestRealA$/^codex$ example/one\n^TestRealB$ example/one\n^TestReal example/three" {
+		if got := strings.Join(asked[1:], "\n"); got != "^TestRealA$/^codex$ example/one\n^TestRealB$ "+
+			"example/one\n^TestReal example/three" {
 			t.Errorf("again:\n%s", got)
 		}
 		if !strings.Contains(string(out), "asked: codex grok") {

@@ -153,8 +153,9 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		}
 		defer srv.Close()
 		set := &stage.Setting{
-			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Sabotage: o.Saboteur, Patience: o.Patience,
-			Serial: func() string { return fmt.Sprint(serial.Add(1)) },
+			Driver: driver, In: target.In, Bin: o.Bin, Model: srv, Mine: o.Mine, Sabotage: o.Saboteur,
+			Patience: o.Patience,
+			Serial:   func() string { return fmt.Sprint(serial.Add(1)) },
 		}
 		asked := time.Now()
 		if r.Version, err = askVersion(ctx, set); err != nil {

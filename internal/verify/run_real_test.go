@@ -91,12 +91,14 @@ func TestRealRun(t *testing.T) {
 				}
 				files[file] = string(b)
 			}
-			st.SetScript(append(stage.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")), model.Step{Say: stage.LastWords}))
+			st.SetScript(append(stage.CallSteps(st.TaggedCall("before"), st.TaggedCall("deny"), st.TaggedCall("after")),
+				model.Step{Say: stage.LastWords}))
 			if err := st.StartHubWithHooks(checks.DecideAll); err != nil {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			e := st.CollectEvidence(st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")), began)
+			e := st.CollectEvidence(st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")),
+				began)
 			logEvidence(t, e)
 			if e.Err != nil || e.Exit != 0 {
 				t.Fatalf("exit %d %v", e.Exit, e.Err)
@@ -110,7 +112,8 @@ func TestRealRun(t *testing.T) {
 			if name == "claude" && !e.Ran("own-hook") {
 				t.Error("the person's own hook did not run beside hookmux's")
 			}
-			inOrder(t, e, []event.Kind{event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter, event.ToolBefore, event.ToolBefore, event.ToolAfter, event.TurnEnd, event.SessionEnd})
+			inOrder(t, e, []event.Kind{event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter,
+				event.ToolBefore, event.ToolBefore, event.ToolAfter, event.TurnEnd, event.SessionEnd})
 			for file, was := range files {
 				if b, err := os.ReadFile(file); err != nil || string(b) != was {
 					t.Errorf("%s was changed: %v", file, err)
@@ -142,9 +145,11 @@ func logEvidence(t *testing.T, e *stage.Evidence) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, stage.ClipText(e.Stdout), stage.ClipText(e.Stderr), e.Files)
+			t.Logf("exit %d %s\nstdout: %s\nstderr: %s\nfiles: %v", e.Exit, e.Signal, stage.ClipText(e.Stdout),
+				stage.ClipText(e.Stderr), e.Files)
 			for _, x := range e.Seen {
-				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, stage.TagOf(&x.Event), x.Answer.Stdout, x.Decision.Degraded)
+				t.Logf("%s %s %s -> %s %v", x.Event.Native, x.Event.Kind, stage.TagOf(&x.Event), x.Answer.Stdout,
+					x.Decision.Degraded)
 			}
 		}
 	})
@@ -169,7 +174,8 @@ func TestRealRunPassesCodeAndSignal(t *testing.T) {
 				}
 				got, err := agents.Run(ctx, st.AgentCommand(), st.Env, st.Project, args...)
 				if err != nil || got.Exit != want.Exit || got.Stdout != want.Stdout {
-					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit, stage.ClipText(got.Stdout), want.Exit, stage.ClipText(want.Stdout), err)
+					t.Errorf("%v: code %d and %q, without hookmux %d and %q (%v)", args, got.Exit,
+						stage.ClipText(got.Stdout), want.Exit, stage.ClipText(want.Stdout), err)
 				}
 			}
 			st.StopHub()
@@ -214,13 +220,16 @@ func TestRealClaudeFormat(t *testing.T) {
 				"id": "cf", "agent": "*", "hookType": "tool.before", "handler": "command", "target": script, "format": "claude",
 			}}})
 			writeStageFile(t, st, st.Home, ".config/hookmux/hooks.json", string(hooks))
-			st.SetScript(append(stage.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"), st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")), model.Step{Say: stage.LastWords}))
+			st.SetScript(append(stage.CallSteps(st.TaggedCall("cf-deny"), st.TaggedCall("cf-exit"),
+				st.TaggedCall("cf-input"), st.TaggedCall("cf-context"), st.TaggedCall("cf-ask")),
+				model.Step{Say: stage.LastWords}))
 			if err := st.StartHubWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
 			args := st.FreeCommand("Run it")
 			if st.Driver.Strict != nil && !st.Driver.Run {
-				args = st.Driver.Strict(stage.MarkedPrompt("Run it")) // asking counts only where not everything has leave
+				args = st.Driver.Strict(stage.MarkedPrompt(
+					"Run it")) // asking counts only where not everything has leave
 			}
 			began := time.Now()
 			err := st.RunHeadless(context.Background(), st.AgentCommand(), args)
@@ -233,17 +242,20 @@ func TestRealClaudeFormat(t *testing.T) {
 			carries := checks.ClaimFor(st, event.ToolBefore)
 			for _, tag := range []string{"cf-deny", "cf-exit"} {
 				if e.Ran(tag) || !e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")) {
-					t.Errorf("%s: ran %v, reason read %v", tag, e.Ran(tag), e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")))
+					t.Errorf("%s: ran %v, reason read %v", tag, e.Ran(tag),
+						e.Saw("cf-reason-"+strings.TrimPrefix(tag, "cf-")))
 				}
 			}
 			if e.Ran("cf-input") || e.Ran("cf-changed") != carries.Input {
-				t.Errorf("changed input: original ran %v, changed ran %v, claimed %v", e.Ran("cf-input"), e.Ran("cf-changed"), carries.Input)
+				t.Errorf("changed input: original ran %v, changed ran %v, claimed %v", e.Ran("cf-input"),
+					e.Ran("cf-changed"), carries.Input)
 			}
 			if !carries.Allow {
 				journalSays(t, outcomes, "cf-input", "allow → none")
 			}
 			if !e.Ran("cf-context") || e.Saw("cf-words") != carries.Context {
-				t.Errorf("context: ran %v, read %v, claimed %v", e.Ran("cf-context"), e.Saw("cf-words"), carries.Context)
+				t.Errorf("context: ran %v, read %v, claimed %v", e.Ran("cf-context"), e.Saw("cf-words"),
+					carries.Context)
 			}
 			if e.Ran("cf-ask") {
 				t.Error("a call that a hook wanted asked about ran, and nobody was asked")
@@ -255,7 +267,8 @@ func TestRealClaudeFormat(t *testing.T) {
 				}
 			}
 			heard, _ := os.ReadFile(filepath.Join(st.Base, "cf", "heard"))
-			if !strings.Contains(string(heard), `"tool_name":"Bash"`) || !strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
+			if !strings.Contains(string(heard), `"tool_name":"Bash"`) ||
+				!strings.Contains(string(heard), `"hook_event_name":"PreToolUse"`) {
 				t.Errorf("the hook was not asked in Claude Code's words: %s", stage.ClipText(string(heard)))
 			}
 		})

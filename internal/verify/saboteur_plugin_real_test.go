@@ -50,7 +50,8 @@ func TestRealPluginSaboteurs(t *testing.T) {
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				r, err := Run(context.Background(), Options{
-					Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: []string{id}, Saboteur: &fault, Parallel: 1, Patience: 45 * time.Second,
+					Targets: []Target{{name, in}}, Bin: builtBin(t), Checks: []string{id}, Saboteur: &fault,
+					Parallel: 1, Patience: 45 * time.Second,
 				})
 				if err != nil || r.Agents[0].Problem != "" {
 					t.Fatal(err, r.Agents[0].Problem)

@@ -67,7 +67,8 @@ func TestRealSaboteurs(t *testing.T) {
 				name = n
 			}
 		}
-		if d, _ := drivers.Find(name); name != "" && atTerminal(c, name, d) && os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
+		if d, _ := drivers.Find(name); name != "" && atTerminal(c, name, d) &&
+			os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
 			t.Run(c.ID, func(t *testing.T) {
 				t.Skip("at a terminal, where it waits for what does not come; make verify-all runs it")
 			})
@@ -100,7 +101,8 @@ func TestRealSaboteurs(t *testing.T) {
 				ids = append(ids, id)
 			}
 			r, err := Run(context.Background(), Options{
-				Targets: []Target{{g.agent, in}}, Bin: builtBin(t), Checks: ids, Saboteur: &group[0].Saboteur, Parallel: 1,
+				Targets: []Target{{g.agent, in}}, Bin: builtBin(t), Checks: ids, Saboteur: &group[0].Saboteur,
+				Parallel: 1,
 				Patience: 45 * time.Second,
 			})
 			if err != nil || r.Agents[0].Problem != "" {
@@ -136,7 +138,8 @@ func TestEveryCheckHasASaboteur(t *testing.T) {
 		if c.ID == "" || c.Proves == "" || len(c.Acts) == 0 && !c.Any || c.Applies == nil || c.Judge == nil {
 			t.Errorf("%s is not whole", c.ID)
 		}
-		if s.Name == "" || s.What == "" || reflect.DeepEqual(s, stage.Saboteur{Name: s.Name, What: s.What}) { // breaks nothing
+		// breaks nothing
+		if s.Name == "" || s.What == "" || reflect.DeepEqual(s, stage.Saboteur{Name: s.Name, What: s.What}) {
 			t.Errorf("%s has no saboteur", c.ID)
 		}
 		if was, ok := names[s.Name]; ok && was != s.What {

@@ -38,13 +38,16 @@ func serveMCP() {
 		var result any = map[string]any{}
 		switch q.Method {
 		case "initialize":
-			result = map[string]any{"protocolVersion": q.Params.ProtocolVersion, "capabilities": map[string]any{"tools": map[string]any{}},
-				"serverInfo": map[string]any{"name": "lab", "version": "1"}}
+			result = map[string]any{"protocolVersion": q.Params.ProtocolVersion,
+				"capabilities": map[string]any{"tools": map[string]any{}},
+				"serverInfo":   map[string]any{"name": "lab", "version": "1"}}
 		case "tools/list":
-			result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Echoes", "inputSchema": map[string]any{
-				"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}}}}
+			result = map[string]any{"tools": []any{map[string]any{"name": "echo", "description": "Echoes",
+				"inputSchema": map[string]any{
+					"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}}}}
 		case "tools/call":
-			result = map[string]any{"content": []any{map[string]any{"type": "text", "text": "echoed " + q.Params.Arguments.Text}}}
+			result = map[string]any{"content": []any{map[string]any{"type": "text",
+				"text": "echoed " + q.Params.Arguments.Text}}}
 		}
 		b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": q.ID, "result": result})
 		fmt.Printf("%s\n", b)
@@ -112,9 +115,11 @@ func TestRealScenes(t *testing.T) {
 			}
 			began := time.Now()
 			if c.mode == "" {
-				err = st.RunHeadless(context.Background(), st.AgentCommand(), append(st.FreeCommand("Run it"), c.args...))
+				err = st.RunHeadless(context.Background(), st.AgentCommand(),
+					append(st.FreeCommand("Run it"), c.args...))
 			} else {
-				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--", stage.MarkedPrompt("Run it")}
+				args := []string{"--permission-mode", c.mode, "--allowedTools", "Bash", "--",
+					stage.MarkedPrompt("Run it")}
 				err = st.AtTerminal(context.Background(), args, func(ctx context.Context, term *stage.Terminal) error {
 					st.Watcher.WaitForOne(ctx, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })
 					return nil

@@ -21,29 +21,31 @@ func TestRealSend(t *testing.T) {
 				t.Fatal(err)
 			}
 			ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it"), false), func(ctx context.Context, term *stage.Terminal) error {
-				if !st.Watcher.WaitForOne(ctx, ended) {
-					t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
-				}
-				session := st.Watcher.AllSeen()[0].Event.Session
-				if ok, err := st.Hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
-					t.Errorf("to nobody: %v %v", ok, err)
-				}
-				var ok bool
-				var err error
-				for range 50 {
-					if ok, err = st.Hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil || !stage.PauseFor(ctx, 100*time.Millisecond) {
-						break
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(stage.MarkedPrompt("Say it"), false),
+				func(ctx context.Context, term *stage.Terminal) error {
+					if !st.Watcher.WaitForOne(ctx, ended) {
+						t.Fatalf("the first turn did not end\n%s", term.CaptureScreen(ctx))
 					}
-				}
-				if !ok || err != nil {
-					t.Fatalf("not delivered: %v", err)
-				}
-				if !st.Watcher.WaitFor(ctx, 2, ended) {
-					t.Errorf("the second turn did not end\n%s", term.CaptureScreen(ctx))
-				}
-				return nil
-			})
+					session := st.Watcher.AllSeen()[0].Event.Session
+					if ok, err := st.Hub.Send(name, "no-such-session", "nobody hears this"); ok || err != nil {
+						t.Errorf("to nobody: %v %v", ok, err)
+					}
+					var ok bool
+					var err error
+					for range 50 {
+						if ok, err = st.Hub.Send(name, session, "Help with it "+model.Mark("sub")); ok || err != nil ||
+							!stage.PauseFor(ctx, 100*time.Millisecond) {
+							break
+						}
+					}
+					if !ok || err != nil {
+						t.Fatalf("not delivered: %v", err)
+					}
+					if !st.Watcher.WaitFor(ctx, 2, ended) {
+						t.Errorf("the second turn did not end\n%s", term.CaptureScreen(ctx))
+					}
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,7 +65,8 @@ func TestLaunchesStayFew(t *testing.T) {
 			}
 		}
 		if headless > checks.MaxHeadless {
-			t.Errorf("%s: %d headless launches, at most %d: %s", name, headless, checks.MaxHeadless, strings.Join(all, " "))
+			t.Errorf("%s: %d headless launches, at most %d: %s", name, headless, checks.MaxHeadless,
+				strings.Join(all, " "))
 		}
 		t.Logf("%s: %d headless: %s", name, headless, strings.Join(all, " "))
 	}
@@ -147,7 +148,8 @@ func TestReportText(t *testing.T) {
 	}
 	var b bytes.Buffer
 	r.Text(&b, false)
-	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 ✓  1 ✗  1 –", "deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
+	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 ✓  1 ✗  1 –",
+		"deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
 		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -168,7 +170,8 @@ func TestFailuresSayWhatWasSeenAndWhatMends(t *testing.T) {
 		for _, c := range []struct{ hooked, mine bool }{{false, false}, {false, true}, {true, false}, {true, true}} {
 			evidence := map[string]*stage.Evidence{}
 			for _, act := range checks.ActNames() {
-				e := &stage.Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n", Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
+				e := &stage.Evidence{Act: act, Exit: 7, Stderr: "first\nthe hooks file does not parse\n",
+					Told: []model.Message{{Role: "tool", Kind: "tool_result", Text: "it ran"}}}
 				if c.hooked {
 					e.Seen = []stage.Seen{{Event: event.Event{Native: "SomethingElse"}}}
 				}
@@ -217,7 +220,8 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 		t.Error("when is the raw turn played?")
 	}
 	rows := addUnanswered([]Row{{Check: "turn"}}, []string{"turn", "neutral"}, true)
-	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != checks.Unsure || !strings.Contains(rows[0].Why, "not verified") {
+	if len(rows) != 1 || rows[0].Check != "neutral" || rows[0].Mark != checks.Unsure ||
+		!strings.Contains(rows[0].Why, "not verified") {
 		t.Errorf("%+v", rows)
 	}
 	if rows := chosenRows([]Row{{Check: "turn"}, {Check: "payloads"}}, []string{"turn"}); len(rows) != 1 {
@@ -228,15 +232,18 @@ func TestChecksThatAnAgentLacks(t *testing.T) {
 	}
 	bin := t.TempDir()
 	program := filepath.Join(bin, "goose")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = --version ] || echo started >>\""+bin+"/started\"\necho 1.2.3\n"), 0o755); err != nil {
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n[ \"$1\" = --version ] || echo started >>\""+bin+
+		"/started\"\necho 1.2.3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	in := agents.Installed{Name: "goose", Dir: bin, Argv: []string{program}}
-	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin, Checks: []string{"neutral"}})
+	report, err := Run(context.Background(), Options{Targets: []Target{{"goose", in}}, Bin: bin,
+		Checks: []string{"neutral"}})
 	if err != nil || report.Agents[0].Problem != "" {
 		t.Fatal(err, report.Agents[0].Problem)
 	}
-	if got := report.Agents[0]; got.Launches != 0 || len(got.Rows) != 1 || got.Rows[0].Mark != checks.Unsure || report.Failed() {
+	if got := report.Agents[0]; got.Launches != 0 || len(got.Rows) != 1 || got.Rows[0].Mark != checks.Unsure ||
+		report.Failed() {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(bin, "started")); err == nil {

@@ -161,14 +161,16 @@ func FuzzParseMux0(f *testing.F) {
 			}
 			return
 		}
-		if !isUUID(m.TerminalID) || m.Agent == "" || m.Event == "finished" && m.ExitCode == nil || !utf8.ValidString(m.Summary) {
+		if !isUUID(m.TerminalID) || m.Agent == "" || m.Event == "finished" && m.ExitCode == nil ||
+			!utf8.ValidString(m.Summary) {
 			t.Fatalf("%+v", m)
 		}
 		again, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if back, err := ParseMux0(again); err != nil || back.Event != m.Event || back.TerminalID != m.TerminalID || back.At != m.At {
+		if back, err := ParseMux0(again); err != nil || back.Event != m.Event || back.TerminalID != m.TerminalID ||
+			back.At != m.At {
 			t.Fatalf("%s does not come back: %v", again, err)
 		}
 	})
@@ -191,7 +193,8 @@ func TestLine(t *testing.T) {
 	if err != nil || string(got) != "before\n"+`{"jsonrpc":"2.0","id":null,"result":{"a":"<&>"}}`+"\n" {
 		t.Errorf("%s, %v", got, err)
 	}
-	if got, err := Line([]byte("before"), Response{Result: json.RawMessage("{")}); err == nil || string(got) != "before" {
+	if got, err := Line([]byte("before"), Response{Result: json.RawMessage("{")}); err == nil ||
+		string(got) != "before" {
 		t.Errorf("%s, %v", got, err)
 	}
 }

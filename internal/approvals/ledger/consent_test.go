@@ -15,11 +15,13 @@ import (
 )
 
 func grant(command string) policy.Grant {
-	return policy.Grant{Agent: "claude", Scope: policy.Everywhere, Rule: policy.Rule{Command: []string{command}}, Created: time.Now()}
+	return policy.Grant{Agent: "claude", Scope: policy.Everywhere, Rule: policy.Rule{Command: []string{command}},
+		Created: time.Now()}
 }
 
 func call(command string) *event.Event {
-	return &event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}}}
+	return &event.Event{Agent: "claude", Session: "s",
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}}}
 }
 
 func TestGrantsLast(t *testing.T) {
@@ -196,7 +198,8 @@ func TestBook(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			if err := b.Commit(&Record{ID: fmt.Sprint("id", i), At: time.Now(), Request: "abcd", SHA256: "x"}); err != nil {
+			if err := b.Commit(&Record{ID: fmt.Sprint("id", i), At: time.Now(), Request: "abcd",
+				SHA256: "x"}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -52,7 +52,8 @@ func (g *Grants) Add(grant policy.Grant) (policy.Grant, error) {
 	}
 	if len(list) >= maxGrants {
 		return policy.Grant{},
-			fmt.Errorf("there are %d grants already; `hookmux allow list` shows them, `hookmux allow revoke` drops them", len(list))
+			fmt.Errorf("there are %d grants already; `hookmux allow list` shows them, `hookmux allow revoke` "+
+				"drops them", len(list))
 	}
 	for grant.ID == "" || slices.ContainsFunc(list, func(old policy.Grant) bool { return old.ID == grant.ID }) {
 		grant.ID = newID()

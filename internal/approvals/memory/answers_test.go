@@ -13,10 +13,12 @@ func shellCall(input string) *event.Event {
 }
 
 func TestAnswersServeOneCall(t *testing.T) {
-	pre := &event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1", Commands: []string{"ls"}}}
+	pre := &event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore,
+		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "1", Commands: []string{"ls"}}}
 	ask := func(session, sub, command string) *event.Event {
 		ev := &event.Event{Agent: "claude", Session: session, Kind: event.PermissionRequest, Tool: &event.Tool{
-			Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: []byte(`{"command":"` + command + `","description":"a comment"}`)}}
+			Name: "Bash", Kind: event.Shell, Commands: []string{command},
+			Input: []byte(`{"command":"` + command + `","description":"a comment"}`)}}
 		if sub != "" {
 			ev.Subagent = &event.Subagent{ID: sub}
 		}

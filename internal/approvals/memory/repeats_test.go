@@ -10,7 +10,8 @@ import (
 func TestRepeatsTellCallsApart(t *testing.T) {
 	call := func(kind event.Kind, session, id, command string) *event.Event {
 		return &event.Event{Agent: "a", Session: session, Kind: kind, Tool: &event.Tool{
-			Name: "Bash", Kind: event.Shell, CallID: id, Commands: []string{command}, Input: []byte(`{"command":"` + command + `"}`)}}
+			Name: "Bash", Kind: event.Shell, CallID: id, Commands: []string{command},
+			Input: []byte(`{"command":"` + command + `"}`)}}
 	}
 	var once Repeats
 	for _, c := range []struct {

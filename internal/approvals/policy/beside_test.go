@@ -37,7 +37,8 @@ func TestAGrantKnowsHowACommandRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !rule.Matches(shellCall(`{"command":"npm test","description":"y"}`)) || rule.Matches(loose) || rule.Matches(there) {
+	if !rule.Matches(shellCall(`{"command":"npm test","description":"y"}`)) || rule.Matches(loose) ||
+		rule.Matches(there) {
 		t.Error("a grant for the plain command")
 	}
 	wide, err := RuleFor(loose)

@@ -86,7 +86,8 @@ func commandRule(ev *event.Event) (Rule, error) {
 	}
 	words, ok := shell.Simple(t.Commands[0])
 	if !ok {
-		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, variables, patterns or wrappers like sudo")
+		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, " +
+			"variables, patterns or wrappers like sudo")
 	}
 	rule := Rule{Command: words, Input: Beside(t)}
 	if len(rule.Input) > maxInput {

@@ -55,7 +55,8 @@ func TestRuleMatchesNothingElse(t *testing.T) {
 			t.Errorf("%q is the same command", other)
 		}
 	}
-	for _, other := range []string{"npm", "npm test x", "npm tests", "npm test; x", "npm test\nx", "sudo npm test", "NPM test", "/usr/bin/npm test", "npm $TEST", "npm test # x\nrm y"} {
+	for _, other := range []string{"npm", "npm test x", "npm tests", "npm test; x", "npm test\nx", "sudo npm test",
+		"NPM test", "/usr/bin/npm test", "npm $TEST", "npm test # x\nrm y"} {
 		if rule.Matches(run(other)) {
 			t.Errorf("%q is let pass", other)
 		}
@@ -71,11 +72,13 @@ func TestRuleMatchesNothingElse(t *testing.T) {
 			t.Errorf("%+v is let pass", ev.Tool)
 		}
 	}
-	files, _ := RuleFor(&event.Event{Cwd: "/p", Tool: &event.Tool{Name: "Edit", Kind: event.FileEdit, Writes: []string{"a", "b"}}})
+	files, _ := RuleFor(&event.Event{Cwd: "/p", Tool: &event.Tool{Name: "Edit", Kind: event.FileEdit,
+		Writes: []string{"a", "b"}}})
 	write := func(paths ...string) *event.Event {
 		return &event.Event{Cwd: "/p", Tool: &event.Tool{Name: "Write", Kind: event.FileWrite, Writes: paths}}
 	}
-	if !files.Matches(write("a")) || !files.Matches(write("./b", "/p/a")) || files.Matches(write("c")) || files.Matches(write("a", "c")) || files.Matches(write("../a")) {
+	if !files.Matches(write("a")) || !files.Matches(write("./b", "/p/a")) || files.Matches(write("c")) ||
+		files.Matches(write("a", "c")) || files.Matches(write("../a")) {
 		t.Error("files")
 	}
 	if rel, _ := RuleFor(run("./x")); rel.Matches(&event.Event{Agent: "claude", Cwd: "/q", Tool: run("./x").Tool}) {

@@ -30,10 +30,11 @@ type Level string
 // The levels, from loose to tight. Read-only tools never are one, unless the
 // agent itself asks about them.
 const (
-	Off         Level = "off"          // nothing; the agent's own prompts alone
-	Permissions Level = "permission"   // what the agent itself would ask a person
-	SideEffects Level = "side-effects" // also every call with side effects, where an approval spares the agent's own prompt
-	All         Level = "all"          // also where an agent can only be vetoed
+	Off         Level = "off"        // nothing; the agent's own prompts alone
+	Permissions Level = "permission" // what the agent itself would ask a person
+	// also every call with side effects, where an approval spares the agent's own prompt
+	SideEffects Level = "side-effects"
+	All         Level = "all" // also where an agent can only be vetoed
 )
 
 // Levels lists them, from loose to tight.

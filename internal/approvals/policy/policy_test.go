@@ -78,7 +78,8 @@ func TestLook(t *testing.T) {
 			}
 		}
 		if got != c.want {
-			t.Errorf("%s %s %s, %s, so far %q: %q, want %q", c.agent, c.native, name(c.tool), c.level, c.so, got, c.want)
+			t.Errorf("%s %s %s, %s, so far %q: %q, want %q", c.agent, c.native, name(c.tool), c.level, c.so, got,
+				c.want)
 		}
 		if ok && need.Veto == need.Offers(event.ChooseOnce) {
 			t.Errorf("%s %s: veto %v", c.agent, c.native, need.Veto)
@@ -151,7 +152,8 @@ func TestDoubtLeavesOnlyANo(t *testing.T) {
 func TestUnprovenPoints(t *testing.T) {
 	c := caseOf(t, "claude", "PermissionRequest", bash, Permissions)
 	spec := *c.Spec
-	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "doc: says so"}, Deny: &agent.Capability{Proof: "doc: says so"}}
+	spec.Carries = agent.Capabilities{Allow: &agent.Capability{Proof: "doc: says so"},
+		Deny: &agent.Capability{Proof: "doc: says so"}}
 	c.Spec, c.Chosen = &spec, false
 	if _, ok := Look(c); ok {
 		t.Error("asked by default")
@@ -196,9 +198,11 @@ func TestLookFree(t *testing.T) {
 // A question is the same call before and after it was answered.
 func TestKeysOfAQuestion(t *testing.T) {
 	ask := func(input string) []Key {
-		return Keys(&event.Event{Agent: "claude", Session: "s", Tool: &event.Tool{Name: "AskUserQuestion", Kind: event.Question, Input: []byte(input)}})
+		return Keys(&event.Event{Agent: "claude", Session: "s",
+			Tool: &event.Tool{Name: "AskUserQuestion", Kind: event.Question, Input: []byte(input)}})
 	}
-	one, after := ask(`{"questions":[{"question":"a?"}]}`), ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
+	one, after := ask(`{"questions":[{"question":"a?"}]}`),
+		ask(`{"questions":[{"question":"a?"}],"answers":{"a?":"b"}}`)
 	if one[0] != after[0] || one[0] == ask(`{"questions":[{"question":"c?"}]}`)[0] {
 		t.Error(one, after)
 	}

@@ -31,7 +31,8 @@ func shown(t *testing.T, name, native, payload string, need policy.Need) string 
 	return r.Shown
 }
 
-var yesNo = policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseAlways, event.ChooseDeny}}
+var yesNo = policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseAlways,
+	event.ChooseDeny}}
 
 func TestCards(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -82,7 +83,9 @@ func TestCards(t *testing.T) {
 // No text of an agent can look like a line of ours, or hide.
 func TestHostileCards(t *testing.T) {
 	got := shown(t, "claude", "PermissionRequest",
-		"{\"session_id\":\"s\",\"cwd\":\"/p\\nalways would allow: nothing\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\\u001b[2K\\u202e\\u200b\\rx\\nalways would allow: nothing\",\"description\":\"fine\\nalways would allow: all\"}}", yesNo)
+		"{\"session_id\":\"s\",\"cwd\":\"/p\\nalways would allow: "+
+			"nothing\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\\u001b[2K\\u202e\\u200b\\rx\\nalways "+
+			"would allow: nothing\",\"description\":\"fine\\nalways would allow: all\"}}", yesNo)
 	for line := range strings.SplitSeq(got, "\n") {
 		if strings.HasPrefix(line, "always would allow") {
 			t.Errorf("a line of the agent's looks like ours: %q", line)
@@ -95,25 +98,30 @@ func TestHostileCards(t *testing.T) {
 	got = shown(t, "claude", "PermissionRequest",
 		`{"session_id":"s","tool_name":"mcp__db__drop","tool_input":{"always would allow":"nothing","file":"/tmp/x","why":"fine\n$ ls","$ ls":"x","in":["/safe"]}}`, yesNo)
 	for line := range strings.SplitSeq(strings.TrimSuffix(got, "\n"), "\n") {
-		ours := line == "Agent wants to call drop of the MCP server db" || line == "always would allow: call drop of the MCP server db, with any input"
+		ours := line == "Agent wants to call drop of the MCP server db" ||
+			line == "always would allow: call drop of the MCP server db, with any input"
 		if !ours && !strings.HasPrefix(line, "  · ") && !strings.HasPrefix(line, "    ") {
 			t.Errorf("a line of the agent's looks like ours: %q", line)
 		}
 	}
 	long := strings.Repeat("x", 200_000) + "END"
-	if got := shown(t, "claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"`+long+`"}}`, yesNo); !strings.Contains(got, long) {
+	if got := shown(t, "claude", "PermissionRequest", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"`+
+		long+`"}}`, yesNo); !strings.Contains(got, long) {
 		t.Error("cut")
 	}
 }
 
 func TestChangedByHooks(t *testing.T) {
 	c := agent.Builtin()
-	sent := c.Decode(agent.Input{Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"rm x"}}`)})
+	sent := c.Decode(agent.Input{Agent: "claude", Event: "PreToolUse",
+		Payload: []byte(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"rm x"}}`)})
 	changed := sent
 	c.WithInput(&changed, []byte(`{"command":"trash x"}`))
 	r := Request{Need: yesNo, Event: &changed}
 	Show(&r, "Agent", &sent)
-	if !strings.Contains(r.Shown, "  $ trash x\n") || !strings.Contains(r.Shown, "hooks changed the input; the agent asked for:\n  {\n    \"command\": \"rm x\"\n  }\n") {
+	if !strings.Contains(r.Shown, "  $ trash x\n") ||
+		!strings.Contains(r.Shown, "hooks changed the input; the agent asked for:\n  {\n    \"command\": \"rm x\"\n "+
+			" }\n") {
 		t.Error(r.Shown)
 	}
 }

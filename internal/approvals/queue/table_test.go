@@ -86,7 +86,8 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 // A key is chosen by whoever asks: it joins nobody to another's question.
 func TestAKeyJoinsOnlyTheSameQuestion(t *testing.T) {
 	table := NewTable()
-	harmless, other, elsewhere := request(call("s", "ls")), request(call("s", "wipe everything")), request(call("t", "ls"))
+	harmless, other, elsewhere := request(call("s", "ls")), request(call("s", "wipe everything")),
+		request(call("t", "ls"))
 	harmless.Key, other.Key, elsewhere.Key = "k", "k", "k"
 	ids := map[string]bool{}
 	for _, r := range []Request{harmless, other, elsewhere} {
@@ -134,7 +135,8 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	table := NewTable()
 	ticket := mustOpen(t, table, request(call("s", "ls")))
 	broken := errors.New("disk full")
-	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err, broken) {
+	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { return broken }); !errors.Is(err,
+		broken) {
 		t.Fatal(err)
 	}
 	if table.Waiting() != 1 {
@@ -167,7 +169,8 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	}
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))
-	late, _ := table.Reply(ticket.ID(), yes("me"), func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
+	late, _ := table.Reply(ticket.ID(), yes("me"),
+		func(*Request, *Said) error { table.End(ticket.ID(), TimeOver); return nil })
 	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
 		t.Error(late)
 	}
@@ -183,7 +186,8 @@ func TestEnds(t *testing.T) {
 			t.Error(why, "ends once")
 		}
 		item, err := table.Find(ticket.ID())
-		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) || item.EndedAt == nil {
+		if got := ticket.Wait(context.Background()); got.End != why || err != nil || item.Status != string(status) ||
+			item.EndedAt == nil {
 			t.Error(why, got, item.Status, err)
 		}
 	}
@@ -341,7 +345,8 @@ func TestWatch(t *testing.T) {
 	if !ok || strings.Join(notes, " ") != "feed.received feed.resolved feed.expired" {
 		t.Error(notes, ok)
 	}
-	if line := list[0].Line(); !strings.HasPrefix(string(line), `{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
+	if line := list[0].Line(); !strings.HasPrefix(string(line),
+		`{"jsonrpc":"2.0","method":"feed.received","params":{"id":"`+b.ID()) {
 		t.Errorf("%s", line)
 	}
 	if more, _, _, ok := table.Next(end); len(more) != 0 || !ok {
@@ -398,7 +403,8 @@ func TestStorm(t *testing.T) {
 					case 1:
 						table.End(ticket.ID(), []End{TimeOver, AgentGone, Released}[j%3])
 					case 2:
-						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd}, "")
+						table.See(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd},
+							"")
 					default:
 						answer, err := table.Reply(ticket.ID(), yes(by), func(r *Request, s *Said) error {
 							time.Sleep(slow)
@@ -411,7 +417,8 @@ func TestStorm(t *testing.T) {
 						switch {
 						case err == nil && answer.Outcome == Delivered:
 							delivered.Add(1)
-						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil && answer.Item.End != InWindow.String():
+						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil &&
+							answer.Item.End != InWindow.String():
 							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
 						}
 					}

@@ -16,7 +16,8 @@ const (
 // not and why.
 func Markdown() string {
 	var b strings.Builder
-	b.WriteString("### What is refused\n\nEach row is run by `make test`: on recorded facts (a table of processes and " +
+	b.WriteString("### What is refused\n\nEach row is run by `make test`: on recorded facts (a table of " +
+		"processes and " +
 		"terminals, or a call that is judged), by real processes with the programs as they are shipped, or by a real " +
 		"agent's shell tool (`make verify`).\n")
 	for _, class := range Classes() {

@@ -228,7 +228,8 @@ func TestParseUtmp(t *testing.T) {
 }
 
 func TestParseTmux(t *testing.T) {
-	got := parseTmux([]byte("pane %1 /dev/pts/2\nclient 14 1700000000 %1 /dev/pts/1\nclient x y z /dev/pts/1\nnonsense\n"))
+	got := parseTmux([]byte("pane %1 /dev/pts/2\nclient 14 1700000000 %1 /dev/pts/1\nclient x y z " +
+		"/dev/pts/1\nnonsense\n"))
 	if len(got.Panes) != 1 || got.Panes[0] != (authority.TmuxPane{ID: "%1", TTY: "/dev/pts/2"}) {
 		t.Errorf("panes %+v", got.Panes)
 	}

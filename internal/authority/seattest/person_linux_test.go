@@ -205,7 +205,8 @@ func (s *stage) tryLine(row attempts.Attempt, what string, d decision) string {
 	// hookmux end with 77.
 	request := `{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"` + d.method + `\",\"params\":` + d.params + `}`
 	raw := s.write("do-"+name, "ID=`cat "+s.said+"/go`\nexport REQUEST=\""+request+"\"\n{\n"+row.Command+"\n} >"+file+
-		".new 2>&1\ncase `cat "+file+".new` in *'"+strconv.Itoa(wire.CodeRefused)+"'*) echo exit 77;; *) echo exit 1;; "+
+		".new 2>&1\ncase `cat "+file+".new` in *'"+strconv.Itoa(wire.CodeRefused)+
+		"'*) echo exit 77;; *) echo exit 1;; "+
 		"esac >>"+file+".new\nmv "+file+".new "+file+"\n")
 	return "sh " + raw + "\n"
 }

@@ -67,9 +67,10 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 			agents = append(agents, found.Agent)
 		}
 	}
-	d := &install.Doctor{Host: h, All: c.Agents(), Hooks: func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error) {
-		return appServer(app, a, cwd).Hooks(cwd)
-	}}
+	d := &install.Doctor{Host: h, All: c.Agents(),
+		Hooks: func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error) {
+			return appServer(app, a, cwd).Hooks(cwd)
+		}}
 	if hub, err := app.ConnectHub(ctx); err == nil {
 		d.Hub = hub
 	} else {
@@ -104,7 +105,8 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
 	for _, p := range UnconfirmedProblems(ctx, app) {
-		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad, What: p.What, Fix: p.Fix})
+		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad,
+			What: p.What, Fix: p.Fix})
 	}
 	return findings
 }
@@ -118,7 +120,8 @@ func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem
 	}
 	if c, err := app.RunningHub(); err == nil {
 		if info, err := c.Info(ctx); err == nil {
-			return slices.DeleteFunc(info.Problems, func(p client.Problem) bool { return p.Key != confirmed.ProblemKey })
+			return slices.DeleteFunc(info.Problems,
+				func(p client.Problem) bool { return p.Key != confirmed.ProblemKey })
 		}
 	}
 	what, fix := judge.New(dirs, false).DescribeUnconfirmed()
@@ -132,7 +135,8 @@ func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem
 func examineMachine() []install.Finding {
 	var findings []install.Finding
 	for _, w := range seat.Weaknesses() {
-		findings = append(findings, install.Finding{Agent: "this machine", Check: w.Check, Level: install.Note, What: w.What, Fix: w.Fix})
+		findings = append(findings, install.Finding{Agent: "this machine", Check: w.Check, Level: install.Note,
+			What: w.What, Fix: w.Fix})
 	}
 	return findings
 }
@@ -153,7 +157,8 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) func(st
 			word := strings.ToLower(strings.TrimSpace(answer))
 			may[a.Name] = word == "y" || word == "yes"
 		default:
-			app.Tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in a terminal, or add --yes", a.Title)})
+			app.Tell([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; run it in "+
+				"a terminal, or add --yes", a.Title)})
 		}
 	}
 	return func(name string) bool { return may[name] }
@@ -225,7 +230,8 @@ func doctorVerdict(findings []install.Finding) string {
 		}
 	}
 	if wrong > 0 {
-		line := fmt.Sprintf("%d %s wrong with %s", wrong, pluralWord(wrong, "thing is", "things are"), strings.Join(sick, ", "))
+		line := fmt.Sprintf("%d %s wrong with %s", wrong, pluralWord(wrong, "thing is", "things are"),
+			strings.Join(sick, ", "))
 		if mendable {
 			line += "; `hookmux doctor --fix` mends what hookmux wrote"
 		}

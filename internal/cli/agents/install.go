@@ -68,8 +68,10 @@ their unified kind or the agent's own name. What was chosen with --events and
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().BoolVar(&f.project, "project", false, "in this project's files in place of yours")
-	cmd.Flags().StringSliceVar(&f.events, "events", nil, "only these events, e.g. tool.before,turn.end; default: the usual ones")
-	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "", "what hooks answer while the hub cannot be reached: neutral (unless chosen before) or deny")
+	cmd.Flags().StringSliceVar(&f.events, "events", nil,
+		"only these events, e.g. tool.before,turn.end; default: the usual ones")
+	cmd.Flags().StringVar(&f.onUnavailable, "on-unavailable", "",
+		"what hooks answer while the hub cannot be reached: neutral (unless chosen before) or deny")
 	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "do not tell agents that ask for it to trust these hooks")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
@@ -96,7 +98,9 @@ func installHost(app *cmdutil.App) (*install.Host, error) {
 	}
 	return &install.Host{
 		Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String,
-		Hook: install.StableHook(hook, app.Getenv("PATH")), AgentVersion: askOncePerAgent(func(a *agent.Agent) string { return agentVersion(app, a) }), Open: func(a *agent.Agent) []int { return openSessions(app, a) },
+		Hook:         install.StableHook(hook, app.Getenv("PATH")),
+		AgentVersion: askOncePerAgent(func(a *agent.Agent) string { return agentVersion(app, a) }),
+		Open:         func(a *agent.Agent) []int { return openSessions(app, a) },
 	}, nil
 }
 
@@ -174,7 +178,8 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 					can = append(can, a.Name)
 				}
 			}
-			return nil, cmdutil.UsageError("%s: hookmux cannot write itself into such an agent; it can into %s", name, strings.Join(can, ", "))
+			return nil, cmdutil.UsageError("%s: hookmux cannot write itself into such an agent; it can into %s", name,
+				strings.Join(can, ", "))
 		}
 		out = append(out, a)
 	}
@@ -216,7 +221,8 @@ func personOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, metho
 
 // askHere asks for the code without a hub: what takes hookmux out of agents
 // must work when none can be started.
-func askHere(ctx context.Context, app *cmdutil.App, judge *authority.Judge, peer proc.Cred, method string) authority.Verdict {
+func askHere(ctx context.Context, app *cmdutil.App, judge *authority.Judge, peer proc.Cred,
+	method string) authority.Verdict {
 	keeper := &seat.Keeper{Judge: judge, Asker: app.Asker}
 	if source, ok := judge.Source.(*seat.Source); ok && keeper.Asker == nil {
 		keeper.Asker = seat.NewAsker(source)
@@ -257,7 +263,8 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 			return errors.New("no agent was found on PATH or by its config; name one, e.g. `hookmux install claude`")
 		}
 	}
-	o := install.Options{Agents: agents, Found: len(args) == 0, Scope: install.User, Events: f.events, Trust: !f.noTrust, Known: c.Agents(),
+	o := install.Options{Agents: agents, Found: len(args) == 0, Scope: install.User, Events: f.events,
+		Trust: !f.noTrust, Known: c.Agents(),
 		Deny: f.onUnavailable == "deny", Neutral: f.onUnavailable == "neutral"}
 	if slices.Equal(f.events, []string{"default"}) {
 		o.Events, o.Usual = nil, true
@@ -280,12 +287,14 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 }
 
 // carryOut shows a plan, asks and does it.
-func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *installFlags, question string) (plan *install.Plan, done bool, err error) {
+func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *installFlags,
+	question string) (plan *install.Plan, done bool, err error) {
 	if plan, err = plans(); err != nil {
 		return nil, false, err
 	}
 	if !f.asJSON {
-		if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: f.full}); err != nil {
+		if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home,
+			Full: f.full}); err != nil {
 			return nil, false, err
 		}
 		for _, n := range plan.Notes {
@@ -363,9 +372,13 @@ func emptyNotNil[T any](of []T) []T {
 }
 
 // afterInstall tries the hooks and says how it went.
-func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *install.Plan, agents []*agent.Agent, f *installFlags) error {
+func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *install.Plan, agents []*agent.Agent,
+	f *installFlags) error {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(a *agent.Agent) bool {
-		return !slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool { return p.Name == a.Name && len(p.Events) > 0 })
+		return !slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool {
+			return p.Name == a.Name &&
+				len(p.Events) > 0
+		})
 	})
 	probes := []install.Probe{}
 	c, err := app.ConnectHub(ctx)
@@ -385,7 +398,8 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 		}
 	}
 	if f.asJSON {
-		if err := app.PrintJSON(map[string]any{"agents": emptyNotNil(plan.Agents), "notes": emptyNotNil(plan.Notes), "probes": probes, "files": plan.Files()}); err != nil {
+		if err := app.PrintJSON(map[string]any{"agents": emptyNotNil(plan.Agents), "notes": emptyNotNil(plan.Notes),
+			"probes": probes, "files": plan.Files()}); err != nil {
 			return err
 		}
 	} else {
@@ -474,9 +488,11 @@ func RefreshShim(app *cmdutil.App) {
 	}
 	path := app.Getenv("PATH")
 	if noted != nil {
-		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs), stableProgram(self, install.StableHook(hook, path)))
+		_, _ = dirs.WriteInstallation(app.Getenv, install.Shim(dirs),
+			stableProgram(self, install.StableHook(hook, path)))
 	}
-	_ = install.Refresh(dirs, install.StableHook(hook, path), install.StableHook(hook, path) != hook || onPath(filepath.Dir(hook), path))
+	_ = install.Refresh(dirs, install.StableHook(hook, path), install.StableHook(hook, path) != hook ||
+		onPath(filepath.Dir(hook), path))
 }
 
 func onPath(dir, path string) bool {

@@ -43,7 +43,8 @@ func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dir
 		return
 	}
 	judge := seat.NewJudge(c, app.Table, app.Facts, 0)
-	if !judge.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()}, func() []string { return app.Environ }).OK {
+	if !judge.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
+		func() []string { return app.Environ }).OK {
 		return
 	}
 	hub, err := app.RunningHub()

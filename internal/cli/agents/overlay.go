@@ -59,16 +59,21 @@ func passesOver(app *cmdutil.App, a *agent.Agent, program, file string) bool {
 	is := probed{Program: program, Size: info.Size(), Time: info.ModTime().UTC()}
 	if data, err := os.ReadFile(file); err == nil {
 		var was probed
-		if json.Unmarshal(data, &was) == nil && was.Program == is.Program && was.Size == is.Size && was.Time.Equal(is.Time) {
+		if json.Unmarshal(data, &was) == nil && was.Program == is.Program && was.Size == is.Size &&
+			was.Time.Equal(is.Time) {
 			return was.PassesOver
 		}
 	}
-	server := appserver.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"}, Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
+	server := appserver.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"},
+		Env: app.Environ, Dir: app.Cwd(), Timeout: 5 * time.Second}
 	hooks, err := server.Hooks(app.Cwd())
 	if err != nil {
 		return false // it cannot be asked: what it takes today is believed
 	}
-	is.PassesOver = !slices.ContainsFunc(hooks, func(h appserver.ListedHook) bool { return strings.Contains(h.Command, "hookmux-probe") })
+	is.PassesOver = !slices.ContainsFunc(hooks, func(h appserver.ListedHook) bool {
+		return strings.Contains(h.Command,
+			"hookmux-probe")
+	})
 	if data, err := json.Marshal(is); err == nil {
 		_ = userfile.Store(file, append(data, '\n')) // else it is asked again
 	}
@@ -82,7 +87,8 @@ func launchOver(app *cmdutil.App, l *launchPlan) error {
 	if err != nil {
 		return cmdutil.UsageError("%v; correct it, or start %s without hookmux", err, l.agent.Title)
 	}
-	env := slices.DeleteFunc(launch.Environ(app.Environ, l.active), func(v string) bool { return strings.HasPrefix(v, l.env+"=") })
+	env := slices.DeleteFunc(launch.Environ(app.Environ, l.active),
+		func(v string) bool { return strings.HasPrefix(v, l.env+"=") })
 	code, told, err := l.overlay.RunOver(l.program, l.argv, append(env, l.env+"="+l.overlay.Dir))
 	app.Tell(told)
 	if err != nil {

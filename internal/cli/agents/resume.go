@@ -67,7 +67,8 @@ A session that still runs is left alone.
 				return cmdutil.UsageError("--json goes with --print")
 			}
 			if all && in == inHere {
-				return cmdutil.UsageError("--all cannot take all of them up here; leave --in out, or say pane or window")
+				return cmdutil.UsageError("--all cannot take all of them up here; leave --in out, or say pane or " +
+					"window")
 			}
 			name := ""
 			if !all {
@@ -89,7 +90,8 @@ A session that still runs is left alone.
 	cmd.Flags().BoolVar(&all, "all", false, "every session that can be taken up and does not run")
 	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, and do nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --print: [{session, agent, argv, dir, env, live, …}]")
-	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new one of tmux)")
+	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
+		"one of tmux)")
 	return cmd
 }
 
@@ -113,7 +115,8 @@ func printResume(ctx context.Context, app *cmdutil.App, c *client.Client, name s
 	return nil
 }
 
-const nothingToResume = "nothing to take up; sessions are recorded at their prompts once `hookmux config set resume.<agent> on` was said"
+const nothingToResume = "nothing to take up; sessions are recorded at their prompts once `hookmux config set " +
+	"resume.<agent> on` was said"
 
 func sessionLabel(r *wire.ResumeRecord) string {
 	if r.Title != "" {
@@ -155,7 +158,8 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 		return nil
 	}
 	if !(&tmux.Server{}).Available() {
-		return errors.New("tmux is not installed, and here is room for one session only; `hookmux resume --all --print` shows the commands")
+		return errors.New("tmux is not installed, and here is room for one session only; `hookmux resume --all " +
+			"--print` shows the commands")
 	}
 	failed, taken := 0, map[string]bool{}
 	for i := range list {
@@ -208,7 +212,9 @@ func resumeHere(ctx context.Context, app *cmdutil.App, r *wire.ResumeRecord) err
 	}
 	program, err := exec.LookPath(r.Argv[0])
 	if err != nil {
-		return cmdutil.FailWith(cmdutil.ExitNotFound, fmt.Sprintf("%s: %s is not on PATH; install it, or start it by hand: %s", r.Agent, r.Argv[0], cmdutil.QuotedResume(r)))
+		return cmdutil.FailWith(cmdutil.ExitNotFound,
+			fmt.Sprintf("%s: %s is not on PATH; install it, or start it by hand: %s", r.Agent, r.Argv[0],
+				cmdutil.QuotedResume(r)))
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return err
@@ -267,7 +273,8 @@ func resumeInPane(ctx context.Context, app *cmdutil.App, r *wire.ResumeRecord, t
 // paneFor is a pane at a shell that is the session's own. After a restart of
 // tmux the names of panes say nothing; what brought the windows back kept
 // their folders, so a shell in the session's folder is taken then.
-func paneFor(ctx context.Context, app *cmdutil.App, r *wire.ResumeRecord, taken map[string]bool) (*tmux.Server, tmux.Pane, bool) {
+func paneFor(ctx context.Context, app *cmdutil.App, r *wire.ResumeRecord, taken map[string]bool) (*tmux.Server,
+	tmux.Pane, bool) {
 	server, here := &tmux.Server{Socket: r.Server}, tmux.FromEnv(app.Getenv)
 	free := func(p *tmux.Pane) bool {
 		ours := p.ID == app.Getenv("TMUX_PANE") && here.Socket == server.Socket

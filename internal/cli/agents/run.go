@@ -79,8 +79,10 @@ AGENT is a name hookmux knows, or the path of such an agent's program.`,
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
-	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only the ends of turns are then seen")
-	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; may be given several times")
+	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only "+
+		"the ends of turns are then seen")
+	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
+		"may be given several times")
 	cmd.Flags().BoolVar(&hubOnly, "start-hub", false, "start the hub in the background and return")
 	_ = cmd.Flags().MarkHidden("start-hub") // the flag is there: it can't fail
 	return cmd
@@ -125,25 +127,30 @@ func planLaunch(app *cmdutil.App, name string, args []string, noTrust bool) (*la
 	}
 	var notes []string
 	if there.Ours && !there.Whole {
-		notes = append(notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`", a.Name, there.Why, a.Name))
+		notes = append(notes, fmt.Sprintf("%s: not all of its installed hooks run (%s); see `hookmux doctor %s`",
+			a.Name, there.Why, a.Name))
 	}
 	if there.Whole || cannot != nil {
 		argv := append([]string{found.Program}, args...)
 		return &launchPlan{agent: a, program: found.Program, argv: argv, notes: notes, active: found.Next(argv)}, nil
 	}
-	argv, injected, more, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook, Running: there.Events,
+	argv, injected, more, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: found.Program, Hook: hook,
+		Running:   there.Events,
 		Untrusted: noTrust, Config: agentConfig(app, a)})
 	if err != nil {
 		return nil, cmdutil.UsageError("%v", err)
 	}
 	notes = append(notes, more...)
 	if over := planOverlay(app, a, found.Program); injected && !noTrust && over != nil {
-		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
+		notes = append(notes, fmt.Sprintf("this %s takes no hooks on its command line, so it runs with %s as its "+
+			"folder; what it writes is brought back to %s", a.Title, over.Dir, over.User))
 		argv = append([]string{found.Program}, args...)
-		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes, active: found.Next(argv),
+		return &launchPlan{agent: a, program: found.Program, argv: argv, injected: true, notes: notes,
+			active:    found.Next(argv),
 			untrusted: true, overlay: over, env: a.Launch.Overlay.Env}, nil
 	}
-	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes, active: found.Next(argv), untrusted: noTrust}, nil
+	return &launchPlan{agent: a, program: found.Program, argv: argv, injected: injected, notes: notes,
+		active: found.Next(argv), untrusted: noTrust}, nil
 }
 
 // agentConfig is an agent's own config file, where it is one of TOML.
@@ -177,11 +184,13 @@ func findLaunchAgent(app *cmdutil.App, name string) (*agent.Agent, string, error
 		if a, ok := catalogue.Agent(base); ok {
 			return a, name, nil
 		}
-		return nil, "", cmdutil.UsageError("%s: hookmux knows no agent whose program is called %s; `hookmux run` knows %s", name, base, strings.Join(launch.Can(catalogue.Agents()), ", "))
+		return nil, "", cmdutil.UsageError("%s: hookmux knows no agent whose program is called %s; `hookmux run` "+
+			"knows %s", name, base, strings.Join(launch.Can(catalogue.Agents()), ", "))
 	}
 	a, ok := catalogue.Agent(name)
 	if !ok {
-		return nil, "", cmdutil.UsageError("%s: hookmux knows no such agent; `hookmux run` knows %s", name, strings.Join(launch.Can(catalogue.Agents()), ", "))
+		return nil, "", cmdutil.UsageError("%s: hookmux knows no such agent; `hookmux run` knows %s", name,
+			strings.Join(launch.Can(catalogue.Agents()), ", "))
 	}
 	return a, a.Launch.Program, nil
 }
@@ -206,7 +215,8 @@ func showLaunch(app *cmdutil.App, l *launchPlan, asJSON bool) error {
 		notes = []string{}
 	}
 	if asJSON {
-		return app.PrintJSON(map[string]any{"program": l.program, "argv": l.argv, "injected": l.injected, "notes": notes})
+		return app.PrintJSON(map[string]any{"program": l.program, "argv": l.argv, "injected": l.injected,
+			"notes": notes})
 	}
 	app.Say("%s", quote.Line(l.argv))
 	app.Tell(notes)
@@ -221,7 +231,8 @@ func launchAgent(ctx context.Context, app *cmdutil.App, l *launchPlan) error {
 		}
 		if err := hubBeforehand(ctx, app); err != nil {
 			// Hooks start it as well, and a session without hub is still one.
-			app.Tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: %v; see `hookmux status`", err)})
+			app.Tell([]string{fmt.Sprintf("the hub does not start, so nothing is decided or shown until it does: "+
+				"%v; see `hookmux status`", err)})
 		}
 	}
 	if l.overlay != nil {
@@ -298,7 +309,8 @@ func spawnHub(app *cmdutil.App) error {
 		return err
 	}
 	if outcome == hubstart.Held {
-		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s", dirs.Log())
+		return fmt.Errorf("it died several times within a minute and waits before the next start; its log is %s",
+			dirs.Log())
 	}
 	return nil
 }
@@ -316,5 +328,6 @@ func leaveNote(app *cmdutil.App, l *launchPlan) {
 		return
 	}
 	args, _ := launch.Strip(l.agent, l.argv[1:])
-	_ = resumeargs.Leave(dirs.Runtime, l.agent, resumeargs.Note{PID: self.PID, Start: self.Start, Given: l.injected, Dir: app.Cwd()}, args)
+	_ = resumeargs.Leave(dirs.Runtime, l.agent, resumeargs.Note{PID: self.PID, Start: self.Start, Given: l.injected,
+		Dir: app.Cwd()}, args)
 }

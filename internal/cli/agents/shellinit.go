@@ -75,7 +75,8 @@ func shellInit(shell string, agents []*agent.Agent) (string, error) {
 	var b strings.Builder
 	b.WriteString("# from `hookmux shell-init " + shell + "`\n")
 	for _, a := range agents {
-		if i := sort.SearchStrings(can, a.Name); i < len(can) && can[i] == a.Name && cmdutil.PlainName(a.Launch.Program) {
+		if i := sort.SearchStrings(can, a.Name); i < len(can) && can[i] == a.Name &&
+			cmdutil.PlainName(a.Launch.Program) {
 			if shell != "fish" {
 				// An alias of the name would be put in place of the function's.
 				fmt.Fprintf(&b, "unalias %s 2>/dev/null || true\n", a.Launch.Program)

@@ -49,13 +49,15 @@ func tmuxInstallCommand(app *cmdutil.App) *cobra.Command {
 has a running tmux read it at once. What changes is shown first. Windows whose name
 you chose keep it; the others get theirs back when the agent is gone. A key that is
 bound to something else already is left alone.`,
-		Example: "  hookmux tmux install\n  hookmux tmux install --dry-run\n  hookmux tmux install --jump-key C-n --popup-key none",
-		Args:    cmdutil.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return tmuxInstall(cmd.Context(), app, &f, keys) },
+		Example: "  hookmux tmux install\n  hookmux tmux install --dry-run\n  hookmux tmux install --jump-key C-n " +
+			"--popup-key none",
+		Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return tmuxInstall(cmd.Context(), app, &f, keys) },
 	}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change, and change nothing")
 	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "do not ask")
-	cmd.Flags().StringVar(&keys.Jump, "jump-key", keys.Jump, "key behind the prefix for hookmux jump --next; none for none")
+	cmd.Flags().StringVar(&keys.Jump, "jump-key", keys.Jump,
+		"key behind the prefix for hookmux jump --next; none for none")
 	cmd.Flags().StringVar(&keys.Popup, "popup-key", keys.Popup, "key behind the prefix for the popup; none for none")
 	return cmd
 }
@@ -190,7 +192,8 @@ func onPathName(program, path string) string {
 }
 
 // freeKeys leaves out keys that mean something else to the person.
-func freeKeys(ctx context.Context, app *cmdutil.App, server *tmux.Server, running bool, text []byte, keys *tmux.Keys) (notes []string) {
+func freeKeys(ctx context.Context, app *cmdutil.App, server *tmux.Server, running bool, text []byte,
+	keys *tmux.Keys) (notes []string) {
 	taken := tmux.Bound(text, *keys)
 	if running {
 		if more, err := server.Taken(ctx, *keys); err == nil {
@@ -200,7 +203,8 @@ func freeKeys(ctx context.Context, app *cmdutil.App, server *tmux.Server, runnin
 	for flag, key := range map[string]*string{"--jump-key": &keys.Jump, "--popup-key": &keys.Popup} {
 		for _, t := range taken {
 			if *key == t && t != "" {
-				notes = append(notes, "the key "+t+" is bound to something else and stays so; choose another with "+flag)
+				notes = append(notes, "the key "+t+" is bound to something else and stays so; choose another with "+
+					flag)
 				*key = ""
 			}
 		}
@@ -226,7 +230,8 @@ func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]steps.St
 }
 
 // tmuxCarry shows steps, asks and does them.
-func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []string, f *installFlags, question string) (bool, error) {
+func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []steps.Step, notes []string, f *installFlags,
+	question string) (bool, error) {
 	if err := steps.Run(changes, &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home}); err != nil {
 		return false, err
 	}
@@ -376,6 +381,7 @@ func sayTmux(app *cmdutil.App, server *tmux.Server, dirs paths.Dirs, s *tmuxStat
 		app.Say("the running tmux does not show icons; a theme that sets window-status-format later hides them")
 	}
 	if s.Follow != "" && strings.TrimSpace(s.Follow) != "on" && s.Current {
-		app.Say("%s is %s: icons and names stay empty; `hookmux config set %s on`", config.TmuxFollow, s.Follow, config.TmuxFollow)
+		app.Say("%s is %s: icons and names stay empty; `hookmux config set %s on`", config.TmuxFollow, s.Follow,
+			config.TmuxFollow)
 	}
 }

@@ -55,12 +55,14 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 		return err
 	}
 	h.Known = c.Agents()
-	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f, "Take this out?")
+	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f,
+		"Take this out?")
 	if err != nil || !done {
 		return err
 	}
 	if f.asJSON {
-		err = app.PrintJSON(map[string]any{"agents": emptyNotNil(plan.Agents), "notes": emptyNotNil(plan.Notes), "left": emptyNotNil(plan.Left), "files": plan.Files()})
+		err = app.PrintJSON(map[string]any{"agents": emptyNotNil(plan.Agents), "notes": emptyNotNil(plan.Notes),
+			"left": emptyNotNil(plan.Left), "files": plan.Files()})
 	} else {
 		sayTakenOut(app, h, plan)
 	}

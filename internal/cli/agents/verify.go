@@ -59,11 +59,14 @@ PATH is asked.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, launches, headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
-	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for credentials; hooks in it run")
+	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, launches, "+
+		"headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
+	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for "+
+		"credentials; hooks in it run")
 	flags.BoolVar(&f.keep, "keep", false, "keep everything that was seen, and say where")
 	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
-	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both (PreToolUse.deny); may be repeated")
+	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both "+
+		"(PreToolUse.deny); may be repeated")
 	flags.BoolVar(&f.list, "list", false, "list the checks and what each proves")
 	return cmd
 }
@@ -122,8 +125,9 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *veri
 		return err
 	}
 	o := verify.Options{
-		Targets: targets, Bin: filepath.Dir(hook), Checks: f.checks, Keep: f.keep, Record: f.record, Isolation: isolation,
-		Progress: func(line string) { fmt.Fprintln(app.Stderr, termsafe.Text(line)) },
+		Targets: targets, Bin: filepath.Dir(hook), Checks: f.checks, Keep: f.keep, Record: f.record,
+		Isolation: isolation,
+		Progress:  func(line string) { fmt.Fprintln(app.Stderr, termsafe.Text(line)) },
 	}
 	if f.mine {
 		dirs, err := app.Dirs()
@@ -169,7 +173,8 @@ func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
 			out = append(out, t)
 		}
 		if len(out) == 0 {
-			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+strings.Join(drivers.Names(), ", ")+"); give the path of one")
+			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+
+				strings.Join(drivers.Names(), ", ")+"); give the path of one")
 		}
 		return out, nil
 	}
@@ -181,7 +186,10 @@ func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(out, func(had verify.Target) bool { return had.Name == t.Name && slices.Equal(had.In.Argv, t.In.Argv) }) {
+		if slices.ContainsFunc(out, func(had verify.Target) bool {
+			return had.Name == t.Name &&
+				slices.Equal(had.In.Argv, t.In.Argv)
+		}) {
 			continue // named twice
 		}
 		out = append(out, t)
@@ -199,7 +207,8 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	}
 	driver, ok := drivers.Find(name)
 	if !ok {
-		return verify.Target{}, cmdutil.UsageError("%s: no such agent; hookmux verify knows %s", name, strings.Join(drivers.Names(), ", "))
+		return verify.Target{}, cmdutil.UsageError("%s: no such agent; hookmux verify knows %s", name,
+			strings.Join(drivers.Names(), ", "))
 	}
 	if program == "" {
 		program = driver.Program
@@ -216,5 +225,6 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	if err != nil {
 		return verify.Target{}, err
 	}
-	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(real), Argv: []string{found.Program}}}, nil
+	return verify.Target{Name: name, In: agents.Installed{Name: name, Dir: filepath.Dir(real),
+		Argv: []string{found.Program}}}, nil
 }

@@ -13,16 +13,18 @@ import (
 // AllowCommand is `hookmux allow`.
 func AllowCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "allow",
-		Short:   "Standing grants: what agents may do without asking you again",
-		Long:    "Grants come from `hookmux approve ID --always` and --all. They never beat a guard\nor hook that denies.",
+		Use:   "allow",
+		Short: "Standing grants: what agents may do without asking you again",
+		Long: "Grants come from `hookmux approve ID --always` and --all. They never beat a guard\nor hook that " +
+			"denies.",
 		Example: "  hookmux allow list\n  hookmux allow revoke gx4mk",
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "list", Short: "All grants, with their exact reach", Example: "  hookmux allow list --json", Args: cmdutil.ExactArgs(),
+		Use: "list", Short: "All grants, with their exact reach", Example: "  hookmux allow list --json",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := app.ReadHub(cmd.Context())
 			if err != nil {
@@ -47,9 +49,11 @@ func AllowCommand(app *cmdutil.App) *cobra.Command {
 			return nil
 		},
 	}
-	list.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, agent, scope, rule, reach, created, expires?, used}]")
+	list.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, agent, scope, rule, reach, created, expires?, "+
+		"used}]")
 	revoke := &cobra.Command{
-		Use: "revoke ID", Short: "Take a grant back", Example: "  hookmux allow revoke gx4mk", Args: cmdutil.ExactArgs("ID"),
+		Use: "revoke ID", Short: "Take a grant back", Example: "  hookmux allow revoke gx4mk",
+		Args: cmdutil.ExactArgs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := app.ConnectHub(cmd.Context())
 			if err != nil {

@@ -25,7 +25,8 @@ func AnswerCommand(app *cmdutil.App) *cobra.Command {
 agent asks several questions, say which one an option answers: 1=Postgres 2=a 2=b.
 Without an option the question is shown in full and a key is waited for: the number
 of an option. Without an id it is the question that has waited longest.`,
-		Example: "  hookmux answer kw4m Postgres\n  hookmux answer kw4m 1=2 2='own words'\n  hookmux answer kw4m --text 'neither, use files'",
+		Example: "  hookmux answer kw4m Postgres\n  hookmux answer kw4m 1=2 2='own words'\n  hookmux answer kw4m " +
+			"--text 'neither, use files'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) <= 1 && text == "" && !app.IsTerminal() {
 				return cmdutil.UsageError("an id and an answer are missing; see `%s --help`", cmd.CommandPath())
@@ -37,7 +38,8 @@ of an option. Without an id it is the question that has waited longest.`,
 			if len(args) > 0 {
 				name, args = args[0], args[1:]
 			}
-			ch, err := chooseRequest(cmd.Context(), app, name, func(r *client.Request) bool { return r.Kind == "question" })
+			ch, err := chooseRequest(cmd.Context(), app, name,
+				func(r *client.Request) bool { return r.Kind == "question" })
 			if err != nil {
 				return err
 			}
@@ -56,7 +58,8 @@ of an option. Without an id it is the question that has waited longest.`,
 			if err != nil {
 				return err
 			}
-			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "answer", Answers: answers, SHA256: item.SHA256}, asJSON)
+			return sendReply(cmd.Context(), app, c,
+				client.FeedReply{ID: item.ID, Choice: "answer", Answers: answers, SHA256: item.SHA256}, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&text, "text", "", "your own words, for a single question")
@@ -122,7 +125,10 @@ func areOptions(questions []event.Inquiry, words []string) error {
 	}
 	for _, word := range words {
 		_, number := strconv.Atoi(word)
-		fits := func(o event.Option) bool { return strings.EqualFold(o.Label, word) || o.Value != "" && o.Value == word }
+		fits := func(o event.Option) bool {
+			return strings.EqualFold(o.Label, word) ||
+				o.Value != "" && o.Value == word
+		}
 		if number == nil || slices.ContainsFunc(q.Options, fits) {
 			continue
 		}

@@ -27,11 +27,13 @@ saves a standing grant: the rule is shown first and names exactly what it allows
 --all allows everything of the session. --bypass would switch the agent's own mode;
 no agent known today lets a hook do that, so that it is refused unless an agent file
 of yours offers it. A grant never beats a guard that denies.`,
-		Example: "  hookmux approve kw4m\n  hookmux approve\n  hookmux approve kw4m --always --scope project --for 8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
-		Args:    cmdutil.OptionalArg(),
+		Example: "  hookmux approve kw4m\n  hookmux approve\n  hookmux approve kw4m --always --scope project --for " +
+			"8h\n  hookmux approve kw4m --note 'run the tests afterwards'",
+		Args: cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, n := "once", 0
-			for word, on := range map[string]bool{"once": once, "always": always || suggestion > 0, "all": all, "bypass": bypass} {
+			for word, on := range map[string]bool{"once": once, "always": always || suggestion > 0, "all": all,
+				"bypass": bypass} {
 				if on {
 					chosen, n = word, n+1
 				}
@@ -39,12 +41,14 @@ of yours offers it. A grant never beats a guard that denies.`,
 			if n > 1 {
 				return cmdutil.UsageError("say one of --once, --always, --all, --bypass")
 			}
-			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""), func(r *client.Request) bool { return r.Kind != "question" && r.Kind != "plan" })
+			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""),
+				func(r *client.Request) bool { return r.Kind != "question" && r.Kind != "plan" })
 			if err != nil {
 				return err
 			}
 			c, item := ch.client, ch.item
-			reply := client.FeedReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion, SHA256: item.SHA256}
+			reply := client.FeedReply{ID: item.ID, Choice: chosen, Note: note, Scope: scope, Suggestion: suggestion,
+				SHA256: item.SHA256}
 			if lasts != "" {
 				span, err := config.ParseSpan(lasts)
 				if err != nil || span <= 0 {
@@ -72,7 +76,8 @@ of yours offers it. A grant never beats a guard that denies.`,
 	f.BoolVar(&all, "all", false, "and every further call of this session")
 	f.BoolVar(&bypass, "bypass", false, "and switch the agent's own mode so that it asks no more")
 	f.IntVar(&suggestion, "suggestion", 0, "take up the agent's own rule of this number instead of a grant")
-	f.StringVar(&scope, "scope", "", "where a grant counts: session, project, everywhere (default: the project, else the session)")
+	f.StringVar(&scope, "scope", "", "where a grant counts: session, project, everywhere (default: the project, "+
+		"else the session)")
 	f.StringVar(&lasts, "for", "", "how long a grant counts, e.g. 8h (default: until revoked; with --all 12h)")
 	f.StringVar(&note, "note", "", "something to tell the agent with the yes")
 	f.BoolVar(&yes, "yes", false, "save the rule that is shown without asking")
@@ -85,13 +90,15 @@ func confirmLasting(app *cmdutil.App, item *client.Request, reply *client.FeedRe
 	switch {
 	case reply.Choice == "always" && reply.Suggestion > 0:
 		if reply.Suggestion <= len(item.Suggestions) {
-			return app.Confirm("take up the agent's own rule: "+termsafe.Line(string(item.Suggestions[reply.Suggestion-1]), 0)+"?", yes)
+			return app.Confirm("take up the agent's own rule: "+
+				termsafe.Line(string(item.Suggestions[reply.Suggestion-1]), 0)+"?", yes)
 		}
 	case reply.Choice == "always" && item.Rule != "":
 		reply.Rule = item.Rule
 		return app.Confirm("always allow "+describeReach(item, reply)+": "+termsafe.Line(item.Rule, 0)+"?", yes)
 	case reply.Choice == "all":
-		return app.Confirm("allow every further call of this session"+describeDuration(reply, ", for 12 hours")+"?", yes)
+		return app.Confirm("allow every further call of this session"+describeDuration(reply, ", for 12 hours")+"?",
+			yes)
 	case reply.Choice == "bypass":
 		return app.Confirm("switch "+termsafe.Line(item.Agent, 0)+" so that it asks no more?", yes)
 	}

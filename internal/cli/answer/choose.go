@@ -28,7 +28,8 @@ type chosen struct {
 
 // chooseRequest finds a request by its id, by part of its session's title or of
 // what it asks; without a name it is the one that has waited longest.
-func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen, error) {
+func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen,
+	error) {
 	c, err := app.ReadHub(ctx)
 	if err != nil {
 		return nil, err
@@ -69,12 +70,14 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	case len(found) > 0:
 		return &chosen{client: c, item: found[0], others: len(found) - 1}, nil
 	case len(elsewhere) > 0:
-		return nil, cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
-			termsafe.Line(elsewhere[0].Shown, 200), text.ShortID(elsewhere[0].Session)))
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed,
+			fmt.Sprintf("%s; only there can it be answered (`hookmux jump %s`)",
+				termsafe.Line(elsewhere[0].Shown, 200), text.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
 		return nil, unknown
 	}
-	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux feed` shows what does")
+	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "nothing of that kind waits for you; `hookmux feed` shows what "+
+		"does")
 }
 
 // sessionTitles are the titles of the sessions in the list.
@@ -107,7 +110,8 @@ func (ch *chosen) showCard(app *cmdutil.App) {
 // readKey waits for a key of the person who looks at a card.
 func (ch *chosen) readKey(app *cmdutil.App, verb, question string) (byte, error) {
 	if !app.IsTerminal() {
-		return 0, cmdutil.UsageError("say which: `hookmux %s %s`; only a terminal can show a request and wait for a key", verb, ch.item.ID)
+		return 0, cmdutil.UsageError("say which: `hookmux %s %s`; only a terminal can show a request and wait "+
+			"for a key", verb, ch.item.ID)
 	}
 	ch.showCard(app)
 	return app.ReadKey(question)

@@ -21,15 +21,18 @@ the only one that waits. A no needs no question.`,
 		Example: "  hookmux deny kw4m\n  hookmux deny\n  hookmux deny kw4m --reason 'use the staging server'",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""), func(*client.Request) bool { return true })
+			ch, err := chooseRequest(cmd.Context(), app, strings.Join(args, ""),
+				func(*client.Request) bool { return true })
 			if err != nil {
 				return err
 			}
 			c, item := ch.client, ch.item
 			if ch.others > 0 {
-				return cmdutil.UsageError("%d requests are meant; name one by its id, as `hookmux feed` shows them", ch.others+1)
+				return cmdutil.UsageError("%d requests are meant; name one by its id, as `hookmux feed` shows them",
+					ch.others+1)
 			}
-			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason}, asJSON)
+			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "deny", Reason: reason},
+				asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the model to read")

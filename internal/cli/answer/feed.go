@@ -44,7 +44,8 @@ anybody there, agents show their own prompts at once.`,
 			if len(list) == 0 {
 				app.Say("nothing waits for you")
 				if info, err := c.Info(cmd.Context()); err == nil && !info.Feed.Someone {
-					fmt.Fprintln(app.Stderr, "agents show their own prompts at once; `hookmux feed --watch` or `hookmux away` has them wait for you")
+					fmt.Fprintln(app.Stderr, "agents show their own prompts at once; `hookmux feed --watch` or "+
+						"`hookmux away` has them wait for you")
 				}
 			}
 			for i := range list {
@@ -56,7 +57,8 @@ anybody there, agents show their own prompts at once.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, status, kind, agent, session, tool, input, choices, createdAt, deadline, decision?, …}]; with --watch one change per line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, status, kind, agent, session, tool, input, "+
+		"choices, createdAt, deadline, decision?, …}]; with --watch one change per line")
 	cmd.Flags().BoolVar(&watch, "watch", false, "follow the feed, and have agents wait for you meanwhile")
 	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended lately")
 	cmd.AddCommand(feedPushCommand(app))
@@ -103,7 +105,8 @@ func pushEvent(ctx context.Context, app *cmdutil.App, source, event string, payl
 	if err == nil && event != "" {
 		var result *wire.PushResult
 		result, err = c.Push(ctx, wire.PushParams{
-			Agent: source, Event: event, Cwd: app.Cwd(), Payload: validJSON(payload), Timeout: pushLimit.Seconds(), Env: app.Environ,
+			Agent: source, Event: event, Cwd: app.Cwd(), Payload: validJSON(payload), Timeout: pushLimit.Seconds(),
+			Env: app.Environ,
 		})
 		if err == nil {
 			if result.Stdout != "" {

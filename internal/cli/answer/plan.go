@@ -33,7 +33,9 @@ edits, manual asking about each; reject has it plan again, with your feedback.`,
 			if item.Status == "pending" && item.Kind != "plan" {
 				return cmdutil.UsageError("%s is no plan; `hookmux feed` shows how to answer it", item.ID)
 			}
-			return sendReply(cmd.Context(), app, c, client.FeedReply{ID: item.ID, Choice: "plan", Plan: args[1], Feedback: feedback, SHA256: item.SHA256}, asJSON)
+			return sendReply(cmd.Context(), app, c,
+				client.FeedReply{ID: item.ID, Choice: "plan", Plan: args[1], Feedback: feedback, SHA256: item.SHA256},
+				asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&feedback, "feedback", "", "what you want different, for the model to read")

@@ -86,7 +86,8 @@ func sayOutcome(app *cmdutil.App, result client.FeedResult, asJSON bool) error {
 		app.Say("the agent does not hear all of it: %s", termsafe.Line(less, 0))
 	}
 	if g := result.Grant; g != nil {
-		app.Say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", termsafe.Line(g.Rule, 0), termsafe.Line(g.Reach, 0), g.ID)
+		app.Say("from now on allowed: %s (%s); `hookmux allow revoke %s` takes it back", termsafe.Line(g.Rule, 0),
+			termsafe.Line(g.Reach, 0), g.ID)
 	}
 	return nil
 }

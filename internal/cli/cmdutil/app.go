@@ -53,7 +53,8 @@ func (app *App) Dirs() (paths.Dirs, error) { return paths.Find(app.Getenv) }
 // Style has colours only on a terminal that wants them.
 func (app *App) Style() text.Style {
 	f, ok := app.Stdout.(*os.File)
-	return text.Style{Color: ok && term.IsTerminal(int(f.Fd())) && app.Getenv("NO_COLOR") == "" && app.Getenv("TERM") != "dumb"}
+	return text.Style{Color: ok && term.IsTerminal(int(f.Fd())) && app.Getenv("NO_COLOR") == "" &&
+		app.Getenv("TERM") != "dumb"}
 }
 
 // PrintJSON writes a value, indented.

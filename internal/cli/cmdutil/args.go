@@ -27,7 +27,8 @@ func SubcommandArgs(cmd *cobra.Command, args []string) error {
 func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return UsageError("%s is missing; see `%s --help`", strings.Join(names[len(args):], " and "), cmd.CommandPath())
+			return UsageError("%s is missing; see `%s --help`", strings.Join(names[len(args):], " and "),
+				cmd.CommandPath())
 		}
 		if len(args) > len(names) {
 			return UsageError("%q is too much; see `%s --help`", args[len(names)], cmd.CommandPath())

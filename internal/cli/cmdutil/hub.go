@@ -122,7 +122,8 @@ func (app *App) ExplainNoHub(dirs paths.Dirs) string {
 		return "the hub is not running and hooks cannot start it: " + err.Error()
 	}
 	if until, paused := hubstart.Paused(dirs); paused {
-		return "the hub died several times within a minute; it is not started again before " + until.Local().Format("15:04:05") +
+		return "the hub died several times within a minute; it is not started again before " +
+			until.Local().Format("15:04:05") +
 			". Its log is " + dirs.Log() + "; `hookmux hub start` tries at once"
 	}
 	return "the hub is not running; the next hook starts it, or `hookmux hub start`"

@@ -32,7 +32,8 @@ and a project's .hookmux/config.json, which may only tighten.`,
 	}
 	var asJSON, project bool
 	list := &cobra.Command{
-		Use: "list", Short: "All settings, with where they come from", Example: "  hookmux config list --json", Args: cmdutil.ExactArgs(),
+		Use: "list", Short: "All settings, with where they come from", Example: "  hookmux config list --json",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := readSettings(app, cmd)
 			if err != nil {
@@ -55,7 +56,8 @@ and a project's .hookmux/config.json, which may only tighten.`,
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	get := &cobra.Command{
-		Use: "get KEY", Short: "One setting", Example: "  hookmux config get journal.keep", Args: cmdutil.ExactArgs("KEY"),
+		Use: "get KEY", Short: "One setting", Example: "  hookmux config get journal.keep",
+		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := readSettings(app, cmd)
 			if err != nil {
@@ -75,8 +77,9 @@ and a project's .hookmux/config.json, which may only tighten.`,
 	}
 	get.Flags().BoolVar(&asJSON, "json", false, "for programs")
 	set := &cobra.Command{
-		Use: "set KEY VALUE", Short: "Change a setting", Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d",
-		Args: cmdutil.ExactArgs("KEY", "VALUE"),
+		Use: "set KEY VALUE", Short: "Change a setting",
+		Example: "  hookmux config set guard.destructive on\n  hookmux config set journal.keep.codex 3d",
+		Args:    cmdutil.ExactArgs("KEY", "VALUE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			key, ok := config.Find(args[0])
 			if !ok {
@@ -94,7 +97,8 @@ and a project's .hookmux/config.json, which may only tighten.`,
 	}
 	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (may only tighten)")
 	unset := &cobra.Command{
-		Use: "unset KEY", Short: "Take a setting out again", Example: "  hookmux config unset journal.keep", Args: cmdutil.ExactArgs("KEY"),
+		Use: "unset KEY", Short: "Take a setting out again", Example: "  hookmux config unset journal.keep",
+		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := config.Find(args[0]); !ok {
 				return cmdutil.UsageError("%v", config.Unknown(args[0]))
@@ -157,7 +161,8 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := registry.New(registry.Options{Home: dirs.Home, OwnDirs: []string{dirs.Config, dirs.State, dirs.System}}).FindProject(app.Cwd())
+	root := registry.New(registry.Options{Home: dirs.Home,
+		OwnDirs: []string{dirs.Config, dirs.State, dirs.System}}).FindProject(app.Cwd())
 	var list []wire.Setting
 	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
 		s := selection.SettingOf(e)
@@ -182,6 +187,7 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	if err := c.Call(cmd.Context(), wire.MethodConfigSet, p, &s); err != nil {
 		return err
 	}
-	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(strings.TrimSpace(s.Origin+" "+s.File), 200))
+	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value),
+		termsafe.Line(strings.TrimSpace(s.Origin+" "+s.File), 200))
 	return nil
 }

@@ -33,9 +33,11 @@ change of these files as it comes, until it ends.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case follow && len(args) == 0:
-				return cmdutil.UsageError("--follow needs the files to follow, as in `hookmux confirm --follow ~/.config/hookmux/hooks/gate.ts`")
+				return cmdutil.UsageError("--follow needs the files to follow, as in `hookmux confirm --follow " +
+					"~/.config/hookmux/hooks/gate.ts`")
 			case !follow && len(args) > 0:
-				return cmdutil.UsageError("confirm takes all changes together and no file; with --follow it takes changes of %s as they come", args[0])
+				return cmdutil.UsageError("confirm takes all changes together and no file; with --follow it takes "+
+					"changes of %s as they come", args[0])
 			case follow && (list || asJSON || yes):
 				return cmdutil.UsageError("--follow goes with none of --list, --json and --yes")
 			case list && yes:
@@ -123,7 +125,8 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 		app.Say("What you confirmed last is gone or damaged, so all built-in guards are on and your files\n" +
 			"count only as far as they refuse. This is all that is there now:")
 	case view.Basis == "new" && len(view.Changes) > 0:
-		app.Say("Nothing was confirmed yet: guards keep their defaults, and your files count only as far as\nthey refuse. This is all that is there now:")
+		app.Say("Nothing was confirmed yet: guards keep their defaults, and your files count only as far as\nthey " +
+			"refuse. This is all that is there now:")
 	case len(view.Changes) == 0:
 		app.Say("nothing waits: your settings count as they are")
 	}

@@ -130,7 +130,8 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		case !m.Matches:
 			state = "its match does not fit this call"
 		}
-		app.Say("hooks     %s (%s, %s, %s): %s", termsafe.Line(m.ID, 60), m.Scope, m.Handler, m.Mode, termsafe.Line(state, 200))
+		app.Say("hooks     %s (%s, %s, %s): %s", termsafe.Line(m.ID, 60), m.Scope, m.Handler, m.Mode,
+			termsafe.Line(state, 200))
 	}
 	if len(r.Unknown) > 0 {
 		app.Say("decision  %s", termsafe.Line(unknownDecision(r), 300))

@@ -57,7 +57,8 @@ func guardStates(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []str
 func guardList(app *cmdutil.App) *cobra.Command {
 	var asJSON, rules bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "Guards and how they are switched", Example: "  hookmux guard list --rules", Args: cmdutil.ExactArgs(),
+		Use: "list", Short: "Guards and how they are switched", Example: "  hookmux guard list --rules",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			states, allowed, err := guardStates(app, cmd)
 			if err != nil {
@@ -106,11 +107,13 @@ func guardNames() []string {
 func guardSwitch(app *cmdutil.App, to string) *cobra.Command {
 	var ask, project bool
 	cmd := &cobra.Command{
-		Use: to + " NAME", Short: "Switch a guard " + to, Example: "  hookmux guard " + to + " destructive", Args: cmdutil.ExactArgs("NAME"),
+		Use: to + " NAME", Short: "Switch a guard " + to, Example: "  hookmux guard " + to + " destructive",
+		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := strings.TrimPrefix(args[0], "guard.")
 			if !slices.Contains(guardNames(), name) {
-				return cmdutil.UsageError("there is no guard %q; there are %s", args[0], strings.Join(guardNames(), ", "))
+				return cmdutil.UsageError("there is no guard %q; there are %s", args[0],
+					strings.Join(guardNames(), ", "))
 			}
 			value := to
 			if ask {
@@ -134,8 +137,9 @@ func guardAllow(app *cmdutil.App) *cobra.Command {
 		Short: "Let one rule pass, once or always",
 		Long: `Lets what a rule objects to pass: with --once the next time only, within ten
 minutes; else always, until taken back with --drop.`,
-		Example: "  hookmux guard allow destructive.git-force-push --once\n  hookmux guard allow destructive.git-force-push --drop",
-		Args:    cmdutil.ExactArgs("RULE"),
+		Example: "  hookmux guard allow destructive.git-force-push --once\n  hookmux guard allow " +
+			"destructive.git-force-push --drop",
+		Args: cmdutil.ExactArgs("RULE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if once && drop {
 				return cmdutil.UsageError("--once and --drop exclude each other")
@@ -145,7 +149,8 @@ minutes; else always, until taken back with --drop.`,
 				return err
 			}
 			var said struct{ Text string }
-			if err := c.Call(cmd.Context(), wire.MethodAllow, wire.AllowParams{Rule: args[0], Once: once, Drop: drop}, &said); err != nil {
+			if err := c.Call(cmd.Context(), wire.MethodAllow, wire.AllowParams{Rule: args[0], Once: once, Drop: drop},
+				&said); err != nil {
 				return err
 			}
 			app.Say("%s", termsafe.Line(said.Text, 300))
@@ -160,9 +165,10 @@ minutes; else always, until taken back with --drop.`,
 func guardExplain(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "explain COMMAND",
-		Short:   "What a command line really runs, and what the guards say",
-		Long:    "Shows the commands behind wrappers and pipes and what each guard would say,\nwhether it is switched on or not. Nothing is run.",
+		Use:   "explain COMMAND",
+		Short: "What a command line really runs, and what the guards say",
+		Long: "Shows the commands behind wrappers and pipes and what each guard would say,\nwhether it is " +
+			"switched on or not. Nothing is run.",
 		Example: `  hookmux guard explain 'sudo bash -c "rm -rf ~"'`,
 		Args:    cmdutil.ExactArgs("COMMAND"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -170,9 +176,11 @@ func guardExplain(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System}, Resolve: registry.RealPath}
+			opt := guard.Options{OwnPaths: []string{dirs.Config, dirs.State, dirs.Runtime, dirs.System},
+				Resolve: registry.RealPath}
 			set := guard.Set{guard.NewDestructive(opt), guard.NewSecrets(opt), guard.NewOwnFiles(opt)}
-			e := guard.Explain(args[0], guard.Call{ToolKind: "shell", Cwd: app.Cwd(), Project: app.Cwd(), Home: dirs.Home}, set)
+			e := guard.Explain(args[0], guard.Call{ToolKind: "shell", Cwd: app.Cwd(), Project: app.Cwd(),
+				Home: dirs.Home}, set)
 			if asJSON {
 				return app.PrintJSON(e)
 			}

@@ -49,7 +49,8 @@ reason on stderr, or answers with JSON; docs/hooks.md has it all.`,
   hookmux hooks import claude`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 && !verbWithoutAgent(args) {
-				return cmdutil.UsageError("write `hookmux hooks [AGENT] VERB`, for example `hookmux hooks list`; see `hookmux hooks --help`")
+				return cmdutil.UsageError("write `hookmux hooks [AGENT] VERB`, for example `hookmux hooks list`; " +
+					"see `hookmux hooks --help`")
 			}
 			return nil
 		},
@@ -118,9 +119,11 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		a, ok := catalogue.Agent(agentName)
 		if !ok {
 			if _, swapped := catalogue.Agent(verb); swapped {
-				return cmdutil.UsageError("the agent stands before the verb: `hookmux hooks %s`", strings.Join(append([]string{verb, agentName}, rest...), " "))
+				return cmdutil.UsageError("the agent stands before the verb: `hookmux hooks %s`",
+					strings.Join(append([]string{verb, agentName}, rest...), " "))
 			}
-			return cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents, '*' means all", agentName)
+			return cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents, '*' means all",
+				agentName)
 		}
 		agentName = a.Name
 	}
@@ -206,7 +209,9 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 		var may []string
 		for _, word := range []string{"deny", "allow", "ask", "input", "output", "context", "keep"} {
 			if r.Carries[word] {
-				may = append(may, map[string]string{"input": "change input", "output": "change result", "context": "add context", "keep": "keep going"}[word]+map[string]string{"deny": "deny", "allow": "allow", "ask": "ask"}[word])
+				may = append(may, map[string]string{"input": "change input", "output": "change result",
+					"context": "add context", "keep": "keep going"}[word]+
+					map[string]string{"deny": "deny", "allow": "allow", "ask": "ask"}[word])
 			}
 		}
 		if len(may) == 0 {
@@ -248,7 +253,8 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		if !l.InForce {
 			state = l.Why
 		}
-		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()), termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
+		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
+			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
 	}
 	text.Table(app.Stdout, rows)
 	return nil
@@ -259,7 +265,8 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error) {
 	out := map[string]any{}
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	for flag, value := range map[string]string{"handler": f.handler, "target": f.target, "mode": f.mode, "format": f.format, "on-failure": f.onFailure} {
+	for flag, value := range map[string]string{"handler": f.handler, "target": f.target, "mode": f.mode,
+		"format": f.format, "on-failure": f.onFailure} {
 		if given(flag) {
 			key := flag
 			if flag == "on-failure" {
@@ -299,7 +306,8 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 		out["locked"] = f.locked
 	}
 	match := map[string]string{}
-	for flag, value := range map[string]string{"tool": f.matchTool, "name": f.matchName, "command": f.matchCommand, "path": f.matchPath} {
+	for flag, value := range map[string]string{"tool": f.matchTool, "name": f.matchName, "command": f.matchCommand,
+		"path": f.matchPath} {
 		if given("match-" + flag) {
 			match[flag] = value
 		}
@@ -345,13 +353,15 @@ func checkBuiltin(values map[string]any) error {
 	}
 	target, _ := values["target"].(string)
 	known := handler.NewBuiltins(handler.Deps{})
-	if _, err := handler.New(hook.Registration{ID: "new", Handler: "builtin", Target: target}, handler.Deps{Builtins: known}); err != nil {
+	if _, err := handler.New(hook.Registration{ID: "new", Handler: "builtin", Target: target},
+		handler.Deps{Builtins: known}); err != nil {
 		return cmdutil.UsageError("there is no built-in %q; there are %s", target, strings.Join(known.Names(), ", "))
 	}
 	return nil
 }
 
-func hooksEdit(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, method string, p wire.HooksEditParams, done string) error {
+func hooksEdit(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, method string, p wire.HooksEditParams,
+	done string) error {
 	p.Cwd = app.Cwd()
 	switch {
 	case f.global:
@@ -402,7 +412,8 @@ func hooksHandle(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, 
 		return err
 	}
 	c.Timeout = 10 * time.Minute
-	result, err := c.Push(cmd.Context(), wire.PushParams{Agent: agentName, Event: native, Cwd: app.Cwd(), Payload: event.RawJSON(payload), Env: app.Environ, Timeout: 600})
+	result, err := c.Push(cmd.Context(), wire.PushParams{Agent: agentName, Event: native, Cwd: app.Cwd(),
+		Payload: event.RawJSON(payload), Env: app.Environ, Timeout: 600})
 	if err != nil {
 		return err
 	}
@@ -436,7 +447,8 @@ func nativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 	if !kind.Known() {
 		name, ok := importer.KindOf(hookType)
 		if !ok {
-			return "", cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", agentName, hookType, agentName)
+			return "", cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", agentName,
+				hookType, agentName)
 		}
 		kind = event.Kind(name)
 	}
@@ -445,7 +457,8 @@ func nativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 			return e.Name, nil
 		}
 	}
-	return "", cmdutil.UsageError("%s has no event of kind %s; `hookmux hooks %s discover` lists what it has", agentName, kind, agentName)
+	return "", cmdutil.UsageError("%s has no event of kind %s; `hookmux hooks %s discover` lists what it has",
+		agentName, kind, agentName)
 }
 
 // knownType tells an agent's own event names; of '*' any agent's.

@@ -29,8 +29,9 @@ func moduleNewCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Writes NAME.ts, and beside it hookmux.d.ts (types) and tsconfig.json for editors.
 In the default folder, ~/.config/hookmux/hooks, the hook counts at once on every
 agent. Nothing that is there is overwritten, except an older hookmux.d.ts.`,
-		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, after `hookmux trust`",
-		Args:    cmdutil.ExactArgs("NAME"),
+		Example: "  hookmux module new gate\n  hookmux module new gate --dir .hookmux/hooks   # for this project, " +
+			"after `hookmux trust`",
+		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
@@ -64,7 +65,8 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 		}
 		return err
 	}
-	if err := writeNew(filepath.Join(dir, "tsconfig.json"), tsmodule.EditorConfig()); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := writeNew(filepath.Join(dir, "tsconfig.json"), tsmodule.EditorConfig()); err != nil &&
+		!errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "hookmux.d.ts"), []byte(tsmodule.Types()), 0o644); err != nil {
@@ -74,7 +76,8 @@ func moduleNew(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := confirmWritten(ctx, app, file, tsmodule.Starter(name)); err != nil {
 		app.Say("it counts once you confirm it with `hookmux confirm`: %s", termsafe.Line(err.Error(), 300))
 	}
-	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", termsafe.Line(file, 300))
+	app.Say("try it: hookmux module test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
+		termsafe.Line(file, 300))
 	return nil
 }
 

@@ -83,7 +83,8 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 		return err
 	}
 	settings := config.New(config.Options{System: dirs.System, User: dirs.Config}).Settings()
-	host := tsmodule.Host{Catalogue: catalogue, Version: version.String, HookTimeout: settings.Millis(config.HookTimeout)}
+	host := tsmodule.Host{Catalogue: catalogue, Version: version.String,
+		HookTimeout: settings.Millis(config.HookTimeout)}
 	if t.inspect {
 		host.Inspect, host.Limits.Load = app.Stderr, inspectTime
 		if !cmd.Flags().Changed("timeout") {
@@ -94,7 +95,8 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	if err != nil {
 		return err
 	}
-	trial := tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers), Timeout: t.timeout}
+	trial := tsmodule.Trial{Source: tsmodule.Source{Path: path}, Event: ev, Answers: scriptedAnswers(t.answers),
+		Timeout: t.timeout}
 	if t.payload == "" {
 		if trial.Name, err = tsmodule.CurrentName(t.event, json.RawMessage(t.input)); err != nil {
 			return cmdutil.UsageError("%v", err)
@@ -110,7 +112,8 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 	}
 	answer, carried := catalogue.Encode(ev, decision)
 	if t.asJSON {
-		return trialJSON(app, &tried, ev, carried, wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit})
+		return trialJSON(app, &tried, ev, carried,
+			wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit})
 	}
 	showTrial(app, &tried, ev, carried, answer.Stdout, answer.Exit)
 	if tried.Err != nil {
@@ -123,7 +126,8 @@ func moduleTest(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file strin
 const inspectTime = 8 * time.Hour
 
 // trialEvent makes the event up, or reads it.
-func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tsmodule.Host) (*event.Event, error) {
+func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tsmodule.Host) (*event.Event,
+	error) {
 	a, ok := catalogue.Agent(t.agent)
 	if !ok {
 		return nil, cmdutil.UsageError("agent %q is unknown; `hookmux status` lists the agents", t.agent)
@@ -151,9 +155,11 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 		return nil, err
 	}
 	if _, known := a.Event(t.event); !known {
-		return nil, cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", a.Name, t.event, a.Name)
+		return nil, cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", a.Name, t.event,
+			a.Name)
 	}
-	ev := catalogue.Decode(agent.Input{ID: "trial", Time: time.Now(), Agent: a.Name, Event: t.event, Payload: payload, Cwd: app.Cwd(), Env: func(string) string { return "" }})
+	ev := catalogue.Decode(agent.Input{ID: "trial", Time: time.Now(), Agent: a.Name, Event: t.event, Payload: payload,
+		Cwd: app.Cwd(), Env: func(string) string { return "" }})
 	if ev.Malformed != "" {
 		return nil, cmdutil.UsageError("the payload cannot be read: %s", ev.Malformed)
 	}
@@ -163,7 +169,8 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 func scriptedAnswers(words []string) []tsmodule.Answer {
 	var list []tsmodule.Answer
 	for _, word := range words {
-		list = append(list, tsmodule.Answer{Confirmed: word == "yes", Value: word, Cancelled: word == "cancel", By: "--answer"})
+		list = append(list, tsmodule.Answer{Confirmed: word == "yes", Value: word, Cancelled: word == "cancel",
+			By: "--answer"})
 	}
 	return list
 }
@@ -189,7 +196,8 @@ func trialJSON(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 		Sent     []string           `json:"sent"`
 		Problems []tsmodule.Problem `json:"problems"`
 		Module   tsmodule.Info      `json:"module"`
-	}{Event: ev, Decision: d, Answer: answer, Inner: t.Inner, TookMS: float64(t.Took.Microseconds()) / 1000, Console: nonNil(t.Console), Notices: nonNil(t.Notices),
+	}{Event: ev, Decision: d, Answer: answer, Inner: t.Inner, TookMS: float64(t.Took.Microseconds()) / 1000,
+		Console: nonNil(t.Console), Notices: nonNil(t.Notices),
 		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), Module: t.Info}
 	if t.Err != nil {
 		out.Error = t.Err.Error()
@@ -255,7 +263,8 @@ func showTrial(app *cmdutil.App, t *tsmodule.Tried, ev *event.Event, d event.Dec
 		show("degraded", lost.String())
 	}
 	show("answer", fmt.Sprintf("exit %d, %s", exit, orNothing(stdout)))
-	show("took", fmt.Sprintf("%.2f ms, loaded in %.2f ms", float64(t.Took.Microseconds())/1000, float64(t.Info.LoadTime)))
+	show("took", fmt.Sprintf("%.2f ms, loaded in %.2f ms", float64(t.Took.Microseconds())/1000,
+		float64(t.Info.LoadTime)))
 	for _, q := range t.Asked {
 		show("asked", strings.TrimSpace(q.Title+" "+q.Text+" "+strings.Join(q.Options, " | ")))
 	}

@@ -37,24 +37,28 @@ so there is rarely a reason to run this by hand. It ends cleanly on SIGTERM.
 
 Under systemd or launchd use --service: while a hub that somebody else started is
 running it waits, and takes over when that one ends.`,
-		Example: "  hookmux hub          # in the foreground\n  hookmux hub start    # in the background\n  hookmux hub stop",
-		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), app, service) },
+		Example: "  hookmux hub          # in the foreground\n  hookmux hub start    # in the background\n  hookmux " +
+			"hub stop",
+		Args: cmdutil.SubcommandArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), app, service) },
 	}
 	cmd.Flags().BoolVar(&service, "service", false, "for service managers: wait while another hub runs")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "start", Short: "Start the hub in the background", Args: cmdutil.ExactArgs(), Example: "  hookmux hub start",
-			RunE: func(cmd *cobra.Command, _ []string) error { return hubStart(cmd.Context(), app) },
+			Use: "start", Short: "Start the hub in the background", Args: cmdutil.ExactArgs(),
+			Example: "  hookmux hub start",
+			RunE:    func(cmd *cobra.Command, _ []string) error { return hubStart(cmd.Context(), app) },
 		},
 		&cobra.Command{
-			Use: "stop", Short: "Stop the hub; the next hook starts it again", Args: cmdutil.ExactArgs(), Example: "  hookmux hub stop",
+			Use: "stop", Short: "Stop the hub; the next hook starts it again", Args: cmdutil.ExactArgs(),
+			Example: "  hookmux hub stop",
 			Long: `Stops the hub once everything acknowledged is stored. Hooks keep working: the
 next one starts a new hub. To switch everything to neutral, use ` + "`hookmux off`.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return hubStop(cmd.Context(), app) },
 		},
 		&cobra.Command{
-			Use: "restart", Short: "End the hub, also one that does not answer, and start another", Args: cmdutil.ExactArgs(), Example: "  hookmux hub restart",
+			Use: "restart", Short: "End the hub, also one that does not answer, and start another",
+			Args: cmdutil.ExactArgs(), Example: "  hookmux hub restart",
 			Long: `Stops the hub once everything acknowledged is stored, and starts another. A hub
 that does not answer (it hangs, or was stopped) is ended all the same; what it
 acknowledged is on disk.`,
@@ -78,7 +82,8 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	// On a full disk a missing note counts as guards on.
 	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())
 	program, _ := os.Executable()
-	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String, Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person,
+	o := hub.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
+		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), hubstart.MaxLog), Person: person,
 		LiveSettings: app.LiveSettings}
 	if person {
 		o.Environment = app.Environ

@@ -69,7 +69,8 @@ func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []stri
 		// What cannot be written down is still answered.
 		_ = spool.Leave(dirs.Spool(), judgedRecord(call, verdict))
 		_, err := app.Stdout.Write(frame.AppendReply(nil, &frame.Reply{
-			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout), Stderr: []byte(verdict.Answer.Stderr),
+			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout),
+			Stderr: []byte(verdict.Answer.Stderr),
 		}))
 		return err
 	}
@@ -87,7 +88,8 @@ func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []stri
 // judgedRecord is what came of a call, as the hub writes it down.
 func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
 	o := wire.Outcome{
-		ID: call.ID, Agent: v.Event.Agent, Native: v.Event.Native, Time: call.Time, TookUS: time.Since(call.Time).Microseconds(),
+		ID: call.ID, Agent: v.Event.Agent, Native: v.Event.Native, Time: call.Time,
+		TookUS: time.Since(call.Time).Microseconds(),
 	}
 	if v.Event.Tool != nil {
 		o.Tool = v.Event.Tool.Name
@@ -104,5 +106,6 @@ func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
 		o.Steps = append(o.Steps, step)
 	}
 	body, _ := json.Marshal(o)
-	return &spool.Record{Type: spool.TypeDecision, ID: call.ID, Time: call.Time, Agent: o.Agent, Event: o.Native, Payload: body}
+	return &spool.Record{Type: spool.TypeDecision, ID: call.ID, Time: call.Time, Agent: o.Agent, Event: o.Native,
+		Payload: body}
 }

@@ -66,7 +66,8 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	}
 	if app.Table != nil {
 		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-		v := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer, func() []string { return app.Environ })
+		v := seat.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer,
+			func() []string { return app.Environ })
 		if !v.OK {
 			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason)
 		}
@@ -77,7 +78,8 @@ func endHub(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Cl
 	}
 	// A hub that was stopped must run to take notice of a signal.
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := errors.Join(syscall.Kill(pid, signal), syscall.Kill(pid, syscall.SIGCONT)); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := errors.Join(syscall.Kill(pid, signal), syscall.Kill(pid, syscall.SIGCONT)); err != nil &&
+			!errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("the hub, process %d, cannot be ended: %w", pid, err)
 		}
 		if waitForEnd(ctx, dirs) {

@@ -90,7 +90,8 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) error {
 	case s.Ended != nil:
 		return fmt.Errorf("%s: it has ended; `hookmux resume %s` takes it up again", called, s.ID)
 	case s.Pane == "unknown":
-		return fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux run %s` and hookmux will", called, s.Agent, s.Agent)
+		return fmt.Errorf("%s: %s runs under its shared daemon, so nobody knows its pane; start it with `hookmux "+
+			"run %s` and hookmux will", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
 		return fmt.Errorf("%s: it sits in %s pane %s; hookmux can go to tmux panes only", called, s.Mux, s.Pane)
 	case s.Mux != "tmux":

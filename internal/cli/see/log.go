@@ -26,8 +26,9 @@ func LogCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Reads the journal: every event of the last 30 days with what was decided, by
 whom and how long it took. Secrets are redacted, long texts are cut. Without
 --since, --after or --limit the last 50 events are shown.`,
-		Example: "  hookmux log --since 1h --agent codex --kind tool.before --json\n  hookmux log --decision deny --since 7d",
-		Args:    cmdutil.ExactArgs(),
+		Example: "  hookmux log --since 1h --agent codex --kind tool.before --json\n  hookmux log --decision deny " +
+			"--since 7d",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := flags.buildFilter()
 			if err != nil {
@@ -85,10 +86,12 @@ func parseMoment(flag, s string) (time.Time, error) {
 	if span, err := config.ParseSpan(s); err == nil && span >= 0 {
 		return time.Now().Add(-span), nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04",
+		time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, cmdutil.UsageError("%s %q is no time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z", flag, s)
+	return time.Time{}, cmdutil.UsageError("%s %q is no time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z", flag,
+		s)
 }

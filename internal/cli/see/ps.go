@@ -35,8 +35,9 @@ started for this: where none runs, nothing is watched, and exit code 69 says so.
 
 Status is one of neverRan, running, idle, needsInput, success, failed, and unsure
 where it cannot be known.`,
-		Example: "  hookmux ps\n  hookmux ps --watch\n  hookmux ps --json | jq '.[] | select(.status == \"needsInput\")'",
-		Args:    cmdutil.ExactArgs(),
+		Example: "  hookmux ps\n  hookmux ps --watch\n  hookmux ps --json | jq '.[] | select(.status == " +
+			"\"needsInput\")'",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			params := wire.SessionsParams{All: all, Agents: agents}
 			if follow {
@@ -46,7 +47,8 @@ where it cannot be known.`,
 		},
 	}
 	cmd.Flags().BoolVar(&follow, "watch", false, "stay and follow changes")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; with --watch a line a change: {session, what, gone}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; "+
+		"with --watch a line a change: {session, what, gone}")
 	cmd.Flags().BoolVar(&all, "all", false, "also sessions that have ended, and those that can be taken up again")
 	cmd.Flags().StringSliceVar(&agents, "agent", nil, "only this agent (repeatable)")
 	return cmd
@@ -164,7 +166,8 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 	defer leaveOnKey(app, leave)()
 	go func() {
 		_ = cmdutil.FollowStream(ctx, func() error { // a hub that says no says so to the list as well
-			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error { poke(); return nil })
+			return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly},
+				func(n client.Note) error { poke(); return nil })
 		})
 	}()
 	fmt.Fprint(app.Stdout, "\x1b[?1049h\x1b[?25l") // another screen, no cursor
@@ -197,7 +200,8 @@ func watchSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPa
 	}
 }
 
-func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wire.SessionsParams, asJSON bool) error {
+func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wire.SessionsParams,
+	asJSON bool) error {
 	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent) }
 	return cmdutil.FollowStream(ctx, func() error {
 		ready := false

@@ -16,7 +16,8 @@ func RenameCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rename SESSION TITLE | SESSION --auto",
 		Short: "Give a session a title that stays; --auto gives it back its own",
-		Long:  "A title you give stays until --auto: the agent's own titles no longer replace it.\n" + cmdutil.SessionNames,
+		Long: "A title you give stays until --auto: the agent's own titles no longer replace it.\n" +
+			cmdutil.SessionNames,
 		Example: `  hookmux rename %3 "payment bug"
   hookmux rename "payment bug" --auto`,
 		Args: func(cmd *cobra.Command, args []string) error {

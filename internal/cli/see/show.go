@@ -22,7 +22,8 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 			return showSession(cmd.Context(), app, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what ps --json says, and {earlier, files, errors, helpers, resume}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what ps --json says, and {earlier, files, errors, "+
+		"helpers, resume}")
 	return cmd
 }
 

@@ -39,7 +39,9 @@ func StatsCommand(app *cmdutil.App) *cobra.Command {
 			}
 			rows := [][]string{{"HOOK", "CALLS", "MEAN", "P95", "MAX", "DENIED", "FAILED", "LAST FAILURE"}}
 			for _, s := range list {
-				rows = append(rows, []string{termsafe.Line(s.Hook, 40), fmt.Sprint(s.Calls), formatMicroseconds(s.MeanUS), formatMicroseconds(s.P95US), formatMicroseconds(s.MaxUS), fmt.Sprint(s.Denied), fmt.Sprint(s.Failures), termsafe.Line(s.LastErr, 100)})
+				rows = append(rows, []string{termsafe.Line(s.Hook, 40), fmt.Sprint(s.Calls),
+					formatMicroseconds(s.MeanUS), formatMicroseconds(s.P95US), formatMicroseconds(s.MaxUS),
+					fmt.Sprint(s.Denied), fmt.Sprint(s.Failures), termsafe.Line(s.LastErr, 100)})
 			}
 			text.Table(app.Stdout, rows)
 			return nil

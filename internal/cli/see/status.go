@@ -44,8 +44,10 @@ func showStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if dirs, err := app.Dirs(); err == nil && dirs.Config != info.Config {
 		info.Problems = append(info.Problems, client.Problem{
 			Key: "places", Since: info.Started,
-			What: "the hub reads its settings from " + info.Config + ", not from " + dirs.Config + " as this shell says",
-			Fix:  "a hook started it; `hookmux hub stop` and `hookmux hub start` from here make it use this shell's places, for good",
+			What: "the hub reads its settings from " + info.Config + ", not from " + dirs.Config +
+				" as this shell says",
+			Fix: "a hook started it; `hookmux hub stop` and `hookmux hub start` from here make it use this shell's " +
+				"places, for good",
 		})
 	}
 	hooks, err := agents.HookStates(app)
@@ -77,7 +79,8 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 	for _, h := range hooks {
 		if h.Wrong != "" {
 			list = append(list, client.Problem{
-				Key: "hooks." + h.Agent, What: h.Agent + ": not all of its hooks run: " + h.Wrong, Fix: "hookmux doctor " + h.Agent,
+				Key: "hooks." + h.Agent, What: h.Agent + ": not all of its hooks run: " + h.Wrong,
+				Fix: "hookmux doctor " + h.Agent,
 			})
 		}
 	}
@@ -97,7 +100,8 @@ func showStatusWithoutHub(ctx context.Context, app *cmdutil.App, asJSON bool) er
 	problems := append(hookProblems(hooks), agents.UnconfirmedProblems(ctx, app)...)
 	if asJSON {
 		problems = append([]client.Problem{{Key: "hub", What: why}}, problems...)
-		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks, "problems": problems}); err != nil {
+		if err := app.PrintJSON(map[string]any{"running": false, "socket": dirs.Socket(), "hooks": hooks,
+			"problems": problems}); err != nil {
 			return err
 		}
 		return cmdutil.Exit(cmdutil.ExitNoHub)

@@ -22,8 +22,10 @@ type filterFlags struct {
 
 func (f *filterFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.agents, "agent", nil, "only this agent (repeatable)")
-	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only this kind, unified or native: tool.before, PreToolUse (repeatable)")
-	cmd.Flags().StringVar(&f.session, "session", "", "only this session: its id, the beginning of it, its title or its pane")
+	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only this kind, unified or native: tool.before, PreToolUse "+
+		"(repeatable)")
+	cmd.Flags().StringVar(&f.session, "session", "", "only this session: its id, the beginning of it, its title or "+
+		"its pane")
 	cmd.Flags().StringVar(&f.tool, "tool", "", "only this tool name")
 	cmd.Flags().StringVar(&f.verdict, "decision", "", "only what was decided so: allow, deny, ask, modify, none")
 }
@@ -66,8 +68,9 @@ func WatchCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Follows events of all agents. Each line of --json carries a cursor; --after with
 that cursor goes on behind it, so that nothing is missed between two runs. When
 the hub restarts, watch waits for the next one and goes on where it was.`,
-		Example: "  hookmux watch\n  hookmux watch --agent codex --kind tool.before\n  hookmux watch --json --after 1234",
-		Args:    cmdutil.ExactArgs(),
+		Example: "  hookmux watch\n  hookmux watch --agent codex --kind tool.before\n  hookmux watch --json --after " +
+			"1234",
+		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter, err := flags.buildFilter()
 			if err != nil {

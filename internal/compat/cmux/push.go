@@ -185,7 +185,8 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 		}
 		s.Catalogue.WithInput(&one, e.Input)
 		one.Tool.Changed = nil
-		if t := one.Tool; ev.Tool == nil || len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 || one.Malformed != "" {
+		if t := one.Tool; ev.Tool == nil || len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 ||
+			one.Malformed != "" {
 			ev.Tool, ev.Malformed = t, one.Malformed
 		}
 		if t := ev.Tool; len(t.Commands)+len(t.Reads)+len(t.Writes)+len(t.URL) > 0 {

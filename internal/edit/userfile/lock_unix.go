@@ -27,7 +27,8 @@ func lock(target string) (unlock func(), err error) {
 		return nil, err
 	}
 	err = flock(f, target)
-	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOLCK) {
+	if errors.Is(err, syscall.EBADF) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.EINVAL) ||
+		errors.Is(err, syscall.ENOLCK) {
 		f.Close()
 		beside := filepath.Join(dir, "."+filepath.Base(target)+".lock")
 		if f, err = os.OpenFile(beside, os.O_RDWR|os.O_CREATE, 0o600); err != nil {

@@ -78,7 +78,8 @@ func render(c *agent.Catalogue, seen map[string]recordings.Summary) []byte {
 			}
 		}
 		s := seen[a.Name]
-		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s | %d", a.Title, anchor(a.Title), tier(a, s), dash(a.Tried), verifiedWord(s), len(a.Events))
+		fmt.Fprintf(&b, "| [%s](#%s) | %s | %s | %s | %d", a.Title, anchor(a.Title), tier(a, s), dash(a.Tried),
+			verifiedWord(s), len(a.Events))
 		for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
 			switch {
 			case !can[name]:
@@ -170,7 +171,8 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 	for _, e := range a.Events {
 		var takes []string
 		for _, claim := range e.Claims() {
-			takes = append(takes, claimText(claim, a.Tried)+markOf(seen, e.Name, claim.Name)+withVersion(seen, e.Name, claim.Name))
+			takes = append(takes, claimText(claim, a.Tried)+markOf(seen, e.Name, claim.Name)+
+				withVersion(seen, e.Name, claim.Name))
 		}
 		if len(takes) == 0 {
 			takes = []string{"nothing"}
@@ -178,7 +180,8 @@ func one(b *bytes.Buffer, a *agent.Agent, seen recordings.Summary) {
 		if e.Why != "" {
 			why = append(why, fmt.Sprintf("- `%s` is %s: %s.", e.Name, installWord(e.Install), e.Why))
 		}
-		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s | %s |\n", e.Name, markOf(seen, e.Name, ""), e.Kind, installWord(e.Install), short(time.Duration(e.Timeout)), strings.Join(takes, "; "))
+		fmt.Fprintf(b, "| `%s`%s | %s | %s | %s | %s |\n", e.Name, markOf(seen, e.Name, ""), e.Kind,
+			installWord(e.Install), short(time.Duration(e.Timeout)), strings.Join(takes, "; "))
 	}
 	if len(why) > 0 {
 		b.WriteString("\n" + strings.Join(why, "\n") + "\n")
@@ -217,7 +220,8 @@ func feedOf(b *bytes.Buffer, a *agent.Agent) {
 			}
 		}
 		if p.Hidden {
-			parts = append(parts, "its own dialog appears only after the hook returned, so that this is held as long as `feed.wait` says")
+			parts = append(parts, "its own dialog appears only after the hook returned, so that this is held as "+
+				"long as `feed.wait` says")
 		}
 		fmt.Fprintf(b, "- `%s`: %s\n", name, strings.Join(parts, "; "))
 	}
@@ -228,7 +232,8 @@ func signOf(a *agent.Agent) string {
 	f := a.Feed
 	switch f.Window {
 	case agent.WindowState:
-		return fmt.Sprintf("The first sign that it was answered in its own window: `%s` in `%s`, seen from its transcript, is no longer `%s`", f.State.Status, f.State.Path, f.State.Waiting)
+		return fmt.Sprintf("The first sign that it was answered in its own window: `%s` in `%s`, seen from its "+
+			"transcript, is no longer `%s`", f.State.Status, f.State.Path, f.State.Waiting)
 	case agent.WindowEvent:
 		var names []string
 		for _, e := range a.Events {
@@ -238,7 +243,8 @@ func signOf(a *agent.Agent) string {
 		}
 		return "The first sign that it was answered in its own window: " + strings.Join(names, ", ")
 	}
-	return "Nothing waits here while it could be answered in its own window: its dialog appears only after the hook returned"
+	return "Nothing waits here while it could be answered in its own window: its dialog appears only after the hook " +
+		"returned"
 }
 
 func words[T ~string](list []T) string {
@@ -262,7 +268,8 @@ func verified(b *bytes.Buffer, s recordings.Summary) {
 		b.WriteString("\n")
 		return
 	}
-	fmt.Fprintf(b, "Verified with version %s on %s (%s): %d ✓, %d ✗, %d –.\n\n", s.Version, s.Day, s.Platform, count(s, "✓"), count(s, "✗"), count(s, "–"))
+	fmt.Fprintf(b, "Verified with version %s on %s (%s): %d ✓, %d ✗, %d –.\n\n", s.Version, s.Day, s.Platform,
+		count(s, "✓"), count(s, "✗"), count(s, "–"))
 	for _, r := range s.Rows {
 		if r.Event == "" {
 			fmt.Fprintf(b, "- %s %s: %s\n", r.Mark, r.Check, cell(r.Why))
@@ -321,7 +328,9 @@ func driven(b *bytes.Buffer, c *agent.Catalogue, seen map[string]recordings.Summ
 		return
 	}
 	sort.Strings(names)
-	b.WriteString("\n## Agents that are driven, not yet hooked\n\nThese play a scripted turn under `hookmux verify`, and what they tell their hooks was recorded; the catalogue does not speak to them yet.\n\n| Agent | Version | Turn | Payloads |\n|---|---|---|---|\n")
+	b.WriteString("\n## Agents that are driven, not yet hooked\n\nThese play a scripted turn under `hookmux " +
+		"verify`, and what they tell their hooks was recorded; the catalogue does not speak to them yet.\n\n| Agent " +
+		"| Version | Turn | Payloads |\n|---|---|---|---|\n")
 	for _, name := range names {
 		s := seen[name]
 		fmt.Fprintf(b, "| %s | %s |", s.Title, s.Version)

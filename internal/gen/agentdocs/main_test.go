@@ -28,7 +28,8 @@ func TestPageIsUpToDate(t *testing.T) {
 func TestDrivenIsNotVerified(t *testing.T) {
 	say := func(check string) string {
 		var b bytes.Buffer
-		verified(&b, recordings.Summary{Version: "1.2.3", Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
+		verified(&b, recordings.Summary{Version: "1.2.3",
+			Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
 		return b.String()
 	}
 	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified") {
@@ -46,7 +47,8 @@ func TestTiersAreProven(t *testing.T) {
 		return recordings.Row{Check: check, Event: event, Claim: claim, Mark: mark}
 	}
 	deny := row("deny", "PreToolUse", "deny", "✓")
-	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"), row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
+	all := []recordings.Row{deny, row("input", "PreToolUse", "input", "✓"),
+		row("context", "SessionStart", "context", "✓"), row("keep", "Stop", "keep", "✓")}
 	for want, rows := range map[string][]recordings.Row{
 		"driven":   {row("turn", "", "", "✓")},
 		"observes": {row("decodes", "PreToolUse", "", "✓"), row("decodes", "PostToolUse", "", "✓"), row("deny", "PreToolUse", "deny", "–"), row("deny-prompt", "UserPromptSubmit", "deny", "✓")},

@@ -136,7 +136,8 @@ that decides gets the answer that changes nothing for that agent and event.`)
 
 func heading(b *bytes.Buffer, name, version string) {
 	b.WriteString(".\\\" Written from the program's own help.\n")
-	fmt.Fprintf(b, ".TH %s 1 \"\" %s %s\n", quoted(strings.ToUpper(name)), quoted("hookmux "+version), quoted("hookmux"))
+	fmt.Fprintf(b, ".TH %s 1 \"\" %s %s\n", quoted(strings.ToUpper(name)), quoted("hookmux "+version),
+		quoted("hookmux"))
 	b.WriteString(".nh\n.ad l\n")
 }
 

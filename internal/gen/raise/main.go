@@ -90,8 +90,9 @@ func raise(name string, at places, try, force bool) error {
 		return err
 	}
 	report, err := verify.Run(ctx, verify.Options{
-		Targets: []verify.Target{{Name: name, In: in}}, Bin: bin, Record: filepath.Join(into, "record"), Isolation: isolate.BehindProxies,
-		Progress: func(l string) { fmt.Println("  " + l) },
+		Targets: []verify.Target{{Name: name, In: in}}, Bin: bin, Record: filepath.Join(into, "record"),
+		Isolation: isolate.BehindProxies,
+		Progress:  func(l string) { fmt.Println("  " + l) },
 	})
 	if err != nil {
 		return err
@@ -104,7 +105,8 @@ func raise(name string, at places, try, force bool) error {
 		fmt.Println("  " + line)
 	}
 	if r.Count(checks.Fails) > 0 && !force {
-		return fmt.Errorf("%s: stays at %s: %d checks fail with %s; correct the catalogue, then -force", name, was, r.Count(checks.Fails), newest)
+		return fmt.Errorf("%s: stays at %s: %d checks fail with %s; correct the catalogue, then -force", name, was,
+			r.Count(checks.Fails), newest)
 	}
 	if try {
 		return nil
@@ -177,7 +179,8 @@ func newestOf(pkg string) (string, error) {
 }
 
 func build(into string) (string, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-o", into+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook")
+	cmd := exec.Command("go", "build", "-trimpath", "-o", into+string(filepath.Separator), "./cmd/hookmux",
+		"./cmd/hookmux-hook")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	return into, cmd.Run()

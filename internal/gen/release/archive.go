@@ -37,14 +37,16 @@ func archive(top string, files []file, when time.Time) ([]byte, error) {
 		if err := folder(path.Dir(name)); err != nil {
 			return err
 		}
-		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: when, Format: tar.FormatUSTAR})
+		return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: when,
+			Format: tar.FormatUSTAR})
 	}
 	for _, f := range sorted {
 		name := path.Join(top, f.name)
 		if err := folder(path.Dir(name)); err != nil {
 			return nil, err
 		}
-		head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: f.mode, Size: int64(len(f.data)), ModTime: when, Format: tar.FormatUSTAR}
+		head := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: f.mode, Size: int64(len(f.data)), ModTime: when,
+			Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(head); err != nil {
 			return nil, err
 		}

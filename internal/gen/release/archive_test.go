@@ -12,7 +12,8 @@ import (
 )
 
 func TestArchiveIsTheSameAgain(t *testing.T) {
-	files := []file{{"bin/b", 0o755, []byte("bee")}, {"README.md", 0o644, []byte("read")}, {"bin/a", 0o755, []byte("ay")}}
+	files := []file{{"bin/b", 0o755, []byte("bee")}, {"README.md", 0o644, []byte("read")},
+		{"bin/a", 0o755, []byte("ay")}}
 	other := []file{files[2], files[0], files[1]}
 	when := time.Unix(1_700_000_000, 0)
 	one, err := archive("top-1", files, when)

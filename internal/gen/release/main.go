@@ -111,7 +111,8 @@ func build(dir, system, arch, version string) error {
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String="+version,
 		"-o", dir+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1",
+		"GOARM64=v8.0")
 	return told(cmd)
 }
 
@@ -169,7 +170,8 @@ func commonFiles(work, version string) ([]file, error) {
 // alone runs the new program away from the home of whoever builds.
 func alone(work, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
-	cmd.Env = []string{"HOME=" + work, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(work, "run"), "PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	cmd.Env = []string{"HOME=" + work, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(work, "run"), "PATH=" + os.Getenv("PATH"),
+		"LC_ALL=C"}
 	return cmd
 }
 

@@ -73,7 +73,8 @@ func main() {
 	if len(faults) > 0 {
 		os.Exit(1)
 	}
-	fmt.Printf("shape: %d figures, %d of them with a ceiling of their own in limits.txt\n", len(measures), len(ceilings))
+	fmt.Printf("shape: %d figures, %d of them with a ceiling of their own in limits.txt\n", len(measures),
+		len(ceilings))
 }
 
 // parseLimits reads rows of the form "kind subject ceiling".
@@ -115,7 +116,8 @@ func compareWithLimits(measures []measure, ceilings map[string]int) []string {
 	}
 	for key, ceiling := range ceilings {
 		if !needed[key] {
-			faults = append(faults, fmt.Sprintf("limits.txt: the row %q with %d is not needed any more: remove it", key, ceiling))
+			faults = append(faults, fmt.Sprintf("limits.txt: the row %q with %d is not needed any more: remove it", key,
+				ceiling))
 		}
 	}
 	slices.Sort(faults)
@@ -126,7 +128,7 @@ func compareWithLimits(measures []measure, ceilings map[string]int) []string {
 type tree struct {
 	lines, methods      map[string]int
 	functions           []measure
-	wideLines           int
+	wideLines           []string // file:line
 	oneWord, unexported int
 }
 
@@ -162,9 +164,12 @@ func measureTree(root string) ([]measure, error) {
 	for name, n := range t.methods {
 		measures = append(measures, measure{"methods", name, n, maxMethods})
 	}
-	measures = append(measures, measure{"wide-lines", "all", t.wideLines, 0})
+	for _, place := range t.wideLines {
+		measures = append(measures, measure{"wide-line", place, 1, 0})
+	}
 	if t.unexported > 0 {
-		measures = append(measures, measure{"one-word-percent", "internal", 100 * t.oneWord / t.unexported, maxOneWordShare})
+		measures = append(measures, measure{"one-word-percent", "internal", 100 * t.oneWord / t.unexported,
+			maxOneWordShare})
 	}
 	return measures, nil
 }
@@ -183,10 +188,13 @@ func (t *tree) readFile(rel, path string) error {
 		return nil
 	}
 	dir := filepath.ToSlash(filepath.Dir(rel))
+	free := linesWithoutLimit(set, file)
+	number := 0
 	for line := range strings.Lines(string(text)) {
+		number++
 		t.lines[dir]++
-		if columnsOf(line) > maxColumns {
-			t.wideLines++
+		if columnsOf(line) > maxColumns && !free[number] {
+			t.wideLines = append(t.wideLines, fmt.Sprintf("%s:%d", filepath.ToSlash(rel), number))
 		}
 	}
 	for _, decl := range file.Decls {
@@ -214,6 +222,38 @@ func (t *tree) readFunction(dir, rel string, set *token.FileSet, fn *ast.FuncDec
 	}
 }
 
+// linesWithoutLimit returns the lines that may be as wide as they need to be:
+// rows of tables (slices, arrays and maps written over several lines) and
+// lines with a raw string, such as a regular expression or a script.
+func linesWithoutLimit(set *token.FileSet, file *ast.File) map[int]bool {
+	free := map[int]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			first, last := set.Position(n.Lbrace).Line, set.Position(n.Rbrace).Line
+			switch n.Type.(type) {
+			case *ast.ArrayType, *ast.MapType:
+				for line := first + 1; line < last; line++ {
+					free[line] = true
+				}
+			}
+		case *ast.FuncLit:
+			// The body of a function in a table is no row.
+			for line := set.Position(n.Body.Lbrace).Line + 1; line < set.Position(n.Body.Rbrace).Line; line++ {
+				delete(free, line)
+			}
+		case *ast.BasicLit:
+			if n.Kind == token.STRING && strings.HasPrefix(n.Value, "`") {
+				for line := set.Position(n.Pos()).Line; line <= set.Position(n.End()).Line; line++ {
+					free[line] = true
+				}
+			}
+		}
+		return true
+	})
+	return free
+}
+
 func columnsOf(line string) int {
 	return len([]rune(strings.ReplaceAll(strings.TrimRight(line, "\n"), "\t", "    ")))
 }
@@ -233,5 +273,8 @@ func receiverName(e ast.Expr) string {
 }
 
 func isOneWord(name string) bool {
-	return !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) || r == '_' })
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsUpper(r) || unicode.IsDigit(r) ||
+			r == '_'
+	})
 }

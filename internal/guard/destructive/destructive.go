@@ -87,7 +87,8 @@ func setUpTable() {
 	add(clusterRule, "kubectl", "oc", "k", "helm", "eksctl", "kops", "argocd", "flux", "nomad", "velero")
 	add(infraRule, "terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf", "serverless", "sls", "sam", "vagrant",
 		"sst", "amplify", "copilot",
-		"vercel", "netlify", "heroku", "fly", "flyctl", "railway", "firebase", "wrangler", "supabase", "prisma", "ansible")
+		"vercel", "netlify", "heroku", "fly", "flyctl", "railway", "firebase", "wrangler", "supabase", "prisma",
+		"ansible")
 	add(cloudRule, "aws", "gcloud", "gsutil", "bq", "az", "doctl", "oci", "ibmcloud", "linode-cli", "hcloud", "rclone",
 		"mc", "s3cmd", "aliyun", "scw", "exo")
 	add(containerRule, "docker", "podman", "nerdctl", "docker-compose")
@@ -99,7 +100,8 @@ func setUpTable() {
 	add(overwriteRule, "mv", "gmv", "cp", "gcp", "tee", "truncate", "gtruncate", "ln", "rsync", "install")
 	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill",
 		"killall", "killall5", "pkill", "crontab",
-		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli", "apt",
+		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli",
+		"apt",
 		"apt-get", "yum", "dnf", "pacman", "rpm",
 		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
 		"chpasswd", "usermod", "passwd")
@@ -160,7 +162,8 @@ func checkScript(x *scope) {
 // match; an unknown word is taken for rm if its arguments look like rm's.
 func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {
-		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "git", "mv", "shutdown", "reboot"} {
+		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "git", "mv", "shutdown",
+			"reboot"} {
 			if r.MayBe(n) {
 				ruleTable[n](x, r)
 			}

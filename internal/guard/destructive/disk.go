@@ -46,8 +46,9 @@ func deviceRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "fdisk", "sfdisk", "parted", "gdisk", "sgdisk":
-		if inspect.HasShort(flags, 'l', 'd', 'p') && !inspect.HasShort(flags, 'Z', 'z') || inspect.HasLong(flags, "--list",
-			"--dump", "--print") || inspect.HasWord(rest, "print") || len(rest) == 0 {
+		if inspect.HasShort(flags, 'l', 'd', 'p') && !inspect.HasShort(flags, 'Z', 'z') ||
+			inspect.HasLong(flags, "--list",
+				"--dump", "--print") || inspect.HasWord(rest, "print") || len(rest) == 0 {
 			return
 		}
 	case "hdparm":
@@ -129,7 +130,8 @@ func codeRule(x *scope, r *shell.Run) {
 			strings.Contains(text, "fork }") || strings.Contains(text, "os.fork")) {
 		x.Report.Add("fork-bomb", r.Name(), "forks in an endless loop")
 	}
-	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") || strings.Contains(text, "requests.get") ||
+	if strings.Contains(text, "exec(") && (strings.Contains(text, "urlopen") ||
+		strings.Contains(text, "requests.get") ||
 		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
 	}
@@ -229,8 +231,9 @@ func fetchedProgram(x *scope, r *shell.Run) {
 			return
 		}
 	}
-	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput && (!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-",
-		"/dev/fd/0", "/proc/self/fd/0")) {
+	if o := x.originOf(r.Input.From, 0); o != "" && r.HasInput &&
+		(!evals || inspect.HasWord(r.Args(), "/dev/stdin", "-",
+			"/dev/fd/0", "/proc/self/fd/0")) {
 		say(o)
 		return
 	}
@@ -267,7 +270,8 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 		case t == "--" || t == "":
 		case t[0] == '-':
 			if !isShell && (t == "-m" || t == "-c" || t == "-e" || t == "-p" || t == "-r" || t == "-n" || t == "-ne" ||
-				t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" || t == "-lne") {
+				t == "-pe" || t == "-E" || t == "--eval" || t == "--version" || t == "-lane" || t == "-ane" ||
+				t == "-lne") {
 				return false
 			}
 			if !isShell && len(t) > 2 && t[1] != '-' && strings.ContainsAny(t, "e") && r.Name() != "python3" {
@@ -298,8 +302,9 @@ func downloadedScript(x *scope) {
 		if shell.IsShell(name) || name == "source" || name == "." {
 			for _, a := range r.Args() {
 				if got[strings.TrimPrefix(a.Text, "./")] {
-					x.Report.Add("pipe-to-shell", r.String(), fmt.Sprintf("%s runs %s, which this command has just downloaded", name,
-						a.Text))
+					x.Report.Add("pipe-to-shell", r.String(),
+						fmt.Sprintf("%s runs %s, which this command has just downloaded", name,
+							a.Text))
 				}
 			}
 		} else if strings.HasSuffix(name, ".sh") && got[strings.TrimPrefix(r.Argv[0].Text, "./")] {

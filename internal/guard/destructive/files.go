@@ -62,14 +62,16 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 	// The directory is not known: patterns over all of it are a gamble.
 	if !w.Dynamic && (p.All || strings.HasPrefix(w.Text, "..")) {
-		x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb, w.Text))
+		x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb,
+			w.Text))
 		return
 	}
 	// What an unset variable would make of it.
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
 		if why := x.WhyBroad(b); why != "" && why != "the repository's history" && !x.commonSub(b.Path) {
-			x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
-				b.Path, why))
+			x.Report.Add("rm-dynamic", r.String(),
+				fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
+					b.Path, why))
 		}
 	}
 }
@@ -156,8 +158,9 @@ func findRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(s, r)
 		if !p.Known {
 			if b := x.ResolveBare(s, r); s.Dynamic && b.Known && b.Path == "/" {
-				x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes below %s, which is the root if the variable is empty",
-					s.Text))
+				x.Report.Add("find-delete", r.String(),
+					fmt.Sprintf("deletes below %s, which is the root if the variable is empty",
+						s.Text))
 			}
 			continue
 		}
@@ -167,7 +170,8 @@ func findRule(x *scope, r *shell.Run) {
 		case why != "":
 			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
 		case x.IsOutside(p):
-			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s, outside the project", p.Text))
+			x.Report.Add("find-delete", r.String(),
+				fmt.Sprintf("deletes what it finds in %s, outside the project", p.Text))
 		}
 	}
 }
@@ -197,7 +201,8 @@ func permissionRule(x *scope, r *shell.Run) {
 		switch {
 		case why == "":
 		case recursive && !inProject, recursive && (open || closed):
-			x.Report.Add("permissions", r.String(), fmt.Sprintf("changes permissions or owners of all of %s (%s)", p.Text, why))
+			x.Report.Add("permissions", r.String(),
+				fmt.Sprintf("changes permissions or owners of all of %s (%s)", p.Text, why))
 		case !inProject && (open || closed):
 			x.Report.Add("permissions", r.String(), fmt.Sprintf("opens or closes %s (%s) to everyone", p.Text, why))
 		}
@@ -298,8 +303,9 @@ func overwriteRule(x *scope, r *shell.Run) {
 			"--remove-source-files") && !strings.Contains(last.Text, ":") && !inspect.HasShort(flags, 'n') &&
 			!inspect.HasLong(flags, "--dry-run") {
 			if why := x.WhyBroad(dest); dest.Known && why != "" {
-				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
-					last.Text, why))
+				x.Report.Add("rm-broad", r.String(),
+					fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
+						last.Text, why))
 			}
 		}
 		return

@@ -112,15 +112,18 @@ func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 	for _, n := range names {
 		switch {
 		case protectedBranch(n.Text):
-			x.Report.Add("git-history", r.String(), fmt.Sprintf("git branch -D deletes %s with whatever it holds", n.Text))
+			x.Report.Add("git-history", r.String(),
+				fmt.Sprintf("git branch -D deletes %s with whatever it holds", n.Text))
 			return
 		case n.Dynamic && !n.From.Empty(), inspect.ViaXargs(r):
-			x.Report.Add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits included")
+			x.Report.Add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits "+
+				"included")
 			return
 		}
 	}
 	if len(names) == 0 && inspect.ViaXargs(r) {
-		x.Report.Add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits included")
+		x.Report.Add("git-history", r.String(), "git branch -D deletes every branch of a list, unmerged commits "+
+			"included")
 	}
 }
 

@@ -83,7 +83,8 @@ func unpackRule(x *scope, r *shell.Run) {
 	force := inspect.HasLong(flags, "--overwrite", "--overwrite-dir", "--unlink-first", "--recursive-unlink") ||
 		r.Name() == "unzip" && inspect.HasShort(flags, 'o')
 	system := false
-	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin", "/usr/lib",
+	for _, d := range [...]string{"/etc", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/usr/bin", "/usr/sbin",
+		"/usr/lib",
 		"/System"} {
 		system = system || inspect.IsUnder(p.Path, d)
 	}
@@ -118,7 +119,8 @@ func powershellRule(x *scope, r *shell.Run) {
 	if fetches && (strings.Contains(l, "iex") || strings.Contains(l, "invoke-expression")) {
 		x.Report.Add("pipe-to-shell", r.String(), r.Name()+" runs text that comes from the network")
 	}
-	for _, statement := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";|&{}()\n", c) }) {
+	for _, statement := range strings.FieldsFunc(text,
+		func(c rune) bool { return strings.ContainsRune(";|&{}()\n", c) }) {
 		words := strings.Fields(statement)
 		if len(words) > 0 {
 			powershellStatement(x, r, words)
@@ -154,8 +156,9 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 		t := strings.ReplaceAll(w, `\`, "/")
 		l := strings.ToLower(t)
 		if len(l) > 1 && l[1] == ':' && strings.Trim(l[2:], "/*.") == "" || strings.HasPrefix(l, "$env:userprofile") ||
-			strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") || strings.HasPrefix(l, "c:/users") &&
-			strings.Count(l, "/") < 3 {
+			strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") ||
+			strings.HasPrefix(l, "c:/users") &&
+				strings.Count(l, "/") < 3 {
 			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
 			continue
 		}

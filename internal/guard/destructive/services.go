@@ -59,8 +59,10 @@ func clusterRule(x *scope, r *shell.Run) {
 					say("scale to 0 stops the workload")
 				}
 				return
-			case "get", "describe", "logs", "apply", "exec", "config", "create", "explain", "rollout", "port-forward", "top",
-				"auth", "cp", "edit", "patch", "label", "annotate", "run", "expose", "wait", "diff", "kustomize", "version",
+			case "get", "describe", "logs", "apply", "exec", "config", "create", "explain", "rollout", "port-forward",
+				"top",
+				"auth", "cp", "edit", "patch", "label", "annotate", "run", "expose", "wait", "diff", "kustomize",
+				"version",
 				"api-resources", "cluster-info", "debug", "attach", "events":
 				return
 			}
@@ -74,8 +76,9 @@ func clusterRule(x *scope, r *shell.Run) {
 			say("delete removes it for good")
 		}
 	case "nomad":
-		if inspect.HasWord(rest, "stop", "purge") && (inspect.HasLong(flags, "-purge", "--purge") || inspect.HasWord(rest,
-			"system")) {
+		if inspect.HasWord(rest, "stop", "purge") &&
+			(inspect.HasLong(flags, "-purge", "--purge") || inspect.HasWord(rest,
+				"system")) {
 			say("purges a job")
 		}
 	}
@@ -106,7 +109,8 @@ func namedPods(r *shell.Run, flags, rest []shell.Word) bool {
 			return len(kinds) > 1
 		}
 		for _, k := range kinds {
-			if !strings.HasPrefix(k.Text, "pod/") && !strings.HasPrefix(k.Text, "pods/") && !strings.HasPrefix(k.Text, "po/") {
+			if !strings.HasPrefix(k.Text, "pod/") && !strings.HasPrefix(k.Text, "pods/") &&
+				!strings.HasPrefix(k.Text, "po/") {
 				return false
 			}
 		}
@@ -145,11 +149,13 @@ func infraRule(x *scope, r *shell.Run) {
 		return // terraform plan -destroy only shows
 	}
 	for _, p := range infraPhrases[r.Name()] {
-		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") || inspect.HasPhrase(line, p) &&
-			(strings.Contains(p, " ") || p == "destroy")
+		hit := strings.HasPrefix(operands+" ", p+" ") || strings.HasPrefix(line+" ", p+" ") ||
+			inspect.HasPhrase(line, p) &&
+				(strings.Contains(p, " ") || p == "destroy")
 		if !hit && strings.HasPrefix(p, "apply -destroy") {
-			hit = strings.HasPrefix(operands, "apply") && (inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line,
-				"--destroy"))
+			hit = strings.HasPrefix(operands, "apply") &&
+				(inspect.HasPhrase(line, "-destroy") || inspect.HasPhrase(line,
+					"--destroy"))
 		}
 		if !hit && p == "db push --force-reset" {
 			hit = strings.HasPrefix(operands, "db push") && inspect.HasPhrase(line, "--force-reset")
@@ -200,7 +206,8 @@ func cloudRule(x *scope, r *shell.Run) {
 		}
 	case "gsutil":
 		if inspect.HasWord(rest, "rb") || inspect.HasWord(rest, "rm") && (inspect.HasShort(flags, 'r', 'R', 'a') ||
-			strings.Contains(inspect.JoinArgs(rest), "*")) || inspect.HasWord(rest, "rsync") && inspect.HasShort(flags, 'd') {
+			strings.Contains(inspect.JoinArgs(rest), "*")) ||
+			inspect.HasWord(rest, "rsync") && inspect.HasShort(flags, 'd') {
 			say("rm")
 		}
 	case "bq":
@@ -208,8 +215,9 @@ func cloudRule(x *scope, r *shell.Run) {
 			say("rm")
 		}
 	case "gcloud":
-		if inspect.HasWord(rest, "delete", "destroy", "purge") || inspect.HasWord(rest, "storage") && inspect.HasWord(rest,
-			"rm") {
+		if inspect.HasWord(rest, "delete", "destroy", "purge") ||
+			inspect.HasWord(rest, "storage") && inspect.HasWord(rest,
+				"rm") {
 			say("delete")
 		}
 	case "rclone":
@@ -323,8 +331,9 @@ func databaseRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
 	case "dropdb", "dropuser":
-		if !inspect.HasWord(args, "--help", "-h", "--version") || len(args) > 1 && name == "dropdb" && inspect.HasWord(args,
-			"-h") {
+		if !inspect.HasWord(args, "--help", "-h", "--version") ||
+			len(args) > 1 && name == "dropdb" && inspect.HasWord(args,
+				"-h") {
 			say("deletes a database or user")
 		}
 		return
@@ -383,7 +392,8 @@ func databaseRule(x *scope, r *shell.Run) {
 		return
 	case "curl":
 		line := inspect.JoinArgs(args)
-		if strings.Contains(line, "DELETE") && (strings.Contains(line, ":9200/_all") || strings.Contains(line, ":9200/*")) {
+		if strings.Contains(line, "DELETE") && (strings.Contains(line, ":9200/_all") ||
+			strings.Contains(line, ":9200/*")) {
 			say("deletes every search index")
 		}
 		return

@@ -204,7 +204,8 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	for _, p := range rest {
 		for _, v := range vitalPackages {
 			if p.Text == v || strings.HasPrefix(p.Text, "linux-image") || p.Text == "*" {
-				x.Report.Add("system", r.String(), fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
+				x.Report.Add("system", r.String(),
+					fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
 				return
 			}
 		}

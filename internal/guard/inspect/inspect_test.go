@@ -12,7 +12,8 @@ import (
 func words(line string) []shell.Word {
 	var out []shell.Word
 	for _, f := range strings.Fields(line) {
-		out = append(out, shell.Word{Text: f, Bare: f, Tilde: strings.HasPrefix(f, "~"), Dynamic: strings.Contains(f, "$")})
+		out = append(out, shell.Word{Text: f, Bare: f, Tilde: strings.HasPrefix(f, "~"),
+			Dynamic: strings.Contains(f, "$")})
 	}
 	return out
 }
@@ -77,7 +78,8 @@ func TestSplitTarget(t *testing.T) {
 		_, rest := SplitFlags(words(tt.line))
 		to, sources, ok := SplitTarget(words(tt.line), rest)
 		if to.Text != tt.to || join(sources) != tt.sources || ok != tt.ok {
-			t.Errorf("SplitTarget(%q) = %q, %q, %v; want %q, %q, %v", tt.line, to.Text, join(sources), ok, tt.to, tt.sources,
+			t.Errorf("SplitTarget(%q) = %q, %q, %v; want %q, %q, %v", tt.line, to.Text, join(sources), ok, tt.to,
+				tt.sources,
 				tt.ok)
 		}
 	}

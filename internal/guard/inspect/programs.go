@@ -13,7 +13,8 @@ func GitParts(r *shell.Run) (sub string, args []shell.Word) {
 	for i := 0; i < len(all); i++ {
 		t := all[i].Text
 		switch {
-		case t == "-C" || t == "-c" || t == "--git-dir" || t == "--work-tree" || t == "--namespace" || t == "--exec-path":
+		case t == "-C" || t == "-c" || t == "--git-dir" || t == "--work-tree" || t == "--namespace" ||
+			t == "--exec-path":
 			i++
 		case strings.HasPrefix(t, "-"):
 		default:
@@ -49,8 +50,9 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 			return args[i+1], true
 		case strings.HasPrefix(t, "--directory="):
 			return CutWord(a, len("--directory=")), true
-		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 && strings.HasPrefix(name,
-			"7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
+		case strings.HasPrefix(t, "-C") && len(t) > 2, strings.HasPrefix(t, "-o") && len(t) > 2 &&
+			strings.HasPrefix(name,
+				"7z"), strings.HasPrefix(t, "-d") && len(t) > 2 && name == "unzip":
 			return CutWord(a, 2), true
 		}
 	}

@@ -50,7 +50,8 @@ const (
 
 // NewScope describes where a call happens. s is nil for file tools.
 func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) string) *Scope {
-	x := &Scope{Call: call, Script: s, Report: f, resolve: resolve, Home: call.Home, Cwd: call.Cwd, Project: call.Project}
+	x := &Scope{Call: call, Script: s, Report: f, resolve: resolve, Home: call.Home, Cwd: call.Cwd,
+		Project: call.Project}
 	if x.Home == "" {
 		x.Home = unknownHome
 	}
@@ -222,7 +223,8 @@ var SystemDirs = []string{
 
 // IsScratch are places made to be thrown away.
 func (x *Scope) IsScratch(p string) bool {
-	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"} {
+	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders",
+		"/dev/shm"} {
 		// A home that lies there is a home nevertheless.
 		if IsBelow(p, d) && !(IsBelow(x.Home, d) && IsUnder(p, x.Home)) {
 			return true

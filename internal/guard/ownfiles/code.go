@@ -28,7 +28,8 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 		writes = writes || strings.Contains(text, w)
 	}
 	if strings.HasSuffix(r.Name(), "awk") {
-		writes = writes || strings.Contains(text, ">") || strings.Contains(text, "system") || strings.Contains(text, "|")
+		writes = writes || strings.Contains(text, ">") || strings.Contains(text, "system") ||
+			strings.Contains(text, "|")
 	}
 	for _, d := range inspect.DeletersInCode {
 		deletes = deletes || strings.Contains(text, d)

@@ -30,7 +30,8 @@ func (c *writer) checkFind() {
 			continue
 		}
 		switch args[i-1].Text {
-		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-samefile":
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname",
+			"-samefile":
 		default:
 			continue
 		}
@@ -50,7 +51,8 @@ func seeksOurs(pattern string) bool {
 		}
 		for _, n := range ourNames {
 			if ok, err := path.Match(part, n); ok && err == nil {
-				return !strings.Contains(l, "/commands") && !strings.Contains(l, "/worktrees") && !strings.Contains(l, "/projects")
+				return !strings.Contains(l, "/commands") && !strings.Contains(l, "/worktrees") &&
+					!strings.Contains(l, "/projects")
 			}
 		}
 	}

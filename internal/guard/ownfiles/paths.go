@@ -61,8 +61,9 @@ func (t *Checker) isOwned(p string) bool {
 	}
 	l := strings.ToLower(strings.ReplaceAll(p, "//", "/"))
 	for _, f := range t.files {
-		if strings.HasSuffix(l, f) && (len(l) == len(f) || f[0] == '/' || l[len(l)-len(f)-1] == '/' || strings.HasPrefix(f,
-			"support/")) {
+		if strings.HasSuffix(l, f) && (len(l) == len(f) || f[0] == '/' || l[len(l)-len(f)-1] == '/' ||
+			strings.HasPrefix(f,
+				"support/")) {
 			return true
 		}
 	}

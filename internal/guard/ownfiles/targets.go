@@ -80,7 +80,8 @@ func downloadTargets(r *shell.Run) []shell.Word {
 			dir, hasDir = inspect.CutWord(a, len("--directory-prefix=")), true
 		case strings.HasPrefix(t, "-P") && r.Name() == "wget":
 			dir, hasDir = inspect.CutWord(a, 2), true
-		case t == "--remote-name" || t == "--remote-name-all" || short && r.Name() == "curl" && strings.Contains(t, "O"):
+		case t == "--remote-name" || t == "--remote-name-all" ||
+			short && r.Name() == "curl" && strings.Contains(t, "O"):
 			remoteName = true
 		case strings.Contains(t, "/") && t[0] != '-':
 			urls = append(urls, a)

@@ -147,12 +147,14 @@ func uploadedFiles(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
 		t := a.Text
-		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file" || t == "-K" || t == "--config" ||
+		if (t == "-T" || t == "--upload-file" || t == "--post-file" || t == "--body-file" || t == "-K" ||
+			t == "--config" ||
 			t == "--input-file" || t == "-i") && i+1 < len(args) && !strings.Contains(args[i+1].Text, "://") {
 			out = append(out, args[i+1])
 			continue
 		}
-		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "--config=", "--input-file=", "-T",
+		for _, p := range [...]string{"--post-file=", "--upload-file=", "--body-file=", "--config=", "--input-file=",
+			"-T",
 			"-K"} {
 			if v, ok := strings.CutPrefix(t, p); ok && v != "" {
 				out = append(out, shell.Word{Text: v, Dynamic: a.Dynamic, Glob: a.Glob})

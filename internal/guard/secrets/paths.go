@@ -155,7 +155,8 @@ func isEnvFile(base string) bool {
 		}
 		return false
 	}
-	for _, harmless := range [...]string{"example", "sample", "template", "dist", "default", "defaults", "test", "schema",
+	for _, harmless := range [...]string{"example", "sample", "template", "dist", "default", "defaults", "test",
+		"schema",
 		"tpl", "tmpl", "d.ts", "md", "ts", "js", "ci", "vault", "enc", "encrypted", "spec"} {
 		if rest == harmless || strings.HasSuffix(rest, "."+harmless) || strings.HasPrefix(rest, harmless+".") {
 			return false
@@ -171,7 +172,8 @@ func inSSH(t, base string) bool {
 	}
 	switch {
 	case strings.HasSuffix(base, ".pub"), strings.HasPrefix(base, "known_hosts"), base == "config",
-		strings.HasPrefix(base, "authorized_keys"), base == "environment", base == ".ssh", base == "config.d", base == "rc":
+		strings.HasPrefix(base, "authorized_keys"), base == "environment", base == ".ssh", base == "config.d",
+		base == "rc":
 		return false
 	}
 	return true

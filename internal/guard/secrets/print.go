@@ -14,8 +14,9 @@ func (x *scope) feedsLogin(r *shell.Run) bool {
 	for j := r.To.Lo; j < r.To.Hi && j < len(x.Script.Runs); j++ {
 		n := &x.Script.Runs[j]
 		line := inspect.JoinArgs(n.Args())
-		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") || strings.Contains(line,
-			"secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
+		if strings.Contains(line, "--password-stdin") || strings.Contains(line, "--with-token") ||
+			strings.Contains(line,
+				"secret set") || strings.Contains(line, "wc -c") || n.Name() == "wc" {
 			return true
 		}
 	}
@@ -52,8 +53,10 @@ func (x *scope) printsSecret(r *shell.Run) {
 	}
 	switch name {
 	case "kubectl", "oc", "k":
-		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") || strings.Contains(line, "-ojson") ||
-			strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") || strings.Contains(line, "--output") ||
+		out := strings.Contains(line, "-o yaml") || strings.Contains(line, "-o json") ||
+			strings.Contains(line, "-ojson") ||
+			strings.Contains(line, "-oyaml") || strings.Contains(line, "jsonpath") ||
+			strings.Contains(line, "--output") ||
 			strings.Contains(line, "go-template")
 		if inspect.HasWord(args, "get") && out && (inspect.HasWord(args, "secret", "secrets") || strings.Contains(line,
 			"secret/") || strings.Contains(line, "secrets/")) {
@@ -159,7 +162,8 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 	for i := r.From.Lo; i < r.From.Hi && i < len(x.Script.Runs); i++ {
 		from := &x.Script.Runs[i]
-		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" || n == "fc") &&
+		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" ||
+			n == "fc") &&
 			len(from.Args()) == 0 {
 			_, rest := inspect.SplitFlags(r.Args())
 			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {

@@ -68,7 +68,8 @@ var (
 
 func secretNeedles() *inspect.Needles {
 	secretOnce.Do(func() {
-		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret", "shadow",
+		words := []string{".env", ".ssh", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credential", "secret",
+			"shadow",
 			"sudoers", "environ", ".kube", "kubeconfig", ".docker/config", ".npmrc",
 			".netrc", "_netrc", ".pypirc", ".pgpass", ".my.cnf", ".boto", ".s3cfg", ".vault-token", ".htpasswd",
 			"service-account", "service_account", "serviceaccount", "firebase-adminsdk", "wallet.dat",
@@ -261,7 +262,8 @@ func globSecret(t string) (string, bool) {
 		return "environment files", true
 	case strings.HasPrefix(base, "id_"):
 		return "private keys", true
-	case strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".ssh"), strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".aws"),
+	case strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".ssh"),
+		strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".aws"),
 		strings.HasSuffix(strings.TrimSuffix(dir, "/"), ".gnupg"):
 		return "keys and credentials", true
 	}
@@ -278,7 +280,8 @@ func (x *scope) secretCommit(r *shell.Run) {
 			if i := strings.LastIndexByte(t, ':'); i >= 0 {
 				t = t[i+1:]
 			}
-			if what, ok := x.secretWord(t); ok && !inspect.HasWord(args, "--stat", "--name-only", "--name-status", "--quiet") {
+			if what, ok := x.secretWord(t); ok && !inspect.HasWord(args, "--stat", "--name-only", "--name-status",
+				"--quiet") {
 				x.Report.Add("read", r.String(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
 			}
 		}

@@ -101,7 +101,8 @@ func (s AppServer) holdConversation(do func(*conversation) error) error {
 		return err
 	}
 	c := &conversation{in: in, out: bufio.NewReader(out)}
-	err = c.callMethod("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux", "version": "1"}}, nil)
+	err = c.callMethod("initialize", map[string]any{"clientInfo": map[string]any{"name": "hookmux", "title": "hookmux",
+		"version": "1"}}, nil)
 	if err == nil {
 		err = c.sendMessage(map[string]any{"method": "initialized"})
 	}

@@ -72,7 +72,8 @@ func answerCommand(a neutral.Answer) string {
 	case a.Stderr == "" && a.Exit == 0:
 		return "exec printf %s " + quote.Portable(a.Stdout)
 	}
-	return "exec sh -c " + quote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d", quote.Portable(a.Stdout), quote.Portable(a.Stderr), a.Exit))
+	return "exec sh -c " + quote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d",
+		quote.Portable(a.Stdout), quote.Portable(a.Stderr), a.Exit))
 }
 
 // MentionsHookmux says that a text has to do with us, whether or not it is as we
@@ -109,7 +110,8 @@ func ReadLine(line string) (Command, bool) {
 		}
 		test, ok := plainWords(both.X)
 		words, ok2 := plainWords(file.Stmts[1])
-		if !ok || !ok2 || len(test) != 3 || len(words) < 2 || words[0] != "exec" || !slices.Equal(test, []string{"test", "-x", words[1]}) {
+		if !ok || !ok2 || len(test) != 3 || len(words) < 2 || words[0] != "exec" ||
+			!slices.Equal(test, []string{"test", "-x", words[1]}) {
 			return Command{}, false
 		}
 		return ReadWords(words[1], words[2:])

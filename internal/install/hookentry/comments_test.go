@@ -46,7 +46,8 @@ func TestPeoplesCommentsStay(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.WriteCommands(src, testAgent, commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
+				now, kept, err := s.WriteCommands(src, testAgent,
+					commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -54,7 +55,8 @@ func TestPeoplesCommentsStay(t *testing.T) {
 				n := rapid.IntRange(1, 4).Draw(rt, "comments")
 				for i := range n {
 					at := rapid.SampledFrom(gaps(text)).Draw(rt, "at")
-					note := fmt.Sprintf(rapid.SampledFrom([]string{"// note-%d-\n", "/* note-%d- */", "\n  // note-%d-\n"}).Draw(rt, "note"), i)
+					note := fmt.Sprintf(rapid.SampledFrom([]string{"// note-%d-\n", "/* note-%d- */",
+						"\n  // note-%d-\n"}).Draw(rt, "note"), i)
 					text = text[:at] + note + text[at:]
 				}
 				if rapid.Bool().Draw(rt, "no record") {
@@ -91,7 +93,8 @@ func TestPeoplesLinesOfCommentStay(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(rt *rapid.T) {
 				src := drawDocument(rt, s)
-				now, kept, err := s.WriteCommands(src, testAgent, commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
+				now, kept, err := s.WriteCommands(src, testAgent,
+					commandsOf("/x/"+hookentry.HookName, "Before", "After"), nil)
 				if err != nil {
 					rt.Fatal(err)
 				}

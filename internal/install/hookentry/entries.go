@@ -241,7 +241,8 @@ func (t *Target) addEntry(src []byte, r edit.Reader, c Command, kept []Kept) ([]
 	return t.appendEntry(src, r, list, t.ListElement(c), kept)
 }
 
-func (t *Target) appendEntry(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte, []Kept, error) {
+func (t *Target) appendEntry(src []byte, r edit.Reader, list []string, value json.RawMessage, kept []Kept) ([]byte,
+	[]Kept, error) {
 	if !hasKept(kept, list) {
 		kept = append(slices.Clone(kept), Kept{slices.Clone(list), depthBefore(kept, list, r.Depth(list...))})
 	}
@@ -293,7 +294,8 @@ func (t *Target) RemoveEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte,
 	return t.removeWhere(src, kept, func(s *Handler, _ map[string]bool) bool { return IsFor(s, a) })
 }
 
-func (t *Target) removeWhere(src []byte, kept []Kept, gone func(s *Handler, seen map[string]bool) bool) ([]byte, error) {
+func (t *Target) removeWhere(src []byte, kept []Kept, gone func(s *Handler, seen map[string]bool) bool) ([]byte,
+	error) {
 	for range 10_000 { // each round takes one out
 		r, err := t.ParseText(src)
 		if err != nil {

@@ -36,12 +36,14 @@ func drawDocument(rt *rapid.T, t *hookentry.Target) []byte {
 		src = out
 	}
 	for i := range rapid.IntRange(0, 3).Draw(rt, "settings") {
-		value := rapid.SampledFrom([]any{1, "text", true, []any{"a", "b"}, map[string]any{"x": 1, "y": "z"}, []any{}, map[string]any{}}).Draw(rt, "value")
+		value := rapid.SampledFrom([]any{1, "text", true, []any{"a", "b"}, map[string]any{"x": 1, "y": "z"}, []any{},
+			map[string]any{}}).Draw(rt, "value")
 		must(t.Format.Set(src, []string{fmt.Sprintf("k%d", i)}, value))
 	}
 	for i := range rapid.IntRange(0, 3).Draw(rt, "hooks") {
 		event := rapid.SampledFrom([]string{"Before", "After", "Other"}).Draw(rt, "event")
-		must(t.Format.Append(src, hookentrytest.ListFor(t, event), hookentrytest.TheirHandler(t, event, "theirs-"+strconv.Itoa(i))))
+		must(t.Format.Append(src, hookentrytest.ListFor(t, event),
+			hookentrytest.TheirHandler(t, event, "theirs-"+strconv.Itoa(i))))
 	}
 	if rapid.Bool().Draw(rt, "behind") {
 		must(t.Format.Set(src, []string{"z"}, map[string]any{"last": "one"}))
@@ -123,7 +125,8 @@ func TestUpgradesInBetween(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		now, kept, err = s.WriteCommands(now, testAgent, commandsOf("/new/"+hookentry.HookName, "Before", "After"), kept)
+		now, kept, err = s.WriteCommands(now, testAgent, commandsOf("/new/"+hookentry.HookName, "Before", "After"),
+			kept)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -155,7 +158,8 @@ func TestPeoplesEditsInBetweenStay(t *testing.T) {
 			case 0:
 				bytewise = false // where a list was made, how it looks is ours
 				changes = append(changes, func(b []byte) ([]byte, error) {
-					return s.Format.Append(b, hookentrytest.ListFor(s, event), hookentrytest.TheirHandler(s, event, fmt.Sprintf("edit-%d", i)))
+					return s.Format.Append(b, hookentrytest.ListFor(s, event),
+						hookentrytest.TheirHandler(s, event, fmt.Sprintf("edit-%d", i)))
 				})
 			case 1:
 				changes = append(changes, func(b []byte) ([]byte, error) {

@@ -37,7 +37,8 @@ func inShell(t *testing.T, name, file, line string) (string, error) {
 
 func TestLinesWorkInEveryShell(t *testing.T) {
 	base := t.TempDir()
-	for _, dir := range []string{"plain", "with space", "it's", `back\slash`, `two\\of`, "$HOME `x` \"q\"", "ü*?[a]~", "a;b&c|d", "new\nline"} {
+	for _, dir := range []string{"plain", "with space", "it's", `back\slash`, `two\\of`, "$HOME `x` \"q\"", "ü*?[a]~",
+		"a;b&c|d", "new\nline"} {
 		program := filepath.Join(base, dir, HookName)
 		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 			t.Fatal(err)
@@ -49,7 +50,8 @@ func TestLinesWorkInEveryShell(t *testing.T) {
 		gone := c
 		gone.Program = filepath.Join(base, dir, "gone", HookName)
 		for name, file := range shells() {
-			if out, err := inShell(t, name, file, c.Line()); err != nil || out != "got "+DenyFlag+" claude PreToolUse 60\n" {
+			if out, err := inShell(t, name, file, c.Line()); err != nil ||
+				out != "got "+DenyFlag+" claude PreToolUse 60\n" {
 				t.Errorf("%s: %s: %q %v", name, c.Line(), out, err)
 			}
 			gone.Deny = false
@@ -69,7 +71,8 @@ func TestLinesWorkInEveryShell(t *testing.T) {
 }
 
 func TestAnswersAreSaidInEveryShell(t *testing.T) {
-	for _, a := range []neutral.Answer{{Exit: 3}, {Stdout: `{"a":"it's %d \\n"}`}, {Stdout: "o'", Stderr: "e'\\", Exit: 2}} {
+	for _, a := range []neutral.Answer{{Exit: 3}, {Stdout: `{"a":"it's %d \\n"}`},
+		{Stdout: "o'", Stderr: "e'\\", Exit: 2}} {
 		for name, file := range shells() {
 			cmd := exec.Command(file, "-c", answerCommand(a))
 			if name == "busybox" {
@@ -78,7 +81,8 @@ func TestAnswersAreSaidInEveryShell(t *testing.T) {
 			var out, errs strings.Builder
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run() // its code is looked at below
-			if got := (neutral.Answer{Stdout: out.String(), Stderr: errs.String(), Exit: cmd.ProcessState.ExitCode()}); got != a {
+			if got := (neutral.Answer{Stdout: out.String(), Stderr: errs.String(),
+				Exit: cmd.ProcessState.ExitCode()}); got != a {
 				t.Errorf("%s: %s: %+v", name, answerCommand(a), got)
 			}
 		}
@@ -117,8 +121,10 @@ func TestLinesAreReadBack(t *testing.T) {
 
 func readBack(t *rapid.T) {
 	c := Command{
-		Program: "/" + rapid.StringOfN(rapid.RuneFrom([]rune("ab /'\\\"$`~*?[]{}=%#;&|<>()!^ü\n\t")), 0, 12, -1).Draw(t, "dir") + "/" + HookName,
-		Agent:   rapid.StringMatching(`[a-z][a-z0-9-]{0,8}`).Draw(t, "agent"), Event: rapid.StringMatching(`[A-Za-z][A-Za-z.:_]{0,12}`).Draw(t, "event"),
+		Program: "/" + rapid.StringOfN(rapid.RuneFrom([]rune("ab /'\\\"$`~*?[]{}=%#;&|<>()!^ü\n\t")), 0, 12, -1).Draw(t,
+			"dir") + "/" + HookName,
+		Agent:   rapid.StringMatching(`[a-z][a-z0-9-]{0,8}`).Draw(t, "agent"),
+		Event:   rapid.StringMatching(`[A-Za-z][A-Za-z.:_]{0,12}`).Draw(t, "event"),
 		Seconds: rapid.IntRange(0, 5000).Draw(t, "seconds"), Deny: rapid.Bool().Draw(t, "deny"),
 	}
 	if got, ok := ReadLine(c.Line()); !ok || got != c {

@@ -67,7 +67,8 @@ func ReadTrusted(src []byte, keys map[string]string) (yes, no []string, err erro
 			Enabled *bool  `json:"enabled"`
 		}
 		path := codextrust.Path(key)
-		if r.Raw(path...) != nil && r.Decode(&state, path...) == nil && state.Hash == hash && (state.Enabled == nil || *state.Enabled) {
+		if r.Raw(path...) != nil && r.Decode(&state, path...) == nil && state.Hash == hash &&
+			(state.Enabled == nil || *state.Enabled) {
 			yes = append(yes, key)
 		} else {
 			no = append(no, key)

@@ -101,7 +101,8 @@ func (d *Diff) printUnified(was string, old []byte, is string, now []byte) error
 		}
 		shown := termsafe.Text(string(bytes.TrimRight(line, "\r\n")))
 		if runes := []rune(shown); !d.Full && len(runes) > shownLine { // a text without line ends
-			shown = fmt.Sprintf("%s … %d more characters; --full shows them", string(runes[:shownLine]), len(runes)-shownLine)
+			shown = fmt.Sprintf("%s … %d more characters; --full shows them", string(runes[:shownLine]),
+				len(runes)-shownLine)
 		}
 		if d.Color {
 			switch {

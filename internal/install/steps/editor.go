@@ -28,7 +28,8 @@ const (
 	OpManifest Op = "manifest" // our own record of all this
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
-	OpKeep     Op = "keep"     // New is kept at Path, with our own things: somebody changed a file that is ours and goes
+	// New is kept at Path, with our own things: somebody changed a file that is ours and goes
+	OpKeep Op = "keep"
 )
 
 // Step is one change of the disk that happens whole or not at all.

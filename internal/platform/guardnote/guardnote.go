@@ -98,7 +98,8 @@ func Write(state string, covers []Cover) error {
 	})
 	covers = slices.Compact(covers)
 	text := formatNote(covers)
-	if len(covers) > maxCovers || len(text) > maxSize || slices.ContainsFunc(covers, func(c Cover) bool { return !isWord(c.Agent) || !isWord(c.Event) }) {
+	if len(covers) > maxCovers || len(text) > maxSize ||
+		slices.ContainsFunc(covers, func(c Cover) bool { return !isWord(c.Agent) || !isWord(c.Event) }) {
 		text = formatNote([]Cover{{Any, Any}})
 	}
 	file := File(state)
@@ -127,7 +128,8 @@ func formatNote(covers []Cover) []byte {
 // own name of the event and the event's kind.
 func Covers(list []Cover, agent, native, kind string) bool {
 	for _, c := range list {
-		if (c.Agent == Any || c.Agent == agent) && (c.Event == Any || c.Event == native || kind != "" && c.Event == kind) {
+		if (c.Agent == Any || c.Agent == agent) &&
+			(c.Event == Any || c.Event == native || kind != "" && c.Event == kind) {
 			return true
 		}
 	}

@@ -80,7 +80,8 @@ func FindProgram(getenv func(string) string) (string, error) {
 		if file := d.Installation().Program; paths.Runnable(file) {
 			return file, nil
 		}
-		return "", errors.New("hookmux: the installed program " + d.Installation().Program + " is gone; run hookmux install again")
+		return "", errors.New("hookmux: the installed program " + d.Installation().Program +
+			" is gone; run hookmux install again")
 	}
 	dirs = append(dirs, getenv("PATH"))
 	if file := found(); file != "" {

@@ -218,7 +218,8 @@ func TestHubIsCutOff(t *testing.T) {
 	}
 	defer syscall.Close(pipe[0])
 	defer syscall.Close(pipe[1])
-	opt := options(d, "USER=u", "LC_ALL=C", "XDG_DATA_HOME="+d.Home+"/data", "HOOKMUX_DISABLED=1", "SECRET=1", "PATH=", "LC_ALL=twice")
+	opt := options(d, "USER=u", "LC_ALL=C", "XDG_DATA_HOME="+d.Home+"/data", "HOOKMUX_DISABLED=1", "SECRET=1", "PATH=",
+		"LC_ALL=twice")
 	if err := Ensure(d, self(t), opt, soon(), reach(d)); err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,8 @@ func TestHubIsCutOff(t *testing.T) {
 		}
 	}
 	for _, line := range world {
-		if strings.HasPrefix(line, "pipe ") || strings.HasPrefix(line, "SECRET") || strings.Contains(line, "DISABLED") || strings.Contains(line, "twice") {
+		if strings.HasPrefix(line, "pipe ") || strings.HasPrefix(line, "SECRET") ||
+			strings.Contains(line, "DISABLED") || strings.Contains(line, "twice") {
 			t.Errorf("the hub has %q", line)
 		}
 	}
@@ -348,7 +350,8 @@ func TestWaitByTheClock(t *testing.T) {
 	if deaths, _ := readDeaths(d, now.Add(within+time.Millisecond)); len(deaths) > 0 {
 		t.Errorf("deaths of more than a minute ago count: %v", deaths)
 	}
-	for _, junk := range []string{"junk\n-5 \x00\n", "until=", "until=99999999999999", strings.Repeat("1 ", maxDeaths)} {
+	for _, junk := range []string{"junk\n-5 \x00\n", "until=", "until=99999999999999",
+		strings.Repeat("1 ", maxDeaths)} {
 		if err := os.WriteFile(d.DeathsFile(), []byte(junk), 0o600); err != nil {
 			t.Fatal(err)
 		}

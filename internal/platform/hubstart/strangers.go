@@ -96,7 +96,8 @@ func HubPID(d paths.Dirs) int {
 // belongsToHub reports whether a process is a hub, or a program of ours that is
 // starting one: the hub wrote its number down, or the name tells.
 func belongsToHub(pid int, d paths.Dirs) bool {
-	if text, err := smallfile.Read(d.AliveFile(), 64); err == nil && strings.TrimSpace(string(text)) == strconv.Itoa(pid) {
+	if text, err := smallfile.Read(d.AliveFile(), 64); err == nil &&
+		strings.TrimSpace(string(text)) == strconv.Itoa(pid) {
 		return true
 	}
 	return strings.HasPrefix(programName(pid), "hookmux")

@@ -64,7 +64,8 @@ func Open(path string, each func(Entry)) (l *Log, skipped int, err error) {
 		file.Close()
 		return nil, 0, err
 	}
-	l = &Log{Aside: aside, path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{}, seed: maphash.MakeSeed(), minimum: defaultMinimum}
+	l = &Log{Aside: aside, path: path, file: file, size: int64(len(b)), sizes: map[uint64]int64{},
+		seed: maphash.MakeSeed(), minimum: defaultMinimum}
 	latest := map[string]Entry{}
 	for rest := b; len(rest) > 0; {
 		line, more, whole := bytes.Cut(rest, []byte("\n"))

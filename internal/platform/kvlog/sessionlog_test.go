@@ -70,7 +70,8 @@ func TestItDoesNotGrowForEver(t *testing.T) {
 	for i := range 1000 {
 		put(t, l, "a", fmt.Sprintf(`"%s%d"`, strings.Repeat("x", 50), i))
 		if l.Full() {
-			if err := l.Rewrite([]Entry{{"keep", json.RawMessage(`"me"`)}, {"a", json.RawMessage(fmt.Sprint(i))}}); err != nil {
+			if err := l.Rewrite([]Entry{{"keep", json.RawMessage(`"me"`)},
+				{"a", json.RawMessage(fmt.Sprint(i))}}); err != nil {
 				t.Fatal(err)
 			}
 		}

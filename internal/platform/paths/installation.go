@@ -113,7 +113,8 @@ func (d Dirs) WriteInstallation(getenv func(string) string, hook, program string
 	for _, key := range []string{"home", "runtime", "state", "config", "data", "hook", "program"} {
 		value := *i.fields()[key]
 		if !filepath.IsAbs(value) || strings.ContainsAny(value, "\n\x00") {
-			return false, errors.New(file + ": " + key + " " + value + " cannot be written down; it must be absolute and have no line break")
+			return false, errors.New(file + ": " + key + " " + value + " cannot be written down; it must be " +
+				"absolute and have no line break")
 		}
 		text += key + "=" + value + "\n"
 	}
@@ -140,7 +141,8 @@ func installed(getenv func(string) string) (Dirs, bool) {
 		return Dirs{}, false
 	}
 	return Dirs{
-		Home: i.Home, Runtime: i.Runtime, State: i.State, Config: i.Config, Data: i.Data, System: systemDir, installation: i,
+		Home: i.Home, Runtime: i.Runtime, State: i.State, Config: i.Config, Data: i.Data, System: systemDir,
+		installation: i,
 	}, true
 }
 

@@ -74,7 +74,8 @@ func TestInstalledProgramTakesNothingFromTheEnvironment(t *testing.T) {
 		env(RuntimeVariable, want.Runtime, "HOME", "/elsewhere"),
 	} {
 		got := find(t, getenv)
-		if got.Home != home || got.Runtime != want.Runtime || got.State != want.State || got.Config != want.Config || got.Data != want.Data {
+		if got.Home != home || got.Runtime != want.Runtime || got.State != want.State || got.Config != want.Config ||
+			got.Data != want.Data {
 			t.Errorf("got %+v, want the places of the installation %+v", got, want)
 		}
 	}
@@ -159,7 +160,8 @@ func TestVisitorLeavesNoInstallation(t *testing.T) {
 }
 
 func TestDamagedInstallationDoesNotCount(t *testing.T) {
-	whole := installationFirst + "\nhome=/h\nruntime=/r\nstate=/s\nconfig=/c\ndata=/d\nhook=/k\nprogram=/p\n" + installationLast + "\n"
+	whole := installationFirst + "\nhome=/h\nruntime=/r\nstate=/s\nconfig=/c\ndata=/d\nhook=/k\nprogram=/p\n" +
+		installationLast + "\n"
 	got, ok := parseInstallation(whole)
 	if want := (Installation{"/h", "/r", "/s", "/c", "/d", "/k", "/p"}); !ok || *got != want {
 		t.Fatalf("got %+v, %v; want %+v", got, ok, want)

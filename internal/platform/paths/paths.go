@@ -188,7 +188,8 @@ func (d Dirs) CheckSocket() error {
 		return err
 	}
 	if !info.IsDir() || !ours(info) || info.Mode().Perm()&0o022 != 0 {
-		return errors.New(dir + ": is not a private folder of this user, so that the socket in it is not believed; run: hookmux hub restart")
+		return errors.New(dir + ": is not a private folder of this user, so that the socket in it is not believed; " +
+			"run: hookmux hub restart")
 	}
 	return nil
 }

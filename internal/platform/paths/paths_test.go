@@ -56,12 +56,15 @@ func TestDefaults(t *testing.T) {
 
 func TestVariables(t *testing.T) {
 	noRunUser(t)
-	d := find(t, env("HOME", "/h/", "XDG_STATE_HOME", "/s", "XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d", "HOOKMUX_RUNTIME_DIR", "/r/"))
-	if d.State != "/s/hookmux" || d.Config != "/c/hookmux" || d.Data != "/d/hookmux" || d.Runtime != "/r" || d.Home != "/h" {
+	d := find(t, env("HOME", "/h/", "XDG_STATE_HOME", "/s", "XDG_CONFIG_HOME", "/c", "XDG_DATA_HOME", "/d",
+		"HOOKMUX_RUNTIME_DIR", "/r/"))
+	if d.State != "/s/hookmux" || d.Config != "/c/hookmux" || d.Data != "/d/hookmux" || d.Runtime != "/r" ||
+		d.Home != "/h" {
 		t.Errorf("%+v", d)
 	}
 	d = find(t, env("HOME", "/h", "XDG_STATE_HOME", "s", "XDG_CONFIG_HOME", "./c", "HOOKMUX_RUNTIME_DIR", "r"))
-	if d.State != "/h/.local/state/hookmux" || d.Config != "/h/.config/hookmux" || d.Runtime != "/h/.local/state/hookmux/run" {
+	if d.State != "/h/.local/state/hookmux" || d.Config != "/h/.config/hookmux" ||
+		d.Runtime != "/h/.local/state/hookmux/run" {
 		t.Errorf("relative values count: %+v", d)
 	}
 }
@@ -73,7 +76,8 @@ func TestRuntimeGoesByUserID(t *testing.T) {
 		t.Fatal(err)
 	}
 	// XDG_RUNTIME_DIR must make no difference, there or not.
-	for _, getenv := range []func(string) string{env("HOME", "/h"), env("HOME", "/h", "XDG_RUNTIME_DIR", "/elsewhere")} {
+	for _, getenv := range []func(string) string{env("HOME", "/h"),
+		env("HOME", "/h", "XDG_RUNTIME_DIR", "/elsewhere")} {
 		if d := find(t, getenv); d.Runtime != mine+"/hookmux" {
 			t.Error(d.Runtime)
 		}

@@ -68,7 +68,8 @@ func TestParseTCP(t *testing.T) {
 	const file = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n" +
 		"   0: 0100007F:0016 0100007F:8F02 01 00000000:00000000 00:00000000 00000000     0        0 777 1 0\n" +
 		"   1: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 778 1 0\n" +
-		"   2: 0000000000000000FFFF00000100007F:8F02 0000000000000000FFFF00000100007F:0016 01 0:0 0:0 0 1000 0 779 1 0\n" +
+		"   2: 0000000000000000FFFF00000100007F:8F02 0000000000000000FFFF00000100007F:0016 01 0:0 0:0 0 1000 0 779 " +
+		"1 0\n" +
 		"   3: short\n   4: ZZ:0016 0100007F:8F02 01 0:0 0:0 0 0 0 780 1 0\n"
 	server, client := netip.MustParseAddrPort("127.0.0.1:22"), netip.MustParseAddrPort("127.0.0.1:36610")
 	want := []TCPEnd{{server, client, 0, 777}, {client, server, 1000, 779}}

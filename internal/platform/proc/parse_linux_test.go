@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-const statTail = " S 100 4242 4242 34817 4300 4194304 101 0 0 0 0 0 0 0 20 0 1 0 79868 3133440 413 18446744073709551615\n"
+const statTail = " S 100 4242 4242 34817 4300 4194304 101 0 0 0 0 0 0 0 20 0 1 0 79868 3133440 413 " +
+	"18446744073709551615\n"
 
 func TestParseStat(t *testing.T) {
 	for _, name := range []string{"bash", "tmux: server", "a) S 1 1 1 (b", "", ")", "line\nend"} {
@@ -14,7 +15,8 @@ func TestParseStat(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 			continue
 		}
-		want := Process{PID: 4242, PPID: 100, PGID: 4242, SID: 4242, Foreground: 4300, Start: 79868, Name: name, TTY: "/dev/pts/1"}
+		want := Process{PID: 4242, PPID: 100, PGID: 4242, SID: 4242, Foreground: 4300, Start: 79868, Name: name,
+			TTY: "/dev/pts/1"}
 		if p != want || state != 'S' {
 			t.Errorf("%q: got %+v in state %c", name, p, state)
 		}
@@ -29,7 +31,8 @@ func TestParseStatOutsideTheNamespace(t *testing.T) {
 }
 
 func TestParseStatRefuses(t *testing.T) {
-	for _, line := range []string{"", "1", "1 (a", "1 )a(", "x (a)" + statTail, "1 (a) S 1 2", "1 (a) S x 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"} {
+	for _, line := range []string{"", "1", "1 (a", "1 )a(", "x (a)" + statTail, "1 (a) S 1 2",
+		"1 (a) S x 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21"} {
 		if p, _, err := parseStat([]byte(line)); err == nil {
 			t.Errorf("%q gave %+v", line, p)
 		}
@@ -47,7 +50,8 @@ func TestParseUID(t *testing.T) {
 	if err != nil || real != 1000 || effective != 0 {
 		t.Errorf("got %d %d %v", real, effective, err)
 	}
-	for _, text := range []string{"", "Name:\tx\n", "Name:\tx\nUid:\t\n", "Name:\tx\nUid:\ta\tb\n", "Name:\tx\nUid:\t1\tb\n"} {
+	for _, text := range []string{"", "Name:\tx\n", "Name:\tx\nUid:\t\n", "Name:\tx\nUid:\ta\tb\n",
+		"Name:\tx\nUid:\t1\tb\n"} {
 		if _, _, err := parseUID([]byte(text)); err == nil {
 			t.Errorf("%q was accepted", text)
 		}

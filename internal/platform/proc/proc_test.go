@@ -24,7 +24,8 @@ func onlyWhereSupported(t testing.TB) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skip("processes are not looked up on this system")
 	}
-	if self, err := os.Readlink("/proc/self"); runtime.GOOS == "linux" && (err != nil || self != strconv.Itoa(os.Getpid())) {
+	if self, err := os.Readlink("/proc/self"); runtime.GOOS == "linux" &&
+		(err != nil || self != strconv.Itoa(os.Getpid())) {
 		t.Skip("/proc belongs to another pid namespace or is missing")
 	}
 }

@@ -21,7 +21,8 @@ func TestReadTakesRegularFilesOnly(t *testing.T) {
 	if err := os.WriteFile(at("large"), bytes.Repeat([]byte("x"), 101), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, target := range map[string]string{"link": at("good"), "zero": "/dev/zero", "loop": at("loop"), "dangling": at("none")} {
+	for name, target := range map[string]string{"link": at("good"), "zero": "/dev/zero", "loop": at("loop"),
+		"dangling": at("none")} {
 		if err := os.Symlink(target, at(name)); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,8 @@ func TestSweepFolderSetsMisfitsAside(t *testing.T) {
 		}
 	}
 	bad := map[string]bool{"zero": true, "intake/dangling": true, "pipe": true, "intake/intake-98.log": true}
-	for name, target := range map[string]string{"zero": "/dev/zero", "intake/dangling": at("none"), "moved": elsewhere, "deep/deeper/link": "/dev/zero"} {
+	for name, target := range map[string]string{"zero": "/dev/zero", "intake/dangling": at("none"), "moved": elsewhere,
+		"deep/deeper/link": "/dev/zero"} {
 		if err := os.Symlink(target, at(name)); err != nil {
 			t.Fatal(err)
 		}

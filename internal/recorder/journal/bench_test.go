@@ -17,7 +17,8 @@ func cpuTime() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-var payload = []byte(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"` + strings.Repeat("go test ./... ", 50) + `"}}`)
+var payload = []byte(`{"session_id":"s","tool_name":"Bash","tool_input":{"command":"` +
+	strings.Repeat("go test ./... ", 50) + `"}}`)
 
 func benchRows(base, n int, outcomes bool) []Item {
 	items := make([]Item, n)
@@ -28,7 +29,8 @@ func benchRows(base, n int, outcomes bool) []Item {
 		r.Body = payload
 		items[i].Row = r
 		if outcomes {
-			items[i].Outcome = &Outcome{ID: r.ID, Time: r.Time, Took: time.Millisecond, Verdict: "allow", By: "user:check",
+			items[i].Outcome = &Outcome{ID: r.ID, Time: r.Time, Took: time.Millisecond, Verdict: "allow",
+				By:       "user:check",
 				Decision: []byte(`{"verdict":"allow","reason":"looks fine","by":"user:check"}`)}
 		}
 	}

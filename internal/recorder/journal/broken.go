@@ -22,14 +22,16 @@ func (j *Journal) explainError(err error) error {
 
 // explainAt puts the path first and says what the user can do.
 func explainAt(path string, err error) error {
-	if err == nil || errors.Is(err, ErrNewer) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, ErrNewer) || errors.Is(err, context.Canceled) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	advice := "hookmux goes on deciding and keeps events in its intake until this is mended"
 	switch {
 	case isFull(err):
 		advice = "free some disk space; " + advice
-	case resultCode(err) == sqlite3.SQLITE_READONLY || resultCode(err) == sqlite3.SQLITE_CANTOPEN || errors.Is(err, fs.ErrPermission):
+	case resultCode(err) == sqlite3.SQLITE_READONLY || resultCode(err) == sqlite3.SQLITE_CANTOPEN ||
+		errors.Is(err, fs.ErrPermission):
 		advice = "make the file and its directory writable; " + advice
 	case resultCode(err) == sqlite3.SQLITE_BUSY:
 		advice = "another program holds the journal; close it"
@@ -59,7 +61,8 @@ func (j *Journal) moveAside(why error) error {
 	}
 	j.health.Lock()
 	j.lasting = append(j.lasting, Problem{j.opts.Now(), fmt.Sprintf(
-		"%s: journal was broken (%v) and a new one begun; the old one is %s, delete it if you don't need it", j.path, why, target)})
+		"%s: journal was broken (%v) and a new one begun; the old one is %s, delete it if you don't need it", j.path,
+		why, target)})
 	j.health.Unlock()
 	return nil
 }

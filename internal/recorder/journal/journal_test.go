@@ -113,7 +113,8 @@ func TestOutcomeMayComeBeforeAndAgain(t *testing.T) {
 	j := fresh(t)
 	write(t, j, []Item{{Outcome: &Outcome{ID: "a", Time: start, Verdict: "ask"}}})
 	write(t, j, []Item{{Row: &Row{ID: "a", Time: start}}})
-	cursors, dups, err := j.CommitDurable([]Item{{Outcome: &Outcome{ID: "a", Time: start, Verdict: "allow", By: "person"}}})
+	cursors, dups, err := j.CommitDurable([]Item{{Outcome: &Outcome{ID: "a", Time: start, Verdict: "allow",
+		By: "person"}}})
 	if err != nil || dups != 0 || cursors[0] != 0 {
 		t.Fatal(cursors, dups, err)
 	}
@@ -177,7 +178,8 @@ func TestFilters(t *testing.T) {
 	late := sample(50) // swept in late from a spool: its time is long before its neighbours'
 	late.ID, late.Session = "late", "once"
 	write(t, j, []Item{{Row: late}})
-	write(t, j, []Item{{Outcome: &Outcome{ID: sample(7).ID, Time: start, Verdict: "deny"}}, {Outcome: &Outcome{ID: sample(9).ID, Time: start}}})
+	write(t, j, []Item{{Outcome: &Outcome{ID: sample(7).ID, Time: start, Verdict: "deny"}},
+		{Outcome: &Outcome{ID: sample(9).ID, Time: start}}})
 
 	all := query(t, j, Filter{})
 	if len(all) != n+1 {

@@ -152,7 +152,8 @@ func (j *Journal) listSpans(ctx context.Context, f Filter) ([]span, error) {
 	session := span{0, 1<<63 - 1}
 	if f.Session != "" {
 		var first, last sql.NullInt64
-		if err := db.QueryRowContext(ctx, "SELECT min(first), max(last) FROM origins WHERE session = ?", f.Session).Scan(&first, &last); err != nil {
+		if err := db.QueryRowContext(ctx, "SELECT min(first), max(last) FROM origins WHERE session = ?",
+			f.Session).Scan(&first, &last); err != nil {
 			return nil, j.explainError(err)
 		}
 		if !first.Valid {
@@ -228,7 +229,8 @@ func (f *Filter) whereClause() (string, []any) {
 
 // readPage reads up to want events of s. more says that s may hold further ones
 // beyond the last of the page.
-func (j *Journal) readPage(ctx context.Context, s span, where string, args []any, want int, newest bool) (page []Stored, more bool, err error) {
+func (j *Journal) readPage(ctx context.Context, s span, where string, args []any, want int, newest bool) (page []Stored,
+	more bool, err error) {
 	db, err := j.readPool()
 	if err != nil {
 		return nil, false, j.explainError(err)
@@ -291,7 +293,8 @@ func scanRow(rows *sql.Rows) (Stored, error) {
 	st.Start = uint64(start)
 	if outcomeTime.Valid {
 		st.Outcome = &Outcome{ID: st.ID, Time: time.UnixMicro(outcomeTime.Int64), Took: time.Duration(took),
-			Verdict: verdict.String, By: by.String, Degraded: degraded, Decision: decision, Steps: steps, Answer: answer}
+			Verdict: verdict.String, By: by.String, Degraded: degraded, Decision: decision, Steps: steps,
+			Answer: answer}
 	}
 	return st, nil
 }

@@ -19,7 +19,8 @@ func resultCode(err error) int {
 // isBroken reports whether err means that the file itself cannot be used any
 // more, as opposed to not now.
 func isBroken(err error) bool {
-	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB || errors.Is(err, errForeign)
+	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB ||
+		errors.Is(err, errForeign)
 }
 
 func isFull(err error) bool { return resultCode(err) == sqlite3.SQLITE_FULL }

@@ -18,7 +18,8 @@ const (
 // entry in perAgent, then the oldest ones until the journal takes up no more
 // than maxBytes, and gives the space back. A duration or size of 0 or less is
 // no limit. It works in small steps between which events are written.
-func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]time.Duration, maxBytes int64) (deleted int, err error) {
+func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]time.Duration,
+	maxBytes int64) (deleted int, err error) {
 	if j.closed.Load() {
 		return 0, ErrClosed
 	}
@@ -62,7 +63,8 @@ func (r *retention) withWriter(do func(*writer) error) {
 func (r *retention) dropEvents(s span, where string, args ...driver.Value) (changed int64) {
 	r.runStep(func(w *writer) (err error) {
 		args := append([]driver.Value{s.first, s.last}, args...)
-		if _, err = w.execCounting("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? AND ?"+where+")", args...); err != nil {
+		if _, err = w.execCounting("DELETE FROM outcomes WHERE id IN (SELECT id FROM events WHERE cursor BETWEEN ? "+
+			"AND ?"+where+")", args...); err != nil {
 			return err
 		}
 		changed, err = w.execCounting("DELETE FROM events WHERE cursor BETWEEN ? AND ?"+where, args...)
@@ -92,7 +94,8 @@ func (r *retention) byAge(now time.Time, keep time.Duration, perAgent map[string
 		r.olderThan(now.Add(-keep), "")
 		return
 	}
-	r.olderThan(now.Add(-keep), " AND shape NOT IN (SELECT shape FROM shapes WHERE agent IN (?"+strings.Repeat(",?", len(own)-1)+"))", own...)
+	r.olderThan(now.Add(-keep), " AND shape NOT IN (SELECT shape FROM shapes WHERE agent IN (?"+
+		strings.Repeat(",?", len(own)-1)+"))", own...)
 }
 
 // olderThan goes through the blocks in which something is older than cutoff.
@@ -109,7 +112,8 @@ func (r *retention) olderThan(cutoff time.Time, where string, args ...driver.Val
 	})
 	for _, s := range spans {
 		for ; s.first <= s.last && r.err == nil; s.first += deleteRows {
-			r.dropEvents(span{s.first, min(s.last, s.first+deleteRows-1)}, " AND time < ?"+where, append([]driver.Value{micros}, args...)...)
+			r.dropEvents(span{s.first, min(s.last, s.first+deleteRows-1)}, " AND time < ?"+where,
+				append([]driver.Value{micros}, args...)...)
 		}
 	}
 }
@@ -143,7 +147,8 @@ func (r *retention) bySize(maxBytes int64) {
 
 // usedBytes is how many bytes of the file hold something.
 func (w *writer) usedBytes() (int64, error) {
-	return w.queryNumber("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s")
+	return w.queryNumber("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, " +
+		"pragma_freelist_count f, pragma_page_size s")
 }
 
 // loseOutcomes deletes outcomes too old for anybody whose event is not there,
@@ -165,7 +170,8 @@ func (r *retention) loseOutcomes(now time.Time, keep time.Duration, perAgent map
 		r.err = err
 		return
 	}
-	rows, err := db.Query("SELECT id FROM outcomes o WHERE time < ? AND NOT EXISTS (SELECT 1 FROM events e WHERE e.id = o.id)", now.Add(-longest).UnixMicro())
+	rows, err := db.Query("SELECT id FROM outcomes o WHERE time < ? AND NOT EXISTS (SELECT 1 FROM events e WHERE "+
+		"e.id = o.id)", now.Add(-longest).UnixMicro())
 	if err != nil {
 		r.err = err
 		return

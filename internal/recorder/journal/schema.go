@@ -118,7 +118,8 @@ func (c *rawConn) setUp() error {
 		return err
 	}
 	if version > int64(len(migrations)) {
-		return fmt.Errorf("%w (schema %d, this one knows %d); upgrade hookmux or move the file away", ErrNewer, version, len(migrations))
+		return fmt.Errorf("%w (schema %d, this one knows %d); upgrade hookmux or move the file away", ErrNewer, version,
+			len(migrations))
 	}
 	if version == 0 {
 		tables, err := c.queryNumber("SELECT count(*) FROM sqlite_schema")

@@ -171,7 +171,8 @@ func TestFullDisk(t *testing.T) {
 		batch = append(batch, Item{Row: r, Outcome: &Outcome{ID: r.ID, Verdict: "deny"}})
 	}
 	for range 3 {
-		if _, _, err := j.Write(batch); !isFull(err) || !strings.HasPrefix(err.Error(), j.Path()) || !strings.Contains(err.Error(), "free some disk space") {
+		if _, _, err := j.Write(batch); !isFull(err) || !strings.HasPrefix(err.Error(), j.Path()) ||
+			!strings.Contains(err.Error(), "free some disk space") {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +209,8 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	file := filepath.Join(dir, "file")
 	os.WriteFile(file, nil, 0o600)
 	for _, path := range []string{filepath.Join(file, "journal.db"), dir} {
-		if _, err := Open(path, Options{}); err == nil || !strings.HasPrefix(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+		if _, err := Open(path, Options{}); err == nil || !strings.HasPrefix(err.Error(), path) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -130,7 +130,8 @@ func (w *writer) prepareAll() error {
 }
 
 func (w *writer) close() error {
-	for _, s := range []*statement{w.begin, w.commit, w.insertOne, w.insertMany, w.oneOutcome, w.manyOutcomes, w.insertShape, w.insertOrigin, w.cursorOf} {
+	for _, s := range []*statement{w.begin, w.commit, w.insertOne, w.insertMany, w.oneOutcome, w.manyOutcomes,
+		w.insertShape, w.insertOrigin, w.cursorOf} {
 		if s != nil {
 			s.stmt.Close()
 		}
@@ -159,14 +160,16 @@ func (w *writer) loadState() error {
 		}
 		*n.to = v
 	}
-	err := w.eachRow("SELECT shape, agent, kind, native, tool FROM shapes ORDER BY shape DESC LIMIT ?", func(v []driver.Value) {
-		w.shapes[shape{textValue(v[1]), textValue(v[2]), textValue(v[3]), textValue(v[4])}] = integerValue(v[0])
-	}, int64(internLimit/2))
+	err := w.eachRow("SELECT shape, agent, kind, native, tool FROM shapes ORDER BY shape DESC LIMIT ?",
+		func(v []driver.Value) {
+			w.shapes[shape{textValue(v[1]), textValue(v[2]), textValue(v[3]), textValue(v[4])}] = integerValue(v[0])
+		}, int64(internLimit/2))
 	if err != nil {
 		return err
 	}
 	// The events after the last block: there are few.
-	err = w.eachRow("SELECT cursor, time, origin FROM events WHERE cursor > coalesce((SELECT max(last) FROM blocks), 0) ORDER BY cursor", func(v []driver.Value) {
+	err = w.eachRow("SELECT cursor, time, origin FROM events WHERE cursor > coalesce((SELECT max(last) FROM "+
+		"blocks), 0) ORDER BY cursor", func(v []driver.Value) {
 		w.tail.addEvent(integerValue(v[0]), integerValue(v[1]))
 		w.originsInTail[integerValue(v[2])] = struct{}{}
 	})
@@ -340,7 +343,8 @@ func (w *writer) sortOutDuplicates(batch []Item, group []int, cursors []int64) e
 // endBlock writes the tail down as a block and begins a new one.
 func (w *writer) endBlock() error {
 	b := w.tail
-	if err := w.execQuery("INSERT OR REPLACE INTO blocks(last, first, low, high) VALUES (?,?,?,?)", b.last, b.first, b.low, b.high); err != nil {
+	if err := w.execQuery("INSERT OR REPLACE INTO blocks(last, first, low, high) VALUES (?,?,?,?)", b.last, b.first,
+		b.low, b.high); err != nil {
 		return err
 	}
 	for id := range w.originsInTail {
@@ -382,7 +386,8 @@ func (w *writer) originOf(r *Row, cursor int64) (int64, error) {
 		clear(w.origins)
 	}
 	id := w.nextOrigin
-	for i, v := range [...]driver.Value{id, cursor, cursor, r.Session, r.Cwd, r.AgentVersion, r.Caller, r.Host, r.Pane, r.TTY, int64(r.PID), int64(r.Start)} {
+	for i, v := range [...]driver.Value{id, cursor, cursor, r.Session, r.Cwd, r.AgentVersion, r.Caller, r.Host, r.Pane,
+		r.TTY, int64(r.PID), int64(r.Start)} {
 		w.insertOrigin.args[i].Value = v
 	}
 	if _, err := w.insertOrigin.runStatement(); err != nil {

@@ -66,7 +66,8 @@ func matchAssignment(s string, i int) (span, bool) {
 		return headerValue(s, k, kind, before)
 	}
 	return bareValue(s, k, bareRules{
-		name: name, kind: kind, weak: weak, colon: op == ':', spaced: spaced, upper: isUpperName(name), line: startsLine(s, i-len(name)-1),
+		name: name, kind: kind, weak: weak, colon: op == ':', spaced: spaced, upper: isUpperName(name),
+		line: startsLine(s, i-len(name)-1),
 	})
 }
 
@@ -139,10 +140,12 @@ func isQueryStart(c byte) bool { return c == '?' || c == '&' }
 
 func queryValue(s string, k int) (span, bool) {
 	end := k
-	for end < len(s) && end-k < 4096 && (chars.Sets[s[end]]&(chars.URL|chars.Base64|chars.Name) != 0 || s[end] == '%' || s[end] == '~') {
+	for end < len(s) && end-k < 4096 && (chars.Sets[s[end]]&(chars.URL|chars.Base64|chars.Name) != 0 || s[end] == '%' ||
+		s[end] == '~') {
 		end++
 	}
-	return valueSpan(s, k, end, "signature"), end-k >= 16 && chars.IsMixed(s[k:end]) && !isHarmless(s[k:end]) && !isUUID(s[k:end])
+	return valueSpan(s, k, end, "signature"), end-k >= 16 && chars.IsMixed(s[k:end]) && !isHarmless(s[k:end]) &&
+		!isUUID(s[k:end])
 }
 
 // nameBefore reads the name that ends before the sign at i. before is the byte

@@ -9,7 +9,8 @@ import (
 // payload is what an agent sends before a tool call: some ids and paths, a
 // command, and a piece of a file with line ends and quotes.
 func payload(size int) []byte {
-	code := strings.Repeat("func (w *walker) number() bool {\n\tif !w.digits() { // see \"the grammar\"\n\t\treturn false\n\t}\n\treturn true\n}\n\n", 1+size/90)
+	code := strings.Repeat("func (w *walker) number() bool {\n\tif !w.digits() { // see \"the grammar\"\n\t\treturn "+
+		"false\n\t}\n\treturn true\n}\n\n", 1+size/90)
 	m := map[string]any{
 		"session_id": "123e4567-e89b-12d3-a456-426614174000", "transcript_path": "/home/user/.claude/projects/x/123e4567.jsonl",
 		"cwd": "/home/user/project", "hook_event_name": "PreToolUse", "tool_name": "Write", "permission_mode": "default",

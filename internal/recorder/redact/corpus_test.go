@@ -66,9 +66,11 @@ func makeSecret(r *rand.Rand, class string, n int) string {
 		h := makeSecret(r, "H", 32)
 		return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 	case "P":
-		return randomText(r, lowerLetters, 5) + randomText(r, tenDigits, 2) + "_" + randomText(r, upperLetters+lowerLetters, 6)
+		return randomText(r, lowerLetters, 5) + randomText(r, tenDigits, 2) + "_" +
+			randomText(r, upperLetters+lowerLetters, 6)
 	case "W":
-		return randomText(r, "bdfgklmnprstv", 1) + "a" + randomText(r, "bdfgklmnprstv", 2) + "o" + randomText(r, "bdfgklmnprstv", 2) + "ig" + "um"
+		return randomText(r, "bdfgklmnprstv", 1) + "a" + randomText(r, "bdfgklmnprstv", 2) + "o" +
+			randomText(r, "bdfgklmnprstv", 2) + "ig" + "um"
 	}
 	panic("no class " + class)
 }
@@ -169,7 +171,8 @@ func TestSeenValuesAreReplacedAgain(t *testing.T) {
 			t.Errorf("%s: replaced before it was seen: %s", class, got)
 		}
 		redactor.Text("DB_PASSWORD=" + v + " ./run")
-		for _, text := range []string{"the result was " + v + " today", "x=" + v + ";", `say("` + v + `")`, "<" + v + ">", v} {
+		for _, text := range []string{"the result was " + v + " today", "x=" + v + ";", `say("` + v + `")`,
+			"<" + v + ">", v} {
 			if got := redactor.Text(text); strings.Contains(got, v) {
 				t.Errorf("%s: left in %q", class, got)
 			}

@@ -33,7 +33,8 @@ func FuzzText(f *testing.F) {
 		if again := redactor.Text(seen); again != seen {
 			t.Fatalf("not stable with a memory: %q\n-> %q\n-> %q", in, seen, again)
 		}
-		if strings.Count(seen, markHead) < strings.Count(once, markHead)-strings.Count(in, markHead) && len(seen) > len(once) {
+		if strings.Count(seen, markHead) < strings.Count(once, markHead)-strings.Count(in, markHead) &&
+			len(seen) > len(once) {
 			t.Fatalf("a memory hides secrets: %q\n-> %q\n-> %q", in, once, seen)
 		}
 	})

@@ -40,7 +40,8 @@ func harmlessHead(s string) bool {
 	case 'p':
 		return strings.HasPrefix(s, "process.env")
 	case 'o':
-		return strings.HasPrefix(s, "os.environ") || strings.HasPrefix(s, "os.Getenv") || strings.HasPrefix(s, "os.getenv")
+		return strings.HasPrefix(s, "os.environ") || strings.HasPrefix(s, "os.Getenv") ||
+			strings.HasPrefix(s, "os.getenv")
 	case cutHead[0]:
 		return strings.HasPrefix(s, cutHead)
 	}
@@ -80,7 +81,8 @@ func isHarmless(s string) bool {
 	if harmlessHead(s) || isMark(s) {
 		return true
 	}
-	if s[0] == '$' && len(s) > 1 && !chars.IsDigit(s[1]) && chars.RunEnd(s, 1, chars.Alnum|chars.URL) == len(s) && strings.IndexByte(s, '-') < 0 {
+	if s[0] == '$' && len(s) > 1 && !chars.IsDigit(s[1]) && chars.RunEnd(s, 1, chars.Alnum|chars.URL) == len(s) &&
+		strings.IndexByte(s, '-') < 0 {
 		return true // $NAME
 	}
 	if s[0] == '%' && (len(s) == 2 || s[len(s)-1] == '%') {
@@ -97,7 +99,8 @@ func isHarmless(s string) bool {
 	}
 	switch chars.LowerASCII(s) {
 	case "true", "false", "null", "nil", "none", "undefined", "yes", "no", "on", "off", "0", "1",
-		"string", "str", "bool", "redacted", "[redacted]", "required", "optional", "password", "passwd", "token", "secret":
+		"string", "str", "bool", "redacted", "[redacted]", "required", "optional", "password", "passwd", "token",
+		"secret":
 		return true
 	}
 	return false
@@ -106,7 +109,8 @@ func isHarmless(s string) bool {
 // proseWord knows the words that follow a flag when people write about it.
 func proseWord(s string) bool {
 	switch chars.LowerASCII(s) {
-	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value", "argument",
+	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value",
+		"argument",
 		"as", "must", "can", "if", "not", "on", "the", "via", "be", "was", "are", "instead", "here", "when", "by",
 		"but", "you", "your", "used", "it", "that", "this", "a", "an", "may", "will", "should", "at", "of":
 		return true

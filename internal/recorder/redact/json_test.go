@@ -93,7 +93,8 @@ func TestNoSecretSurvivesAnyEscaping(t *testing.T) {
 				some.Write(b[1 : len(b)-1])
 			}
 		}
-		for _, str := range []string{string(plain), `"` + every.String() + `"`, `"` + strings.ReplaceAll(some.String(), `\U`, `\u`) + `"`} {
+		for _, str := range []string{string(plain), `"` + every.String() + `"`,
+			`"` + strings.ReplaceAll(some.String(), `\U`, `\u`) + `"`} {
 			for _, in := range []string{str, `{"a":{"b":[` + str + `]}}`, `{` + str + `:0}`, ` [ 1, ` + str + ` ] `} {
 				got, rep := redactJSON(t, in, DefaultLimits())
 				if flat := flatten(t, got); strings.Contains(flat, c.gone) || rep.Redacted == 0 {
@@ -125,7 +126,8 @@ func flatten(t testing.TB, s string) string {
 func TestCutting(t *testing.T) {
 	opt := Limits{String: 1000, Output: 200, OutputKeys: Keys("tool_response")}
 	long := strings.Repeat("wörds and ", 300)
-	in, _ := json.Marshal(map[string]any{"prompt": long, "tool_response": map[string]any{"stdout": []string{long, "short"}}, "z": long[:1000-4]})
+	in, _ := json.Marshal(map[string]any{"prompt": long,
+		"tool_response": map[string]any{"stdout": []string{long, "short"}}, "z": long[:1000-4]})
 	got, rep := redactJSON(t, string(in), opt)
 	if rep.Cut != 2 {
 		t.Fatalf("%+v", rep)
@@ -200,10 +202,12 @@ func TestInvalidJSONIsCutToo(t *testing.T) {
 
 // A private key longer than what is searched at once must be gone to its end.
 func TestGiantSecretInGiantString(t *testing.T) {
-	giant := join("-----BEGIN ", "PRIVATE", " KEY-----\n", strings.Repeat(pemLine+"\n", 4000), "-----END ", "PRIVATE", " KEY-----")
+	giant := join("-----BEGIN ", "PRIVATE", " KEY-----\n", strings.Repeat(pemLine+"\n", 4000), "-----END ", "PRIVATE",
+		" KEY-----")
 	in, _ := json.Marshal(giant + strings.Repeat(" and more words", 20000))
 	got, rep := redactJSON(t, string(in), Limits{})
-	if strings.Contains(got, pemLine[:12]) || rep != (Report{Redacted: 1, Cut: 1}) || !strings.HasPrefix(got, `"[redacted:private-key] and more`) {
+	if strings.Contains(got, pemLine[:12]) || rep != (Report{Redacted: 1, Cut: 1}) ||
+		!strings.HasPrefix(got, `"[redacted:private-key] and more`) {
 		t.Errorf("%+v %.200s", rep, got)
 	}
 }

@@ -247,8 +247,10 @@ func harmlessStem(end, stem string) bool {
 	case "token":
 		switch stem {
 		case "max", "min", "per", "num", "total", "next", "prev", "previous", "first", "last", "current",
-			"page", "nextpage", "prevpage", "pagination", "continuation", "nextcontinuation", "cursor", "sync", "nextsync",
-			"cancel", "cancellation", "stop", "eos", "bos", "pad", "unk", "mask", "sep", "cls", "special", "start", "end",
+			"page", "nextpage", "prevpage", "pagination", "continuation", "nextcontinuation", "cursor", "sync",
+			"nextsync",
+			"cancel", "cancellation", "stop", "eos", "bos", "pad", "unk", "mask", "sep", "cls", "special", "start",
+			"end",
 			"design", "syntax", "lexer", "sub", "tool", "image", "text", "perinput", "peroutput":
 			return true
 		}
@@ -256,7 +258,8 @@ func harmlessStem(end, stem string) bool {
 		return stem == "old"
 	case "pass":
 		switch stem {
-		case "by", "com", "encom", "sur", "tres", "over", "under", "multi", "single", "first", "second", "last", "one", "two", "render", "test", "gitask", "ask", "sshask":
+		case "by", "com", "encom", "sur", "tres", "over", "under", "multi", "single", "first", "second", "last", "one",
+			"two", "render", "test", "gitask", "ask", "sshask":
 			return true
 		}
 	case "auth":

@@ -245,7 +245,8 @@ func (a *argumentList) kindAfter(raw string) string {
 	}
 	for k := range a.options {
 		o := &a.options[k]
-		if o.flag == raw && (o.form == formNext || o.form == formBoth || o.form == formPair) && (o.sub == "" || hasWord(a.subs, o.sub)) {
+		if o.flag == raw && (o.form == formNext || o.form == formBoth || o.form == formPair) &&
+			(o.sub == "" || hasWord(a.subs, o.sub)) {
 			return o.kind
 		}
 	}

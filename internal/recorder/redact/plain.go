@@ -194,7 +194,8 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 		strings.Contains(before, "nmcli ") || strings.Contains(before, "account ") && strings.Contains(before, "host ")
 	if chars.IsQuote(s[k]) {
 		sp, ok := quotedValue(s, k, k, "password", false)
-		sql := capital || strings.Contains(before, "user ") || strings.Contains(before, "role ") || strings.Contains(before, "set ")
+		sql := capital || strings.Contains(before, "user ") || strings.Contains(before, "role ") ||
+			strings.Contains(before, "set ")
 		return sp, ok && (sql || chars.IsMixed(s[sp.start:sp.end]))
 	}
 	end := bareEnd(s[:min(len(s), k+judged)], k, true)
@@ -206,7 +207,8 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	if placed {
 		return valueSpan(s, k, end, "password"), len(val) >= 3 && (!strings.Contains(before, "login ") || !said)
 	}
-	ok := chars.IsMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) && strings.IndexByte(val, '(') < 0 &&
+	ok := chars.IsMixed(val) && len(val) >= 8 && !hasPathForm(val) && !hasVersionForm(val) &&
+		strings.IndexByte(val, '(') < 0 &&
 		strings.IndexByte(val, '=') < 0 && strings.IndexByte(val, '.') < 0 && strings.IndexByte(val, '/') < 0
 	return valueSpan(s, k, end, "password"), ok
 }
@@ -423,7 +425,8 @@ func dashWord(s string, lo, i int) bool {
 	}
 	for k := range dashWords {
 		d := &dashWords[k]
-		if i+2 < len(s) && s[i+1] == d.tail[1] && i-len(d.head) >= lo && s[i-1] == d.head[len(d.head)-1] && strings.HasPrefix(s[i:], d.tail) && strings.HasSuffix(s[lo:i], d.head) {
+		if i+2 < len(s) && s[i+1] == d.tail[1] && i-len(d.head) >= lo && s[i-1] == d.head[len(d.head)-1] &&
+			strings.HasPrefix(s[i:], d.tail) && strings.HasSuffix(s[lo:i], d.head) {
 			return true
 		}
 	}
@@ -431,9 +434,11 @@ func dashWord(s string, lo, i int) bool {
 }
 
 func matchDashWord(s string, i int) (span, bool) {
-	if i >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && chars.IsDigit(s[i+3]) { // Mailchimp: its data centre
+	// Mailchimp: its data centre
+	if i >= 32 && i+3 < len(s) && s[i+1] == 'u' && s[i+2] == 's' && chars.IsDigit(s[i+3]) {
 		at := i - 32
-		return span{at, chars.RunEnd(s, i+1, chars.Alnum), "mailchimp-key"}, chars.RunEnd(s, at, chars.Hex) == i && chars.StartsWord(s, at, true)
+		return span{at, chars.RunEnd(s, i+1, chars.Alnum), "mailchimp-key"}, chars.RunEnd(s, at, chars.Hex) == i &&
+			chars.StartsWord(s, at, true)
 	}
 	for _, d := range dashWords {
 		if !strings.HasPrefix(s[i:], d.tail) || !strings.HasSuffix(s[:i], d.head) {

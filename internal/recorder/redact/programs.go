@@ -161,7 +161,8 @@ func init() {
 			programHeads[name[0]] = true
 			longestProgram = max(longestProgram, len(name)+len(".exe"))
 			for flag := range strings.FieldsSeq(row.flags) {
-				programs[name] = append(programs[name], option{flag: flag, sub: row.sub, form: row.form, sep: row.sep, kind: row.kind})
+				programs[name] = append(programs[name],
+					option{flag: flag, sub: row.sub, form: row.form, sep: row.sep, kind: row.kind})
 			}
 		}
 	}

@@ -21,8 +21,12 @@ func anyText() *rapid.Generator[string] {
 	pieces = append(pieces, cleanSamples()...)
 	pieces = append(pieces, strings.Split(`sk- ghp_ : = :// @ " ' \ \n -- ----- TOKEN= password: "token": A_KEY= Bearer --password [redacted:key] … eyJ . user : / $ ${ { } [ ] ( ) , a1b2c3d4e5`, " ")...)
 	pieces = append(pieces, " ", "\n", "\t", "-----BEGIN ", "-----END ", "PRIVATE KEY-----")
-	piece := rapid.OneOf(rapid.SampledFrom(pieces), rapid.SampledFrom(pieces), rapid.String(), rapid.StringMatching(`[A-Za-z0-9_:=@/.\-]{0,40}`))
-	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"), "") })
+	piece := rapid.OneOf(rapid.SampledFrom(pieces), rapid.SampledFrom(pieces), rapid.String(),
+		rapid.StringMatching(`[A-Za-z0-9_:=@/.\-]{0,40}`))
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(piece, 0, 6).Draw(t, "pieces"),
+			"")
+	})
 }
 
 func anyValue(depth int) *rapid.Generator[any] {
@@ -35,7 +39,8 @@ func anyValue(depth int) *rapid.Generator[any] {
 	if depth == 0 {
 		return leaf
 	}
-	key := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"password", "apiKey", "token", "tokens", "tool_response", "a", "cookies"}))
+	key := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"password", "apiKey", "token", "tokens",
+		"tool_response", "a", "cookies"}))
 	sub := rapid.Deferred(func() *rapid.Generator[any] { return anyValue(depth - 1) })
 	return rapid.OneOf(leaf,
 		rapid.Map(rapid.SliceOfN(sub, 0, 4), func(l []any) any { return l }),
@@ -161,7 +166,8 @@ func FuzzAppendJSON(f *testing.F) {
 		}
 		full, _ := AppendJSON(nil, in, Limits{String: -1, Output: -1})
 		if json.Valid(body) {
-			if twice, rep := AppendJSON(nil, full, Limits{String: -1, Output: -1}); !bytes.Equal(full, twice) || rep != (Report{}) {
+			if twice, rep := AppendJSON(nil, full, Limits{String: -1, Output: -1}); !bytes.Equal(full, twice) ||
+				rep != (Report{}) {
 				t.Fatalf("not stable: %q -> %q -> %q", in, full, twice)
 			}
 		}

@@ -337,7 +337,8 @@ func checkAirtable(s string, at int) (span, bool) {
 // checkFacebook: long, and not a line of a file in base64 with its many zeros.
 func checkFacebook(s string, at int) (span, bool) {
 	end := chars.RunEnd(s, at, chars.Alnum)
-	return span{at, end, ""}, end-at >= 63 && isDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") && (end >= len(s) || chars.Sets[s[end]]&chars.Base64 == 0)
+	return span{at, end, ""}, end-at >= 63 && isDense(s[at:end]) && !strings.Contains(s[at:end], "AAAA") &&
+		(end >= len(s) || chars.Sets[s[end]]&chars.Base64 == 0)
 }
 
 // checkYandex: t1. and a long body, a dot and a signature.
@@ -379,10 +380,12 @@ func checkTerraform(s string, at int) (span, bool) {
 func checkMaxmind(s string, at int) (span, bool) {
 	end := at + 3
 	start := at - 37
-	if start < 0 || s[at-1] != '_' || s[start+6] != '_' || !chars.EndsWord(s, end) || !chars.StartsWord(s, start, true) {
+	if start < 0 || s[at-1] != '_' || s[start+6] != '_' || !chars.EndsWord(s, end) ||
+		!chars.StartsWord(s, start, true) {
 		return span{}, false
 	}
-	return span{start, end, ""}, chars.RunEnd(s, start, chars.Alnum) == start+6 && chars.RunEnd(s, start+7, chars.Alnum) == at-1
+	return span{start, end, ""}, chars.RunEnd(s, start, chars.Alnum) == start+6 &&
+		chars.RunEnd(s, start+7, chars.Alnum) == at-1
 }
 
 // checkDiscord: base64 of a numeric id, a time and a signature.

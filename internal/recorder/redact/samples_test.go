@@ -63,7 +63,8 @@ func shapeSamples() []secret {
 const pemLine = "MIIEvQIBADANBgkqhkiG9w0B" + "AQEFAASCBKcwggSjAgEAAoIB"
 
 func pemText(nl string) string {
-	return join("-----BEGIN ", "RSA PRIVATE", " KEY-----", nl, pemLine, nl, pemLine, "==", nl, "-----END ", "RSA PRIVATE", " KEY-----")
+	return join("-----BEGIN ", "RSA PRIVATE", " KEY-----", nl, pemLine, nl, pemLine, "==", nl, "-----END ",
+		"RSA PRIVATE", " KEY-----")
 }
 
 // namedSamples are secrets only because of what stands before them.

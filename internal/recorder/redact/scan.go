@@ -85,7 +85,8 @@ func isCandidate(s string, lo, i int) bool {
 	case '=':
 		return nameTail(s, lo, i)
 	case 'B':
-		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r' || i+3 < len(s) && (s[i+1] == 'Y' && s[i+2] == ' ' || s[i+1] == 'a' && s[i+2] == 's' && s[i+3] == 'i')
+		return i+7 < len(s) && s[i+1] == 'e' && s[i+2] == 'a' && s[i+3] == 'r' ||
+			i+3 < len(s) && (s[i+1] == 'Y' && s[i+2] == ' ' || s[i+1] == 'a' && s[i+2] == 's' && s[i+3] == 'i')
 	case '<':
 		return i+5 < len(s) && (s[i+1] == '/' || s[i+1] == '\\') && closingTag(s, i)
 	}

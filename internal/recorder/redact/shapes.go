@@ -77,7 +77,8 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 		if glued && !isUnmistakable(body) {
 			continue
 		}
-		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !chars.EndsWord(s, end)) || sh.mix && !chars.IsMixed(body) {
+		if len(body) < sh.min || sh.exact && (len(body) != sh.min || !chars.EndsWord(s, end)) ||
+			sh.mix && !chars.IsMixed(body) {
 			continue
 		}
 		// A narrow set must not leave the tail of a longer secret behind.

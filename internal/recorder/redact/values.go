@@ -25,7 +25,8 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 	head := s[:min(len(s), k+judged)]
 	end := bareEnd(head, k, false)
 	val := s[k:end]
-	if isHarmless(val) || end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') || strings.Contains(val, "://") {
+	if isHarmless(val) || end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') ||
+		strings.Contains(val, "://") {
 		return span{}, false
 	}
 	sure := len(val) >= 10 && chars.IsMixed(val) && (!r.weak || looksSecret(val))
@@ -66,8 +67,10 @@ func isIdentifierPath(val string) bool {
 // isTypeName knows what stands behind a field's name when it is declared.
 func isTypeName(val string) bool {
 	switch strings.TrimLeft(val, "&*?") {
-	case "String", "string", "str", "bytes", "Bytes", "SecretStr", "Secret", "Password", "Token", "Optional", "Option", "unknown", "number",
-		"Sequelize", "DataTypes", "types", "required", "optional", "hidden", "default", "custom", "random", "generate", "varchar", "VARCHAR",
+	case "String", "string", "str", "bytes", "Bytes", "SecretStr", "Secret", "Password", "Token", "Optional", "Option",
+		"unknown", "number",
+		"Sequelize", "DataTypes", "types", "required", "optional", "hidden", "default", "custom", "random", "generate",
+		"varchar", "VARCHAR",
 		"enabled", "disabled", "changed", "unchanged", "missing", "invalid", "incorrect", "expired":
 		return true
 	}
@@ -118,7 +121,8 @@ func bareEnd(s string, k int, shell bool) int {
 		case ' ', '\t', '\n', '\r', '"', '\'', '`', ';', '&', '|', '<', '>', ')':
 			return k
 		case '\\':
-			if !shell || k+1 >= len(s) || s[k+1] == 'n' || s[k+1] == 'r' || s[k+1] == 't' || chars.IsQuote(s[k+1]) || s[k+1] == '\\' || chars.IsSpace(s[k+1]) {
+			if !shell || k+1 >= len(s) || s[k+1] == 'n' || s[k+1] == 'r' || s[k+1] == 't' || chars.IsQuote(s[k+1]) ||
+				s[k+1] == '\\' || chars.IsSpace(s[k+1]) {
 				return k
 			}
 		case '(', '[', '{', '}', ']', ',':
@@ -153,7 +157,8 @@ func flagValue(s string, k int, kind string, weak, separate bool) (span, bool) {
 
 // namesFile: many programs read the value from a file that is named so.
 func namesFile(s string) bool {
-	return strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "fileb://") || strings.HasPrefix(s, "@/") || strings.HasPrefix(s, "@.")
+	return strings.HasPrefix(s, "file://") || strings.HasPrefix(s, "fileb://") || strings.HasPrefix(s, "@/") ||
+		strings.HasPrefix(s, "@.")
 }
 
 // valueSpan makes the span of a whole value. When the value begins with a shape we

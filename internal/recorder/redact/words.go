@@ -195,7 +195,8 @@ func matchBase64(s string, p int) (span, bool) {
 	if text == "" {
 		return span{}, false
 	}
-	if strings.Contains(text[:min(len(text), 64)], "-----BEGIN ") && strings.Contains(text[:min(len(text), 96)], "PRIVATE") {
+	if strings.Contains(text[:min(len(text), 64)], "-----BEGIN ") &&
+		strings.Contains(text[:min(len(text), 96)], "PRIVATE") {
 		return span{p, base64Lines(s, end), "base64-private-key"}, true
 	}
 	if !holdsSecret(text) {

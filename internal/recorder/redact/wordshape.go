@@ -35,7 +35,8 @@ func matchWordShape(list []wordShape, s string, at int) (span, bool) {
 		}
 		body := at + len(sh.prefix)
 		end := chars.RunEnd(s, body, sh.set)
-		if end-body < sh.min || sh.exact && (end-body != sh.min || !chars.EndsWord(s, end)) || sh.dense && !isDense(s[body:end]) {
+		if end-body < sh.min || sh.exact && (end-body != sh.min || !chars.EndsWord(s, end)) ||
+			sh.dense && !isDense(s[body:end]) {
 			continue
 		}
 		if !sh.exact {

@@ -21,8 +21,9 @@ func anyRecord(t *rapid.T) Record {
 	return Record{
 		Type: rapid.SampledFrom([]byte{TypeEvent, TypeDecision}).Draw(t, "type"),
 		ID:   text.Draw(t, "id"), Time: time.Unix(0, rapid.Int64Range(1, 1<<61).Draw(t, "time")),
-		Agent: text.Draw(t, "agent"), Event: text.Draw(t, "event"), Cwd: text.Draw(t, "cwd"), AgentVersion: text.Draw(t, "version"),
-		PID: rapid.IntRange(-1, 1<<30).Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start"),
+		Agent: text.Draw(t, "agent"), Event: text.Draw(t, "event"), Cwd: text.Draw(t, "cwd"),
+		AgentVersion: text.Draw(t, "version"),
+		PID:          rapid.IntRange(-1, 1<<30).Draw(t, "pid"), Start: rapid.Uint64().Draw(t, "start"),
 		TTY: text.Draw(t, "tty"), Pane: text.Draw(t, "pane"), Caller: text.Draw(t, "caller"),
 		Nested: rapid.Bool().Draw(t, "nested"), Truncated: rapid.Bool().Draw(t, "truncated"),
 		Payload: rapid.SliceOfN(rapid.Byte(), 1, 200).Draw(t, "payload"),
@@ -30,7 +31,8 @@ func anyRecord(t *rapid.T) Record {
 }
 
 func record(n int) *Record {
-	return &Record{Type: TypeEvent, ID: fmt.Sprintf("id%06d", n), Agent: "claude", Event: "Stop", Time: time.Unix(1, 2), Payload: []byte("{}")}
+	return &Record{Type: TypeEvent, ID: fmt.Sprintf("id%06d", n), Agent: "claude", Event: "Stop", Time: time.Unix(1, 2),
+		Payload: []byte("{}")}
 }
 
 func TestRoundTripWithGarbageAndTail(t *testing.T) {
@@ -41,7 +43,8 @@ func TestRoundTripWithGarbageAndTail(t *testing.T) {
 		for range rapid.IntRange(1, 5).Draw(t, "records") {
 			// Garbage of every kind, also pieces of real records.
 			piece := Append(nil, record(0))
-			junk := rapid.SampledFrom([][]byte{nil, nil, []byte("junk"), mark[:], piece[:7], piece[:len(piece)-1], bytes.Repeat(mark[:3], 3)}).Draw(t, "junk")
+			junk := rapid.SampledFrom([][]byte{nil, nil, []byte("junk"), mark[:], piece[:7], piece[:len(piece)-1],
+				bytes.Repeat(mark[:3], 3)}).Draw(t, "junk")
 			file = append(file, junk...)
 			garbage += len(junk)
 			rec := anyRecord(t)
@@ -62,7 +65,8 @@ func TestRoundTripWithGarbageAndTail(t *testing.T) {
 			t.Fatalf("got  %+v\nwant %+v", got, want)
 		}
 		if r.Err() != nil || r.Skipped() != int64(garbage) || r.Offset() != int64(end) || r.Torn() != int64(len(tail)) {
-			t.Fatalf("err %v, skipped %d of %d, offset %d of %d, torn %d of %d", r.Err(), r.Skipped(), garbage, r.Offset(), end, r.Torn(), len(tail))
+			t.Fatalf("err %v, skipped %d of %d, offset %d of %d, torn %d of %d", r.Err(), r.Skipped(), garbage,
+				r.Offset(), end, r.Torn(), len(tail))
 		}
 	})
 }
@@ -100,7 +104,8 @@ func FuzzRead(f *testing.F) {
 			n++
 		}
 		if int64(len(in)) < r.Offset()+r.Torn() || r.Skipped() > int64(len(in)) || n > len(in) {
-			t.Fatalf("%d bytes: %d records, offset %d, torn %d, skipped %d", len(in), n, r.Offset(), r.Torn(), r.Skipped())
+			t.Fatalf("%d bytes: %d records, offset %d, torn %d, skipped %d", len(in), n, r.Offset(), r.Torn(),
+				r.Skipped())
 		}
 	})
 }

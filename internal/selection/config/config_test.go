@@ -19,7 +19,8 @@ type place struct {
 func newPlace(t *testing.T, environ ...string) *place {
 	dir := t.TempDir()
 	p := &place{t: t, dir: dir, project: filepath.Join(dir, "proj")}
-	p.opt = Options{System: filepath.Join(dir, "etc"), User: filepath.Join(dir, "user"), State: filepath.Join(dir, "state"), Environ: environ}
+	p.opt = Options{System: filepath.Join(dir, "etc"), User: filepath.Join(dir, "user"),
+		State: filepath.Join(dir, "state"), Environ: environ}
 	p.system, p.user = filepath.Join(p.opt.System, fileName), filepath.Join(p.opt.User, fileName)
 	p.Loader = New(p.opt)
 	return p
@@ -45,7 +46,8 @@ func problems(s *Settings) string {
 
 func TestDefaults(t *testing.T) {
 	s := newPlace(t).Settings()
-	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 || s.Choice(GuardDestructive) != "off" ||
+	if s.Span(JournalKeep) != 30*24*time.Hour || s.Size(JournalMaxSize) != 1<<30 ||
+		s.Choice(GuardDestructive) != "off" ||
 		s.Choice(GuardOwnFiles) != "on" || s.Span(HooksTimeout) != time.Minute || len(s.Strings(GuardAllow)) != 0 {
 		t.Errorf("%+v", s.List())
 	}
@@ -66,14 +68,18 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestLayers(t *testing.T) {
-	p := newPlace(t, "HOOKMUX_HOOKS_TIMEOUT=20s", "HOOKMUX_JOURNAL_KEEP_CLAUDE=2d", "HOOKMUX_RUNTIME_DIR=/x", "HOOKMUX_GUARD_ALLOW=bad", "HOOKMUX_GUARD_SECRETS=perhaps", "OTHER=1")
+	p := newPlace(t, "HOOKMUX_HOOKS_TIMEOUT=20s", "HOOKMUX_JOURNAL_KEEP_CLAUDE=2d", "HOOKMUX_RUNTIME_DIR=/x",
+		"HOOKMUX_GUARD_ALLOW=bad", "HOOKMUX_GUARD_SECRETS=perhaps", "OTHER=1")
 	p.write(p.system, "{\"journal.keep\": \"90d\", \"guard.destructive\": \"on\"}")
-	p.write(p.user, "\ufeff{\r\n // mine\r\n \"guard.destructive\": \"ask\",\r\n \"hooks.timeout\": \"45s\",\r\n \"journal.keep.codex\": \"1w\",}")
+	p.write(p.user, "\ufeff{\r\n // mine\r\n \"guard.destructive\": \"ask\",\r\n \"hooks.timeout\": \"45s\",\r\n "+
+		"\"journal.keep.codex\": \"1w\",}")
 	s := p.Settings()
-	if s.Choice(GuardDestructive) != "ask" || s.Span(HooksTimeout) != 20*time.Second || s.Span(JournalKeep) != 90*24*time.Hour {
+	if s.Choice(GuardDestructive) != "ask" || s.Span(HooksTimeout) != 20*time.Second ||
+		s.Span(JournalKeep) != 90*24*time.Hour {
 		t.Errorf("%+v", s.List())
 	}
-	if s.Keep("codex") != 7*24*time.Hour || s.Keep("claude") != 48*time.Hour || s.Keep("grok") != 90*24*time.Hour || s.Keep("Odd Name") != 90*24*time.Hour {
+	if s.Keep("codex") != 7*24*time.Hour || s.Keep("claude") != 48*time.Hour || s.Keep("grok") != 90*24*time.Hour ||
+		s.Keep("Odd Name") != 90*24*time.Hour {
 		t.Errorf("keep: %v %v %v", s.Keep("codex"), s.Keep("claude"), s.Keep("grok"))
 	}
 	e, ok := s.Get(GuardDestructive)
@@ -134,7 +140,8 @@ func TestLastGoodStays(t *testing.T) {
 	// One bad value: the others count at once, that one stays as it was.
 	p.write(p.user, `{"guard.destructive": "yes", "guard.secrets": "on"}`)
 	s := p.Settings()
-	if s.Choice(GuardDestructive) != "on" || s.Choice(GuardSecrets) != "on" || !strings.Contains(problems(s), "last good value, on") {
+	if s.Choice(GuardDestructive) != "on" || s.Choice(GuardSecrets) != "on" ||
+		!strings.Contains(problems(s), "last good value, on") {
 		t.Error(s.Choice(GuardDestructive), s.Choice(GuardSecrets), problems(s))
 	}
 	kept, err := filepath.Glob(filepath.Join(p.opt.State, "lastgood", "*"))
@@ -193,7 +200,8 @@ func TestProjectMayOnlyTighten(t *testing.T) {
 		if c.problem == "" && e.Origin.Layer != Project {
 			t.Errorf("%s: from %v", c.name, e.Origin)
 		}
-		if s.Choice(GuardSecrets) != "off" && p.Settings().Choice(GuardSecrets) != s.Choice(GuardSecrets) && c.name == "loosens a guard" {
+		if s.Choice(GuardSecrets) != "off" && p.Settings().Choice(GuardSecrets) != s.Choice(GuardSecrets) &&
+			c.name == "loosens a guard" {
 			t.Errorf("%s: the project changed what is outside of it", c.name)
 		}
 	}
@@ -281,7 +289,8 @@ func TestReloadIsCheapAndConcurrent(t *testing.T) {
 }
 
 func TestSpansAndSizes(t *testing.T) {
-	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1w2d": 216 * time.Hour, "1.5d": 36 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second, "0s": 0} {
+	for text, want := range map[string]time.Duration{"30d": 720 * time.Hour, "1w2d": 216 * time.Hour,
+		"1.5d": 36 * time.Hour, "1d12h": 36 * time.Hour, "90s": 90 * time.Second, "0s": 0} {
 		if got, err := ParseSpan(text); err != nil || got != want {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
@@ -291,7 +300,8 @@ func TestSpansAndSizes(t *testing.T) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	for text, want := range map[string]int64{"1GiB": 1 << 30, "500MB": 5e8, "1.5 MiB": 3 << 19, "2g": 2 << 30, "17": 17} {
+	for text, want := range map[string]int64{"1GiB": 1 << 30, "500MB": 5e8, "1.5 MiB": 3 << 19, "2g": 2 << 30,
+		"17": 17} {
 		if got, err := parseSize(text); err != nil || got != want {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
@@ -301,7 +311,8 @@ func TestSpansAndSizes(t *testing.T) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	for _, d := range []time.Duration{time.Minute, time.Hour, 90 * time.Second, 36 * time.Hour, 100 * time.Millisecond, 10 * time.Minute} {
+	for _, d := range []time.Duration{time.Minute, time.Hour, 90 * time.Second, 36 * time.Hour, 100 * time.Millisecond,
+		10 * time.Minute} {
 		if back, err := ParseSpan(formatSpan(d)); err != nil || back != d {
 			t.Errorf("%v → %s → %v %v", d, formatSpan(d), back, err)
 		}
@@ -309,7 +320,8 @@ func TestSpansAndSizes(t *testing.T) {
 }
 
 func TestVariable(t *testing.T) {
-	for key, want := range map[string]string{GuardOwnFiles: "HOOKMUX_GUARD_OWN_FILES", JournalMaxSize: "HOOKMUX_JOURNAL_MAXSIZE", "journal.keep.claude": "HOOKMUX_JOURNAL_KEEP_CLAUDE"} {
+	for key, want := range map[string]string{GuardOwnFiles: "HOOKMUX_GUARD_OWN_FILES",
+		JournalMaxSize: "HOOKMUX_JOURNAL_MAXSIZE", "journal.keep.claude": "HOOKMUX_JOURNAL_KEEP_CLAUDE"} {
 		if got := Variable(key); got != want {
 			t.Errorf("%s: %s", key, got)
 		}

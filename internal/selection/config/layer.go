@@ -76,7 +76,8 @@ func (l *layer) reloadConfirmed() bool {
 	_, live, err := l.read(view.Live)
 	switch {
 	case view.LiveErr != nil:
-		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", view.LiveErr, insteadConfirmed)}}
+		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", view.LiveErr,
+			insteadConfirmed)}}
 	case errors.As(err, &at):
 		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + insteadConfirmed}}
 	case err != nil:
@@ -121,7 +122,9 @@ func (l *layer) take(data []byte) {
 			l.last = data
 			if l.good != "" {
 				if err := userfile.Store(l.good, data); err != nil {
-					l.problems = append(l.problems, Problem{File: l.good, Text: fmt.Sprintf("cannot keep the last good settings (%v); make room or permit writing", err)})
+					l.problems = append(l.problems,
+						Problem{File: l.good, Text: fmt.Sprintf("cannot keep the last good settings (%v); make room "+
+							"or permit writing", err)})
 				}
 			}
 		}
@@ -177,7 +180,8 @@ func (l *layer) read(data []byte) (map[string]set, []keyProblem, error) {
 		done[name] = true
 		pos, _ := doc.Where(name)
 		bad := func(key string, err error) {
-			problems = append(problems, keyProblem{Problem{File: l.path, Line: pos.Line, Col: pos.Col, Text: err.Error()}, key})
+			problems = append(problems, keyProblem{Problem{File: l.path, Line: pos.Line, Col: pos.Col,
+				Text: err.Error()}, key})
 		}
 		key, ok := Find(name)
 		if !ok {

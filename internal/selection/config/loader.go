@@ -300,7 +300,8 @@ func environLayer(environ []string) *layer {
 			value, err = key.parse(raw)
 		}
 		if err != nil {
-			l.problems = append(l.problems, Problem{Text: fmt.Sprintf("%s: %v; correct or unset the variable", name, err)})
+			l.problems = append(l.problems, Problem{Text: fmt.Sprintf("%s: %v; correct or unset the variable", name,
+				err)})
 			continue
 		}
 		l.values[key.Name] = set{value, Origin{Layer: Environment, File: name}}

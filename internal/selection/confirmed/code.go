@@ -135,7 +135,8 @@ func (s *Store) Program(path string, hookConfirmed bool) (string, error) {
 	}
 	content, err := s.readCode(path, path)
 	if err != nil {
-		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux confirm`", path, err)
+		return "", fmt.Errorf("%s was changed and its confirmed content cannot be used: %w; run `hookmux confirm`",
+			path, err)
 	}
 	live, err = userfile.ReadFile(path, maxFileSize)
 	if err == nil && hashOf(live) == hashOf(content) {

@@ -25,18 +25,22 @@ func describeUnconfirmed(changes []Change, basis Basis, problem error) (what, fi
 	case basis == Lost:
 		what = "the state that was confirmed last cannot be read, so all built-in guards are on"
 		if problem != nil {
-			what = fmt.Sprintf("the state that was confirmed last cannot be read (%v), so all built-in guards are on", problem)
+			what = fmt.Sprintf("the state that was confirmed last cannot be read (%v), so all built-in guards are on",
+				problem)
 		}
-		return what + " and your files count only as far as they refuse", "`hookmux confirm` at your terminal shows and takes them as they are"
+		return what + " and your files count only as far as they refuse",
+			"`hookmux confirm` at your terminal shows and takes them as they are"
 	case len(changes) == 0 && problem != nil:
 		return "what is in force cannot be written down: " + problem.Error(), "make room or repair the state folder"
 	case len(changes) == 0:
 		return "", ""
 	case basis == New:
-		return "your settings were never confirmed; until then guards keep their defaults and the files count only as far as they refuse: " +
+		return "your settings were never confirmed; until then guards keep their defaults and the files count only " +
+			"as far as they refuse: " +
 			files, look
 	}
-	return "changed outside hookmux's commands, and not confirmed: " + files + "; what was confirmed last is in force", look
+	return "changed outside hookmux's commands, and not confirmed: " + files + "; what was confirmed last is in force",
+		look
 }
 
 // describeChanges names the changed files in one line.

@@ -59,7 +59,8 @@ func (s *Store) listPending(only []string) ([]Change, string) {
 			continue
 		}
 		list = append(list, c)
-		fmt.Fprintf(sum, "%q %s %v %s %v %s\n", path, c.Kind, c.Before == nil, hashOf(c.Before), c.After == nil, hashOf(c.After))
+		fmt.Fprintf(sum, "%q %s %v %s %v %s\n", path, c.Kind, c.Before == nil, hashOf(c.Before), c.After == nil,
+			hashOf(c.After))
 	}
 	return list, hex.EncodeToString(sum.Sum(nil))
 }
@@ -131,7 +132,8 @@ func (s *Store) trackedPaths() []string {
 	for path := range s.now.Files {
 		set[path] = true
 	}
-	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile), listFolder(s.AgentsFolder(), isAgentFile)) {
+	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile),
+		listFolder(s.AgentsFolder(), isAgentFile)) {
 		set[path] = true
 	}
 	list := make([]string, 0, len(set))
@@ -182,7 +184,8 @@ func (s *Store) Take(shown string) ([]Change, error) {
 		}
 	}
 	if len(list) > maxFiles {
-		return nil, fmt.Errorf("%d files are more than can be kept; remove some of them from %s", len(list), s.opt.Config)
+		return nil, fmt.Errorf("%d files are more than can be kept; remove some of them from %s", len(list),
+			s.opt.Config)
 	}
 	for _, c := range list {
 		s.takeContent(c.Path, c.After)

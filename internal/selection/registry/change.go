@@ -42,7 +42,8 @@ func NewID(agent, hookType string) string {
 	if err != nil {
 		n = big.NewInt(int64(os.Getpid()))
 	}
-	return fmt.Sprintf("%s.%s.%s%04s", name(agent), name(hookType), strconv.FormatInt(time.Now().UnixMilli(), 36), n.Text(36))
+	return fmt.Sprintf("%s.%s.%s%04s", name(agent), name(hookType), strconv.FormatInt(time.Now().UnixMilli(), 36),
+		n.Text(36))
 }
 
 // Add puts a new hook at the end of a file; without an id it is given one.
@@ -139,7 +140,8 @@ func indexOf(hooks []Parsed, id string) int {
 
 // change reads, checks and writes a file under its lock. A file with mistakes
 // is not touched: indexes would lie, and whoever made them wants to see them.
-func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change, error) {
+func (r *Registry) change(file string, fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change,
+	error) {
 	done := Change{File: file}
 	var undo func()
 	if file != r.opt.GlobalFile { // a project's folder is shared with its readers

@@ -63,7 +63,8 @@ func Parse(data []byte, known Known) ([]Parsed, []Problem) {
 		}
 	}
 	if raw := doc.Raw("version"); raw != nil && string(raw) != strconv.Itoa(version) {
-		bad([]string{"version"}, "version %s is not known; it should be %d, or this hookmux is too old for the file", raw, version)
+		bad([]string{"version"}, "version %s is not known; it should be %d, or this hookmux is too old for the file",
+			raw, version)
 		return nil, problems
 	}
 	if doc.Raw("hooks") != nil && doc.Len("hooks") < 0 {

@@ -167,7 +167,8 @@ func merge(global, project *file) *Set {
 			i := slices.IndexFunc(global.hooks, func(g Entry) bool { return g.ID == p.ID })
 			if i >= 0 && global.hooks[i].Locked {
 				s.Problems = append(s.Problems, Problem{File: p.File, Line: p.Line,
-					Text: fmt.Sprintf("%s: the global hook of this id is locked and stays; give this one another id", p.ID)})
+					Text: fmt.Sprintf("%s: the global hook of this id is locked and stays; give this one another id",
+						p.ID)})
 				continue
 			}
 			if i >= 0 {
@@ -308,7 +309,8 @@ func (f *file) keep(data []byte) {
 	}
 	err := userfile.Store(f.good, data)
 	if f.unsaved = err != nil; f.unsaved {
-		f.problems = append(f.problems, Problem{File: f.good, Text: fmt.Sprintf("cannot keep the last good hooks (%v); make room or permit writing", err)})
+		f.problems = append(f.problems, Problem{File: f.good,
+			Text: fmt.Sprintf("cannot keep the last good hooks (%v); make room or permit writing", err)})
 	}
 }
 

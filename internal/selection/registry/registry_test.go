@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 }
 
 func sample(id string) hook.Registration {
-	return hook.Registration{ID: id, Agent: "*", HookType: "tool.before", Handler: "command", Target: "true && false > x"}
+	return hook.Registration{ID: id, Agent: "*", HookType: "tool.before", Handler: "command",
+		Target: "true && false > x"}
 }
 
 func newRegistry(t *testing.T) (*Registry, string) {
@@ -75,7 +76,8 @@ func lines(problems []Problem) string {
 }
 
 func one(id, more string) string {
-	return fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": "x"%s}`, id, more)
+	return fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": "x"%s}`, id,
+		more)
 }
 
 func hooks(list ...string) string {
@@ -84,8 +86,11 @@ func hooks(list ...string) string {
 
 func TestMergeAndOrder(t *testing.T) {
 	r, dir := newRegistry(t)
-	write(t, r.GlobalFile(), hooks(one("late", `, "priority": 200`), one("a", ""), one("shared", ""), one("fixed", `, "locked": true`), one("b", "")))
-	project := write(t, filepath.Join(dir, "p", DirName, FileName), hooks(one("early", `, "priority": 1`), one("fixed", `, "enabled": false`), one("shared", `, "enabled": false`), one("c", "")))
+	write(t, r.GlobalFile(), hooks(one("late", `, "priority": 200`), one("a", ""), one("shared", ""),
+		one("fixed", `, "locked": true`), one("b", "")))
+	project := write(t, filepath.Join(dir, "p", DirName, FileName),
+		hooks(one("early", `, "priority": 1`), one("fixed", `, "enabled": false`), one("shared", `, "enabled": false`),
+			one("c", "")))
 	if got := ids(r.Load("", "")); got != "a@global shared@global fixed@global b@global late@global" {
 		t.Error(got)
 	}
@@ -99,7 +104,8 @@ func TestMergeAndOrder(t *testing.T) {
 	if h, _ := s.Find("fixed"); !h.IsEnabled() {
 		t.Error("a project switched a locked hook off")
 	}
-	if len(s.Replaced) != 1 || s.Replaced[0] != "shared" || !strings.Contains(lines(s.Problems), project+":3: fixed: the global hook of this id is locked") {
+	if len(s.Replaced) != 1 || s.Replaced[0] != "shared" ||
+		!strings.Contains(lines(s.Problems), project+":3: fixed: the global hook of this id is locked") {
 		t.Error(s.Replaced, lines(s.Problems))
 	}
 	if len(s.Registrations()) != 7 {
@@ -136,7 +142,8 @@ func TestBrokenFiles(t *testing.T) {
 		if got := lines(r.Load("", "").Problems); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", c.name, got)
 		}
-		if _, err := r.Add(r.GlobalFile(), sample("new")); err == nil || !strings.Contains(err.Error(), "correct it first") {
+		if _, err := r.Add(r.GlobalFile(), sample("new")); err == nil ||
+			!strings.Contains(err.Error(), "correct it first") {
 			t.Errorf("%s: a broken file was added to: %v", c.name, err)
 		}
 		if got, _ := os.ReadFile(r.GlobalFile()); string(got) != c.text {
@@ -152,7 +159,8 @@ func TestLastGoodVersionStays(t *testing.T) {
 	write(t, r.GlobalFile(), hooks(one("a", ""), one("c", `, "mode": "gard"`)))
 	for _, again := range []*Registry{r, New(r.opt)} { // and after a restart
 		s := again.Load("", "")
-		if ids(s) != "a@global b@global" || !strings.Contains(lines(s.Problems), "last good version of the file stays in force") {
+		if ids(s) != "a@global b@global" || !strings.Contains(lines(s.Problems),
+			"last good version of the file stays in force") {
 			t.Error(ids(s), lines(s.Problems))
 		}
 	}
@@ -178,13 +186,15 @@ func TestLastGoodVersionStays(t *testing.T) {
 func TestChangesKeepTheText(t *testing.T) {
 	r, _ := newRegistry(t)
 	file := r.GlobalFile()
-	text := "\ufeff{\r\n  \"version\": 1, // form\r\n  \"hooks\": [\r\n    // mine\r\n    {\"id\": \"a\", \"agent\": \"*\", \"hookType\": \"*\", \"handler\": \"builtin\", \"target\": \"log\"}, // keep\r\n  ],\r\n}"
+	text := "\ufeff{\r\n  \"version\": 1, // form\r\n  \"hooks\": [\r\n    // mine\r\n    {\"id\": \"a\", " +
+		"\"agent\": \"*\", \"hookType\": \"*\", \"handler\": \"builtin\", \"target\": \"log\"}, // keep\r\n  ],\r\n}"
 	write(t, file, text)
 	c, err := r.Add(file, sample("new"))
 	if err != nil || string(c.Before) != text || c.Hook.ID != "new" {
 		t.Fatal(c, err)
 	}
-	if got, _ := os.ReadFile(file); string(got) != string(c.After) || !strings.Contains(string(got), `"true && false > x"`) {
+	if got, _ := os.ReadFile(file); string(got) != string(c.After) ||
+		!strings.Contains(string(got), `"true && false > x"`) {
 		t.Errorf("%s", got)
 	}
 	if _, err := r.Remove(file, "new"); err != nil {
@@ -228,7 +238,8 @@ func TestChangesRefused(t *testing.T) {
 	if _, err := r.Add(file, sample("a")); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := os.ReadFile(file); !strings.HasPrefix(string(got), "{\n  \"version\": 1,\n  \"hooks\": [\n    {\n      \"id\": \"a\",") {
+	if got, _ := os.ReadFile(file); !strings.HasPrefix(string(got),
+		"{\n  \"version\": 1,\n  \"hooks\": [\n    {\n      \"id\": \"a\",") {
 		t.Errorf("%s", got)
 	}
 	r.Add(file, sample("b"))

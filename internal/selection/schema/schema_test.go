@@ -152,7 +152,8 @@ func TestPublished(t *testing.T) {
 			continue
 		}
 		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/schema/%s.schema.json is not what hookmux prints (%v); HOOKMUX_UPDATE=1 go test ./internal/selection/schema writes it", name, err)
+			t.Errorf("docs/schema/%s.schema.json is not what hookmux prints (%v); HOOKMUX_UPDATE=1 go test "+
+				"./internal/selection/schema writes it", name, err)
 		}
 	}
 	if _, err := Write("nothing"); err == nil {

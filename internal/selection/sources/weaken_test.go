@@ -22,7 +22,8 @@ import (
 func place(t *testing.T) paths.Dirs {
 	t.Helper()
 	base := t.TempDir()
-	dirs := paths.Dirs{Home: base + "/home", Config: base + "/home/config", State: base + "/state", Data: base + "/data",
+	dirs := paths.Dirs{Home: base + "/home", Config: base + "/home/config", State: base + "/state",
+		Data:    base + "/data",
 		Runtime: base + "/run", System: base + "/etc"}
 	for _, dir := range []string{dirs.Config, dirs.State, dirs.Data, dirs.System} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -107,7 +108,8 @@ func randomConfig(r *rand.Rand) string {
 		}
 	}
 	if r.Intn(2) == 0 {
-		keys = append(keys, `"guard.allow": [`+pick(r, "", `"own-files.control"`, `"git.force-push", "own-files.control"`, `7`)+`]`)
+		keys = append(keys, `"guard.allow": [`+pick(r, "", `"own-files.control"`,
+			`"git.force-push", "own-files.control"`, `7`)+`]`)
 	}
 	if r.Intn(3) == 0 {
 		keys = append(keys, `"modules": [`+pick(r, "", `"~/a.ts"`, `"~/b.ts", "~/a.ts"`)+`]`)
@@ -128,7 +130,8 @@ func randomHooks(r *rand.Rand) string {
 		if r.Intn(2) == 0 {
 			continue
 		}
-		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`, `, "locked": true`)
+		more := pick(r, "", `, "mode": "guard"`, `, "mode": "observe"`, `, "enabled": false`, `, "onFailure": "ignore"`,
+			`, "locked": true`)
 		hooks = append(hooks, fmt.Sprintf(`{"id": %q, "agent": "*", "hookType": "tool.before", "handler": "command", "target": %q%s}`,
 			id, pick(r, "true", "false", "exit 2"), more))
 	}
@@ -208,7 +211,8 @@ func TestEditsNeverWeaken(t *testing.T) {
 		before := protection(s)
 		for step := range 12 {
 			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json"))
-			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)), filepath.Base(path))
+			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)),
+				filepath.Base(path))
 			wantNoWeaker(t, when+", judged without a hub", before, protection(open(dirs, true)))
 			if r.Intn(4) == 0 {
 				s = open(dirs, false)
@@ -228,7 +232,8 @@ func TestLostStateMeansGuards(t *testing.T) {
 		"emptied":  func(state string) error { return os.WriteFile(filepath.Join(state, "confirmed.json"), nil, 0o600) },
 		"replaced": func(state string) error { return replaceByFolder(filepath.Join(state, "confirmed.json")) },
 		"forged": func(state string) error {
-			return os.WriteFile(filepath.Join(state, "confirmed.json"), []byte(`{"content":{"basis":"confirmed","files":{}},"mac":"00"}`), 0o600)
+			return os.WriteFile(filepath.Join(state, "confirmed.json"),
+				[]byte(`{"content":{"basis":"confirmed","files":{}},"mac":"00"}`), 0o600)
 		},
 		"without its key":      func(state string) error { return os.Remove(filepath.Join(state, "consent.key")) },
 		"without its contents": func(state string) error { return os.RemoveAll(filepath.Join(state, "confirmed")) },
@@ -245,7 +250,8 @@ func TestLostStateMeansGuards(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := protection(open(dirs, true))
-		if err := os.WriteFile(path, []byte(`{"guard.destructive": "off", "guard.own-files": "off"}`), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(`{"guard.destructive": "off", "guard.own-files": "off"}`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := damage(dirs.State); err != nil {

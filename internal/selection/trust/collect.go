@@ -200,7 +200,8 @@ func (c *content) addFile(rel string) error {
 		return err
 	}
 	if c.total += int64(len(data)); c.total > maxTotal || len(c.files) >= maxFiles {
-		return fmt.Errorf("%s: more than %d files or %d MiB to trust; name fewer files, move the rest out of %s", path, maxFiles, maxTotal>>20, dirName)
+		return fmt.Errorf("%s: more than %d files or %d MiB to trust; name fewer files, move the rest out of %s", path,
+			maxFiles, maxTotal>>20, dirName)
 	}
 	// JSON is read, never run: its mode says nothing.
 	c.addContent(rel, data, info.Mode()&0o111 != 0 && !strings.HasSuffix(rel, ".json"))

@@ -29,7 +29,8 @@ func (s *Store) keepCopy(root string, c *content) error {
 		rec, _ := readRecord(old) // an unreadable one is replaced by this decision
 		rec.Common, rec.Path = p.common, p.rel
 		rec.Trusted = slices.DeleteFunc(rec.Trusted, func(t trusted) bool { return t.Hash == c.contentHash() })
-		rec.Trusted = append(rec.Trusted, trusted{c.contentHash(), time.Now().UTC().Truncate(time.Second), root, p.branch, c.files})
+		rec.Trusted = append(rec.Trusted, trusted{c.contentHash(), time.Now().UTC().Truncate(time.Second), root,
+			p.branch, c.files})
 		for len(rec.Trusted) > maxTrusted {
 			dropped = append(dropped, rec.Trusted[0].Hash)
 			rec.Trusted = rec.Trusted[1:]

@@ -71,19 +71,22 @@ func (s *Store) Look(root string, globals []hook.Registration) (View, error) {
 	would := &Force{Root: root, copy: s.copyDir(p.key, p.content.contentHash()), files: pathSet(p.content.files)}
 	for _, reg := range p.content.hooks {
 		v.Runs = append(v.Runs, would.describeRun(reg))
-		if i := slices.IndexFunc(globals, func(g hook.Registration) bool { return g.ID == reg.ID }); i >= 0 && !globals[i].Locked {
+		if i := slices.IndexFunc(globals, func(g hook.Registration) bool { return g.ID == reg.ID }); i >= 0 &&
+			!globals[i].Locked {
 			v.Replaces = append(v.Replaces, reg.ID)
 		}
 	}
 	if was := rec.lastTrusted(root, p.branch); was != nil && v.Status == Changed && p.err == nil {
-		v.Changes = append(fileChanges(was.Files, p.content.files), s.hookChanges(s.copyDir(p.key, was.Hash), p.content.hooks)...)
+		v.Changes = append(fileChanges(was.Files, p.content.files),
+			s.hookChanges(s.copyDir(p.key, was.Hash), p.content.hooks)...)
 	}
 	return v, nil
 }
 
 // describeRun says what one hook would run if the content were trusted.
 func (f *Force) describeRun(reg hook.Registration) Run {
-	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target, Enabled: reg.IsEnabled()}
+	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target,
+		Enabled: reg.IsEnabled()}
 	for _, rel := range mentionedPaths(f.Root, reg) {
 		if f.files[rel] {
 			r.Files = append(r.Files, rel)

@@ -98,7 +98,8 @@ func (f *Force) isOutside(path string) bool {
 }
 
 func (f *Force) runPinned(run *shell.Run) bool {
-	if len(run.Dirs) > 0 || run.Remote || run.Contained || slices.ContainsFunc(run.Via, func(via string) bool { return !plainVia(via) }) {
+	if len(run.Dirs) > 0 || run.Remote || run.Contained ||
+		slices.ContainsFunc(run.Via, func(via string) bool { return !plainVia(via) }) {
 		return false
 	}
 	for _, a := range run.Assigns {
@@ -138,7 +139,8 @@ func (f *Force) runPinned(run *shell.Run) bool {
 	}
 	// A program the person named by its own path is theirs, unless it is known
 	// to run what it finds.
-	return strings.Contains(program.Text, "/") && !slices.Contains(projectTools, name) && !slices.Contains(projectTools, family)
+	return strings.Contains(program.Text, "/") && !slices.Contains(projectTools, name) &&
+		!slices.Contains(projectTools, family)
 }
 
 // scriptFirst reports whether an interpreter is given a trusted copy to run,

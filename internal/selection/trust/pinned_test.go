@@ -15,7 +15,8 @@ func describeAll(t *testing.T, p *place, handler string, targets []string) map[s
 	t.Helper()
 	var regs []string
 	for i, target := range targets {
-		regs = append(regs, strings.Replace(command(string(rune('A'+i/26))+string(rune('a'+i%26)), target), `"command"`, `"`+handler+`"`, 1))
+		regs = append(regs, strings.Replace(command(string(rune('A'+i/26))+string(rune('a'+i%26)), target), `"command"`,
+			`"`+handler+`"`, 1))
 	}
 	p.write(hooksFile, file(regs...))
 	v, err := p.Look(p.root, nil)
@@ -31,7 +32,8 @@ func describeAll(t *testing.T, p *place, handler string, targets []string) map[s
 
 func codePlace(t *testing.T) *place {
 	p := newPlace(t)
-	for _, f := range []string{"check.sh", "scripts/check.sh", "scripts/x.js", "scripts/x.py", "sub/x.sh", "tools/check.py", ".hookmux/g.awk", "Makefile", "package.json"} {
+	for _, f := range []string{"check.sh", "scripts/check.sh", "scripts/x.js", "scripts/x.py", "sub/x.sh",
+		"tools/check.py", ".hookmux/g.awk", "Makefile", "package.json"} {
 		p.write(f, "1")
 	}
 	return p
@@ -63,7 +65,8 @@ func TestCodeOfTheProjectIsMarked(t *testing.T) {
 			t.Errorf("not marked: %s", target)
 		}
 	}
-	for target, run := range describeAll(t, p, "script", []string{"make -s test", "sh x.sh", "./missing.sh", "python3 -m tools.check"}) {
+	for target, run := range describeAll(t, p, "script",
+		[]string{"make -s test", "sh x.sh", "./missing.sh", "python3 -m tools.check"}) {
 		if !run.ProjectCode {
 			t.Errorf("script not marked: %s", target)
 		}
@@ -96,7 +99,8 @@ func TestFixedHooksAreNotMarked(t *testing.T) {
 	if got := runs["python3 -u tools/check.py < data.txt"].Files; len(got) != 1 || got[0] != "tools/check.py" {
 		t.Error(got)
 	}
-	for target, run := range describeAll(t, p, "script", []string{"check.sh -x", "./check.sh", "/opt/guard/check", "python3 tools/check.py"}) {
+	for target, run := range describeAll(t, p, "script",
+		[]string{"check.sh -x", "./check.sh", "/opt/guard/check", "python3 tools/check.py"}) {
 		if run.ProjectCode {
 			t.Errorf("script marked: %s", target)
 		}
@@ -112,7 +116,8 @@ func TestCopyRunsWhateverTheFolder(t *testing.T) {
 	f := p.trust()
 	p.write("check.sh", "#!/bin/sh\necho changed\n")
 	p.write("deep/down/check.sh", "#!/bin/sh\necho other\n")
-	for _, target := range []string{"./check.sh", "sh check.sh", "timeout 5 ./check.sh", "env sh ./check.sh", "sh -c ./check.sh"} {
+	for _, target := range []string{"./check.sh", "sh check.sh", "timeout 5 ./check.sh", "env sh ./check.sh",
+		"sh -c ./check.sh"} {
 		reg, err := f.Rewrite(hook.Registration{ID: "a", Handler: "command", Target: target})
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +148,8 @@ func TestAddingAfterADeletionDropsNoGuard(t *testing.T) {
 	os.RemoveAll(filepath.Join(p.root, ".hookmux"))
 	fresh := file(command("new", "true"))
 	p.write(hooksFile, fresh)
-	if err := p.Retrust(p.root, hooksFile, nil, []byte(fresh)); err == nil || !strings.Contains(err.Error(), "hookmux trust") {
+	if err := p.Retrust(p.root, hooksFile, nil, []byte(fresh)); err == nil ||
+		!strings.Contains(err.Error(), "hookmux trust") {
 		t.Error(err)
 	}
 	if now := p.want(Changed); now.Hooks != f.Hooks {

@@ -102,7 +102,8 @@ func awkPlain(f *Force, args []shell.Word) bool {
 			return false
 		default:
 			program := strings.ReplaceAll(text, "||", "")
-			return !args[i].Dynamic && !strings.ContainsAny(program, "|@") && !strings.Contains(program, "system") && !strings.Contains(program, "getline")
+			return !args[i].Dynamic && !strings.ContainsAny(program, "|@") && !strings.Contains(program, "system") &&
+				!strings.Contains(program, "getline")
 		}
 	}
 	return false

@@ -33,7 +33,8 @@ func ReplacePrograms(reg hook.Registration, home string, replace func(path strin
 		if call, ok := node.(*syntax.CallExpr); ok {
 			for _, w := range programWords(call.Args) {
 				if instead, ok := replace(homeWord(w, home)); ok {
-					edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote.Argument(instead)})
+					edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()),
+						quote.Argument(instead)})
 				}
 			}
 		}

@@ -86,7 +86,8 @@ type project struct {
 
 // New makes a store; nothing is read before it is asked.
 func New(opt Options) *Store {
-	return &Store{dir: filepath.Join(opt.State, "trust"), parse: opt.Parse, projects: map[string]*project{}, verified: map[string]bool{}}
+	return &Store{dir: filepath.Join(opt.State, "trust"), parse: opt.Parse, projects: map[string]*project{},
+		verified: map[string]bool{}}
 }
 
 // record is what is kept per project, 0600.
@@ -290,7 +291,8 @@ func (s *Store) decideForce(root string, p *project, rec record) *Force {
 		use = rec.findContent(p.content.contentHash())
 		s.rememberRoot(root)
 	case Changed:
-		f.Problem = fmt.Sprintf("%s: its hooks changed; the trusted ones stay in force until you run `hookmux trust`", root)
+		f.Problem = fmt.Sprintf("%s: its hooks changed; the trusted ones stay in force until you run `hookmux trust`",
+			root)
 		if p.err != nil {
 			f.Problem = fmt.Sprintf("%v; the trusted hooks stay in force", p.err)
 		}
@@ -351,7 +353,8 @@ func (f *Force) Rewrite(reg hook.Registration) (hook.Registration, error) {
 			return prefix + filepath.Join(f.copy, rel), true
 		}
 		if info, err := os.Stat(filepath.Join(f.Root, rel)); err == nil && info.Mode().IsRegular() {
-			refused = fmt.Errorf("%s: %s was not there when the project was trusted; run `hookmux trust`", reg.ID, filepath.Join(f.Root, rel))
+			refused = fmt.Errorf("%s: %s was not there when the project was trusted; run `hookmux trust`", reg.ID,
+				filepath.Join(f.Root, rel))
 		}
 		return "", false
 	})
@@ -423,7 +426,8 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 		if f.Path == rel {
 			continue
 		}
-		if i := slices.IndexFunc(now.files, func(n File) bool { return n.Path == f.Path }); i >= 0 && now.files[i] != f {
+		if i := slices.IndexFunc(now.files, func(n File) bool { return n.Path == f.Path }); i >= 0 &&
+			now.files[i] != f {
 			return fmt.Errorf("%s: changed meanwhile; look at it with `hookmux trust`", filepath.Join(root, f.Path))
 		}
 	}
@@ -484,7 +488,8 @@ func (s *Store) Notice(root string) (string, bool) {
 	if p == nil || p.content == nil {
 		return f.Problem, true
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{p.key, string(f.Status), p.content.contentHash(), textOf(p.err)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{p.key, string(f.Status), p.content.contentHash(), textOf(p.err)},
+		"\x00")))
 	mark := filepath.Join(s.dir, "noticed", hex.EncodeToString(sum[:12]))
 	if fileExists(mark) {
 		return "", false

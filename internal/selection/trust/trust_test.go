@@ -57,7 +57,8 @@ func writeIn(t *testing.T, root, rel, text string) {
 }
 
 func command(id, target string) string {
-	raw, _ := json.Marshal(hook.Registration{ID: id, Agent: "*", HookType: "tool.before", Handler: "command", Target: target})
+	raw, _ := json.Marshal(hook.Registration{ID: id, Agent: "*", HookType: "tool.before", Handler: "command",
+		Target: target})
 	return string(raw)
 }
 
@@ -158,13 +159,15 @@ func TestEveryFileIsCovered(t *testing.T) {
 			command("b", `"$HOOKMUX_PROJECT"/b.sh && sh -c 'exec ./inner.sh'`),
 			`{"id":"c","agent":"*","hookType":"*","handler":"script","target":"c.sh x"}`,
 			`{"id":"d","agent":"*","hookType":"*","handler":"module","target":"mod/d.ts"}`))
-		for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/config.json", "tools/check.py", "tools/rules.json", "tools/in.txt", "out.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts", "other.txt"} {
+		for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/config.json", "tools/check.py", "tools/rules.json",
+			"tools/in.txt", "out.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts", "other.txt"} {
 			p.write(f, "1")
 		}
 		p.trust()
 		return p
 	}
-	for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/lib/new.txt", ".hookmux/config.json", "tools/check.py", "tools/rules.json", "tools/in.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts"} {
+	for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/lib/new.txt", ".hookmux/config.json", "tools/check.py",
+		"tools/rules.json", "tools/in.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts"} {
 		p := setup()
 		p.write(f, "2")
 		if got := p.InForce(p.root).Status; got != Changed {
@@ -181,7 +184,8 @@ func TestEveryFileIsCovered(t *testing.T) {
 
 func TestRewrite(t *testing.T) {
 	p := newPlace(t)
-	p.write(hooksFile, file(command("a", "./a.sh tools/x.json --c=tools/x.json"), command("n", "node_modules/.bin/eslint src")))
+	p.write(hooksFile, file(command("a", "./a.sh tools/x.json --c=tools/x.json"),
+		command("n", "node_modules/.bin/eslint src")))
 	p.write("a.sh", "1")
 	p.write("tools/x.json", "1")
 	p.write("with space.sh", "1")
@@ -299,7 +303,8 @@ func TestTrustOnlyWhatWasSeen(t *testing.T) {
 
 func TestLook(t *testing.T) {
 	p := newPlace(t)
-	p.write(hooksFile, file(command("a", "./a.sh"), command("make", "cd x && make lint"), command("dyn", "$TOOL x"), command("plain", "grep -q x")))
+	p.write(hooksFile, file(command("a", "./a.sh"), command("make", "cd x && make lint"), command("dyn", "$TOOL x"),
+		command("plain", "grep -q x")))
 	p.write("a.sh", "1")
 	globals := []hook.Registration{{ID: "a"}, {ID: "plain", Locked: true}, {ID: "other"}}
 	v, err := p.Look(p.root, globals)
@@ -309,15 +314,18 @@ func TestLook(t *testing.T) {
 	if len(v.Replaces) != 1 || v.Replaces[0] != "a" {
 		t.Error(v.Replaces)
 	}
-	if v.Runs[0].ProjectCode || len(v.Runs[0].Files) != 1 || !v.Runs[1].ProjectCode || !v.Runs[2].ProjectCode || v.Runs[3].ProjectCode {
+	if v.Runs[0].ProjectCode || len(v.Runs[0].Files) != 1 || !v.Runs[1].ProjectCode || !v.Runs[2].ProjectCode ||
+		v.Runs[3].ProjectCode {
 		t.Errorf("%+v", v.Runs)
 	}
 	p.trust()
-	p.write(hooksFile, file(command("a", "./a.sh -x"), command("new", "true"), command("dyn", "$TOOL x"), command("plain", "grep -q x")))
+	p.write(hooksFile, file(command("a", "./a.sh -x"), command("new", "true"), command("dyn", "$TOOL x"),
+		command("plain", "grep -q x")))
 	p.write("a.sh", "2")
 	p.write(".hookmux/more", "")
 	v, _ = p.Look(p.root, nil)
-	if got := fmt.Sprint(v.Changes); got != "[.hookmux/hooks.json changed .hookmux/more added a.sh changed hook a changed hook new added hook make removed]" {
+	if got := fmt.Sprint(v.Changes); got != "[.hookmux/hooks.json changed .hookmux/more added a.sh changed hook a "+
+		"changed hook new added hook make removed]" {
 		t.Error(got)
 	}
 	if was, is := p.Texts(p.root, "a.sh"); string(was) != "1" || string(is) != "2" {
@@ -351,7 +359,8 @@ func TestRetrust(t *testing.T) {
 
 	refuse := func(before, after, want string) {
 		t.Helper()
-		if err := p.Retrust(p.root, hooksFile, []byte(before), []byte(after)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := p.Retrust(p.root, hooksFile, []byte(before), []byte(after)); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v", err)
 		}
 		p.want(Changed)
@@ -440,7 +449,8 @@ func TestDamagedState(t *testing.T) {
 	if err := os.WriteFile(f.Hooks, []byte(file(command("a", "false"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" || !strings.Contains(f.Problem, "damaged") {
+	if f := p.fresh().InForce(p.root); f.Status != Untrusted || f.Hooks != "" ||
+		!strings.Contains(f.Problem, "damaged") {
 		t.Errorf("%+v", f)
 	}
 	s := p.fresh()

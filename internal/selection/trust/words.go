@@ -104,7 +104,8 @@ func shellWords(text string, visit visitor, depth int) string {
 					continue
 				}
 				if changed := shellWords(script, visit, depth+1); changed != script {
-					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()), quote.Argument(changed)})
+					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()),
+						quote.Argument(changed)})
 				}
 			}
 		case *syntax.Redirect:
@@ -164,7 +165,8 @@ func literalParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
-			if !quoted && (strings.ContainsAny(p.Value, "*?[") || b.Len() == 0 && strings.HasPrefix(p.Value, "~") || strings.Contains(p.Value, "{") && strings.Contains(p.Value, ",")) {
+			if !quoted && (strings.ContainsAny(p.Value, "*?[") || b.Len() == 0 && strings.HasPrefix(p.Value, "~") ||
+				strings.Contains(p.Value, "{") && strings.Contains(p.Value, ",")) {
 				return false
 			}
 			b.WriteString(unescapeText(p.Value, quoted))
@@ -178,7 +180,8 @@ func literalParts(b *strings.Builder, parts []syntax.WordPart, quoted bool) bool
 				return false
 			}
 		case *syntax.ParamExp:
-			plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil && p.Repl == nil && p.Exp == nil && p.Names == 0
+			plain := p.Param != nil && !p.Excl && !p.Length && !p.Width && p.Index == nil && p.Slice == nil &&
+				p.Repl == nil && p.Exp == nil && p.Names == 0
 			if !plain || b.Len() > 0 || !slices.Contains(projectVars, p.Param.Value) {
 				return false
 			}
@@ -255,5 +258,6 @@ func relativeTo(root, path string) (string, bool) {
 var dependencyDirs = []string{"node_modules", ".venv", "venv"}
 
 func isDependency(rel string) bool {
-	return slices.ContainsFunc(strings.Split(rel, "/"), func(part string) bool { return slices.Contains(dependencyDirs, part) })
+	return slices.ContainsFunc(strings.Split(rel, "/"),
+		func(part string) bool { return slices.Contains(dependencyDirs, part) })
 }

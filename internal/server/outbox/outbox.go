@@ -65,7 +65,8 @@ const (
 )
 
 // errUnconfirmed: the text may be in or not.
-var errUnconfirmed = errors.New("the agent's plugin took the text and did not say that it is in; look at the session before sending it again")
+var errUnconfirmed = errors.New("the agent's plugin took the text and did not say that it is in; look at the " +
+	"session before sending it again")
 
 // Send puts text into a session of an agent through its plugin, as if the
 // person had typed and sent it, and waits until the plugin has said what came of

@@ -17,7 +17,8 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-var small = Limits{Connections: 8, PerProcess: 6, Talks: 4, TalksEach: 2, Arriving: 100, Arrived: 300, Silence: 10 * time.Second}
+var small = Limits{Connections: 8, PerProcess: 6, Talks: 4, TalksEach: 2, Arriving: 100, Arrived: 300,
+	Silence: 10 * time.Second}
 
 func newBook() (*Book, *clock) {
 	c := &clock{time.Unix(1_790_000_000, 0)}
@@ -83,7 +84,8 @@ func TestGreediestProcessMakesRoom(t *testing.T) {
 	admit(t, b, 4)
 	admit(t, b, 5) // one too many
 	if modest.closed || !greedy[0].closed || greedy[1].closed {
-		t.Errorf("closed: modest %v, greedy %v %v; want the oldest of the greedy process alone", modest.closed, greedy[0].closed, greedy[1].closed)
+		t.Errorf("closed: modest %v, greedy %v %v; want the oldest of the greedy process alone", modest.closed,
+			greedy[0].closed, greedy[1].closed)
 	}
 }
 
@@ -124,7 +126,8 @@ func TestSilentAreSwept(t *testing.T) {
 	c.at = c.at.Add(time.Nanosecond)
 	b.Sweep()
 	if !first.closed || stays.closed || later.closed {
-		t.Errorf("closed: silent %v, heard %v, new %v; want the silent one alone", first.closed, stays.closed, later.closed)
+		t.Errorf("closed: silent %v, heard %v, new %v; want the silent one alone", first.closed, stays.closed,
+			later.closed)
 	}
 }
 
@@ -274,7 +277,8 @@ func TestCountsHold(t *testing.T) {
 		}
 		open, talks := b.Count()
 		arriving, arrived := b.Bytes()
-		if open > small.Connections || talks > small.Talks || arriving > small.Arriving || arriving < 0 || arrived < 0 || talks < 0 {
+		if open > small.Connections || talks > small.Talks || arriving > small.Arriving || arriving < 0 ||
+			arrived < 0 || talks < 0 {
 			t.Fatalf("%d open, %d talking, %d arriving, %d arrived", open, talks, arriving, arrived)
 		}
 	}
@@ -282,7 +286,8 @@ func TestCountsHold(t *testing.T) {
 	open, talks := b.Count()
 	arriving, arrived := b.Bytes()
 	if open != 0 || talks != 0 || arriving != 0 || arrived != 0 || len(b.processes) != 0 {
-		t.Errorf("left behind: %d open, %d talking, %d arriving, %d arrived, %d processes", open, talks, arriving, arrived, len(b.processes))
+		t.Errorf("left behind: %d open, %d talking, %d arriving, %d arrived, %d processes", open, talks, arriving,
+			arrived, len(b.processes))
 	}
 }
 

@@ -44,7 +44,8 @@ func fakeDaemon(t *testing.T, servers string) string {
 			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
 			return
 		}
-		_, _ = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"))
+		_, _ = conn.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: " +
+			"Upgrade\r\n\r\n"))
 		for {
 			method, id, ok := readRequest(reader)
 			if !ok {
@@ -138,7 +139,8 @@ func TestClientPort(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ClientPort(context.Background(), filepath.Join(t.TempDir(), "none"), "x"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ClientPort(context.Background(), filepath.Join(t.TempDir(), "none"), "x"); !errors.Is(err,
+		os.ErrNotExist) {
 		t.Errorf("no daemon: %v", err)
 	}
 }

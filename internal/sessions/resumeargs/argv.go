@@ -96,7 +96,8 @@ func build(a *agent.Agent, template []string, session string, s Start) (Plan, er
 	if extra := a.Resume.Modes[s.Mode]; len(extra) > 0 && !hasFlag(a, kept, a.Resume.ModeFlags) {
 		plan.Argv = append(plan.Argv, extra...)
 	}
-	if add := a.Resume.Add; len(add) > 0 && !slices.ContainsFunc(kept, func(arg string) bool { return strings.Contains(arg, a.Resume.Unless) }) {
+	if add := a.Resume.Add; len(add) > 0 && !slices.ContainsFunc(kept,
+		func(arg string) bool { return strings.Contains(arg, a.Resume.Unless) }) {
 		plan.Argv = append(plan.Argv, add...)
 	}
 	plan.Argv = append(plan.Argv, kept...)
@@ -147,7 +148,8 @@ func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 				return nil, false
 			}
 		}
-		if rest, goes := without(spec.Drop, p); !goes && !secret(rest) && !onlySaysWhere(spec, rest, dir) && !slices.Contains(runtimeOnly(), rest.args[0]) {
+		if rest, goes := without(spec.Drop, p); !goes && !secret(rest) && !onlySaysWhere(spec, rest, dir) &&
+			!slices.Contains(runtimeOnly(), rest.args[0]) {
 			kept = append(kept, rest.args...)
 		}
 	}
@@ -209,7 +211,8 @@ func matchLead(lead []string, parts []part, at int) (gone []int, ok bool) {
 			return gone, want == "*?"
 		}
 		got := parts[at].args[0]
-		if prefix, glob := strings.CutSuffix(want, "*"); want != "*?" && want != got && !(glob && strings.HasPrefix(got, prefix)) {
+		if prefix, glob := strings.CutSuffix(want, "*"); want != "*?" && want != got &&
+			!(glob && strings.HasPrefix(got, prefix)) {
 			return nil, false
 		}
 		gone = append(gone, at)
@@ -250,7 +253,8 @@ func without(drop []string, p part) (rest part, goes bool) {
 // onlySaysWhere tells a flag that names the directory the session is taken up
 // in anyhow.
 func onlySaysWhere(spec *agent.ResumeSpec, p part, dir string) bool {
-	return dir != "" && len(p.flags) == 1 && slices.Contains(spec.Cwd, p.flags[0]) && filepath.Clean(p.value) == filepath.Clean(dir)
+	return dir != "" && len(p.flags) == 1 && slices.Contains(spec.Cwd, p.flags[0]) &&
+		filepath.Clean(p.value) == filepath.Clean(dir)
 }
 
 // secret tells an argument that must not be written down: its name or its
@@ -293,7 +297,8 @@ func Env(a *agent.Agent, environ []string) []string {
 	var kept []string
 	for _, one := range environ {
 		name, value, ok := strings.Cut(one, "=")
-		if !ok || value == "" || !named(a.Resume.Env, name) || redact.Text(one) != one || strings.ContainsAny(value, "\x00\n") {
+		if !ok || value == "" || !named(a.Resume.Env, name) || redact.Text(one) != one ||
+			strings.ContainsAny(value, "\x00\n") {
 			continue
 		}
 		kept = append(kept, one)

@@ -236,7 +236,8 @@ func TestResumeAndFork(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	for _, bad := range []string{"", "a b", "a;b", "a`b`", "$(b)", "a&b", "a|b", "a\nb", "a/b", "é", "--print", "-", strings.Repeat("a", 300)} {
+	for _, bad := range []string{"", "a b", "a;b", "a`b`", "$(b)", "a&b", "a|b", "a\nb", "a/b", "é", "--print", "-",
+		strings.Repeat("a", 300)} {
 		if _, err := Resume(named1(t, "claude"), bad, Start{}); err == nil {
 			t.Errorf("%q got onto a command line", bad)
 		}
@@ -256,8 +257,10 @@ func TestIDs(t *testing.T) {
 }
 
 func TestEnv(t *testing.T) {
-	environ := []string{"GEMINI_CLI_HOME=/tmp/g", "GEMINI_API_KEY=k", "PATH=/bin", "CLAUDE_CONFIG_DIR=/c", "ANTHROPIC_API_KEY=k",
-		"ANTHROPIC_BASE_URL=https://user:hun" + "ter2Xq@proxy.example/", "CODEX_HOME=", "GROK_HOME=/g", "COPILOT_HOME=/h\nX=1"}
+	environ := []string{"GEMINI_CLI_HOME=/tmp/g", "GEMINI_API_KEY=k", "PATH=/bin", "CLAUDE_CONFIG_DIR=/c",
+		"ANTHROPIC_API_KEY=k",
+		"ANTHROPIC_BASE_URL=https://user:hun" + "ter2Xq@proxy.example/", "CODEX_HOME=", "GROK_HOME=/g",
+		"COPILOT_HOME=/h\nX=1"}
 	for name, want := range map[string][]string{
 		"gemini": {"GEMINI_CLI_HOME=/tmp/g"}, "claude": {"CLAUDE_CONFIG_DIR=/c"}, "codex": nil, "grok": {"GROK_HOME=/g"}, "copilot": nil,
 	} {
@@ -299,7 +302,8 @@ func TestCleanKeepsItsPromises(t *testing.T) {
 		if a.Resume == nil {
 			t.Skip("cannot resume")
 		}
-		vocabulary := []string{"--model", "M", "an old prompt", "--", "-x", "-abc", "--unknown", "--token=" + key, key, "-", ""}
+		vocabulary := []string{"--model", "M", "an old prompt", "--", "-x", "-abc", "--unknown", "--token=" + key, key,
+			"-", ""}
 		for _, list := range [][]string{a.Resume.Drop, a.Resume.Cwd, a.Resume.ModeFlags} {
 			vocabulary = append(vocabulary, list...)
 		}

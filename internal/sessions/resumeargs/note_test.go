@@ -12,14 +12,16 @@ func TestNotes(t *testing.T) {
 	dir := t.TempDir()
 	key := "sk-ant-" + "api03-" + strings.Repeat("aB3x", 10)
 	a := named1(t, "claude")
-	if err := Leave(dir, a, Note{PID: 7, Start: 9, Dir: "/p", Given: true}, []string{"--model", "opus", "--api-key", key, "an old prompt"}); err != nil {
+	if err := Leave(dir, a, Note{PID: 7, Start: 9, Dir: "/p", Given: true},
+		[]string{"--model", "opus", "--api-key", key, "an old prompt"}); err != nil {
 		t.Fatal(err)
 	}
 	n, ok := Left(dir, 7, 9)
 	if !ok || n.Agent != "claude" || !slices.Equal(n.Args, []string{"--model", "opus"}) || !n.Given || n.Once {
 		t.Errorf("%+v %v", n, ok)
 	}
-	if b, _ := os.ReadFile(filepath.Join(dir, "launches/7.json")); strings.Contains(string(b), key) || strings.Contains(string(b), "prompt") {
+	if b, _ := os.ReadFile(filepath.Join(dir, "launches/7.json")); strings.Contains(string(b), key) ||
+		strings.Contains(string(b), "prompt") {
 		t.Errorf("%s", b)
 	}
 	if _, ok := Left(dir, 7, 10); ok {

@@ -52,7 +52,8 @@ func isProgram(a *agent.Agent, path string) bool {
 // asWritten keeps a path only where the person named one by hand: what lies in
 // a package's own folders changes its place with every upgrade.
 func asWritten(program string) string {
-	if !filepath.IsAbs(program) || strings.Contains(program, "/node_modules/") || strings.Contains(program, "/versions/") || strings.Contains(program, "/releases/") {
+	if !filepath.IsAbs(program) || strings.Contains(program, "/node_modules/") ||
+		strings.Contains(program, "/versions/") || strings.Contains(program, "/releases/") {
 		return ""
 	}
 	return program

@@ -11,7 +11,8 @@ import (
 )
 
 func record(agent, session, place string, at int64) Record {
-	return Record{Agent: agent, Session: session, Argv: []string{agent, "--resume", session}, Dir: "/", Place: place, At: time.Unix(at, 0)}
+	return Record{Agent: agent, Session: session, Argv: []string{agent, "--resume", session}, Dir: "/", Place: place,
+		At: time.Unix(at, 0)}
 }
 
 func TestStore(t *testing.T) {
@@ -82,7 +83,8 @@ func TestHostileRecords(t *testing.T) {
 		}
 	}
 	s, err := Open(dir)
-	if err == nil || !strings.Contains(err.Error(), "claude.bad.json") || !strings.Contains(err.Error(), "claude.other.json") {
+	if err == nil || !strings.Contains(err.Error(), "claude.bad.json") ||
+		!strings.Contains(err.Error(), "claude.other.json") {
 		t.Errorf("%v does not name the files", err)
 	}
 	if len(s.List()) != 0 {

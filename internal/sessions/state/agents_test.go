@@ -22,7 +22,8 @@ func captured(t *testing.T, name string, fixtures ...string) (*Book, []Status) {
 	var statuses []Status
 	for i, fixture := range fixtures {
 		file, id, child := strings.Cut(fixture, ">")
-		payload, err := os.ReadFile(filepath.Join("..", "..", "..", "agent", "testdata", "fixtures", name, file+".json"))
+		payload, err := os.ReadFile(filepath.Join("..", "..", "..", "agent", "testdata", "fixtures", name,
+			file+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +38,8 @@ func captured(t *testing.T, name string, fixtures ...string) (*Book, []Status) {
 				break
 			}
 		}
-		ev := catalogue.Decode(agent.Input{ID: string(rune('a' + i)), Time: now, Agent: name, Event: native, Payload: payload})
+		ev := catalogue.Decode(agent.Input{ID: string(rune('a' + i)), Time: now, Agent: name, Event: native,
+			Payload: payload})
 		if ev.AgentVersion == "" {
 			ev.AgentVersion = a.Tried
 		}
@@ -77,7 +79,8 @@ func check(t *testing.T, got []Status, want ...Status) {
 
 // Kimi: a subagent's Stop looks like the session's.
 func TestKimiSubagentStops(t *testing.T) {
-	book, got := captured(t, "kimi", "SessionStart", "UserPromptSubmit", "TurnStarted", "TurnStarted.tui-4", "SubagentStart.tui",
+	book, got := captured(t, "kimi", "SessionStart", "UserPromptSubmit", "TurnStarted", "TurnStarted.tui-4",
+		"SubagentStart.tui",
 		"Stop.tui-3", "SubagentStop.tui", "Stop.tui", "PreCompact.tui", "PostCompact.tui", "SessionEnd.tui")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Running, Success, Success, Success, Success)
 	s, _ := book.Get(Key{"kimi", "s1"})
@@ -88,19 +91,23 @@ func TestKimiSubagentStops(t *testing.T) {
 
 func TestKimiPermission(t *testing.T) {
 	_, got := captured(t, "kimi", "UserPromptSubmit", "PermissionRequest.tui", "PermissionResult.tui", "Stop.tui",
-		"TurnStarted.tui-2", "PermissionRequest.tui-2", "PermissionResult.tui-2", "PostToolUseFailure.tui", "Stop.tui-2",
+		"TurnStarted.tui-2", "PermissionRequest.tui-2", "PermissionResult.tui-2", "PostToolUseFailure.tui",
+		"Stop.tui-2",
 		"TurnStarted.tui-5", "PermissionRequest.tui-3", "Interrupt.tui")
-	check(t, got, Running, NeedsInput, Running, Success, Running, NeedsInput, Running, Running, Failed, Running, NeedsInput, Idle)
+	check(t, got, Running, NeedsInput, Running, Success, Running, NeedsInput, Running, Running, Failed, Running,
+		NeedsInput, Idle)
 }
 
 // Grok: a second Stop after the end, start and first prompt in either order,
 // children under ids of their own.
 func TestGrokEnds(t *testing.T) {
-	_, got := captured(t, "grok", "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd.subagent-2", "Stop-2")
+	_, got := captured(t, "grok", "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop",
+		"SessionEnd.subagent-2", "Stop-2")
 	check(t, got, Idle, Running, Running, Running, Success, Success, Success)
 	_, got = captured(t, "grok", "UserPromptSubmit", "SessionStart", "PreToolUse", "PostToolUse", "Stop", "Stop-2")
 	check(t, got, Running, Running, Running, Running, Success, Success)
-	_, got = captured(t, "grok", "UserPromptSubmit", "PreToolUse", "Notification.ask-headless", "StopCancelled.ask-headless", "Notification.tui-2")
+	_, got = captured(t, "grok", "UserPromptSubmit", "PreToolUse", "Notification.ask-headless",
+		"StopCancelled.ask-headless", "Notification.tui-2")
 	check(t, got, Running, Running, NeedsInput, Idle, Idle)
 	_, got = captured(t, "grok", "UserPromptSubmit", "Notification.failure", "StopFailure.failure")
 	check(t, got, Running, Running, Failed)
@@ -119,26 +126,31 @@ func TestGrokChildren(t *testing.T) {
 	}
 	apply(event.Event{Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)})
 	// A child before its parent announced it: nobody's session.
-	early := apply(event.Event{Session: "c", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(1), Subagent: &event.Subagent{ID: "c", Type: "explore"}})
+	early := apply(event.Event{Session: "c", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(1),
+		Subagent: &event.Subagent{ID: "c", Type: "explore"}})
 	if early.Any() || b.Len() != 1 {
 		t.Fatalf("%+v", early)
 	}
-	apply(event.Event{Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(2), Subagent: &event.Subagent{ID: "c", Type: "explore", Parent: "p"}})
+	apply(event.Event{Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(2),
+		Subagent: &event.Subagent{ID: "c", Type: "explore", Parent: "p"}})
 	for i, kind := range []event.Kind{event.TurnStart, event.ToolBefore, event.SubagentEnd, event.SessionEnd} {
-		c := apply(event.Event{Session: "c", Kind: kind, Native: "x", Time: sec(3 + float64(i)), Subagent: &event.Subagent{ID: "c", Type: "explore"},
-			Tool: &event.Tool{Name: "run_terminal_command", Kind: event.Shell, CallID: "k"}})
+		c := apply(event.Event{Session: "c", Kind: kind, Native: "x", Time: sec(3 + float64(i)),
+			Subagent: &event.Subagent{ID: "c", Type: "explore"},
+			Tool:     &event.Tool{Name: "run_terminal_command", Kind: event.Shell, CallID: "k"}})
 		if !c.Subagent || c.Key.ID != "p" || c.To != Running || c.Ended {
 			t.Errorf("%s: %+v", kind, c)
 		}
 	}
 	s, _ := b.Get(Key{"grok", "p"})
-	if b.Len() != 1 || len(s.Subagents) != 1 || s.Subagents[0].Tools != 1 || s.Subagents[0].Ended.IsZero() || s.Turn.Tools != 0 {
+	if b.Len() != 1 || len(s.Subagents) != 1 || s.Subagents[0].Tools != 1 || s.Subagents[0].Ended.IsZero() ||
+		s.Turn.Tools != 0 {
 		t.Errorf("%d %+v", b.Len(), s.Subagents)
 	}
 	// A stored book still knows whose child it is.
 	again := NewBook()
 	again.Load(b.Snapshot(), sec(20), nil)
-	c := again.Apply(&event.Event{Agent: "grok", Session: "c", Kind: event.ToolAfter, Native: "PostToolUse", Time: sec(21)}, Rules{Spec: &grok.Status})
+	c := again.Apply(&event.Event{Agent: "grok", Session: "c", Kind: event.ToolAfter, Native: "PostToolUse",
+		Time: sec(21)}, Rules{Spec: &grok.Status})
 	if c.Key.ID != "p" || !c.Subagent {
 		t.Errorf("%+v", c)
 	}
@@ -150,11 +162,14 @@ func TestManyChildren(t *testing.T) {
 	grok, _ := agent.Builtin().Agent("grok")
 	rules := Rules{Spec: &grok.Status}
 	b := NewBook()
-	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)}, rules)
+	b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(0)},
+		rules)
 	for i := range 3 * MaxSubagents {
 		id := "c" + string(rune('a'+i%26)) + string(rune('a'+i/26))
-		b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.SubagentStart, Native: "SubagentStart", Time: sec(1), Subagent: &event.Subagent{ID: id, Parent: "p"}}, rules)
-		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse", Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
+		b.Apply(&event.Event{Agent: "grok", Session: "p", Kind: event.SubagentStart, Native: "SubagentStart",
+			Time: sec(1), Subagent: &event.Subagent{ID: id, Parent: "p"}}, rules)
+		c := b.Apply(&event.Event{Agent: "grok", Session: id, Kind: event.ToolBefore, Native: "PreToolUse",
+			Time: sec(2), Tool: &event.Tool{Name: "x"}, Subagent: &event.Subagent{ID: id}}, rules)
 		if c.Key.ID != "p" || !c.Subagent {
 			t.Fatalf("%d: %+v", i, c)
 		}
@@ -170,9 +185,12 @@ func TestManyChildren(t *testing.T) {
 
 // Gemini: PreCompress before every model call, SessionEnd three times.
 func TestGeminiNoise(t *testing.T) {
-	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent", "PreCompress.manual", "BeforeTool.run_shell_command",
-		"Notification.ToolPermission.exec", "AfterTool.run_shell_command", "PreCompress.manual", "AfterAgent", "SessionEnd.exit", "SessionEnd.exit", "SessionEnd.exit")
-	check(t, got, Idle, Idle, Running, Running, Running, NeedsInput, Running, Running, Success, Success, Success, Success)
+	book, got := captured(t, "gemini", "SessionStart.startup", "PreCompress.manual", "BeforeAgent",
+		"PreCompress.manual", "BeforeTool.run_shell_command",
+		"Notification.ToolPermission.exec", "AfterTool.run_shell_command", "PreCompress.manual", "AfterAgent",
+		"SessionEnd.exit", "SessionEnd.exit", "SessionEnd.exit")
+	check(t, got, Idle, Idle, Running, Running, Running, NeedsInput, Running, Running, Success, Success, Success,
+		Success)
 	s, _ := book.Get(Key{"gemini", "s1"})
 	if s.TurnCount != 1 || s.Tool != "" || s.EndReason == "" {
 		t.Errorf("%+v", s)
@@ -191,8 +209,10 @@ func TestGeminiTopic(t *testing.T) {
 
 // Qwen: UserPromptSubmit again for every tool round.
 func TestQwenRounds(t *testing.T) {
-	book, got := captured(t, "qwen", "SessionStart.startup", "UserPromptSubmit", "PreToolUse.run_shell_command", "PostToolUse.run_shell_command",
-		"UserPromptSubmit.tool-result-send", "PermissionRequest.run_shell_command", "Notification.permission_prompt", "Notification.idle_prompt")
+	book, got := captured(t, "qwen", "SessionStart.startup", "UserPromptSubmit", "PreToolUse.run_shell_command",
+		"PostToolUse.run_shell_command",
+		"UserPromptSubmit.tool-result-send", "PermissionRequest.run_shell_command", "Notification.permission_prompt",
+		"Notification.idle_prompt")
 	check(t, got, Idle, Running, Running, Running, Running, NeedsInput, NeedsInput, Idle)
 	s, _ := book.Get(Key{"qwen", "s1"})
 	if s.TurnCount != 1 || s.Turn.Result != Interrupted {
@@ -202,7 +222,8 @@ func TestQwenRounds(t *testing.T) {
 
 // CodeBuddy: a call and its question come again once the person said yes.
 func TestCodeBuddyAsksAgain(t *testing.T) {
-	book, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow", "PermissionRequest.sdk-allow",
+	book, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow",
+		"PermissionRequest.sdk-allow",
 		"PreToolUse.sdk-allow-2", "PermissionRequest.sdk-allow", "Stop")
 	check(t, got, Running, Running, Running, NeedsInput, Running, Running, Success)
 	if s, _ := book.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
@@ -213,40 +234,49 @@ func TestCodeBuddyAsksAgain(t *testing.T) {
 // Copilot: agentStop of a subagent, a failed model call, another name for the
 // tool that is asked about.
 func TestCopilotStops(t *testing.T) {
-	_, got := captured(t, "copilot", "sessionStart.new", "userPromptSubmitted", "preToolUse.task", "subagentStart", "agentStop.subagent", "subagentStop", "agentStop", "sessionEnd.complete")
+	_, got := captured(t, "copilot", "sessionStart.new", "userPromptSubmitted", "preToolUse.task", "subagentStart",
+		"agentStop.subagent", "subagentStop", "agentStop", "sessionEnd.complete")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Success, Success)
 	book, got := captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "sessionEnd.error")
 	check(t, got, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.Turn.Result != APIError || s.Turn.Error == "" {
 		t.Errorf("%+v", s.Turn)
 	}
-	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash", "agentStop")
+	book, got = captured(t, "copilot", "userPromptSubmitted", "errorOccurred", "preToolUse.bash", "postToolUse.bash",
+		"agentStop")
 	check(t, got, Running, Failed, Running, Running, Success)
 	if s, _ := book.Get(Key{"copilot", "s1"}); s.TurnCount != 1 || s.Turn.Error != "" {
 		t.Errorf("%+v", s.Turn)
 	}
-	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit", "notification.permission_prompt", "postToolUse.create")
+	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit",
+		"notification.permission_prompt", "postToolUse.create")
 	check(t, got, Running, Running, Running, NeedsInput, Running) // a permissionRequest comes with no dialog as well
 }
 
 // OpenCode: the end is told several times, a failure first.
 func TestOpenCodeEnds(t *testing.T) {
-	book, got := captured(t, "opencode", "event.session.created", "hook.chat.message", "event.session.status.busy", "event.session.status.retry",
+	book, got := captured(t, "opencode", "event.session.created", "hook.chat.message", "event.session.status.busy",
+		"event.session.status.retry",
 		"event.session.error.APIError", "event.session.status.idle", "event.session.idle")
 	check(t, got, Idle, Running, Running, Running, Failed, Failed, Failed)
-	if s, _ := book.Get(Key{"opencode", "s1"}); s.Turn.Result != APIError || s.Turn.Error != "scripted error" || s.TurnCount != 1 {
+	if s, _ := book.Get(Key{"opencode", "s1"}); s.Turn.Result != APIError || s.Turn.Error != "scripted error" ||
+		s.TurnCount != 1 {
 		t.Errorf("%+v", s.Turn)
 	}
-	_, got = captured(t, "opencode", "hook.chat.message", "event.permission.asked.bash", "event.permission.replied.once", "event.session.error.MessageAbortedError", "event.session.idle")
+	_, got = captured(t, "opencode", "hook.chat.message", "event.permission.asked.bash",
+		"event.permission.replied.once", "event.session.error.MessageAbortedError", "event.session.idle")
 	check(t, got, Running, NeedsInput, Running, Idle, Idle)
-	_, got = captured(t, "opencode", "hook.chat.message", "event.question.asked", "event.question.rejected", "event.session.idle", "event.session.status.idle")
+	_, got = captured(t, "opencode", "hook.chat.message", "event.question.asked", "event.question.rejected",
+		"event.session.idle", "event.session.status.idle")
 	check(t, got, Running, NeedsInput, Running, Success, Success)
 	book, _ = captured(t, "opencode", "event.session.updated.untitled", "hook.chat.message")
 	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePrompt {
 		t.Errorf("%+v", s.Title)
 	}
-	book, _ = captured(t, "opencode", "hook.chat.message", "event.session.updated.titled", "event.session.updated.untitled")
-	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePayload || strings.HasPrefix(s.Title.Name(), "New session") {
+	book, _ = captured(t, "opencode", "hook.chat.message", "event.session.updated.titled",
+		"event.session.updated.untitled")
+	if s, _ := book.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePayload ||
+		strings.HasPrefix(s.Title.Name(), "New session") {
 		t.Errorf("%+v", s.Title)
 	}
 }
@@ -254,12 +284,15 @@ func TestOpenCodeEnds(t *testing.T) {
 // pi: agent_end once per retry; one that is about to settle is done, and what
 // follows changes nothing.
 func TestPiSettles(t *testing.T) {
-	book, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end", "agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
+	book, got := captured(t, "pi", "session_start.startup", "input.interactive", "agent_start", "agent_end",
+		"agent_start", "agent_end", "agent_before_settle.error", "agent_settled")
 	check(t, got, Idle, Running, Running, Running, Running, Running, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != APIError || s.TurnCount != 1 {
 		t.Errorf("%+v", s.Turn)
 	}
-	book, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error", "tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end", "agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
+	book, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error",
+		"tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end",
+		"agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
 	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Failed, Failed, Failed)
 	if s, _ := book.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
 		t.Errorf("%+v", s.Turn)
@@ -267,7 +300,8 @@ func TestPiSettles(t *testing.T) {
 	// Before 0.87 there is nothing but agent_end.
 	pi, _ := agent.Builtin().Agent("pi")
 	b := NewBook()
-	for i, e := range []event.Event{{Kind: event.TurnStart, Native: "input"}, {Kind: event.TurnEnd, Native: "agent_end"}} {
+	for i, e := range []event.Event{{Kind: event.TurnStart, Native: "input"},
+		{Kind: event.TurnEnd, Native: "agent_end"}} {
 		e.Agent, e.Session, e.Time, e.AgentVersion = "pi", "s1", sec(float64(i)), "0.74.2"
 		b.Apply(&e, Rules{Spec: &pi.Status})
 	}
@@ -289,19 +323,23 @@ func TestCodexEnds(t *testing.T) {
 		return s
 	}
 	start := event.Event{Kind: event.TurnStart, Native: "UserPromptSubmit"}
-	if s := play(start, event.Event{Kind: event.TurnEnd, Native: "Interrupt", Detail: "interrupted"}); s.Status != Idle || s.Turn.Result != Interrupted {
+	if s := play(start, event.Event{Kind: event.TurnEnd, Native: "Interrupt",
+		Detail: "interrupted"}); s.Status != Idle || s.Turn.Result != Interrupted {
 		t.Errorf("%s %+v", s.Status, s.Turn)
 	}
-	if s := play(start, event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "failed", Error: "503"}); s.Status != Failed || s.Turn.Result != APIError {
+	if s := play(start, event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "failed",
+		Error: "503"}); s.Status != Failed || s.Turn.Result != APIError {
 		t.Errorf("%s %+v", s.Status, s.Turn)
 	}
 	// It retried and got through: what happens next says so.
 	if s := play(start, event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "failed", Error: "503"},
 		event.Event{Kind: event.ModelAfter, Native: "PostModelRequest", Detail: "completed"},
-		event.Event{Kind: event.TurnEnd, Native: "Stop", Message: "Got through."}); s.Status != Success || s.TurnCount != 1 {
+		event.Event{Kind: event.TurnEnd, Native: "Stop", Message: "Got through."}); s.Status != Success ||
+		s.TurnCount != 1 {
 		t.Errorf("%s %+v", s.Status, s.Turn)
 	}
-	if s := play(start, event.Event{Kind: event.ToolBefore, Native: "PreToolUse", Tool: &event.Tool{Name: "request_user_input", Kind: event.Question, CallID: "q"}}); s.Status != NeedsInput {
+	if s := play(start, event.Event{Kind: event.ToolBefore, Native: "PreToolUse",
+		Tool: &event.Tool{Name: "request_user_input", Kind: event.Question, CallID: "q"}}); s.Status != NeedsInput {
 		t.Error(s.Status)
 	}
 }
@@ -313,7 +351,8 @@ func TestClaudeBackground(t *testing.T) {
 	w.send(event.TurnStart, turn("p1"), prompt("Look around"))
 	busy := `{"background_tasks":[{"id":"a"}],"session_crons":[]}`
 	stop := func(raw string, n int, opts ...option) Change {
-		return w.send(event.TurnEnd, append([]option{rawBytes(raw), func(e *event.Event) { e.Background = n }, message("Waiting.")}, opts...)...)
+		return w.send(event.TurnEnd, append([]option{rawBytes(raw), func(e *event.Event) { e.Background = n },
+			message("Waiting.")}, opts...)...)
 	}
 	c := stop(busy, 1, turn("p1"))
 	w.is(Running)
@@ -327,7 +366,8 @@ func TestClaudeBackground(t *testing.T) {
 	stop(`{"background_tasks":[],"session_crons":[]}`, 0, turn("p2"), message("Done."))
 	w.is(Success)
 	s := w.get()
-	if s.TurnCount != 1 || s.Turn.Summary != "Done." || s.Title.Name() != "Look around" || s.Turn.Duration(w.now) != 40*time.Second {
+	if s.TurnCount != 1 || s.Turn.Summary != "Done." || s.Title.Name() != "Look around" ||
+		s.Turn.Duration(w.now) != 40*time.Second {
 		t.Errorf("%+v %+v", s.Turn, s.Title)
 	}
 	// A cron alone will wake it some day; it does not run until then.

@@ -20,7 +20,8 @@ func benchEvent(b *testing.B, sessions int) {
 	now := t0
 	send := func(id string, kind event.Kind, tool *event.Tool) {
 		now = now.Add(time.Millisecond)
-		ev := event.Event{Agent: "claude", Session: id, Native: natives[kind], Kind: kind, Time: now, Turn: "p1", Cwd: "/src/app", Tool: tool, Where: event.Place{PID: 100, Start: 1}}
+		ev := event.Event{Agent: "claude", Session: id, Native: natives[kind], Kind: kind, Time: now, Turn: "p1",
+			Cwd: "/src/app", Tool: tool, Where: event.Place{PID: 100, Start: 1}}
 		book.Apply(&ev, rules)
 	}
 	ids := make([]string, sessions)
@@ -29,12 +30,14 @@ func benchEvent(b *testing.B, sessions int) {
 		send(ids[i], event.SessionStart, nil)
 		send(ids[i], event.TurnStart, nil)
 		for n := range 30 {
-			call := &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", n), Writes: []string{fmt.Sprint("/src/app/f", n)}, Input: []byte(`{"file_path":"x"}`)}
+			call := &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", n),
+				Writes: []string{fmt.Sprint("/src/app/f", n)}, Input: []byte(`{"file_path":"x"}`)}
 			send(ids[i], event.ToolBefore, call)
 			send(ids[i], event.ToolAfter, call)
 		}
 	}
-	call := &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "x", Commands: []string{"go test ./..."}, Input: []byte(`{"command":"go test ./..."}`)}
+	call := &event.Tool{Name: "Bash", Kind: event.Shell, CallID: "x", Commands: []string{"go test ./..."},
+		Input: []byte(`{"command":"go test ./..."}`)}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
@@ -51,7 +54,8 @@ func benchEvent(b *testing.B, sessions int) {
 func BenchmarkSnapshotOf10000(b *testing.B) {
 	book := NewBook()
 	for i := range 10000 {
-		ev := event.Event{Agent: "claude", Session: fmt.Sprint(i), Kind: event.TurnStart, Time: t0.Add(time.Duration(i))}
+		ev := event.Event{Agent: "claude", Session: fmt.Sprint(i), Kind: event.TurnStart,
+			Time: t0.Add(time.Duration(i))}
 		book.Apply(&ev, Rules{})
 	}
 	for b.Loop() {

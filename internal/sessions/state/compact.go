@@ -263,7 +263,8 @@ func (f *compactStore) packTogether(naps []compactSession) {
 		return window
 	}
 	for _, n := range naps {
-		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript), next(n.text)
+		n.Key.Agent, n.Key.ID, n.Transcript, n.text = next(n.Key.Agent), next(n.Key.ID), next(n.Transcript),
+			next(n.text)
 		n.Status = knownStatus(n.Status)
 		f.compacted[n.Key] = n
 	}

@@ -58,7 +58,8 @@ func TestSleepCannotBeSeen(t *testing.T) {
 		t.Errorf("%d were unfollowed", len(got))
 	}
 	w.book.CompactIdle(w.now.Add(time.Hour), 0)
-	if got := w.book.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.book.Len() != 0 || w.book.store.usedBytes != 0 {
+	if got := w.book.Tick(w.now.Add(2*LeaveAfter), nil); len(got) != 40 || w.book.Len() != 0 ||
+		w.book.store.usedBytes != 0 {
 		t.Errorf("%d left, %d are there, %d bytes count", len(got), w.book.Len(), w.book.store.usedBytes)
 	}
 }
@@ -66,7 +67,8 @@ func TestSleepCannotBeSeen(t *testing.T) {
 func TestTheLatestStayAwake(t *testing.T) {
 	w := newWorld(t)
 	for i := range 20 {
-		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(float64(i))}, w.rules)
+		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
+			Native: "UserPromptSubmit", Time: sec(float64(i))}, w.rules)
 	}
 	if n := w.book.CompactIdle(sec(8), 5); n != 8 {
 		t.Errorf("%d fell asleep; those heard of lately should not", n)
@@ -91,7 +93,8 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 		long += "/directory"
 	}
 	for i := range 600 {
-		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(float64(i)), Cwd: long}, w.rules)
+		w.book.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i), Kind: event.TurnStart,
+			Native: "UserPromptSubmit", Time: sec(float64(i)), Cwd: long}, w.rules)
 	}
 	w.book.CompactIdle(sec(1e6), 0)
 	all := w.book.store.keptBytes
@@ -105,7 +108,8 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 	}
 	w.book.ReleaseMemory()
 	if w.book.store.keptBytes != w.book.store.usedBytes || w.book.Len() != 60 {
-		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.store.keptBytes, w.book.store.usedBytes, w.book.Len())
+		t.Errorf("%d bytes are held of which %d count, %d sessions", w.book.store.keptBytes, w.book.store.usedBytes,
+			w.book.Len())
 	}
 	if s, ok := w.book.Get(Key{"claude", "s590"}); !ok || s.Cwd != long {
 		t.Errorf("%+v", s)
@@ -115,8 +119,10 @@ func TestTextThatDoesNotCountIsLetGo(t *testing.T) {
 // What JSON cannot hold stays as it is.
 func TestOddBytesStayAwake(t *testing.T) {
 	w := newWorld(t)
-	w.book.Apply(&event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: t0, Cwd: "/caf\xe9"}, w.rules)
-	w.book.Apply(&event.Event{Agent: "claude", Session: "s2", Kind: event.TurnStart, Native: "UserPromptSubmit", Time: t0, Cwd: "/caf\uFFFD"}, w.rules)
+	w.book.Apply(&event.Event{Agent: "claude", Session: "s1", Kind: event.TurnStart, Native: "UserPromptSubmit",
+		Time: t0, Cwd: "/caf\xe9"}, w.rules)
+	w.book.Apply(&event.Event{Agent: "claude", Session: "s2", Kind: event.TurnStart, Native: "UserPromptSubmit",
+		Time: t0, Cwd: "/caf\uFFFD"}, w.rules)
 	w.book.CompactIdle(t0.Add(time.Hour), 0)
 	if w.book.ActiveCount() != 1 {
 		t.Errorf("%d are awake", w.book.ActiveCount())
@@ -137,7 +143,8 @@ func TestEventsWhileFallingAsleep(t *testing.T) {
 	for g := range 4 {
 		all.Go(func() {
 			for i := range events {
-				b.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", g, i%3), Kind: event.TurnStart, Native: "UserPromptSubmit", Time: sec(float64(i)), Turn: fmt.Sprint(i)}, rules)
+				b.Apply(&event.Event{Agent: "claude", Session: fmt.Sprint("s", g, i%3), Kind: event.TurnStart,
+					Native: "UserPromptSubmit", Time: sec(float64(i)), Turn: fmt.Sprint(i)}, rules)
 			}
 		})
 	}

@@ -91,7 +91,8 @@ func (w *world) event(kind event.Kind, opts ...option) *event.Event {
 	if w.n++; w.n%3 != 0 && w.n < 60 { // nobody may notice whether sessions sleep
 		w.book.CompactIdle(w.now.Add(time.Hour), 0)
 	}
-	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now, Cwd: "/src/app"}
+	e := &event.Event{Agent: key.Agent, Session: key.ID, Kind: kind, Native: natives[kind], Time: w.now,
+		Cwd: "/src/app"}
 	for _, o := range opts {
 		o(e)
 	}

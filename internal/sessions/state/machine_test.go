@@ -28,7 +28,8 @@ func TestDurationOverAPermissionPrompt(t *testing.T) {
 		t.Error("not answered")
 	}
 	c = w.send(event.TurnEnd, turn("p1"), message("Built."))
-	if c.Turn == nil || c.Turn.Duration(w.now) != 50*time.Second || c.Turn.Tools != 1 || c.Turn.ExitCode != 0 || c.Turn.Summary != "Built." {
+	if c.Turn == nil || c.Turn.Duration(w.now) != 50*time.Second || c.Turn.Tools != 1 || c.Turn.ExitCode != 0 ||
+		c.Turn.Summary != "Built." {
 		t.Errorf("%+v", c.Turn)
 	}
 }
@@ -55,7 +56,8 @@ func TestLateEventsOfAnOlderTurn(t *testing.T) {
 		before := w.get()
 		c := late(w)
 		after := w.get()
-		if c.Stale == "" || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 || after.Turn.Tools != 1 || after.TurnCount != 2 {
+		if c.Stale == "" || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
+			after.Turn.Tools != 1 || after.TurnCount != 2 {
 			t.Errorf("%s: %s %q %+v (%s)", name, after.Status, after.Tool, after.Turn, c.Stale)
 		}
 	}
@@ -97,7 +99,8 @@ func TestLateResultOfTheLastTurn(t *testing.T) {
 	}
 	w.send(event.ToolAfter, turn("p1"), edit("c2", "/src/app/b.go"), failing(), failure("disk full"))
 	w.is(Failed)
-	if s := w.get(); s.Turn.Result != ToolErrors || s.Turn.ExitCode != 1 || s.Errors[0].Text != "disk full" || !s.Since.Equal(s.Turn.Ended) {
+	if s := w.get(); s.Turn.Result != ToolErrors || s.Turn.ExitCode != 1 || s.Errors[0].Text != "disk full" ||
+		!s.Since.Equal(s.Turn.Ended) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -206,7 +209,8 @@ func TestTick(t *testing.T) {
 	if c := w.book.Tick(w.now, func(*Session) Liveness { return Alive }); len(c) != 0 || w.book.Len() != 1 {
 		t.Errorf("%+v", c)
 	}
-	if c := w.book.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone || w.book.Len() != 0 {
+	if c := w.book.Tick(w.now, func(*Session) Liveness { return Unknown }); len(c) != 1 || !c[0].Gone ||
+		w.book.Len() != 0 {
 		t.Errorf("%+v", c)
 	}
 	// Who waits for a person may wait for long.
@@ -249,7 +253,8 @@ func TestDecided(t *testing.T) {
 		t.Errorf("kept going: %+v", c)
 	}
 	started := w.get().Turn.Started
-	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success || !c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
+	if c := w.send(event.TurnEnd, turn("p2"), goingOn(), message("Now.")); c.To != Success ||
+		!c.Turn.Started.Equal(started) || c.Turn.Summary != "Now." {
 		t.Errorf("%+v", c.Turn)
 	}
 	if s := w.get(); !s.Since.Equal(s.Turn.Ended) {
@@ -321,7 +326,8 @@ func TestBounds(t *testing.T) {
 	if err != nil || len(b) > 64<<10 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	if len(s.Turns) != MaxTurns || len(s.Files) != MaxFiles || len(s.Errors) != MaxErrors || len(s.Subagents) != MaxSubagents || s.TurnCount != 300 {
+	if len(s.Turns) != MaxTurns || len(s.Files) != MaxFiles || len(s.Errors) != MaxErrors ||
+		len(s.Subagents) != MaxSubagents || s.TurnCount != 300 {
 		t.Errorf("%d %d %d %d", len(s.Turns), len(s.Files), len(s.Errors), len(s.Subagents))
 	}
 }
@@ -354,7 +360,8 @@ func TestStoredAndLoaded(t *testing.T) {
 		again = NewBook()
 		again.Load([]*Session{&after}, w.now, nil)
 		got, _ := again.Get(key)
-		if open := before.Turn.Open() || before.Waits(); open && got.Status != Unsure || !open && got.Status != before.Status {
+		if open := before.Turn.Open() || before.Waits(); open && got.Status != Unsure ||
+			!open && got.Status != before.Status {
 			t.Errorf("%s: unwatched, it is %s", before.Status, got.Status)
 		}
 		again.Load([]*Session{&after}, w.now, func(*Session) Liveness { return Gone })
@@ -425,7 +432,8 @@ func TestWithoutRules(t *testing.T) {
 	w.is(Success)
 }
 
-// A turn failed when its last call failed; one that went on after a failed call, or was only refused something, did not.
+// A turn failed when its last call failed; one that went on after a failed call, or was only refused something, did
+// not.
 func TestHowATurnWent(t *testing.T) {
 	denied := func(w *world, ev *event.Event) {
 		w.book.Decided(ev, event.Decision{Verdict: event.Deny, Reason: "no"}, w.now, w.rules)
@@ -490,6 +498,7 @@ func TestDeniedInTheWindow(t *testing.T) {
 	w.is(Success)
 	w.book.CallDenied(w.get().Key, "a", w.now)
 	if got := w.get(); got.Turn.Errors != 0 || got.Turn.Denied != 1 || len(got.Errors) != 0 || got.Turn.ExitCode != 0 {
-		t.Errorf("got %d failed, %d denied, errors %v, exit code %d; want 0, 1, none, 0", got.Turn.Errors, got.Turn.Denied, got.Errors, got.Turn.ExitCode)
+		t.Errorf("got %d failed, %d denied, errors %v, exit code %d; want 0, 1, none, 0", got.Turn.Errors,
+			got.Turn.Denied, got.Errors, got.Turn.ExitCode)
 	}
 }

@@ -84,7 +84,8 @@ func drawTurn(t *rapid.T, a *agent.Agent) []event.Event {
 	for i := range rapid.IntRange(0, 6).Draw(t, "calls") {
 		failed := rapid.Bool().Draw(t, "fails")
 		tool := func(e *event.Event) {
-			e.Tool = &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", i), Writes: []string{fmt.Sprint("/w/f", i)}, Input: []byte(fmt.Sprint(`{"n":`, i, `}`))}
+			e.Tool = &event.Tool{Name: "Edit", Kind: event.FileEdit, CallID: fmt.Sprint("c", i),
+				Writes: []string{fmt.Sprint("/w/f", i)}, Input: []byte(fmt.Sprint(`{"n":`, i, `}`))}
 			e.Turn = "t1"
 		}
 		add(event.ToolBefore, false, tool)
@@ -101,9 +102,11 @@ func drawTurn(t *rapid.T, a *agent.Agent) []event.Event {
 		spec, _ := a.Event(name)
 		switch spec.Kind {
 		case event.ModelAfter:
-			events = append(events, event.Event{Agent: a.Name, Session: "s1", Native: name, Kind: spec.Kind, Turn: "t1", Detail: "completed"})
+			events = append(events, event.Event{Agent: a.Name, Session: "s1", Native: name, Kind: spec.Kind, Turn: "t1",
+				Detail: "completed"})
 		case event.Other, event.SessionTitle, event.SessionStart:
-			events = append(events, event.Event{Agent: a.Name, Session: "s1", Native: name, Kind: spec.Kind, Title: "T"})
+			events = append(events, event.Event{Agent: a.Name, Session: "s1", Native: name, Kind: spec.Kind,
+				Title: "T"})
 		}
 	}
 	add(event.TurnEnd, false, func(e *event.Event) { e.Turn, e.Message = "t1", "Done." })
@@ -135,7 +138,8 @@ func shuffle(t *rapid.T, a *agent.Agent, events []event.Event) []event.Event {
 // was the last, and with that how the turn went.
 func firstHeard(events []event.Event) (ids []string) {
 	for i := range events {
-		if tool := events[i].Tool; tool != nil && events[i].Kind != event.PermissionRequest && !slices.Contains(ids, tool.CallID) {
+		if tool := events[i].Tool; tool != nil && events[i].Kind != event.PermissionRequest &&
+			!slices.Contains(ids, tool.CallID) {
 			ids = append(ids, tool.CallID)
 		}
 	}
@@ -167,7 +171,8 @@ func final(t *rapid.T, a *agent.Agent, events []event.Event, gaps []int) string 
 		failed = append(failed, f.Call)
 	}
 	sort.Strings(failed)
-	return fmt.Sprint(s.Status, s.Turn.Result, s.Turn.ExitCode, s.Turn.Tools, s.Turn.Errors, s.Turn.Summary, s.TurnCount,
+	return fmt.Sprint(s.Status, s.Turn.Result, s.Turn.ExitCode, s.Turn.Tools, s.Turn.Errors, s.Turn.Summary,
+		s.TurnCount,
 		files, failed, s.Tool, s.Title, len(s.Asks), s.Waits(), s.Turn.Open(), len(s.Machine.Calls))
 }
 
@@ -184,15 +189,19 @@ func TestAnythingGoes(t *testing.T) {
 				Agent: a.Name, Native: spec.Name, Kind: spec.Kind, Time: now,
 				Session: rapid.SampledFrom([]string{"s1", "s1", "s2", ""}).Draw(t, "session"),
 				Turn:    rapid.SampledFrom([]string{"", "t1", "t2"}).Draw(t, "turn"),
-				Detail:  rapid.SampledFrom([]string{"", "permission_prompt", "idle_prompt", "error", "retry", "idle"}).Draw(t, "detail"),
+				Detail: rapid.SampledFrom([]string{"", "permission_prompt", "idle_prompt", "error", "retry",
+					"idle"}).Draw(t, "detail"),
 				GoingOn: rapid.Bool().Draw(t, "going on"), Prompt: "p", Message: "m",
 				Where: event.Place{PID: rapid.IntRange(0, 2).Draw(t, "pid"), Start: 1},
 			}
 			if rapid.Bool().Draw(t, "tool") {
-				e.Tool = &event.Tool{Name: "Bash", Kind: event.Shell, CallID: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "call"), Input: []byte(`{}`), Failed: rapid.Bool().Draw(t, "failed")}
+				e.Tool = &event.Tool{Name: "Bash", Kind: event.Shell,
+					CallID: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "call"), Input: []byte(`{}`),
+					Failed: rapid.Bool().Draw(t, "failed")}
 			}
 			if rapid.IntRange(0, 4).Draw(t, "sub") == 0 {
-				e.Subagent = &event.Subagent{ID: rapid.SampledFrom([]string{"", "s2", "x"}).Draw(t, "subagent"), Parent: rapid.SampledFrom([]string{"", "s1", "s3"}).Draw(t, "parent")}
+				e.Subagent = &event.Subagent{ID: rapid.SampledFrom([]string{"", "s2", "x"}).Draw(t, "subagent"),
+					Parent: rapid.SampledFrom([]string{"", "s1", "s3"}).Draw(t, "parent")}
 			}
 			c := b.ApplyNumbered(&e, uint64(rapid.IntRange(0, 9).Draw(t, "seq")), Rules{Spec: &a.Status})
 			if rapid.IntRange(0, 9).Draw(t, "gone") == 0 {

@@ -28,7 +28,8 @@ func TestReviewedRequest(t *testing.T) {
 			change := w.send(event.PermissionRequest, turn("p2"), shell("", "sudo x"), reviewed(c.reviewer))
 			got := w.get()
 			if got.Status != c.want || got.Reviewer != c.reviewer {
-				t.Errorf("from %s, reviewer %q: %s, reviewer %q; expected %s", from.status, c.reviewer, got.Status, got.Reviewer, c.want)
+				t.Errorf("from %s, reviewer %q: %s, reviewer %q; expected %s", from.status, c.reviewer, got.Status,
+					got.Reviewer, c.want)
 			}
 			if c.want == Running && change.Waiting {
 				t.Errorf("from %s: it was told that the session waits", from.status)

@@ -114,7 +114,8 @@ func TestMux0Lines(t *testing.T) {
 	// The turn's start survives the question: mux0 itself lost it.
 	m.line(`"event":"running","at":%s,"agent":"claude"`, stamp(5))
 	s = m.line(`"event":"finished","at":%s,"exitCode":0,"summary":"flat shape works","agent":"claude","unknown":{"a":1}`, stamp(8))
-	if s.Status != Success || s.Turn.Summary != "flat shape works" || s.Turn.Duration(sec(99)) != 8*time.Second || !m.c.TurnEnded {
+	if s.Status != Success || s.Turn.Summary != "flat shape works" || s.Turn.Duration(sec(99)) != 8*time.Second ||
+		!m.c.TurnEnded {
 		t.Errorf("%+v", s.Turn)
 	}
 	m.book.MarkRead(s.Key, sec(9))
@@ -124,7 +125,8 @@ func TestMux0Lines(t *testing.T) {
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude"`, stamp(10)); s.Status != Success || s.ReadAt.IsZero() {
 		t.Errorf("idle over a result: %s", s.Status)
 	}
-	if s = m.line(`"event":"finished","at":%s,"exitCode":1,"agent":"claude"`, stamp(11)); s.Status != Failed || s.Turn.Duration(sec(99)) != 0 || !s.ReadAt.IsZero() {
+	if s = m.line(`"event":"finished","at":%s,"exitCode":1,"agent":"claude"`, stamp(11)); s.Status != Failed ||
+		s.Turn.Duration(sec(99)) != 0 || !s.ReadAt.IsZero() {
 		t.Errorf("%s %+v", s.Status, s.Turn)
 	}
 	// Titles follow the newest; an equal time is taken, an older one is not.
@@ -133,7 +135,8 @@ func TestMux0Lines(t *testing.T) {
 	if s, _ = m.book.Get(s.Key); s.Title.Name() != "new" {
 		t.Error(s.Title)
 	}
-	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"equal"`, stamp(12)); s.Title.Name() != "equal" {
+	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"equal"`,
+		stamp(12)); s.Title.Name() != "equal" {
 		t.Error(s.Title)
 	}
 	if s = m.line(`"event":"idle","at":%s,"agent":"claude","sessionTitle":"  "`, stamp(13)); s.Title.Name() != "equal" {
@@ -153,7 +156,8 @@ func TestMux0Lines(t *testing.T) {
 func TestMux0Sequence(t *testing.T) {
 	m := &mux0{t: t, book: NewBook()}
 	var got []Status
-	for i, e := range []string{"idle", "running", "running", "running", "needsInput", "running", "finished", "idle", "idle"} {
+	for i, e := range []string{"idle", "running", "running", "running", "needsInput", "running", "finished", "idle",
+		"idle"} {
 		got = append(got, m.line(`"event":%q,"agent":"pi","at":%s,"exitCode":0`, e, stamp(float64(i))).Status)
 	}
 	want := []Status{Idle, Running, Running, Running, NeedsInput, Running, Success, Success, Success}
@@ -194,7 +198,8 @@ func TestTwelveTerminalsAtOnce(t *testing.T) {
 func TestMux0Off(t *testing.T) {
 	b := NewBook()
 	m := wire.Mux0Message{TerminalID: terminal, Agent: "pi", Event: "running", SessionTitle: "t", At: 1}
-	if c := b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan || c.Session.Title.Name() != "t" {
+	if c := b.ApplyTerminal(reportOf(&m), event.Place{}, Rules{Off: true}); c.Session.Status != NeverRan ||
+		c.Session.Title.Name() != "t" {
 		t.Errorf("%+v", c.Session)
 	}
 }

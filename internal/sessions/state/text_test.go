@@ -63,7 +63,8 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	long := decodeTool(t, "claude", "Bash", `{"command":"`+strings.Repeat("é", 300)+`"}`)
-	if got := Label(long, ""); utf8.RuneCountInString(got) > maxLabel || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
+	if got := Label(long, ""); utf8.RuneCountInString(got) > maxLabel || !utf8.ValidString(got) ||
+		!strings.HasSuffix(got, "…") {
 		t.Errorf("%q", got)
 	}
 	deep := decodeTool(t, "claude", "Edit", `{"file_path":"/very/`+strings.Repeat("long/", 30)+`a/b/c.go"}`)
@@ -80,7 +81,8 @@ func decodeTool(t *testing.T, name, tool, input string) *event.Tool {
 	ev := event.Event{Agent: name, Tool: &event.Tool{Name: tool, Kind: a.Tool(tool).Kind}}
 	c.WithInput(&ev, []byte(input))
 	ev.Tool.Input = []byte(input)
-	if server, rest, ok := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__"); ok && strings.HasPrefix(tool, "mcp__") {
+	if server, rest, ok := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__"); ok &&
+		strings.HasPrefix(tool, "mcp__") {
 		ev.Tool.MCP = &event.MCPCall{Server: server, Tool: rest}
 	}
 	return ev.Tool
@@ -145,7 +147,8 @@ func TestFailing(t *testing.T) {
 		{"broken text", "grep 'x", `{"exit_code":1}`, "", false, true, 1},
 		{"not grep", "egreppo x", `{"exit_code":1}`, "", false, true, 1},
 	} {
-		ev := event.Event{Error: c.fault, Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{c.command}, Output: []byte(c.output), Failed: c.flagged}}
+		ev := event.Event{Error: c.fault, Tool: &event.Tool{Name: "Bash", Kind: event.Shell,
+			Commands: []string{c.command}, Output: []byte(c.output), Failed: c.flagged}}
 		failed, _, exit := Failing(&ev)
 		if failed != c.want || exit != c.exit {
 			t.Errorf("%s: %v exit %d", c.name, failed, exit)
@@ -310,12 +313,14 @@ func TestHostileWords(t *testing.T) {
 	w.send(event.SubagentStart, by(hostile, hostile))
 	w.book.Rename(key, hostile)
 	s := w.get()
-	words := []string{s.Title.Name(), s.Title.Own, s.Tool, s.Errors[0].Text, s.Errors[0].Tool, s.Asks[0].What, s.Subagents[0].Type, s.Subagents[0].ID}
+	words := []string{s.Title.Name(), s.Title.Own, s.Tool, s.Errors[0].Text, s.Errors[0].Tool, s.Asks[0].What,
+		s.Subagents[0].Type, s.Subagents[0].ID}
 	w.send(event.TurnEnd, message(hostile))
 	w.send(event.SessionEnd, detail(hostile))
 	s = w.get()
 	for _, word := range append(words, s.Turn.Summary, s.EndReason) {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) || !utf8.ValidString(word) {
+		if word == "" || strings.ContainsFunc(word,
+			func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) || !utf8.ValidString(word) {
 			t.Errorf("%q", word)
 		}
 	}

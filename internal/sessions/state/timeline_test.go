@@ -86,7 +86,8 @@ func describe(c *Change) string {
 		out = append(out, fmt.Sprintf("turn %d", s.Turn.N))
 	}
 	if c.TurnEnded {
-		out = append(out, fmt.Sprintf("turn %d %s exit %d after %s, %d tools, %d errors", c.Turn.N, c.Turn.Result, c.Turn.ExitCode, c.Turn.Duration(t0), c.Turn.Tools, c.Turn.Errors))
+		out = append(out, fmt.Sprintf("turn %d %s exit %d after %s, %d tools, %d errors", c.Turn.N, c.Turn.Result,
+			c.Turn.ExitCode, c.Turn.Duration(t0), c.Turn.Tools, c.Turn.Errors))
 		if c.Turn.Summary != "" {
 			out = append(out, fmt.Sprintf("%q", c.Turn.Summary))
 		}

@@ -71,7 +71,8 @@ func (t *Title) offerTitle(source, title string, spec *agent.StatusSpec) {
 // isTopicTool reports whether a tool is the one with which the agent says what a
 // session is about.
 func isTopicTool(spec *agent.StatusSpec, tool string) bool {
-	return spec != nil && spec.TopicTool != "" && spec.TopicTool == tool && slices.Contains(spec.Titles, agent.TitleTopic)
+	return spec != nil && spec.TopicTool != "" && spec.TopicTool == tool &&
+		slices.Contains(spec.Titles, agent.TitleTopic)
 }
 
 // titleRank is how good a source is, 0 the best; -1 when it is not used.

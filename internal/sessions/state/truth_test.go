@@ -21,7 +21,8 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	// An end that was sent before them and comes after is not theirs.
 	w.rules = rulesOf(t, "pi")
 	w.book.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
-	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8, w.rules); c.Stale == "" || c.To != Running {
+	if c := w.book.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8,
+		w.rules); c.Stale == "" || c.To != Running {
 		t.Errorf("%+v", c)
 	}
 	w = newWorld(t)
@@ -64,7 +65,8 @@ func TestACallThatWasCutOff(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
-	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(), failure("cancelled"), interrupted())
+	c := w.send(event.ToolAfter, native("PostToolUseFailure"), turn("p1"), shell("c1", "make"), failing(),
+		failure("cancelled"), interrupted())
 	if !c.TurnEnded || c.To != Idle || c.Turn.Result != Interrupted || c.Turn.Errors != 0 || c.Turn.Summary != "" {
 		t.Errorf("%+v %+v", c, c.Turn)
 	}
@@ -130,7 +132,8 @@ func TestTakenUpBeforeItSpeaks(t *testing.T) {
 	w.send(event.TurnStart, from(5, 1))
 	w.book.ProcessGone(5, 1, w.now)
 	where := event.Place{PID: 6, Start: 2, Pane: "%3", Mux: "tmux"}
-	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle || c.Session.Place != where || c.Session.TurnCount != 1 {
+	if c := w.book.Resumed(key, w.now.Add(time.Second), where, "", ""); !c.Revived || c.To != Idle ||
+		c.Session.Place != where || c.Session.TurnCount != 1 {
 		t.Errorf("%+v", c)
 	}
 	if got := w.book.ProcessGone(6, 2, w.now.Add(2*time.Second)); len(got) != 1 || !got[0].Ended {
@@ -138,7 +141,8 @@ func TestTakenUpBeforeItSpeaks(t *testing.T) {
 	}
 	// One the book has forgotten.
 	c := w.book.Resumed(Key{"codex", "old"}, w.now, where, "/src", "an old one")
-	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" || c.Session.LastEvent.IsZero() {
+	if !c.Created || c.To != Idle || c.Session.Title.Name() != "an old one" || c.Session.Cwd != "/src" ||
+		c.Session.LastEvent.IsZero() {
 		t.Errorf("%+v", c.Session)
 	}
 }

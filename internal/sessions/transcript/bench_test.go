@@ -30,7 +30,8 @@ func record(b *testing.B, size int64) (*agent.TranscriptSpec, string, string) {
 	var rows strings.Builder
 	for rows.Len() < 512<<10 {
 		rows.WriteString(`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"` + strings.Repeat("x", 800) + `"}]}}` + "\n")
-		rows.WriteString(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("y", 400) + `"}]}}` + "\n")
+		rows.WriteString(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
+			strings.Repeat("y", 400) + `"}]}}` + "\n")
 	}
 	body := []byte(rows.String())
 	if _, err := file.WriteAt(body[:headWindow], 0); err != nil {

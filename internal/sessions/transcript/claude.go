@@ -42,9 +42,11 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 	claudeBlocks(content, func(block []byte) {
 		switch textAt(block, "type") {
 		case "tool_use":
-			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: textAt(block, "id"), Tool: textAt(block, "name"), Input: boundedCopy(jsonscan.Get(block, "input"))})
+			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: textAt(block, "id"), Tool: textAt(block, "name"),
+				Input: boundedCopy(jsonscan.Get(block, "input"))})
 		case "tool_result":
-			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: textAt(block, "tool_use_id"), Failed: isWord(block, "true", "is_error")}
+			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: textAt(block, "tool_use_id"),
+				Failed: isWord(block, "true", "is_error")}
 			if f.Failed {
 				f.Text = contentText(jsonscan.Get(block, "content"))
 				f.Exit = exitCode(f.Text)

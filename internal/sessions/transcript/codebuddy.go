@@ -20,7 +20,8 @@ func codebuddyRow(row []byte, _ string, emit func(Fact)) {
 		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(row, "topic")})
 	case "function_call":
 		input, _ := jsonscan.String(jsonscan.Get(row, "arguments"))
-		emit(Fact{Kind: CallBegan, At: at, Call: textAt(row, "callId"), Tool: textAt(row, "name"), Input: boundedCopy([]byte(input))})
+		emit(Fact{Kind: CallBegan, At: at, Call: textAt(row, "callId"), Tool: textAt(row, "name"),
+			Input: boundedCopy([]byte(input))})
 	case "function_call_result":
 		f := Fact{Kind: CallEnded, At: at, Call: textAt(row, "callId"), Tool: textAt(row, "name")}
 		result := jsonscan.Get(beside, "toolResult", "rawResponse")

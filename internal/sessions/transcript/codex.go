@@ -20,7 +20,8 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 	case "response_item":
 		switch textAt(payload, "type") {
 		case "function_call", "custom_tool_call", "local_shell_call":
-			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"), Tool: textAt(payload, "name"), Input: boundedCopy(codexInput(payload))})
+			emit(Fact{Kind: CallBegan, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id"),
+				Tool: textAt(payload, "name"), Input: boundedCopy(codexInput(payload))})
 		case "function_call_output", "custom_tool_call_output":
 			emit(Fact{Kind: CallEnded, At: at, Turn: codexTurn(payload, turn), Call: textAt(payload, "call_id")})
 		}
@@ -127,6 +128,7 @@ func codexTurn(payload []byte, turn string) string {
 // stand; the last row of a thread counts.
 func codexIndexRow(row []byte, session string, emit func(Fact)) {
 	if textAt(row, "id") == session {
-		emitText(emit, Fact{Kind: Title, At: timeAt(row, "updated_at"), Source: agent.TitleIndex, Text: textAt(row, "thread_name")})
+		emitText(emit, Fact{Kind: Title, At: timeAt(row, "updated_at"), Source: agent.TitleIndex,
+			Text: textAt(row, "thread_name")})
 	}
 }

@@ -20,18 +20,22 @@ func copilotRow(row []byte, _ string, emit func(Fact)) {
 	case "assistant.message":
 		emitText(emit, Fact{Kind: Message, At: at, Text: textAt(data, "content")})
 	case "tool.execution_start":
-		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: textAt(data, "toolName"), Input: boundedCopy(jsonscan.Get(data, "arguments"))})
+		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: textAt(data, "toolName"),
+			Input: boundedCopy(jsonscan.Get(data, "arguments"))})
 	case "tool.execution_complete":
-		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: isWord(data, "false", "success"), Text: textAt(data, "error", "message")}
+		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: isWord(data, "false", "success"),
+			Text: textAt(data, "error", "message")}
 		f.Exit, _ = numberAt(data, "shellExecution", "exitCode")
 		f.Failed = f.Failed || f.Exit != 0
-		if f.Denied = textAt(data, "error", "code") == "denied" || textAt(data, "error", "code") == "rejected"; f.Denied {
+		if f.Denied = textAt(data, "error", "code") == "denied" ||
+			textAt(data, "error", "code") == "rejected"; f.Denied {
 			f.Failed = false
 		}
 		emit(f)
 	case "permission.completed":
 		kind := textAt(data, "result", "kind")
-		emit(Fact{Kind: Decided, At: at, Call: call, Denied: kind != "approved" && kind != "approved-for-session" && kind != "approved-for-location"})
+		emit(Fact{Kind: Decided, At: at, Call: call, Denied: kind != "approved" && kind != "approved-for-session" &&
+			kind != "approved-for-location"})
 	case "abort":
 		emit(Fact{Kind: Interrupted, At: at})
 	case "session.error":

@@ -38,14 +38,16 @@ func geminiRow(row []byte, _ string, emit func(Fact)) {
 }
 
 func geminiCall(call []byte, emit func(Fact)) {
-	f := Fact{Kind: CallBegan, At: timeAt(call, "timestamp"), Call: textAt(call, "id"), Tool: textAt(call, "name"), Input: boundedCopy(jsonscan.Get(call, "args"))}
+	f := Fact{Kind: CallBegan, At: timeAt(call, "timestamp"), Call: textAt(call, "id"), Tool: textAt(call, "name"),
+		Input: boundedCopy(jsonscan.Get(call, "args"))}
 	if f.Tool == "update_topic" {
 		emitText(emit, Fact{Kind: Title, At: f.At, Source: agent.TitleTopic, Text: textAt(call, "args", "title")})
 	}
 	emit(f)
 	switch status := textAt(call, "status"); status {
 	case "success", "error", "cancelled":
-		emit(Fact{Kind: CallEnded, At: f.At, Call: f.Call, Tool: f.Tool, Failed: status == "error", Denied: status == "cancelled"})
+		emit(Fact{Kind: CallEnded, At: f.At, Call: f.Call, Tool: f.Tool, Failed: status == "error",
+			Denied: status == "cancelled"})
 	}
 }
 
@@ -60,7 +62,8 @@ func qwenRow(row []byte, _ string, emit func(Fact)) {
 		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(parts)})
 		_ = jsonscan.Array(parts, func(part []byte) bool {
 			if call := jsonscan.Get(part, "functionCall"); call != nil {
-				emit(Fact{Kind: CallBegan, At: at, Call: textAt(call, "id"), Tool: textAt(call, "name"), Input: boundedCopy(jsonscan.Get(call, "args"))})
+				emit(Fact{Kind: CallBegan, At: at, Call: textAt(call, "id"), Tool: textAt(call, "name"),
+					Input: boundedCopy(jsonscan.Get(call, "args"))})
 			}
 			return true
 		})

@@ -81,7 +81,8 @@ func TestCapturedRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		if string(want) != b.String() {
-			t.Errorf("%s reads differently; look at it and run with HOOKMUX_UPDATE=1 if it is right:\n%s", r.file, b.String())
+			t.Errorf("%s reads differently; look at it and run with HOOKMUX_UPDATE=1 if it is right:\n%s", r.file,
+				b.String())
 		}
 		if again, err := tail.Read(); err != nil || len(again) != 0 {
 			t.Errorf("%s: read again: %v %v", r.file, again, err)

@@ -19,7 +19,8 @@ func grokRow(row []byte, _ string, emit func(Fact)) {
 		if tool == "" {
 			tool = textAt(update, "title")
 		}
-		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: tool, Input: boundedCopy(jsonscan.Get(update, "rawInput"))})
+		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: tool,
+			Input: boundedCopy(jsonscan.Get(update, "rawInput"))})
 	case "tool_call_update":
 		status := textAt(update, "status")
 		if status != "completed" && status != "failed" {

@@ -23,13 +23,15 @@ func piRow(row []byte, _ string, emit func(Fact)) {
 			emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})
 			_ = jsonscan.Array(content, func(part []byte) bool {
 				if textAt(part, "type") == "toolCall" {
-					emit(Fact{Kind: CallBegan, At: at, Call: textAt(part, "id"), Tool: textAt(part, "name"), Input: boundedCopy(jsonscan.Get(part, "arguments"))})
+					emit(Fact{Kind: CallBegan, At: at, Call: textAt(part, "id"), Tool: textAt(part, "name"),
+						Input: boundedCopy(jsonscan.Get(part, "arguments"))})
 				}
 				return true
 			})
 			piEnd(message, Fact{At: at}, emit)
 		case "toolResult":
-			f := Fact{Kind: CallEnded, At: at, Call: textAt(message, "toolCallId"), Tool: textAt(message, "toolName"), Failed: isWord(message, "true", "isError")}
+			f := Fact{Kind: CallEnded, At: at, Call: textAt(message, "toolCallId"), Tool: textAt(message, "toolName"),
+				Failed: isWord(message, "true", "isError")}
 			if f.Failed {
 				f.Text = contentText(content)
 			}

@@ -56,7 +56,8 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			socket := filepath.Join(t.TempDir(), "tmux")
 			do := func(args ...string) string {
 				cmd := exec.CommandContext(ctx, tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
-				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + stage.Home, "TERM=xterm-256color", "LANG=C.UTF-8", "SHELL=/bin/sh"}
+				cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + stage.Home, "TERM=xterm-256color",
+					"LANG=C.UTF-8", "SHELL=/bin/sh"}
 				out, err := cmd.CombinedOutput()
 				if err != nil && ctx.Err() == nil {
 					t.Logf("tmux %v: %v %s", args, err, out)
@@ -68,7 +69,8 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				argv = append(argv, strings.ReplaceAll(arg, "{prompt}", "Run it "+model.Mark("")))
 			}
 			start := filepath.Join(t.TempDir(), "start.sh")
-			if err := os.WriteFile(start, []byte("cd "+quote.Word(stage.Project)+" && exec "+quote.Line(argv)+"\n"), 0o600); err != nil {
+			if err := os.WriteFile(start, []byte("cd "+quote.Word(stage.Project)+" && exec "+quote.Line(argv)+"\n"),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(start))
@@ -132,7 +134,8 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				t.Logf("%s ends with:\n%s", path, text[max(0, len(text)-3000):])
 				return
 			}
-			t.Logf("%s %s: written down after %s", entry.Title, entry.Version, time.Since(pressed).Round(10*time.Millisecond))
+			t.Logf("%s %s: written down after %s", entry.Title, entry.Version,
+				time.Since(pressed).Round(10*time.Millisecond))
 		})
 	}
 }
@@ -143,7 +146,8 @@ func newest(root, find string) string {
 	var path string
 	var at time.Time
 	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(p) != ".jsonl" || find != "" && !strings.HasPrefix(filepath.Base(p), strings.SplitN(base, "-", 2)[0]) {
+		if err != nil || d.IsDir() || filepath.Ext(p) != ".jsonl" ||
+			find != "" && !strings.HasPrefix(filepath.Base(p), strings.SplitN(base, "-", 2)[0]) {
 			return nil
 		}
 		if info, err := d.Info(); err == nil && info.ModTime().After(at) {

@@ -84,12 +84,14 @@ func TestNewestReviewerElsewhere(t *testing.T) {
 		t.Errorf("outside of the store it is %q (%v), expected an error", got, err)
 	}
 	missing := filepath.Join(s.dir, "rollout-s2.jsonl")
-	if got, err := NewestReviewer(s.spec, "s2", missing, Env{Home: s.home}); !errors.Is(err, os.ErrNotExist) || got != "" {
+	if got, err := NewestReviewer(s.spec, "s2", missing, Env{Home: s.home}); !errors.Is(err, os.ErrNotExist) ||
+		got != "" {
 		t.Errorf("without a file it is %q (%v), expected an error", got, err)
 	}
 	other := newStore(t, "claude")
 	path := other.write("s1.jsonl", contextRow("auto_review"))
-	if got, err := NewestReviewer(other.spec, "s1", path, Env{Home: other.home}); !errors.Is(err, ErrUnknown) || got != "" {
+	if got, err := NewestReviewer(other.spec, "s1", path, Env{Home: other.home}); !errors.Is(err, ErrUnknown) ||
+		got != "" {
 		t.Errorf("of an agent whose records do not say it, it is %q (%v), expected an error", got, err)
 	}
 }

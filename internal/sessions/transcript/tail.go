@@ -79,7 +79,8 @@ func (t *Tail) Read() ([]Fact, error) {
 	if first {
 		t.opened, t.id, t.offset, t.inRow = true, id, 0, false
 		if info.Size() > headWindow+tailWindow {
-			if err := t.readRows(file, 0, headWindow, func(f Fact) { f.Early = true; facts = append(facts, f) }); err != nil {
+			if err := t.readRows(file, 0, headWindow,
+				func(f Fact) { f.Early = true; facts = append(facts, f) }); err != nil {
 				return nil, t.startAgain(err)
 			}
 			t.jumpTo(info.Size() - tailWindow)

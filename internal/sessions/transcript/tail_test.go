@@ -93,7 +93,8 @@ func read(t *testing.T, r *Reader) string {
 }
 
 func saidRow(text string) string {
-	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`+"\n", text)
+	return fmt.Sprintf(`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":%q}]}}`+"\n",
+		text)
 }
 
 func TestTailFollows(t *testing.T) {
@@ -296,11 +297,13 @@ func TestFind(t *testing.T) {
 	id := "01a1dcf6-ab3d-7530-98a4-bb227d095116"
 	root := filepath.Join(s.home, ".codex", "sessions")
 	s.dir = filepath.Join(root, "2026", "11", "15")
-	row := `{"timestamp":"2026-11-15T02:00:00Z","type":"event_msg","payload":{"type":"agent_message","message":"%s"}}` + "\n"
+	row := `{"timestamp":"2026-11-15T02:00:00Z","type":"event_msg","payload":{"type":"agent_message","message":"%s"}}` +
+		"\n"
 	s.write("rollout-2026-11-15T01-00-00-"+id+".jsonl", fmt.Sprintf(row, "older"))
 	s.write("rollout-2026-11-15T02-00-00-"+id+".jsonl", fmt.Sprintf(row, "newer"))
 	s.dir = filepath.Join(s.home, ".codex")
-	s.write("session_index.jsonl", `{"id":"other","thread_name":"no"}`+"\n"+`{"id":"`+id+`","thread_name":"first"}`+"\n"+`{"id":"`+id+`","thread_name":"Renamed"}`+"\n")
+	s.write("session_index.jsonl", `{"id":"other","thread_name":"no"}`+"\n"+`{"id":"`+id+`","thread_name":"first"}`+
+		"\n"+`{"id":"`+id+`","thread_name":"Renamed"}`+"\n")
 	r := s.must(id, "")
 	if got := read(t, r); got != "message:newer title:first title:Renamed" {
 		t.Errorf("%q", got)
@@ -343,7 +346,8 @@ func TestNamesBesideTheRecord(t *testing.T) {
 	if err != nil || len(facts) != 1 || facts[0].Source != agent.TitleNamed {
 		t.Errorf("%v %v", facts, err)
 	}
-	for _, odd := range []string{"", ":", "name: [1,2]", "name: {a: b}", "- x", "\x00", strings.Repeat("a: b\n", 1<<16)} {
+	for _, odd := range []string{"", ":", "name: [1,2]", "name: {a: b}", "- x", "\x00",
+		strings.Repeat("a: b\n", 1<<16)} {
 		copilotWorkspace([]byte(odd), "s1", func(f Fact) { t.Errorf("%q: %+v", odd[:min(10, len(odd))], f) })
 	}
 }
@@ -352,7 +356,8 @@ func TestUnknownFormats(t *testing.T) {
 	if _, err := Open(nil, "s", "", Env{}); !errors.Is(err, ErrUnknown) {
 		t.Error(err)
 	}
-	if _, err := Open(&agent.TranscriptSpec{Format: "smoke-signals", Root: "~/x"}, "s", "", Env{Home: "/"}); err == nil || !strings.Contains(err.Error(), "use one of") {
+	if _, err := Open(&agent.TranscriptSpec{Format: "smoke-signals", Root: "~/x"}, "s", "",
+		Env{Home: "/"}); err == nil || !strings.Contains(err.Error(), "use one of") {
 		t.Error(err)
 	}
 	// Every format the catalogue names can be read.

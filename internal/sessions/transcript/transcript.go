@@ -58,7 +58,8 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 	}
 	parse, ok := formats[spec.Format]
 	if !ok {
-		return nil, fmt.Errorf("transcript format %q is not known; use one of %s", spec.Format, strings.Join(Formats(), ", "))
+		return nil, fmt.Errorf("transcript format %q is not known; use one of %s", spec.Format,
+			strings.Join(Formats(), ", "))
 	}
 	root := agent.HookFile{Path: spec.Root, Env: spec.Env, EnvDir: spec.EnvDir}.Resolve(env.Home, "", env.Getenv)
 	if root == "" {

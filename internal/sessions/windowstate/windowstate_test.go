@@ -25,7 +25,8 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 	say := func(session, status string) {
 		t.Helper()
 		temp := file + ".tmp"
-		if err := os.WriteFile(temp, []byte(`{"pid":77,"sessionId":"`+session+`","status":"`+status+`"}`), 0o600); err != nil {
+		if err := os.WriteFile(temp, []byte(`{"pid":77,"sessionId":"`+session+`","status":"`+status+`"}`),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Rename(temp, file); err != nil {

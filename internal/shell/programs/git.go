@@ -10,7 +10,8 @@ func GitRunsSetting(key string) bool {
 		"core.alternaterefscommand",
 		"sequence.editor", "diff.external", "interactive.difffilter", "credential.helper", "gpg.program",
 		"sendemail.smtpserver",
-		"sendemail.tocmd", "sendemail.cccmd", "uploadpack.packobjectshook", "web.browser", "browser.cmd", "instaweb.httpd",
+		"sendemail.tocmd", "sendemail.cccmd", "uploadpack.packobjectshook", "web.browser", "browser.cmd",
+		"instaweb.httpd",
 		"init.templatedir":
 		return true
 	}

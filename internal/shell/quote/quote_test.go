@@ -69,7 +69,8 @@ func fishWord(s string) (out string, ok bool) {
 // in a word that could be an assignment.
 func isSpecial(c byte, i int, s string) bool {
 	switch c {
-	case ' ', '\t', '\n', '"', '$', '`', '~', '*', '?', '[', ']', '{', '}', '#', ';', '&', '|', '<', '>', '(', ')', '!', '^':
+	case ' ', '\t', '\n', '"', '$', '`', '~', '*', '?', '[', ']', '{', '}', '#', ';', '&', '|', '<', '>', '(', ')', '!',
+		'^':
 		return true
 	case '%':
 		return i == 0 && s != "%s"

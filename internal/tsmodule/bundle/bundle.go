@@ -117,7 +117,10 @@ func writeCache(dir, key string, b *Bundle) {
 var hostModules = lazyregexp.New(`^(node:.*|hookmux|typebox(/.*)?|@sinclair/typebox(/.*)?|@(mariozechner|earendil-works)/pi-[a-z-]+(/.*)?)$`)
 
 // nodeModules are Node's own that may be written without node:.
-var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")
+var nodeModules = strings.Fields("assert async_hooks buffer child_process cluster console constants crypto dgram " +
+	"diagnostics_channel dns domain events fs fs/promises http http2 https inspector module net os path path/posix " +
+	"perf_hooks process punycode querystring readline readline/promises repl stream stream/promises string_decoder " +
+	"sys timers timers/promises tls trace_events tty url util v8 vm wasi worker_threads zlib")
 
 func buildBundle(path string, content []byte, read Reader, runtime string) (*Bundle, error) {
 	if runtime != "node" && standsAlone(content) {
@@ -134,7 +137,8 @@ func buildBundle(path string, content []byte, read Reader, runtime string) (*Bun
 // bundleImports makes one module of a file and all it imports. It says whether one of
 // them asks where it lies, which it is told when placed: that costs as much as a
 // small file itself.
-func bundleImports(path string, content []byte, read Reader, runtime string, placed bool) (_ *Bundle, asks bool, _ error) {
+func bundleImports(path string, content []byte, read Reader, runtime string, placed bool) (_ *Bundle, asks bool,
+	_ error) {
 	dir := filepath.Dir(path)
 	var mu sync.Mutex
 	inputs := []File{{path, Hash(content)}}
@@ -169,31 +173,36 @@ func bundleImports(path string, content []byte, read Reader, runtime string, pla
 			text := "module.exports = globalThis.__require(" + strconv.Quote(a.Path) + ");"
 			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
 		})
-		b.OnLoad(api.OnLoadOptions{Filter: `\.([cm]?[jt]s|[jt]sx|json)$`, Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
-			text := content
-			if a.Path != path {
-				var err error
-				if text, err = read(a.Path); err != nil {
-					return api.OnLoadResult{}, err
+		b.OnLoad(api.OnLoadOptions{Filter: `\.([cm]?[jt]s|[jt]sx|json)$`, Namespace: "file"},
+			func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+				text := content
+				if a.Path != path {
+					var err error
+					if text, err = read(a.Path); err != nil {
+						return api.OnLoadResult{}, err
+					}
+					mu.Lock()
+					inputs = append(inputs, File{a.Path, Hash(text)})
+					asks = asks || tellsPlace.Match(text)
+					mu.Unlock()
 				}
-				mu.Lock()
-				inputs = append(inputs, File{a.Path, Hash(text)})
-				asks = asks || tellsPlace.Match(text)
-				mu.Unlock()
-			}
-			source := string(text)
-			return api.OnLoadResult{Contents: &source, Loader: loaderFor(a.Path), ResolveDir: filepath.Dir(a.Path)}, nil
-		})
+				source := string(text)
+				return api.OnLoadResult{Contents: &source, Loader: loaderFor(a.Path), ResolveDir: filepath.Dir(a.Path)},
+					nil
+			})
 	}}
 	var places map[string]string
 	if placed {
-		places = map[string]string{"import.meta.url": strconv.Quote("file://" + path), "import.meta.dirname": strconv.Quote(dir), "import.meta.filename": strconv.Quote(path), "__dirname": strconv.Quote(dir), "__filename": strconv.Quote(path)}
+		places = map[string]string{"import.meta.url": strconv.Quote("file://" + path),
+			"import.meta.dirname": strconv.Quote(dir), "import.meta.filename": strconv.Quote(path),
+			"__dirname": strconv.Quote(dir), "__filename": strconv.Quote(path)}
 	}
 	result := api.Build(api.BuildOptions{
 		EntryPoints: []string{path}, AbsWorkingDir: dir, Outfile: filepath.Join(dir, "hook.js"), Write: false,
 		Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent, KeepNames: false,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8,
+		LegalComments: api.LegalCommentsNone,
+		TsconfigRaw:   compilerOptions, LogLevel: api.LogLevelSilent, KeepNames: false,
 		Define:  places,
 		Plugins: []api.Plugin{plugin},
 	})

@@ -32,9 +32,11 @@ func standsAlone(content []byte) bool {
 // files feel.
 func translateAlone(path string, content []byte) (*Bundle, error) {
 	result := api.Transform(string(content), api.TransformOptions{
-		Loader: loaderFor(path), Sourcefile: filepath.Base(path), Format: api.FormatESModule, Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
-		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsNone,
-		TsconfigRaw: compilerOptions, LogLevel: api.LogLevelSilent,
+		Loader: loaderFor(path), Sourcefile: filepath.Base(path), Format: api.FormatESModule,
+		Platform: api.PlatformNode, Target: api.ES2023, Supported: newer,
+		Sourcemap: api.SourceMapExternal, SourcesContent: api.SourcesContentExclude, Charset: api.CharsetUTF8,
+		LegalComments: api.LegalCommentsNone,
+		TsconfigRaw:   compilerOptions, LogLevel: api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
 		return nil, firstError(path, filepath.Dir(path), result.Errors)

@@ -39,7 +39,8 @@ func compileBytecode(text string) ([]byte, error) {
 		return nil, err
 	}
 	defer libc.Xfree(tls, name)
-	compiled := engine.XJS_Eval(tls, ctx, source, libc.Tsize_t(len(text)), name, engine.MJS_EVAL_TYPE_GLOBAL|engine.MJS_EVAL_FLAG_COMPILE_ONLY)
+	compiled := engine.XJS_Eval(tls, ctx, source, libc.Tsize_t(len(text)), name,
+		engine.MJS_EVAL_TYPE_GLOBAL|engine.MJS_EVAL_FLAG_COMPILE_ONLY)
 	defer engine.XFreeValue(tls, ctx, compiled)
 
 	// The result must not lie on Go's stack, which moves.

@@ -46,7 +46,8 @@ func partText(part string) (string, error) {
 		text.Write(piece)
 	}
 	text.WriteString("\n})();")
-	small := api.Transform(text.String(), api.TransformOptions{MinifyWhitespace: true, MinifySyntax: true, MinifyIdentifiers: true, Target: api.ES2023, Sourcefile: part})
+	small := api.Transform(text.String(), api.TransformOptions{MinifyWhitespace: true, MinifySyntax: true,
+		MinifyIdentifiers: true, Target: api.ES2023, Sourcefile: part})
 	if len(small.Errors) > 0 {
 		return "", fmt.Errorf("%s: %s", part, small.Errors[0].Text)
 	}
@@ -146,7 +147,8 @@ func NewMachine(limits Limits, o Operations, name, text string) (*Machine, error
 	if err != nil {
 		return nil, fmt.Errorf("engine: %w", err)
 	}
-	m := &Machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- Outcome{}, done: make(chan struct{})}
+	m := &Machine{vm: vm, ops: o, wake: make(chan struct{}, 1), pending: map[int]chan<- Outcome{},
+		done: make(chan struct{})}
 	m.watchdog = watchdog{interrupt: vm.Interrupt, slice: limits.Slice}
 	m.rejected = trackRejections(vm)
 	vm.SetMemoryLimit(uintptr(limits.Memory))
@@ -194,7 +196,8 @@ func (m *Machine) prepareVM(code []byte) error {
 		return err
 	}
 	var err error
-	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; enter.importFile = (file) => import(file); return enter; })()", quickjs.EvalGlobal)
+	m.enter, err = m.vm.EvalValue("(() => { const enter = globalThis.__enter; delete globalThis.__enter; "+
+		"enter.importFile = (file) => import(file); return enter; })()", quickjs.EvalGlobal)
 	return err
 }
 

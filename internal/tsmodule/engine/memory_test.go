@@ -91,7 +91,8 @@ func TestRenewStack(t *testing.T) {
 	vm.SetMaxStackSize(maxDepth)
 	deep := make(chan error)
 	go func() {
-		_, err := vm.Eval("globalThis.n = 0; const f = () => { n++; return f() + 1; }; try { f() } catch {}", quickjs.EvalGlobal)
+		_, err := vm.Eval("globalThis.n = 0; const f = () => { n++; return f() + 1; }; try { f() } catch {}",
+			quickjs.EvalGlobal)
 		deep <- err
 	}()
 	if err := <-deep; err != nil {

@@ -100,7 +100,8 @@ func (w *watchdog) checkTurn() {
 		w.timer.Reset(left)
 		return
 	}
-	if left := w.slice/2 - (w.processTimeUsed() - w.used); !w.fired && !w.hurried && left > 0 && time.Since(w.began) < patience*w.slice {
+	if left := w.slice/2 - (w.processTimeUsed() - w.used); !w.fired && !w.hurried && left > 0 &&
+		time.Since(w.began) < patience*w.slice {
 		w.timer.Reset(max(left, fireAgain))
 		return
 	}

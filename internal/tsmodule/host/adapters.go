@@ -81,7 +81,8 @@ func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	case done.Error != "":
 		return nil, errors.New("complete: " + done.Error)
 	case len(done.Result) == 0:
-		return nil, errors.New("complete: the extension in the agent is older than hookmux; `hookmux install` renews it")
+		return nil, errors.New("complete: the extension in the agent is older than hookmux; `hookmux install` " +
+			"renews it")
 	}
 	return done.Result, nil
 }

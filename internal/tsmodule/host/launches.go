@@ -64,7 +64,8 @@ func (l *launchList) loadLaunches() {
 	}
 	var list []*launched
 	if err := json.Unmarshal(b, &list); err != nil {
-		l.deps.Problems.Raise("runs", l.stateFile()+": cannot be read, so hooks given to `hookmux run --hook` do not count "+
+		l.deps.Problems.Raise("runs", l.stateFile()+": cannot be read, so hooks given to `hookmux run --hook` do "+
+			"not count "+
 			"for sessions that are open", "start those sessions anew")
 		return
 	}

@@ -70,7 +70,8 @@ func (s *Service) settingsFiles(settings *config.Settings) []wantedFile {
 	for _, written := range settings.Strings(config.Modules) {
 		path := s.expandPath(written)
 		if !filepath.IsAbs(path) {
-			s.deps.Problems.Raise("place:modules:"+written, "modules: "+written+" is relative, and nobody knows to what",
+			s.deps.Problems.Raise("place:modules:"+written,
+				"modules: "+written+" is relative, and nobody knows to what",
 				"write it with an absolute path or ~/: `hookmux config set modules …`")
 			continue
 		}

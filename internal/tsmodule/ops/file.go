@@ -98,7 +98,8 @@ func readFile(a *fileArgs) (any, error) {
 		return nil, err
 	}
 	if len(b) > maxFile {
-		return nil, &namedError{"RangeError", "ERR_FS_FILE_TOO_LARGE", a.Path + " is larger than a hook may read at once (32 MiB)"}
+		return nil, &namedError{"RangeError", "ERR_FS_FILE_TOO_LARGE",
+			a.Path + " is larger than a hook may read at once (32 MiB)"}
 	}
 	return decodeText(b, a.Words), nil
 }
@@ -177,7 +178,8 @@ func statFile(a *fileArgs) (any, error) {
 		}
 		return nil, err
 	}
-	return map[string]any{"kind": kindOf(st.Mode()), "size": st.Size(), "mode": uint32(st.Mode().Perm()), "mtimeMs": float64(st.ModTime().UnixNano()) / 1e6}, nil
+	return map[string]any{"kind": kindOf(st.Mode()), "size": st.Size(), "mode": uint32(st.Mode().Perm()),
+		"mtimeMs": float64(st.ModTime().UnixNano()) / 1e6}, nil
 }
 
 type dirEntry struct {

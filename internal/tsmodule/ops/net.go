@@ -103,7 +103,8 @@ func (o *Operations) listenHTTP(id int, args json.RawMessage, key string, data f
 		finish(nil, err)
 		return
 	}
-	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.serveHTTP(w, r, data) })}
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.serveHTTP(w, r, data) })}
 	o.keepStopper(id, func() { _ = server.Close() })
 	port := listener.Addr().(*net.TCPAddr).Port
 	data(map[string]any{"listening": map[string]any{"port": port, "address": host, "family": "IPv4"}})
@@ -170,7 +171,8 @@ func (o *Operations) serveHTTP(w http.ResponseWriter, r *http.Request, data func
 	for name, values := range r.Header {
 		headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
-	data(map[string]any{"request": request, "method": r.Method, "url": r.URL.RequestURI(), "headers": headers, "remote": r.RemoteAddr, "body": nonNil(body)})
+	data(map[string]any{"request": request, "method": r.Method, "url": r.URL.RequestURI(), "headers": headers,
+		"remote": r.RemoteAddr, "body": nonNil(body)})
 	timer := time.NewTimer(serveLimit)
 	defer timer.Stop()
 	select {

@@ -66,7 +66,8 @@ type Owner interface {
 // New makes the operations of one engine.
 func New(o Owner) *Operations {
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Operations{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){}, children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
+	return &Operations{owner: o, born: time.Now(), ctx: ctx, cancel: cancel, stoppers: map[int]func(){},
+		children: map[int]*child{}, requests: map[int]chan<- httpAnswer{}}
 }
 
 // Attach says which engine asks.
@@ -175,7 +176,8 @@ func (o *Operations) explainLimit(e *engine.JSError) {
 	switch {
 	case strings.Contains(e.Message, "out of memory"):
 		o.engine.DropAfter(engine.ErrMemory)
-		*e = engine.JSError{Message: strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1), Stack: e.Stack}
+		*e = engine.JSError{Message: strings.Replace(e.Message, "out of memory", engine.ErrMemory.Error(), 1),
+			Stack: e.Stack}
 	case e.Message == "interrupted":
 		*e = engine.JSError{Message: engine.SliceError{Limit: o.engine.Slice()}.Error(), Stack: e.Stack}
 	}
@@ -325,7 +327,8 @@ func (o *Operations) answerLater(ctx context.Context, op string, args json.RawMe
 		if err != nil {
 			return nil, err
 		}
-		a := o.owner.Ask(ctx, v.Dispatch, Question{Kind: QuestionKind(v.Kind), Title: v.Title, Text: v.Text, Placeholder: v.Placeholder, Options: v.Options})
+		a := o.owner.Ask(ctx, v.Dispatch, Question{Kind: QuestionKind(v.Kind), Title: v.Title, Text: v.Text,
+			Placeholder: v.Placeholder, Options: v.Options})
 		return map[string]any{"cancelled": a.Cancelled, "confirmed": a.Confirmed, "value": a.Value}, nil
 	case "model":
 		v, err := readArgs[struct{ Dispatch int }](args)
@@ -347,7 +350,8 @@ func (o *Operations) sendMessage(args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.owner.Send(v.Key, Message{Text: v.Text, Deliver: v.Deliver, Turn: v.Turn, Attachments: v.Attachments}); err != nil {
+	if err := o.owner.Send(v.Key, Message{Text: v.Text, Deliver: v.Deliver, Turn: v.Turn,
+		Attachments: v.Attachments}); err != nil {
 		return err.Error(), nil
 	}
 	return nil, nil
@@ -379,7 +383,8 @@ func hashOf(args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	makers := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha384": sha512.New384, "sha512": sha512.New}
+	makers := map[string]func() hash.Hash{"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New,
+		"sha384": sha512.New384, "sha512": sha512.New}
 	maker := makers[v.Algorithm]
 	if maker == nil {
 		return nil, fmt.Errorf("hash %q is not known here; use sha256", v.Algorithm)
@@ -423,7 +428,9 @@ func parseURL(args json.RawMessage) (any, error) {
 		path = "/"
 	}
 	password, _ := u.User.Password()
-	parts := map[string]any{"protocol": u.Scheme + ":", "hostname": strings.ToLower(u.Hostname()), "port": port, "pathname": path, "search": "", "hash": "", "slashes": u.Opaque == "", "username": u.User.Username(), "password": password}
+	parts := map[string]any{"protocol": u.Scheme + ":", "hostname": strings.ToLower(u.Hostname()), "port": port,
+		"pathname": path, "search": "", "hash": "", "slashes": u.Opaque == "", "username": u.User.Username(),
+		"password": password}
 	if u.RawQuery != "" {
 		parts["search"] = "?" + u.RawQuery
 	}

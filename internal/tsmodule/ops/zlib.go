@@ -47,7 +47,8 @@ func compressData(args json.RawMessage) (any, error) {
 	case err != nil:
 		return nil, &namedError{"Error", "Z_DATA_ERROR", v.How + ": " + err.Error()}
 	case len(out) > maxUnpacked:
-		return nil, &namedError{"RangeError", "ERR_BUFFER_TOO_LARGE", fmt.Sprintf("%s: more than %d MiB", v.How, maxUnpacked>>20)}
+		return nil, &namedError{"RangeError", "ERR_BUFFER_TOO_LARGE",
+			fmt.Sprintf("%s: more than %d MiB", v.How, maxUnpacked>>20)}
 	}
 	return out, nil
 }

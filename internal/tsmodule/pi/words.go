@@ -217,7 +217,8 @@ func (c *Call) Back(changed Object) (Object, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Shown)) {
 		if _, there := changed[key]; !there {
-			return nil, fmt.Errorf("took %q out of the input of %s, which cannot be carried; set it to another value", key, c.tool)
+			return nil, fmt.Errorf("took %q out of the input of %s, which cannot be carried; set it to another value",
+				key, c.tool)
 		}
 	}
 	if len(patch) == 0 {

@@ -22,7 +22,8 @@ func (s Style) Request(item *wire.FeedItem, now time.Time) string {
 		b.WriteString(" " + s.dim("["+termsafe.Line(ShortID(item.Session), 24)+"]"))
 	}
 	if item.Status == "pending" {
-		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)), span(item.Deadline.Sub(now)))))
+		b.WriteString(s.dim(fmt.Sprintf("  since %s, %s left", span(now.Sub(item.CreatedAt)),
+			span(item.Deadline.Sub(now)))))
 	} else {
 		b.WriteString("  " + s.Ended(item))
 	}

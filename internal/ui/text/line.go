@@ -152,7 +152,8 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	}
 	for _, step := range o.Steps {
 		if step.Error != "" {
-			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+termsafe.Line(step.Error, 120)))
+			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+
+				termsafe.Line(step.Error, 120)))
 		}
 	}
 	if o.Twin != "" {

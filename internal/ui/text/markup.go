@@ -6,7 +6,8 @@ import "strings"
 // first ones is meant for the model alone; of the others only the marks go.
 var (
 	modelOnlyMarks = []string{"system-reminder", "system_reminder", "environment_context", "user_instructions"}
-	wrappingMarks  = []string{"tool_use_error", "local-command-stdout", "local-command-stderr", "command-name", "command-message",
+	wrappingMarks  = []string{"tool_use_error", "local-command-stdout", "local-command-stderr", "command-name",
+		"command-message",
 		"command-args", "bash-stdout", "bash-stderr", "bash-input", "error"}
 )
 

@@ -127,7 +127,8 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		}
 		table.addRow(
 			s.status(one), termsafe.Line(one.Agent, 12), termsafe.Line(ids[i], 40), termsafe.Line(title, maxTitle),
-			ago(now.Sub(span)), termsafe.Line(where(one), 20), termsafe.Line(tail(one.Cwd), 24), termsafe.Line(doing(one), 120),
+			ago(now.Sub(span)), termsafe.Line(where(one), 20), termsafe.Line(tail(one.Cwd), 24),
+			termsafe.Line(doing(one), 120),
 		)
 	}
 	table.fitWidth(width)
@@ -336,7 +337,8 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 			if h.Ended != nil {
 				state = ago(h.Ended.Sub(h.Started))
 			}
-			fmt.Fprintf(w, "  %s  %s  %d %s  %s\n", termsafe.Line(h.Type, 30), state, h.Tools, plural(h.Tools, "call", "calls"), termsafe.Line(withoutMarkup(h.Summary), 100))
+			fmt.Fprintf(w, "  %s  %s  %d %s  %s\n", termsafe.Line(h.Type, 30), state, h.Tools,
+				plural(h.Tools, "call", "calls"), termsafe.Line(withoutMarkup(h.Summary), 100))
 		}
 	}
 	if len(d.Files) > 0 {

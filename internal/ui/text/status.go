@@ -12,7 +12,8 @@ import (
 
 // Status shows the hub's state.
 func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
-	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("hub"), info.PID, termsafe.Line(info.Version, 40), ago(time.Duration(info.Uptime*float64(time.Second))))
+	fmt.Fprintf(w, "%s  pid %d, version %s, up %s\n", s.bold("hub"), info.PID, termsafe.Line(info.Version, 40),
+		ago(time.Duration(info.Uptime*float64(time.Second))))
 	fmt.Fprintf(w, "     socket %s\n", termsafe.Line(info.Socket, 200))
 	fmt.Fprintf(w, "     settings %s, state %s\n", termsafe.Line(info.Config, 200), termsafe.Line(info.State, 200))
 	c := info.Counts
@@ -25,7 +26,8 @@ func (s Style) Status(w io.Writer, info *wire.Info, now time.Time) {
 	}
 	fmt.Fprintf(w, ", journal %s\n", size(c.Journal))
 	if info.Root {
-		fmt.Fprintf(w, "%s\n", s.yellow("root hookmux runs as root: agents that run as root, too, can approve their own requests"))
+		fmt.Fprintf(w, "%s\n", s.yellow("root hookmux runs as root: agents that run as root, too, can approve their "+
+			"own requests"))
 	}
 	if o := info.Off; o != nil {
 		until := "until `hookmux on`"

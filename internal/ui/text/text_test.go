@@ -28,7 +28,8 @@ const hostileShown = `a\x1b[2Jb\u202ec\u200bd\x07⏎e\u0085\xff`
 
 func outcome(d event.Decision) *wire.Outcome {
 	b, _ := json.Marshal(d)
-	return &wire.Outcome{ID: "e", Agent: "claude", Native: "PreToolUse", Tool: "Bash", Time: noon, TookUS: 12_345, Decision: b}
+	return &wire.Outcome{ID: "e", Agent: "claude", Native: "PreToolUse", Tool: "Bash", Time: noon, TookUS: 12_345,
+		Decision: b}
 }
 
 func TestEventLines(t *testing.T) {
@@ -119,7 +120,8 @@ func TestOutcomeLines(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", c.name, got, want)
 		}
 	}
-	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}), true); got != "12:00:01.234 claude   → PreToolUse Bash        deny · no (12.3ms)" {
+	if got := (Style{}).Outcome(outcome(event.Decision{Verdict: event.Deny, Reason: "no"}),
+		true); got != "12:00:01.234 claude   → PreToolUse Bash        deny · no (12.3ms)" {
 		t.Errorf("alone: %q", got)
 	}
 	if got := (Style{}).Outcome(outcome(event.Decision{}), true); got != "" {
@@ -133,20 +135,24 @@ var shown = termsafe.Line(strings.ReplaceAll(hostile, "\xff", "\ufffd"), 0)
 
 func TestEntry(t *testing.T) {
 	ev := event.Event{ID: "e", Time: noon, Agent: "claude", Kind: event.TurnStart, Prompt: "hello"}
-	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}), Outcome: outcome(event.Decision{Context: "c"})})
+	got := Style{}.Entry(&wire.Entry{Event: ev.AppendJSON(nil, event.Form{}),
+		Outcome: outcome(event.Decision{Context: "c"})})
 	if got != "12:00:01.234 claude   turn.start               hello → context added" {
 		t.Errorf("%q", got)
 	}
-	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got, "an event that cannot be read: ") || strings.Contains(got, "\x1b") {
+	if got := (Style{}).Entry(&wire.Entry{Event: json.RawMessage(`{"time":"\u001b[2J"}`)}); !strings.HasPrefix(got,
+		"an event that cannot be read: ") || strings.Contains(got, "\x1b") {
 		t.Errorf("%q", got)
 	}
 }
 
 func TestColours(t *testing.T) {
-	ev := event.Event{Time: noon, Agent: "claude", Kind: event.ToolBefore, Session: "s", Truncated: true, Tool: &event.Tool{Name: "Bash\x1b[0m"}}
+	ev := event.Event{Time: noon, Agent: "claude", Kind: event.ToolBefore, Session: "s", Truncated: true,
+		Tool: &event.Tool{Name: "Bash\x1b[0m"}}
 	out := outcome(event.Decision{Verdict: event.Deny, Reason: "no"})
 	got := Style{Color: true}.Event(&ev, out)
-	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[35mclaude  \x1b[0m tool.before              Bash\\x1b[0m \x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
+	want := "\x1b[2m12:00:01.234\x1b[0m \x1b[35mclaude  \x1b[0m tool.before              Bash\\x1b[0m " +
+		"\x1b[2m[s]\x1b[0m \x1b[33m(cut)\x1b[0m \x1b[2m→\x1b[0m \x1b[31mdeny\x1b[0m · no"
 	if got != want {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
@@ -165,13 +171,16 @@ func stripColours(s string) string {
 // Whatever an agent sends, a line stays a line and holds nothing a terminal
 // would act upon.
 func TestNothingDangerousReachesTheScreen(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", hostile, "\x1b]0;t\x07", "\u2066x\u2069", "\u00ad", "a\nb", "\x9b31m"}),
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", hostile, "\x1b]0;t\x07", "\u2066x\u2069",
+		"\u00ad", "a\nb", "\x9b31m"}),
 		rapid.Map(rapid.SliceOfN(rapid.Byte(), 0, 8), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {
 		s := func(name string) string { return text.Draw(t, name) }
 		ev := event.Event{
-			Time: noon, Agent: s("agent"), Kind: event.Kind(s("kind")), Native: s("native"), Session: s("session"), Prompt: s("prompt"),
-			Message: s("message"), Detail: s("detail"), Malformed: s("malformed"), Subagent: &event.Subagent{Type: s("sub")},
+			Time: noon, Agent: s("agent"), Kind: event.Kind(s("kind")), Native: s("native"), Session: s("session"),
+			Prompt:  s("prompt"),
+			Message: s("message"), Detail: s("detail"), Malformed: s("malformed"),
+			Subagent: &event.Subagent{Type: s("sub")},
 		}
 		if rapid.Bool().Draw(t, "tool") {
 			ev.Tool = &event.Tool{Name: s("tool"), URL: s("url")}
@@ -179,7 +188,8 @@ func TestNothingDangerousReachesTheScreen(t *testing.T) {
 				ev.Tool.Writes = []string{s("path")}
 			}
 		}
-		out := outcome(event.Decision{Verdict: event.Deny, Reason: s("reason"), By: s("by"), Degraded: []event.Degradation{{Text: s("degraded")}}})
+		out := outcome(event.Decision{Verdict: event.Deny, Reason: s("reason"), By: s("by"),
+			Degraded: []event.Degradation{{Text: s("degraded")}}})
 		out.Agent, out.Native, out.Tool, out.Neutral = s("o agent"), s("o native"), s("o tool"), s("neutral")
 		out.Steps = []wire.Step{{Hook: s("hook"), Error: s("step error") + "x"}}
 		info := wire.Info{
@@ -273,7 +283,8 @@ func TestSpansAndSizes(t *testing.T) {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
-	for in, want := range map[string]string{"/a": "/a", "a": "a", "./a": "a", "/x/y/z": "y/z", "x/y/": "x/y", "/": "/", "../a": "../a"} {
+	for in, want := range map[string]string{"/a": "/a", "a": "a", "./a": "a", "/x/y/z": "y/z", "x/y/": "x/y", "/": "/",
+		"../a": "../a"} {
 		if got := tail(in); got != want {
 			t.Errorf("%s: %s", in, got)
 		}

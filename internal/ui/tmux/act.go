@@ -49,7 +49,8 @@ func (s *Server) Focus(ctx context.Context, id, from string) (Focused, error) {
 }
 
 func (s *Server) clientFor(ctx context.Context, p Pane, from string) (string, error) {
-	out, err := s.runCommand(ctx, "list-clients", "-F", strings.Join([]string{"#{client_activity}", "#{session_id}", "#{client_control_mode}", "#{client_name}"}, sep))
+	out, err := s.runCommand(ctx, "list-clients", "-F",
+		strings.Join([]string{"#{client_activity}", "#{session_id}", "#{client_control_mode}", "#{client_name}"}, sep))
 	if err != nil {
 		return "", err
 	}

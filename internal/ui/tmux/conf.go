@@ -110,7 +110,8 @@ func findLine(text []byte) (start, end int, ok bool) {
 			end = start + n + 1
 		}
 		line := strings.TrimRight(string(text[start:end]), "\r\n")
-		if path, ours := strings.CutPrefix(line, sourceWord); ours && strings.HasSuffix(strings.Trim(path, `'"`), "/hookmux/"+ownName) {
+		if path, ours := strings.CutPrefix(line, sourceWord); ours &&
+			strings.HasSuffix(strings.Trim(path, `'"`), "/hookmux/"+ownName) {
 			return start, end, true
 		}
 		start = end
@@ -153,11 +154,13 @@ var iconFormats = []string{"window-status-format", "window-status-current-format
 // Conf is our own file. program is hookmux, major and minor the version of tmux.
 func Conf(program string, keys Keys, major, minor int) []byte {
 	var b strings.Builder
-	b.WriteString("# `hookmux tmux install` writes this file anew each time; settings of yours belong into your tmux.conf.\n")
+	b.WriteString("# `hookmux tmux install` writes this file anew each time; settings of yours belong into your " +
+		"tmux.conf.\n")
 	b.WriteString("\n# The sign of the agent in a window, behind its name.\n")
 	for _, option := range iconFormats {
 		// Only once, however often the file is read.
-		b.WriteString("if-shell -F '#{m:*@hookmux_icon*,#{" + option + "}}' '' {\n  set-option -ga " + option + " '" + iconPart + "'\n}\n")
+		b.WriteString("if-shell -F '#{m:*@hookmux_icon*,#{" + option + "}}' '' {\n  set-option -ga " + option + " '" +
+			iconPart + "'\n}\n")
 	}
 	newer := func(a, b int) bool { return major == 0 || major > a || major == a && minor >= b }
 	if !newer(3, 0) {
@@ -175,7 +178,8 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 	b.WriteString("\n# Keys behind the prefix.\n")
 	if keys.Jump != "" { // run-shell expands what it runs; popups and windows do not
 		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quoteWord(
-			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux display-message \"hookmux: no agent waits here in tmux\""))
+			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux "+
+				"display-message \"hookmux: no agent waits here in tmux\""))
 	}
 	if keys.Popup != "" {
 		if newer(3, 2) {
@@ -195,7 +199,8 @@ func Bound(text []byte, keys Keys) []string {
 			continue
 		}
 		// bind-key, flags with or without a value, the key.
-		line := regexp.MustCompile(`(?m)^\s*bind(-key)?\s+((-[nr]+|-N\s+("[^"]*"|'[^']*'|\S+)|-T\s*prefix)\s+)*["']?` + regexp.QuoteMeta(key) + `["']?\s`)
+		line := regexp.MustCompile(`(?m)^\s*bind(-key)?\s+((-[nr]+|-N\s+("[^"]*"|'[^']*'|\S+)|-T\s*prefix)\s+)*["']?` +
+			regexp.QuoteMeta(key) + `["']?\s`)
 		if found := line.Find(text); found != nil && !regexp.MustCompile(`\s-n`).Match(found) {
 			out = append(out, key)
 		}

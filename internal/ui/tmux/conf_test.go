@@ -36,7 +36,8 @@ func TestTheSameBytesAgain(t *testing.T) {
 }
 
 func TestAnyTextComesBack(t *testing.T) {
-	line := rapid.SampledFrom([]string{"set -g x y", "", "# c", "bind N next", "source-file ~/.x", wordStart, "\r", "if {"})
+	line := rapid.SampledFrom([]string{"set -g x y", "", "# c", "bind N next", "source-file ~/.x", wordStart, "\r",
+		"if {"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := []byte(strings.Join(rapid.SliceOf(line).Draw(t, "lines"), "\n"))
 		if out, _, _ := DropLine(AddLine(text, own)); !bytes.Equal(out, text) {
@@ -62,7 +63,8 @@ func TestALineOfAnotherHomeIsOurs(t *testing.T) {
 		t.Errorf("left %q", out)
 	}
 	// A word that was deleted by hand, and a file that is the user's.
-	if out, gone, _ := DropLine([]byte("x\n" + sourceWord + "'/a/hookmux/tmux.conf'\ny\n")); string(out) != "x\ny\n" || gone {
+	if out, gone, _ := DropLine([]byte("x\n" + sourceWord + "'/a/hookmux/tmux.conf'\ny\n")); string(out) != "x\ny\n" ||
+		gone {
 		t.Errorf("left %q", out)
 	}
 	if _, _, found := DropLine([]byte("source-file ~/hookmux-notes/tmux.conf\n")); found {
@@ -115,7 +117,8 @@ func TestBound(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for key, want := range map[string]bool{"N": true, "C-M-x": true, "F12": true, "Space": true, "": false, "N kill-server": false, ";": false, "\"": false, "#": false} {
+	for key, want := range map[string]bool{"N": true, "C-M-x": true, "F12": true, "Space": true, "": false,
+		"N kill-server": false, ";": false, "\"": false, "#": false} {
 		if ValidKey(key) != want {
 			t.Errorf("%q", key)
 		}
@@ -132,13 +135,15 @@ func TestRealServerReadsIt(t *testing.T) {
 	}
 	dir := t.TempDir()
 	program := filepath.Join(dir, "it's #(a) $x hookmux")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$TMUX_PANE $*\" >> '"+dir+"/said'\n"), 0o700); err != nil {
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho \"$TMUX_PANE $*\" >> '"+dir+"/said'\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	// One value of the user's, one that is tmux's own.
 	s.ask(t, "set-option", "-g", "window-status-format", "(#I)")
 	formats := func() string {
-		return s.ask(t, "show-options", "-gv", "window-status-format") + s.ask(t, "show-options", "-gv", "window-status-current-format")
+		return s.ask(t, "show-options", "-gv", "window-status-format") +
+			s.ask(t, "show-options", "-gv", "window-status-current-format")
 	}
 	before, keys := formats(), s.ask(t, "list-keys")
 	file := filepath.Join(dir, "a [b]*", "hookmux", "tmux.conf")

@@ -128,7 +128,8 @@ func (f *follower) showChanges(ctx context.Context) {
 		for _, c := range f.sessions {
 			switch {
 			case c.Pane != "" && c.Socket == socket:
-				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title, Status: c.Status})
+				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title,
+					Status: c.Status})
 			case c.Status == NeedsInput: // it waits elsewhere
 				here = append(here, Mark{Session: c.Session, Status: c.Status})
 			}

@@ -81,5 +81,6 @@ func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) 
 }
 
 func isOurCommand(command string) bool {
-	return strings.Contains(command, "hookmux") && (strings.Contains(command, "jump --next") || strings.Contains(command, "ps --watch"))
+	return strings.Contains(command, "hookmux") &&
+		(strings.Contains(command, "jump --next") || strings.Contains(command, "ps --watch"))
 }

@@ -43,7 +43,8 @@ type Mark struct {
 
 // The options of a pane. A window's have other names: a pane inherits the
 // options of its window, and an active pane's would hide the window's.
-var paneOptions = []string{"@hookmux_pane_icon", "@hookmux_pane_status", "@hookmux_pane_title", "@hookmux_pane_agent", "@hookmux_pane_session"}
+var paneOptions = []string{"@hookmux_pane_icon", "@hookmux_pane_status", "@hookmux_pane_title", "@hookmux_pane_agent",
+	"@hookmux_pane_session"}
 
 // The options of a window: the most urgent of its panes.
 var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title"}
@@ -52,7 +53,8 @@ var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title
 var serverOptions = []string{"@hookmux_waiting", "@hookmux_summary"}
 
 func (m Mark) optionValues() []string {
-	return []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth), Data(m.Agent, titleWidth), Data(m.Session, titleWidth)}
+	return []string{Icon(m.Status), string(m.Status), Data(m.Title, titleWidth), Data(m.Agent, titleWidth),
+		Data(m.Session, titleWidth)}
 }
 
 // SetIcons writes marks into the options of their panes and windows, so that

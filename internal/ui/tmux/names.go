@@ -34,7 +34,9 @@ func (s *Server) readWindow(ctx context.Context, id string) (windowState, error)
 	if st.auto, err = s.readValue(ctx, "show-options", "-wqv", "-t", id, "automatic-rename"); err != nil {
 		return st, err
 	}
-	out, err := s.readValue(ctx, "display-message", "-p", "-t", id, strings.Join([]string{"#{" + optName + "}", "#{" + optKept + "}", "#{" + optNameUser + "}", "#{" + optAutoUser + "}"}, sep))
+	out, err := s.readValue(ctx, "display-message", "-p", "-t", id,
+		strings.Join([]string{"#{" + optName + "}", "#{" + optKept + "}", "#{" + optNameUser + "}",
+			"#{" + optAutoUser + "}"}, sep))
 	if err != nil {
 		return st, err
 	}
@@ -106,7 +108,8 @@ func (s *Server) RestoreName(ctx context.Context, window string) error {
 	}
 	var commands [][]string
 	if st.kept == st.name {
-		commands = append(commands, []string{"rename-window", "-t", window, "--", strings.ReplaceAll(st.user, `\\`, `\`)})
+		commands = append(commands, []string{"rename-window", "-t", window, "--",
+			strings.ReplaceAll(st.user, `\\`, `\`)})
 		// rename-window has switched it off: the user's own comes after it.
 		if st.autoBefore == inheritValue || st.autoBefore == "" {
 			commands = append(commands, []string{"set-option", "-w", "-u", "-t", window, "automatic-rename"})

@@ -61,7 +61,8 @@ func parsePane(row string) (Pane, bool) {
 	if len(f) != 13 || !validID(f[0], '%') {
 		return Pane{}, false
 	}
-	p := Pane{ID: f[0], TTY: f[2], Session: f[3], Window: f[4], SessionIs: f[9], WindowName: f[10], Command: f[11], Path: f[12]}
+	p := Pane{ID: f[0], TTY: f[2], Session: f[3], Window: f[4], SessionIs: f[9], WindowName: f[10], Command: f[11],
+		Path: f[12]}
 	p.PID, _ = strconv.Atoi(f[1])
 	p.Index, _ = strconv.Atoi(f[5])
 	p.Dead, p.Active, p.InMode = f[6] == "1", f[7] == "1", f[8] != "0" && f[8] != ""
@@ -179,14 +180,16 @@ func AtShell(table proc.Table, p Pane) bool {
 	return slices.Contains(shells, name) && isInteractive(args[1:])
 }
 
-var shells = []string{"sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu", "elvish", "xonsh", "pwsh"}
+var shells = []string{"sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu",
+	"elvish", "xonsh", "pwsh"}
 
 // interactive: a shell with a script or a -c runs that and is at no prompt.
 func isInteractive(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {
-		case a == "--rcfile" || a == "--init-file" || a == "-o" || a == "-O" || a == "+O" || a == "--init-command" || a == "-C":
+		case a == "--rcfile" || a == "--init-file" || a == "-o" || a == "-O" || a == "+O" || a == "--init-command" ||
+			a == "-C":
 			i++
 		case strings.HasPrefix(a, "--"):
 		case strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+"):

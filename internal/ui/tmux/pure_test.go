@@ -62,7 +62,8 @@ func TestFindAsksTheProcesses(t *testing.T) {
 		}},
 		{PID: 40, Name: "sshd", TTY: "/dev/pts/3", Session: true},
 	}})
-	panes := []Pane{{ID: "%1", PID: 20, TTY: "/dev/pts/1"}, {ID: "%2", PID: 30, TTY: "/dev/pts/2"}, {ID: "%3", PID: 99, TTY: "/dev/pts/3", Dead: true}}
+	panes := []Pane{{ID: "%1", PID: 20, TTY: "/dev/pts/1"}, {ID: "%2", PID: 30, TTY: "/dev/pts/2"},
+		{ID: "%3", PID: 99, TTY: "/dev/pts/3", Dead: true}}
 	for _, c := range []struct {
 		what string
 		hint Hint

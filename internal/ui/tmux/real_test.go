@@ -26,8 +26,10 @@ func private(t *testing.T) *Server {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &Server{Socket: filepath.Join(dir, "s"), Program: program}
-	cmd := exec.Command(program, "-f", "/dev/null", "-u", "-S", s.Socket, "new-session", "-d", "-x", "120", "-y", "30", "-s", "main", "/bin/sh")
-	cmd.Env = append(withoutVariables(os.Environ(), "TMUX", "TMUX_PANE", "ENV"), "HOME="+dir, "TERM=xterm-256color", "PS1=ready> ", "LC_ALL=C.UTF-8")
+	cmd := exec.Command(program, "-f", "/dev/null", "-u", "-S", s.Socket, "new-session", "-d", "-x", "120", "-y", "30",
+		"-s", "main", "/bin/sh")
+	cmd.Env = append(withoutVariables(os.Environ(), "TMUX", "TMUX_PANE", "ENV"), "HOME="+dir, "TERM=xterm-256color",
+		"PS1=ready> ", "LC_ALL=C.UTF-8")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("tmux does not start here: %v: %s", err, out)
 	}
@@ -137,7 +139,9 @@ func TestOpenRunsWordsAsTheyAre(t *testing.T) {
 	s, ctx := private(t), context.Background()
 	dir := t.TempDir()
 	words := []string{"a;", ";", "kill-server", "#{host}", "#(touch " + dir + "/ran)", "$HOME", "it's", "-t", ""}
-	p, err := s.Open(ctx, "", "words", dir, append([]string{"/bin/sh", "-c", `for w; do printf '<%s>\n' "$w"; done > ` + dir + `/said.new; mv ` + dir + `/said.new ` + dir + `/said; exec sleep 600`, "sh"}, words...))
+	p, err := s.Open(ctx, "", "words", dir, append(
+		[]string{"/bin/sh", "-c", `for w; do printf '<%s>\n' "$w"; done > ` + dir + `/said.new; mv ` + dir +
+			`/said.new ` + dir + `/said; exec sleep 600`, "sh"}, words...))
 	if err != nil {
 		t.Fatal(p, err)
 	}
@@ -155,7 +159,10 @@ func TestTypeIsOnlyText(t *testing.T) {
 	s, ctx := private(t), context.Background()
 	dir := t.TempDir()
 	p := must[Pane](t)(s.Open(ctx, "", "", dir, []string{"/bin/sh", "-c", "stty -echo; echo ready; exec cat > said"}))
-	until(t, "cat listens", func() bool { return strings.Contains(s.ask(t, "capture-pane", "-p", "-t", p.ID), "ready") })
+	until(t, "cat listens", func() bool {
+		return strings.Contains(s.ask(t, "capture-pane", "-p", "-t", p.ID),
+			"ready")
+	})
 	hostile := "C-c Enter #(touch " + dir + "/ran) \x1b[201~\x03\x04 tail;"
 	if err := s.Type(ctx, p.ID, hostile, true); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,8 @@ import (
 
 func (s *Server) windowNow(t *testing.T, id string) (name, auto string) {
 	t.Helper()
-	return s.ask(t, "display-message", "-p", "-t", id, "#{window_name}"), s.ask(t, "show-options", "-wqv", "-t", id, "automatic-rename")
+	return s.ask(t, "display-message", "-p", "-t", id, "#{window_name}"),
+		s.ask(t, "show-options", "-wqv", "-t", id, "automatic-rename")
 }
 
 func TestNamesComeBack(t *testing.T) {
@@ -29,7 +30,8 @@ func TestNamesComeBack(t *testing.T) {
 			s.ask(t, "set-option", "-g", "automatic-rename-format", "auto")
 			if c.name != "" {
 				s.ask(t, "rename-window", "-t", p.Window, "--", strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
-				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename-format", strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
+				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename-format",
+					strings.ReplaceAll(doubleHashes(c.name), `\\`, `\`))
 				s.ask(t, "set-option", "-w", "-t", p.Window, "automatic-rename", c.auto)
 			} else {
 				until(t, "tmux named it", func() bool { name, _ := s.windowNow(t, p.Window); return name == "auto" })
@@ -103,7 +105,8 @@ func TestHostileTitlesAreOnlyShown(t *testing.T) {
 		"\xff\xfe broken":            `\xff\xfe broken`,
 		"`touch " + dir + "/3` $(x)": "`touch ",
 	} {
-		if err := s.SetIcons(ctx, []Mark{{Pane: p.ID, Session: title, Agent: title, Title: title, Status: NeedsInput}}); err != nil {
+		if err := s.SetIcons(ctx, []Mark{{Pane: p.ID, Session: title, Agent: title, Title: title,
+			Status: NeedsInput}}); err != nil {
 			t.Fatalf("%q: %v", title, err)
 		}
 		if ok := must[bool](t)(s.NameWindow(ctx, p.Window, title)); !ok {
@@ -144,7 +147,8 @@ func TestIconsOfAWindowAndOfAll(t *testing.T) {
 	if err := s.SetIcons(ctx, marks); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(one.ID, "#{@hookmux_icon} #{@hookmux_title} #{@hookmux_pane_icon} #{@hookmux_pane_session} #{@hookmux_waiting} #{@hookmux_summary}"); got != "▲ B ● a 1 ▲1 ●1" {
+	if got := read(one.ID, "#{@hookmux_icon} #{@hookmux_title} #{@hookmux_pane_icon} #{@hookmux_pane_session} "+
+		"#{@hookmux_waiting} #{@hookmux_summary}"); got != "▲ B ● a 1 ▲1 ●1" {
 		t.Errorf("got %q", got)
 	}
 	if err := s.SetIcons(ctx, marks[:1]); err != nil {
@@ -182,7 +186,8 @@ func TestFollow(t *testing.T) {
 	icon := func(id string) string { return s.ask(t, "display-message", "-p", "-t", id, "#{@hookmux_icon}") }
 	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Status: Running}
 	until(t, "named after the agent", func() bool { return name(p.Window) == "claude" && icon(p.Window) == "●" })
-	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Title: "Fix #(it)", Status: NeedsInput}
+	changes <- Change{Session: "a", Pane: p.ID, Socket: s.Socket, Agent: "claude", Title: "Fix #(it)",
+		Status: NeedsInput}
 	changes <- Change{Session: "b", Pane: mine.ID, Socket: s.Socket, Agent: "codex", Title: "Other", Status: Success}
 	changes <- Change{Session: "c", Agent: "pi", Title: "nowhere", Status: Success}
 	until(t, "title and icon", func() bool {

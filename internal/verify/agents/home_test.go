@@ -39,7 +39,8 @@ func TestEveryAgentHasAWholeEntry(t *testing.T) {
 		}
 	}
 	for _, a := range table {
-		if !slices.Contains([]string{"messages", "responses", "chat", "gemini"}, a.API) || a.Shell.Name == "" || a.Shell.Arg == "" {
+		if !slices.Contains([]string{"messages", "responses", "chat", "gemini"}, a.API) || a.Shell.Name == "" ||
+			a.Shell.Arg == "" {
 			t.Errorf("%s: API %q, shell %+v", a.Name, a.API, a.Shell)
 		}
 		if args := Headless(a.Name, "the prompt"); !slices.Contains(args, "the prompt") {
@@ -87,7 +88,8 @@ func TestHomesAreCompleteAndClosed(t *testing.T) {
 				}
 				vars[k] = v
 			}
-			for _, k := range []string{"PATH", "HOME", "TERM", "SHELL", "TMPDIR", "HTTPS_PROXY", "https_proxy", "NO_PROXY"} {
+			for _, k := range []string{"PATH", "HOME", "TERM", "SHELL", "TMPDIR", "HTTPS_PROXY", "https_proxy",
+				"NO_PROXY"} {
 				if vars[k] == "" {
 					t.Errorf("%s is missing", k)
 				}

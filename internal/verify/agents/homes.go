@@ -22,7 +22,8 @@ func claudeHome(h *homeWriter) {
 	})
 	h.setVariable("ANTHROPIC_BASE_URL", h.modelURL)
 	h.setVariable("ANTHROPIC_API_KEY", dummyKey)
-	for _, k := range []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"} {
+	for _, k := range []string{"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "DISABLE_TELEMETRY",
+		"DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"} {
 		h.setVariable(k, "1")
 	}
 }
@@ -52,7 +53,8 @@ func grokHome(h *homeWriter) {
 	h.writeTOML(".grok/config.toml", obj{
 		"models": obj{"default": modelName},
 		"model": obj{modelName: obj{
-			"model": modelName, "base_url": h.modelURL + "/v1", "api_key": dummyKey, "api_backend": "chat_completions", "context_window": 200000,
+			"model": modelName, "base_url": h.modelURL + "/v1", "api_key": dummyKey, "api_backend": "chat_completions",
+			"context_window": 200000,
 		}},
 	})
 	h.setVariable("GROK_HOME", h.homePath(".grok"))
@@ -95,7 +97,8 @@ func clineHome(h *homeWriter) {
 	h.writeJSON(".cline/data/settings/providers.json", obj{
 		"version": 1, "lastUsedProvider": provider, "modes": obj{},
 		"providers": obj{provider: obj{
-			"settings":    obj{"provider": provider, "apiKey": dummyKey, "model": modelName, "baseUrl": h.modelURL + "/v1"},
+			"settings": obj{"provider": provider, "apiKey": dummyKey, "model": modelName,
+				"baseUrl": h.modelURL + "/v1"},
 			"updatedAt":   "2026-01-01T00:00:00.000Z",
 			"tokenSource": "manual",
 		}},
@@ -134,7 +137,8 @@ func opencodeHome(h *homeWriter) {
 		"provider": obj{modelName: obj{
 			"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
 			"options": obj{"baseURL": h.modelURL + "/v1", "apiKey": dummyKey},
-			"models":  obj{modelName: obj{"name": "Scripted", "tool_call": true, "limit": obj{"context": 200000, "output": 8192}}},
+			"models": obj{modelName: obj{"name": "Scripted", "tool_call": true,
+				"limit": obj{"context": 200000, "output": 8192}}},
 		}},
 		"model": modelName + "/" + modelName, "small_model": modelName + "/" + modelName,
 		"autoupdate": false, "share": "disabled",
@@ -142,8 +146,10 @@ func opencodeHome(h *homeWriter) {
 	// As soon as there is a plugin it would try for over a minute to install its
 	// plugin package; it believes it is there when these two exist.
 	h.makeFolder(".config/opencode/node_modules")
-	h.writeJSON(".config/opencode/package-lock.json", obj{"packages": obj{"": obj{"dependencies": obj{"@opencode-ai/plugin": "*"}}}})
-	for _, k := range []string{"OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_LSP_DOWNLOAD"} {
+	h.writeJSON(".config/opencode/package-lock.json",
+		obj{"packages": obj{"": obj{"dependencies": obj{"@opencode-ai/plugin": "*"}}}})
+	for _, k := range []string{"OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE",
+		"OPENCODE_DISABLE_LSP_DOWNLOAD"} {
 		h.setVariable(k, "1")
 	}
 }

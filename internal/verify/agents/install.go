@@ -106,7 +106,8 @@ const stampName = "hookmux-installed.json"
 // ensureInstalled returns the folder of an agent, installing it when it isn't there.
 func ensureInstalled(ctx context.Context, a Agent, cacheDir string, progress func(string)) (string, error) {
 	if !a.supportsPlatform(here()) {
-		return "", fmt.Errorf("%s: not published for %s; run it on one of %s", a.Name, here(), strings.Join(a.Platforms, " "))
+		return "", fmt.Errorf("%s: not published for %s; run it on one of %s", a.Name, here(),
+			strings.Join(a.Platforms, " "))
 	}
 	dir := filepath.Join(cacheDir, a.cacheFolder())
 	if isInstalled(dir) {
@@ -115,7 +116,8 @@ func ensureInstalled(ctx context.Context, a Agent, cacheDir string, progress fun
 	specs := a.npmPackages(here())
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("%s: npm not found on PATH; install Node.js with npm, it is needed to fetch %s", a.Name, strings.Join(specs, " "))
+		return "", fmt.Errorf("%s: npm not found on PATH; install Node.js with npm, it is needed to fetch %s", a.Name,
+			strings.Join(specs, " "))
 	}
 	if err := os.MkdirAll(cacheDir, 0o755); err != nil {
 		return "", fmt.Errorf("%s: cannot make the cache: %w; set HOOKMUX_AGENTS_DIR to a writable folder", a.Name, err)
@@ -144,7 +146,8 @@ func fetchPackages(ctx context.Context, npm string, a Agent, specs []string, dir
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), prefix)
 	if err != nil {
-		return fmt.Errorf("%s: cannot make a folder to install into: %w; set HOOKMUX_AGENTS_DIR to a writable folder", a.Name, err)
+		return fmt.Errorf("%s: cannot make a folder to install into: %w; set HOOKMUX_AGENTS_DIR to a writable folder",
+			a.Name, err)
 	}
 	defer os.RemoveAll(tmp)
 
@@ -169,14 +172,16 @@ func fetchPackages(ctx context.Context, npm string, a Agent, specs []string, dir
 	}
 	if st, err := os.Stat(program); err != nil || st.IsDir() {
 		rel, _ := filepath.Rel(tmp, program)
-		return fmt.Errorf("%s: %s installed, but %s is not in it; the package may have changed its layout", a.Name, strings.Join(specs, " "), rel)
+		return fmt.Errorf("%s: %s installed, but %s is not in it; the package may have changed its layout", a.Name,
+			strings.Join(specs, " "), rel)
 	}
 	if !a.Node {
 		if err := os.Chmod(program, 0o755); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
 		}
 	}
-	stamp, _ := json.Marshal(map[string]any{"name": a.Name, "version": a.Version, "packages": specs, "at": began.UTC().Format(time.RFC3339)})
+	stamp, _ := json.Marshal(map[string]any{"name": a.Name, "version": a.Version, "packages": specs,
+		"at": began.UTC().Format(time.RFC3339)})
 	if err := os.WriteFile(filepath.Join(tmp, stampName), append(stamp, '\n'), 0o644); err != nil {
 		return fmt.Errorf("%s: %w", a.Name, err)
 	}
@@ -216,7 +221,8 @@ func runNPM(ctx context.Context, npm, name, dir string, specs []string, progress
 			case ctx.Err() != nil:
 				return fmt.Errorf("%s: install stopped: %w", name, ctx.Err())
 			}
-			return fmt.Errorf("%s: npm could not install %s (%w): %s; check the registry with `npm ping`", name, strings.Join(specs, " "), err, lastError(out.String()))
+			return fmt.Errorf("%s: npm could not install %s (%w): %s; check the registry with `npm ping`", name,
+				strings.Join(specs, " "), err, lastError(out.String()))
 		case <-tick.C:
 			progress(fmt.Sprintf("%s: still installing, %d s", name, int(time.Since(began).Seconds())))
 		}

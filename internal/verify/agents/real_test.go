@@ -65,7 +65,8 @@ func TestRealHeadlessTurn(t *testing.T) {
 			if r.Exit != 0 {
 				t.Errorf("exit code %d", r.Exit)
 			}
-			if b, err := os.ReadFile(filepath.Join(s.Project, "proof.txt")); err != nil || strings.TrimSpace(string(b)) != "hi" {
+			if b, err := os.ReadFile(filepath.Join(s.Project, "proof.txt")); err != nil ||
+				strings.TrimSpace(string(b)) != "hi" {
 				t.Errorf("the command did not run: %q %v", b, err)
 			}
 			told := false

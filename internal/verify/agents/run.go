@@ -78,7 +78,8 @@ func Leftovers(in Installed, home string) []int {
 			continue
 		}
 		pid, err := strconv.Atoi(filepath.Base(d))
-		if err == nil && pid != os.Getpid() && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, want) }) {
+		if err == nil && pid != os.Getpid() && slices.ContainsFunc(bytes.Split(env, []byte{0}),
+			func(kv []byte) bool { return bytes.Equal(kv, want) }) {
 			pids = append(pids, pid)
 		}
 	}

@@ -36,7 +36,8 @@ var table = []Agent{
 		// Named tools are allowed rather than all checks skipped: Claude Code
 		// refuses to skip them for root.
 		headless: func(p string) []string {
-			return []string{"-p", p, "--output-format", "stream-json", "--verbose", "--allowedTools", "Bash,Edit,Read,Write"}
+			return []string{"-p", p, "--output-format", "stream-json", "--verbose", "--allowedTools",
+				"Bash,Edit,Read,Write"}
 		},
 		home:      claudeHome,
 		Platforms: unixes, Proven: seen,

@@ -44,7 +44,8 @@ func playDialog(ctx context.Context, st *stage.Stage) error {
 			return event.Decision{Verdict: event.Deny, Reason: stage.WordFor(stage.WordReason, "compact")}
 		case ev.Kind == event.TurnEnd && st.Driver.KeepAtTerminal && n == 0:
 			return event.Decision{KeepGoing: true, Reason: stage.GoOn(ev.Native, 1)}
-		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart, ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
+		case ev.Kind == event.ToolBefore, ev.Kind == event.ToolAfter, ev.Kind == event.TurnStart,
+			ev.Kind == event.TurnEnd, ev.Kind == event.SessionStart:
 			return event.Decision{Notice: stage.WordFor(stage.WordNotice, ev.Native)}
 		}
 		return event.Decision{}
@@ -52,9 +53,10 @@ func playDialog(ctx context.Context, st *stage.Stage) error {
 	if err != nil {
 		return err
 	}
-	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), false), func(ctx context.Context, t *stage.Terminal) error {
-		return playPerson(ctx, st, t, asks)
-	})
+	return st.AtTerminal(ctx, st.Driver.TUI(stage.MarkedPrompt("Run it"), false),
+		func(ctx context.Context, t *stage.Terminal) error {
+			return playPerson(ctx, st, t, asks)
+		})
 }
 
 func playPerson(ctx context.Context, st *stage.Stage, t *stage.Terminal, asks bool) error {
@@ -63,7 +65,10 @@ func playPerson(ctx context.Context, st *stage.Stage, t *stage.Terminal, asks bo
 		c, cancel := within(st.Patience / 3)
 		// A turn that ends all the same was not asked about: no need to wait.
 		over := func() bool {
-			return st.Watcher.HasPassed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+			return st.Watcher.HasPassed(func(ev *event.Event) bool {
+				return ev.Kind == event.TurnEnd &&
+					ev.Subagent == nil
+			})
 		}
 		shown := t.AwaitUnless(c, stage.WordFor(stage.WordReason, "ask"), over)
 		cancel()
@@ -93,7 +98,10 @@ func playPerson(ctx context.Context, st *stage.Stage, t *stage.Terminal, asks bo
 	if st.Driver.KeepAtTerminal {
 		ends = 2
 	}
-	ended := st.Watcher.WaitFor(c, ends, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil })
+	ended := st.Watcher.WaitFor(c, ends, func(ev *event.Event) bool {
+		return ev.Kind == event.TurnEnd &&
+			ev.Subagent == nil
+	})
 	cancel()
 	t.AwaitStillness(ctx)
 	if !ended && !st.Watcher.HasPassed(func(ev *event.Event) bool { return ev.Kind == event.TurnEnd }) {

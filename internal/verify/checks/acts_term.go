@@ -16,7 +16,8 @@ import (
 
 // playTerm ends the agent in the middle of a command.
 func playTerm(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(append(stage.CallSteps(st.Table.Shell.Call("touch ran-term; sleep 5")), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(stage.CallSteps(st.Table.Shell.Call("touch ran-term; sleep 5")),
+		model.Step{Say: stage.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}

@@ -65,7 +65,8 @@ func toolBefore(a *agent.Agent) string {
 // missing, one that crashes or hangs, and a sound one at another event that
 // shows that hooks are called at all.
 func playBroken(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(append(stage.CallSteps(st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash"), st.TaggedCall("hang")), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(stage.CallSteps(st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash"),
+		st.TaggedCall("hang")), model.Step{Say: stage.LastWords}))
 	if isPlugin(st.Agent) {
 		return playBrokenPlugin(ctx, st)
 	}
@@ -99,7 +100,8 @@ func playBroken(ctx context.Context, st *stage.Stage) error {
 func anotherEvent(st *stage.Stage) string {
 	for _, kind := range []event.Kind{event.SessionStart, event.TurnStart, event.ToolAfter} {
 		for _, e := range st.Agent.Events {
-			if e.Kind == kind && !e.Failed && e.Install == agent.InstallDefault && st.Driver.Unseen[e.Name] == "" && st.Driver.Racy[e.Name] == "" {
+			if e.Kind == kind && !e.Failed && e.Install == agent.InstallDefault && st.Driver.Unseen[e.Name] == "" &&
+				st.Driver.Racy[e.Name] == "" {
 				return e.Name
 			}
 		}
@@ -130,14 +132,16 @@ func wentOn(e *stage.Evidence, s Subject, tag string) *Result {
 		return nil
 	}
 	if e.Refusing && !e.Ran(tag) {
-		r := UnsureBecause("your hooks refuse every call while no hub answers (--on-unavailable deny), so that nothing can be told")
+		r := UnsureBecause("your hooks refuse every call while no hub answers (--on-unavailable deny), so that " +
+			"nothing can be told")
 		return &r
 	}
 	if why := s.Driver.FailsClosed[tag]; why != "" && e.Broken.Called[tag] && !e.Ran(tag) {
 		r := UnsureBecause("the agent took it for a refusal, and none of the contrary is claimed: %s", why)
 		return &r
 	}
-	r := FailsBecause("With such a hook installed the agent is stuck: take it out of its settings", "the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
+	r := FailsBecause("With such a hook installed the agent is stuck: take it out of its settings",
+		"the command ran: %v; the model was told its result: %v", e.Ran(tag), e.Saw("out-"+tag))
 	return &r
 }
 
@@ -149,7 +153,8 @@ func judgeMissing(p *Proof, s Subject) Result {
 		return *r
 	}
 	if !e.Broken.Called["missing"] || !e.Broken.Called["other"] {
-		return UnsureBecause("the agent went on, but the hooks beside the missing one were not called either (same call: %v, another event: %v)", e.Broken.Called["missing"], e.Broken.Called["other"])
+		return UnsureBecause("the agent went on, but the hooks beside the missing one were not called either (same "+
+			"call: %v, another event: %v)", e.Broken.Called["missing"], e.Broken.Called["other"])
 	}
 	return HoldsBecause("the agent went on, and called the hooks beside it")
 }
@@ -174,9 +179,11 @@ func judgeHang(p *Proof, s Subject) Result {
 	case !e.Broken.Called["hang"]:
 		return UnsureBecause("the agent went on, but never called the hook that hangs")
 	case waited < brokenLimit/4:
-		return UnsureBecause("the command ran %.1f s after its hook was called, which has %.0f s: it was not waited for", waited.Seconds(), brokenLimit.Seconds())
+		return UnsureBecause("the command ran %.1f s after its hook was called, which has %.0f s: it was not "+
+			"waited for", waited.Seconds(), brokenLimit.Seconds())
 	case waited > 10*brokenLimit:
-		return FailsBecause("", "the hook has %.0f s, and the agent waited %.0f s: its time limit does not count", brokenLimit.Seconds(), waited.Seconds())
+		return FailsBecause("", "the hook has %.0f s, and the agent waited %.0f s: its time limit does not count",
+			brokenLimit.Seconds(), waited.Seconds())
 	default:
 		return HoldsBecause("the hook was called and hung; the agent went on when its time was over")
 	}
@@ -186,7 +193,8 @@ func judgeHang(p *Proof, s Subject) Result {
 func addBrokenHooks(st *stage.Stage, hooks []brokenHook) error {
 	var commands []hookentry.Command
 	for _, h := range hooks {
-		commands = append(commands, hookentry.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event, Seconds: int(brokenLimit / time.Second)})
+		commands = append(commands, hookentry.Command{Program: h.program, Agent: st.Agent.Name, Event: h.event,
+			Seconds: int(brokenLimit / time.Second)})
 	}
 	return st.InstallHost().Beside(st.Agent, install.User, commands)
 }

@@ -91,7 +91,8 @@ func (h *brokenHub) serveConn(c net.Conn) {
 		Payload int    `json:"payload"`
 		Env     int    `json:"env"`
 	}
-	if err != nil || json.Unmarshal(line, &head) != nil || head.Payload < 0 || head.Env < 0 || head.Payload+head.Env > 64<<20 {
+	if err != nil || json.Unmarshal(line, &head) != nil || head.Payload < 0 || head.Env < 0 ||
+		head.Payload+head.Env > 64<<20 {
 		c.Close()
 		return
 	}

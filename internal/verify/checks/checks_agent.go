@@ -162,23 +162,28 @@ func judgeBig(p *Proof, s Subject) Result {
 	for _, y := range e.Events(name) {
 		if !ok && y.Event.Truncated {
 			if e.Ran("big") {
-				return FailsBecause("", "the agent cut the payload to %d bytes, and the refusal did not count", len(y.Event.Raw))
+				return FailsBecause("", "the agent cut the payload to %d bytes, and the refusal did not count",
+					len(y.Event.Raw))
 			}
 			if !e.Saw(stage.WordFor(stage.WordReason, "big")) {
-				return FailsBecause("", "the agent cut the payload to %d bytes; the command did not run, but the model never read why", len(y.Event.Raw))
+				return FailsBecause("", "the agent cut the payload to %d bytes; the command did not run, but the "+
+					"model never read why", len(y.Event.Raw))
 			}
-			return HoldsBecause("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and the refusal counted", len(y.Event.Raw))
+			return HoldsBecause("the agent cuts such payloads itself (%d bytes) and says so; it arrived marked, and "+
+				"the refusal counted", len(y.Event.Raw))
 		}
 	}
 	switch {
 	case !ok:
-		return FailsBecause("is the hook's time limit too short, or the payload cut?", "no %s with the large command arrived", name)
+		return FailsBecause("is the hook's time limit too short, or the payload cut?",
+			"no %s with the large command arrived", name)
 	case len(x.Event.Raw) < bigPayload || !strings.Contains(strings.Join(x.Event.Tool.Commands, " "), "big-end"):
 		return FailsBecause("the payload was cut on its way", "only %d bytes arrived", len(x.Event.Raw))
 	case e.Ran("big"):
 		return FailsBecause("", "%d bytes arrived, but the refusal did not count", len(x.Event.Raw))
 	case !e.Saw(stage.WordFor(stage.WordReason, "big")):
-		return FailsBecause("", "%d bytes arrived and the command did not run, but the model never read why", len(x.Event.Raw))
+		return FailsBecause("", "%d bytes arrived and the command did not run, but the model never read why",
+			len(x.Event.Raw))
 	}
 	return HoldsBecause("%d bytes arrived and the refusal counted", len(x.Event.Raw))
 }
@@ -192,7 +197,8 @@ func judgeParallel(p *Proof, s Subject) Result {
 		}
 	}
 	if !e.Ran("par-a") || e.Ran("par-b") || !e.Ran("par-c") {
-		return FailsBecause("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"), e.Ran("par-c"))
+		return FailsBecause("", "the second of three was refused, but ran: %v %v %v", e.Ran("par-a"), e.Ran("par-b"),
+			e.Ran("par-c"))
 	}
 	for _, heard := range []string{"out-par-a", stage.WordFor(stage.WordReason, "par-b"), "out-par-c"} {
 		if !e.Saw(heard) {
@@ -255,7 +261,8 @@ func judgeAbsent(act string) func(*Proof, Subject) Result {
 			return HoldsBecause("refused without a hub, as these hooks were installed to (--on-unavailable deny)")
 		}
 		if !e.Ran("absent") || !e.Saw("out-absent") {
-			return FailsBecause("Hooks must answer neutrally while no hub can be reached; HOOKMUX_ON_UNAVAILABLE may be deny, or the hooks were installed with --on-unavailable deny",
+			return FailsBecause("Hooks must answer neutrally while no hub can be reached; HOOKMUX_ON_UNAVAILABLE "+
+				"may be deny, or the hooks were installed with --on-unavailable deny",
 				"the command ran: %v; the model was told its result: %v", e.Ran("absent"), e.Saw("out-absent"))
 		}
 		spec := s.eventOf(event.ToolBefore)
@@ -270,7 +277,8 @@ func judgeAbsent(act string) func(*Proof, Subject) Result {
 				return HoldsBecause("the turn went on, %d events were kept for the next hub", len(e.Spooled))
 			}
 		}
-		return FailsBecause("The spool folder may not be writable (`hookmux status` names it)", "the turn went on, but of %d kept events none is %s", len(e.Spooled), spec.Name)
+		return FailsBecause("The spool folder may not be writable (`hookmux status` names it)",
+			"the turn went on, but of %d kept events none is %s", len(e.Spooled), spec.Name)
 	}
 }
 
@@ -312,7 +320,8 @@ func judgeLeft(p *Proof, _ Subject) Result {
 		return UnsureBecause("no hook was called, so none could leave anything")
 	}
 	if n := p.Of("observe").Left; n > 0 {
-		return FailsBecause("a hook or the agent leaves something running", "%d processes were still there a second later; they were ended", n)
+		return FailsBecause("a hook or the agent leaves something running",
+			"%d processes were still there a second later; they were ended", n)
 	}
 	return HoldsBecause("nothing was left")
 }

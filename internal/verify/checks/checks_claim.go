@@ -126,7 +126,8 @@ func sent(e *stage.Evidence, s Subject, tag string) (stage.Seen, *Result) {
 		return x, &r
 	}
 	if len(x.Decision.Degraded) > 0 {
-		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s",
+			x.Decision.Degraded[0])
 		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
 			r = UnsureBecause("hookmux sends it only where a person is known to attend, and here nobody can tell")
 		}
@@ -192,7 +193,8 @@ func judgePromptDeny(p *Proof, s Subject) Result {
 	}
 	for _, x := range e.Events(s.Event.Name) {
 		if len(x.Decision.Degraded) > 0 {
-			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux",
+				"not sent: %s", x.Decision.Degraded[0])
 		}
 	}
 	if n := e.Asked(); n > 0 {
@@ -236,10 +238,12 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 			return FailsBecause("", "the approved command did not run")
 		}
 		if e.Ran("control") {
-			return UnsureBecause("the agent runs the command without anybody's leave here, so an approval proves nothing")
+			return UnsureBecause("the agent runs the command without anybody's leave here, so an approval proves " +
+				"nothing")
 		}
 		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
-			return UnsureBecause("no %s came for the same command without an approval, so that nobody knows whether it was tried", s.Event.Name)
+			return UnsureBecause("no %s came for the same command without an approval, so that nobody knows whether "+
+				"it was tried", s.Event.Name)
 		}
 		return HoldsBecause("ran, while the same without an approval did not")
 	}
@@ -257,7 +261,8 @@ func asked(e *stage.Evidence, s Subject) Result {
 		return UnsureBecause("the agent did not run a command it had leave for, so that asking proves nothing")
 	}
 	if e.Ran("ask") {
-		return FailsBecause("hooks that ask are passed over by this version of the agent", "the command ran and nobody was asked")
+		return FailsBecause("hooks that ask are passed over by this version of the agent",
+			"the command ran and nobody was asked")
 	}
 	if e.Saw(stage.WordFor(stage.WordReason, "ask")) || e.Showed(stage.WordFor(stage.WordReason, "ask")) {
 		return HoldsBecause("not run although it had leave, for there was nobody to ask; the reason was told")
@@ -321,7 +326,8 @@ func addedWords(e *stage.Evidence, s Subject) Result {
 	}
 	for _, x := range e.Events(s.Event.Name) {
 		if x.Answer.Stdout != "" && len(x.Decision.Degraded) > 0 {
-			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", x.Decision.Degraded[0])
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux",
+				"not sent: %s", x.Decision.Degraded[0])
 		}
 	}
 	saw := e.Saw
@@ -335,7 +341,8 @@ func addedWords(e *stage.Evidence, s Subject) Result {
 }
 
 func keeps(s Subject) bool {
-	return (claimOn("keep", event.TurnEnd, false)(s) || claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+	return (claimOn("keep", event.TurnEnd, false)(s) ||
+		claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
 }
 
 func judgeKeep(act string) func(*Proof, Subject) Result {

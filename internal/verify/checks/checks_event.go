@@ -97,7 +97,8 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			}
 			n++
 			if x.Event.Malformed != "" && !cutByAgent(&x.Event) {
-				return FailsBecause("`hookmux explain` takes the payload apart", "a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
+				return FailsBecause("`hookmux explain` takes the payload apart",
+					"a payload of the act %s could not be read: %s", e.Act, x.Event.Malformed)
 			}
 			if x.Event.Session == "" && !(x.Event.Kind == event.Other && isSessionless(s)) {
 				return FailsBecause("", "a payload without a session id")
@@ -122,12 +123,14 @@ func judgeDecodes(p *Proof, s Subject) Result {
 			names = append(names, f)
 		}
 		sort.Strings(names)
-		return FailsBecause("the agent sends something new; tell the project, it does no harm", "fields that nobody accounts for: %s", strings.Join(names, ", "))
+		return FailsBecause("the agent sends something new; tell the project, it does no harm",
+			"fields that nobody accounts for: %s", strings.Join(names, ", "))
 	}
 	if unwritten != "" {
 		// The client tells an end from a break, so this is the agent's doing:
 		// some go while they are still starting their last hooks.
-		return UnsureBecause("%d payloads, every field accounted for; in the act %s the agent closed the hook's stdin before it had written one", n, unwritten)
+		return UnsureBecause("%d payloads, every field accounted for; in the act %s the agent closed the hook's "+
+			"stdin before it had written one", n, unwritten)
 	}
 	return HoldsBecause("%d payloads, every field accounted for", n)
 }
@@ -140,7 +143,8 @@ func cutByAgent(ev *event.Event) bool { return ev.Truncated && ev.Tool != nil &&
 // isSessionless: the catalogue says what this event is when no session stands
 // behind it.
 func isSessionless(s Subject) bool {
-	return slices.ContainsFunc(s.Agent.Fields.Session, func(key string) bool { return s.Event.KindWithout[key] == event.Other })
+	return slices.ContainsFunc(s.Agent.Fields.Session,
+		func(key string) bool { return s.Event.KindWithout[key] == event.Other })
 }
 
 // mayBe says that an event may mean this: some mean several things, and a

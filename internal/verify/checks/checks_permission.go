@@ -79,7 +79,8 @@ func answered(e *stage.Evidence, tag string) *Result {
 	case strings.Contains(joined(e.Feed.Early), tag):
 		r = FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "%s ran before anybody answered", tag)
 	case e.Feed.Replies[tag] != string(queue.Delivered):
-		r = FailsBecause("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID, e.Feed.Replies[tag])
+		r = FailsBecause("A fault of hookmux", "the answer to request %s was not delivered: %s", item.ID,
+			e.Feed.Replies[tag])
 	default:
 		return nil
 	}
@@ -138,7 +139,8 @@ func prompted(e *stage.Evidence) Result {
 	case took > slack*promptWithin:
 		return FailsBecause("", "the agent's own prompt came up only after %.1f s", took.Seconds())
 	case took > promptWithin:
-		return UnsureBecause("the agent's own prompt came up after %.1f s; try it again when the machine has less to do", took.Seconds())
+		return UnsureBecause("the agent's own prompt came up after %.1f s; try it again when the machine has "+
+			"less to do", took.Seconds())
 	}
 	return HoldsBecause("the agent's own prompt was there")
 }
@@ -179,13 +181,15 @@ func goneFromFeed(e *stage.Evidence, s Subject, tag string, taken bool) Result {
 	case e.Feed.Gone < 0:
 		return FailsBecause("", "it was still in the feed long after the sign (%s)", s.Agent.Feed.Window)
 	case e.Feed.Gone > slack*goneWithin:
-		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Feed.Gone.Seconds(),
+			s.Agent.Feed.Window)
 	case e.Feed.Ended[tag].End != queue.InWindow.String():
 		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Feed.Ended[tag].End)
 	case !taken:
 		return FailsBecause("", "the person answered in the window, and the agent did not go by it")
 	case e.Feed.Gone > goneWithin:
-		return UnsureBecause("gone %.1f s after the sign (%s); try it again when the machine has less to do", e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
+		return UnsureBecause("gone %.1f s after the sign (%s); try it again when the machine has less to do",
+			e.Feed.Gone.Seconds(), s.Agent.Feed.Window)
 	}
 	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Feed.Window)
 }
@@ -232,15 +236,19 @@ var (
 
 	// askTwice does not know that the agent reports a call again.
 	askTwice = stage.Saboteur{Name: "ask-twice", What: "a feed that puts a call to the person again",
-		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+		Catalogue: "name: {agent}\nfeed:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
+			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would tell as well.
-	blindQuestion = stage.Saboteur{Name: "blind-question", What: "a feed that sees neither the agent's window nor the ends of calls",
-		First:     `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
-		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {question: [answer, deny], plan: [accept, auto, reject]}\n"}
+	blindQuestion = stage.Saboteur{Name: "blind-question",
+		What:  "a feed that sees neither the agent's window nor the ends of calls",
+		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
 	blindWindow = stage.Saboteur{Name: "blind-window", What: "a feed that does not look into the agent's window",
-		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: {permission: [once, deny]}\n"}
+		Catalogue: "name: {agent}\nfeed:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+			"{permission: [once, deny]}\n"}
 )

@@ -48,7 +48,8 @@ func playQuestion(ctx context.Context, st *stage.Stage) error {
 		c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
 		defer cancel()
 		ended := func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Subagent == nil }
-		for !st.Watcher.HasPassed(ended) && !st.Watcher.StuckAt(event.UserQuestion, questionPatience) && stage.PauseFor(c, pollEvery) {
+		for !st.Watcher.HasPassed(ended) && !st.Watcher.StuckAt(event.UserQuestion, questionPatience) &&
+			stage.PauseFor(c, pollEvery) {
 		}
 		t.AwaitStillness(ctx)
 		return nil
@@ -72,7 +73,8 @@ func judgeQuestion(p *Proof, s Subject) Result {
 	case len(asked) == 0:
 		return FailsBecause("", "no %s arrived", s.Event.Name)
 	case len(asked[0].Decision.Degraded) > 0:
-		return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s", asked[0].Decision.Degraded[0])
+		return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s",
+			asked[0].Decision.Degraded[0])
 	}
 	for _, x := range e.Seen {
 		if x.Event.Kind == event.TurnEnd {

@@ -45,7 +45,8 @@ func noForms(a *agent.Agent, d drivers.Driver) string {
 func formCalls(st *stage.Stage, tags ...string) []model.ToolCall {
 	var calls []model.ToolCall
 	for _, tag := range tags {
-		calls = append(calls, st.Driver.Words.MCP(model.MCP{Server: drivers.FormServer, Tool: mcp.Tool, Input: map[string]any{mcp.Argument: tag}}))
+		calls = append(calls, st.Driver.Words.MCP(model.MCP{Server: drivers.FormServer, Tool: mcp.Tool,
+			Input: map[string]any{mcp.Argument: tag}}))
 	}
 	return calls
 }
@@ -66,31 +67,35 @@ func playForms(ctx context.Context, st *stage.Stage) error {
 		return err
 	}
 	defer p.Detach()
-	return st.AtTerminal(ctx, st.Driver.Forms.Args(stage.MarkedPrompt("Ask me"), server.URL), func(ctx context.Context, t *stage.Terminal) error {
-		for i, tag := range tags {
-			limit := st.Patience / 4
-			if i == 0 {
-				limit = st.Patience
+	return st.AtTerminal(ctx, st.Driver.Forms.Args(stage.MarkedPrompt("Ask me"), server.URL),
+		func(ctx context.Context, t *stage.Terminal) error {
+			for i, tag := range tags {
+				limit := st.Patience / 4
+				if i == 0 {
+					limit = st.Patience
+				}
+				if !p.WasAsked(tag, limit) {
+					t.KeepScreen()
+					return nil // the checks say what is missing
+				}
+				switch tag {
+				case formFilled:
+					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer),
+						Answers: []event.QuestionAnswer{
+							{ID: "count", Text: "3"}, {ID: "colour", Options: []string{"blue"}}, {ID: "sure", Options: []string{"no"}},
+						}})
+				case bareTaken:
+					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer),
+						Answers: []event.QuestionAnswer{{Options: []string{"accept"}}}})
+				case formRefused, linkRefused:
+					p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny),
+						Reason: stage.WordFor(stage.WordReason, tag)})
+				case formNobody:
+					p.nobody(t, tag, st.Driver.Forms.Prompts)
+				}
 			}
-			if !p.WasAsked(tag, limit) {
-				t.KeepScreen()
-				return nil // the checks say what is missing
-			}
-			switch tag {
-			case formFilled:
-				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{
-					{ID: "count", Text: "3"}, {ID: "colour", Options: []string{"blue"}}, {ID: "sure", Options: []string{"no"}},
-				}})
-			case bareTaken:
-				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: []event.QuestionAnswer{{Options: []string{"accept"}}}})
-			case formRefused, linkRefused:
-				p.SendReply(tag, wire.FeedReplyParams{Choice: string(event.ChooseDeny), Reason: stage.WordFor(stage.WordReason, tag)})
-			case formNobody:
-				p.nobody(t, tag, st.Driver.Forms.Prompts)
-			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 func judgeFeedForm(p *Proof, _ Subject) Result {
@@ -103,16 +108,20 @@ func judgeFeedForm(p *Proof, _ Subject) Result {
 			return *r
 		}
 		if form.want != "" && !e.Saw(mcp.Heard(form.tag)+form.want) {
-			return FailsBecause("", "of %s the server should have heard %q, and heard %q", form.tag, form.want, toldOfForm(e, form.tag))
+			return FailsBecause("", "of %s the server should have heard %q, and heard %q", form.tag, form.want,
+				toldOfForm(e, form.tag))
 		}
 	}
-	if link := e.Feed.Asked[linkRefused]; !strings.Contains(link.Shown, mcp.Address) || slices.Contains(link.Choices, string(event.ChooseAnswer)) {
-		return FailsBecause("A fault of hookmux", "an address that the person should open is not shown, or can be answered like a form")
+	if link := e.Feed.Asked[linkRefused]; !strings.Contains(link.Shown, mcp.Address) ||
+		slices.Contains(link.Choices, string(event.ChooseAnswer)) {
+		return FailsBecause("A fault of hookmux", "an address that the person should open is not shown, or can be "+
+			"answered like a form")
 	}
 	if r := prompted(e); r.Mark != Holds {
 		return r
 	}
-	return HoldsBecause("the server heard the fields in their types, and the refusals of a form and of an address; with nobody there the agent's own form came up")
+	return HoldsBecause("the server heard the fields in their types, and the refusals of a form and of an address; " +
+		"with nobody there the agent's own form came up")
 }
 
 // toldOfForm is what the model was told of a form.

@@ -31,7 +31,8 @@ func planTag(mode event.PlanMode) string { return "plan-" + string(mode) }
 
 // playPlans is one session for each way: a plan can be accepted once.
 func playPlans(ctx context.Context, st *stage.Stage) error {
-	st.SetScript(append(stage.CallSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})), model.Step{Say: stage.LastWords}))
+	st.SetScript(append(stage.CallSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})),
+		model.Step{Say: stage.LastWords}))
 	if err := st.StartHubWithHooks(nil); err != nil {
 		return err
 	}
@@ -41,19 +42,23 @@ func playPlans(ctx context.Context, st *stage.Stage) error {
 	}
 	defer p.Detach()
 	for _, mode := range slices.Sorted(maps.Keys(st.Driver.Questions.Modes)) {
-		err := st.AtTerminal(ctx, st.Driver.Questions.Args(stage.MarkedPrompt("Plan it")), func(ctx context.Context, t *stage.Terminal) error {
-			if !p.WasAsked("plan", st.Patience/2) {
-				t.KeepScreen()
-				return nil // the check says what is missing
-			}
-			session := p.Feed.Asked["plan"].Session
-			p.SendReply("plan", wire.FeedReplyParams{Plan: string(mode)})
-			p.setAsideRequest("plan", planTag(mode))
-			c, cancel := context.WithTimeout(ctx, 20*time.Second)
-			defer cancel()
-			st.Watcher.WaitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd && ev.Session == session })
-			return nil
-		})
+		err := st.AtTerminal(ctx, st.Driver.Questions.Args(stage.MarkedPrompt("Plan it")),
+			func(ctx context.Context, t *stage.Terminal) error {
+				if !p.WasAsked("plan", st.Patience/2) {
+					t.KeepScreen()
+					return nil // the check says what is missing
+				}
+				session := p.Feed.Asked["plan"].Session
+				p.SendReply("plan", wire.FeedReplyParams{Plan: string(mode)})
+				p.setAsideRequest("plan", planTag(mode))
+				c, cancel := context.WithTimeout(ctx, 20*time.Second)
+				defer cancel()
+				st.Watcher.WaitForOne(c, func(ev *event.Event) bool {
+					return ev.Kind == event.TurnEnd &&
+						ev.Session == session
+				})
+				return nil
+			})
 		if err != nil {
 			return err
 		}
@@ -86,7 +91,8 @@ func judgeFeedPlanModes(p *Proof, s Subject) Result {
 	if told := e.SawTimes("User has approved"); told < len(modes) {
 		return FailsBecause("", "the model read %d times that its plan was accepted, not %d times", told, len(modes))
 	}
-	return HoldsBecause("the model read each time that its plan was accepted, and the agent went on: %s", modesInWords(modes))
+	return HoldsBecause("the model read each time that its plan was accepted, and the agent went on: %s",
+		modesInWords(modes))
 }
 
 func modesInWords(modes map[event.PlanMode]string) string {

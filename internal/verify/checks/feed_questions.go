@@ -23,8 +23,10 @@ const (
 func playQuestions(ctx context.Context, st *stage.Stage) error {
 	q := st.Driver.Questions
 	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
-	one := map[string]any{"question": askedOne, "header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}}
-	two := map[string]any{"question": askedTwo, "header": "Shapes", "multiSelect": true, "multiple": true, "options": []any{option("round"), option("square"), option("flat")}}
+	one := map[string]any{"question": askedOne, "header": "Colour", "multiSelect": false,
+		"options": []any{option("red"), option("blue")}}
+	two := map[string]any{"question": askedTwo, "header": "Shapes", "multiSelect": true, "multiple": true,
+		"options": []any{option("round"), option("square"), option("flat")}}
 	if q.IDs {
 		one["id"], two["id"] = "colour", "shapes"
 	}
@@ -34,7 +36,8 @@ func playQuestions(ctx context.Context, st *stage.Stage) error {
 	}
 	calls := []model.ToolCall{model.Call(q.Tool, map[string]any{"questions": []any{one, two}})}
 	if showsWindow(st.Agent) {
-		three := map[string]any{"question": askedThree, "header": "Size", "multiSelect": false, "options": []any{option("small"), option("large")}}
+		three := map[string]any{"question": askedThree, "header": "Size", "multiSelect": false,
+			"options": []any{option("small"), option("large")}}
 		calls = append(calls, model.Call(q.Tool, map[string]any{"questions": []any{three}}))
 	}
 	if q.Plan != "" {
@@ -59,9 +62,10 @@ func playQuestions(ctx context.Context, st *stage.Stage) error {
 			t.KeepScreen()
 			return nil
 		}
-		p.SendReply("question", wire.FeedReplyParams{Choice: string(event.ChooseAnswer), Answers: p.optionAnswers("question", map[string][]string{
-			askedTwo: q.SecondAnswers(), askedOne: {"blue"},
-		})})
+		p.SendReply("question", wire.FeedReplyParams{Choice: string(event.ChooseAnswer),
+			Answers: p.optionAnswers("question", map[string][]string{
+				askedTwo: q.SecondAnswers(), askedOne: {"blue"},
+			})})
 		p.setAsideRequest("question", tagQuestions)
 		if showsWindow(st.Agent) && p.WasAsked("question", st.Patience/4) {
 			p.inWindow(t, "question", askedThree)
@@ -71,13 +75,15 @@ func playQuestions(ctx context.Context, st *stage.Stage) error {
 				t.KeepScreen()
 				return nil
 			}
-			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanReject), Feedback: stage.WordFor(stage.WordReason, "plan")})
+			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanReject),
+				Feedback: stage.WordFor(stage.WordReason, "plan")})
 			p.setAsideRequest("plan", "plan-rejected")
 			if !p.WasAsked("plan", st.Patience/4) {
 				t.KeepScreen()
 				return nil
 			}
-			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanAuto), Feedback: stage.WordFor(stage.WordContext, "plan")})
+			p.SendReply("plan", wire.FeedReplyParams{Plan: string(event.PlanAuto),
+				Feedback: stage.WordFor(stage.WordContext, "plan")})
 		}
 		c, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()

@@ -22,11 +22,13 @@ func judgeNeutral(p *Proof, s Subject) Result {
 		return FailsBecause("", "no event arrived")
 	}
 	if len(c.Seen) > 0 {
-		return FailsBecause("The control must have no hooks: something else calls hookmux, for instance a managed file of the machine",
+		return FailsBecause("The control must have no hooks: something else calls hookmux, for instance a managed "+
+			"file of the machine",
 			"without hooks %d events arrived all the same", len(c.Seen))
 	}
 	if unmet := plainWant.Unmet(c); len(unmet) > 0 {
-		return UnsureBecause("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "), c.Summary())
+		return UnsureBecause("the turn does not work without hooks either: %s; %s", strings.Join(unmet, "; "),
+			c.Summary())
 	}
 	if unmet := plainWant.Unmet(e); len(unmet) > 0 {
 		return FailsBecause("", "%s; without hooks all is well", strings.Join(unmet, "; "))
@@ -35,20 +37,24 @@ func judgeNeutral(p *Proof, s Subject) Result {
 		return FailsBecause("", "the agent ended with code %d, without hooks with %d", e.Exit, c.Exit)
 	}
 	if a, b := fileNames(e), fileNames(c); !slices.Equal(a, b) {
-		return FailsBecause("", "left in the project: %s; without hooks: %s", strings.Join(a, " "), strings.Join(b, " "))
+		return FailsBecause("", "left in the project: %s; without hooks: %s", strings.Join(a, " "),
+			strings.Join(b, " "))
 	}
 	if extra := toldOnlyIn(e, c, s.Driver.Varies); extra != "" {
-		return FailsBecause("A hook printed something: `hookmux explain` shows what the answer to an event is", "with hooks the model was told %q", stage.ClipText(extra))
+		return FailsBecause("A hook printed something: `hookmux explain` shows what the answer to an event is",
+			"with hooks the model was told %q", stage.ClipText(extra))
 	}
 	if lost := toldOnlyIn(c, e, s.Driver.Varies); lost != "" {
 		return FailsBecause("", "without hooks the model was told %q, with hooks it was not", stage.ClipText(lost))
 	}
 	for _, x := range e.Seen {
 		if x.Answer.Stdout != "" || x.Answer.Stderr != "" || x.Answer.Exit != 0 {
-			return HoldsBecause("%d events answered, %s with a neutral answer that is not silence; the turn went as without hooks", len(e.Seen), x.Event.Native)
+			return HoldsBecause("%d events answered, %s with a neutral answer that is not silence; the turn went as "+
+				"without hooks", len(e.Seen), x.Event.Native)
 		}
 	}
-	return HoldsBecause("%d events answered with silence; files, exit code and what the model was told are as without hooks", len(e.Seen))
+	return HoldsBecause("%d events answered with silence; files, exit code and what the model was told are as "+
+		"without hooks", len(e.Seen))
 }
 
 func fileNames(e *stage.Evidence) []string {

@@ -19,7 +19,8 @@ import (
 func without(a *agent.Agent, act string) *stage.Evidence {
 	e := &stage.Evidence{Act: act, Files: map[string]string{}}
 	var told []string
-	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted", "par-a", "par-c", "input-changed", "leave-changed", "ask"} {
+	for _, tag := range []string{"plain", "fail", "missing", "crash", "hang", "absent", "allow", "leave", "granted",
+		"par-a", "par-c", "input-changed", "leave-changed", "ask"} {
 		e.Files["ran-"+tag] = ""
 		told = append(told, "out-"+tag, stage.WordFor(stage.WordReason, tag))
 	}
@@ -27,7 +28,8 @@ func without(a *agent.Agent, act string) *stage.Evidence {
 		told = append(told, stage.WordFor(stage.WordReason, tag))
 	}
 	for _, spec := range a.Events {
-		told = append(told, stage.WordFor(stage.WordContext, spec.Name), stage.WordFor(stage.WordNotice, spec.Name), stage.WordFor(stage.WordOutput, spec.Name), stage.GoOn(spec.Name, 1))
+		told = append(told, stage.WordFor(stage.WordContext, spec.Name), stage.WordFor(stage.WordNotice, spec.Name),
+			stage.WordFor(stage.WordOutput, spec.Name), stage.GoOn(spec.Name, 1))
 	}
 	e.Told = []model.Message{{Role: "user", Text: strings.Join(told, " ")}}
 	e.Screens = []string{strings.Join(told, " ")}
@@ -35,7 +37,8 @@ func without(a *agent.Agent, act string) *stage.Evidence {
 }
 
 func toolSeen(native, tag string, kind event.Kind) stage.Seen {
-	return stage.Seen{Event: event.Event{Native: native, Kind: kind, Tool: &event.Tool{Commands: []string{stage.TaggedCommand(tag)}}}}
+	return stage.Seen{Event: event.Event{Native: native, Kind: kind,
+		Tool: &event.Tool{Commands: []string{stage.TaggedCommand(tag)}}}}
 }
 
 func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
@@ -124,7 +127,8 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() {
 		for _, x := range a.Events {
 			for _, y := range a.Events {
-				if x.Name != y.Name && strings.Contains(stage.WordFor(stage.WordContext, y.Name), stage.WordFor(stage.WordContext, x.Name)) {
+				if x.Name != y.Name && strings.Contains(stage.WordFor(stage.WordContext, y.Name),
+					stage.WordFor(stage.WordContext, x.Name)) {
 					t.Errorf("%s: %s is found in %s", a.Name, x.Name, y.Name)
 				}
 			}
@@ -134,8 +138,10 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 		t.Error("the tenth round is taken for the first")
 	}
 	e := &stage.Evidence{Told: []model.Message{{Role: "user", Text: DecideAll(&event.Event{
-		Kind: event.ToolAfter, Native: "PostToolUseFailure", Tool: &event.Tool{Commands: []string{stage.TaggedCommand("fail-context")}}}, 0).Context}}}
-	if e.Saw(stage.WordFor(stage.WordContext, "PostToolUse")) || !e.Saw(stage.WordFor(stage.WordContext, "PostToolUseFailure")) {
+		Kind: event.ToolAfter, Native: "PostToolUseFailure",
+		Tool: &event.Tool{Commands: []string{stage.TaggedCommand("fail-context")}}}, 0).Context}}}
+	if e.Saw(stage.WordFor(stage.WordContext, "PostToolUse")) ||
+		!e.Saw(stage.WordFor(stage.WordContext, "PostToolUseFailure")) {
 		t.Error("one event's words prove another's")
 	}
 }
@@ -143,7 +149,8 @@ func TestWordsAreNoPrefixes(t *testing.T) {
 func TestAllowNeedsTheControl(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
 	spec, _ := a.Event("PermissionRequest")
-	e := &stage.Evidence{Files: map[string]string{"ran-leave": ""}, Seen: []stage.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
+	e := &stage.Evidence{Files: map[string]string{"ran-leave": ""},
+		Seen: []stage.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
 	p := &Proof{Evidence: map[string]*stage.Evidence{"permission": e}}
 	s := Subject{Agent: a, Event: spec, Claim: "allow"}
 	if r := judgeAllow("leave")(p, s); r.Mark != Unsure {
@@ -165,7 +172,8 @@ func TestUnwrittenPayloads(t *testing.T) {
 	broken.Event.Raw = []byte(`"{"`)
 	cut := unwritten
 	cut.Event.Truncated = true
-	cutCall := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`), Malformed: "no object",
+	cutCall := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`),
+		Malformed: "no object",
 		Truncated: true, Tool: &event.Tool{Name: "run_terminal_command"}}}
 	read := stage.Seen{Event: event.Event{Native: "Stop", Kind: event.TurnEnd, Session: "s", Raw: []byte(`{}`)}}
 	for _, c := range []struct {

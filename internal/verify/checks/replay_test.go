@@ -34,7 +34,8 @@ func TestRecordingsReplay(t *testing.T) {
 			spec, _ := a.Event(ev.Native)
 			nobodys := spec != nil && ev.Kind == event.Other && isSessionless(Subject{Agent: a, Event: spec})
 			if string(ev.Kind) != l.Kind || ev.Native != l.Event || ev.Malformed != "" || ev.Session == "" && !nobodys {
-				t.Errorf("%s line %d: %s read as %s %s (%s), recorded as %s", name, i+1, l.Event, ev.Native, ev.Kind, ev.Malformed, l.Kind)
+				t.Errorf("%s line %d: %s read as %s %s (%s), recorded as %s", name, i+1, l.Event, ev.Native, ev.Kind,
+					ev.Malformed, l.Kind)
 			}
 			if ev.Tool != nil && string(ev.Tool.Kind) != l.Tool {
 				t.Errorf("%s line %d: tool read as %s, recorded as %s", name, i+1, ev.Tool.Kind, l.Tool)

@@ -39,7 +39,8 @@ var (
 if [ $n -le 6 ]; then echo '{"decision":"block","reason":"` + stage.WordKeep + `Stop-'$n'` + stage.WordEnd + `"}'; fi; exit 0 ;; esac`}
 
 	noEnd = stage.Saboteur{Name: "no-end", What: "an installer that leaves an event out",
-		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: sabotage, timeout: 5s}\n"}
+		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: " +
+			"sabotage, timeout: 5s}\n"}
 
 	denyUnavailable = stage.Saboteur{Name: "deny-unavailable", What: "a client that refuses while no hub answers",
 		Env: []string{"HOOKMUX_ON_UNAVAILABLE=deny"}}

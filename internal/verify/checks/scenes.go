@@ -11,12 +11,14 @@ import (
 // with hooks and without.
 func plainScene(st *stage.Stage) stage.Scene {
 	s := stage.Scene{
-		Beats: []model.Beat{{Run: []string{stage.TaggedCommand("plain")}}, {Run: []string{stage.TaggedCommand("fail") + "; exit 3"}}},
+		Beats: []model.Beat{{Run: []string{stage.TaggedCommand("plain")}},
+			{Run: []string{stage.TaggedCommand("fail") + "; exit 3"}}},
 		Named: map[string][]model.Beat{"sub": stage.SubBeats},
 	}
 	if st.Driver.Unstartable {
 		// Longer than one argument of a program may be.
-		s.Beats = append(s.Beats, model.Beat{Run: []string{stage.TaggedCommand("unstartable") + "; : '" + strings.Repeat("x", 140<<10) + "'"}})
+		s.Beats = append(s.Beats, model.Beat{Run: []string{stage.TaggedCommand("unstartable") + "; : '" +
+			strings.Repeat("x", 140<<10) + "'"}})
 	}
 	if st.Driver.Subagent != nil {
 		s.Beats = append(s.Beats, model.Beat{Subagent: "sub"})

@@ -40,11 +40,14 @@ var drivers = []Driver{
 		},
 		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
 		Prompts: "Do you want to proceed",
-		Questions: &Questions{Tool: "AskUserQuestion", Told: `"%s"="%s"`, Plan: "ExitPlanMode", Args: func(p string) []string {
-			return []string{"--permission-mode", "plan", "--", p}
-		}, Modes: map[event.PlanMode]string{event.PlanAccept: "default", event.PlanAuto: "acceptEdits", event.PlanManual: "default"}},
+		Questions: &Questions{Tool: "AskUserQuestion", Told: `"%s"="%s"`, Plan: "ExitPlanMode",
+			Args: func(p string) []string {
+				return []string{"--permission-mode", "plan", "--", p}
+			}, Modes: map[event.PlanMode]string{event.PlanAccept: "default", event.PlanAuto: "acceptEdits",
+				event.PlanManual: "default"}},
 		Forms: &Forms{Prompts: "requests your input", Args: func(p, url string) []string {
-			return []string{"--permission-mode", "default", "--mcp-config", `{"mcpServers":{"` + FormServer + `":{"type":"http","url":"` + url + `"}}}`,
+			return []string{"--permission-mode", "default", "--mcp-config", `{"mcpServers":{"` + FormServer +
+				`":{"type":"http","url":"` + url + `"}}}`,
 				"--allowedTools", "mcp__" + FormServer, "--", p}
 		}},
 		EndsOnTerm: true,
@@ -83,9 +86,11 @@ var drivers = []Driver{
 		Welcome: []Welcome{{"Use existing model", []string{"Down", "Enter"}}},
 		Compact: "/compact", Quit: "/quit", Accept: "y", AsksInStatus: true,
 		Prompts: "Would you like to run the following command",
-		Questions: &Questions{Tool: "request_user_input", Told: `"%s" = "%s"`, Single: true, IDs: true, Args: func(p string) []string {
-			return []string{"--no-daemon", "--enable", "default_mode_request_user_input", "-a", "never", "-s", "danger-full-access", "--", p}
-		}},
+		Questions: &Questions{Tool: "request_user_input", Told: `"%s" = "%s"`, Single: true, IDs: true,
+			Args: func(p string) []string {
+				return []string{"--no-daemon", "--enable", "default_mode_request_user_input", "-a", "never", "-s",
+					"danger-full-access", "--", p}
+			}},
 		Unseen: map[string]string{},
 	},
 	{

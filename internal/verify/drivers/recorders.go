@@ -83,7 +83,8 @@ func recordedBy(hooks func(string, []Handler) error) func(string, string, string
 
 func gooseHooks(home string, handlers []Handler) error {
 	dir := filepath.Join(home, ".agents/plugins/hookmux-record")
-	if err := WriteJSON(filepath.Join(dir, "plugin.json"), map[string]any{"name": "hookmux-record", "version": "1.0.0"}); err != nil {
+	if err := WriteJSON(filepath.Join(dir, "plugin.json"),
+		map[string]any{"name": "hookmux-record", "version": "1.0.0"}); err != nil {
 		return err
 	}
 	return WriteJSON(filepath.Join(dir, "hooks/hooks.json"), map[string]any{"hooks": nested(handlers, 1)})

@@ -107,7 +107,8 @@ func Enter() error {
 		return fmt.Errorf("loopback does not come up: %w", err)
 	}
 	// Agents get none of it.
-	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); errno != 0 && errno != syscall.ENOTSUP {
+	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0,
+		0, 0, 0); errno != 0 && errno != syscall.ENOTSUP {
 		return fmt.Errorf("capability cannot be given back: %w", errno)
 	}
 	return nil

@@ -64,9 +64,11 @@ type Server struct {
 func Start() (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("scripted MCP server: cannot listen on loopback: %w; check that the lo interface is up", err)
+		return nil, fmt.Errorf("scripted MCP server: cannot listen on loopback: %w; check that the lo interface is up",
+			err)
 	}
-	s := &Server{URL: "http://" + l.Addr().String() + "/mcp", done: make(chan struct{}), waiting: map[string]chan json.RawMessage{}}
+	s := &Server{URL: "http://" + l.Addr().String() + "/mcp", done: make(chan struct{}),
+		waiting: map[string]chan json.RawMessage{}}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(s.done)
@@ -167,7 +169,8 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 	send(ask)
 	select {
 	case said := <-heard:
-		send(answer(m.ID, map[string]any{"content": []any{map[string]any{"type": "text", "text": Heard(tag) + inWords(said)}}}))
+		send(answer(m.ID, map[string]any{"content": []any{map[string]any{"type": "text",
+			"text": Heard(tag) + inWords(said)}}}))
 	case <-r.Context().Done():
 	}
 }

@@ -65,21 +65,25 @@ func TestAsksAndTells(t *testing.T) {
 		{Link + "d", "url", 0, `"error":{"code":-1}`, `heard link-d: error {"code":-1}`},
 	} {
 		s := start(t)
-		call := post(t, s, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"tag":"`+c.tag+`"}}}`)
+		call := post(t, s, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask","arguments":{"tag":"`+
+			c.tag+`"}}}`)
 		lines := bufio.NewScanner(call.Body)
 		asked := next(t, lines)
-		if asked.Method != "elicitation/create" || asked.Params.Mode != c.mode || asked.Params.Message != Message(c.tag) || len(asked.Params.RequestedSchema.Properties) != c.fields {
+		if asked.Method != "elicitation/create" || asked.Params.Mode != c.mode ||
+			asked.Params.Message != Message(c.tag) || len(asked.Params.RequestedSchema.Properties) != c.fields {
 			t.Errorf("%s: %+v", c.tag, asked)
 		}
 		if (asked.Params.URL == Address) != (c.mode == "url") {
 			t.Errorf("%s: %q", c.tag, asked.Params.URL)
 		}
 		for range 2 { // a second answer is nobody's
-			if r := post(t, s, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,`+c.said+`}`); r.StatusCode != http.StatusAccepted {
+			if r := post(t, s, `{"jsonrpc":"2.0","id":`+string(asked.ID)+`,`+c.said+
+				`}`); r.StatusCode != http.StatusAccepted {
 				t.Error(r.Status)
 			}
 		}
-		if told := next(t, lines); string(told.ID) != "7" || len(told.Result.Content) != 1 || told.Result.Content[0].Text != c.want {
+		if told := next(t, lines); string(told.ID) != "7" || len(told.Result.Content) != 1 ||
+			told.Result.Content[0].Text != c.want {
 			t.Errorf("%s: %+v", c.tag, told)
 		}
 	}

@@ -66,7 +66,8 @@ func parseChat(body []byte, _ string) (conversation, error) {
 	}
 	for _, m := range b.Messages {
 		if m.Role == RoleTool {
-			c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: textOf(m.Content), ToolCallID: m.ToolCallID, ToolName: m.Name})
+			c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: textOf(m.Content),
+				ToolCallID: m.ToolCallID, ToolName: m.Name})
 			continue
 		}
 		for _, p := range parts(m.Content) {
@@ -75,7 +76,8 @@ func parseChat(body []byte, _ string) (conversation, error) {
 			}
 		}
 		for _, tc := range m.ToolCalls {
-			c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall, Text: tc.Function.Arguments, ToolCallID: tc.ID, ToolName: tc.Function.Name})
+			c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall,
+				Text: tc.Function.Arguments, ToolCallID: tc.ID, ToolName: tc.Function.Name})
 		}
 	}
 	return c, nil
@@ -87,10 +89,12 @@ func replyChat(out *output, r reply) {
 	finish := "stop"
 	for _, c := range r.calls {
 		finish = "tool_calls"
-		calls = append(calls, obj{"id": c.id, "type": "function", "function": obj{"name": c.Name, "arguments": compact(c.input())}})
+		calls = append(calls, obj{"id": c.id, "type": "function",
+			"function": obj{"name": c.Name, "arguments": compact(c.input())}})
 	}
 	base := func(object string, choices []obj) obj {
-		return obj{"id": fmt.Sprintf("chatcmpl-hmx%04d", r.turn), "object": object, "created": 1700000000, "model": r.model, "choices": choices}
+		return obj{"id": fmt.Sprintf("chatcmpl-hmx%04d", r.turn), "object": object, "created": 1700000000,
+			"model": r.model, "choices": choices}
 	}
 	if !out.stream {
 		msg := obj{"role": "assistant", "content": nil}

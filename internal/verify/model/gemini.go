@@ -17,7 +17,8 @@ var geminiAPI = api{
 	fail: func(f Fail) any {
 		status := f.Type
 		if status == "" {
-			status = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[f.Status]
+			status = map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED",
+				429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE"}[f.Status]
 		}
 		if status == "" {
 			status = "INTERNAL"
@@ -93,9 +94,12 @@ func parseGemini(body []byte, path string) (conversation, error) {
 		for _, p := range content.Parts {
 			switch {
 			case p.FunctionCall != nil:
-				c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall, Text: string(p.FunctionCall.Args), ToolCallID: p.FunctionCall.ID, ToolName: p.FunctionCall.Name})
+				c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall,
+					Text: string(p.FunctionCall.Args), ToolCallID: p.FunctionCall.ID, ToolName: p.FunctionCall.Name})
 			case p.FunctionResponse != nil:
-				c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: geminiResult(p.FunctionResponse.Response), ToolCallID: p.FunctionResponse.ID, ToolName: p.FunctionResponse.Name})
+				c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult,
+					Text: geminiResult(p.FunctionResponse.Response), ToolCallID: p.FunctionResponse.ID,
+					ToolName: p.FunctionResponse.Name})
 			case strings.TrimSpace(p.Text) != "":
 				c.messages = append(c.messages, told(role, p.Text))
 			}
@@ -127,11 +131,13 @@ func replyGemini(out *output, r reply) {
 			cand["finishReason"] = "STOP"
 		}
 		return obj{"candidates": []obj{cand}, "modelVersion": r.model, "responseId": fmt.Sprintf("hmx%04d", r.turn),
-			"usageMetadata": obj{"promptTokenCount": r.inputTokens, "candidatesTokenCount": 20, "totalTokenCount": r.inputTokens + 20}}
+			"usageMetadata": obj{"promptTokenCount": r.inputTokens, "candidatesTokenCount": 20,
+				"totalTokenCount": r.inputTokens + 20}}
 	}
 	var calls []obj
 	for _, c := range r.calls {
-		calls = append(calls, obj{"functionCall": obj{"id": c.id, "name": c.Name, "args": c.input()}, "thoughtSignature": signature})
+		calls = append(calls, obj{"functionCall": obj{"id": c.id, "name": c.Name, "args": c.input()},
+			"thoughtSignature": signature})
 	}
 	if !out.stream {
 		var parts []obj

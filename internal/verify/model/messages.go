@@ -15,7 +15,8 @@ var messagesAPI = api{
 	fail: func(f Fail) any {
 		kind := f.Type
 		if kind == "" {
-			kind = map[int]string{401: "authentication_error", 403: "permission_error", 429: "rate_limit_error", 529: "overloaded_error"}[f.Status]
+			kind = map[int]string{401: "authentication_error", 403: "permission_error", 429: "rate_limit_error",
+				529: "overloaded_error"}[f.Status]
 		}
 		if kind == "" {
 			kind = "api_error"
@@ -58,9 +59,11 @@ func parseMessages(body []byte, _ string) (conversation, error) {
 		for _, p := range parts(m.Content) {
 			switch p.Type {
 			case "tool_result":
-				c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: textOf(p.Content), ToolCallID: p.ToolUseID, IsError: p.IsError})
+				c.messages = append(c.messages, Message{Role: RoleTool, Kind: KindToolResult, Text: textOf(p.Content),
+					ToolCallID: p.ToolUseID, IsError: p.IsError})
 			case "tool_use":
-				c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall, Text: string(p.Input), ToolCallID: p.ID, ToolName: p.Name})
+				c.messages = append(c.messages, Message{Role: RoleAssistant, Kind: KindToolCall, Text: string(p.Input),
+					ToolCallID: p.ID, ToolName: p.Name})
 			case "text":
 				c.messages = append(c.messages, told(m.Role, p.Text))
 			}
@@ -98,7 +101,8 @@ func replyMessages(out *output, r reply) {
 		stop = "tool_use"
 		blocks = append(blocks, obj{"type": "tool_use", "id": c.id, "name": c.Name, "input": c.input()})
 	}
-	usage := obj{"input_tokens": r.inputTokens, "output_tokens": 20, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "service_tier": "standard"}
+	usage := obj{"input_tokens": r.inputTokens, "output_tokens": 20, "cache_creation_input_tokens": 0,
+		"cache_read_input_tokens": 0, "service_tier": "standard"}
 	msg := func(content []obj, stop any) obj {
 		return obj{"id": fmt.Sprintf("msg_hmx%04d", r.turn), "type": "message", "role": "assistant", "model": r.model,
 			"content": content, "stop_reason": stop, "stop_sequence": nil, "usage": usage}
@@ -119,8 +123,10 @@ func replyMessages(out *output, r reply) {
 				ev("content_block_delta", obj{"index": i, "delta": obj{"type": "text_delta", "text": s}})
 			})
 		} else {
-			ev("content_block_start", obj{"index": i, "content_block": obj{"type": "tool_use", "id": b["id"], "name": b["name"], "input": obj{}}})
-			ev("content_block_delta", obj{"index": i, "delta": obj{"type": "input_json_delta", "partial_json": compact(b["input"])}})
+			ev("content_block_start", obj{"index": i,
+				"content_block": obj{"type": "tool_use", "id": b["id"], "name": b["name"], "input": obj{}}})
+			ev("content_block_delta", obj{"index": i,
+				"delta": obj{"type": "input_json_delta", "partial_json": compact(b["input"])}})
 		}
 		ev("content_block_stop", obj{"index": i})
 	}

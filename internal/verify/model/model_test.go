@@ -69,7 +69,8 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 		if err := json.Unmarshal([]byte(a.calls[0].Text), &in); err != nil || in.Command != "echo hi > f && cat f" {
 			t.Fatalf("input %q: %v", a.calls[0].Text, err)
 		}
-		h = append(h, Message{Role: RoleAssistant, Kind: KindText, Text: a.text}, made(a.calls[0]), result(a.calls[0], "hi-from-tool"))
+		h = append(h, Message{Role: RoleAssistant, Kind: KindText, Text: a.text}, made(a.calls[0]),
+			result(a.calls[0], "hi-from-tool"))
 		a = w.ask(t, s.URL(run), h, shell, stream)
 		if len(a.calls) != 2 || a.calls[0].ToolCallID == a.calls[1].ToolCallID {
 			t.Fatalf("parallel calls: %+v", a)
@@ -107,7 +108,8 @@ func TestPlaysAScenarioStepByStep(t *testing.T) {
 			t.Error("Played is wrong")
 		}
 		q := s.Requests(run)
-		if len(q) != 4 || q[0].Kind != ReqPlayed || q[3].Kind != ReqOver || q[1].Step != 1 || q[0].API != w.name || q[0].Stream != stream || q[0].Tools[0] != "shell" {
+		if len(q) != 4 || q[0].Kind != ReqPlayed || q[3].Kind != ReqOver || q[1].Step != 1 || q[0].API != w.name ||
+			q[0].Stream != stream || q[0].Tools[0] != "shell" {
 			t.Errorf("requests: %+v", q)
 		}
 	})
@@ -121,14 +123,16 @@ func TestNewestMarkerChoosesTheScript(t *testing.T) {
 			Steps: []Step{{Say: "one"}, {Say: "two"}},
 			Named: map[string][]Step{"second": {{Say: "second one"}}},
 		})
-		h := []Message{user(Mark("")), {Role: RoleAssistant, Kind: KindText, Text: "one"}, user("now " + Mark("second"))}
+		h := []Message{user(Mark("")), {Role: RoleAssistant, Kind: KindText, Text: "one"},
+			user("now " + Mark("second"))}
 		if a := w.ask(t, s.URL(run), h, shell, stream); a.text != "second one" {
 			t.Errorf("got %q", a.text)
 		}
 		if a := w.ask(t, s.URL(run), h[:2], shell, stream); a.text != "two" {
 			t.Errorf("got %q", a.text)
 		}
-		if a := w.ask(t, s.URL(run), []Message{user(Mark("absent"))}, shell, stream); !strings.Contains(a.text, "absent") {
+		if a := w.ask(t, s.URL(run), []Message{user(Mark("absent"))}, shell, stream); !strings.Contains(a.text,
+			"absent") {
 			t.Errorf("got %q", a.text)
 		}
 	})
@@ -194,14 +198,18 @@ func TestFailures(t *testing.T) {
 
 func TestErrorBodiesNameTheTroubleTheWayEachAPIDoes(t *testing.T) {
 	s := start(t, Options{})
-	s.Play("e", Scenario{Steps: []Step{{Fail: &Fail{Status: 429, Message: "slow down", Header: map[string]string{"Retry-After": "7"}}}}})
-	want := map[string]string{"messages": "rate_limit_error", "responses": "rate_limit_exceeded", "chat": "rate_limit_exceeded", "gemini": "RESOURCE_EXHAUSTED"}
+	s.Play("e", Scenario{Steps: []Step{{Fail: &Fail{Status: 429, Message: "slow down",
+		Header: map[string]string{"Retry-After": "7"}}}}})
+	want := map[string]string{"messages": "rate_limit_error", "responses": "rate_limit_exceeded",
+		"chat": "rate_limit_exceeded", "gemini": "RESOURCE_EXHAUSTED"}
 	for _, w := range wires {
 		resp := post(t, s.URL("e")+w.path(false), w.build([]Message{user(Mark(""))}, shell, false))
 		var v obj
 		err := json.NewDecoder(resp.Body).Decode(&v)
 		resp.Body.Close()
-		if text := compact(v); err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") != "7" || !strings.Contains(text, want[w.name]) || !strings.Contains(text, "slow down") {
+		if text := compact(v); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
+			resp.Header.Get("Retry-After") != "7" || !strings.Contains(text, want[w.name]) ||
+			!strings.Contains(text, "slow down") {
 			t.Errorf("%s: %d %s %v", w.name, resp.StatusCode, text, err)
 		}
 	}
@@ -209,12 +217,14 @@ func TestErrorBodiesNameTheTroubleTheWayEachAPIDoes(t *testing.T) {
 
 func TestStartUpQuestions(t *testing.T) {
 	s := start(t, Options{})
-	for path, want := range map[string]string{"/v1/models": "scripted", "/v1beta/models": "supportedGenerationMethods", "/models/": `"data"`, "/v1/models/my-model": "my-model"} {
+	for path, want := range map[string]string{"/v1/models": "scripted", "/v1beta/models": "supportedGenerationMethods",
+		"/models/": `"data"`, "/v1/models/my-model": "my-model"} {
 		if code, body := get(t, s.URL("s")+path); code != 200 || !strings.Contains(body, want) {
 			t.Errorf("GET %s: %d %s", path, code, body)
 		}
 	}
-	for path, want := range map[string]int{"/v1/messages/count_tokens": 200, "/v1beta/models/x:countTokens": 200, "/v1/responses/compact": 200, "/telemetry": 404, "/v1/messages": 200} {
+	for path, want := range map[string]int{"/v1/messages/count_tokens": 200, "/v1beta/models/x:countTokens": 200,
+		"/v1/responses/compact": 200, "/telemetry": 404, "/v1/messages": 200} {
 		resp := post(t, s.URL("s")+path, obj{"messages": []obj{{"role": "user", "content": "hi"}}})
 		resp.Body.Close()
 		if resp.StatusCode != want {
@@ -262,8 +272,10 @@ func TestSameThingToldTwiceCountsTwice(t *testing.T) {
 
 func TestStructuredSideQueries(t *testing.T) {
 	s := start(t, Options{})
-	schema := obj{"type": "object", "properties": obj{"title": obj{"type": "string"}, "ok": obj{"type": "boolean"}, "n": obj{"type": []string{"integer", "null"}},
-		"kind": obj{"enum": []string{"x", "y"}}, "list": obj{"type": "ARRAY"}, "either": obj{"anyOf": []obj{{"type": "object", "properties": obj{"a": obj{"const": 3}}}}}}}
+	schema := obj{"type": "object", "properties": obj{"title": obj{"type": "string"}, "ok": obj{"type": "boolean"},
+		"n":    obj{"type": []string{"integer", "null"}},
+		"kind": obj{"enum": []string{"x", "y"}}, "list": obj{"type": "ARRAY"},
+		"either": obj{"anyOf": []obj{{"type": "object", "properties": obj{"a": obj{"const": 3}}}}}}}
 	msgs := []obj{{"role": "user", "content": "title? " + Mark("")}}
 	for name, c := range map[string]struct {
 		path string
@@ -291,19 +303,23 @@ func TestStructuredSideQueries(t *testing.T) {
 				List        []any
 				Either      struct{ A int }
 			}
-			if err := json.Unmarshal([]byte(w.whole(v).text), &got); err != nil || got.Title != sideText || !got.OK || got.N != 1 || got.Kind != "x" || got.List == nil || got.Either.A != 3 {
+			if err := json.Unmarshal([]byte(w.whole(v).text), &got); err != nil || got.Title != sideText || !got.OK ||
+				got.N != 1 || got.Kind != "x" || got.List == nil || got.Either.A != 3 {
 				t.Errorf("%s: %s %v", name, compact(v), err)
 			}
 		}
 	}
-	resp := post(t, s.URL("r")+"/chat/completions", obj{"messages": []obj{{"role": "user", "content": "pick"}}, "tool_choice": obj{"type": "function", "function": obj{"name": "answer"}},
-		"tools": []obj{{"type": "function", "function": obj{"name": "answer", "parameters": schema}}}})
+	resp := post(t, s.URL("r")+"/chat/completions",
+		obj{"messages": []obj{{"role": "user", "content": "pick"}},
+			"tool_choice": obj{"type": "function", "function": obj{"name": "answer"}},
+			"tools":       []obj{{"type": "function", "function": obj{"name": "answer", "parameters": schema}}}})
 	defer resp.Body.Close()
 	var v obj
 	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	if a := wires[2].whole(v); len(a.calls) != 1 || a.calls[0].ToolName != "answer" || !strings.Contains(a.calls[0].Text, sideText) {
+	if a := wires[2].whole(v); len(a.calls) != 1 || a.calls[0].ToolName != "answer" ||
+		!strings.Contains(a.calls[0].Text, sideText) {
 		t.Errorf("forced tool: %+v", a)
 	}
 }
@@ -319,7 +335,8 @@ func TestVariablesNamespacesAndFreeForm(t *testing.T) {
 		}}},
 	})
 	w := wires[1]
-	a := w.ask(t, s.URL("r"), []Message{user("the plan file /tmp/a.md " + Mark("")), user("plan file /tmp/b.md")}, shell, true)
+	a := w.ask(t, s.URL("r"), []Message{user("the plan file /tmp/a.md " + Mark("")), user("plan file /tmp/b.md")},
+		shell, true)
 	if a.text != "see /tmp/b.md ${UNKNOWN}" || len(a.calls) != 3 || a.calls[0].Text != `{"path":"/tmp/b.md"}` {
 		t.Errorf("%+v", a)
 	}
@@ -337,7 +354,8 @@ func TestWaitAndCloseWhileStreaming(t *testing.T) {
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		resp, err := http.Post(s.URL("r")+"/v1/messages", "application/json", strings.NewReader(compact(buildMessages([]Message{user(Mark(""))}, shell, true))))
+		resp, err := http.Post(s.URL("r")+"/v1/messages", "application/json",
+			strings.NewReader(compact(buildMessages([]Message{user(Mark(""))}, shell, true))))
 		if err == nil {
 			buf := make([]byte, 1<<16)
 			for err == nil {

@@ -100,7 +100,8 @@ func (c *conversation) side() bool {
 	if len(c.tools) == 0 || sideTask.MatchString(newestUserText(c.messages)) {
 		return true
 	}
-	if n := len(c.messages); n > 0 && c.messages[n-1].Kind == KindReminder && sideTask.MatchString(c.messages[n-1].Text) {
+	if n := len(c.messages); n > 0 && c.messages[n-1].Kind == KindReminder &&
+		sideTask.MatchString(c.messages[n-1].Text) {
 		return true
 	}
 	for _, m := range c.messages {

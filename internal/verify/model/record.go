@@ -171,7 +171,8 @@ func (s *Server) Wait(ctx context.Context, run string, ok func([]Request) bool) 
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return fmt.Errorf("run %s: %w after %d requests; look at Requests to see what the agent asked for", run, ctx.Err(), len(seen))
+			return fmt.Errorf("run %s: %w after %d requests; look at Requests to see what the agent asked for", run,
+				ctx.Err(), len(seen))
 		}
 	}
 }

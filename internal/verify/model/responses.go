@@ -46,7 +46,8 @@ func parseResponses(body []byte, _ string) (conversation, error) {
 	if err := json.Unmarshal(body, &b); err != nil {
 		return conversation{}, fmt.Errorf("not a Responses request: %w", err)
 	}
-	c := conversation{model: b.Model, stream: b.Stream, schema: firstSchema(b.Text.Format), forced: forcedTool(b.ToolChoice)}
+	c := conversation{model: b.Model, stream: b.Stream, schema: firstSchema(b.Text.Format),
+		forced: forcedTool(b.ToolChoice)}
 	for _, t := range b.Tools {
 		name := t.Name
 		if name == "" {
@@ -87,7 +88,8 @@ func (it responseItem) messages() []Message {
 	case strings.HasSuffix(it.Type, "_call_output"):
 		return []Message{{Role: RoleTool, Kind: KindToolResult, Text: textOf(it.Output), ToolCallID: it.CallID}}
 	case strings.HasSuffix(it.Type, "_call"):
-		return []Message{{Role: RoleAssistant, Kind: KindToolCall, Text: it.Arguments + it.Input, ToolCallID: it.CallID, ToolName: it.Name}}
+		return []Message{{Role: RoleAssistant, Kind: KindToolCall, Text: it.Arguments + it.Input, ToolCallID: it.CallID,
+			ToolName: it.Name}}
 	case it.Role == "":
 		return nil // reasoning and other items that say nothing
 	}
@@ -104,12 +106,15 @@ func replyResponses(out *output, r reply) {
 	id := func(kind string, n int) string { return fmt.Sprintf("%s_hmx%04d_%d", kind, r.turn, n) }
 	var items []obj
 	if r.text != "" {
-		items = append(items, obj{"type": "message", "id": id("msg", 0), "role": "assistant", "status": "completed", "content": []obj{outputText(r.text)}})
+		items = append(items, obj{"type": "message", "id": id("msg", 0), "role": "assistant", "status": "completed",
+			"content": []obj{outputText(r.text)}})
 	}
 	for i, c := range r.calls {
-		it := obj{"type": "function_call", "id": id("fc", i), "call_id": c.id, "name": c.Name, "arguments": compact(c.input()), "status": "completed"}
+		it := obj{"type": "function_call", "id": id("fc", i), "call_id": c.id, "name": c.Name,
+			"arguments": compact(c.input()), "status": "completed"}
 		if c.Custom {
-			it = obj{"type": "custom_tool_call", "id": id("ctc", i), "call_id": c.id, "name": c.Name, "input": c.free(), "status": "completed"}
+			it = obj{"type": "custom_tool_call", "id": id("ctc", i), "call_id": c.id, "name": c.Name, "input": c.free(),
+				"status": "completed"}
 		}
 		if c.Namespace != "" {
 			it["namespace"] = c.Namespace
@@ -117,11 +122,15 @@ func replyResponses(out *output, r reply) {
 		items = append(items, it)
 	}
 	whole := func(status string, output []obj, usage any) obj {
-		return obj{"id": id("resp", 0), "object": "response", "created_at": 1700000000, "status": status, "model": r.model, "output": output, "usage": usage,
-			"error": nil, "incomplete_details": nil, "instructions": nil, "metadata": obj{}, "parallel_tool_calls": true, "tool_choice": "auto", "tools": []obj{}}
+		return obj{"id": id("resp", 0), "object": "response", "created_at": 1700000000, "status": status,
+			"model": r.model, "output": output, "usage": usage,
+			"error": nil, "incomplete_details": nil, "instructions": nil, "metadata": obj{},
+			"parallel_tool_calls": true, "tool_choice": "auto", "tools": []obj{}}
 	}
-	done := whole("completed", items, obj{"input_tokens": r.inputTokens, "input_tokens_details": obj{"cached_tokens": 0},
-		"output_tokens": 20, "output_tokens_details": obj{"reasoning_tokens": 0}, "total_tokens": r.inputTokens + 20})
+	done := whole("completed", items, obj{"input_tokens": r.inputTokens,
+		"input_tokens_details": obj{"cached_tokens": 0},
+		"output_tokens":        20, "output_tokens_details": obj{"reasoning_tokens": 0}, "total_tokens": r.inputTokens +
+			20})
 	if !out.stream {
 		out.whole(done)
 		return

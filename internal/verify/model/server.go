@@ -240,7 +240,8 @@ func (s *Server) startup(w http.ResponseWriter, name string, q Request) {
 	case strings.HasSuffix(q.Path, ":countTokens"):
 		body = obj{"totalTokens": smallUsage}
 	case strings.HasSuffix(q.Path, "/responses/compact"):
-		body = obj{"output": []obj{{"type": "message", "role": "user", "content": []obj{{"type": "input_text", "text": sideSummary}}}}}
+		body = obj{"output": []obj{{"type": "message", "role": "user",
+			"content": []obj{{"type": "input_text", "text": sideSummary}}}}}
 	default:
 		q.Kind, q.Status = ReqUnknown, http.StatusNotFound
 		body = errorBody("not_found_error", "the scripted model does not serve this")
@@ -263,8 +264,9 @@ func modelList() any {
 // modelEntry carries the fields of every API's list at once; each client reads
 // only its own.
 func modelEntry(id string) obj {
-	return obj{"id": id, "slug": id, "name": "models/" + id, "object": "model", "type": "model", "display_name": id, "displayName": id,
-		"created": 1700000000, "created_at": "2025-01-01T00:00:00Z", "owned_by": "hookmux",
+	return obj{"id": id, "slug": id, "name": "models/" + id, "object": "model", "type": "model", "display_name": id,
+		"displayName": id,
+		"created":     1700000000, "created_at": "2025-01-01T00:00:00Z", "owned_by": "hookmux",
 		"context_length": 200000, "max_model_len": 200000, "inputTokenLimit": 200000, "outputTokenLimit": 8192,
 		"supportedGenerationMethods": []string{"generateContent", "countTokens"}}
 }

@@ -40,7 +40,8 @@ var wires = []wire{
 				if b["type"] == "text" {
 					a.text += str(b["text"])
 				} else {
-					a.calls = append(a.calls, Message{ToolCallID: str(b["id"]), ToolName: str(b["name"]), Text: compact(b["input"])})
+					a.calls = append(a.calls, Message{ToolCallID: str(b["id"]), ToolName: str(b["name"]),
+						Text: compact(b["input"])})
 				}
 			}
 			return a
@@ -124,9 +125,12 @@ func buildMessages(history []Message, tools []string, stream bool) any {
 	for _, m := range history {
 		switch m.Kind {
 		case KindToolResult:
-			ms = append(ms, obj{"role": "user", "content": []obj{{"type": "tool_result", "tool_use_id": m.ToolCallID, "content": m.Text, "is_error": m.IsError}}})
+			ms = append(ms, obj{"role": "user", "content": []obj{{"type": "tool_result", "tool_use_id": m.ToolCallID,
+				"content": m.Text, "is_error": m.IsError}}})
 		case KindToolCall:
-			ms = append(ms, obj{"role": "assistant", "content": []obj{{"type": "tool_use", "id": m.ToolCallID, "name": m.ToolName, "input": json.RawMessage(m.Text)}}})
+			ms = append(ms, obj{"role": "assistant",
+				"content": []obj{{"type": "tool_use", "id": m.ToolCallID, "name": m.ToolName,
+					"input": json.RawMessage(m.Text)}}})
 		default:
 			ms = append(ms, obj{"role": m.Role, "content": []obj{{"type": "text", "text": m.Text}}})
 		}
@@ -145,9 +149,11 @@ func buildResponses(history []Message, tools []string, stream bool) any {
 		case KindToolResult:
 			items = append(items, obj{"type": "function_call_output", "call_id": m.ToolCallID, "output": m.Text})
 		case KindToolCall:
-			items = append(items, obj{"type": "function_call", "call_id": m.ToolCallID, "name": m.ToolName, "arguments": m.Text})
+			items = append(items, obj{"type": "function_call", "call_id": m.ToolCallID, "name": m.ToolName,
+				"arguments": m.Text})
 		default:
-			items = append(items, obj{"type": "message", "role": m.Role, "content": []obj{{"type": "input_text", "text": m.Text}}})
+			items = append(items, obj{"type": "message", "role": m.Role,
+				"content": []obj{{"type": "input_text", "text": m.Text}}})
 		}
 	}
 	var ts []obj
@@ -166,9 +172,11 @@ func wholeResponses(v obj) answer {
 				a.text += str(p["text"])
 			}
 		case "function_call":
-			a.calls = append(a.calls, Message{ToolCallID: str(it["call_id"]), ToolName: str(it["name"]), Text: str(it["arguments"])})
+			a.calls = append(a.calls, Message{ToolCallID: str(it["call_id"]), ToolName: str(it["name"]),
+				Text: str(it["arguments"])})
 		case "custom_tool_call":
-			a.calls = append(a.calls, Message{ToolCallID: str(it["call_id"]), ToolName: str(it["name"]), Text: str(it["input"]), Kind: "custom"})
+			a.calls = append(a.calls, Message{ToolCallID: str(it["call_id"]), ToolName: str(it["name"]),
+				Text: str(it["input"]), Kind: "custom"})
 		}
 	}
 	return a
@@ -181,7 +189,9 @@ func buildChat(history []Message, tools []string, stream bool) any {
 		case KindToolResult:
 			ms = append(ms, obj{"role": "tool", "tool_call_id": m.ToolCallID, "content": m.Text})
 		case KindToolCall:
-			ms = append(ms, obj{"role": "assistant", "content": nil, "tool_calls": []obj{{"id": m.ToolCallID, "type": "function", "function": obj{"name": m.ToolName, "arguments": m.Text}}}})
+			ms = append(ms, obj{"role": "assistant", "content": nil,
+				"tool_calls": []obj{{"id": m.ToolCallID, "type": "function",
+					"function": obj{"name": m.ToolName, "arguments": m.Text}}}})
 		default:
 			ms = append(ms, obj{"role": m.Role, "content": m.Text})
 		}
@@ -197,7 +207,8 @@ func addChat(a *answer, msg obj) {
 	a.text += str(msg["content"])
 	for _, c := range list(msg["tool_calls"]) {
 		f := sub(c, "function")
-		a.calls = append(a.calls, Message{ToolCallID: str(c["id"]), ToolName: str(f["name"]), Text: str(f["arguments"])})
+		a.calls = append(a.calls, Message{ToolCallID: str(c["id"]), ToolName: str(f["name"]),
+			Text: str(f["arguments"])})
 	}
 }
 
@@ -209,9 +220,11 @@ func buildGemini(history []Message, tools []string, _ bool) any {
 		case m.Role == RoleSystem:
 			system = append(system, obj{"text": m.Text})
 		case m.Kind == KindToolResult:
-			cs = append(cs, obj{"role": "user", "parts": []obj{{"functionResponse": obj{"id": m.ToolCallID, "name": m.ToolName, "response": obj{"output": m.Text}}}}})
+			cs = append(cs, obj{"role": "user", "parts": []obj{{"functionResponse": obj{"id": m.ToolCallID,
+				"name": m.ToolName, "response": obj{"output": m.Text}}}}})
 		case m.Kind == KindToolCall:
-			cs = append(cs, obj{"role": "model", "parts": []obj{{"functionCall": obj{"id": m.ToolCallID, "name": m.ToolName, "args": json.RawMessage(m.Text)}}}})
+			cs = append(cs, obj{"role": "model", "parts": []obj{{"functionCall": obj{"id": m.ToolCallID,
+				"name": m.ToolName, "args": json.RawMessage(m.Text)}}}})
 		case m.Role == RoleAssistant:
 			cs = append(cs, obj{"role": "model", "parts": []obj{{"text": m.Text}}})
 		default:
@@ -236,7 +249,8 @@ func addGemini(a *answer, v obj) {
 		for _, p := range list(sub(c, "content")["parts"]) {
 			a.text += str(p["text"])
 			if f := sub(p, "functionCall"); f != nil {
-				a.calls = append(a.calls, Message{ToolCallID: str(f["id"]), ToolName: str(f["name"]), Text: compact(f["args"])})
+				a.calls = append(a.calls, Message{ToolCallID: str(f["id"]), ToolName: str(f["name"]),
+					Text: compact(f["args"])})
 			}
 		}
 	}

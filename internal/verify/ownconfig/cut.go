@@ -29,7 +29,8 @@ var secretFlag = lazyregexp.New(`(?i)^(-H|-u|--(header|user|proxy-user|pass)|--?
 
 // taken names the top-level settings that come along although there is text in
 // them: those that decide whether and how hooks run.
-var taken = nameSet("hooks", "permissions", "sandbox", "outputStyle", "hooksConfig", "trustedFolders", "trusted_folders",
+var taken = nameSet("hooks", "permissions", "sandbox", "outputStyle", "hooksConfig", "trustedFolders",
+	"trusted_folders",
 	"projects", "features", "sandbox_mode", "sandbox_workspace_write", "approval_policy", "permission", "folders")
 
 func nameSet(list ...string) map[string]bool {
@@ -122,7 +123,8 @@ func (c *cutting) walkValue(path []string, raw json.RawMessage) {
 		for _, key := range lastOfEach(c.reader.Keys(path...)) {
 			below := append(slices.Clone(path), key)
 			value := c.reader.Raw(below...)
-			if private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !isHash(value) && !holdsNoText(value) {
+			if private[key] || secretName.MatchString(key) && !filepath.IsAbs(key) && !isHash(value) &&
+				!holdsNoText(value) {
 				c.removes = append(c.removes, below)
 				c.behind = append(c.behind, strings.Join(below, "."))
 				continue
@@ -160,7 +162,8 @@ var shellSecret = lazyregexp.New(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passp
 func withoutShellSecrets(line string) string {
 	return shellSecret.Compiled().ReplaceAllStringFunc(line, func(found string) string {
 		m := shellSecret.FindStringSubmatch(found)
-		if name := strings.ToLower(m[1]); strings.Contains(name, "bypass") || strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], "[redacted:") {
+		if name := strings.ToLower(m[1]); strings.Contains(name, "bypass") ||
+			strings.HasPrefix(strings.Trim(m[2], `"`), "$") || strings.Contains(m[2], "[redacted:") {
 			return found
 		}
 		return m[1] + redacted

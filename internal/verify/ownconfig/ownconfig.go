@@ -87,7 +87,8 @@ func (m *Config) TakenNotes(a *agent.Agent) []string {
 		text, behind, err := m.readFile(a, c, nil)
 		switch {
 		case err != nil:
-			note = "with a file that does not parse in place of " + c.from + ", which does not either: " + termsafe.Line(err.Error(), 160)
+			note = "with a file that does not parse in place of " + c.from + ", which does not either: " +
+				termsafe.Line(err.Error(), 160)
 		case len(behind) > 0:
 			note += ", without " + strings.Join(behind, ", ")
 		}
@@ -142,14 +143,16 @@ func (m *Config) copyFile(a *agent.Agent, c copied, moved func(string) string) (
 			return refuses, err
 		}
 		if text, err = laidOver(f, text, ours); err != nil {
-			return refuses, fmt.Errorf("%s: cannot be joined with what the throw-away home needs: %w; run without --mine", c.from, err)
+			return refuses, fmt.Errorf("%s: cannot be joined with what the throw-away home needs: %w; run without "+
+				"--mine", c.from, err)
 		}
 	}
 	return refuses, writeCopy(c.to, text)
 }
 
 // readFile gives a file as it goes along, and the settings that stay behind.
-func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string, err error) {
+func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string,
+	err error) {
 	text, err = userfile.ReadFile(c.from, maxMine)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", c.from, err)

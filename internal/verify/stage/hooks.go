@@ -19,8 +19,9 @@ import (
 // InstallHost is the stage as the installer sees it.
 func (st *Stage) InstallHost() *install.Host {
 	return &install.Host{
-		Dirs: st.Dirs, Project: st.Project, Getenv: st.LookupEnv, Hook: filepath.Join(st.Bin, "hookmux-hook"), Version: "0.0.0-verify",
-		Known: st.catalogue.Agents(),
+		Dirs: st.Dirs, Project: st.Project, Getenv: st.LookupEnv, Hook: filepath.Join(st.Bin, "hookmux-hook"),
+		Version: "0.0.0-verify",
+		Known:   st.catalogue.Agents(),
 	}
 }
 

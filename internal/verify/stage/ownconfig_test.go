@@ -33,17 +33,21 @@ func read(t *testing.T, file string) string {
 // What has no secret goes along as it is: comments, order, odd spaces and all.
 func TestMineIsByteForByte(t *testing.T) {
 	p := ownconfigtest.NewPerson(t)
-	const settings = "// mine, by hand\n{\n\t\"permissions\": { \"deny\": [\"Bash(dd:*)\"], }, // never\n  \"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\": [\n{\"hooks\": [{\"type\":\"command\",  \"command\": \"say 'done // so'\"}]}]}\n}"
+	const settings = "// mine, by hand\n{\n\t\"permissions\": { \"deny\": [\"Bash(dd:*)\"], }, // never\n  " +
+		"\"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\": [\n{\"hooks\": [{\"type\":\"command\",  \"command\": " +
+		"\"say 'done // so'\"}]}]}\n}"
 	p.WriteFile(".claude/settings.json", settings)
 	st := testStage(t, "claude", p.Config, nil)
 	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); got != settings {
 		t.Errorf("%q", got)
 	}
 	// With one, only that is gone.
-	p.WriteFile(".claude/settings.json", strings.Replace(settings, "{\n\t", "{\n\t\"env\": {\"A\": \"correcthorse\"}, // my api_key is correcthorse\n\t", 1))
+	p.WriteFile(".claude/settings.json", strings.Replace(settings, "{\n\t",
+		"{\n\t\"env\": {\"A\": \"correcthorse\"}, // my api_key is correcthorse\n\t", 1))
 	st = testStage(t, "claude", p.Config, nil)
 	got := read(t, filepath.Join(st.Home, ".claude/settings.json"))
-	if strings.Contains(got, "correcthorse") || !strings.Contains(got, "// mine, by hand") || !strings.Contains(got, "}, // never\n  \"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\"") {
+	if strings.Contains(got, "correcthorse") || !strings.Contains(got, "// mine, by hand") ||
+		!strings.Contains(got, "}, // never\n  \"cleanupPeriodDays\": 20,\n\"hooks\": {\"Stop\"") {
 		t.Errorf("%s", got)
 	}
 	notes := strings.Join(p.TakenNotes(st.Agent), "\n")
@@ -76,7 +80,9 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 	if err := st.InstallHooks(); err != nil || read(t, file) != own {
 		t.Errorf("%v: installed once more: %s", err, read(t, file))
 	}
-	if err := st.InstallHost().Beside(st.Agent, install.User, []hookentry.Command{{Program: "/nowhere/broken", Agent: "claude", Event: "PreToolUse", Seconds: 2}}); err != nil {
+	if err := st.InstallHost().Beside(st.Agent, install.User,
+		[]hookentry.Command{{Program: "/nowhere/broken", Agent: "claude", Event: "PreToolUse",
+			Seconds: 2}}); err != nil {
 		t.Fatal(err)
 	}
 	got := read(t, file)
@@ -85,7 +91,8 @@ func TestMineUsesWhatIsInstalled(t *testing.T) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
-	if err := st.WithoutHooks(); err != nil || strings.Contains(read(t, file), "claude SessionEnd") || !strings.Contains(read(t, file), "// mine") {
+	if err := st.WithoutHooks(); err != nil || strings.Contains(read(t, file), "claude SessionEnd") ||
+		!strings.Contains(read(t, file), "// mine") {
 		t.Errorf("%v: the control has hooks: %s", err, read(t, file))
 	}
 	// Without --mine nothing is theirs.
@@ -111,7 +118,8 @@ func TestMineKeepsTrust(t *testing.T) {
 			ours, untrusted = ours+s.Ours, untrusted+len(s.Untrusted)
 		}
 		if ours == 0 || !st.owned() || st.ByRun() || trust != (untrusted == 0) {
-			t.Errorf("trusted %v: %d hooks, %d not trusted on the stage:\n%s", trust, ours, untrusted, read(t, filepath.Join(st.Home, ".codex/config.toml")))
+			t.Errorf("trusted %v: %d hooks, %d not trusted on the stage:\n%s", trust, ours, untrusted,
+				read(t, filepath.Join(st.Home, ".codex/config.toml")))
 		}
 	}
 }
@@ -166,7 +174,8 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 	st := testStage(t, "claude", m, nil)
 	b, err := os.ReadFile(filepath.Join(st.Home, ".claude/settings.json"))
 	text := string(b)
-	if err != nil || strings.Contains(text, plain) || strings.Contains(text, shaped) || strings.Contains(text, "unheardOf") {
+	if err != nil || strings.Contains(text, plain) || strings.Contains(text, shaped) ||
+		strings.Contains(text, "unheardOf") {
 		t.Errorf("%s %v", text, err)
 	}
 	for _, want := range []string{"guard --with ", "127.0.0.1:1", `"enabled":false`, `"-v"`} {
@@ -175,13 +184,15 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 		}
 	}
 
-	put(".codex/config.toml", "notify = [\""+plain+"\"]\napproval_policy = \"never\"\n[shell_environment_policy.set]\nA = \""+plain+"\"\n[otel]\nx = \""+plain+
+	put(".codex/config.toml", "notify = [\""+plain+
+		"\"]\napproval_policy = \"never\"\n[shell_environment_policy.set]\nA = \""+plain+"\"\n[otel]\nx = \""+plain+
 		"\"\n[features]\nhooks = true\n[projects.\""+home+"/tokens\"]\ntrust_level = \"trusted\"\n")
 	put(".codex/hooks.json", `{"hooks": "`+plain+``)
 	st = testStage(t, "codex", m, nil)
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/config.toml"))
 	text = string(b)
-	if err != nil || strings.Contains(text, plain) || !strings.Contains(text, "approval_policy") || !strings.Contains(text, "hooks = true") || !strings.Contains(text, st.Home+"/tokens") {
+	if err != nil || strings.Contains(text, plain) || !strings.Contains(text, "approval_policy") ||
+		!strings.Contains(text, "hooks = true") || !strings.Contains(text, st.Home+"/tokens") {
 		t.Errorf("%s %v", text, err)
 	}
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/hooks.json"))
@@ -199,9 +210,11 @@ func TestMineTakesNamedSettingsOnly(t *testing.T) {
 func TestMineLeavesSecretsOutOfCommands(t *testing.T) {
 	word := "hunter2" + "plainword"
 	p := ownconfigtest.NewPerson(t)
-	p.WriteFile(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "MYPASS=`+word+` curl -u me:`+word+` http://x"}]}]}}`)
+	p.WriteFile(".claude/settings.json", `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "MYPASS=`+word+
+		` curl -u me:`+word+` http://x"}]}]}}`)
 	st := testStage(t, "claude", p.Config, nil)
-	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); strings.Contains(got, word) || !strings.Contains(got, "http://x") {
+	if got := read(t, filepath.Join(st.Home, ".claude/settings.json")); strings.Contains(got, word) ||
+		!strings.Contains(got, "http://x") {
 		t.Error(got)
 	}
 }

@@ -15,11 +15,14 @@ import (
 func TestWantNamesWhatIsUnmet(t *testing.T) {
 	e := &Evidence{
 		Files: map[string]string{"ran-a": ""}, Told: []model.Message{{Role: "user", Text: "some words"}}, Exit: 1,
-		Seen: []Seen{{Event: event.Event{Native: "PreToolUse", Kind: event.ToolBefore, Tool: &event.Tool{Commands: []string{TaggedCommand("a")}}}}, {Event: event.Event{Kind: event.TurnEnd}}},
+		Seen: []Seen{{Event: event.Event{Native: "PreToolUse", Kind: event.ToolBefore,
+			Tool: &event.Tool{Commands: []string{TaggedCommand("a")}}}}, {Event: event.Event{Kind: event.TurnEnd}}},
 	}
 	e.Seen[0].Event.Tool.Kind = event.Question
-	well := Want{Files: []string{"ran-a"}, NoFiles: []string{"ran-b"}, Told: []string{"some"}, NotTold: []string{"other"},
-		Events: []event.Kind{event.ToolBefore, event.TurnEnd}, Tools: []event.ToolKind{event.Question}, Exit: ExitsWith(1)}
+	well := Want{Files: []string{"ran-a"}, NoFiles: []string{"ran-b"}, Told: []string{"some"},
+		NotTold: []string{"other"},
+		Events:  []event.Kind{event.ToolBefore, event.TurnEnd}, Tools: []event.ToolKind{event.Question},
+		Exit: ExitsWith(1)}
 	if unmet := well.Unmet(e); len(unmet) > 0 {
 		t.Errorf("%q", unmet)
 	}
@@ -71,7 +74,8 @@ func TestSceneReachesTheModel(t *testing.T) {
 		messages = append(messages, map[string]any{"role": "assistant", "content": said.Content})
 		for _, c := range said.Content {
 			if c["type"] == "tool_use" {
-				messages = append(messages, map[string]any{"role": "user", "content": []any{map[string]any{"type": "tool_result", "tool_use_id": c["id"], "content": "done"}}})
+				messages = append(messages, map[string]any{"role": "user",
+					"content": []any{map[string]any{"type": "tool_result", "tool_use_id": c["id"], "content": "done"}}})
 			}
 		}
 	}

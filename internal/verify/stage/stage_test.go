@@ -17,8 +17,9 @@ import (
 
 func TestTagsAndChanges(t *testing.T) {
 	ev := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{
-		Commands: []string{TaggedCommand("par-a")}, Input: json.RawMessage(`{"command":"touch ran-par-a; echo out-par-a","description":"x"}`),
-		Output: json.RawMessage(`{"stdout":"real","interrupted":false}`),
+		Commands: []string{TaggedCommand("par-a")},
+		Input:    json.RawMessage(`{"command":"touch ran-par-a; echo out-par-a","description":"x"}`),
+		Output:   json.RawMessage(`{"stdout":"real","interrupted":false}`),
 	}}
 	if TagOf(ev) != "par-a" {
 		t.Errorf("tag %q", TagOf(ev))
@@ -49,7 +50,8 @@ func testStage(t *testing.T, name string, mine *ownconfig.Config, s *Saboteur) *
 			t.Fatal(err)
 		}
 	}
-	st, err := New(&Setting{Driver: d, Bin: bin, Model: srv, Mine: mine, Sabotage: s, Serial: func() string { return "1" }}, "test")
+	st, err := New(&Setting{Driver: d, Bin: bin, Model: srv, Mine: mine, Sabotage: s,
+		Serial: func() string { return "1" }}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +71,19 @@ func TestMine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(filepath.Join(home, ".claude/settings.json"), `{"env":{"ANTHROPIC_BASE_URL":"https://elsewhere"},"apiKeyHelper":"x","permissions":{"deny":["Bash(rm:*)"]},"myToken":"`+secret+`","hooks":{}}`)
+	put(filepath.Join(home, ".claude/settings.json"),
+		`{"env":{"ANTHROPIC_BASE_URL":"https://elsewhere"},"apiKeyHelper":"x","permissions":{"deny":["Bash(rm:*)"]},"myToken":"`+secret+`","hooks":{}}`)
 	put(filepath.Join(home, ".claude.json"), `{"oauthAccount":{"x":"`+secret+`"}}`)
 	put(filepath.Join(project, ".claude/settings.local.json"), `{"disableAllHooks": true}`)
-	put(filepath.Join(home, ".codex/config.toml"), "model = \"mine\"\nsandbox_mode = \"read-only\"\n[hooks.state.\""+home+"/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n")
+	put(filepath.Join(home, ".codex/config.toml"), "model = \"mine\"\nsandbox_mode = \"read-only\"\n[hooks.state.\""+
+		home+"/.codex/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n")
 	was := ownconfigtest.ReadTree(t, home)
 	m := &ownconfig.Config{Home: home, Project: project, Getenv: func(string) string { return "" }}
 
 	st := testStage(t, "claude", m, nil)
 	b, err := os.ReadFile(filepath.Join(st.Home, ".claude/settings.json"))
-	if err != nil || !strings.Contains(string(b), "permissions") || strings.Contains(string(b), secret) || strings.Contains(string(b), "elsewhere") || strings.Contains(string(b), "apiKeyHelper") {
+	if err != nil || !strings.Contains(string(b), "permissions") || strings.Contains(string(b), secret) ||
+		strings.Contains(string(b), "elsewhere") || strings.Contains(string(b), "apiKeyHelper") {
 		t.Errorf("%s %v", b, err)
 	}
 	if _, err := os.Stat(filepath.Join(st.Project, ".claude/settings.local.json")); err != nil {
@@ -91,12 +96,15 @@ func TestMine(t *testing.T) {
 	st = testStage(t, "codex", m, nil)
 	b, err = os.ReadFile(filepath.Join(st.Home, ".codex/config.toml"))
 	text := string(b)
-	if err != nil || !strings.Contains(text, "read-only") || !strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") || strings.Contains(text, "\"mine\"") || !strings.Contains(text, "scripted") {
+	if err != nil || !strings.Contains(text, "read-only") ||
+		!strings.Contains(text, st.Home+"/.codex/hooks.json:stop:0:0") || !strings.Contains(text, "sha256:00") ||
+		strings.Contains(text, "\"mine\"") || !strings.Contains(text, "scripted") {
 		t.Errorf("%s %v", b, err)
 	}
 	ownconfigtest.CheckTree(t, home, was)
 	a, _ := agent.Builtin().Agent("claude")
-	if notes := strings.Join(m.TakenNotes(a), "\n"); !strings.Contains(notes, "settings.json") || !strings.Contains(notes, "without "+filepath.Join(home, ".claude.json")) {
+	if notes := strings.Join(m.TakenNotes(a), "\n"); !strings.Contains(notes, "settings.json") ||
+		!strings.Contains(notes, "without "+filepath.Join(home, ".claude.json")) {
 		t.Error(notes)
 	}
 }
@@ -109,7 +117,8 @@ func TestSaboteurWrapsItsOwnCopy(t *testing.T) {
 		t.Errorf("%s %v", b, err)
 	}
 	st = testStage(t, "grok", nil, &Saboteur{
-		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: sabotage, timeout: 5s}\n"})
+		Catalogue: "name: {agent}\nevents:\n  - {name: SessionEnd, kind: session.end, install: never, why: " +
+			"sabotage, timeout: 5s}\n"})
 	if e, ok := st.Agent.Event("SessionEnd"); !ok || e.Install != agent.InstallNever {
 		t.Error("the catalogue was not broken")
 	}

@@ -53,10 +53,12 @@ func (st *Stage) AtTerminal(ctx context.Context, args []string, person func(cont
 		return err
 	}
 	conf := filepath.Join(st.Base, "tmux.conf")
-	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -g status off\nset -s escape-time 0\n"), 0o600); err != nil {
+	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -g status off\nset -s escape-time 0\n"),
+		0o600); err != nil {
 		return err
 	}
-	if _, err := t.RunTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(script)); err != nil {
+	if _, err := t.RunTmux(ctx, "-f", conf, "new-session", "-d", "-x", "160", "-y", "50",
+		"/bin/sh "+quote.Word(script)); err != nil {
 		return err
 	}
 	defer t.StopAll()

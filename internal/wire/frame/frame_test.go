@@ -66,7 +66,8 @@ func TestReplyRoundTrip(t *testing.T) {
 func TestHeaderIsJSON(t *testing.T) {
 	r := Request{
 		ID: "a\"b\\c\n\x01", Agent: "claude", Event: "Ünïcode 😀 \u2028", Cwd: "/a b/\t", Seq: 7,
-		Deadline: 1500 * time.Millisecond, Version: "1.2", Truncated: true, Payload: []byte("xyz"), Env: []byte("A=1\x00"),
+		Deadline: 1500 * time.Millisecond, Version: "1.2", Truncated: true, Payload: []byte("xyz"),
+		Env: []byte("A=1\x00"),
 	}
 	var got map[string]any
 	if err := json.Unmarshal(AppendRequestHeader(nil, &r), &got); err != nil {
@@ -131,7 +132,8 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%+v: %v", lim, err)
 		}
 	}
-	if r, err := ReadRequest(reader(head+"12345ABCD"), nil, Limits{Payload: 5, Env: 4}); err != nil || string(r.Payload) != "12345" || string(r.Env) != "ABCD" {
+	if r, err := ReadRequest(reader(head+"12345ABCD"), nil, Limits{Payload: 5, Env: 4}); err != nil ||
+		string(r.Payload) != "12345" || string(r.Env) != "ABCD" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	huge := `{"v":1,"id":"1","agent":"a","payload":2147483647}` + "\n"
@@ -247,7 +249,8 @@ func FuzzReadReply(f *testing.F) {
 }
 
 func BenchmarkParseHeader(b *testing.B) {
-	r := Request{ID: NewID(), Agent: "claude", Event: "PreToolUse", Deadline: time.Minute, Cwd: "/home/somebody/project", Version: "0.1.0"}
+	r := Request{ID: NewID(), Agent: "claude", Event: "PreToolUse", Deadline: time.Minute,
+		Cwd: "/home/somebody/project", Version: "0.1.0"}
 	line := bytes.TrimSpace(AppendRequestHeader(nil, &r))
 	b.ReportAllocs()
 	for b.Loop() {
@@ -258,7 +261,8 @@ func BenchmarkParseHeader(b *testing.B) {
 }
 
 func BenchmarkAppendRequest(b *testing.B) {
-	r := Request{ID: NewID(), Agent: "claude", Event: "PreToolUse", Deadline: time.Minute, Cwd: "/home/somebody/project", Version: "0.1.0", Payload: make([]byte, 2000)}
+	r := Request{ID: NewID(), Agent: "claude", Event: "PreToolUse", Deadline: time.Minute,
+		Cwd: "/home/somebody/project", Version: "0.1.0", Payload: make([]byte, 2000)}
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {

@@ -75,7 +75,8 @@ func judge(dirs paths.Dirs) {
 	check(err)
 	id := strings.TrimPrefix(os.Args[2], "--frame=")
 	said := strings.Join(os.Args[3:], " ") + ": " + string(payload)
-	_, err = os.Stdout.Write(frame.AppendReply(nil, &frame.Reply{ID: id, Exit: 5, Stdout: []byte(said), Stderr: []byte("judged")}))
+	_, err = os.Stdout.Write(frame.AppendReply(nil,
+		&frame.Reply{ID: id, Exit: 5, Stdout: []byte(said), Stderr: []byte("judged")}))
 	check(err)
 }
 

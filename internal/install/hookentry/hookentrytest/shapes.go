@@ -12,7 +12,8 @@ import (
 // Shapes are all the ways in which hooks can be arranged, in all formats,
 // whether or not an agent of today has them.
 func Shapes() []*hookentry.Target {
-	handler := agent.HandlerSpec{Form: "line", Command: "command", Timeout: "timeout", Unit: "s", With: map[string]any{"type": "command"}}
+	handler := agent.HandlerSpec{Form: "line", Command: "command", Timeout: "timeout", Unit: "s",
+		With: map[string]any{"type": "command"}}
 	listed := handler
 	listed.Event, listed.With = "event", nil
 	exec := handler
@@ -21,13 +22,18 @@ func Shapes() []*hookentry.Target {
 	for _, format := range []edit.Format{edit.JSON, edit.TOML, edit.YAML} {
 		for _, at := range [][]string{{"hooks"}, {"a", "hooks"}, nil} {
 			out = append(out,
-				&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeNested, Handler: exec, Matcher: agent.MatcherSpec{Key: "matcher", All: "*", Needed: len(at) == 1}}},
-				&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeFlat, Handler: handler}},
+				&hookentry.Target{Format: format, At: at,
+					Spec: &agent.InstallSpec{Shape: agent.ShapeNested, Handler: exec,
+						Matcher: agent.MatcherSpec{Key: "matcher", All: "*", Needed: len(at) == 1}}},
+				&hookentry.Target{Format: format, At: at,
+					Spec: &agent.InstallSpec{Shape: agent.ShapeFlat, Handler: handler}},
 			)
 			if at != nil {
 				out = append(out,
-					&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: listed}},
-					&hookentry.Target{Format: format, At: at, Spec: &agent.InstallSpec{Shape: agent.ShapeNamed, Handler: handler}},
+					&hookentry.Target{Format: format, At: at,
+						Spec: &agent.InstallSpec{Shape: agent.ShapeList, Handler: listed}},
+					&hookentry.Target{Format: format, At: at,
+						Spec: &agent.InstallSpec{Shape: agent.ShapeNamed, Handler: handler}},
 				)
 			}
 		}

@@ -112,9 +112,11 @@ func (s *Stage) Headless(t testing.TB, prompt string, more ...string) agents.Res
 	r, err := agents.Run(ctx, s.In, s.Env, s.Project, append(agents.Headless(s.Agent.Name, prompt), more...)...)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("exit %d after %s\nstdout: %s\nstderr: %s", r.Exit, r.Took.Round(time.Millisecond), tail(r.Stdout), tail(r.Stderr))
+			t.Logf("exit %d after %s\nstdout: %s\nstderr: %s", r.Exit, r.Took.Round(time.Millisecond), tail(r.Stdout),
+				tail(r.Stderr))
 			for i, q := range s.Model.Requests(s.Run) {
-				t.Logf("request %d: %s %s %s script %q step %d status %d not offered %v of %v", i, q.Method, q.Path, q.Kind, q.Script, q.Step, q.Status, q.NotOffered, q.Tools)
+				t.Logf("request %d: %s %s %s script %q step %d status %d not offered %v of %v", i, q.Method, q.Path,
+					q.Kind, q.Script, q.Step, q.Status, q.NotOffered, q.Tools)
 			}
 			for _, m := range s.Model.Results(s.Run) {
 				t.Logf("tool result: %s", tail(m.Text))

@@ -70,7 +70,8 @@ type Person struct {
 
 // NewPerson has an empty home and an empty project.
 func NewPerson(t *testing.T) Person {
-	return Person{&ownconfig.Config{Home: t.TempDir(), Project: t.TempDir(), Getenv: func(string) string { return "" }}, t}
+	return Person{&ownconfig.Config{Home: t.TempDir(), Project: t.TempDir(), Getenv: func(string) string { return "" }},
+		t}
 }
 
 // WriteFile writes a file below the home and returns its path.
