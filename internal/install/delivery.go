@@ -89,7 +89,8 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 				continue
 			}
 		}
-		if raw, line := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
+		if raw, line := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil &&
+			hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			out = append(out, offSwitch{path, off.Key, string(raw), line})
 		}
 	}

@@ -65,7 +65,8 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 		bad("new events", Note, "this version has more: %s", strings.Join(s.Fresh, ", "))
 	}
 	if len(s.Untrusted) > 0 {
-		bad("trust", Bad, "%d of its hooks are not trusted or switched off, so they do not run; %s", len(s.Untrusted), a.Install.Trust.Say)
+		bad("trust", Bad, "%d of its hooks are not trusted or switched off, so they do not run; %s", len(s.Untrusted),
+			a.Install.Trust.Say)
 	}
 	for _, what := range s.Foreign {
 		d.addFinding(a.Name, "foreign", Note, "", "%s: %s answers as well", short, what)
@@ -75,7 +76,8 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 // checkSwitches names settings that keep hooks from running.
 func (d *Doctor) checkSwitches(a *agent.Agent) {
 	for _, off := range d.Host.offSwitches(a) {
-		d.addFinding(a.Name, "switched off", Bad, fmt.Sprintf("set %s otherwise in %s, line %d", off.key, off.path, off.line), "%s: %s is %s, so no hooks run", off.path, off.key, off.value)
+		d.addFinding(a.Name, "switched off", Bad, fmt.Sprintf("set %s otherwise in %s, line %d", off.key, off.path,
+			off.line), "%s: %s is %s, so no hooks run", off.path, off.key, off.value)
 	}
 }
 
@@ -94,9 +96,11 @@ func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 	case trust == folderTrusted:
 		d.addFinding(a.Name, "folder", Good, "", "it trusts %s (%s)", here, by)
 	case trust == folderRefused:
-		d.addFinding(a.Name, "folder", Bad, "open /permissions in "+a.Title+" there, or change "+by, "%s says not to trust %s: no hooks run there, not even yours", by, here)
+		d.addFinding(a.Name, "folder", Bad, "open /permissions in "+a.Title+" there, or change "+by,
+			"%s says not to trust %s: no hooks run there, not even yours", by, here)
 	default:
-		d.addFinding(a.Name, "folder", Note, a.Install.Trust.Say, "%s is not among the folders it trusts (%s)", here, by)
+		d.addFinding(a.Name, "folder", Note, a.Install.Trust.Say, "%s is not among the folders it trusts (%s)", here,
+			by)
 	}
 }
 
@@ -123,7 +127,9 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 		if r.Scope == Project {
 			again += " --project"
 		}
-		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts without a network, and %s may need what it stands for", steps.Short(d.Host.Dirs.Home, path), a.Title, steps.Short(d.Host.Dirs.Home, others[0]))
+		d.addFinding(a.Name, "seeds", Bad, again, "%s: beside it lies what hookmux put there so that %s starts "+
+			"without a network, and %s may need what it stands for", steps.Short(d.Host.Dirs.Home, path), a.Title,
+			steps.Short(d.Host.Dirs.Home, others[0]))
 		d.setMend(func(trust bool) (*Plan, error) {
 			return d.Host.Install(Options{Agents: []*agent.Agent{a}, Scope: r.Scope, Trust: trust})
 		})
@@ -139,7 +145,8 @@ func (d *Doctor) checkLeftovers() {
 	for i := range left {
 		left[i] = steps.Short(d.Host.Dirs.Home, left[i])
 	}
-	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s", strings.Join(left, ", "))
+	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s",
+		strings.Join(left, ", "))
 	// Whoever changes files under the lock sweeps first.
 	d.setMend(func(bool) (*Plan, error) {
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpSweep}}}, nil
@@ -175,7 +182,8 @@ func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
 	case total < want:
 		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s sees %d of %d hooks", a.Title, total, want)
 	case trusted < total:
-		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it", a.Title, trusted, total)
+		d.addFinding(a.Name, "asked", Bad, "hookmux install "+a.Name, "%s trusts %d of %d hooks; or open /hooks in it",
+			a.Title, trusted, total)
 	default:
 		d.addFinding(a.Name, "asked", Good, "", "%s itself says it sees %d hooks and trusts them all", a.Title, total)
 	}
@@ -188,7 +196,8 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 		return
 	}
 	path := d.Host.trustOf(a).file()
-	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s", steps.Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
+	d.addFinding(a.Name, "dead trust", Note, "hookmux doctor --fix", "%s: trust in what is gone (%d): %s",
+		steps.Short(d.Host.Dirs.Home, path), len(dead), strings.Join(dead, ", "))
 	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {
@@ -200,7 +209,8 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 				return nil, steps.BrokenFile(path, err)
 			}
 		}
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{},
+			Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
@@ -216,10 +226,13 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 		return
 	}
 	r, err := edit.TOML.Parse(src)
-	if err != nil || r.Raw(oldSwitch...) == nil || slices.ContainsFunc(d.Host.offSwitches(a), func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
+	if err != nil || r.Raw(oldSwitch...) == nil ||
+		slices.ContainsFunc(d.Host.offSwitches(a),
+			func(off offSwitch) bool { return off.key == strings.Join(oldSwitch, ".") }) {
 		return
 	}
-	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix", "%s: %s is an old name and changes nothing", steps.Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
+	d.addFinding(a.Name, "old switch", Note, "hookmux doctor "+a.Name+" --fix",
+		"%s: %s is an old name and changes nothing", steps.Short(d.Host.Dirs.Home, path), strings.Join(oldSwitch, "."))
 	d.setMend(func(bool) (*Plan, error) {
 		src, err := d.Host.onDisk().read(path)
 		if err != nil {
@@ -229,16 +242,19 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 		if err != nil {
 			return nil, steps.BrokenFile(path, err)
 		}
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{},
+			Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
 // checkSharedHooks names agents that run this one's hooks, or whose hooks it runs.
 func (d *Doctor) checkSharedHooks(a *agent.Agent, sites []Site) {
 	for _, other := range d.All {
-		if other.Install != nil && slices.Contains(other.Install.Reads, a.Name) && slices.ContainsFunc(sites, func(s Site) bool { return s.Ours > 0 && readsHooksOf(other, s.Scope) }) &&
+		if other.Install != nil && slices.Contains(other.Install.Reads, a.Name) &&
+			slices.ContainsFunc(sites, func(s Site) bool { return s.Ours > 0 && readsHooksOf(other, s.Scope) }) &&
 			(d.Host.programOf(other) != "" || d.Host.Installed(other)) {
-			d.addFinding(a.Name, "read by", Note, "", "%s runs these hooks as well; hookmux answers such a call once", other.Title)
+			d.addFinding(a.Name, "read by", Note, "", "%s runs these hooks as well; hookmux answers such a call once",
+				other.Title)
 		}
 	}
 }
@@ -253,7 +269,8 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 		d.addFinding(a.Name, "reaches the hub", Bad, "hookmux doctor --fix", "without its environment %s", p.Error)
 		return
 	}
-	d.addFinding(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment", p.Took.Round(time.Millisecond))
+	d.addFinding(a.Name, "reaches the hub", Good, "", "its hook reached the hub in %s, with nearly no environment",
+		p.Took.Round(time.Millisecond))
 }
 
 // checkArrivals says which events ever came.
@@ -277,11 +294,13 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		return true
 	}
 	const newest = 1000
-	err := d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}}, Limit: newest, Newest: true}, take)
+	err := d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}}, Limit: newest,
+		Newest: true}, take)
 	if n >= newest { // what is rare may have come before these
 		for _, e := range a.Events {
 			if _, ok := last[e.Name]; !ok && err == nil {
-				err = d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name}, Kinds: []string{e.Name}}, Limit: 1, Newest: true}, take)
+				err = d.Hub.Query(ctx, wire.QueryParams{Filter: wire.Filter{Agents: []string{a.Name},
+					Kinds: []string{e.Name}}, Limit: 1, Newest: true}, take)
 			}
 		}
 	}
@@ -305,7 +324,9 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		}
 		d.addFinding(a.Name, "events", Note, fix, "no event of it ever arrived")
 	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "":
-		d.addFinding(a.Name, "events", Bad, a.Install.Trust.Say, "only starts of sessions ever arrived (%s): its other hooks are probably not trusted", strings.Join(names, ", "))
+		d.addFinding(a.Name, "events", Bad, a.Install.Trust.Say,
+			"only starts of sessions ever arrived (%s): its other hooks are probably not trusted",
+			strings.Join(names, ", "))
 	default:
 		d.addFinding(a.Name, "events", Good, "", "arrived: %s", strings.Join(names, ", "))
 	}

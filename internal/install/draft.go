@@ -39,7 +39,8 @@ func (d *draft) noteFailedRemoval(path string, err error) {
 		err = b.Err
 	}
 	d.left = append(d.left, path)
-	d.notes = append(d.notes, fmt.Sprintf("%s: hookmux is still in it: %v; correct it and run the command again", path, err))
+	d.notes = append(d.notes, fmt.Sprintf("%s: hookmux is still in it: %v; correct it and run the command "+
+		"again", path, err))
 }
 
 // draftFile is one file on its way.
@@ -253,7 +254,8 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 		for _, s := range slots {
 			if s.MentionsUs() {
 				d.shim = d.shim || strings.Contains(s.Text, Shim(d.host.Dirs))
-				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so it is left alone; take it out by hand: %s", path, s.Line, hookentry.HookName, s.Text))
+				d.notes = append(d.notes, fmt.Sprintf("%s: line %d: names %s and is not as hookmux writes it, so "+
+					"it is left alone; take it out by hand: %s", path, s.Line, hookentry.HookName, s.Text))
 			}
 		}
 		if was := d.old.Files[path]; !mine && (was == nil || was.Kind == KindTrust) {
@@ -305,7 +307,8 @@ func (d *draft) dropDirs(agentName string, dirs []string) {
 
 // withdrawTrustOf takes trust in our hooks back and keeps other people's valid. It
 // gives back what becomes of the hooks' own file, which may be the same.
-func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, hooks string, before, after []byte) ([]byte, error) {
+func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, hooks string, before,
+	after []byte) ([]byte, error) {
 	path := d.host.trustOf(a).file()
 	if path == "" {
 		return after, nil
@@ -351,7 +354,8 @@ func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.Ins
 	return after, nil
 }
 
-func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, moves map[string]string, was *Record) ([]byte, error) {
+func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, moves map[string]string,
+	was *Record) ([]byte, error) {
 	if src == nil {
 		return nil, nil
 	}
@@ -365,7 +369,10 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 			all = append(all, codextrust.Path(key))
 		}
 	}
-	slices.SortFunc(all, func(a, b []string) int { return hookentry.CompareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	slices.SortFunc(all, func(a, b []string) int {
+		return hookentry.CompareKeys(strings.Join(a, ":"),
+			strings.Join(b, ":"))
+	})
 	now, err := hookentry.WithdrawTrust(src, all, kept)
 	if err == nil {
 		now, err = hookentry.RenameTrustKeys(now, moves)

@@ -24,7 +24,8 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 	if !known {
 		return []flaw{{"is an event nobody knows any more", true}}
 	}
-	want := hookentry.Command{Program: Shim(l.host.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e), Deny: s.Command.Deny}
+	want := hookentry.Command{Program: Shim(l.host.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e),
+		Deny: s.Command.Deny}
 	var wrong []string
 	for _, m := range t.HandlerMembers(want) {
 		if m.Key != t.Spec.Matcher.Key && !hookentry.SameJSON(s.Members[m.Key], m.Value) {
@@ -39,7 +40,8 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 		out = append(out, flaw{strings.Join(wrong, ", ") + " differs", deaf})
 	}
 	if m := t.MatcherOf(r, s); m != nil {
-		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.Spec.Matcher.Key, termsafe.Line(string(m), 60)), true})
+		out = append(out, flaw{fmt.Sprintf("its %s is %s, so it sees only some calls", t.Spec.Matcher.Key,
+			termsafe.Line(string(m), 60)), true})
 	}
 	if more := t.ExtraMembers(r, s, want); len(more) > 0 {
 		out = append(out, flaw{"also has " + termsafe.Line(strings.Join(more, ", "), 80), true})

@@ -32,7 +32,8 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 	}
 	if off := spec.Switch; off != nil {
 		path := h.resolvePath(agent.HookFile{Path: off.Path, Env: off.Env})
-		if raw, _ := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil && hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
+		if raw, _ := readSetting(h.onDisk(), path, off.Format, off.Key); raw != nil &&
+			hookentry.SameJSON(raw, hookentry.AsJSON(off.When)) {
 			return folderTrusted, path, nil
 		}
 	}

@@ -40,7 +40,8 @@ func TestOneAgentWithoutProjectHooksKeepsNobodyElseFromTheirs(t *testing.T) {
 	if len(p.Agents) != len(installable())-len(none) {
 		t.Errorf("%d agents", len(p.Agents))
 	}
-	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes, none[0].Name+": has no hooks of a project, so it is left out") {
+	if notes := strings.Join(p.Notes, "\n"); !strings.Contains(notes,
+		none[0].Name+": has no hooks of a project, so it is left out") {
 		t.Error(notes)
 	}
 	for _, one := range p.Agents {
@@ -89,7 +90,8 @@ func TestSwitchesThatKeepHooksFromRunningAreNamed(t *testing.T) {
 // forgets an empty table that the person had.
 func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 	a := known(t, "codex")
-	for _, was := range []string{"hooks = {}\n", "model = \"x\"\n\n[hooks]\n", "hooks = { state = {} } # mine\n", "[tui]\n"} {
+	for _, was := range []string{"hooks = {}\n", "model = \"x\"\n\n[hooks]\n", "hooks = { state = {} } # mine\n",
+		"[tui]\n"} {
 		h := newHost(t)
 		config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
 		write(t, config, was)
@@ -130,7 +132,8 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 		config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
 		write(t, config, "model = \"x\" # mine\n")
 		before := picture(t, h.Dirs.Home)
-		p, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true, Events: []string{"Stop", "PreToolUse"}})
+		p, err := h.Install(Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true,
+			Events: []string{"Stop", "PreToolUse"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +233,8 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 		_, err := h.Carry(func() (*Plan, error) {
 			return h.Install(Options{Agents: []*agent.Agent{gemini, claude}, Scope: User})
 		}, nil, &steps.Disk{})
-		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "nothing was written anywhere") {
+		if err == nil || !strings.Contains(err.Error(), name) ||
+			!strings.Contains(err.Error(), "nothing was written anywhere") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err != nil && strings.Count(err.Error(), "settings.json") > 1 {
@@ -250,7 +254,8 @@ func TestALinkThatLeadsNowhereLeadsThereAgain(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(h.Dirs.Home, ".claude"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("../dots/claude/settings.json", filepath.Join(h.Dirs.Home, ".claude/settings.json")); err != nil {
+	if err := os.Symlink("../dots/claude/settings.json",
+		filepath.Join(h.Dirs.Home, ".claude/settings.json")); err != nil {
 		t.Fatal(err)
 	}
 	before := picture(t, h.Dirs.Home)
@@ -265,7 +270,8 @@ func TestALinkThatLeadsNowhereLeadsThereAgain(t *testing.T) {
 }
 
 func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
-	for name, file := range map[string]string{"claude": ".claude/settings.local.json", "gemini": ".gemini/settings.json"} {
+	for name, file := range map[string]string{"claude": ".claude/settings.local.json",
+		"gemini": ".gemini/settings.json"} {
 		a := known(t, name)
 		h := newHost(t)
 		e := ""
@@ -274,9 +280,11 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 				e = spec.Name
 			}
 		}
-		write(t, filepath.Join(h.Project, file), `{"hooks":{"`+e+`":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
+		write(t, filepath.Join(h.Project, file), `{"hooks":{"`+e+
+			`":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
-		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, file+": line 1: "+e+": guardian answers as well") {
+		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
+			file+": line 1: "+e+": guardian answers as well") {
 			t.Errorf("%s: %s", name, notes)
 		}
 		_, all := examine(h, a, nil)
@@ -287,9 +295,11 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 	// Others in a folder that is read whole.
 	a := known(t, "grok")
 	h := newHost(t)
-	write(t, filepath.Join(h.Dirs.Home, ".grok/hooks/other.json"), `{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
+	write(t, filepath.Join(h.Dirs.Home, ".grok/hooks/other.json"),
+		`{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"guardian"}]}]}}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
-	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "other.json: line 1: PreToolUse: guardian answers as well") {
+	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
+		"other.json: line 1: PreToolUse: guardian answers as well") {
 		t.Error(notes)
 	}
 }

@@ -141,7 +141,8 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 		s.Stale = []string{"the plugin was changed since hookmux wrote it"}
 		s.Deaf = s.Stale
 	case version != h.Version:
-		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", termsafe.Line(version, 40), h.Version)}
+		s.Stale = []string{fmt.Sprintf("the plugin is of version %s, this is %s", termsafe.Line(version, 40),
+			h.Version)}
 	default:
 		s.Stale = []string{"the plugin is not as this hookmux writes it"}
 	}
@@ -204,7 +205,8 @@ func (l siteReader) readEntries(s *Site, t *hookentry.Target, p agent.InstallPla
 		case sl.MentionsUs():
 			s.Damaged = append(s.Damaged, fmt.Sprintf("line %d: %s", sl.Line, termsafe.Line(sl.Text, 120)))
 		case known && canContradict(e):
-			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event, termsafe.Line(sl.Text, 120)))
+			s.Foreign = append(s.Foreign, fmt.Sprintf("line %d: %s: %s", sl.Line, sl.Event,
+				termsafe.Line(sl.Text, 120)))
 		}
 	}
 	defer func() {

@@ -121,7 +121,8 @@ func CheckEvents(agents []*agent.Agent, names []string) error {
 			continue
 		}
 		if !slices.ContainsFunc(agents, func(a *agent.Agent) bool { _, ok := a.Event(name); return ok }) {
-			return fmt.Errorf("%s: is no event of these agents and no kind of event; `hookmux explain` and docs/agents.md name them", name)
+			return fmt.Errorf("%s: is no event of these agents and no kind of event; `hookmux explain` and "+
+				"docs/agents.md name them", name)
 		}
 	}
 	return nil
@@ -140,7 +141,8 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	plan := &Plan{host: h}
 	if o.Found {
 		o.Agents = slices.DeleteFunc(slices.Clone(o.Agents), func(a *agent.Agent) bool {
-			out := a.Install == nil || !slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return p.Scope == o.Scope })
+			out := a.Install == nil || !slices.ContainsFunc(a.Install.Places,
+				func(p agent.InstallPlace) bool { return p.Scope == o.Scope })
 			if out {
 				d.notes = append(d.notes, fmt.Sprintf("%s: has no hooks of a %s, so it is left out", a.Name, o.Scope))
 			}
@@ -221,7 +223,8 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	}
 	one := &AgentPlan{Name: a.Name, Title: a.Title, Path: path}
 	if kept {
-		one.Notes = append(one.Notes, fmt.Sprintf("only %s, as chosen before; --events default for the usual ones", strings.Join(o.Events, ", ")))
+		one.Notes = append(one.Notes, fmt.Sprintf("only %s, as chosen before; --events default for the usual "+
+			"ones", strings.Join(o.Events, ", ")))
 	}
 	for _, c := range commands {
 		one.Events = append(one.Events, c.Event)
@@ -245,7 +248,8 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 	}
 	for _, off := range h.offSwitches(a) {
 		one.Off = true
-		one.Notes = append(one.Notes, fmt.Sprintf("%s: line %d: %s is %s, so none of its hooks run until that is changed", off.path, off.line, off.key, off.value))
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: line %d: %s is %s, so none of its hooks run until that is "+
+			"changed", off.path, off.line, off.key, off.value))
 	}
 	one.Notes = append(one.Notes, d.host.notesAfterInstall(a, path, commands, o)...)
 	return one, nil
@@ -254,7 +258,8 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 // nothing is for an agent that has none of the events that were asked for: no
 // file is made for it, and what was asked for earlier goes.
 func (d *draft) nothing(a *agent.Agent, place agent.InstallPlace, path string, o Options, one *AgentPlan) error {
-	one.Notes = append(one.Notes, fmt.Sprintf("has no event that is meant by %s, so it gets no hooks", strings.Join(o.Events, ", ")))
+	one.Notes = append(one.Notes, fmt.Sprintf("has no event that is meant by %s, so it gets no hooks",
+		strings.Join(o.Events, ", ")))
 	if len(o.Events) == 0 {
 		one.Notes = []string{"has no event that is installed unless it is named in --events, so it gets no hooks"}
 	}
@@ -274,7 +279,8 @@ func (p *Plan) Hooked() (n int) {
 	return n
 }
 
-func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []hookentry.Command, o Options, one *AgentPlan) error {
+func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, commands []hookentry.Command, o Options,
+	one *AgentPlan) error {
 	t, err := d.host.target(path, place, d.host.installSpec(a, o.Deny))
 	if err != nil {
 		return err
@@ -320,7 +326,8 @@ func (d *draft) elsewhere(a *agent.Agent, path, scope string) error {
 	return nil
 }
 
-func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options, one *AgentPlan) error {
+func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPlace, hooks *draftFile, o Options,
+	one *AgentPlan) error {
 	h := d.host
 	path := h.trustOf(a).file()
 	if path == "" {
@@ -361,11 +368,15 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 			f.record.Keys = append(f.record.Keys, codextrust.Path(key))
 		}
 	}
-	slices.SortFunc(f.record.Keys, func(a, b []string) int { return hookentry.CompareKeys(strings.Join(a, ":"), strings.Join(b, ":")) })
+	slices.SortFunc(f.record.Keys, func(a, b []string) int {
+		return hookentry.CompareKeys(strings.Join(a, ":"),
+			strings.Join(b, ":"))
+	})
 	st := f.setContent(steps.OpTrust, now)
 	if st == nil {
 		// They are trusted, and the person switched some of them off.
-		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do not run", path))
+		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do "+
+			"not run", path))
 		return nil
 	}
 	st.grant = &appserver.Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}

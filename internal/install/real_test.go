@@ -67,13 +67,15 @@ func TestRealTrustByRecipe(t *testing.T) {
 			stage := agentstest.NewStage(t, a.Name, model.Scenario{})
 			h := stageHost(t, stage, filepath.Join(builtOnce(t), hookentry.HookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
-			hooks, err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
+			hooks, err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env,
+				Dir: stage.Project, Timeout: time.Minute}.Hooks(stage.Project)
 			if err != nil {
 				t.Fatal(err)
 			}
 			n := 0
 			for _, l := range hooks {
-				if c, ok := hookentry.ReadLine(l.Command); !ok || c.Agent != a.Name || l.Trust != "trusted" || !l.Enabled {
+				if c, ok := hookentry.ReadLine(l.Command); !ok || c.Agent != a.Name || l.Trust != "trusted" ||
+					!l.Enabled {
 					t.Errorf("%+v", l)
 				} else {
 					n++
@@ -99,12 +101,14 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	}})
 	bin := builtOnce(t)
 	run := shortDir(t)
-	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+os.Getenv("PATH"))
+	stage.Env = append(stage.Env, paths.RuntimeVariable+"="+run, "PATH="+filepath.Dir(stage.In.Argv[0])+":"+
+		os.Getenv("PATH"))
 	h := stageHost(t, stage, filepath.Join(bin, hookentry.HookName))
 	if h.programOf(a) == "" {
 		t.Logf("%s is not on PATH under its own name, so it cannot be asked", a.Name)
 	}
-	write(t, filepath.Join(h.Dirs.Config, "hooks.json"), `{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
+	write(t, filepath.Join(h.Dirs.Config, "hooks.json"),
+		`{"version":1,"hooks":[{"id":"no","agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by the test >&2; exit 2"}]}`)
 	o := Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true, Events: withTools(a), Deny: deny}
 
 	before := configs(t, h, a)
@@ -200,7 +204,11 @@ func withTools(a *agent.Agent) []string {
 
 // touched are the files an installation writes to.
 func touched(h *Host, a *agent.Agent, path string) bool {
-	return byHash(a) && path == h.trustOf(a).file() || slices.ContainsFunc(a.Install.Places, func(p agent.InstallPlace) bool { return h.resolvePath(p.HookFile) == path })
+	return byHash(a) && path == h.trustOf(a).file() ||
+		slices.ContainsFunc(a.Install.Places, func(
+			p agent.InstallPlace) bool {
+			return h.resolvePath(p.HookFile) == path
+		})
 }
 
 func stageHost(t *testing.T, stage *agentstest.Stage, hook string) *Host {
@@ -229,7 +237,8 @@ func apply(t *testing.T, h *Host, o Options, stage *agentstest.Stage) {
 	asked := false
 	disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
 		asked = true
-		err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: g.Cwd, Timeout: time.Minute}.Trust(g)
+		err := appserver.AppServer{Program: stage.In.Argv[0], Args: []string{"app-server"}, Env: stage.Env, Dir: g.Cwd,
+			Timeout: time.Minute}.Trust(g)
 		if err != nil {
 			t.Errorf("%s was asked to trust: %v", g.Agent.Name, err)
 		}
@@ -338,7 +347,8 @@ func shortDir(t *testing.T) string {
 func endHub(t *testing.T, dirs paths.Dirs) {
 	t.Helper()
 	c := client.Client{Socket: dirs.Socket(), Timeout: time.Second}
-	for end := time.Now().Add(20 * time.Second); hubstart.Lives(dirs) && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); hubstart.Lives(dirs) &&
+		time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if info, err := c.Info(context.Background()); err == nil {
 			_ = syscall.Kill(info.PID, syscall.SIGTERM)
 		}

@@ -47,7 +47,10 @@ func (h *Host) Strangers(a *agent.Agent, but string) []Stranger {
 	}
 	for _, f := range a.Files {
 		// It is written as the agent's own place of its kind is.
-		i := slices.IndexFunc(a.Install.Places, func(p agent.InstallPlace) bool { return p.Scope == f.Scope && !p.WhenUsed })
+		i := slices.IndexFunc(a.Install.Places, func(p agent.InstallPlace) bool {
+			return p.Scope == f.Scope &&
+				!p.WhenUsed
+		})
 		if f.GuardOnly || i < 0 {
 			continue
 		}

@@ -157,7 +157,8 @@ func claudeSettings(app *cmdutil.App, home string) (user, project []string) {
 
 // dropOrphans takes out what an earlier import brought and Claude's settings no
 // longer have.
-func dropOrphans(app *cmdutil.App, cmd *cobra.Command, c *client.Client, scope string, result importer.Result) ([]string, error) {
+func dropOrphans(app *cmdutil.App, cmd *cobra.Command, c *client.Client, scope string,
+	result importer.Result) ([]string, error) {
 	var list []wire.ListedHook
 	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()}, &list); err != nil {
 		return nil, err

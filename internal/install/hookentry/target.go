@@ -104,14 +104,16 @@ func (t *Target) findSlots(r edit.Reader) []*Handler {
 		for i := range max(0, r.Len(list...)) {
 			element := Join(list, strconv.Itoa(i))
 			if t.Spec.Shape != agent.ShapeNested {
-				out = t.appendHandler(out, r, &Handler{list: list, Path: element, Group: element, alone: true, Event: event})
+				out = t.appendHandler(out, r, &Handler{list: list, Path: element, Group: element, alone: true,
+					Event: event})
 				continue
 			}
 			inner := Join(element, "hooks")
 			n := max(0, r.Len(inner...))
 			for h := range n {
 				path := Join(inner, strconv.Itoa(h))
-				out = t.appendHandler(out, r, &Handler{list: list, Path: path, Group: element, alone: n == 1, Event: event})
+				out = t.appendHandler(out, r, &Handler{list: list, Path: path, Group: element, alone: n == 1,
+					Event: event})
 			}
 		}
 	})

@@ -31,7 +31,8 @@ func (s *Session) WaitingList() []Waiting {
 	}
 	for i := range s.Asks {
 		if ask := &s.Asks[i]; !s.isHeld(ask) {
-			list = append(list, Waiting{ID: s.askID(ask), At: ask.At, What: ask.inWords(), Tool: ask.Tool, Kind: ask.Kind})
+			list = append(list, Waiting{ID: s.askID(ask), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
+				Kind: ask.Kind})
 		}
 	}
 	return list

@@ -97,7 +97,8 @@ func (s *Session) activityReported(n *input) {
 func (s *Session) toolBegan(n *input) {
 	tool := n.ev.Tool
 	call := Call{
-		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor, At: n.at,
+		ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool), Label: Label(tool, s.Cwd), Actor: n.actor,
+		At:      n.at,
 		Command: commandOf(tool),
 	}
 	again := s.Machine.callReported(&call)
@@ -221,7 +222,8 @@ func failureKnown(list []Failure, f Failure) bool {
 		if old.Turn != f.Turn {
 			continue
 		}
-		if f.Call != "" && old.Call == f.Call || f.Tool != "" && old.Tool == f.Tool && (f.Call == "") != (old.Call == "") {
+		if f.Call != "" && old.Call == f.Call || f.Tool != "" && old.Tool == f.Tool &&
+			(f.Call == "") != (old.Call == "") {
 			return true
 		}
 	}
