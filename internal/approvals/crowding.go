@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -32,7 +33,7 @@ type crowding struct {
 	queue    *queue.Table
 
 	mu       sync.Mutex
-	reported map[crowd]bool
+	reported boundedmap.Map[crowd, struct{}]
 }
 
 // reportLimit says that a request could not be opened because of a limit.
@@ -44,11 +45,8 @@ func (c *crowding) reportLimit(r *queue.Request, limit services.Skip) {
 		what = fmt.Sprintf("more than %d requests wait that programs pushed", queue.MaxPushed)
 	}
 	c.mu.Lock()
-	said := c.reported[who]
-	if len(c.reported) > maxCrowds {
-		clear(c.reported)
-	}
-	c.reported[who] = true
+	said := c.reported.Has(who)
+	c.reported.Put(who, struct{}{}, maxCrowds)
 	c.mu.Unlock()
 	if !said {
 		c.problems.Raise(who.problemKey(), what+"; further ones are left to the agent's own prompt",
@@ -70,8 +68,8 @@ func (c *crowding) takeBackFor(r *queue.Request) {
 
 func (c *crowding) takeBack(who crowd) {
 	c.mu.Lock()
-	said := c.reported[who]
-	delete(c.reported, who)
+	said := c.reported.Has(who)
+	c.reported.Delete(who)
 	c.mu.Unlock()
 	if said {
 		c.problems.Mend(who.problemKey())

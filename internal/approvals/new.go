@@ -15,7 +15,7 @@ func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewBook(o.Dirs.State)}
 	s.queue.SetListener(sessionNotes{o.Sessions})
 	s.windows = &windowList{queue: s.queue, open: map[windowKey][]wire.FeedItem{}}
-	s.crowding = &crowding{problems: o.Problems, queue: s.queue, reported: map[crowd]bool{}}
+	s.crowding = &crowding{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
 		away: openAway(filepath.Join(o.Dirs.State, "away.json")), watchers: newWatchers(&o),

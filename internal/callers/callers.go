@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/seat"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -30,7 +31,7 @@ type Callers struct {
 	swept  time.Time
 	// below remembers of an agent's process whether it runs below one of our
 	// handlers: its ancestry is long and does not change.
-	below map[processKey]bool
+	below boundedmap.Map[processKey, bool]
 }
 
 type processKey struct {
@@ -52,7 +53,7 @@ const callerLasts = 2 * time.Second
 func New(judge *authority.Judge) *Callers {
 	own := *judge
 	own.Table = newMemoryTable(judge.Table)
-	return &Callers{judge: &own, known: map[int]knownCaller{}, below: map[processKey]bool{}}
+	return &Callers{judge: &own, known: map[int]knownCaller{}}
 }
 
 // Of is who stands behind a process.
@@ -80,15 +81,12 @@ func (c *Callers) Of(pid int) Caller {
 		// The agent may itself be a child of one of our handlers.
 		key := processKey{found.PID, found.Start}
 		c.mu.Lock()
-		nested, ok := c.below[key]
+		nested, ok := c.below.Get(key)
 		c.mu.Unlock()
 		if !ok {
 			nested = c.passesHub(proc.Ancestry(c.judge.Table, found.PID, 64))
 			c.mu.Lock()
-			if len(c.below) > keepBelow {
-				clear(c.below)
-			}
-			c.below[key] = nested
+			c.below.Put(key, nested, keepBelow)
 			c.mu.Unlock()
 		}
 		who.Nested = nested
@@ -143,7 +141,7 @@ func (c *Callers) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.known)
-	clear(c.below)
+	c.below.Clear()
 	if m, ok := c.judge.Table.(*memoryTable); ok {
 		m.forgetAll()
 	}

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -14,7 +15,7 @@ import (
 type memoryTable struct {
 	proc.Table
 	mu    sync.Mutex
-	known map[int]knownProcess
+	known boundedmap.Map[int, knownProcess]
 }
 
 type knownProcess struct {
@@ -32,13 +33,13 @@ const (
 )
 
 func newMemoryTable(t proc.Table) *memoryTable {
-	return &memoryTable{Table: t, known: map[int]knownProcess{}}
+	return &memoryTable{Table: t}
 }
 
 func (m *memoryTable) Lookup(pid int) (proc.Process, error) {
 	now := time.Now()
 	m.mu.Lock()
-	e, ok := m.known[pid]
+	e, ok := m.known.Get(pid)
 	m.mu.Unlock()
 	if ok && now.Before(e.until) {
 		return e.process, nil
@@ -62,7 +63,7 @@ func (m *memoryTable) readBriefly(pid int) (proc.Process, error) {
 
 func (m *memoryTable) Program(pid int) (string, error) {
 	m.mu.Lock()
-	e, ok := m.known[pid]
+	e, ok := m.known.Get(pid)
 	m.mu.Unlock()
 	if ok && e.programs && time.Now().Before(e.until) {
 		return e.program, nil
@@ -77,15 +78,12 @@ func (m *memoryTable) Program(pid int) (string, error) {
 
 func (m *memoryTable) keep(pid int, e knownProcess) {
 	m.mu.Lock()
-	if len(m.known) >= keepKnown {
-		clear(m.known)
-	}
-	m.known[pid] = e
+	m.known.Put(pid, e, keepKnown)
 	m.mu.Unlock()
 }
 
 func (m *memoryTable) forgetAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	clear(m.known)
+	m.known.Clear()
 }

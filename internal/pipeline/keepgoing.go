@@ -5,16 +5,21 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // keepGoingLimiter counts how often a turn was kept going. Codex has no cap of its own:
 // 169 rounds in 15 seconds were seen.
 type keepGoingLimiter struct {
 	mu    sync.Mutex
-	turns map[turnKey]int
-	said  map[turnKey]string // the reason of the last round
-	order []turnKey
+	turns boundedmap.Map[turnKey, rounds]
 	tells map[string]bool // agents that say when they were kept going
+}
+
+// rounds are how often a turn was kept going, and the reason of the last time.
+type rounds struct {
+	count int
+	said  string
 }
 
 type turnKey struct{ agent, session, sub string }
@@ -25,7 +30,7 @@ const (
 )
 
 func newKeepGoingLimiter() *keepGoingLimiter {
-	return &keepGoingLimiter{said: map[turnKey]string{}, turns: map[turnKey]int{}, tells: map[string]bool{}}
+	return &keepGoingLimiter{tells: map[string]bool{}}
 }
 
 func turnOf(ev *event.Event) turnKey {
@@ -47,7 +52,9 @@ func (r *keepGoingLimiter) observe(ev *event.Event) {
 		r.tells[ev.Agent] = true
 	}
 	if r.isFreshTurn(ev) {
-		delete(r.turns, turnOf(ev))
+		if was, ok := r.turns.Get(turnOf(ev)); ok {
+			r.turns.Put(turnOf(ev), rounds{said: was.said}, keepRounds)
+		}
 	}
 }
 
@@ -62,8 +69,8 @@ func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 		return r.tells[ev.Agent]
 	case ev.Kind == event.TurnStart:
 		// Some agents report what they are told to go on with like a prompt.
-		said := r.said[turnOf(ev)]
-		return said == "" || !strings.Contains(ev.Prompt, said)
+		was, _ := r.turns.Get(turnOf(ev))
+		return was.said == "" || !strings.Contains(ev.Prompt, was.said)
 	}
 	return false
 }
@@ -73,21 +80,13 @@ func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 func (r *keepGoingLimiter) mayGoOn(ev *event.Event) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.isFreshTurn(ev) || r.turns[turnOf(ev)] < maxRounds
+	was, _ := r.turns.Get(turnOf(ev))
+	return r.isFreshTurn(ev) || was.count < maxRounds
 }
 
 func (r *keepGoingLimiter) countRound(ev *event.Event, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := turnOf(ev)
-	if _, ok := r.turns[k]; !ok {
-		r.order = append(r.order, k)
-		if len(r.order) > keepRounds {
-			delete(r.turns, r.order[0])
-			delete(r.said, r.order[0])
-			r.order = r.order[1:]
-		}
-	}
-	r.turns[k]++
-	r.said[k] = reason
+	was, _ := r.turns.Get(turnOf(ev))
+	r.turns.Put(turnOf(ev), rounds{was.count + 1, reason}, keepRounds)
 }

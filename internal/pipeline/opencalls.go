@@ -5,15 +5,16 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // openCalls remembers decisions under way and lately made, by id: a client
 // whose connection broke asks again with the same id and gets the same answer,
 // not a second question.
 type openCalls struct {
-	mu    sync.Mutex
-	calls map[string]*openCall
-	done  []string // answered, oldest first
+	mu   sync.Mutex
+	open map[string]*openCall
+	done boundedmap.Map[string, *openCall] // answered
 }
 
 type openCall struct {
@@ -27,7 +28,7 @@ type openCall struct {
 // keepAnswered bounds how many answers are remembered.
 const keepAnswered = 1024
 
-func newOpenCalls() *openCalls { return &openCalls{calls: map[string]*openCall{}} }
+func newOpenCalls() *openCalls { return &openCalls{open: map[string]*openCall{}} }
 
 // emptyCall is every call that was answered and to which nobody had anything
 // to say: most of those that are remembered.
@@ -38,14 +39,17 @@ var emptyCall = &openCall{over: true, answered: true}
 func (o *openCalls) begin(id string) (c *openCall, ready <-chan struct{}, first bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if c, ok := o.calls[id]; ok {
-		if !c.over && c.ready == nil {
+	if c, ok := o.done.Get(id); ok {
+		return c, c.ready, false
+	}
+	if c, ok := o.open[id]; ok {
+		if c.ready == nil {
 			c.ready = make(chan struct{})
 		}
 		return c, c.ready, false
 	}
 	c = &openCall{}
-	o.calls[id] = c
+	o.open[id] = c
 	return c, nil, true
 }
 
@@ -67,13 +71,10 @@ func (o *openCalls) keepAnswer(id string, c *openCall) {
 	defer o.mu.Unlock()
 	c.finish()
 	if c.saidNothing() {
-		o.calls[id] = emptyCall
+		c = emptyCall
 	}
-	o.done = append(o.done, id)
-	if len(o.done) > keepAnswered {
-		delete(o.calls, o.done[0])
-		o.done = o.done[1:]
-	}
+	delete(o.open, id)
+	o.done.Put(id, c, keepAnswered)
 }
 
 // forget forgets a call that was not answered: asking again is a new
@@ -81,12 +82,12 @@ func (o *openCalls) keepAnswer(id string, c *openCall) {
 func (o *openCalls) forget(id string, c *openCall) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	delete(o.calls, id)
+	delete(o.open, id)
 	c.finish()
 }
 
 func (o *openCalls) waiting() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return len(o.calls) - len(o.done)
+	return len(o.open)
 }

@@ -24,7 +24,7 @@ func (r *Service) folderOf(cwd string) folder {
 		return folder{}
 	}
 	r.mu.Lock()
-	f, ok := r.folders[cwd]
+	f, ok := r.folders.Get(cwd)
 	r.mu.Unlock()
 	if ok && time.Now().Before(f.until) {
 		return f
@@ -32,15 +32,12 @@ func (r *Service) folderOf(cwd string) folder {
 	r.loads.run("folder:"+cwd, ok, func() {
 		root, repository := r.Registry.FindProject(cwd), r.Registry.Repository(cwd)
 		r.mu.Lock()
-		if len(r.folders) > keepFolders {
-			clear(r.folders)
-		}
-		r.folders[cwd] = folder{root, repository, time.Now().Add(5 * LoadAgain)}
+		r.folders.Put(cwd, folder{root, repository, time.Now().Add(5 * LoadAgain)}, keepFolders)
 		r.mu.Unlock()
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now, ok := r.folders[cwd]; ok {
+	if now, ok := r.folders.Get(cwd); ok {
 		return now
 	}
 	return f

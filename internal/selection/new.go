@@ -13,7 +13,6 @@ import (
 func New(o Options) *Service {
 	r := &Service{
 		Options: o, allowances: newAllowances(),
-		views: map[places]*view{}, folders: map[string]folder{}, sessions: map[sessionKey]string{},
 	}
 	r.sources = sources.New(sources.Options{
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,

@@ -9,7 +9,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 	}
 	key := sessionKey{ev.Agent, ev.Session}
 	r.mu.Lock()
-	_, known := r.sessions[key]
+	known := r.sessions.Has(key)
 	r.mu.Unlock()
 	if known {
 		return
@@ -17,13 +17,8 @@ func (r *Service) NoteSession(ev *event.Event) {
 	here := r.ProjectOf(ev.Cwd)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.sessions[key]; known {
-		return
-	}
-	r.sessions[key] = here
-	if r.order = append(r.order, key); len(r.order) > keepSessions {
-		delete(r.sessions, r.order[0])
-		r.order = r.order[1:]
+	if !r.sessions.Has(key) {
+		r.sessions.Put(key, here, keepSessions)
 	}
 }
 
@@ -32,8 +27,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 func (r *Service) StartProject(agent, session string) (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	root, ok := r.sessions[sessionKey{agent, session}]
-	return root, ok
+	return r.sessions.Get(sessionKey{agent, session})
 }
 
 // placesOf finds the projects of an event.
@@ -41,7 +35,7 @@ func (r *Service) placesOf(ev *event.Event) places {
 	at := places{here: r.ProjectOf(ev.Cwd)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if start, ok := r.sessions[sessionKey{ev.Agent, ev.Session}]; ok && start != at.here {
+	if start, ok := r.sessions.Get(sessionKey{ev.Agent, ev.Session}); ok && start != at.here {
 		at.start = start
 	}
 	return at

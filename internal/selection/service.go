@@ -17,6 +17,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -97,10 +98,9 @@ type Service struct {
 	coveredInProjects map[guardnote.Cover]bool
 
 	mu       sync.Mutex
-	views    map[places]*view
-	folders  map[string]folder     // cwd → project, for a moment
-	sessions map[sessionKey]string // the project a session started in
-	order    []sessionKey
+	views    boundedmap.Map[places, *view]
+	folders  boundedmap.Map[string, folder]     // cwd → project, for a moment
+	sessions boundedmap.Map[sessionKey, string] // the project a session started in
 }
 
 type sessionKey struct{ agent, session string }

@@ -20,7 +20,7 @@ import (
 // place never seen gets what counts everywhere.
 func (r *Service) viewOf(at places) *view {
 	r.mu.Lock()
-	v := r.views[at]
+	v, _ := r.views.Get(at)
 	r.mu.Unlock()
 	if v != nil && time.Since(v.lookedAt()) < LoadAgain {
 		return v
@@ -33,7 +33,7 @@ func (r *Service) refreshView(at places, v *view) *view {
 	old := v // the look may go on behind, when v is another one
 	done := r.loads.run("view:"+at.here+"\x00"+at.start, v != nil, func() { r.readView(at, old) })
 	r.mu.Lock()
-	now := r.views[at]
+	now, _ := r.views.Get(at)
 	r.mu.Unlock()
 	switch {
 	case now != nil:
@@ -76,7 +76,7 @@ func (r *Service) readView(at places, old *view) {
 		old.confirmed == version {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
-		r.views[at] = old // somebody may have made us forget it meanwhile
+		r.views.Put(at, old, keepViews) // somebody may have made us forget it meanwhile
 		r.mu.Unlock()
 		if r.noteDue.Load() {
 			r.noteCovers(at, old)
@@ -89,10 +89,7 @@ func (r *Service) readView(at places, old *view) {
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, forces, at)
 	r.mu.Lock()
-	if len(r.views) > keepViews {
-		clear(r.views)
-	}
-	r.views[at] = v
+	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, at)
 	r.reportUnconfirmed()
@@ -139,8 +136,8 @@ func (r *Service) noteCovers(at places, v *view) {
 // Forget makes the next event look at the files.
 func (r *Service) Forget() {
 	r.mu.Lock()
-	clear(r.views)
-	clear(r.folders)
+	r.views.Clear()
+	r.folders.Clear()
 	r.mu.Unlock()
 }
 

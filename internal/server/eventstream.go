@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/jsonscan"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder"
@@ -176,30 +177,16 @@ func wantsNote(sessions, note string) bool {
 
 // idSet remembers the latest ids that were put in.
 type idSet struct {
-	ids  map[string]struct{}
-	ring []string
-	at   int
+	ids boundedmap.Map[string, struct{}]
 }
 
 const keepIDs = 4096
 
-func (s *idSet) add(id string) {
-	if s.ids == nil {
-		s.ids = map[string]struct{}{}
-	}
-	if len(s.ring) < keepIDs {
-		s.ring = append(s.ring, id)
-	} else {
-		delete(s.ids, s.ring[s.at])
-		s.ring[s.at] = id
-		s.at = (s.at + 1) % keepIDs
-	}
-	s.ids[id] = struct{}{}
-}
+func (s *idSet) add(id string) { s.ids.Put(id, struct{}{}, keepIDs) }
 
 func (s *idSet) take(id string) bool {
-	_, ok := s.ids[id]
-	delete(s.ids, id)
+	ok := s.ids.Has(id)
+	s.ids.Delete(id)
 	return ok
 }
 

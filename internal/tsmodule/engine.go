@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/tsmodule/engine"
 	"github.com/hookmux/hookmux/internal/tsmodule/ops"
 )
@@ -21,8 +21,8 @@ type Engine struct {
 	host Host
 
 	mu      sync.Mutex
-	modules map[string]*Module // by path
-	queued  map[string]*queue  // texts for a session's next event
+	modules map[string]*Module             // by path
+	queued  boundedmap.Map[string, *queue] // texts for a session's next event
 	closed  bool
 	watcher *watcher
 }
@@ -30,7 +30,6 @@ type Engine struct {
 // queue holds texts sent to a session whose agent has no channel for them.
 type queue struct {
 	texts []string
-	since time.Time
 }
 
 // maxQueued bounds the texts kept for one session, maxQueues the sessions.
@@ -60,7 +59,7 @@ func New(host Host) *Engine {
 	if l.Sessions <= 0 {
 		l.Sessions = d.Sessions
 	}
-	return &Engine{host: host, modules: map[string]*Module{}, queued: map[string]*queue{}}
+	return &Engine{host: host, modules: map[string]*Module{}}
 }
 
 // Source is a file to load.
@@ -152,7 +151,7 @@ func (e *Engine) Close() {
 // Forget drops what is kept about a session that ended without an event.
 func (e *Engine) Forget(agent, session string) {
 	e.mu.Lock()
-	delete(e.queued, sessionKey(agent, session))
+	e.queued.Delete(sessionKey(agent, session))
 	e.mu.Unlock()
 	for _, m := range e.Modules() {
 		m.forgetSession(sessionKey(agent, session))
@@ -173,30 +172,21 @@ func (e *Engine) Queued() hook.Handler {
 func (e *Engine) takeQueued(agent, session string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	q := e.queued[sessionKey(agent, session)]
-	if q == nil {
+	q, ok := e.queued.Get(sessionKey(agent, session))
+	if !ok {
 		return ""
 	}
-	delete(e.queued, sessionKey(agent, session))
+	e.queued.Delete(sessionKey(agent, session))
 	return strings.Join(q.texts, "\n\n")
 }
 
 func (e *Engine) queueText(key, text string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	q := e.queued[key]
-	if q == nil {
-		if len(e.queued) >= maxQueues {
-			oldest := ""
-			for k, other := range e.queued {
-				if oldest == "" || other.since.Before(e.queued[oldest].since) {
-					oldest = k
-				}
-			}
-			delete(e.queued, oldest)
-		}
-		q = &queue{since: time.Now()}
-		e.queued[key] = q
+	q, ok := e.queued.Get(key)
+	if !ok {
+		q = &queue{}
+		e.queued.Put(key, q, maxQueues)
 	}
 	if len(q.texts) >= maxQueued {
 		return errors.New("send: too many messages wait for this session's next event")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // Answers remembers what a person said about a call, so that one call is asked
@@ -14,7 +15,7 @@ import (
 type Answers struct {
 	mu    sync.Mutex
 	known map[policy.Key]*answer
-	order []*answer
+	list  boundedmap.Map[*answer, struct{}]
 }
 
 type answer struct {
@@ -24,7 +25,6 @@ type answer struct {
 	decision event.Decision
 	tool     string
 	beside   string
-	gone     bool
 }
 
 // keepAnswers bounds how many answers are remembered.
@@ -47,10 +47,8 @@ func (a *Answers) Keep(ev *event.Event, d event.Decision) {
 		a.dropAnswer(a.known[k])
 		a.known[k] = one
 	}
-	a.order = append(a.order, one)
-	if len(a.order) > keepAnswers {
-		a.dropAnswer(a.order[0])
-		a.order = a.order[1:]
+	if oldest, _, full := a.list.Put(one, struct{}{}, keepAnswers); full {
+		a.dropAnswer(oldest)
 	}
 }
 
@@ -112,7 +110,7 @@ func (a *Answers) Observe(ev *event.Event) {
 	}
 	w := policy.WorkerOf(ev)
 	whole := ev.Kind != event.SubagentEnd && w.Sub == ""
-	for _, one := range a.order {
+	for one := range a.list.All() {
 		if one.worker == w || whole && one.worker.Agent == w.Agent && one.worker.Session == w.Session {
 			a.dropAnswer(one)
 		}
@@ -121,7 +119,7 @@ func (a *Answers) Observe(ev *event.Event) {
 
 func (a *Answers) findAnswer(ev *event.Event) *answer {
 	for _, k := range policy.Keys(ev) {
-		if one := a.known[k]; one != nil && !one.gone {
+		if one := a.known[k]; one != nil {
 			return one
 		}
 	}
@@ -129,10 +127,10 @@ func (a *Answers) findAnswer(ev *event.Event) *answer {
 }
 
 func (a *Answers) dropAnswer(one *answer) {
-	if one == nil || one.gone {
+	if one == nil {
 		return
 	}
-	one.gone = true
+	a.list.Delete(one)
 	for _, k := range one.keys {
 		if a.known[k] == one {
 			delete(a.known, k)

@@ -64,8 +64,8 @@ func TestAnswersServeOneCall(t *testing.T) {
 	for i := range 3 * keepAnswers {
 		s.Keep(ask("s", "", fmt.Sprint(i)), yes)
 	}
-	if len(s.known) > keepAnswers || len(s.order) > keepAnswers {
-		t.Errorf("%d calls and %d answers are kept, want at most %d", len(s.known), len(s.order), keepAnswers)
+	if len(s.known) > keepAnswers || s.list.Len() > keepAnswers {
+		t.Errorf("%d calls and %d answers are kept, want at most %d", len(s.known), s.list.Len(), keepAnswers)
 	}
 }
 

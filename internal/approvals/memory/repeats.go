@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // Repeats remembers calls that were put to the person, for agents that report a
@@ -13,8 +14,7 @@ import (
 // Such a call passes without an opinion, so that nothing is approved by it.
 type Repeats struct {
 	mu    sync.Mutex
-	known map[policy.Key]bool
-	order []policy.Key
+	known boundedmap.Map[policy.Key, struct{}]
 }
 
 // Knows reports whether this very call came at this kind of event before. Calls
@@ -31,16 +31,11 @@ func (r *Repeats) lookUp(ev *event.Event, keep bool) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.known[key] || !keep {
-		return r.known[key]
+	if r.known.Has(key) {
+		return true
 	}
-	if r.known == nil {
-		r.known = map[policy.Key]bool{}
-	}
-	r.known[key] = true
-	if r.order = append(r.order, key); len(r.order) > keepAnswers {
-		delete(r.known, r.order[0])
-		r.order = r.order[1:]
+	if keep {
+		r.known.Put(key, struct{}{}, keepAnswers)
 	}
 	return false
 }

@@ -76,15 +76,12 @@ func (t *Table) endAll(meant func(policy.Worker) bool, why End) {
 // followAnswers says what came of answers: a call that ran was approved, one that
 // did not was not.
 func (t *Table) followAnswers(ev *event.Event, keys []policy.Key, worker policy.Worker) {
-	list := t.signs.expected
-	for i := 0; i < len(list); i++ {
-		e := list[i]
+	for e := range t.signs.expected.All() {
 		outcome := e.effectOf(ev, keys, worker)
 		if outcome == "" {
 			continue
 		}
-		list = slices.Delete(list, i, i+1)
-		i--
+		t.signs.expected.Delete(e)
 		t.busy.Add(-1)
 		e.outcome = outcome
 		t.noteChange(wire.NoteFeedResolved, e)
@@ -92,7 +89,6 @@ func (t *Table) followAnswers(ev *event.Event, keys []policy.Key, worker policy.
 			break // one event is about one call
 		}
 	}
-	t.signs.expected = list
 }
 
 // effectOf is what an event says about an answered request; "" for nothing.

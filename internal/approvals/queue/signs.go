@@ -56,11 +56,6 @@ func removeEntry(list []*entry, e *entry) []*entry {
 
 // expectEffect follows an answer; it gives back one that is followed no more.
 func (s *signs) expectEffect(e *entry) *entry {
-	s.expected = append(s.expected, e)
-	if len(s.expected) <= keepExpected {
-		return nil
-	}
-	old := s.expected[0]
-	s.expected = s.expected[1:]
-	return old
+	oldest, _, _ := s.expected.Put(e, struct{}{}, keepExpected)
+	return oldest
 }

@@ -154,7 +154,7 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 	for range keepExpected + 10 {
 		_, _ = table.Reply(mustOpen(t, table, request(call("s", "ls"))).ID(), yes("me"), fine)
 	}
-	if table.busy.Load() != keepExpected || len(table.signs.expected) != keepExpected {
-		t.Error(table.busy.Load(), len(table.signs.expected))
+	if table.busy.Load() != keepExpected || table.signs.expected.Len() != keepExpected {
+		t.Error(table.busy.Load(), table.signs.expected.Len())
 	}
 }

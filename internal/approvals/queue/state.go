@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/boundedmap"
 )
 
 // Table holds the requests of all agents.
@@ -16,7 +17,7 @@ type Table struct {
 	byKey    map[string]*entry
 	sessions map[session]int
 	pushed   int
-	ended    []*entry // oldest first
+	ended    boundedmap.Map[*entry, struct{}]
 	byID     map[string]*entry
 	log      changes
 	signs    signs
@@ -78,7 +79,7 @@ type signs struct {
 	byKey    map[policy.Key][]*entry
 	byNumber map[string]*entry
 	byWorker map[policy.Worker][]*entry
-	expected []*entry // answered, effect not seen yet; oldest first
+	expected boundedmap.Map[*entry, struct{}] // answered, effect not seen yet
 }
 
 // Listener hears of every request that begins or ceases to wait, in order and

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -216,11 +215,8 @@ func (t *Table) endEntry(e *entry, why End, said Said) {
 		}
 		t.busy.Add(1)
 	}
-	t.ended = append(t.ended, e)
-	if len(t.ended) > keepEnded {
-		old := t.ended[0]
-		t.ended = t.ended[1:]
-		delete(t.byID, old.id)
+	if oldest, _, full := t.ended.Put(e, struct{}{}, keepEnded); full {
+		delete(t.byID, oldest.id)
 	}
 	t.noteChange(noteOf(why), e)
 }
@@ -273,7 +269,7 @@ func (t *Table) Items(all bool) []wire.FeedItem {
 	defer t.mu.Unlock()
 	list := []wire.FeedItem{}
 	if all {
-		for _, e := range t.ended {
+		for e := range t.ended.All() {
 			list = append(list, e.asItem())
 		}
 	}
@@ -324,7 +320,7 @@ func (t *Table) ByKey(key string) (string, bool) {
 	if found != "" {
 		return found, true
 	}
-	for _, e := range slices.Backward(t.ended) {
+	for e := range t.ended.Backward() {
 		if e.request.Key == key {
 			return e.id, true
 		}

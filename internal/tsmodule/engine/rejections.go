@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"reflect"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"modernc.org/libc"
 	lib "modernc.org/libquickjs"
@@ -14,7 +12,7 @@ import (
 // rejections are the promises of one engine that were rejected while nothing
 // handled them. What still has no handler at the end of a turn is reported, as Node
 // does it. The quickjs package does not offer QuickJS's own notice of this, so it is
-// set below the package; only the pointer to the runtime comes from a private field.
+// set below the package.
 type rejections struct {
 	id   uintptr
 	tls  *libc.TLS // of the turn in which a promise was rejected
@@ -36,23 +34,13 @@ var (
 // the quickjs package keeps its runtime elsewhere; TestFloatingRejection fails then.
 func trackRejections(vm *quickjs.VM) *rejections {
 	r := &rejections{id: trackerIDs.Add(1)}
-	runtime := reflect.ValueOf(vm).Elem().FieldByName("runtime")
-	if runtime.Kind() != reflect.Pointer || runtime.IsNil() || runtime.Elem().Kind() != reflect.Struct {
-		return r
-	}
-	pointer := runtime.Elem().FieldByName("cRuntime")
-	if pointer.Kind() != reflect.Uintptr || pointer.Uint() == 0 {
+	runtime := runtimePointer(vm)
+	if runtime == 0 {
 		return r
 	}
 	trackers.Store(r.id, r)
-	lib.XJS_SetHostPromiseRejectionTracker(nil, uintptr(pointer.Uint()), functionPointer(noteRejection), r.id)
+	lib.XJS_SetHostPromiseRejectionTracker(nil, runtime, functionPointer(noteRejection), r.id)
 	return r
-}
-
-// functionPointer is a Go function as translated C code calls it.
-func functionPointer(f any) uintptr {
-	type iface [2]uintptr
-	return (*iface)(unsafe.Pointer(&f))[1]
 }
 
 // noteRejection is called by QuickJS when a promise is rejected without a handler,

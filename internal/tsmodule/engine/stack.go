@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"reflect"
-	"unsafe"
-
 	"modernc.org/libc"
 	"modernc.org/quickjs"
 )
@@ -11,7 +8,7 @@ import (
 // renewStack gives an idle engine an empty stack. The old one keeps a block for
 // every call that was ever nested, about 20 MB after an endless recursion, and
 // neither libquickjs nor the quickjs package has a call that frees it. So this
-// replaces a private field of the quickjs package, the only such place in hookmux.
+// replaces a private field of the quickjs package (private.go).
 //
 // It stays because it pays: after eight rounds of attacks a hub has 42 MB with it
 // and 58 MB without (`make bench`, "a hub after 8 rounds of attacks"; bar 1.15 times
@@ -20,15 +17,10 @@ import (
 // A new version of the quickjs package may move the field. renewStack then changes
 // nothing and returns false, and TestRenewStack fails.
 func renewStack(vm *quickjs.VM) bool {
-	held := reflect.ValueOf(vm).Elem().FieldByName("runtime")
-	if held.Kind() != reflect.Pointer || held.IsNil() || held.Elem().Kind() != reflect.Struct {
+	place := tlsField(vm)
+	if place == nil {
 		return false
 	}
-	field := held.Elem().FieldByName("tls")
-	if !field.IsValid() || field.Type() != reflect.TypeFor[*libc.TLS]() {
-		return false
-	}
-	place := (**libc.TLS)(unsafe.Pointer(field.UnsafeAddr()))
 	old, fresh := *place, libc.NewTLS()
 	if old == nil || old.StackSlots() != fresh.StackSlots() {
 		fresh.Close()
