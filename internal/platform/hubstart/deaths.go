@@ -19,7 +19,7 @@ const (
 	// firstWait is how long the next start waits after one death more; each
 	// further death doubles it.
 	firstWait   = 250 * time.Millisecond
-	longestWait = 4 * time.Second
+	longestWait = 2 * time.Second
 	// keepDeaths is how many are remembered: with so many the wait is the
 	// longest one.
 	keepDeaths = 8

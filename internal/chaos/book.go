@@ -1,0 +1,155 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
+)
+
+// book holds the ids of events that a hub acknowledged: each must be in the
+// journal, once.
+type book struct {
+	mu    sync.Mutex
+	acked map[string]time.Time
+	total int
+	lost  int // events that a fault itself destroyed
+}
+
+func newBook() *book { return &book{acked: map[string]time.Time{}} }
+
+func (b *book) note(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.acked[id] = time.Now()
+	b.total++
+}
+
+// writeOff forgets events that a fault destroyed.
+func (b *book) writeOff(ids ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range ids {
+		if _, ok := b.acked[id]; ok {
+			delete(b.acked, id)
+			b.lost++
+		}
+	}
+}
+
+// writeOffAll forgets everything that was acknowledged so far.
+func (b *book) writeOffAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost += len(b.acked)
+	clear(b.acked)
+}
+
+// storeTime is how long a hub may take to store everything when nobody calls.
+const storeTime = 2 * time.Minute
+
+// checkJournal pauses the load, has everything stored, ends the hub and
+// compares the journal with what was acknowledged.
+func (w *world) checkJournal() {
+	resume := w.load.pause()
+	defer resume()
+	if _, ok := waitUntil(storeTime, w.everythingStored); !ok {
+		w.fail("events are left in intake and spool", "none", strings.Join(w.leftRecords(), ", "))
+	}
+	w.signalHub(syscall.SIGTERM)
+	if _, ok := waitUntil(time.Minute, func() bool { return !hubstart.Lives(w.dirs) }); !ok {
+		w.fail("a hub that was told to end", "ends", "it runs on")
+		w.endHubs()
+	}
+	if err := w.compareJournal(); err != nil {
+		w.fail("the journal", "can be read", err.Error())
+	}
+}
+
+// everythingStored reports whether no record waits outside the journal. It
+// keeps a hub running that stores them.
+func (w *world) everythingStored() bool {
+	if !w.hubAnswers() {
+		w.load.makeOne(false)
+		return false
+	}
+	return len(w.leftRecords()) == 0
+}
+
+// leftRecords lists the records in intake and spool.
+func (w *world) leftRecords() []string {
+	var left []string
+	for _, dir := range append(w.dirs.Spools(), w.dirs.Intake()) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if !e.Type().IsRegular() || !strings.HasSuffix(name, ".rec") && !strings.HasSuffix(name, ".log") {
+				continue
+			}
+			if records, _, err := spool.ReadFile(dir + "/" + name); err != nil || len(records) > 0 {
+				left = append(left, dir+"/"+name)
+			}
+		}
+	}
+	return left
+}
+
+func (w *world) compareJournal() error {
+	j, err := journal.Open(w.stateFile("journal.db"), journal.Options{})
+	if err != nil {
+		return err
+	}
+	defer j.Close()
+	rows := map[string]int{}
+	for event, err := range j.Query(context.Background(), journal.Filter{}) {
+		if err != nil {
+			return err
+		}
+		rows[event.ID]++
+	}
+	w.book.mu.Lock()
+	defer w.book.mu.Unlock()
+	var missing, doubled []string
+	for id := range w.book.acked {
+		if rows[id] == 0 {
+			missing = append(missing, id)
+		}
+	}
+	for id, n := range rows {
+		if n > 1 || !strings.HasPrefix(id, callPrefix) && !strings.HasPrefix(id, clientPrefix) {
+			doubled = append(doubled, fmt.Sprintf("%s (%d rows)", id, n))
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		w.fail("acknowledged events", "all in the journal",
+			fmt.Sprintf("%d of %d are missing: %s", len(missing), len(w.book.acked), w.describeMissing(missing)))
+	}
+	if len(doubled) > 0 {
+		w.fail("events in the journal", "each once, under the id of its call", strings.Join(doubled, ", "))
+	}
+	return nil
+}
+
+// describeMissing names some events and when they were acknowledged. The
+// caller holds the book.
+func (w *world) describeMissing(ids []string) string {
+	var words []string
+	for _, id := range ids[:min(len(ids), 8)] {
+		words = append(words, id+" at "+w.book.acked[id].Format("15:04:05.000"))
+	}
+	return strings.Join(words, ", ")
+}

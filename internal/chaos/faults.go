@@ -1,0 +1,367 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/recorder/spool"
+)
+
+// fault is one thing that goes wrong.
+type fault struct {
+	name string
+	// destroys: events that were acknowledged before or during the fault may be
+	// gone with it. They are looked for before, and forgotten after.
+	destroys bool
+	// needsMounts: it needs file systems of the world's own.
+	needsMounts bool
+	// run lets it happen and ends it again.
+	run func(w *world) error
+}
+
+// faults is the table.
+func faults() []fault {
+	return []fault{
+		{name: "kill the hub", run: killOnce},
+		{name: "kill the hub three times", run: killThrice},
+		{name: "terminate the hub", run: terminateHub},
+		{name: "stop the hub for two seconds", run: stopHub},
+		{name: "stop the hub, then kill it", run: stopAndKill},
+		{name: "full disk under the state folder", needsMounts: true, run: fillState},
+		{name: "full disk under the runtime folder", needsMounts: true, run: fillRuntime},
+		{name: "full disk, hub killed", needsMounts: true, destroys: true, run: fillStateAndKill},
+		{name: "read-only state folder", needsMounts: true, run: freezeState},
+		{name: "read-only state folder, hub killed", needsMounts: true, destroys: true, run: freezeStateAndKill},
+		{name: "hub lock held by a stranger", run: holdHubLock},
+		{name: "start lock held by a stranger", run: holdStartLock},
+		{name: "60 half-sent requests of 16 MiB", run: sendHalves},
+		{name: "500 silent connections", run: openSilent},
+		{name: "lines of rubbish and without an end", run: sendRubbish},
+		{name: "runtime folder removed", run: removeRuntime},
+		{name: "socket removed", run: removeSocket},
+		{name: "socket replaced by a file", run: replaceSocket},
+		{name: "runtime folder open to others", run: openRuntime},
+		{name: "state folder removed", destroys: true, run: removeState},
+		{name: "state folder renamed", destroys: true, run: renameState},
+		{name: "a state file is something else", run: swapStateFile},
+		{name: "a state file is something else, hub killed", run: swapStateFileAndKill},
+		{name: "journal removed", destroys: true, run: removeJournal},
+		{name: "journal overwritten with rubbish", destroys: true, run: spoilJournal},
+		{name: "journal cut, hub killed", destroys: true, run: cutJournal},
+		{name: "intake record cut, hub killed", run: cutIntake},
+		{name: "rubbish in intake and spool", run: litterRecords},
+		{name: "spool record cut", run: cutSpool},
+		{name: "settings damaged", run: damageSettings},
+		{name: "settings damaged, hub killed", run: damageSettingsAndKill},
+		{name: "forged list of guarded events, hub killed", run: forgeNote},
+		{name: "forged off.json, hub killed", run: forgeOff},
+		{name: "hookmux gone, hub killed", run: hideProgram},
+		{name: "times from the future", run: jumpAhead},
+		{name: "clients of other versions", run: callFromOtherVersions},
+		{name: "limits lowered on the running hub", run: limitHub},
+		{name: "hub started under small limits", run: startLimited},
+	}
+}
+
+// while lets a state last as long as faults last in this run.
+func (w *world) while() { time.Sleep(w.options.Calm) }
+
+func killOnce(w *world) error {
+	w.signalHub(syscall.SIGKILL)
+	return nil
+}
+
+func killThrice(w *world) error {
+	for range 3 {
+		w.signalHub(syscall.SIGKILL)
+		time.Sleep(w.options.Calm / 3)
+	}
+	return nil
+}
+
+func terminateHub(w *world) error {
+	w.signalHub(syscall.SIGTERM)
+	return nil
+}
+
+func stopHub(w *world) error {
+	pid := w.signalHub(syscall.SIGSTOP)
+	time.Sleep(2 * time.Second)
+	if pid > 0 {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+	}
+	return nil
+}
+
+func stopAndKill(w *world) error {
+	pid := w.signalHub(syscall.SIGSTOP)
+	w.while()
+	if pid > 0 {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	return nil
+}
+
+func fillState(w *world) error   { return w.fillPlace(w.statePlace(), false) }
+func fillRuntime(w *world) error { return w.fillPlace(w.runtimePlace(), true) }
+
+func fillStateAndKill(w *world) error { return w.fillPlace(w.statePlace(), true) }
+
+func (w *world) fillPlace(dir string, kill bool) error {
+	undo, err := fillDisk(dir)
+	if err != nil {
+		return err
+	}
+	defer undo()
+	if kill {
+		w.while()
+		w.signalHub(syscall.SIGKILL)
+	}
+	w.while()
+	return nil
+}
+
+func freezeState(w *world) error        { return w.freezePlace(false) }
+func freezeStateAndKill(w *world) error { return w.freezePlace(true) }
+
+func (w *world) freezePlace(kill bool) error {
+	undo, err := makeReadOnly(w.statePlace())
+	if err != nil {
+		return err
+	}
+	defer undo()
+	if kill {
+		w.signalHub(syscall.SIGKILL)
+	}
+	w.while()
+	return nil
+}
+
+func holdHubLock(w *world) error   { return w.holdLock(w.dirs.LifeLock()) }
+func holdStartLock(w *world) error { return w.holdLock(w.dirs.StartLock()) }
+
+// holdVariable makes this program hold a lock and do nothing else.
+const holdVariable = "HOOKMUX_CHAOS_HOLD"
+
+// holdLock kills the hub and has another process hold a lock of hubs.
+func (w *world) holdLock(file string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), holdVariable+"="+file)
+	held, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	w.signalHub(syscall.SIGKILL)
+	var one [1]byte
+	_, _ = held.Read(one[:]) // it has the lock, or somebody else was faster
+	w.while()
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // killed: that it did not end well is no news
+	return nil
+}
+
+// keepLock is the process that holds a lock: it tries for a moment, says so and
+// waits to be killed.
+func keepLock(file string) int {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return 1
+	}
+	_, locked := waitUntil(2*time.Second, func() bool {
+		return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	})
+	fmt.Print("!")
+	if !locked {
+		return 1
+	}
+	time.Sleep(time.Minute) // should nobody kill it
+	return 0
+}
+
+func removeRuntime(w *world) error { return os.RemoveAll(w.dirs.Runtime) }
+func removeSocket(w *world) error  { return os.Remove(w.dirs.Socket()) }
+
+func replaceSocket(w *world) error {
+	socket := w.dirs.Socket()
+	_ = os.Remove(socket) // it may just be gone
+	return os.WriteFile(socket, []byte("no socket\n"), 0o600)
+}
+
+func openRuntime(w *world) error {
+	if err := os.Chmod(w.dirs.Runtime, 0o777); err != nil {
+		return err
+	}
+	w.while()
+	return os.Chmod(w.dirs.Runtime, 0o700)
+}
+
+func removeState(w *world) error { return removeTree(w.dirs.State) }
+
+// removeTree removes a folder that others are writing into.
+func removeTree(dir string) error {
+	var err error
+	for range 20 {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func renameState(w *world) error {
+	aside := w.dirs.State + "-was"
+	if err := removeTree(aside); err != nil {
+		return err
+	}
+	return os.Rename(w.dirs.State, aside)
+}
+
+func removeJournal(w *world) error {
+	for _, name := range []string{"journal.db", "journal.db-wal", "journal.db-shm"} {
+		_ = os.Remove(w.stateFile(name)) // not all are always there
+	}
+	return nil
+}
+
+func spoilJournal(w *world) error {
+	f, err := os.OpenFile(w.stateFile("journal.db"), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	rubbish := []byte(strings.Repeat("rubbish ", 1024))
+	_, err = f.WriteAt(rubbish, w.random.Int64N(max(1, info.Size())))
+	w.signalHub(syscall.SIGKILL)
+	return err
+}
+
+func cutJournal(w *world) error {
+	w.signalHub(syscall.SIGKILL)
+	for _, name := range []string{"journal.db", "journal.db-wal"} {
+		info, err := os.Stat(w.stateFile(name))
+		if err != nil || info.Size() == 0 {
+			continue
+		}
+		if err := os.Truncate(w.stateFile(name), w.random.Int64N(info.Size())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutIntake kills the hub and cuts the last file of the intake: what the cut
+// took is lost, all else is not.
+func cutIntake(w *world) error {
+	resume := w.load.pause()
+	defer resume()
+	pid := w.signalHub(syscall.SIGKILL)
+	waitUntil(10*time.Second, func() bool { return pid == 0 || syscall.Kill(pid, 0) != nil || !w.hubAnswers() })
+	files, err := filepath.Glob(filepath.Join(w.dirs.Intake(), "intake-*.log"))
+	if err != nil || len(files) == 0 {
+		return err
+	}
+	file := files[w.random.IntN(len(files))]
+	return w.cutRecords(file)
+}
+
+func cutSpool(w *world) error {
+	files, err := filepath.Glob(filepath.Join(w.dirs.Spool(), "*.rec"))
+	if err != nil || len(files) == 0 {
+		return w.leaveCutRecord()
+	}
+	return w.cutRecords(files[w.random.IntN(len(files))])
+}
+
+// cutRecords cuts a file of records somewhere and writes off what it held then.
+func (w *world) cutRecords(file string) error {
+	records, _, err := spool.ReadFile(file)
+	if err != nil {
+		return nil // stored and removed meanwhile
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Size() == 0 {
+		return nil
+	}
+	for _, record := range records {
+		w.book.writeOff(record.ID) // those before the cut may still come
+	}
+	if err := os.Truncate(file, w.random.Int64N(info.Size())); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}
+
+// leaveCutRecord leaves half a record, as a client that died while it wrote.
+func (w *world) leaveCutRecord() error {
+	whole := spool.Append(nil, &spool.Record{Type: spool.TypeEvent, ID: "cut", Time: time.Now(), Agent: "claude",
+		Event: "PostToolUse", Payload: []byte(`{"session_id":"cut"}`)})
+	if err := os.MkdirAll(w.dirs.Spool(), 0o700); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("cut-%d.%d.rec", time.Now().UnixNano(), len(whole))
+	return os.WriteFile(filepath.Join(w.dirs.Spool(), name), whole[:w.random.IntN(len(whole))], 0o600)
+}
+
+func forgeNote(w *world) error {
+	if err := guardnote.Write(w.dirs.State, nil); err != nil {
+		return err
+	}
+	w.signalHub(syscall.SIGKILL)
+	return nil
+}
+
+func forgeOff(w *world) error {
+	text := fmt.Sprintf(`{"version":1,"since":%q,"until":%q}`, time.Now().Format(time.RFC3339),
+		time.Now().Add(time.Hour).Format(time.RFC3339))
+	if err := os.WriteFile(w.stateFile("off.json"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	w.signalHub(syscall.SIGKILL)
+	w.while()
+	return nil
+}
+
+func hideProgram(w *world) error {
+	program := w.program("hookmux")
+	if err := os.Rename(program, program+".away"); err != nil {
+		return err
+	}
+	w.signalHub(syscall.SIGKILL)
+	w.while()
+	return os.Rename(program+".away", program)
+}
+
+// jumpAhead leaves what a clock that was set back would leave.
+func jumpAhead(w *world) error {
+	later := time.Now().Add(10 * 365 * 24 * time.Hour)
+	text := fmt.Sprintf("%d\n%d\nuntil=%d\n", later.UnixMilli(), later.UnixMilli(), later.UnixMilli())
+	if err := os.WriteFile(w.dirs.DeathsFile(), []byte(text), 0o600); err != nil {
+		return err
+	}
+	for _, name := range []string{"journal.db", "guarded", "confirmed.json", "sessions.log"} {
+		_ = os.Chtimes(w.stateFile(name), later, later) // not all are there
+	}
+	w.signalHub(syscall.SIGKILL)
+	return nil
+}

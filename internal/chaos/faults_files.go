@@ -1,0 +1,126 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// misfits are what can stand where a file should be.
+var misfits = []struct {
+	name string
+	put  func(path string) error
+}{
+	{"nothing", func(string) error { return nil }},
+	{"an empty file", func(path string) error { return os.WriteFile(path, nil, 0o600) }},
+	{"rubbish", func(path string) error {
+		return os.WriteFile(path, []byte(strings.Repeat("\x00\xffrubbish{[\n", 500)), 0o600)
+	}},
+	{"a link to nothing", func(path string) error { return os.Symlink(path+".none", path) }},
+	{"a link to a device", func(path string) error { return os.Symlink("/dev/zero", path) }},
+	{"a pipe", func(path string) error { return unix.Mkfifo(path, 0o600) }},
+	{"a folder", func(path string) error { return os.MkdirAll(filepath.Join(path, "inner"), 0o700) }},
+	{"a folder that cannot be written", func(path string) error { return os.Mkdir(path, 0o500) }},
+}
+
+// stateFiles are the files a hub keeps, other than records and journal.
+var stateFiles = []string{
+	"guarded", "consent.key", "confirmed.json", "confirmed", "grants.json", "pin.json", "pin-tries.json", "seats.json",
+	"off.json", "sessions.log", "sessions.json", "decisions.log", "marks", "trust.json", "aside", "feed.log",
+}
+
+// replaceWith puts something else in a file's place.
+func (w *world) replaceWith(path string) error {
+	m := misfits[w.random.IntN(len(misfits))]
+	w.describeFault(filepath.Base(path) + " is " + m.name)
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	if err := m.put(path); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// swapStateFile puts something else in the place of a state file.
+func swapStateFile(w *world) error {
+	entries, err := os.ReadDir(w.dirs.State)
+	if err != nil {
+		return err
+	}
+	names := append([]string(nil), stateFiles...)
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, "journal") && name != "intake" && name != "spool" && name != "installation" {
+			names = append(names, name)
+		}
+	}
+	return w.replaceWith(w.stateFile(names[w.random.IntN(len(names))]))
+}
+
+func swapStateFileAndKill(w *world) error {
+	err := swapStateFile(w)
+	w.signalHub(syscall.SIGKILL)
+	return err
+}
+
+// litterRecords puts what is no record beside the records, where the next hub
+// looks for them.
+func litterRecords(w *world) error {
+	for _, path := range []string{
+		filepath.Join(w.dirs.Intake(), "intake-1.log"), filepath.Join(w.dirs.Intake(), "intake-999999.log"),
+		filepath.Join(w.dirs.Spool(), "litter.10.rec"), filepath.Join(w.dirs.Spool(), "litter-2.10.rec"),
+	} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if _, err := os.Lstat(path); err == nil {
+			continue // a file of the hub's own
+		}
+		if err := misfits[w.random.IntN(len(misfits))].put(path); err != nil {
+			return err
+		}
+	}
+	w.signalHub(syscall.SIGKILL)
+	return nil
+}
+
+// weakSettings would switch guards off.
+const weakSettings = `{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}`
+
+func damageSettings(w *world) error        { return w.changeSettings(false) }
+func damageSettingsAndKill(w *world) error { return w.changeSettings(true) }
+
+// changeSettings changes the person's settings by no command of hookmux, and
+// puts them back.
+func (w *world) changeSettings(kill bool) error {
+	file := w.configFile()
+	var err error
+	switch w.random.IntN(3) {
+	case 0:
+		w.describeFault("config.json switches guards off")
+		err = os.WriteFile(file, []byte(weakSettings), 0o600)
+	case 1:
+		w.describeFault("the settings' folder is renamed")
+		err = os.Rename(filepath.Dir(file), filepath.Dir(file)+"-was")
+	default:
+		err = w.replaceWith(file)
+	}
+	if err != nil {
+		return err
+	}
+	if kill {
+		w.signalHub(syscall.SIGKILL)
+	}
+	w.while()
+	if err := os.RemoveAll(file); err != nil {
+		return err
+	}
+	return w.writeSettings()
+}

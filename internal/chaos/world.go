@@ -1,0 +1,291 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/hubstart"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+)
+
+// settings are what the person of a world confirmed: every guard is on.
+const settings = `{
+  "guard.destructive": "on",
+  "guard.secrets": "on",
+  "guard.own-files": "on"
+}
+`
+
+// world is one home with an installation in it, the load on it and what came of
+// both.
+type world struct {
+	options worldOptions
+	home    string
+	env     []string
+	dirs    paths.Dirs
+	// ownMounts: state and runtime folder are small file systems of their own.
+	ownMounts bool
+	recording recording
+	random    *rand.Rand // of the faults; the load has its own
+
+	load *load
+	book *book
+
+	mu       sync.Mutex
+	fault    string // what is wrong right now, for messages
+	failures []failure
+	memory   []int // of the hub after each fault, in KiB
+}
+
+// worldOptions come from whoever starts a world.
+type worldOptions struct {
+	Number int
+	Dir    string // an empty folder
+	Bin    string // where hookmux and hookmux-hook are
+	Faults int
+	Seed   uint64
+	Only   string        // run faults whose name has this in it
+	Back   time.Duration // how soon a hub must be back
+	Calm   time.Duration // how long a fault lasts at least, and the pause after it
+}
+
+// failure is a promise that was not kept.
+type failure struct {
+	World    int
+	Seed     uint64
+	Fault    string
+	Number   int
+	What     string
+	Expected string
+	Came     string
+}
+
+func (f failure) String() string {
+	return fmt.Sprintf("world %d, seed %d, fault %d (%s): %s\n    expected: %s\n    came:     %s",
+		f.World, f.Seed, f.Number, f.Fault, f.What, f.Expected, f.Came)
+}
+
+// newWorld makes a home with settings that a person confirmed.
+func newWorld(o worldOptions) (*world, error) {
+	w := &world{options: o, home: filepath.Join(o.Dir, "home"), random: rand.New(rand.NewPCG(o.Seed, uint64(o.Number)))}
+	w.env = []string{
+		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + w.home, "USER=user", "SHELL=/bin/sh", "LANG=C.UTF-8",
+		paths.RuntimeVariable + "=" + filepath.Join(w.runtimePlace(), "run"),
+		"XDG_CONFIG_HOME=" + filepath.Join(w.home, ".config"), "XDG_STATE_HOME=" + filepath.Join(w.home, ".local/state"),
+		"XDG_DATA_HOME=" + filepath.Join(w.home, ".local/share"),
+	}
+	for _, dir := range []string{w.statePlace(), w.runtimePlace(), w.binFolder()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if w.recording, err = readRecording(); err != nil {
+		return nil, err
+	}
+	w.ownMounts = mountPlaces(w)
+	if err := w.installPrograms(); err != nil {
+		return nil, err
+	}
+	if err := w.writeSettings(); err != nil {
+		return nil, err
+	}
+	if w.dirs, err = paths.Find(paths.GetenvFrom(w.env)); err != nil {
+		return nil, err
+	}
+	if w.ownMounts { // the password file names this home then
+		getenv := paths.GetenvFrom(w.env)
+		if _, err := w.dirs.WriteInstallation(getenv, w.program("hookmux-hook"), w.program("hookmux")); err != nil {
+			return nil, err
+		}
+	}
+	confirmed := sources.OpenConfirmed(w.dirs, false)
+	sources.New(sources.Options{Dirs: w.dirs, Catalogue: agent.Builtin(), Confirmed: confirmed})
+	if err := confirmed.TakeFirst(true); err != nil {
+		return nil, err
+	}
+	w.book = newBook()
+	w.load = newLoad(w)
+	return w, nil
+}
+
+func (w *world) statePlace() string           { return filepath.Join(w.home, ".local/state") }
+func (w *world) runtimePlace() string         { return filepath.Join(w.home, "volatile") }
+func (w *world) binFolder() string            { return filepath.Join(w.options.Dir, "bin") }
+func (w *world) program(name string) string   { return filepath.Join(w.binFolder(), name) }
+func (w *world) configFile() string           { return filepath.Join(w.home, ".config/hookmux/config.json") }
+func (w *world) stateFile(name string) string { return filepath.Join(w.dirs.State, name) }
+
+// installPrograms gives the world programs of its own, so that its hubs can be
+// told from those of other worlds.
+func (w *world) installPrograms() error {
+	for _, name := range []string{"hookmux", "hookmux-hook"} {
+		content, err := os.ReadFile(filepath.Join(w.options.Bin, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(w.program(name), content, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeSettings writes what the person has in their files.
+func (w *world) writeSettings() error {
+	files := map[string]string{
+		w.configFile(): settings, filepath.Join(w.home, "project/.git/HEAD"): "ref: refs/heads/main\n",
+	}
+	for file, text := range files {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail notes a promise that was not kept.
+func (w *world) fail(what, expected, came string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	number := len(w.memory)
+	w.failures = append(w.failures, failure{
+		World: w.options.Number, Seed: w.options.Seed, Fault: w.fault, Number: number, What: what, Expected: expected,
+		Came: came,
+	})
+}
+
+// hangTime is after how long a hook call counts as one that never ends.
+const hangTime = 3 * time.Minute
+
+// callHook makes a call through the real client, and says whether a hub
+// answered it.
+func (w *world) callHook(call hookCall) (answer, bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, w.program("hookmux-hook"), call.agent, call.event, "60", "id="+call.id)
+	cmd.Env = append(w.env[:len(w.env):len(w.env)], "HOOKMUX_DEBUG=1") // tells on stderr when no hub answered
+	cmd.Dir = filepath.Join(w.home, "project")
+	cmd.Stdin = bytes.NewReader(call.payload)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		return answer{}, false, errors.Join(err, ctx.Err())
+	}
+	a := answer{stdout: out.String(), stderr: errs.String(), exit: cmd.ProcessState.ExitCode()}
+	return a, !strings.Contains(a.stderr, "hookmux-hook: "), nil
+}
+
+// askHub sends one line to the hub and gives the first line of the answer.
+func (w *world) askHub(line string, wait time.Duration) (string, error) {
+	conn, err := net.DialTimeout("unix", w.dirs.Socket(), wait)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(wait))
+	if _, err := io.WriteString(conn, line+"\n"); err != nil {
+		return "", err
+	}
+	return bufio.NewReader(conn).ReadString('\n')
+}
+
+// pingLine is a question that every hub answers at once.
+const pingLine = `{"id":1,"method":"system.ping"}`
+
+// hubAnswers reports whether a hub says that it is there.
+func (w *world) hubAnswers() bool {
+	text, err := w.askHub(pingLine, 2*time.Second)
+	return err == nil && strings.Contains(text, `"result"`)
+}
+
+// hubProcess is the process id of the hub; 0 for none.
+func (w *world) hubProcess() int { return hubstart.HubPID(w.dirs) }
+
+// signalHub sends a signal to the hub.
+func (w *world) signalHub(signal syscall.Signal) int {
+	pid := w.hubProcess()
+	if pid > 0 {
+		_ = syscall.Kill(pid, signal) // it may just have ended
+	}
+	return pid
+}
+
+// listHubs lists the processes that run this world's hub.
+func (w *world) listHubs() []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	want := w.program("hookmux") + "\x00hub\x00"
+	var list []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if text, err := os.ReadFile("/proc/" + e.Name() + "/cmdline"); err == nil && string(text) == want {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// memoryOf is the memory of a process, in KiB; 0 when it is gone.
+func memoryOf(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			n, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return n
+		}
+	}
+	return 0
+}
+
+// waitUntil waits for a condition and says how long it took.
+func waitUntil(limit time.Duration, ok func() bool) (time.Duration, bool) {
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if ok() {
+			return time.Since(began), true
+		}
+		if time.Since(began) > limit {
+			return time.Since(began), false
+		}
+	}
+}
+
+// endHubs ends every hub of the world.
+func (w *world) endHubs() {
+	for _, pid := range w.listHubs() {
+		_ = syscall.Kill(pid, syscall.SIGCONT)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
