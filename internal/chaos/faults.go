@@ -51,6 +51,8 @@ func faults() []fault {
 		{name: "socket removed", run: removeSocket},
 		{name: "socket replaced by a file", run: replaceSocket},
 		{name: "runtime folder open to others", run: openRuntime},
+		{name: "a runtime file is something else", run: swapRuntimeFile},
+		{name: "a runtime file is something else, hub killed", run: swapRuntimeFileAndKill},
 		{name: "state folder removed", destroys: true, run: removeState},
 		{name: "state folder renamed", destroys: true, run: renameState},
 		{name: "a state file is something else", run: swapStateFile},

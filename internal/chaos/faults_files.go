@@ -70,6 +70,18 @@ func swapStateFileAndKill(w *world) error {
 	return err
 }
 
+// runtimeFiles are what a hub and its starters keep in the runtime folder.
+var runtimeFiles = []string{"hub.lock", "start.lock", "hub.alive", "deaths", "hub.log", "hub.sock", "attempt"}
+
+func swapRuntimeFile(w *world) error {
+	return w.replaceWith(filepath.Join(w.dirs.Runtime, runtimeFiles[w.random.IntN(len(runtimeFiles))]))
+}
+
+func swapRuntimeFileAndKill(w *world) error {
+	w.signalHub(syscall.SIGKILL)
+	return swapRuntimeFile(w)
+}
+
 // litterRecords puts what is no record beside the records, where the next hub
 // looks for them.
 func litterRecords(w *world) error {

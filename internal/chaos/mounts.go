@@ -43,10 +43,16 @@ func mountPlaces(w *world) bool {
 
 // makeReadOnly lets nobody write to a file system of the world's, until undo.
 func makeReadOnly(dir string) (undo func(), err error) {
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""); err != nil {
+	// A second mount on top: the first one is busy while files are written.
+	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
 		return nil, err
 	}
-	return func() { _ = unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND, "") }, nil
+	undo = func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, ""); err != nil {
+		undo()
+		return nil, err
+	}
+	return undo, nil
 }
 
 // fillDisk takes all the room of a file system, until undo.

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/version"
 )
 
 // runOptions is one run: several worlds that share the faults.
@@ -26,6 +28,7 @@ type runOptions struct {
 	Back   time.Duration
 	Calm   time.Duration
 	Keep   bool
+	Trace  bool
 }
 
 // result is what came of one world.
@@ -101,6 +104,7 @@ func runWorlds(o runOptions) ([]result, error) {
 			dir := filepath.Join(base, fmt.Sprint(n))
 			errs[n] = startWorld(worldOptions{
 				Number: n, Dir: dir, Bin: bin, Faults: faults, Seed: o.Seed, Only: o.Only, Back: o.Back, Calm: o.Calm,
+				Trace: o.Trace,
 			}, &results[n])
 		})
 	}
@@ -178,8 +182,8 @@ func runWorld(o worldOptions) result {
 		return r
 	}
 	w.load.start()
-	if _, ok := w.waitForHub(); !ok {
-		w.fail("before the first fault", "a hub", "none")
+	if _, ok := waitUntil(time.Minute, w.hubWorks); !ok {
+		w.fail("before the first fault", "a hub", w.describeHub())
 	}
 	for range o.Faults {
 		r.Faults = append(r.Faults, w.runFault(list[w.random.IntN(len(list))]))
@@ -227,18 +231,23 @@ func (w *world) runFault(f fault) faultResult {
 		w.waitForHub()
 	}
 	w.setFault(f.name)
+	w.trace("fault", f.name)
 	if err := f.run(w); err != nil {
 		w.fail("the fault itself", "can be made", err.Error())
 	}
+	w.trace("over", w.fault)
 	back, ok := w.waitForHub()
 	if !ok {
 		w.fail("after the fault", "a hub that passes a harmless call within "+w.options.Back.String(), w.describeHub())
 	}
 	if f.destroys {
-		if _, ok := waitUntil(w.options.Back, w.storageWorks); !ok {
-			w.fail("after the fault", "journal and intake in their place", w.describeHub())
+		if took, ok := waitUntil(w.options.Back, w.storageWorks); !ok {
+			w.fail("after the fault", "events are stored again within "+w.options.Back.String(), w.describeHub())
+		} else {
+			back = max(back, took)
 		}
 		w.book.writeOffAll()
+		w.trace("counts anew", "")
 	}
 	if _, ok := waitUntil(cmp.Or(w.options.Back, time.Second)+10*time.Second, func() bool { return len(w.listHubs()) == 1 }); !ok {
 		w.fail("after the fault", "one hub", fmt.Sprintf("processes %v", w.listHubs()))
@@ -252,17 +261,28 @@ func (w *world) runFault(f fault) faultResult {
 
 // waitForHub waits until a hub answers and lets a harmless call pass.
 func (w *world) waitForHub() (time.Duration, bool) {
-	return waitUntil(w.options.Back, func() bool { return w.hubAnswers() && w.load.makeOne(false) == "neutral" })
+	took, ok := waitUntil(w.options.Back, w.hubWorks)
+	return took, ok && took <= w.options.Back
 }
 
-// storageWorks reports whether journal and intake are where they should be.
-func (w *world) storageWorks() bool {
-	for _, name := range []string{"journal.db", "intake"} {
-		if _, err := os.Stat(w.stateFile(name)); err != nil {
-			return false
-		}
+func (w *world) hubWorks() bool { return w.hubAnswers() && w.load.makeOne(false) == "neutral" }
+
+// trace says what happens when, for whoever looks for the cause of a failure.
+func (w *world) trace(words ...any) {
+	if w.options.Trace {
+		fmt.Fprintln(os.Stderr, append([]any{time.Now().Format("15:04:05.000"), w.options.Number}, words...)...)
 	}
-	return true
+}
+
+// storageWorks reports whether an event of now gets into the journal that is in
+// its place.
+func (w *world) storageWorks() bool {
+	call := w.load.choose(w.recording.reports, callPrefix)
+	if !w.sendFrame(call, version.String) {
+		return false
+	}
+	_, stored := waitUntil(time.Second, func() bool { return w.isStored(call.id) })
+	return stored
 }
 
 // describeHub says what is there instead of a hub that works.

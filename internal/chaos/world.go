@@ -64,6 +64,7 @@ type worldOptions struct {
 	Seed   uint64
 	Only   string        // run faults whose name has this in it
 	Back   time.Duration // how soon a hub must be back
+	Trace  bool          // say what happens when
 	Calm   time.Duration // how long a fault lasts at least, and the pause after it
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/hubstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
@@ -208,7 +209,9 @@ func (h *Hub) takeLock() error {
 	socket := h.deps.Dirs.Socket()
 	// We hold the lock, so whoever made this socket is gone.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: %w", socket, err)
+		if _, errAside := smallfile.SetAside(socket); errAside != nil { // a folder with something in it
+			return fmt.Errorf("%s: %w", socket, err)
+		}
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package hub
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -120,15 +119,9 @@ func (h *Hub) watchPlace(ctx context.Context) {
 	}
 }
 
-// isOutOfPlace reports whether callers find another lock than this hub's, or no
-// socket.
-func (h *Hub) isOutOfPlace() bool {
-	if h.life.Lost() {
-		return true
-	}
-	_, err := os.Lstat(h.deps.Dirs.Socket())
-	return errors.Is(err, os.ErrNotExist)
-}
+// isOutOfPlace reports whether callers find another lock than this hub's, or
+// something else than its socket.
+func (h *Hub) isOutOfPlace() bool { return h.life.Lost() || !h.server.InPlace() }
 
 // waitFor reports whether a group ended before ctx.
 func waitFor(ctx context.Context, group *sync.WaitGroup) bool {

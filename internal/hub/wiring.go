@@ -67,6 +67,7 @@ func (h *Hub) newServer() *server.Server {
 	return server.New(h.ctx, server.Options{
 		Deps: h.deps, Judge: h.seats, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion,
+		GiveUp:     h.Stop,
 		TakeMux0:   h.takeMux0, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
 		Streams: map[string]server.StreamMethod{

@@ -57,6 +57,8 @@ type Options struct {
 	// no answer.
 	AnswerCmux func(line []byte, call CallFunc) ([]byte, error)
 	Version    string
+	// GiveUp hears that the server can let nobody in, and will not.
+	GiveUp func(why string)
 
 	// The methods. No name may be in two of them.
 	Methods     map[string]services.Method
@@ -85,7 +87,11 @@ type Server struct {
 	ctx      context.Context // ends when the hub does
 	peers    *peers.Book
 	listener *net.UnixListener
+	socket   os.FileInfo // of the file that the listener made
 	stopping atomic.Bool
+	// failing is since when nobody could be let in, in nanoseconds; 0 while all is
+	// well.
+	failing atomic.Int64
 }
 
 // New makes a server. ctx ends what still runs when the hub ends.
@@ -101,7 +107,20 @@ func (s *Server) Listen() error {
 		return fmt.Errorf("%s: %w", socket, err)
 	}
 	s.listener = listener
-	return os.Chmod(socket, 0o600)
+	if err := os.Chmod(socket, 0o600); err != nil {
+		return err
+	}
+	s.socket, err = os.Lstat(socket)
+	return err
+}
+
+// InPlace reports whether callers still find the socket of this server.
+func (s *Server) InPlace() bool {
+	there, err := os.Lstat(s.Deps.Dirs.Socket())
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	return os.SameFile(there, s.socket)
 }
 
 // Close closes the socket.
@@ -166,10 +185,12 @@ func (s *Server) Serve() {
 				s.Deps.Problems.Raise("accept", "connections cannot be accepted: "+err.Error(),
 					"close programs that hold many files open")
 				if !s.peers.MakeRoom() {
+					s.noteFailing()
 					time.Sleep(50 * time.Millisecond)
 				}
 				continue
 			}
+			s.failing.Store(0)
 			if idle.Add(-1) == 0 && !s.stopping.Load() {
 				start()
 			}
@@ -189,6 +210,20 @@ func (s *Server) Serve() {
 	workers.Wait()
 	stopSweep()
 	sweeper.Wait()
+}
+
+// failTime is how long a server that can let nobody in goes on trying.
+const failTime = 2 * time.Second
+
+// noteFailing gives up when nobody could be let in for a while, though no peer
+// takes the room: the process itself has too few descriptors, and another hub
+// has its own.
+func (s *Server) noteFailing() {
+	now := time.Now().UnixNano()
+	if s.failing.CompareAndSwap(0, now) || time.Duration(now-s.failing.Load()) < failTime {
+		return
+	}
+	s.GiveUp("no connection can be accepted any more")
 }
 
 // serveConnection serves one connection in whichever language it speaks.

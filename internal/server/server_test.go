@@ -81,7 +81,7 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 			Problems: problems.New(nil)},
 		Judge:   readersOnly{},
 		Refused: func(string, proc.Cred, authority.Verdict) {},
-		Hooks:   echoHooks{}, MetVersion: func(string) {},
+		Hooks:   echoHooks{}, MetVersion: func(string) {}, GiveUp: func(string) {},
 		Methods: map[string]services.Method{"read": services.Read(ok), "decide": services.Decide(ok)},
 	})
 	if change != nil {

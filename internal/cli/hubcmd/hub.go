@@ -78,6 +78,9 @@ func runHub(ctx context.Context, app *cmdutil.App, service bool) error {
 	if err := dirs.CheckServing(app.Getenv); err != nil {
 		return err
 	}
+	if err := checkLimits(); err != nil {
+		return err
+	}
 	hideMemory()
 	// On a full disk a missing note counts as guards on.
 	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())

@@ -251,12 +251,20 @@ func TestDeathsMakeTheNextStartWait(t *testing.T) {
 	if err := addLine(d, "die", ""); err != nil {
 		t.Fatal(err)
 	}
-	err := Ensure(d, program, options(d), soon(), reach(d))
-	if err == nil || !strings.Contains(err.Error(), "died several times") {
-		t.Fatalf("%v", err)
+	// How many starts it takes depends on the machine: on a slow one a wait is
+	// over before anybody looks.
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err == nil {
+		t.Fatal("a hub that dies was reached")
 	}
-	if n := len(lines(d, "starts")); n != freeDeaths+1 {
-		t.Errorf("%d starts, want %d", n, freeDeaths+1)
+	if n := len(lines(d, "starts")); n < freeDeaths+1 {
+		t.Errorf("%d starts, want at least %d", n, freeDeaths+1)
+	}
+	if err := Pause(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := Ensure(d, program, options(d), soon(), reach(d)); err == nil ||
+		!strings.Contains(err.Error(), "died several times") {
+		t.Fatalf("while starts wait: %v", err)
 	}
 	// A person may insist, and what they start counts as alive.
 	if err := os.Remove(filepath.Join(d.Runtime, "die")); err != nil {

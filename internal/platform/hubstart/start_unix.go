@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // Start spawns `hookmux hub` unless one lives, is being started, or starting
@@ -18,7 +19,7 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 	if err := d.MakeRuntime(); err != nil {
 		return 0, err
 	}
-	lock, err := os.OpenFile(d.StartLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := openLock(d.StartLock())
 	if err != nil {
 		return 0, err
 	}
@@ -48,12 +49,34 @@ func Start(d paths.Dirs, hubProgram string, opt Options) (Outcome, error) {
 	}
 	// From here on only a clean stop makes it no death. On a full disk a death
 	// goes unnoticed, which is better than no hub.
-	_ = os.WriteFile(d.AliveFile(), []byte("starting\n"), 0o600)
+	_ = os.WriteFile(d.AliveFile(), []byte(startingMark+"\n"), 0o600)
 	if err := spawn(d, hubProgram, opt.Env, lock); err != nil {
 		_ = os.Remove(d.AliveFile()) // nothing was started, so nothing can die
 		return 0, err
 	}
 	return Started, nil
+}
+
+// openLock opens the file of a lock. What else stands in its place is set aside:
+// it must not keep every hub from starting.
+func openLock(path string) (*os.File, error) {
+	const flags = os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+	for try := 0; ; try++ {
+		f, err := os.OpenFile(path, flags, 0o600)
+		if err == nil {
+			if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+				return f, nil
+			}
+			_ = f.Close() // nothing was written
+			err = &os.PathError{Op: "lock", Path: path, Err: smallfile.ErrNotRegular}
+		}
+		if info, errStat := os.Lstat(path); try > 0 || errStat != nil || info.Mode().IsRegular() {
+			return nil, err
+		}
+		if _, errAside := smallfile.SetAside(path); errAside != nil {
+			return nil, errors.Join(err, errAside)
+		}
+	}
 }
 
 func flock(f *os.File) error {
@@ -67,7 +90,7 @@ func flock(f *os.File) error {
 
 // lives tells whether a hub holds the life lock.
 func lives(d paths.Dirs) (bool, error) {
-	f, err := os.OpenFile(d.LifeLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLock(d.LifeLock())
 	if err != nil {
 		return false, err
 	}
@@ -121,6 +144,9 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	if err != nil {
 		return err
 	}
+	// Who starts may be gone before the hub is up, and is all that the system
+	// tells of the lock. On a full disk the lock may be taken for a stranger's.
+	_ = os.WriteFile(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"), 0o600)
 	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
 	return nil
 }
@@ -151,7 +177,7 @@ func Hold(d paths.Dirs) (*Life, error) {
 	if err := d.MakeRuntime(); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(d.LifeLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := openLock(d.LifeLock())
 	if err != nil {
 		return nil, err
 	}

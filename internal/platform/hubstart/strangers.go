@@ -82,11 +82,23 @@ func HubPID(d paths.Dirs) int {
 		return 0
 	}
 	// The system does not tell who holds a lock: the hub wrote down who it is.
-	text, err := smallfile.Read(d.AliveFile(), 64)
-	if err != nil || !Lives(d) {
+	if !Lives(d) {
 		return 0
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	return markedHub(d)
+}
+
+// startingMark begins the mark of a hub that is not up yet; its number follows.
+const startingMark = "starting "
+
+// markedHub is the process in the mark of a hub that is there or starting; 0 for
+// none. It may be gone.
+func markedHub(d paths.Dirs) int {
+	text, err := smallfile.Read(d.AliveFile(), 64)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimPrefix(strings.TrimSpace(string(text)), startingMark))
 	if err != nil || pid <= 1 {
 		return 0
 	}
@@ -94,11 +106,14 @@ func HubPID(d paths.Dirs) int {
 }
 
 // belongsToHub reports whether a process is a hub, or a program of ours that is
-// starting one: the hub wrote its number down, or the name tells.
+// starting one: the hub wrote its number down, or the name tells. Where the
+// process is gone, the hub that it started may have the lock.
 func belongsToHub(pid int, d paths.Dirs) bool {
-	if text, err := smallfile.Read(d.AliveFile(), 64); err == nil &&
-		strings.TrimSpace(string(text)) == strconv.Itoa(pid) {
+	marked, name := markedHub(d), programName(pid)
+	if name == "" {
+		name = programName(marked)
+	} else if pid == marked {
 		return true
 	}
-	return strings.HasPrefix(programName(pid), "hookmux")
+	return strings.HasPrefix(name, "hookmux")
 }

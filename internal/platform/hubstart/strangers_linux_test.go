@@ -1,6 +1,13 @@
 package hubstart
 
-import "testing"
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
 
 func TestHoldersAreReadFromTheKernelsList(t *testing.T) {
 	const list = "1: POSIX  ADVISORY  WRITE 11 00:2f:5 0 EOF\n2: FLOCK  ADVISORY  WRITE 22 00:2f:5 0 EOF\n" +
@@ -16,4 +23,69 @@ func TestHoldersAreReadFromTheKernelsList(t *testing.T) {
 			t.Errorf("device %x, file %d: held by %d, want %d", c.device, c.inode, got, c.want)
 		}
 	}
+}
+
+// What stands in a lock's place is set aside: it keeps no hub from starting.
+func TestLockThatIsNoFile(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"folder": func(path string) error { return os.MkdirAll(filepath.Join(path, "inner"), 0o700) },
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"link":   func(path string) error { return os.Symlink("/dev/zero", path) },
+	} {
+		for _, lock := range []string{"hub.lock", "start.lock"} {
+			d := place(t)
+			if err := d.MakeRuntime(); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(filepath.Join(d.Runtime, lock)); err != nil {
+				t.Fatal(err)
+			}
+			if err := Ensure(d, self(t), options(d), soon(), reach(d)); err != nil {
+				t.Errorf("a %s for %s: %v", name, lock, err)
+			}
+		}
+	}
+}
+
+// The kernel names whoever took a lock. A hook that started a hub is gone long
+// before the hub is up, and the hub has the lock then.
+func TestLockOfAStarterThatIsGone(t *testing.T) {
+	d := place(t)
+	if err := d.MakeRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	gone := exec.Command("/bin/true")
+	if err := gone.Run(); err != nil {
+		t.Skip(err)
+	}
+	hub := filepath.Join(t.TempDir(), "hookmux")
+	if err := copyFile("/bin/sleep", hub); err != nil {
+		t.Skip(err)
+	}
+	starting := exec.Command(hub, "60")
+	if err := starting.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = starting.Process.Kill(); _ = starting.Wait() })
+	eventually(t, "the program has its name", func() bool { return programName(starting.Process.Pid) == "hookmux" })
+	for text, want := range map[string]bool{
+		"": false, startingMark: false, startingMark + strconv.Itoa(starting.Process.Pid): true,
+		strconv.Itoa(starting.Process.Pid): true, startingMark + strconv.Itoa(os.Getpid()): false,
+		startingMark + strconv.Itoa(gone.Process.Pid): false,
+	} {
+		if err := os.WriteFile(d.AliveFile(), []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := belongsToHub(gone.Process.Pid, d); got != want {
+			t.Errorf("mark %q: the lock counts as a hub's: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o700)
 }

@@ -62,10 +62,18 @@ func OpenLog(dir string) (*Log, error) {
 
 // begin opens the next segment. The caller holds the lock or is alone.
 func (l *Log) begin() error {
+	made := false
 	for {
 		f, err := os.OpenFile(l.path(l.n+1), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, os.ErrExist) {
 			l.n++
+			continue
+		}
+		if errors.Is(err, os.ErrNotExist) && !made {
+			made = true // somebody removed the folder
+			if err := os.MkdirAll(l.dir, 0o700); err != nil {
+				return err
+			}
 			continue
 		}
 		if err != nil {

@@ -354,3 +354,32 @@ func BenchmarkLogAppend(b *testing.B) {
 		}
 	}
 }
+
+// Somebody removed the folder: the next file is begun in a new one.
+func TestLogOutlivesItsFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state", "intake")
+	log, err := OpenLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := log.Append(record(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := log.Append(record(2)); err != nil {
+		t.Fatal(err)
+	}
+	segments, err := log.Segments()
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("segments %v, %v; want the one in the new folder", segments, err)
+	}
+	if records, _, err := ReadFile(segments[0].Path); err != nil || len(records) != 1 || records[0].ID != record(2).ID {
+		t.Errorf("the new file holds %v, %v; want record 2", records, err)
+	}
+}

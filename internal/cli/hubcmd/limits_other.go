@@ -1,0 +1,5 @@
+//go:build !unix
+
+package hubcmd
+
+func checkLimits() error { return nil }
