@@ -93,6 +93,10 @@ func TestHubProcess(t *testing.T) {
 		"sudo kill -STOP 4242": true, "P=4242; kill $P": true,
 		"echo 4242 | xargs kill": true, "gdb -p 4242 -batch": true, `python3 -c "import os; os.kill(4242, 9)"`: true,
 		"kill $(cat /srv/rt/hub.alive)": true, "sh -c 'kill 4242'": true,
+		"prlimit --pid 4242 --nofile=1": true, "prlimit -p4242 -n1": true, "prlimit --pid=4242": true, "strace -p 4242": true,
+		"strace -f -p4242": true, "gdb program 4242": true, "renice 19 4242": true, "taskset -p 1 4242": true,
+		"dlv attach 4242": true, "ltrace -p 4242": true, "lldb --attach-pid=4242": true, "kill -STOP $(echo 4242)": true,
+		"prlimit --nofile=4242 make": false, "strace -o 4243 make": false, "nice -n 10 make": false,
 		"kill 42420": false, "kill 424": false, "kill 1234": false, "ps -p 4242": false, "echo 4242": false, "kill -l": false,
 		`python3 -c "print(4242)"`: false, "cat /srv/rt/hub.alive": false, "sleep 4242 & kill $!": false,
 	} {

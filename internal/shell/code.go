@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -72,9 +73,27 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	c = c.withVia(name)
-	for _, s := range stringLiterals(text) {
+	for _, s := range append(stringLiterals(text), quotedLists(text)...) {
 		w.tryText(s, c)
 	}
+}
+
+var listOpening = lazyregexp.New(`(?:\bq[qwx]?|%[wWqQxiI]?)\s*([({\[<|/!])`)
+
+// quotedLists are the strings that perl and ruby write without quotation marks:
+// qw(a b), q{a b}, %w[a b], %x(a b).
+func quotedLists(text string) []string {
+	var out []string
+	for _, at := range listOpening.Compiled().FindAllStringSubmatchIndex(text, maxLoop) {
+		end := text[at[2]]
+		if i := strings.IndexByte("({[<", end); i >= 0 {
+			end = ")}]>"[i]
+		}
+		if n := strings.IndexByte(text[at[3]:], end); n > 0 {
+			out = append(out, text[at[3]:at[3]+n])
+		}
+	}
+	return out
 }
 
 func withInput(run Run, c inherited) *Run {

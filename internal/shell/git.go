@@ -8,9 +8,19 @@ import (
 
 // gitNested looks for commands that git itself will run.
 func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
-	w.recordRun(run, c)
-	in := c.startedBy(name)
 	args := run.Argv[1:]
+	dirs := w.dirs
+	for i, a := range args {
+		if a.Text == "-C" && i+1 < len(args) && len(w.dirs) < maxDirs {
+			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], args[i+1])
+		}
+		if !strings.HasPrefix(a.Text, "-") && (i == 0 || args[i-1].Text != "-C" && args[i-1].Text != "-c") {
+			break
+		}
+	}
+	w.recordRun(run, c)
+	w.dirs = dirs
+	in := c.startedBy(name)
 	for i, a := range args {
 		next := Word{}
 		if i+1 < len(args) {
@@ -24,6 +34,15 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 		case a.Text == "-c":
 			key, value, _ := strings.Cut(next.Text, "=")
 			walkGitSetting(w, run, gitSetting{key, value, args[min(i+2, len(args)):]}, in, hops)
+		case strings.HasPrefix(a.Text, "--config-env"):
+			setting := strings.TrimPrefix(strings.TrimPrefix(a.Text, "--config-env"), "=")
+			if setting == "" {
+				setting = next.Text
+			}
+			key, variable, _ := strings.Cut(setting, "=")
+			if value, ok := w.vars.lookup(variable); ok {
+				walkGitSetting(w, run, gitSetting{key, value.Text, nil}, in, hops)
+			}
 		case strings.HasPrefix(a.Text, "ext::"):
 			walkWords(w, run, transportWords(a.Text[len("ext::"):]), in, hops)
 		case a.Text == "config":

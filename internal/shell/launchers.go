@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -27,7 +28,7 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 	}
 	for _, verb := range l.Types {
 		if rest, ok := behindVerb(args, verb, l); ok {
-			typeText(w, joinText(rest), in)
+			walkTyped(w, rest, l, c, in)
 			return
 		}
 	}
@@ -46,6 +47,26 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 	if i := skipOptions(args, l.Values, l.Long) + l.Skip; l.Operands && i < len(args) {
 		walkWords(w, run, args[i:], in, hops)
 	}
+}
+
+// walkTyped follows what is typed into a terminal: the operands, standard input,
+// or a file that this script wrote.
+func walkTyped(w *walker, args []Word, l programs.Launcher, c, in inherited) {
+	for i := range args {
+		if file, ok := optionValue(args, i, "--from-file"); ok {
+			typeText(w, w.known.files[file]+"\n", in)
+		}
+	}
+	if operands := args[min(skipOptions(args, l.Values, l.Long), len(args)):]; len(operands) > 0 {
+		typeText(w, typedKeys(joinText(operands)), in)
+	} else if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		typeText(w, text, in)
+	}
+}
+
+// typedKeys reads the ways in which such programs write the Enter key.
+func typedKeys(text string) string {
+	return strings.NewReplacer("\r", "\n", "^M", "\n", "^J", "\n").Replace(escapes.ANSIC(text))
 }
 
 // walkWords follows words that are a command: several are its arguments, a

@@ -28,6 +28,9 @@ func tmuxText(w *walker, name string, run Run, c inherited, hops int) bool {
 	// Control mode takes commands line by line.
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		walkTmuxLines(w, run, text, in, hops)
+		if indexOf(args, "-") >= 0 { // load-buffer -
+			typeText(w, text, in)
+		}
 	}
 	return true
 }
@@ -124,6 +127,12 @@ func walkTmuxCommand(w *walker, run Run, words []Word, c inherited, hops int) {
 			text.WriteString(programs.TmuxTyped(o.Text, literal))
 		}
 		typeText(w, text.String(), c)
+	case programs.TmuxBuffer:
+		if len(operands) == 1 && operands[0].Text != "-" && command.Name == "load-buffer" {
+			typeText(w, w.known.files[operands[0].Text], c)
+		} else if command.Name != "load-buffer" {
+			typeText(w, joinText(operands)+"\n", c)
+		}
 	case programs.TmuxMenu:
 		for i := 2; i < len(operands); i += 3 {
 			walkTmuxLines(w, run, operands[i].Text, c, hops+1)
@@ -237,7 +246,7 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		rest := args[i+2:]
 		switch args[i+1].Text {
 		case "stuff", "paste":
-			typeText(w, escapes.ANSIC(joinText(rest)), in)
+			typeText(w, typedKeys(joinText(rest)), in)
 		case "screen", "exec":
 			walkWords(w, run, rest[min(skipOptions(rest, screenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …

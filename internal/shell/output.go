@@ -138,7 +138,7 @@ func (o *outputs) rememberWritten(i int) {
 func walkKnownFile(w *walker, file Word, c inherited, via string) bool {
 	text, ok := "", false
 	switch {
-	case file.Text == "/dev/stdin" || file.Text == "-":
+	case len(w.out.Runs) > 0 && (file.Text == "/dev/stdin" || file.Text == "-"):
 		text, ok = w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
 	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
 		text, ok = w.known.outputOf(file.From.Hi-1, 0)

@@ -10,12 +10,17 @@ func atText(w *walker, name string, run Run, c inherited, _ int) bool {
 	in := c.startedBy(name)
 	args := run.Argv[1:]
 	for i, a := range args {
-		if a.Text == "-f" && i+1 < len(args) {
-			if text, ok := w.known.files[args[i+1].Text]; ok {
-				w.walkText(text, in)
-			}
-			return true
+		file, ok := strings.CutPrefix(a.Text, "-f")
+		if !ok {
+			continue
 		}
+		if file == "" && i+1 < len(args) {
+			file = args[i+1].Text
+		}
+		if text, ok := w.known.files[file]; ok {
+			w.walkText(text, in)
+		}
+		return true
 	}
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		w.walkText(text, in)

@@ -30,7 +30,8 @@ func specialTable() map[string]special {
 		"command": commandBuiltin, "eval": evalText, "xargs": runXargs, "gxargs": runXargs,
 		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
 		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
-		"su": dashC, "runuser": dashC, "script": scriptText, "vagrant": dashC, "nix-shell": nixShell,
+		"slogin": sshRemote, "dbclient": sshRemote, "scp": remoteCopy, "sftp": remoteCopy,
+		"su": dashC, "runuser": runUser, "sg": groupCommand, "script": scriptText, "vagrant": dashC, "nix-shell": nixShell,
 		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": atText, "batch": atText, "crontab": crontabText,
 		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
 		"tmux": tmuxText, "tmate": tmuxText, "byobu": tmuxText, "screen": screenText,
@@ -40,7 +41,10 @@ func specialTable() map[string]special {
 		"set": setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable,
 		"source": sourceText, ".": sourceText, "make": makeText, "gmake": makeText,
 		"gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
-		"concurrently": phraseText, "socat": socatText,
+		"concurrently": phraseText, "socat": socatText, "dotool": typedCommands, "dotoolc": typedCommands,
+		"expect": tclText, "tclsh": tclText, "wish": tclText,
+		"busctl": busMessage, "gdbus": busMessage, "dbus-send": busMessage, "qdbus": busMessage, "qdbus6": busMessage,
+		"qdbus-qt5": busMessage, "qdbus-qt6": busMessage,
 	}
 }
 
@@ -174,10 +178,11 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 	for i, a := range args {
 		text := ""
 		switch {
-		case (a.Text == "-S" || a.Text == "--split-string" || a.Text == "-vS") && i+1 < len(args):
+		case a.Text == "--split-string" && i+1 < len(args):
 			text = joinText(args[i+1:])
-		case strings.HasPrefix(a.Text, "-S") && len(a.Text) > 2:
-			text = a.Text[2:] + " " + joinText(args[i+1:])
+		case splitsString(a.Text):
+			_, glued, _ := strings.Cut(a.Text, "S")
+			text = strings.TrimSpace(glued + " " + joinText(args[i+1:]))
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinText(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text):
@@ -189,6 +194,12 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		return true
 	}
 	return w.stripPrefix(name, programs.Prefixes[name], run, args, c, hops)
+}
+
+// splitsString reports whether a cluster of env's options holds S: -S, -vS, -iS'text'.
+func splitsString(option string) bool {
+	flags, _, ok := strings.Cut(option, "S")
+	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
 }
 
 // sudoShell: sudo -s and -i join the words and give them to a shell.
@@ -234,10 +245,8 @@ func dashC(w *walker, name string, run Run, c inherited, _ int) bool {
 			return true
 		}
 	}
-	if name == "su" {
-		if text, ok := w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0); ok {
-			w.walkText(text, c.withVia(name))
-		}
+	if name == "su" || name == "runuser" {
+		w.walkShellInput(name, c)
 	}
 	return true
 }
@@ -269,40 +278,6 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 	for _, a := range run.Argv[1:] {
 		if _, v, ok := strings.Cut(a.Text, "="); ok && v != "" {
 			w.walkText(v, c.withVia(name))
-		}
-	}
-	return true
-}
-
-// parallelText: the command ends at ":::"; what follows are its arguments.
-func parallelText(w *walker, name string, run Run, c inherited, _ int) bool {
-	args := run.Argv[1:]
-	i := skipOptions(args, "jPNnIdaLsS", []string{"--jobs", "--max-args", "--delay", "--timeout", "--colsep", "--joblog",
-		"--arg-file", "--tmpdir", "--results"})
-	end := i
-	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
-		end++
-	}
-	if i >= end {
-		return false
-	}
-	text := joinText(args[i:end])
-	var inputs []Word
-	if end < len(args) {
-		inputs = args[end+1:]
-	}
-	if len(inputs) == 0 {
-		w.walkText(text+" \"$parallel_argument\"", c.withVia(name))
-		return true
-	}
-	for k, in := range inputs {
-		if k >= maxLoop {
-			break
-		}
-		if strings.Contains(text, "{}") {
-			w.walkText(strings.ReplaceAll(text, "{}", in.Text), c.withVia(name))
-		} else {
-			w.walkText(text+" "+in.Text, c.withVia(name))
 		}
 	}
 	return true

@@ -8,59 +8,6 @@ import (
 
 // Programs that run another one, on what they find or are given.
 
-var xargsLong = []string{"--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars", "--max-lines",
-	"--process-slot-var"}
-
-// runXargs appends what it reads: the known words, or one unknown word.
-func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
-	args := run.Argv[1:]
-	placeholder := ""
-	for i, a := range args {
-		if a.Text == "-I" && i+1 < len(args) {
-			placeholder = args[i+1].Text
-		} else if strings.HasPrefix(a.Text, "-I") && len(a.Text) > 2 {
-			placeholder = a.Text[2:]
-		} else if a.Text == "-i" || a.Text == "--replace" {
-			placeholder = "{}"
-		}
-	}
-	i := skipOptions(args, "InPLdEsaJR", xargsLong)
-	if i >= len(args) {
-		return false
-	}
-	items := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
-	stdin := Run{From: c.from, Input: c.input, HasInput: c.hasInput}
-	if text, ok := w.known.stdinOf(&stdin, 0); ok && len(text) <= maxValue {
-		items = wordsOf(text)
-		for k := range items {
-			items[k].From = c.from
-		}
-	}
-	rest := run
-	rest.Argv = nil
-	used := false
-	for _, a := range args[i:] {
-		if placeholder != "" && strings.Contains(a.Text, placeholder) && len(items) > 0 {
-			a = replaceIn(a, placeholder, items[0])
-			used = true
-		}
-		rest.Argv = append(rest.Argv, a)
-	}
-	if !used && placeholder == "" {
-		rest.Argv = append(rest.Argv, items...)
-	}
-	w.resolveRun(rest, c.withVia(name), hops+1)
-	return true
-}
-
-func replaceIn(a Word, placeholder string, item Word) Word {
-	a.Text = strings.ReplaceAll(a.Text, placeholder, item.Text)
-	a.Bare = strings.ReplaceAll(a.Bare, placeholder, item.Bare)
-	a.Dynamic = a.Dynamic || item.Dynamic
-	a.From = item.From
-	return a
-}
-
 // findExec records find itself (for -delete) and every command it executes.
 func findExec(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
@@ -115,13 +62,7 @@ func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]
-	for _, a := range args {
-		for _, p := range [...]string{"ProxyCommand=", "LocalCommand="} {
-			if i := strings.Index(a.Text, p); i >= 0 {
-				w.walkText(a.Text[i+len(p):], c.withVia(name))
-			}
-		}
-	}
+	walkRemoteOptions(w, args, c.withVia(name))
 	i := skipOptions(args, "BbcDEeFIiJLlmOopQRSWw", nil)
 	if i >= len(args) {
 		return true
@@ -145,9 +86,86 @@ func sshRemote(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
+// walkRemoteOptions follows the settings of ssh whose value it runs here:
+// -o ProxyCommand=text, -o "LocalCommand text".
+func walkRemoteOptions(w *walker, args []Word, c inherited) {
+	for _, a := range args {
+		lower := strings.ToLower(a.Text)
+		for _, setting := range [...]string{"proxycommand", "localcommand", "remotecommand", "knownhostscommand"} {
+			if i := strings.Index(lower, setting); i >= 0 {
+				w.walkText(strings.TrimLeft(a.Text[i+len(setting):], "= \t"), c)
+			}
+		}
+	}
+}
+
+// remoteCopy: scp and sftp take the settings of ssh.
+func remoteCopy(w *walker, name string, run Run, c inherited, _ int) bool {
+	walkRemoteOptions(w, run.Argv[1:], c.withVia(name))
+	return false
+}
+
+// runUser: runuser -u user command, runuser user -c text.
+func runUser(w *walker, name string, run Run, c inherited, hops int) bool {
+	args := run.Argv[1:]
+	if indexOf(args, "-u") < 0 && indexOf(args, "--user") < 0 {
+		return dashC(w, name, run, c, hops)
+	}
+	return w.stripPrefix(name, programs.Prefix{Values: "ugGswT", Long: []string{"--user", "--group", "--supp-group",
+		"--shell"}}, run, args, c, hops)
+}
+
+// groupCommand: sg group text, sg group -c text.
+func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	args := run.Argv[1:]
+	for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+		args = args[1:]
+	}
+	args = args[min(1, len(args)):]
+	if len(args) > 0 && args[0].Text == "-c" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		w.walkShellInput(name, c)
+		return true
+	}
+	w.walkText(joinText(args), c.withVia(name))
+	return true
+}
+
+// busMessage: a call over D-Bus can have a terminal or the service manager run
+// something. Which words are the command is the receiver's matter: every word is
+// read as a command line, and as the first of one.
+func busMessage(w *walker, name string, run Run, c inherited, hops int) bool {
+	w.recordRun(run, c)
+	in := c.startedBy(name)
+	args := run.Argv[1:]
+	for i, a := range args {
+		if i >= maxVia {
+			w.out.Truncated = true
+			break
+		}
+		_, value, typed := strings.Cut(a.Text, ":") // dbus-send writes string:text
+		if !typed {
+			value = a.Text
+		}
+		switch {
+		case strings.ContainsAny(strings.TrimSpace(value), " \n"):
+			w.tryText(value, in)
+		case !typed && i > 2 && !strings.HasPrefix(value, "-"):
+			nested := run
+			nested.Argv = args[i:]
+			w.resolveRun(nested, in, hops+1)
+		}
+	}
+	return true
+}
+
 func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 	for i, a := range run.Argv {
 		if (a.Text == "-c" || a.Text == "--command") && i+1 < len(run.Argv) {
+			w.recordRun(run, c)
 			w.walkText(run.Argv[i+1].Text, c.withVia(name+" -c"))
 			return true
 		}
@@ -167,6 +185,8 @@ func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 	if at := skipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
 		in := c.startedBy(name)
 		walkWords(w, run, args[at:], in, hops)
+	} else {
+		w.walkShellInput(name, c)
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // Programs that have a language of their own with a way out to the shell.
@@ -17,8 +18,8 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := len(w.out.Runs) - 1
 	in := c.startedBy(name)
 	args := run.Argv[1:]
+	walkMakeArguments(w, args, in)
 	for i, a := range args {
-		walkMakeCalls(w, a.Text, in)
 		file, ok := strings.CutPrefix(a.Text, "--file=")
 		if !ok {
 			file, ok = strings.CutPrefix(a.Text, "--makefile=")
@@ -41,6 +42,35 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 		}
 	}
 	return true
+}
+
+// walkMakeArguments follows what arguments have make run: SHELL=program with
+// .SHELLFLAGS=words, --eval=text, values of variables, $(shell text).
+func walkMakeArguments(w *walker, args []Word, c inherited) {
+	program, flags := "", ""
+	for i, a := range args {
+		if !strings.HasPrefix(a.Text, "--eval") {
+			walkMakeCalls(w, a.Text, c)
+		}
+		for _, option := range [...]string{"--eval", "-E"} {
+			if text, ok := optionValue(args, i, option); ok {
+				walkMakefile(w, text, c)
+			}
+		}
+		variable, value, ok := strings.Cut(a.Text, "=")
+		switch variable = strings.TrimRight(variable, ":?+"); {
+		case !ok || strings.HasPrefix(a.Text, "-"):
+		case variable == "SHELL":
+			program = value
+		case variable == ".SHELLFLAGS":
+			flags = value
+		case strings.ContainsAny(strings.TrimSpace(value), " \t\n"):
+			w.tryText(value, c)
+		}
+	}
+	if program != "" && (flags != "" || !programs.IsShell(baseName(program))) {
+		w.tryText(program+" "+flags, c)
+	}
 }
 
 // walkMakeCalls: $(shell text) runs while make reads.
@@ -228,4 +258,43 @@ func sedReplacement(s string) (string, bool) {
 		flags = flags[:end]
 	}
 	return parts[1], strings.ContainsRune(flags, 'e') && strings.Trim(flags, "0123456789gpIiMme") == ""
+}
+
+// typedCommands: dotool reads actions from standard input; "type text" types.
+func typedCommands(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	text, _ := w.known.stdinOf(c.reader(), 0)
+	for _, line := range strings.Split(text, "\n") {
+		switch verb, rest, _ := strings.Cut(strings.TrimSpace(line), " "); verb {
+		case "type":
+			typeText(w, rest, c.startedBy(name))
+		case "key":
+			typeText(w, "\n", c.startedBy(name))
+		}
+	}
+	return true
+}
+
+var tclRuns = lazyregexp.New(`(?:^|[\s;\[{"])(?:spawn|exec|system|overlay)((?:\s+-\w+)*\s+[^\n;\]}]+)`)
+
+// tclText: expect and tclsh run what stands behind spawn and exec, and send types
+// a string.
+func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
+	w.recordRun(run, c)
+	text, ok := withInput(run, c).Code()
+	if !ok {
+		text, ok = w.known.stdinOf(c.reader(), 0)
+	}
+	if !ok || len(text) > MaxSource {
+		return true
+	}
+	in := c.startedBy(name)
+	for _, m := range tclRuns.FindAllStringSubmatch(text, maxLoop) {
+		words := wordsOf(m[1])
+		w.tryText(joinText(words[min(skipOptions(words, "", nil), len(words)):]), in)
+	}
+	for _, s := range stringLiterals(text) {
+		typeText(w, typedKeys(s), in)
+	}
+	return true
 }

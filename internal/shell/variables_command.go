@@ -11,6 +11,15 @@ import (
 func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 	c = c.startedBy("")
 	for _, a := range assigns {
+		if programs.NamesStartFile(a.Name) {
+			walkKnownFile(w, a.Value, c, a.Name)
+		}
+		if programs.IsExpanded(a.Name) && strings.ContainsAny(a.Value.Text, "$`") {
+			w.tryText(a.Value.Text, c.withVia(a.Name))
+		}
+		if a.Name == "MAKEFLAGS" || a.Name == "GNUMAKEFLAGS" {
+			walkMakeArguments(w, quotedWords(a.Value.Text), c.withVia(a.Name))
+		}
 		text := strings.TrimSpace(a.Value.Text)
 		if text == "" || !programs.RunsCommand(a.Name) {
 			continue

@@ -32,6 +32,10 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		if special(w, name, run, c, hops) {
 			return
 		}
+	} else if programs.IsLoader(name) {
+		if w.stripPrefix(name, programs.Loader, run, run.Argv[1:], c, hops) {
+			return
+		}
 	} else if p, ok := programs.Prefixes[name]; ok {
 		if w.stripPrefix(name, p, run, run.Argv[1:], c, hops) {
 			return
@@ -52,12 +56,23 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		return
 	}
 	w.recordRun(run, c)
+	if programs.StartsShell(name) {
+		w.walkShellInput(name, c)
+	}
 	if first := run.Argv[0]; first.Dynamic && first.Bare == "" && len(run.Argv) > 1 &&
 		!strings.HasPrefix(run.Argv[1].Text, "-") {
 		// $SUDO rm x: what is not set makes no word, and the next one is the program.
 		rest := run
 		rest.Argv = run.Argv[1:]
 		w.resolveRun(rest, c, hops+1)
+	}
+}
+
+// walkShellInput follows the commands that a shell reads from standard input,
+// started by a program that got no command.
+func (w *walker) walkShellInput(name string, c inherited) {
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
+		w.tryText(text, c.startedBy(name))
 	}
 }
 
@@ -199,6 +214,9 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 		t := args[i].Text
 		if len(t) < 2 || (t[0] != '-' && t[0] != '+') {
 			break
+		}
+		if (t == "--rcfile" || t == "--init-file") && i+1 < len(args) {
+			walkKnownFile(w, args[i+1], c, name)
 		}
 		if t == "-O" || t == "--rcfile" || t == "--init-file" || strings.HasSuffix(t, "o") && t[1] != '-' &&
 			!strings.ContainsRune(t, 'c') {

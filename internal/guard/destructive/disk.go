@@ -135,14 +135,19 @@ func codeRule(x *scope, r *shell.Run) {
 		strings.Contains(text, "fetch(")) {
 		x.Report.Add("pipe-to-shell", r.Name(), r.Name()+" code runs text that comes from the network")
 	}
-	deleter := ""
-	for _, d := range inspect.DeletersInCode {
-		if strings.Contains(text, d) {
-			deleter = d
-			break
+	deleter := firstOf(text, inspect.DeletersInCode)
+	single := ""
+	if deleter == "" {
+		// One file at a time: of a whole place, or in a system directory.
+		if single = firstOf(text, inspect.FileDeletersInCode); single == "" {
+			return
+		}
+		if firstOf(text, inspect.ListersInCode) != "" {
+			deleter = single
 		}
 	}
 	if deleter == "" {
+		deletesSystemFile(x, r, text, single)
 		return
 	}
 	for _, h := range homeInCode {
@@ -157,6 +162,29 @@ func codeRule(x *scope, r *shell.Run) {
 		}
 		p := x.ResolveText(lit, strings.HasPrefix(lit, "~"), false, r)
 		if why := x.WhyBroad(p); p.Known && (why != "" || x.IsOutside(p)) {
+			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
+			return
+		}
+	}
+}
+
+// firstOf is the first of the words that stands in a text.
+func firstOf(text string, words []string) string {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// deletesSystemFile: perl -e 'unlink "/etc/passwd"'.
+func deletesSystemFile(x *scope, r *shell.Run, text, deleter string) {
+	for _, lit := range inspect.QuotedIn(text) {
+		if !strings.HasPrefix(lit, "/") {
+			continue
+		}
+		if p := x.ResolveText(lit, false, false, r); p.Known && x.WhyBroad(p) == "a system directory" {
 			x.Report.Add("code", r.Name(), fmt.Sprintf("calls %s on %s", deleter, lit))
 			return
 		}

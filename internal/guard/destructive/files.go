@@ -13,7 +13,7 @@ func rmRule(x *scope, r *shell.Run) {
 	flags, targets := inspect.SplitFlags(r.Args())
 	recursive := inspect.HasShort(flags, 'r', 'R') || inspect.HasLong(flags, "--recursive", "--no-preserve-root")
 	switch r.Name() {
-	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash":
+	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gvfs-trash":
 		recursive = true
 	}
 	for _, w := range targets {
@@ -34,6 +34,28 @@ func rmRule(x *scope, r *shell.Run) {
 			!inspect.IsBelow(p.Path, "/usr/local"):
 			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		}
+	}
+}
+
+// desktopFileRule: gio trash, gio remove, kioclient move x trash:/.
+func desktopFileRule(x *scope, r *shell.Run) {
+	_, rest := inspect.SplitFlags(r.Args())
+	if len(rest) < 2 {
+		return
+	}
+	targets := rest[1:]
+	switch rest[0].Text {
+	case "trash", "remove", "del":
+	case "move":
+		targets = rest[1 : len(rest)-1]
+		if to := rest[len(rest)-1].Text; !strings.HasPrefix(to, "trash:") {
+			return
+		}
+	default:
+		return
+	}
+	for _, w := range targets {
+		x.judgeDelete(r, w, "deletes")
 	}
 }
 
@@ -278,6 +300,19 @@ func redirectRule(x *scope, r *shell.Run) {
 	}
 }
 
+// copiesNothing reports whether all sources are made for the moment or say that
+// they are empty: mirroring such a folder deletes the target.
+func (x *scope) copiesNothing(sources []shell.Word, r *shell.Run) bool {
+	for _, w := range sources {
+		p := x.ResolveWord(w, r)
+		named := strings.Contains(strings.ToLower(path.Base(strings.TrimSuffix(w.Text, "/"))), "empty")
+		if !named && !(p.Known && x.IsScratch(p.Path)) {
+			return false
+		}
+	}
+	return len(sources) > 0
+}
+
 func overwriteRule(x *scope, r *shell.Run) {
 	flags, rest := inspect.SplitFlags(r.Args())
 	if r.Contained || len(rest) == 0 {
@@ -306,6 +341,8 @@ func overwriteRule(x *scope, r *shell.Run) {
 				x.Report.Add("rm-broad", r.String(),
 					fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
 						last.Text, why))
+			} else if x.IsOutside(dest) && x.copiesNothing(rest[:len(rest)-1], r) {
+				x.Report.Add("rm-outside", r.String(), fmt.Sprintf("empties %s, which is outside the project", last.Text))
 			}
 		}
 		return

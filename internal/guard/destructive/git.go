@@ -30,7 +30,8 @@ func gitRule(x *scope, r *shell.Run) {
 			lose(discard, "--hard throws away uncommitted work and may drop commits")
 		}
 	case "clean":
-		if (inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !inspect.HasShort(flags, 'n') &&
+		free := strings.Contains(strings.ToLower(r.String()), "clean.requireforce=false")
+		if (free || inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !inspect.HasShort(flags, 'n') &&
 			!inspect.HasLong(flags, "--dry-run") {
 			lose(discard, "deletes untracked files")
 		}
@@ -74,13 +75,22 @@ func gitRule(x *scope, r *shell.Run) {
 		if !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
 			lose(history, "removes unreachable commits at once")
 		}
-	case "update-ref":
-		if inspect.HasWord(flags, "-d") || inspect.HasLong(flags, "--delete") {
+	case "update-ref", "symbolic-ref":
+		if inspect.HasWord(flags, "-d") || inspect.HasLong(flags, "--delete") ||
+			inspect.HasLong(flags, "--stdin") && strings.Contains(x.StatementText(r), "delete ") {
 			lose(history, "deletes a reference")
 		}
-	case "symbolic-ref":
-		if inspect.HasWord(flags, "-d") || inspect.HasLong(flags, "--delete") {
-			lose(history, "deletes a reference")
+	case "tag":
+		if inspect.HasShort(flags, 'd') || inspect.HasLong(flags, "--delete") {
+			gitTags(x, r, rest)
+		}
+	case "read-tree":
+		if inspect.HasLong(flags, "--reset") && inspect.HasShort(flags, 'u') {
+			lose(discard, "--reset throws away uncommitted work")
+		}
+	case "checkout-index":
+		if inspect.HasShort(flags, 'f') && inspect.HasShort(flags, 'a') {
+			lose(discard, "-f -a throws away all uncommitted changes")
 		}
 	case "worktree":
 		if len(rest) > 0 && rest[0].Text == "remove" && (inspect.HasShort(flags, 'f') || inspect.HasLong(flags,
@@ -127,6 +137,17 @@ func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 	}
 }
 
+// gitTags: one tag is soon made again; every tag of a list is not.
+func gitTags(x *scope, r *shell.Run, names []shell.Word) {
+	listed := inspect.ViaXargs(r)
+	for _, n := range names {
+		listed = listed || n.Dynamic && !n.From.Empty()
+	}
+	if listed {
+		x.Report.Add("git-history", r.String(), "git tag -d deletes every tag of a list")
+	}
+}
+
 // allScratch reports whether every operand lies in a place made to be lost.
 func (x *scope) allScratch(rest []shell.Word, r *shell.Run) bool {
 	for _, w := range rest {
@@ -168,6 +189,8 @@ func gitPush(x *scope, r *shell.Run, flags, rest []shell.Word) {
 			to = ref[i+1:]
 		}
 		switch {
+		case del && w.Dynamic && !w.From.Empty(), del && inspect.ViaXargs(r):
+			say("deletes every branch or tag of a list")
 		case (del || strings.HasPrefix(ref, ":")) && protectedBranch(to):
 			say("deletes the remote branch " + to)
 		case (forces || plus) && !ownBranch(w, to):

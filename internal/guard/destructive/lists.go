@@ -71,6 +71,13 @@ func (x *scope) fromFile(s shell.Span, depth int) bool {
 // unpackRule: an archive unpacked over the root or a system directory replaces
 // whatever it likes there.
 func unpackRule(x *scope, r *shell.Run) {
+	if flags, rest := inspect.SplitFlags(r.Args()); inspect.HasLong(flags, "--remove-files") {
+		for _, w := range rest {
+			if !strings.HasSuffix(w.Text, ".tar") && !strings.Contains(w.Text, ".tar.") && w.Text != "/dev/null" {
+				x.judgeDelete(r, w, "packs and deletes")
+			}
+		}
+	}
 	dir, ok := inspect.ExtractDir(r)
 	if !ok || r.Contained {
 		return

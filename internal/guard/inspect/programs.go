@@ -90,7 +90,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 						r == '"' || r == '\''
 				}) {
 					switch path.Base(word) {
-					case "rm", "shred", "unlink", "rimraf", "grm":
+					case "rm", "shred", "unlink", "rimraf", "grm", "truncate", "gtruncate", "trash", "trash-put", "srm":
 						return true
 					}
 				}
@@ -108,7 +108,13 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 // DeletersInCode are calls that delete, in the languages people put on a command
 // line.
 var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
-	"remove_dir_all", "removeSync", "fs.promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
+	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm"}
+
+// FileDeletersInCode delete one file with each call.
+var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unlink", "promises.unlink"}
+
+// ListersInCode are calls that find every file of a place.
+var ListersInCode = []string{"glob", "listdir", "walk", "iterdir", "readdir", "scandir", "Dir[", "Dir.each", "find("}
 
 // QuotedIn returns the string literals of program text, escapes left alone.
 func QuotedIn(text string) []string {

@@ -104,11 +104,15 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 				words = append(words, p)
 			}
 		}
-		for _, v := range Agents[i].Moves {
+		for _, v := range append(Agents[i].Moves, Agents[i].OffVariables...) {
 			words = append(words, strings.ToLower(v))
 		}
+		words = append(words, Agents[i].Packages...)
 	}
-	words = append(words, "home=")
+	words = append(words, "home=", "systemctl", "launchctl", "gsettings", "dconf", "at ", "batch", "pkill", "slay", "-ne ")
+	for name := range processTools {
+		words = append(words, name)
+	}
 	for _, e := range t.exact {
 		// The directory counts, too: deleting it takes the file with it.
 		for _, w := range [...]string{path.Base(e), path.Base(path.Dir(e))} {
@@ -161,7 +165,8 @@ func (t *Checker) CheckScript(s *inspect.Scope) {
 		t.checkEnvironment(x, r)
 		t.checkControl(x, r)
 		t.checkAgentStart(x, r)
-		t.checkKill(x, r)
+		t.checkProcessTool(x, r)
+		t.checkServices(x, r)
 		t.checkWriter(x, r)
 		t.checkCode(x, r)
 	}

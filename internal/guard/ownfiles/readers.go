@@ -39,6 +39,8 @@ var readers = func() map[string]reader {
 		"rg": {}, "script": {}, "strace": {output: []string{"-o"}},
 	}
 	for _, name := range [...]string{
+		"prlimit", "taskset", "chrt", "ltrace", "cpulimit", "npx", "bunx", "pnpx", "uvx", "busctl", "gdbus",
+		"dbus-send", "qdbus", "sg", "expect", "tclsh",
 		"cat", "bat", "batcat", "less", "more", "most", "head", "tail", "tac", "nl", "wc", "grep", "egrep", "fgrep", "ag",
 		"ack", "zgrep",
 		"ls", "exa", "eza", "lsd", "stat", "file", "du", "df", "realpath", "readlink", "dirname", "basename", "test", "[",
@@ -57,9 +59,9 @@ var readers = func() map[string]reader {
 		"code", "cursor", "subl",
 		"zed", "idea", "man", "tldr", "pbcopy", "xclip", "wl-copy", "jobs", "ps", "pgrep", "pkill", "kill", "sleep", "date",
 		"env", "printenv",
-		"tmux", "screen", "ssh", "nc", "xargs", "parallel", "curl", "wget", "sqlite3", "duckdb", "find", "fd", "fdfind",
+		"tmux", "screen", "ssh", "xargs", "parallel", "curl", "wget", "sqlite3", "duckdb", "find", "fd", "fdfind",
 		"docker", "podman",
-		"tokei", "cloc", "scc", "ctags", "markdownlint", "ajv", "check-jsonschema", "crontab", "at", "systemctl",
+		"tokei", "cloc", "scc", "ctags", "markdownlint", "ajv", "check-jsonschema", "crontab", "systemctl",
 		"launchctl", "journalctl", "loginctl",
 		"notify-send", "terminal-notifier", "say", "logger", "jc", "fzf", "sk", "gdb", "lldb", "kubectl", "helm", "security",
 		"gpg",

@@ -215,3 +215,32 @@ func (c *writer) checkCrontab() {
 	c.x.Report.Add("launch", c.r.String(),
 		"changes the crontab, which cron runs in the person's name; a person should do that")
 }
+
+// checkLater: text that at runs later. Known text is judged by its commands.
+func (c *writer) checkLater() {
+	if inspect.HasShort(c.flags, 'l', 'r', 'd', 'c', 'V') || inspect.HasWord(c.flags, "--help") {
+		return
+	}
+	if c.r.HasInput || !inspect.HasShort(c.flags, 'f') && c.r.From.Empty() && !readsFile(c.r) {
+		return
+	}
+	for i := range c.x.Script.Runs {
+		for _, via := range c.x.Script.Runs[i].Via {
+			if via == c.r.Name() {
+				return
+			}
+		}
+	}
+	c.x.Report.Add("launch", c.r.String(),
+		"has "+c.r.Name()+" run later, in the person's name, what cannot be read here; a person should do that")
+}
+
+// readsFile reports whether standard input of a run is a file.
+func readsFile(r *shell.Run) bool {
+	for _, rd := range r.Redirects {
+		if rd.Reads() && rd.Target.Text != "/dev/null" {
+			return true
+		}
+	}
+	return false
+}

@@ -56,7 +56,7 @@ func setUpWriters() {
 		}
 	}
 	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
-		"wipe")
+		"wipe", "gvfs-trash", "gvfs-rm")
 	add((*writer).checkMove, "mv")
 	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
 	add((*writer).checkLink, "ln")
@@ -65,12 +65,18 @@ func setUpWriters() {
 		"tee", "sponge", "truncate", "ed", "ex", "patch", "vim", "vi", "nvim", "nano", "emacs", "setfacl", "touch")
 	add((*writer).checkMode, "chmod", "chown", "chattr", "chflags", "chgrp")
 	add((*writer).checkDD, "dd")
-	add(func(c *writer) { c.write(downloadTargets(c.r)) }, "curl", "wget")
+	add(func(c *writer) {
+		c.write(downloadTargets(c.r))
+		c.write(optionValues(c.r.Args(), "--unix-socket"))
+	}, "curl", "wget")
 	add((*writer).checkUnpack, "tar", "bsdtar", "unzip", "7z", "7za", "cpio", "bsdcpio")
 	add((*writer).checkDatabase, "sqlite3", "duckdb")
 	add((*writer).checkGit, "git")
 	add((*writer).checkFind, "find", "fd", "fdfind")
 	add((*writer).checkCrontab, "crontab")
+	add((*writer).checkLater, "at", "batch")
+	add(func(c *writer) { c.write(c.rest[:min(len(c.rest), 1)]) }, "flock")
+	add((*writer).checkSocket, "nc", "netcat", "ncat", "socat", "websocat", "nc.openbsd", "nc.traditional")
 }
 
 // checkWriter judges what a program does to its operands. A program that is not
@@ -136,8 +142,8 @@ func (c *writer) checkLink() {
 func (c *writer) checkMount() {
 	if inspect.HasLong(c.flags, "--bind", "--rbind") || inspect.HasWord(c.r.Args(), "bind", "-obind", "-B") {
 		c.checkSecondName()
-		c.remove(c.rest)
 	}
+	c.remove(c.rest) // whatever is mounted there hides what was
 }
 
 func (c *writer) checkMode() {
@@ -155,7 +161,24 @@ func (c *writer) checkDD() {
 	}
 }
 
+// checkSocket: whoever listens at the hub's socket, or talks to it, does so
+// through a path. socat writes it as KIND:path,option.
+func (c *writer) checkSocket() {
+	var paths []shell.Word
+	for _, w := range c.r.Args() {
+		for i, part := range strings.Split(w.Text, ":") {
+			part, _, _ = strings.Cut(part, ",")
+			paths = append(paths, shell.Word{Text: part, Bare: part, Dynamic: w.Dynamic, Glob: w.Glob,
+				Tilde: i == 0 && w.Tilde || i > 0 && strings.HasPrefix(part, "~")})
+		}
+	}
+	c.write(paths)
+}
+
 func (c *writer) checkUnpack() {
+	if name := plainName(c.r.Name()); (name == "tar" || name == "bsdtar") && inspect.HasLong(c.flags, "--remove-files") {
+		c.remove(c.rest)
+	}
 	if dir, ok := inspect.ExtractDir(c.r); ok && c.t.wordIsOwned(c.x, dir, c.r, true) {
 		c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s unpacks into %s", c.r.Name(), dir.Text))
 	}

@@ -10,7 +10,8 @@ type Launcher struct {
 	// Verbs must stand first among the operands, when there are any; what
 	// follows is then looked at.
 	Verbs []string
-	// Types are verbs behind which the operands are typed into a terminal.
+	// Types are verbs behind which the operands are typed into a terminal, or
+	// what stands on standard input.
 	Types []string
 	// Operands says that the first operand starts the command; Skip counts
 	// operands before it. Values and Long list options that take a value.
@@ -30,7 +31,7 @@ var (
 	kittyArgs = []string{"--title", "--config", "--directory", "--working-directory", "--class", "--name", "--override",
 		"--listen-on",
 		"--instance-group", "--session", "--start-as", "--type", "--tab-title", "--window-title", "--cwd", "--env",
-		"--location", "--match", "--to"}
+		"--location", "--match", "--match-tab", "--to", "--password", "--from-file"}
 )
 
 // Launchers are keyed by the program's name.
@@ -53,7 +54,8 @@ var Launchers = map[string]Launcher{
 	"foot":       {Rest: []string{"-e", "--"}, Operands: true, Values: "acdfoTwWLDp", Long: footArgs},
 	"footclient": {Rest: []string{"-e", "--"}, Operands: true, Values: "adosTwWD", Long: footArgs},
 	"kitty": {Rest: []string{"-e", "--"}, Verbs: []string{"@ launch", "@ new-window", ""},
-		Types: []string{"@ send-text"}, Operands: true, Values: "TcdoPm", Long: kittyArgs},
+		Types: []string{"@ send-text", "+kitten @ send-text", "+ @ send-text"}, Operands: true, Values: "TcdoPm",
+		Long: kittyArgs},
 	"kitten": {Verbs: []string{"@ launch", "@ new-window", "run-shell"}, Types: []string{"@ send-text"},
 		Operands: true, Values: "m", Long: kittyArgs},
 	"wezterm": {Rest: []string{"-e", "--"}, Verbs: []string{"start", "cli spawn", "cli split-pane", "connect"},

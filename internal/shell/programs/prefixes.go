@@ -3,6 +3,8 @@
 // internal/shell walks.
 package programs
 
+import "strings"
+
 // Prefix describes a program that runs the command written behind its own
 // options. Values lists the short options that take a separate argument, Long
 // the long ones; Skip counts positional arguments before the command.
@@ -27,28 +29,51 @@ var Prefixes = map[string]Prefix{
 		"--output"}},
 	"gtime": {Values: "fo"}, "timeout": {Values: "ks", Long: []string{"--kill-after", "--signal"}, Skip: 1},
 	"gtimeout": {Values: "ks", Skip: 1}, "nice": {Values: "n", Long: []string{"--adjustment"}},
-	"ionice": {Values: "cnpPu", Long: []string{"--class", "--classdata"}}, "chrt": {Values: "TPD", Skip: 1},
+	"ionice": {Values: "cnpPu", Long: []string{"--class", "--classdata"}}, "chrt": {Values: "TPD", Skip: 1, Keep: true},
 	"stdbuf": {Values: "ioe", Long: []string{"--input", "--output", "--error"}}, "setsid": {}, "unbuffer": {},
-	"caffeinate": {Values: "tw"}, "strace": {Values: "oepEsPuIaSX"}, "ltrace": {Values: "oepsua"},
-	"watch": {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
+	"caffeinate": {Values: "tw"}, "strace": {Values: "oepEsPuIaSX", Long: []string{"--attach", "--output", "--trace", "--inject"}, Keep: true},
+	"ltrace": {Values: "oepsua", Keep: true},
+	"watch":  {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
 	"chroot": {Long: []string{"--userspec", "--groups"}, Skip: 1, Contain: true}, "unshare": {Values: "SGRw"},
-	"nsenter": {Values: "tSGTr", Long: []string{"--target"}}, "flock": {Values: "wE", Skip: 1},
+	"nsenter": {Values: "tSGTr", Long: []string{"--target"}}, "flock": {Values: "wE", Skip: 1, Keep: true},
 	"systemd-run": {Values: "pHMEtu", Long: []string{"--unit", "--property", "--setenv", "--slice", "--uid", "--gid",
 		"--on-active", "--on-calendar", "--on-boot", "--on-startup", "--on-unit-active", "--working-directory",
 		"--description", "--timer-property", "--machine", "--host", "--nice", "--service-type"}},
 	"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
-	"taskset": {Skip: 1}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
+	"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
 	"faketime": {Values: "f", Skip: 1},
-	"setarch":  {Skip: 1}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {},
+	"setarch":  {Skip: 1}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
 	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
 	"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
 	"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
 		"--regid", "--groups"}},
 	"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
-	"rtk": {}, "sg": {Skip: 1, Joins: true},
+	"rtk": {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
+		"--pid", "--exe", "--cpu"}, Keep: true},
 	"npx": {Values: "pc", Long: []string{"--package", "--call"}, Keep: true}, "bunx": {Keep: true}, "pnpx": {Keep: true},
 	"uvx": {Values: "p", Keep: true},
 }
+
+// Loader runs the program that is named behind its options, as the dynamic
+// linker of Linux does when it is called like a program.
+var Loader = Prefix{Long: []string{"--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath",
+	"--glibc-hwcaps-prepend", "--glibc-hwcaps-mask"}}
+
+// IsLoader reports whether a program of this base name is a dynamic linker:
+// ld-linux-x86-64.so.2, ld-musl-aarch64.so.1, ld-2.31.so, ld.so.
+func IsLoader(name string) bool {
+	return name == "ld.so" || strings.Contains(name, ".so") &&
+		(strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld64.so"))
+}
+
+// startsShell are programs that start a shell where no command is given: it then
+// reads its commands from standard input.
+var startsShell = map[string]bool{"unshare": true, "nsenter": true, "chroot": true, "newgrp": true,
+	"firejail": true, "fakeroot": true, "setarch": true, "linux64": true, "linux32": true, "doas": true}
+
+// StartsShell reports whether a program of this base name starts a shell where no
+// command is given.
+func StartsShell(name string) bool { return startsShell[name] }
 
 // Subcommands are programs whose command stands behind one of their verbs.
 var Subcommands = map[string]map[string]Prefix{

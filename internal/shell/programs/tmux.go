@@ -16,6 +16,7 @@ const (
 	TmuxMenu              // name, key, tmux command, and again
 	TmuxOption            // an option's name and its value
 	TmuxFiles             // files of tmux commands
+	TmuxBuffer            // the operands, or a file's text, are pasted later
 )
 
 // TmuxCommand is one command of tmux. Values lists its options that take a
@@ -60,7 +61,8 @@ var tmuxCommands = []TmuxCommand{
 	{"select-window", "selectw", "t", TmuxNothing},
 	{"rename-window", "renamew", "t", TmuxNothing},
 	{"rename-session", "rename", "t", TmuxNothing},
-	{"set-buffer", "setb", "bnt", TmuxNothing},
+	{"set-buffer", "setb", "bnt", TmuxBuffer},
+	{"load-buffer", "loadb", "bt", TmuxBuffer},
 	{"set-environment", "setenv", "t", TmuxNothing},
 	{"show-options", "show", "t", TmuxNothing},
 	{"switch-client", "switchc", "cTt", TmuxNothing},

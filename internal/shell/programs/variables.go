@@ -28,6 +28,20 @@ func RunsCommand(name string) bool {
 	return false
 }
 
+// IsExpanded reports whether a shell expands the value of a variable of this name
+// and so runs the commands that are substituted in it.
+func IsExpanded(name string) bool {
+	switch name {
+	case "BASH_ENV", "ENV", "PS0", "PS1", "PS2", "PS4", "PROMPT", "RPROMPT", "PROMPT4":
+		return true
+	}
+	return false
+}
+
+// NamesStartFile reports whether a shell runs the file that a variable of this
+// name names.
+func NamesStartFile(name string) bool { return name == "BASH_ENV" || name == "ENV" }
+
 // LoadsCode reports whether a variable of this name has other programs load code
 // or start files from elsewhere.
 func LoadsCode(name string) bool {

@@ -1,0 +1,271 @@
+package ownfiles
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/shell"
+)
+
+// processTools are programs that stop, slow down, limit or take over processes
+// whose numbers they are given.
+var processTools = map[string]bool{
+	"kill": true, "skill": true, "snice": true, "tgkill": true, "prlimit": true, "renice": true, "taskset": true,
+	"chrt": true, "cpulimit": true, "criu": true, "gdb": true, "lldb": true, "strace": true,
+	"ltrace": true, "perf": true, "bpftrace": true, "dlv": true, "gcore": true, "reptyr": true, "rr": true,
+	"frida": true, "frida-trace": true, "ptrace": true, "injectso": true, "gdbserver": true, "bashdb": true,
+	"uftrace": true, "nsenter": true,
+}
+
+// nameTools find the processes themselves, by an exact name.
+var nameTools = map[string]bool{"killall": true, "skill": true, "slay": true, "cpulimit": true, "frida": true,
+	"frida-trace": true}
+
+// attachByName are options of debuggers behind which a process's name stands.
+var attachByName = []string{"-n", "--attach-name", "--name", "-e", "--exe"}
+
+// hubCommands are command lines as the hub and the hook client have them.
+var hubCommands = []string{
+	"hookmux hub", "/home/user/.local/share/hookmux/bin/hookmux hub", "/usr/local/bin/hookmux hub",
+	"/home/user/.local/share/hookmux/bin/hookmux-hook --agent claude PreToolUse",
+}
+
+// hubNames are the names of those processes.
+var hubNames = []string{"hookmux", "hookmux-hook"}
+
+// checkProcessTool: pkill hookmux, kill $(pgrep hookmux), gdb -p 123, prlimit --pid.
+func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
+	name := r.Name()
+	say := func() { x.Report.Add("hub", r.String(), name+" stops, limits or takes over the hub") }
+	line := strings.ToLower(inspect.JoinArgs(r.Args()))
+	switch {
+	case name == "pkill":
+		if strings.Contains(line, "hookmux") || patternFindsHub(r.Args()) {
+			say()
+		}
+		return
+	case name == "fuser":
+		if strings.Contains(line, "hookmux") && (inspect.HasShort(r.Args(), 'k') || strings.Contains(line, "--kill")) {
+			say()
+		}
+		return
+	case nameTools[name] && namesProgram(name, r.Args()):
+		say()
+		return
+	case name == "lldb" && inspect.HasWord(optionValues(r.Args(), attachByName...), hubNames...):
+		say()
+		return
+	}
+	if !processTools[name] {
+		return
+	}
+	if t.namesHub(r.Args()) || strings.HasSuffix(name, "kill") && strings.Contains(line, "hookmux") {
+		say()
+		return
+	}
+	for _, a := range r.Args() {
+		if t.findsHub(x, a.From, 0) {
+			say()
+			return
+		}
+	}
+}
+
+// namesProgram: killall hookmux, killall -r 'hookm.*', cpulimit -e hookmux.
+func namesProgram(tool string, args []shell.Word) bool {
+	flags, rest := inspect.SplitFlags(args)
+	regular := tool == "killall" && (inspect.HasShort(flags, 'r') || inspect.HasLong(flags, "--regexp"))
+	for _, w := range rest {
+		if regular && matchesAny(w.Text, hubNames, false) {
+			return true
+		}
+		name := strings.ToLower(path.Base(w.Text))
+		if strings.Contains(name, "hookmux") && !strings.Contains(w.Text, "=") {
+			return true
+		}
+	}
+	return false
+}
+
+// patternFindsHub reports whether the pattern of pkill or pgrep matches the hub or
+// its client.
+func patternFindsHub(args []shell.Word) bool {
+	flags, rest := patternOperands(args)
+	candidates := hubNames
+	if inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--full") {
+		candidates = append(append([]string(nil), hubNames...), hubCommands...)
+	}
+	for _, w := range rest {
+		found := matchesAny(w.Text, candidates, inspect.HasShort(flags, 'x') || inspect.HasLong(flags, "--exact"))
+		if inverted := inspect.HasShort(flags, 'v') || inspect.HasLong(flags, "--inverse"); found != inverted {
+			return true
+		}
+	}
+	return false
+}
+
+// patternOperands divides the words of pkill and pgrep; -9 and -TERM are no
+// clusters of options.
+func patternOperands(args []shell.Word) (flags, rest []shell.Word) {
+	skip := false
+	for _, a := range args {
+		t := a.Text
+		switch {
+		case skip:
+			skip = false
+		case len(t) > 1 && t[0] == '-':
+			if strings.Trim(t[1:], "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+				continue // a signal
+			}
+			flags = append(flags, a)
+			skip = len(t) == 2 && strings.Contains("uUGPgstdF", t[1:])
+		default:
+			rest = append(rest, a)
+		}
+	}
+	return flags, rest
+}
+
+// matchesAny matches a regular expression as pgrep does. One that cannot be read
+// matches if it names us.
+func matchesAny(pattern string, candidates []string, exact bool) bool {
+	if pattern == "" || len(pattern) > 1024 {
+		return pattern != ""
+	}
+	if exact {
+		pattern = "^(?:" + pattern + ")$"
+	}
+	re, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		return strings.Contains(strings.ToLower(pattern), "hook")
+	}
+	for _, c := range candidates {
+		if re.MatchString(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesHub looks for the hub's process, or its group, among the operands.
+func (t *Checker) namesHub(args []shell.Word) bool {
+	if t.hub == "" {
+		return false
+	}
+	for i, a := range args {
+		n := a.Text
+		if i > 0 {
+			n = strings.TrimPrefix(n, "-") // a process group
+		}
+		option, value, _ := strings.Cut(n, "=")
+		if n == t.hub || n == "-p"+t.hub || n == "p"+t.hub || value == t.hub && namesProcess(option) {
+			return true
+		}
+	}
+	return false
+}
+
+// namesProcess reports whether the value of an option is a process's number.
+func namesProcess(option string) bool {
+	return strings.Contains(option, "pid") || strings.Contains(option, "attach") || strings.Contains(option, "target")
+}
+
+// findsHub: the words come from something that looks for the hub's process, or
+// reads one of our files, such as the one with the hub's number.
+func (t *Checker) findsHub(x *scope, s shell.Span, depth int) bool {
+	for i := s.Lo; i < s.Hi && i < len(x.Script.Runs) && depth < 16; i++ {
+		from := &x.Script.Runs[i]
+		if t.runFindsHub(x, from) {
+			return true
+		}
+		if from.From.Hi <= i && t.findsHub(x, from.From, depth+1) { // only ever look back, so that this ends
+			return true
+		}
+	}
+	return false
+}
+
+var awkPattern = lazyregexp.New(`/((?:[^/\\]|\\.)+)/`)
+
+func (t *Checker) runFindsHub(x *scope, from *shell.Run) bool {
+	if strings.Contains(strings.ToLower(inspect.JoinArgs(from.Args())), "hookmux") {
+		return true
+	}
+	_, rest := inspect.SplitFlags(from.Args())
+	switch from.Name() {
+	case "pgrep", "pidof", "pidwait":
+		if patternFindsHub(from.Args()) {
+			return true
+		}
+	case "grep", "egrep", "rg", "ag", "ack":
+		if len(rest) > 0 && !inspect.HasShort(from.Args(), 'v') && matchesAny(rest[0].Text, hubCommands, false) {
+			return true
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		for _, w := range rest[:min(len(rest), 1)] {
+			for _, m := range awkPattern.FindAllStringSubmatch(w.Text, 8) {
+				if matchesAny(m[1], hubCommands, false) {
+					return true
+				}
+			}
+		}
+	}
+	for _, a := range from.Args() {
+		if t.wordIsOwned(x, a, from, false) {
+			return true
+		}
+	}
+	for _, rd := range from.Redirects {
+		if rd.Reads() && (strings.Contains(strings.ToLower(rd.Target.Text), "hookmux") ||
+			t.wordIsOwned(x, rd.Target, from, false)) {
+			return true
+		}
+	}
+	return false
+}
+
+// stoppingVerbs are verbs of service managers that stop or change a service.
+var stoppingVerbs = []string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart", "freeze",
+	"edit", "set-property", "revert", "clean", "try-restart", "reload-or-restart", "isolate"}
+
+// checkServices: systemctl stop hookmux, and units that are taken from a file.
+func (t *Checker) checkServices(x *scope, r *shell.Run) {
+	switch r.Name() {
+	case "systemctl", "service", "launchctl", "sv", "rc-service":
+	case "gsettings", "dconf":
+		if line := inspect.JoinArgs(r.Args()); strings.Contains(line, "keybinding") &&
+			inspect.HasWord(r.Args(), "set", "write", "load") && strings.Contains(line, "command") {
+			x.Report.Add("launch", r.String(), "has a key of the desktop run a command in the person's name")
+		}
+		return
+	default:
+		return
+	}
+	line := strings.ToLower(inspect.JoinArgs(r.Args()))
+	if strings.Contains(line, "hookmux") {
+		for _, v := range stoppingVerbs {
+			if inspect.HasPhrase(line, v) {
+				x.Report.Add("hub", r.String(), "stops or changes the hub's service")
+				return
+			}
+		}
+	}
+	_, rest := inspect.SplitFlags(r.Args())
+	if len(rest) < 2 || r.Contained || r.Remote {
+		return
+	}
+	switch rest[0].Text {
+	case "link", "enable", "reenable", "load", "bootstrap", "submit":
+		for _, w := range rest[1:] {
+			if strings.Contains(w.Text, "/") && !strings.HasPrefix(w.Text, "gui/") && !strings.HasPrefix(w.Text, "user/") &&
+				w.Text != "system/" {
+				x.Report.Add("launch", r.String(), fmt.Sprintf("has %s run what %s says, in the person's name", r.Name(), w.Text))
+				return
+			}
+		}
+	}
+}
