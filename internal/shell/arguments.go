@@ -50,7 +50,7 @@ func readXargsOptions(args []Word) argumentSource {
 
 // textOfFile is what a file holds that this script wrote, or what a substituted
 // process prints.
-func (w *walker) textOfFile(file Word) (string, bool) {
+func textOfFile(w *walker, file Word) (string, bool) {
 	if !file.From.Empty() && strings.HasPrefix(file.Text, "<(") {
 		return w.known.outputOf(file.From.Hi-1, 0)
 	}
@@ -59,11 +59,11 @@ func (w *walker) textOfFile(file Word) (string, bool) {
 }
 
 // readItems are the arguments that are read, or one unknown word.
-func (w *walker) readItems(s argumentSource, c inherited) []Word {
+func readItems(w *walker, s argumentSource, c inherited) []Word {
 	unknown := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	text, ok := w.known.stdinOf(c.reader(), 0)
 	if s.file.Text != "" {
-		text, ok = w.textOfFile(s.file)
+		text, ok = textOfFile(w, s.file)
 	}
 	if !ok || len(text) > maxValue {
 		return unknown
@@ -107,7 +107,7 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	source := readXargsOptions(args)
 	i := skipOptions(args, "InPLdEsaJR", xargsLong)
-	items := w.readItems(source, c)
+	items := readItems(w, source, c)
 	if i >= len(args) {
 		return false
 	}
@@ -165,7 +165,7 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	}
 	in = c.startedBy(name)
 	command := joinText(args[i:end])
-	for k, item := range w.parallelItems(args, end, c) {
+	for k, item := range parallelItems(w, args, end, c) {
 		if k >= maxLoop {
 			break
 		}
@@ -185,18 +185,18 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 
 // parallelItems are the arguments of parallel: behind ":::", in files, or on
 // standard input.
-func (w *walker) parallelItems(args []Word, end int, c inherited) []Word {
+func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
 	source := readXargsOptions(args[:end])
 	source.byLine = true
 	if end >= len(args) {
-		return w.readItems(source, c)
+		return readItems(w, source, c)
 	}
 	if args[end].Text == ":::" || args[end].Text == ":::+" {
 		return args[end+1:]
 	}
 	var out []Word
 	for _, file := range args[end+1:] {
-		out = append(out, w.readItems(argumentSource{file: file, byLine: true}, c)...)
+		out = append(out, readItems(w, argumentSource{file: file, byLine: true}, c)...)
 	}
 	return out
 }

@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -73,27 +73,9 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	}
 	c.from, c.input, c.hasInput = Span{}, Word{}, false
 	c = c.withVia(name)
-	for _, s := range append(stringLiterals(text), quotedLists(text)...) {
+	for _, s := range append(foreign.StringLiterals(text), foreign.QuotedLists(text, maxLoop)...) {
 		w.tryText(s, c)
 	}
-}
-
-var listOpening = lazyregexp.New(`(?:\bq[qwx]?|%[wWqQxiI]?)\s*([({\[<|/!])`)
-
-// quotedLists are the strings that perl and ruby write without quotation marks:
-// qw(a b), q{a b}, %w[a b], %x(a b).
-func quotedLists(text string) []string {
-	var out []string
-	for _, at := range listOpening.Compiled().FindAllStringSubmatchIndex(text, maxLoop) {
-		end := text[at[2]]
-		if i := strings.IndexByte("({[<", end); i >= 0 {
-			end = ")}]>"[i]
-		}
-		if n := strings.IndexByte(text[at[3]:], end); n > 0 {
-			out = append(out, text[at[3]:at[3]+n])
-		}
-	}
-	return out
 }
 
 func withInput(run Run, c inherited) *Run {
@@ -114,59 +96,4 @@ func (w *walker) tryText(text string, c inherited) {
 		w.walkFile(f, text, c)
 		w.dirs = dirs
 	}
-}
-
-// stringLiterals returns the string literals in program text. Literals divided only
-// by commas and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
-func stringLiterals(text string) []string {
-	var out []string
-	var list []string
-	flush := func() {
-		if len(list) > 0 {
-			out = append(out, strings.Join(list, " "))
-			list = nil
-		}
-	}
-	for i := 0; i < len(text); i++ {
-		ch := text[i]
-		switch ch {
-		case '\'', '"', '`':
-			end, value := literalEnd(text, i)
-			if end < 0 {
-				i = len(text)
-				break
-			}
-			if value != "" {
-				list = append(list, value)
-			}
-			i = end
-		case ',', ' ', '\t', '\n', '[', '(':
-			// still the same list
-		default:
-			flush()
-		}
-		if len(out) > 64 {
-			break
-		}
-	}
-	flush()
-	return out
-}
-
-// literalEnd finds the closing quote of the literal that opens at i.
-func literalEnd(text string, i int) (int, string) {
-	quote := text[i]
-	var b strings.Builder
-	for j := i + 1; j < len(text); j++ {
-		switch {
-		case text[j] == '\\' && j+1 < len(text):
-			j++
-			b.WriteByte(text[j])
-		case text[j] == quote:
-			return j, b.String()
-		default:
-			b.WriteByte(text[j])
-		}
-	}
-	return -1, ""
 }

@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/foreign"
+)
 
 // Editors and database clients have a way out to the shell.
 
@@ -52,7 +56,7 @@ func walkVimCommand(w *walker, text string, c inherited) {
 
 // tryLiterals reads every string literal of program text as shell text.
 func tryLiterals(w *walker, text string, c inherited) {
-	for _, s := range stringLiterals(text) {
+	for _, s := range foreign.StringLiterals(text) {
 		w.tryText(s, c)
 	}
 }
@@ -69,7 +73,7 @@ func emacsText(w *walker, name string, run Run, c inherited, _ int) bool {
 			if strings.Contains(a.Text, call) {
 				tryLiterals(w, a.Text, in)
 				// (call-process "rm" nil nil nil "-rf" "/")
-				list := stringLiterals(a.Text)
+				list := foreign.StringLiterals(a.Text)
 				for i := range list[:min(len(list), 4)] {
 					w.tryText(strings.Join(list[i:], " "), in)
 				}

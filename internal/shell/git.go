@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -44,7 +45,7 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 				walkGitSetting(w, run, gitSetting{key, value.Text, nil}, in, hops)
 			}
 		case strings.HasPrefix(a.Text, "ext::"):
-			walkWords(w, run, transportWords(a.Text[len("ext::"):]), in, hops)
+			walkWords(w, run, literalWords(foreign.TransportWords(a.Text[len("ext::"):])), in, hops)
 		case a.Text == "config":
 			walkGitConfig(w, run, args[i+1:], in, hops)
 		case a.Text == "foreach" && before == "submodule":
@@ -103,16 +104,4 @@ func walkGitSetting(w *walker, run Run, setting gitSetting, c inherited, hops in
 		nested.Argv = append(nested.Argv, args[1:]...)
 	}
 	w.resolveRun(nested, c.withVia(key), hops+1)
-}
-
-// transportWords splits the command of an ext:: address, in which "% " is a blank
-// inside a word.
-func transportWords(text string) []Word {
-	const blank = "\x00"
-	var out []Word
-	for _, f := range strings.Fields(strings.ReplaceAll(text, "% ", blank)) {
-		f = strings.ReplaceAll(f, blank, " ")
-		out = append(out, Word{Text: f, Bare: f})
-	}
-	return out
 }

@@ -128,7 +128,8 @@ func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	args := run.Argv[1:]
 	for i := range args {
 		for _, option := range options {
-			if text, ok := optionValue(args, i, option); ok && strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
+			if text, ok := optionValue(args, i, option); ok &&
+				strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
 				w.tryText(text, in)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell/escapes"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -159,17 +160,8 @@ func walkTmuxPhrase(w *walker, run Run, words []Word, c inherited, hops int) {
 
 // walkTmuxFormat follows #(command) in a format.
 func walkTmuxFormat(w *walker, text string, c inherited) {
-	for n := 0; n < maxLoop; n++ {
-		_, rest, ok := strings.Cut(text, "#(")
-		if !ok {
-			return
-		}
-		end := strings.LastIndexByte(rest, ')')
-		if end < 0 {
-			end = len(rest)
-		}
-		w.tryText(rest[:end], c)
-		text = rest
+	for _, command := range foreign.TmuxCalls(text, maxLoop) {
+		w.tryText(command, c)
 	}
 }
 
@@ -191,44 +183,24 @@ func hasLetter(options []Word, letter byte) bool {
 	return false
 }
 
-// quotedWords splits a line at its blanks and takes quotes off. A ";" of its own
-// stays a word.
-func quotedWords(line string) []Word {
-	var out []Word
-	var b strings.Builder
-	open, quote := false, byte(0)
-	end := func() {
-		if open {
-			out = append(out, Word{Text: b.String(), Bare: b.String()})
-		}
-		b.Reset()
-		open = false
+// quotedWords are the words of a line, quotes taken off.
+func quotedWords(line string) []Word { return literalWords(foreign.SplitQuoted(line)) }
+
+// literalWords makes words of texts that mean nothing but themselves.
+func literalWords(texts []string) []Word {
+	out := make([]Word, len(texts))
+	for i, text := range texts {
+		out[i] = Word{Text: text, Bare: text}
 	}
-	for i := 0; i < len(line); i++ {
-		ch := line[i]
-		switch {
-		case quote == 0 && (ch == ' ' || ch == '\t'):
-			end()
-		case quote == 0 && ch == '#' && !open:
-			return out
-		case ch == '\\' && quote != '\'' && i+1 < len(line):
-			i++
-			open = true
-			if line[i] == ';' && quote == 0 {
-				b.WriteByte(';')
-				continue
-			}
-			b.WriteByte(line[i])
-		case quote == 0 && (ch == '\'' || ch == '"'):
-			quote, open = ch, true
-		case quote != 0 && ch == quote:
-			quote = 0
-		default:
-			open = true
-			b.WriteByte(ch)
-		}
+	return out
+}
+
+// wordTexts are the texts of words.
+func wordTexts(words []Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = w.Text
 	}
-	end()
 	return out
 }
 

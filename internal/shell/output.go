@@ -1,14 +1,13 @@
 package shell
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/internal/shell/escapes"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 )
 
 // outputs is what runs are known to print and what files are known to hold.
@@ -67,11 +66,11 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 			return o.stdinOf(r, depth)
 		}
 	case "base64":
-		return o.decodeStdin(r, depth, base64Decode, "-d", "-D", "--decode", "-di")
+		return o.decodeStdin(r, depth, foreign.DecodeBase64, "-d", "-D", "--decode", "-di")
 	case "xxd":
-		return o.decodeStdin(r, depth, hexDecode, "-r", "-rp", "-r -p", "-p")
+		return o.decodeStdin(r, depth, foreign.DecodeHex, "-r", "-rp", "-r -p", "-p")
 	case "rev":
-		return o.decodeStdin(r, depth, reverseLines)
+		return o.decodeStdin(r, depth, foreign.ReverseLines)
 	}
 	return "", false
 }
@@ -168,7 +167,8 @@ func pathText(name string, args []Word) (string, bool) {
 	if last.Tilde {
 		t = "$HOME" + strings.TrimPrefix(t, "~")
 	}
-	known := !last.Dynamic || (strings.HasPrefix(t, "$HOME") || strings.HasPrefix(t, "$PWD")) && strings.Count(t, "$") == 1
+	known := !last.Dynamic ||
+		(strings.HasPrefix(t, "$HOME") || strings.HasPrefix(t, "$PWD")) && strings.Count(t, "$") == 1
 	if operands != 1 || !known || t == "" || last.Glob {
 		return "", false
 	}
@@ -189,7 +189,8 @@ func pathText(name string, args []Word) (string, bool) {
 }
 
 func echoText(args []Word) (string, bool) {
-	for len(args) > 0 && len(args[0].Text) > 1 && strings.Trim(args[0].Text[1:], "neE") == "" && args[0].Text[0] == '-' {
+	for len(args) > 0 && len(args[0].Text) > 1 && args[0].Text[0] == '-' &&
+		strings.Trim(args[0].Text[1:], "neE") == "" {
 		args = args[1:]
 	}
 	parts := make([]string, len(args))
@@ -262,30 +263,4 @@ func (o *outputs) decodeStdin(r *Run, depth int, decode func(string) (string, bo
 		return "", false
 	}
 	return decode(in)
-}
-
-func base64Decode(s string) (string, bool) {
-	s = strings.Join(strings.Fields(s), "")
-	out, err := base64.StdEncoding.DecodeString(s)
-	if err != nil {
-		out, err = base64.RawStdEncoding.DecodeString(s)
-	}
-	return string(out), err == nil
-}
-
-func hexDecode(s string) (string, bool) {
-	out, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	return string(out), err == nil
-}
-
-func reverseLines(s string) (string, bool) {
-	lines := strings.Split(s, "\n")
-	for i, l := range lines {
-		rs := []rune(l)
-		for a, b := 0, len(rs)-1; a < b; a, b = a+1, b-1 {
-			rs[a], rs[b] = rs[b], rs[a]
-		}
-		lines[i] = string(rs)
-	}
-	return strings.Join(lines, "\n"), true
 }

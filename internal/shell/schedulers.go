@@ -1,6 +1,10 @@
 package shell
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/shell/foreign"
+)
 
 // Programs that run something later.
 
@@ -47,25 +51,10 @@ func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
 // walkTable follows the lines of a crontab: five fields or @daily, then a
 // command.
 func walkTable(w *walker, text string, c inherited) {
-	for _, line := range strings.Split(text, "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || !w.takeStep() {
-			continue
+	for _, command := range foreign.CrontabCommands(text) {
+		if !w.takeStep() {
+			return
 		}
-		fields := 5
-		if line[0] == '@' {
-			fields = 1
-		}
-		for ; fields > 0 && line != ""; fields-- {
-			i := strings.IndexAny(line, " \t")
-			if i < 0 {
-				line = ""
-				break
-			}
-			line = strings.TrimLeft(line[i:], " \t")
-		}
-		if line != "" {
-			w.tryText(line, c)
-		}
+		w.tryText(command, c)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -228,7 +229,7 @@ var (
 // parseText parses src as bash, then as zsh. With an error it still gives the
 // statements in front of it: a shell runs them before it comes to the mistake.
 func parseText(src string) (*syntax.File, error) {
-	if tooNested(src) {
+	if foreign.NestedBeyond(src, maxNesting) {
 		return nil, errNesting
 	}
 	f, err := parseWith(&bashParsers, src)
@@ -276,30 +277,6 @@ func parseStart(src string) *syntax.File {
 	}
 	file.Stmts = slices.DeleteFunc(file.Stmts, func(s *syntax.Stmt) bool { return s.End().Line() >= line })
 	return file
-}
-
-// tooNested counts brackets without regard to quotes. Quoted brackets make it
-// count too many, which only matters for text no person writes.
-func tooNested(src string) bool {
-	depth, words := 0, 0
-	for i := 0; i < len(src); i++ {
-		switch src[i] {
-		case '(', '{', '[':
-			depth++
-		case ')', '}', ']':
-			if depth > 0 {
-				depth--
-			}
-		case 'f', 'n', 'o': // if, then, while … do: keywords open a level, too
-			if i > 0 && (src[i-1] == 'i' && src[i] == 'f' || src[i-1] == 'd' && src[i] == 'o') {
-				words++
-			}
-		}
-		if depth > maxNesting || words > 20*maxNesting {
-			return true
-		}
-	}
-	return false
 }
 
 func baseName(s string) string {

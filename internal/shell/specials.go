@@ -136,7 +136,7 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 // wordsOf splits text that is known at its blanks.
 func wordsOf(text string) []Word {
 	var out []Word
-	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == 0 || r == ' ' || r == '\n' || r == '\t' }) {
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\x00 \n\t", r) }) {
 		dynamic := strings.ContainsAny(f, "$`")
 		bare := f
 		if dynamic {
@@ -168,7 +168,10 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 			dir, ok = args[i+1].Text, true
 		}
 		if ok {
-			w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")})
+			w.dirs = append(
+				w.dirs[:len(w.dirs):len(w.dirs)],
+				Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")},
+			)
 			break
 		}
 		if !strings.HasPrefix(a.Text, "-") && !isAssignment(a.Text) {

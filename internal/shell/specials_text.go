@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/shell/foreign"
 	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
@@ -75,69 +75,24 @@ func walkMakeArguments(w *walker, args []Word, c inherited) {
 
 // walkMakeCalls: $(shell text) runs while make reads.
 func walkMakeCalls(w *walker, text string, c inherited) {
-	for n := 0; n < maxLoop; n++ {
-		i := strings.Index(text, "$(shell ")
-		if i < 0 {
-			return
-		}
-		text = text[i+len("$(shell "):]
-		depth, end := 1, len(text)
-		for j := 0; j < len(text); j++ {
-			if text[j] == '(' {
-				depth++
-			} else if text[j] == ')' {
-				if depth--; depth == 0 {
-					end = j
-					break
-				}
-			}
-		}
-		w.tryText(text[:end], c)
-		text = text[end:]
+	for _, call := range foreign.MakeCalls(text, maxLoop) {
+		w.tryText(call, c)
 	}
 }
 
-var makeAssign = lazyregexp.New(`^([A-Za-z_][A-Za-z0-9_]*)\s*[:?]?:?=\s*(.*)$`)
-
-// walkMakefile reads the recipes of a makefile. Variables the text itself sets are
-// put in; others stay as shell variables, unknown.
+// walkMakefile reads the recipes of a makefile.
 func walkMakefile(w *walker, text string, c inherited) {
 	if len(text) > MaxSource {
 		w.out.Truncated = true
 		return
 	}
 	walkMakeCalls(w, text, c)
-	pairs := []string{"$$", "$"}
-	var recipes []string
-	for _, line := range strings.Split(strings.ReplaceAll(text, "\\\n", " "), "\n") {
-		if len(recipes) >= maxLoop*8 {
-			w.out.Truncated = true
-			break
-		}
-		if rest, ok := strings.CutPrefix(line, "\t"); ok {
-			recipes = append(recipes, rest)
-			continue
-		}
-		if m := makeAssign.FindStringSubmatch(line); m != nil {
-			if len(pairs) < 64 {
-				pairs = append(pairs, "$("+m[1]+")", m[2], "${"+m[1]+"}", m[2])
-			}
-			continue
-		}
-		if head, recipe, ok := strings.Cut(line, ";"); ok && strings.Contains(head, ":") {
-			recipes = append(recipes, recipe)
-		}
-	}
-	known := strings.NewReplacer(pairs...)
-	for _, r := range recipes {
-		r = strings.TrimLeft(strings.TrimSpace(r), "@-+ ")
-		r = makeVariable.ReplaceAllString(known.Replace(r), "$${$1}")
-		w.tryText(r, c)
+	recipes, whole := foreign.MakeRecipes(text, maxLoop*8)
+	w.out.Truncated = w.out.Truncated || !whole
+	for _, recipe := range recipes {
+		w.tryText(recipe, c)
 	}
 }
-
-// $(NAME) is make's variable, not a command.
-var makeVariable = lazyregexp.New(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 
 // debuggerText: gdb -ex 'shell text', lldb -o 'platform shell text'.
 func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
@@ -163,7 +118,7 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 			}
 		}
 		if strings.HasPrefix(text, "python") || strings.HasPrefix(text, "script") || strings.Contains(text, "system(") {
-			for _, s := range stringLiterals(text) {
+			for _, s := range foreign.StringLiterals(text) {
 				w.tryText(s, in)
 			}
 		}
@@ -171,93 +126,19 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-const sedAddress = `(?:\d+(?:~\d+)?|\$|/(?:[^/\\]|\\.)*/I?)`
-
-var (
-	// e text: GNU sed runs the rest of the line.
-	sedRun = lazyregexp.New(`(?m)(?:^|[;{}])\s*` + sedAddress + `?(?:\s*,\s*[+~]?` + sedAddress + `)?\s*!?\s*e\s+(\S.*)$`)
-	// where an s command can start.
-	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
-)
-
 // sedText: the e command and the e flag of s run text.
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
-	for _, script := range sedScripts(run.Argv[1:]) {
+	for _, script := range foreign.SedScripts(wordTexts(run.Argv[1:])) {
 		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
 			continue
 		}
-		for _, m := range sedRun.FindAllStringSubmatch(script, maxLoop) {
-			w.tryText(m[1], in)
-		}
-		for _, at := range sedSubst.Compiled().FindAllStringSubmatchIndex(script, maxLoop) {
-			if text, ok := sedReplacement(script[at[2]:]); ok {
-				w.tryText(text, in)
-			}
+		for _, text := range foreign.SedCommands(script, maxLoop) {
+			w.tryText(text, in)
 		}
 	}
 	return true
-}
-
-// sedScripts are the program texts on sed's command line.
-func sedScripts(args []Word) []string {
-	var out []string
-	operand := ""
-	for i := 0; i < len(args); i++ {
-		t := args[i].Text
-		switch {
-		case t == "-e" || t == "--expression" || len(t) > 2 && t[0] == '-' && t[1] != '-' && t[len(t)-1] == 'e' &&
-			strings.Trim(t[1:], "nErsuze") == "":
-			if i+1 < len(args) {
-				i++
-				out = append(out, args[i].Text)
-			}
-		case strings.HasPrefix(t, "--expression="):
-			out = append(out, t[len("--expression="):])
-		case t == "-f" || t == "--file":
-			i++
-		case t != "" && t[0] == '-':
-		case operand == "":
-			operand = t
-		}
-	}
-	if len(out) == 0 && operand != "" {
-		out = append(out, operand)
-	}
-	return out
-}
-
-// sedReplacement returns the replacement of "/pattern/replacement/flags" when
-// the flags say that the result is run.
-func sedReplacement(s string) (string, bool) {
-	d := s[0]
-	var parts []string
-	var b strings.Builder
-	i := 1
-	for ; i < len(s) && len(parts) < 2; i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			if s[i] != d {
-				b.WriteByte('\\')
-			}
-			b.WriteByte(s[i])
-		case s[i] == d:
-			parts = append(parts, b.String())
-			b.Reset()
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	if len(parts) < 2 {
-		return "", false
-	}
-	flags := s[i:]
-	if end := strings.IndexAny(flags, ";}\n "); end >= 0 {
-		flags = flags[:end]
-	}
-	return parts[1], strings.ContainsRune(flags, 'e') && strings.Trim(flags, "0123456789gpIiMme") == ""
 }
 
 // typedCommands: dotool reads actions from standard input; "type text" types.
@@ -275,8 +156,6 @@ func typedCommands(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-var tclRuns = lazyregexp.New(`(?:^|[\s;\[{"])(?:spawn|exec|system|overlay)((?:\s+-\w+)*\s+[^\n;\]}]+)`)
-
 // tclText: expect and tclsh run what stands behind spawn and exec, and send types
 // a string.
 func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
@@ -289,11 +168,11 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 		return true
 	}
 	in := c.startedBy(name)
-	for _, m := range tclRuns.FindAllStringSubmatch(text, maxLoop) {
-		words := wordsOf(m[1])
+	for _, command := range foreign.TclCommands(text, maxLoop) {
+		words := wordsOf(command)
 		w.tryText(joinText(words[min(skipOptions(words, "", nil), len(words)):]), in)
 	}
-	for _, s := range stringLiterals(text) {
+	for _, s := range foreign.StringLiterals(text) {
 		typeText(w, typedKeys(s), in)
 	}
 	return true

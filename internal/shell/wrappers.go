@@ -199,13 +199,7 @@ func isAssignment(s string) bool {
 	return true
 }
 
-func joinText(ws []Word) string {
-	parts := make([]string, len(ws))
-	for i, a := range ws {
-		parts[i] = a.Text
-	}
-	return strings.Join(parts, " ")
-}
+func joinText(words []Word) string { return strings.Join(wordTexts(words), " ") }
 
 // walkShell handles a shell program: -c text, text on stdin, or a script file.
 func (w *walker) walkShell(name string, run Run, c inherited) {

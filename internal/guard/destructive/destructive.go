@@ -19,7 +19,10 @@ var Rules = []inspect.RuleInfo{
 	{ID: "destructive.find-delete", What: "find -delete or -exec rm over a broad or unfiltered tree"},
 	{ID: "destructive.disk", What: "disk, partition and volume tools, raw writes to devices"},
 	{ID: "destructive.git-force-push", What: "forced or mirrored push, delete of a protected remote branch"},
-	{ID: "destructive.git-history", What: "loss of commits: filter-branch, reflog expire, stash drop, branch -D of a shared branch or a list …"},
+	{
+		ID:   "destructive.git-history",
+		What: "loss of commits: filter-branch, reflog expire, stash drop, branch -D of a shared branch or a list …",
+	},
 	{ID: "destructive.git-discard", What: "loss of uncommitted work: reset --hard, clean -f, checkout -- ."},
 	{ID: "destructive.permissions", What: "recursive or world-writable chmod, chown on broad targets"},
 	{ID: "destructive.fork-bomb", What: "a program that starts itself without end"},
@@ -118,7 +121,8 @@ func setUpTable() {
 		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
 		"remove-item", "format", "xargs",
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh", "|bash",
-		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove", "file.delete", "gdb", "lldb", "sed", "su "}
+		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
+		"file.delete", "gdb", "lldb", "sed", "su "}
 	for n := range t {
 		words = append(words, n)
 	}

@@ -342,7 +342,8 @@ func overwriteRule(x *scope, r *shell.Run) {
 					fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
 						last.Text, why))
 			} else if x.IsOutside(dest) && x.copiesNothing(rest[:len(rest)-1], r) {
-				x.Report.Add("rm-outside", r.String(), fmt.Sprintf("empties %s, which is outside the project", last.Text))
+				x.Report.Add("rm-outside", r.String(),
+					fmt.Sprintf("empties %s, which is outside the project", last.Text))
 			}
 		}
 		return

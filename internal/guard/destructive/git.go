@@ -31,7 +31,8 @@ func gitRule(x *scope, r *shell.Run) {
 		}
 	case "clean":
 		free := strings.Contains(strings.ToLower(r.String()), "clean.requireforce=false")
-		if (free || inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) && !inspect.HasShort(flags, 'n') &&
+		if (free || inspect.HasShort(flags, 'f') || inspect.HasLong(flags, "--force")) &&
+			!inspect.HasShort(flags, 'n') &&
 			!inspect.HasLong(flags, "--dry-run") {
 			lose(discard, "deletes untracked files")
 		}

@@ -39,13 +39,22 @@ var Agents = []Agent{
 		"GEMINI_CLI_SYSTEM_DEFAULTS_PATH"}, Packages: []string{"@google/gemini-cli"}},
 	{Programs: []string{"qwen"}, Moves: []string{"QWEN_HOME", "QWEN_CODE_SYSTEM_SETTINGS_PATH"}, Off: []string{"--bare",
 		"--safe-mode"}, Packages: []string{"@qwen-code/qwen-code"}},
-	{Programs: []string{"copilot"}, Moves: []string{"COPILOT_HOME", "XDG_CONFIG_HOME"}, Packages: []string{"@github/copilot"}},
+	{
+		Programs: []string{"copilot"},
+		Moves:    []string{"COPILOT_HOME", "XDG_CONFIG_HOME"},
+		Packages: []string{"@github/copilot"},
+	},
 	{Programs: []string{"droid"}},
 	{Programs: []string{"grok"}, Moves: []string{"GROK_HOME", "GROK_CONFIG", "GROK_CONFIG_PATH"}},
 	{Programs: []string{"kimi", "kimi-code"}, Moves: []string{"KIMI_CODE_HOME", "KIMI_SHARE_DIR"}},
-	{Programs: []string{"opencode"}, Moves: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT",
-		"XDG_CONFIG_HOME"},
-		Off: []string{"--pure"}, OffVariables: []string{"OPENCODE_PURE"}, Packages: []string{"opencode-ai"}},
+	{
+		Programs: []string{"opencode"},
+		Moves: []string{"OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT",
+			"XDG_CONFIG_HOME"},
+		Off:          []string{"--pure"},
+		OffVariables: []string{"OPENCODE_PURE"},
+		Packages:     []string{"opencode-ai"},
+	},
 	{Programs: []string{"pi"}, Moves: []string{"PI_CODING_AGENT_DIR", "PI_CONFIG_DIR"}, Off: []string{"--no-extensions",
 		"-ne"}},
 	{Programs: []string{"codebuddy", "cbc"}, Moves: []string{"CODEBUDDY_CONFIG_DIR"}},
@@ -114,9 +123,18 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 						agent.Programs[0]))
 					return
 				}
-				if a.Name == "HOME" && !isHome(x, a.Value) || slices.Contains(agent.Moves, a.Name) && a.Value.Text != "" {
-					x.Report.Add("hooks-off", r.String(),
-						fmt.Sprintf("%s=%s has %s read its settings, and with them its hooks, elsewhere", a.Name, a.Value.Text, r.Name()))
+				if a.Name == "HOME" && !isHome(x, a.Value) ||
+					slices.Contains(agent.Moves, a.Name) && a.Value.Text != "" {
+					x.Report.Add(
+						"hooks-off",
+						r.String(),
+						fmt.Sprintf(
+							"%s=%s has %s read its settings, and with them its hooks, elsewhere",
+							a.Name,
+							a.Value.Text,
+							r.Name(),
+						),
+					)
 					return
 				}
 			}
@@ -137,7 +155,11 @@ func isHome(x *scope, w shell.Word) bool {
 // --disable hooks and their like. They take hookmux out of the way for one launch.
 func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args []shell.Word) {
 	say := func(what string) {
-		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what, agent.Programs[0]))
+		x.Report.Add(
+			"hooks-off",
+			r.String(),
+			fmt.Sprintf("%s keeps %s from running its hooks", what, agent.Programs[0]),
+		)
 	}
 	_, rest := inspect.SplitFlags(args)
 	changes := len(rest) > 1 && rest[0].Text == "config" &&
@@ -159,8 +181,9 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args 
 		case strings.Contains(text, "disableallhooks:true"), strings.Contains(text, "disableallhooks=true"),
 			strings.Contains(text, "disableallhooks:1"), strings.Contains(text, "hooksdisabled:true"):
 			say("disableAllHooks")
-		case changes && text == "disableallhooks" && next != "false", changes && (text == "hooks" || strings.HasPrefix(text,
-			"hooks.")):
+		case changes && text == "disableallhooks" && next != "false",
+			changes && (text == "hooks" || strings.HasPrefix(text,
+				"hooks.")):
 			say("config " + rest[1].Text + " " + text)
 		case agent.Programs[0] == "codex" && (flag == "-c" || flag == "--config") && codexHooksOff(text):
 			say(text)
@@ -184,6 +207,7 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, agent *Agent, args 
 // codexHooksOff reports whether a setting of codex -c changes or stops hooks.
 func codexHooksOff(text string) bool {
 	return strings.HasPrefix(text, "hooks=") || strings.HasPrefix(text, "hooks.") ||
-		(strings.HasPrefix(text, "features.") || strings.HasPrefix(text, "features={")) && strings.Contains(text, "hooks") &&
+		(strings.HasPrefix(text, "features.") || strings.HasPrefix(text, "features={")) &&
+			strings.Contains(text, "hooks") &&
 			strings.HasSuffix(strings.TrimSuffix(text, "}"), "=false")
 }

@@ -27,8 +27,12 @@ func isHookmuxSetting(name string) bool {
 
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	if isHookmuxSetting(name) {
-		x.Report.Add("environment", r.String(), fmt.Sprintf("sets %s, which switches hookmux off or over to other settings",
-			name))
+		x.Report.Add(
+			"environment",
+			r.String(),
+			fmt.Sprintf("sets %s, which switches hookmux off or over to other settings",
+				name),
+		)
 	}
 }
 

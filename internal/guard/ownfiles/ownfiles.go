@@ -5,6 +5,7 @@ package ownfiles
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,37 +82,39 @@ func New(opt inspect.Options) *Checker {
 	return t
 }
 
+// watchedWords stand in commands that may do something this guard watches.
+var watchedWords = []string{
+	"hookmux", ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin", "extension",
+	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode", "--pure",
+	"--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
+	// Where text is typed or run later, words may stand one by one.
+	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",
+	// What runs later.
+	"bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc", "cshrc", "config.fish",
+	"conf.d", "crontab", "cron", "systemd", "launchagents", "launchdaemons", "autostart", "authorized_keys", "xinitrc",
+	"xsession", "environment", "tmux.conf", "screenrc", "gitconfig", "hookspath", "templatedir", "ssh/rc", "rc.local",
+	"init.d", "ld.so.preload", ".pam_", "systemctl", "launchctl", "gsettings", "dconf", "at ", "batch", "pkill", "slay",
+}
+
+// makeNeedles collects what MustParse looks for.
 func (t *Checker) makeNeedles() *inspect.Needles {
-	words := []string{"hookmux"}
+	words := slices.Clone(watchedWords)
 	for root := range ownRoots {
 		words = append(words, root)
 	}
-	words = append(words, ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin",
-		"extension", "crush.json", "allowlist", "managed-settings", "opencode.json",
-		"disableallhooks", "--bare", "--safe-mode", "--pure", "--no-extensions", "--setting-sources", "--ignore-user-config")
-	// Where text is typed or run later, words may stand one by one.
-	words = append(words, "tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool",
-		"ydotool", "wtype")
-	words = append(words, "bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc",
-		"cshrc", "config.fish",
-		"conf.d", "crontab", "cron", "systemd", "launchagents", "launchdaemons", "autostart", "authorized_keys", "xinitrc",
-		"xsession",
-		"environment", "tmux.conf", "screenrc", "gitconfig", "hookspath", "templatedir", "ssh/rc", "rc.local", "init.d",
-		"ld.so.preload", ".pam_")
+	for name := range processTools {
+		words = append(words, name)
+	}
 	for i := range Agents {
 		for _, p := range Agents[i].Programs {
 			if len(p) > 3 {
 				words = append(words, p)
 			}
 		}
-		for _, v := range append(Agents[i].Moves, Agents[i].OffVariables...) {
+		for _, v := range slices.Concat(Agents[i].Moves, Agents[i].OffVariables) {
 			words = append(words, strings.ToLower(v))
 		}
 		words = append(words, Agents[i].Packages...)
-	}
-	words = append(words, "home=", "systemctl", "launchctl", "gsettings", "dconf", "at ", "batch", "pkill", "slay", "-ne ")
-	for name := range processTools {
-		words = append(words, name)
 	}
 	for _, e := range t.exact {
 		// The directory counts, too: deleting it takes the file with it.
@@ -144,7 +147,8 @@ func hasFileRedirect(s string) bool {
 			return false
 		}
 		s = strings.TrimLeft(s[i+1:], ">| ")
-		if !strings.HasPrefix(s, "/dev/null") && !(len(s) > 1 && s[0] == '&' && (s[1] >= '0' && s[1] <= '9' || s[1] == '-')) {
+		if !strings.HasPrefix(s, "/dev/null") &&
+			!(len(s) > 1 && s[0] == '&' && (s[1] >= '0' && s[1] <= '9' || s[1] == '-')) {
 			return true
 		}
 	}

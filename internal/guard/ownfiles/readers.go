@@ -23,8 +23,12 @@ var plainReader = reader{}
 var readers = func() map[string]reader {
 	m := map[string]reader{
 		"sort": {output: []string{"-o", "--output"}}, "shuf": {output: []string{"-o", "--output"}},
-		"uniq": {second: true}, "xxd": {second: true}, "tree": {output: []string{"-o"}}, "base64": {output: []string{"-o"}},
-		"sed": {inPlace: []string{"-i", "--in-place"}}, "perl": {inPlace: []string{"-i"}}, "ruby": {inPlace: []string{"-i"}},
+		"uniq": {
+			second: true,
+		}, "xxd": {second: true}, "tree": {output: []string{"-o"}}, "base64": {output: []string{"-o"}},
+		"sed": {
+			inPlace: []string{"-i", "--in-place"},
+		}, "perl": {inPlace: []string{"-i"}}, "ruby": {inPlace: []string{"-i"}},
 		"yq": {inPlace: []string{"-i", "--inplace", "--in-place"}}, "jq": {inPlace: []string{"-i", "--in-place"}},
 		"dasel":   {inPlace: []string{"-w", "--write", "-i"}, output: []string{"-o", "--out"}},
 		"toml":    {inPlace: []string{"-i"}},
@@ -224,8 +228,9 @@ func changesInPlace(flags, operands []shell.Word, options []string) bool {
 func archiveFile(args []shell.Word) []shell.Word {
 	for i, a := range args {
 		t := strings.TrimPrefix(a.Text, "-")
-		if strings.HasPrefix(a.Text, "--") || !strings.HasSuffix(t, "f") || i > 0 && t == a.Text || !strings.ContainsAny(t,
-			"cru") {
+		if strings.HasPrefix(a.Text, "--") || !strings.HasSuffix(t, "f") || i > 0 && t == a.Text ||
+			!strings.ContainsAny(t,
+				"cru") {
 			continue
 		}
 		return args[min(i+1, len(args)):min(i+2, len(args))]

@@ -176,7 +176,8 @@ func (c *writer) checkSocket() {
 }
 
 func (c *writer) checkUnpack() {
-	if name := plainName(c.r.Name()); (name == "tar" || name == "bsdtar") && inspect.HasLong(c.flags, "--remove-files") {
+	if name := plainName(c.r.Name()); (name == "tar" || name == "bsdtar") &&
+		inspect.HasLong(c.flags, "--remove-files") {
 		c.remove(c.rest)
 	}
 	if dir, ok := inspect.ExtractDir(c.r); ok && c.t.wordIsOwned(c.x, dir, c.r, true) {
@@ -247,7 +248,11 @@ func (c *writer) checkDestination() {
 		bin := path.Base(p.Path) == "bin" && ownBinary(src) && !c.r.Remote
 		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(real)
 		if owned || bin || c.merges(src, p.Path) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text), last.Text))
+			c.x.Report.Add(
+				"write",
+				c.r.String(),
+				fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text), last.Text),
+			)
 			return
 		}
 		c.t.checkStartFile(c.x, c.r, shell.Word{Text: to, Bare: to})

@@ -84,7 +84,9 @@ var Launchers = map[string]Launcher{
 		"--filter", "--ignore", "--debounce", "--signal", "--env", "--workdir"}},
 	"nodemon": {Text: []string{"-x", "--exec"}}, "launchctl": {Verbs: []string{"submit", "asuser"},
 		Rest: []string{"--"}},
-	"cmd": {Rest: []string{"/c", "/C", "/k"}}, "cmd.exe": {Rest: []string{"/c", "/C", "/k"}}, "wt": {Rest: []string{"--"},
+	"cmd": {
+		Rest: []string{"/c", "/C", "/k"},
+	}, "cmd.exe": {Rest: []string{"/c", "/C", "/k"}}, "wt": {Rest: []string{"--"},
 		Operands: true, Values: "dp"},
 	"wt.exe": {Rest: []string{"--"}, Operands: true, Values: "dp"}, "winpty": operands, "tcpserver": {Operands: true,
 		Skip: 2, Values: "xugblcBtT"},
@@ -115,7 +117,10 @@ var OptionCommands = map[string][]string{
 	"split": {"--filter"}, "sort": {"--compress-program"}, "gsort": {"--compress-program"}, "rg": {"--pre"},
 	"tcpdump": {"-z"}, "zip": {"-TT", "--unzip-command"}, "tar": tarOptions, "gtar": tarOptions, "bsdtar": tarOptions,
 	"nc": {"-e", "-c"}, "netcat": {"-e", "-c"}, "ncat": {"-e", "-c", "--exec", "--sh-exec"}, "wget": {"--use-askpass"},
-	"fzf": {"--preview", "--with-shell"}, "sk": {"--preview", "-c"}, "svn": {"--editor-cmd", "--diff-cmd", "--diff3-cmd"},
+	"fzf": {
+		"--preview",
+		"--with-shell",
+	}, "sk": {"--preview", "-c"}, "svn": {"--editor-cmd", "--diff-cmd", "--diff3-cmd"},
 	"restic": {"--password-command"}, "go": {"-exec", "-toolexec"}, "npm": {"--call"}, "npx": {"-c", "--call"},
 	"openvpn": {"--up", "--down", "--route-up"}, "git": gitOptions,
 }

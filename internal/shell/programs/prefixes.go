@@ -31,7 +31,9 @@ var Prefixes = map[string]Prefix{
 	"gtimeout": {Values: "ks", Skip: 1}, "nice": {Values: "n", Long: []string{"--adjustment"}},
 	"ionice": {Values: "cnpPu", Long: []string{"--class", "--classdata"}}, "chrt": {Values: "TPD", Skip: 1, Keep: true},
 	"stdbuf": {Values: "ioe", Long: []string{"--input", "--output", "--error"}}, "setsid": {}, "unbuffer": {},
-	"caffeinate": {Values: "tw"}, "strace": {Values: "oepEsPuIaSX", Long: []string{"--attach", "--output", "--trace", "--inject"}, Keep: true},
+	"caffeinate": {
+		Values: "tw",
+	}, "strace": {Values: "oepEsPuIaSX", Long: []string{"--attach", "--output", "--trace", "--inject"}, Keep: true},
 	"ltrace": {Values: "oepsua", Keep: true},
 	"watch":  {Values: "n", Long: []string{"--interval"}, Joins: true}, "busybox": {}, "toybox": {},
 	"chroot": {Long: []string{"--userspec", "--groups"}, Skip: 1, Contain: true}, "unshare": {Values: "SGRw"},
@@ -42,7 +44,9 @@ var Prefixes = map[string]Prefix{
 	"torsocks": {}, "proxychains": {Values: "f"}, "proxychains4": {Values: "f"}, "dbus-run-session": {},
 	"taskset": {Skip: 1, Keep: true}, "numactl": {Values: "CNmip"}, "firejail": {}, "fakeroot": {Values: "lsib"},
 	"faketime": {Values: "f", Skip: 1},
-	"setarch":  {Skip: 1}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
+	"setarch": {
+		Skip: 1,
+	}, "linux64": {}, "linux32": {}, "catchsegv": {}, "rlwrap": {Values: "abcfHlpPs"}, "prlimit": {Values: "po", Long: []string{"--pid", "--output"}, Keep: true},
 	"noglob": {}, "nocorrect": {}, "-": {}, "then": {}, "do": {},
 	"sem": {Values: "j"}, "chpst": {Values: "uUbemdoprft/"},
 	"pkexec": {Long: []string{"--user"}}, "gosu": {Skip: 1}, "su-exec": {Skip: 1}, "setpriv": {Long: []string{"--reuid",
@@ -50,7 +54,11 @@ var Prefixes = map[string]Prefix{
 	"entr": {}, "hyperfine": {Values: "wmMrpcnSsu", Joins: true, Long: []string{"--warmup", "--runs", "--prepare"}},
 	"rtk": {}, "sshpass": {Values: "fdpP"}, "dropbearmulti": {}, "cpulimit": {Values: "lpec", Long: []string{"--limit",
 		"--pid", "--exe", "--cpu"}, Keep: true},
-	"npx": {Values: "pc", Long: []string{"--package", "--call"}, Keep: true}, "bunx": {Keep: true}, "pnpx": {Keep: true},
+	"npx": {
+		Values: "pc",
+		Long:   []string{"--package", "--call"},
+		Keep:   true,
+	}, "bunx": {Keep: true}, "pnpx": {Keep: true},
 	"uvx": {Values: "p", Keep: true},
 }
 
@@ -116,7 +124,13 @@ var ContainerVerbs = map[string]Prefix{
 
 // ComposeVerbs are the verbs of docker compose that run a command.
 var ComposeVerbs = map[string]Prefix{
-	"exec": {Values: "uwe", Long: []string{"--user", "--workdir", "--env", "--index"}, Skip: 1, Contain: true, Keep: true},
+	"exec": {
+		Values:  "uwe",
+		Long:    []string{"--user", "--workdir", "--env", "--index"},
+		Skip:    1,
+		Contain: true,
+		Keep:    true,
+	},
 	"run": {Values: "uwevp", Long: []string{"--user", "--workdir", "--env", "--name", "--entrypoint", "--volume"},
 		Skip: 1, Contain: true, Keep: true},
 }

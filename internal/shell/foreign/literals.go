@@ -1,0 +1,82 @@
+// Package foreign reads text of other languages than shell, as far as it is
+// needed to find the commands in it: program text, makefiles, sed, Tcl, encodings.
+package foreign
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+)
+
+var listOpening = lazyregexp.New(`(?:\bq[qwx]?|%[wWqQxiI]?)\s*([({\[<|/!])`)
+
+// QuotedLists are the strings that perl and ruby write without quotation marks:
+// qw(a b), q{a b}, %w[a b], %x(a b).
+func QuotedLists(text string, most int) []string {
+	var out []string
+	for _, at := range listOpening.Compiled().FindAllStringSubmatchIndex(text, most) {
+		end := text[at[2]]
+		if i := strings.IndexByte("({[<", end); i >= 0 {
+			end = ")}]>"[i]
+		}
+		if n := strings.IndexByte(text[at[3]:], end); n > 0 {
+			out = append(out, text[at[3]:at[3]+n])
+		}
+	}
+	return out
+}
+
+// StringLiterals returns the string literals in program text. Literals divided only
+// by commas and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
+func StringLiterals(text string) []string {
+	var out []string
+	var list []string
+	flush := func() {
+		if len(list) > 0 {
+			out = append(out, strings.Join(list, " "))
+			list = nil
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		ch := text[i]
+		switch ch {
+		case '\'', '"', '`':
+			end, value := literalEnd(text, i)
+			if end < 0 {
+				i = len(text)
+				break
+			}
+			if value != "" {
+				list = append(list, value)
+			}
+			i = end
+		case ',', ' ', '\t', '\n', '[', '(':
+			// still the same list
+		default:
+			flush()
+		}
+		if len(out) > 64 {
+			break
+		}
+	}
+	flush()
+	return out
+}
+
+// literalEnd finds the closing quote of the literal that opens at i.
+func literalEnd(text string, i int) (int, string) {
+	quote := text[i]
+	var b strings.Builder
+	for j := i + 1; j < len(text); j++ {
+		switch {
+		case text[j] == '\\' && j+1 < len(text):
+			j++
+			b.WriteByte(text[j])
+		case text[j] == quote:
+			return j, b.String()
+		default:
+			b.WriteByte(text[j])
+		}
+	}
+	return -1, ""
+}
