@@ -131,6 +131,7 @@ type StateFile struct {
 	Session string `yaml:"session"` // the key of the session id
 	Status  string `yaml:"status"`  // the key of what the agent is at
 	Waiting string `yaml:"waiting"` // its value while the agent waits for the person
+	Idle    string `yaml:"idle"`    // its value while no turn goes on; empty: not known
 }
 
 // At is what a person may choose at an event; nil when nothing.

@@ -11,24 +11,27 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
-// failureOf judges a call's end as the status machine judges an event's: a
-// search that found nothing did not fail.
-func failureOf(f, began transcript.Fact, cwd string, when time.Time) (state.Failure, bool) {
-	if !f.Failed && f.Exit == 0 || f.Denied {
-		return state.Failure{}, false
-	}
-	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed}
+// callTool is the call that a fact is about. began is what the record said when it
+// began.
+func callTool(f, began transcript.Fact) *event.Tool {
+	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed, Input: f.Input}
 	if tool.Name == "" {
 		tool.Name = began.Tool
 	}
-	input := f.Input
-	if len(input) == 0 {
-		input = began.Input
+	if len(tool.Input) == 0 {
+		tool.Input = began.Input
 	}
-	tool.Input = input
-	tool.Commands = findCommands(input)
-	if len(tool.Commands) == 0 {
+	if tool.Commands = findCommands(tool.Input); len(tool.Commands) == 0 {
 		tool.Kind = event.OtherTool
+	}
+	return tool
+}
+
+// failureOf judges a call's end as the status machine judges an event's: a
+// search that found nothing did not fail.
+func failureOf(f transcript.Fact, tool *event.Tool, cwd string, when time.Time) (state.Failure, bool) {
+	if !f.Failed && f.Exit == 0 || f.Denied {
+		return state.Failure{}, false
 	}
 	if f.Exit != 0 {
 		tool.Output, _ = json.Marshal(map[string]int{"exit_code": f.Exit})

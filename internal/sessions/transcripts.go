@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
+	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
 
 // transcriptFollower reads what agents write about their sessions while
@@ -59,6 +60,9 @@ const (
 	// title and the last message come late.
 	followAfter = 10 * time.Second
 	hookFirst   = time.Second
+	// idleSettles is how long an agent must say that no turn goes on before it is
+	// believed: the hook that reports a turn's end knows more.
+	idleSettles = 1500 * time.Millisecond
 	maxCalls    = 64
 )
 
@@ -152,6 +156,9 @@ func (f *transcriptFollower) openTranscript(one *followed, current *state.Overvi
 // their compact form.
 func (f *transcriptFollower) readTranscript(one *followed, current state.Overview, now time.Time) {
 	rules := f.tracker.rulesFor(one.key.Agent)
+	if current.Open && !rules.Off {
+		f.readStateFile(one.key, &current, now)
+	}
 	if one.reader == nil {
 		if f.openTranscript(one, &current, rules, now); one.reader == nil {
 			return
@@ -187,6 +194,27 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 	if ok && session.Turn != nil && !session.Turn.Open() && session.Turn.Summary == "" {
 		f.noteUnlessStale(book.SetSummary(one.key, one.lastMessage))
 	}
+}
+
+// readStateFile ends a turn that the agent itself says is over: Claude Code takes a
+// prompt back that is stopped before anything came of it, and reports that nowhere
+// else.
+func (f *transcriptFollower) readStateFile(key state.Key, current *state.Overview, now time.Time) {
+	a, ok := f.deps.Catalogue.Agent(key.Agent)
+	if !ok || a.Feed == nil || a.Feed.State == nil || current.Shared || current.Waits {
+		return
+	}
+	idle, ok := windowstate.IdleSince(a.Feed.State, current.Transcript, key.ID, current.PID)
+	if !ok || now.Sub(idle) < idleSettles {
+		return
+	}
+	session, ok := f.tracker.book.Get(key)
+	// It may not have written yet that it is at work.
+	if !ok || !session.Turn.Open() || session.Background > 0 || !idle.After(session.Turn.Started) ||
+		now.Sub(session.LastEvent) < idleSettles {
+		return
+	}
+	f.noteUnlessStale(f.tracker.book.Interrupted(key, idle))
 }
 
 // factTime is when a fact was written, or now where the transcript has no times.
@@ -260,11 +288,12 @@ func (f *transcriptFollower) applyFact(
 }
 
 func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session, fact transcript.Fact, now time.Time) {
+	tool := callTool(fact, one.calls[fact.Call])
 	if fact.Denied {
-		f.noteUnlessStale(f.tracker.book.CallDenied(one.key, fact.Call, factTime(fact, now)))
+		f.noteUnlessStale(f.tracker.book.CallDenied(one.key, state.CallFor(tool), factTime(fact, now)))
 	}
-	if failure, failed := failureOf(fact, one.calls[fact.Call], session.Cwd, factTime(fact, now)); failed {
-		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, failure))
+	if failure, failed := failureOf(fact, tool, session.Cwd, factTime(fact, now)); failed {
+		f.noteUnlessStale(f.tracker.book.ToolFailed(one.key, state.CallFor(tool), failure))
 	}
 	if delete(one.calls, fact.Call); len(one.calls) == 0 {
 		one.calls = nil

@@ -287,8 +287,8 @@ func TestFactsFromTheTranscript(t *testing.T) {
 	w.is(Running)
 	w.send(event.TurnEnd, turn("p1"))
 	w.is(Success)
-	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
-	w.book.ToolFailed(key, Failure{At: w.now, Call: "c1", Exit: 3})
+	w.book.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3, Tool: "Bash: make", Text: "no rule"})
+	w.book.ToolFailed(key, Call{ID: "c1"}, Failure{At: w.now, Call: "c1", Exit: 3})
 	w.is(Failed)
 	w.book.SetSummary(key, "<thinking>hm</thinking>It did\n not build.")
 	if s := w.get(); s.Turn.Errors != 1 || s.Turn.Summary != "It did not build." || s.Errors[0].Exit != 3 {
@@ -494,9 +494,9 @@ func TestDeniedInTheWindow(t *testing.T) {
 	w.send(event.ToolAfter, turn("p1"), edit("a", "/src/app/a.go"), failing(), failure("the user said no"))
 	w.send(event.TurnEnd, turn("p1"))
 	w.is(Failed)
-	w.book.CallDenied(w.get().Key, "a", w.now)
+	w.book.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
 	w.is(Success)
-	w.book.CallDenied(w.get().Key, "a", w.now)
+	w.book.CallDenied(w.get().Key, Call{ID: "a"}, w.now)
 	if got := w.get(); got.Turn.Errors != 0 || got.Turn.Denied != 1 || len(got.Errors) != 0 || got.Turn.ExitCode != 0 {
 		t.Errorf("got %d failed, %d denied, errors %v, exit code %d; want 0, 1, none, 0", got.Turn.Errors,
 			got.Turn.Denied, got.Errors, got.Turn.ExitCode)

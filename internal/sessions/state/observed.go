@@ -40,11 +40,22 @@ func (b *Book) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	return out
 }
 
+// endsTogether is how long after it wrote that a turn was stopped an agent may report
+// that it ended.
+const endsTogether = 3 * time.Second
+
 // Interrupted tells that a person stopped the turn, as the transcript shows
 // and no hook says. at is when the agent wrote it; a turn that began later is
-// not meant.
+// not meant. Where the agent reported the end as well, as if all had gone well, the
+// turn was stopped all the same.
 func (b *Book) Interrupted(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
+		if t := s.Turn; t != nil && !t.Open() && t.Result == OK && s.Machine.Base == Success && !at.Before(t.Started) &&
+			!at.After(t.Ended) && t.Ended.Sub(at) < endsTogether {
+			t.Result, t.ExitCode = Interrupted, 1
+			s.Machine.setBase(statusAfter(Interrupted), t.Ended)
+			return
+		}
 		if !s.Turn.Open() || at.Before(s.Turn.Started) {
 			c.Stale = "no turn to interrupt"
 			return
@@ -67,16 +78,25 @@ func (b *Book) TurnFinished(key Key, turn string, result Result, message string,
 	})
 }
 
+// CallFor is a call as the transcript tells of it.
+func CallFor(tool *event.Tool) Call {
+	return Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
+}
+
 // ToolFailed tells of a failed call that only the transcript shows. One that
-// was known before, by its call id, is not counted again. A turn that ended
-// well turns out not to have.
-func (b *Book) ToolFailed(key Key, f Failure) Change {
+// was known before, by its call id, is not counted again, and neither is one that
+// was refused. A turn that ended well turns out not to have.
+func (b *Book) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
 		f.Turn, f.Text, f.Tool = s.TurnCount, foldLine(f.Text, maxSummary), foldLine(f.Tool, maxLabel)
 		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
 			return
 		}
+		if s.Machine.wasDenied(&call) {
+			return // to the agent a refusal is an error as well
+		}
+		f.Early = s.Machine.isOpenCall(f.Call)
 		s.Errors = appendBounded(s.Errors, f, MaxErrors)
 		t.Errors++
 		t.callEnded(f.Call, true)
@@ -86,18 +106,18 @@ func (b *Book) ToolFailed(key Key, f Failure) Change {
 
 // CallDenied tells of a call that was refused in the agent's own window, as the
 // transcript shows. Where its end was taken for a failure before, it is one no more.
-func (b *Book) CallDenied(key Key, call string, at time.Time) Change {
+func (b *Book) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		if t == nil || call == "" || at.Before(t.Started) || s.Machine.wasDenied(&Call{ID: call}) {
+		if t == nil || call.ID == "" || at.Before(t.Started) || s.Machine.wasDenied(&call) {
 			return
 		}
-		denyCall(s, Call{ID: call})
+		denyCall(s, call)
 		if failed := len(s.Errors); failed > 0 {
-			s.Errors = removeWhere(s.Errors, func(f *Failure) bool { return f.Call == call && f.Turn == s.TurnCount })
+			s.Errors = removeWhere(s.Errors, func(f *Failure) bool { return f.Call == call.ID && f.Turn == s.TurnCount })
 			t.Errors = max(0, t.Errors-(failed-len(s.Errors)))
 		}
-		t.callEnded(call, false)
+		t.callEnded(call.ID, false)
 		judgeAgain(s)
 	})
 }

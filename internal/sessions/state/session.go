@@ -202,6 +202,8 @@ type Failure struct {
 	Text string    `json:"text,omitempty"`
 	Exit int       `json:"exit,omitempty"` // a command's exit code; 0 when none is known
 	Call string    `json:"call,omitempty"`
+	// Early says that the transcript told of it and the agent's event did not yet.
+	Early bool `json:"early,omitempty"`
 }
 
 // Subagent is a helper of the session. What it does counts for the session;

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -195,13 +197,14 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 		for _, path := range n.ev.Tool.Writes {
 			s.addFile(path)
 		}
-		if n.actor == "" && s.Turn != nil && !twice {
+		// Not every agent's event says that a call failed.
+		if n.actor == "" && s.Turn != nil && !twice && !s.takeEarly(call.ID) {
 			s.Turn.callEnded(call.ID, false)
 		}
 		return
 	}
 	f := Failure{At: n.at, Turn: s.TurnCount, Tool: Label(n.ev.Tool, s.Cwd), Text: text, Exit: exit, Call: call.ID}
-	if (twice || call.ID == "") && failureKnown(s.Errors, f) {
+	if (twice || call.ID == "") && failureKnown(s.Errors, f) || s.takeEarly(call.ID) {
 		return
 	}
 	if n.actor != "" {
@@ -216,6 +219,20 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 
 // failureKnown reports whether a failure of this turn is known: by its call, or,
 // where one of the two who tell of it knows no ids, by what was called.
+// takeEarly reports whether the transcript told of a call's failure before the event of
+// its end. That counts once.
+func (s *Session) takeEarly(call string) bool {
+	for i := range s.Errors {
+		if f := &s.Errors[i]; f.Early && call != "" && f.Turn == s.TurnCount && f.Call == call {
+			list := slices.Clone(s.Errors)
+			list[i].Early = false
+			s.Errors = list
+			return true
+		}
+	}
+	return false
+}
+
 func failureKnown(list []Failure, f Failure) bool {
 	for i := range list {
 		old := &list[i]

@@ -25,6 +25,8 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 	case "summary":
 		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(row, "summary")})
 		return
+	case "api-request-blob": // what was sent to the model: the rows of its messages stand beside it
+		return
 	}
 	message := jsonscan.Get(row, "message")
 	if message == nil {

@@ -124,6 +124,17 @@ func (r *Reader) Files() []string {
 	return out
 }
 
+// Tells reports whether a row of one of its files tells anything.
+func (r *Reader) Tells(file string, row []byte) bool {
+	told := false
+	for _, t := range r.tails {
+		if t.path == file {
+			t.format.row(row, t.session, func(Fact) { told = true })
+		}
+	}
+	return told
+}
+
 // Read gives the facts that are new since the last Read, in the order of the
 // record. A file that is not there has none. After an error the next Read
 // tries again.

@@ -33,8 +33,7 @@ func Answered(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-cha
 	if spec == nil || ev.Transcript == "" || ev.Where.PID <= 0 || ev.Session == "" {
 		return nil
 	}
-	name := strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(ev.Where.PID))
-	file := filepath.Join(filepath.Dir(ev.Transcript), name)
+	file := stateFile(spec, ev.Transcript, ev.Where.PID)
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(PollInterval)
@@ -69,6 +68,26 @@ func Answered(ctx context.Context, spec *agent.StateFile, ev *event.Event) <-cha
 	return done
 }
 
+func stateFile(spec *agent.StateFile, transcript string, pid int) string {
+	name := strings.ReplaceAll(spec.Path, "{pid}", strconv.Itoa(pid))
+	return filepath.Join(filepath.Dir(transcript), name)
+}
+
+// IdleSince is when the agent wrote that no turn of the session goes on; false when
+// it does not say so.
+func IdleSince(spec *agent.StateFile, transcript, session string, pid int) (time.Time, bool) {
+	if spec == nil || spec.Idle == "" || transcript == "" || pid <= 0 {
+		return time.Time{}, false
+	}
+	file := stateFile(spec, transcript, pid)
+	info, err := os.Stat(file)
+	if err != nil {
+		return time.Time{}, false
+	}
+	status, ok := readStatus(file, spec, session)
+	return info.ModTime(), ok && status == spec.Idle
+}
+
 func fileChanged(last, now os.FileInfo) bool {
 	return last == nil || !os.SameFile(now, last) || now.ModTime() != last.ModTime() || now.Size() != last.Size()
 }
@@ -76,20 +95,24 @@ func fileChanged(last, now os.FileInfo) bool {
 // readWaiting reads the file. ok is false when it says nothing about the
 // session.
 func readWaiting(file string, spec *agent.StateFile, session string) (waits, ok bool) {
+	status, ok := readStatus(file, spec, session)
+	return status == spec.Waiting, ok
+}
+
+func readStatus(file string, spec *agent.StateFile, session string) (status string, ok bool) {
 	f, err := os.Open(file)
 	if err != nil {
-		return false, false
+		return "", false
 	}
 	defer f.Close()
 	b := make([]byte, maxFileSize)
 	n, _ := f.Read(b)
 	b = b[:n]
 	if !jsonscan.Valid(b) {
-		return false, false
+		return "", false
 	}
 	if of, _ := jsonscan.String(jsonscan.Get(b, spec.Session)); of != session {
-		return false, false
+		return "", false
 	}
-	status, ok := jsonscan.String(jsonscan.Get(b, spec.Status))
-	return status == spec.Waiting, ok
+	return jsonscan.String(jsonscan.Get(b, spec.Status))
 }

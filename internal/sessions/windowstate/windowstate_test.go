@@ -72,3 +72,37 @@ func TestStateFileTellsOfTheWindow(t *testing.T) {
 		t.Error("an agent without such a file")
 	}
 }
+
+func TestIdleSince(t *testing.T) {
+	dir := t.TempDir()
+	transcript := filepath.Join(dir, "projects", "p", "s1.jsonl")
+	file := filepath.Join(dir, "sessions", "7.json")
+	spec := &agent.StateFile{
+		Path: "../../sessions/{pid}.json", Session: "sessionId", Status: "status", Waiting: "waiting", Idle: "idle",
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		`{"sessionId":"s1","status":"idle"}`: true, `{"sessionId":"s1","status":"busy"}`: false,
+		`{"sessionId":"s2","status":"idle"}`: false, `{"sessionId":"s1","sta`: false,
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Unix(1700000000, 0)
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+		if since, ok := IdleSince(spec, transcript, "s1", 7); ok != want || ok && !since.Equal(at) {
+			t.Errorf("%s: idle %v since %s, expected %v since %s", text, ok, since, want, at)
+		}
+	}
+	if _, ok := IdleSince(spec, transcript, "s1", 8); ok {
+		t.Error("a process without a file is idle")
+	}
+	spec.Idle = ""
+	if _, ok := IdleSince(spec, transcript, "s1", 7); ok {
+		t.Error("idle although nobody knows what the agent writes then")
+	}
+}

@@ -72,11 +72,16 @@ type Setting struct {
 	Sabotage *Saboteur
 	Patience time.Duration
 	Serial   func() string
+	// Beside is a stage whose home and hub this agent shares; nil: it gets its own.
+	Beside *Stage
 }
 
 // New lays a stage out. decide may be nil; withHub false leaves the hub
 // away.
 func New(s *Setting, act string) (*Stage, error) {
+	if s.Beside != nil {
+		return newBeside(s, act)
+	}
 	base, err := ShortTemp()
 	if err != nil {
 		return nil, err
@@ -91,6 +96,19 @@ func New(s *Setting, act string) (*Stage, error) {
 		return nil, err
 	}
 	return st, nil
+}
+
+// newBeside lays out a stage in the home of another: several agents of one person.
+// The project is its own; the hub is the other's.
+func newBeside(s *Setting, act string) (*Stage, error) {
+	base := s.Beside.Base
+	st := &Stage{
+		Driver: s.Driver, Table: drivers.TableOf(s.Driver.Name), In: s.In, Bin: s.Bin, Model: s.Model,
+		Run:  s.Driver.Name + "-" + act + "-" + s.Serial(),
+		Base: base, Home: s.Beside.Home, Project: filepath.Join(base, "project-"+s.Driver.Name),
+		Evidence: &Evidence{Act: act, Exit: -1, Folder: base}, Patience: s.Patience, StopHub: func() {},
+	}
+	return st, st.layOut(s)
 }
 
 // ShortTemp makes a folder whose path leaves room for a socket's address.

@@ -1,0 +1,115 @@
+// Package looks says how a person recognises the dialogs of agents on the screen, and
+// which keys answer them.
+package looks
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/verify/model"
+)
+
+// Look is one agent as a person sees it.
+type Look struct {
+	// Args start it so that it asks for leave; Free so that it does not. Both start
+	// without a prompt.
+	Args, Free []string
+	ready      string
+	dialog     string
+	// Yes and No are keys in a dialog for leave, Choose keys that answer a question
+	// with its first option, Stop keys that stop a turn.
+	Yes, No, Choose, Stop []string
+	tool                  string
+	more                  map[string]any
+
+	once           sync.Once
+	atPrompt, open *regexp.Regexp
+}
+
+func (l *Look) compile() {
+	l.once.Do(func() {
+		l.atPrompt, l.open = regexp.MustCompile(l.ready), regexp.MustCompile(l.dialog)
+	})
+}
+
+// IsReady reports whether the screen shows its prompt.
+func (l *Look) IsReady(screen string) bool {
+	l.compile()
+	return l.atPrompt.MatchString(Squeeze(screen))
+}
+
+// ShowsDialog reports whether the screen shows a dialog that waits for the person.
+func (l *Look) ShowsDialog(screen string) bool {
+	l.compile()
+	return l.open.MatchString(Squeeze(screen))
+}
+
+// AskedColour is the question that Question asks.
+const AskedColour = "Which colour?"
+
+// Question is the call with which the model asks the person.
+func (l *Look) Question() model.ToolCall {
+	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
+	q := map[string]any{
+		"question": AskedColour, "header": "Colour", "options": []any{option("red"), option("blue")},
+	}
+	for k, v := range l.more {
+		q[k] = v
+	}
+	return model.Call(l.tool, map[string]any{"questions": []any{q}})
+}
+
+// AsksQuestions reports whether a tool for questions is known.
+func (l *Look) AsksQuestions() bool { return l.tool != "" }
+
+// Squeeze puts a screen on one line.
+func Squeeze(screen string) string { return strings.Join(strings.Fields(screen), " ") }
+
+// Of is how an agent looks; nil where nobody knows.
+func Of(name string) *Look { return table[name] }
+
+var table = map[string]*Look{
+	"claude": {
+		Args: []string{"--permission-mode", "default"}, Free: []string{"--permission-mode", "bypassPermissions"},
+		ready:  `❯`,
+		dialog: `Do you want to (proceed|make|create)|Enter to select|Esc to cancel · Tab to amend`,
+		Yes:    []string{"Enter"}, No: []string{"Escape"}, Choose: []string{"Enter"}, Stop: []string{"Escape"},
+		tool: "AskUserQuestion", more: map[string]any{"multiSelect": false},
+	},
+	"codex": {
+		Args: []string{
+			"--no-daemon", "--enable", "default_mode_request_user_input", "-a", "on-request", "-s", "workspace-write",
+		},
+		Free:   []string{"--no-daemon", "-a", "never", "-s", "danger-full-access"},
+		ready:  `Ask Codex to do anything|\? for shortcuts`,
+		dialog: `Would you like to run the following command|Press enter to confirm or esc to cancel|enter to submit answer`,
+		Yes:    []string{"y"}, No: []string{"Escape"}, Choose: []string{"Enter"}, Stop: []string{"Escape"},
+		tool: "request_user_input", more: map[string]any{"id": "colour"},
+	},
+	"opencode": {
+		ready:  `ctrl\+p commands|Ask anything`,
+		dialog: `Permission required|Reject permission|esc dismiss`,
+		Yes:    []string{"Enter"}, No: []string{"Escape", "Enter"}, // it asks for a reason
+		Choose: []string{"Enter"}, Stop: []string{"Escape", "Escape"},
+		tool: "question",
+	},
+	"gemini": {
+		Free:   []string{"-y"},
+		ready:  `Type your message`,
+		dialog: `Allow execution|Action Required|Apply this change|Enter to select · |Enter to submit`,
+		Yes:    []string{"Enter"}, No: []string{"Escape"}, Choose: []string{"Enter"}, Stop: []string{"Escape"},
+		tool: "ask_user", more: map[string]any{"type": "choice"},
+	},
+	"grok": {
+		Args: []string{"--allow", "Bash(*)"}, Free: []string{"--allow", "Bash(*)"},
+		ready: `❯|>`, dialog: `Allow once`,
+		Yes: []string{"3"}, No: []string{"Escape"}, Stop: []string{"C-c"},
+	},
+	"pi": {
+		Args:  []string{"--provider", "scripted", "--model", "scripted"},
+		Free:  []string{"--provider", "scripted", "--model", "scripted"},
+		ready: `.`, dialog: `let bash run\?`,
+		Yes: []string{"Enter"}, No: []string{"Escape"}, Stop: []string{"Escape"},
+	},
+}

@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/sessions/timeline"
+	"github.com/hookmux/hookmux/internal/verify/looks"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+func splitWords(s string) []string { return strings.Split(s, "|") }
+
+func looksOf(name string) *looks.Look {
+	if l := looks.Of(name); l != nil {
+		return l
+	}
+	return &looks.Look{}
+}
+
+// person sits in front of one agent.
+type person struct {
+	st       *stage.Stage
+	term     *stage.Terminal
+	look     *looks.Look
+	client   *client.Client
+	log      *recorder
+	wrong    []string
+	problems []string
+}
+
+// slack is how long hookmux may take to say what the screen shows. The machine may
+// have a lot to do.
+const slack = 20 * time.Second
+
+func (p *person) problem(format string, args ...any) {
+	p.problems = append(p.problems, fmt.Sprintf(format, args...))
+}
+
+// await waits for something that the agent does.
+func (p *person) await(ctx context.Context, what string, is func() bool) bool {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+		if is() {
+			return true
+		}
+		if !stage.PauseFor(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	p.problem("%s: not seen; the screen:\n%s", what, p.term.KeepScreen())
+	return false
+}
+
+func (p *person) awaitModel(ctx context.Context) {
+	p.await(ctx, "the model is asked", func() bool {
+		for _, r := range p.st.Model.Requests(p.st.Run) {
+			if r.Kind == "played" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (p *person) awaitFile(ctx context.Context, name string) {
+	p.await(ctx, "the command runs", func() bool {
+		_, err := os.Stat(filepath.Join(p.st.Project, name))
+		return err == nil
+	})
+}
+
+func (p *person) awaitDialog(ctx context.Context) {
+	p.await(ctx, "a dialog", func() bool { return p.look.ShowsDialog(p.term.CaptureScreen(ctx)) })
+	stage.PauseFor(ctx, 700*time.Millisecond) // a dialog that was just drawn takes no keys yet
+}
+
+// press presses keys, one after the other.
+func (p *person) press(ctx context.Context, keys []string) {
+	for _, key := range keys {
+		_ = p.term.PressKeys(ctx, key)
+		stage.PauseFor(ctx, 500*time.Millisecond)
+	}
+}
+
+func (p *person) stop(ctx context.Context) { p.press(ctx, p.look.Stop) }
+
+func (p *person) prompt(ctx context.Context, words string) {
+	p.term.AwaitStillness(ctx)
+	_ = p.term.TypeLine(ctx, words)
+}
+
+// answered notes that hookmux saw an answer by signs outside of hooks and records.
+func (p *person) answered(ctx context.Context) {
+	events := len(p.st.Watcher.AllSeen())
+	p.await(ctx, "hookmux sees the answer", func() bool { return p.said().Status != "needsInput" })
+	if len(p.st.Watcher.AllSeen()) == events || p.st.Agent.Status.Answers.Child {
+		p.log.add(timeline.Step{Kind: timeline.Answered})
+	}
+}
+
+// want says what the session does now, and gives hookmux a while to say the same.
+func (p *person) want(ctx context.Context, status string) {
+	w := timeline.NewWant(status)
+	for end := time.Now().Add(slack); time.Now().Before(end) && w.Check(p.said()) != ""; {
+		if !stage.PauseFor(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	p.wantNow(w)
+}
+
+// wantNow records what a person says and compares it.
+func (p *person) wantNow(w timeline.Want) {
+	if wrong := w.Check(p.said()); wrong != "" {
+		p.wrong = append(p.wrong, wrong)
+	}
+	p.log.add(timeline.Step{Kind: timeline.Wants, Want: w})
+}
+
+// awaitEnd waits until the agent has nothing to do any more: its model was not asked
+// and no event came for a while.
+func (p *person) awaitEnd(ctx context.Context) {
+	quiet, last := 0, ""
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end) && quiet < 12; quiet++ {
+		s := p.said()
+		now := fmt.Sprint(len(p.st.Watcher.AllSeen()), len(p.st.Model.Requests(p.st.Run)), s)
+		if now != last || s.Turns == 0 || s.Status == "running" || s.Status == "needsInput" {
+			quiet, last = 0, now
+		}
+		if !stage.PauseFor(ctx, 250*time.Millisecond) {
+			return
+		}
+	}
+}
+
+// said is what hookmux says about the session.
+func (p *person) said() timeline.Said {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	list, err := p.client.Sessions(ctx, client.SessionsParams{Agents: []string{p.st.Driver.Name}})
+	if err != nil || len(list) == 0 {
+		return timeline.Said{Status: "none"}
+	}
+	s := list[0]
+	said := timeline.Said{Status: s.Status, Title: s.Title, Turns: s.Turns, Ended: s.Ended != nil}
+	if s.Turn != nil {
+		said.Result, said.Failed, said.Denied = s.Turn.Result, s.Turn.CallsFailed, s.Turn.CallsDenied
+	}
+	return said
+}

@@ -1,0 +1,70 @@
+package scenarios
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/sessions/timeline"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Outcome is what came of a scenario.
+type Outcome struct {
+	Recording *timeline.Recording
+	Wrong     []string // what hookmux said otherwise than a person would
+	Problems  []string // what the agent did not do
+	Screens   []string
+}
+
+// Play plays a scenario on a stage.
+func (s *Scenario) Play(ctx context.Context, st *stage.Stage) (*Outcome, error) {
+	sc := model.Scenario{Steps: s.Script(st), Named: map[string][]model.Step{}}
+	st.SetScript(sc.Steps)
+	if s.Later != nil {
+		sc.Named["later"] = s.Later(st)
+		st.Model.Play(st.Run, sc)
+	}
+	if err := st.StartHubWithHooks(s.Decide); err != nil {
+		return nil, err
+	}
+	st.InPane = true
+	args := argsOf(st, s.Strict)
+	if s.Strict {
+		st.Env = append(st.Env, st.Driver.StrictEnv...)
+	}
+	p := &person{
+		st: st, look: looksOf(st.Driver.Name), log: newRecorder(st),
+		client: &client.Client{Socket: st.Dirs.Socket(), Timeout: 5 * time.Second},
+	}
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	go p.log.follow(following)
+	err := st.AtTerminal(ctx, args, func(ctx context.Context, t *stage.Terminal) error {
+		p.term = t
+		if s.Act != nil {
+			s.Act(ctx, p)
+		}
+		p.awaitEnd(ctx)
+		end := s.End
+		end.Title = titles(st)
+		p.wantNow(end)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Outcome{p.log.recording(s), p.wrong, p.problems, st.Evidence.Screens}, nil
+}
+
+// argsOf start the agent with the first prompt.
+func argsOf(st *stage.Stage, strict bool) []string {
+	words := stage.MarkedPrompt(firstPrompt)
+	if q := st.Driver.Questions; strict && q != nil && st.Driver.Name == "codex" {
+		args := slices.Clone(looksOf("codex").Args)
+		return append(args, "--", words)
+	}
+	return st.Driver.TUI(words, strict)
+}

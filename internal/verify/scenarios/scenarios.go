@@ -1,0 +1,291 @@
+// Package scenarios are turns of real agents with what a person in front of the
+// screen would say about them: what the session does at some moments, how its turn
+// went, what it is called. The same words hold for every agent. They are written down
+// before anything runs; a run compares them with what hookmux says and records what
+// the agent reported, for tests that need no agent.
+package scenarios
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/timeline"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Scenario is one session.
+type Scenario struct {
+	Name  string
+	About string
+	// Strict starts the agent so that it asks for leave.
+	Strict bool
+	// Cannot says why an agent cannot play it; empty: it can.
+	Cannot func(st *stage.Stage) string
+	// Script is what the model does for the first prompt; Later for a second one.
+	Script func(st *stage.Stage) []model.Step
+	Later  func(st *stage.Stage) []model.Step
+	Decide stage.Decide
+	// Act is what the person does after the first prompt.
+	Act func(ctx context.Context, p *person)
+	// End is what a person says when it is over.
+	End timeline.Want
+}
+
+const firstPrompt = "Mend the login page"
+
+// titles are what a session of the first prompt may be called: by the prompt, or by
+// the title that the agent had its model make.
+func titles(st *stage.Stage) []string {
+	switch st.Driver.Name {
+	case "opencode", "grok", "codex":
+		return []string{"Scripted title", stage.MarkedPrompt(firstPrompt)}
+	}
+	return []string{stage.MarkedPrompt(firstPrompt)}
+}
+
+func wantEnd(status, result string, failed, denied int) timeline.Want {
+	w := timeline.NewWant(status)
+	if result != "" {
+		w = withResult(w, result)
+	}
+	w.Failed, w.Denied, w.Turns = failed, denied, 1
+	return w
+}
+
+func run(st *stage.Stage, command string) model.Step {
+	return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call(command)}}
+}
+
+func ask(st *stage.Stage, command string) model.Step {
+	return model.Step{Calls: []model.ToolCall{st.EscalateCall(st.Table.Shell.Call(command))}}
+}
+
+var lastWords = model.Step{Say: stage.LastWords}
+
+// All are the scenarios.
+func All() []Scenario {
+	return append(freeScenarios(), askingScenarios()...)
+}
+
+// freeScenarios need no leave.
+func freeScenarios() []Scenario {
+	return []Scenario{
+		{
+			Name: "words", About: "the agent only speaks", End: wantEnd("success", "ok", 0, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{{Say: stage.LastWords, Delay: 4 * time.Second}}
+			},
+			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running") },
+		},
+		{
+			Name: "command", About: "one command that succeeds", End: wantEnd("success", "ok", 0, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "touch ran-one; sleep 4"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) { p.awaitFile(ctx, "ran-one"); p.want(ctx, "running") },
+		},
+		{
+			Name: "mended", About: "a command fails, the next one succeeds", End: wantEnd("success", "ok", 1, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "touch ran-bad; exit 3"), run(st, "touch ran-good"), lastWords}
+			},
+		},
+		{
+			Name: "broken", About: "the last command fails", End: wantEnd("failed", "toolErrors", 1, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "touch ran-good"), run(st, "touch ran-bad; exit 3"), lastWords}
+			},
+		},
+		{
+			Name: "search", About: "a search that finds nothing did not fail", End: wantEnd("success", "ok", 0, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "grep -r no-such-word-anywhere ."), lastWords}
+			},
+		},
+		{
+			Name: "refused", About: "the model's service refuses the request", End: withResult(wantEnd("failed", "apiError", -1, 0), "apiError"),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{{Fail: &model.Fail{Status: 400, Type: "invalid_request_error", Message: "scripted failure"}}}
+			},
+		},
+		{
+			Name: "thinking-stopped", About: "Esc while the model thinks", End: wantEnd("idle", "interrupted", 0, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{{Say: "Too late.", Delay: 25 * time.Second}}
+			},
+			Act: func(ctx context.Context, p *person) { p.awaitModel(ctx); p.want(ctx, "running"); p.stop(ctx) },
+		},
+		{
+			Name: "command-stopped", About: "Esc while a command runs", End: wantEnd("idle", "interrupted", 0, -1),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "touch ran-long; sleep 30"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) {
+				p.awaitFile(ctx, "ran-long")
+				p.want(ctx, "running")
+				p.stop(ctx)
+			},
+		},
+		{
+			Name: "guarded", About: "hookmux refuses a call, the agent goes on", End: wantEnd("success", "ok", 0, 1),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{run(st, "touch ran-never"), lastWords}
+			},
+			Decide: refuseTools,
+		},
+		{
+			Name: "two-turns", About: "a turn that fails, then one that succeeds", End: timeline.Want{
+				Status: []string{"success"}, Result: []string{"ok"}, Failed: 0, Denied: 0, Turns: 2,
+			},
+			Script: func(st *stage.Stage) []model.Step { return []model.Step{run(st, "touch ran-bad; exit 3"), lastWords} },
+			Later:  func(st *stage.Stage) []model.Step { return []model.Step{run(st, "touch ran-later"), lastWords} },
+			Act: func(ctx context.Context, p *person) {
+				p.awaitEnd(ctx)
+				p.wantNow(withResult(timeline.NewWant("failed"), "toolErrors"))
+				p.prompt(ctx, "Try again "+model.Mark("later"))
+				p.awaitFile(ctx, "ran-later")
+			},
+		},
+		{
+			Name: "quit", About: "the person leaves", End: timeline.Want{
+				Status: []string{"success"}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
+			},
+			Cannot: func(st *stage.Stage) string {
+				if st.Driver.Quit == "" || st.Driver.NoEnd != "" {
+					return "its end is not reported"
+				}
+				return ""
+			},
+			Script: func(st *stage.Stage) []model.Step { return []model.Step{lastWords} },
+			Act: func(ctx context.Context, p *person) {
+				p.awaitEnd(ctx)
+				p.wantNow(timeline.NewWant("success"))
+				p.prompt(ctx, p.st.Driver.Quit)
+			},
+		},
+		{
+			Name: "helper", About: "a helper works for the session", End: wantEnd("success", "ok", 0, 0),
+			Cannot: func(st *stage.Stage) string {
+				if st.Driver.Subagent == nil {
+					return "it has no helpers, or none that is known"
+				}
+				return ""
+			},
+			Script: func(st *stage.Stage) []model.Step { return append(st.SubagentSteps(), lastWords) },
+		},
+	}
+}
+
+func withResult(w timeline.Want, result string) timeline.Want {
+	w.Result = splitWords(result)
+	return w
+}
+
+// refuseTools is a hook that refuses every call of a tool.
+func refuseTools(ev *event.Event, _ int) event.Decision {
+	if ev.Kind == event.ToolBefore {
+		return event.Decision{Verdict: event.Deny, Reason: "not today"}
+	}
+	return event.Decision{}
+}
+
+// askingScenarios have the agent ask the person.
+func askingScenarios() []Scenario {
+	asks := func(st *stage.Stage) string {
+		if st.Driver.Prompts == "" && st.Driver.Name != "gemini" {
+			return "it asks nobody by itself"
+		}
+		return ""
+	}
+	questions := func(st *stage.Stage) string {
+		if !looksOf(st.Driver.Name).AsksQuestions() {
+			return "it is not known to ask questions here"
+		}
+		return ""
+	}
+	return []Scenario{
+		{
+			Name: "allowed", About: "yes in the agent's own window", Strict: true, Cannot: asks,
+			End: wantEnd("success", "ok", 0, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.Yes)
+				p.awaitFile(ctx, "ran-allowed")
+				p.answered(ctx)
+				p.want(ctx, "running")
+			},
+		},
+		{
+			Name: "declined", About: "no in the agent's own window", Strict: true, Cannot: asks,
+			End: wantEnd("idle|success", "interrupted|ok", 0, -1),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{ask(st, "touch ran-declined"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.No)
+			},
+		},
+		{
+			Name: "allowed-broken", About: "yes to a command that fails", Strict: true, Cannot: asks,
+			End: wantEnd("failed", "toolErrors", 1, 0),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{ask(st, "touch ran-allowed; sleep 2; exit 3"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.Yes)
+				p.awaitFile(ctx, "ran-allowed")
+				p.answered(ctx)
+			},
+		},
+		{
+			Name: "allowed-stopped", About: "yes, then Esc while the command runs", Strict: true, Cannot: asks,
+			End: wantEnd("idle", "interrupted", 0, -1),
+			Script: func(st *stage.Stage) []model.Step {
+				return []model.Step{ask(st, "touch ran-allowed; sleep 30"), lastWords}
+			},
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.Yes)
+				p.awaitFile(ctx, "ran-allowed")
+				p.answered(ctx)
+				p.want(ctx, "running")
+				p.stop(ctx)
+			},
+		},
+		{
+			Name: "answered", About: "a question answered in the agent's own window", Strict: true, Cannot: questions,
+			End:    wantEnd("success", "ok", 0, 0),
+			Script: askQuestion,
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.Choose)
+			},
+		},
+		{
+			Name: "unanswered", About: "a question that the person waves away", Strict: true, Cannot: questions,
+			End:    wantEnd("idle|success", "interrupted|ok", 0, -1),
+			Script: askQuestion,
+			Act: func(ctx context.Context, p *person) {
+				p.awaitDialog(ctx)
+				p.want(ctx, "needsInput")
+				p.press(ctx, p.look.No)
+			},
+		},
+	}
+}
+
+func askQuestion(st *stage.Stage) []model.Step {
+	return []model.Step{{Calls: []model.ToolCall{looksOf(st.Driver.Name).Question()}}, lastWords}
+}

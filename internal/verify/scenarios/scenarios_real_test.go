@@ -1,0 +1,116 @@
+package scenarios
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// buildPrograms builds both programs once for all tests.
+func buildPrograms(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = stage.ShortTemp(); built.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-trimpath", "-o", built.dir+string(filepath.Separator),
+			"github.com/hookmux/hookmux/cmd/hookmux", "github.com/hookmux/hookmux/cmd/hookmux-hook")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		var out []byte
+		if out, built.err = cmd.CombinedOutput(); built.err != nil {
+			t.Logf("%s", out)
+		}
+	})
+	if built.err != nil {
+		t.Fatalf("cannot build hookmux: %v", built.err)
+	}
+	return built.dir
+}
+
+// quickScenarios are those that `make verify` plays; all of them take long.
+var quickScenarios = []string{"mended", "command-stopped", "allowed", "declined"}
+
+// TestRealScenarios plays scenarios with real agents: what hookmux says about status,
+// result and title is what a person would say. HOOKMUX_RECORD_SESSIONS names a folder
+// that the recordings are written to.
+func TestRealScenarios(t *testing.T) {
+	quick := os.Getenv("HOOKMUX_VERIFY_QUICK") == "1"
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "grok", "pi"} {
+		t.Run(name, func(t *testing.T) {
+			in := agentstest.Require(t, name)
+			driver, _ := drivers.Find(name)
+			for _, s := range All() {
+				t.Run(s.Name, func(t *testing.T) {
+					if quick && !slices.Contains(quickScenarios, s.Name) {
+						t.Skip("make verify-all plays it")
+					}
+					srv, err := model.Start(model.Options{Delay: drivers.TableOf(name).ModelDelay})
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer srv.Close()
+					st, err := stage.New(&stage.Setting{
+						Driver: driver, In: in, Bin: buildPrograms(t), Model: srv, Patience: 2 * agentstest.Timeout,
+						Serial: func() string { return "s" },
+					}, "scenario")
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer func() {
+						st.ClearUp()
+						st.StopHub()
+						stage.RemoveAll(st.Base)
+					}()
+					if s.Cannot != nil {
+						if why := s.Cannot(st); why != "" {
+							t.Skip(why)
+						}
+					}
+					out, err := s.Play(context.Background(), st)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if dir := os.Getenv("HOOKMUX_RECORD_SESSIONS"); dir != "" && len(out.Problems) == 0 {
+						file := filepath.Join(dir, name+"-"+s.Name+".txt")
+						if err := os.WriteFile(file, out.Recording.Format(), 0o644); err != nil {
+							t.Error(err)
+						}
+					}
+					if len(out.Problems) > 0 {
+						t.Errorf("it was not played: %s", strings.Join(out.Problems, "\n"))
+					}
+					if len(out.Wrong) > 0 {
+						t.Errorf("%s: %s", s.About, strings.Join(out.Wrong, "; "))
+						if n := len(out.Screens); n > 0 {
+							t.Logf("the last screen:\n%s", out.Screens[n-1])
+						}
+					}
+				})
+			}
+		})
+	}
+}

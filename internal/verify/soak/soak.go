@@ -1,0 +1,275 @@
+// Package soak lets several real agents of one person run for minutes in one tmux
+// server and compares, again and again, what their screens show with what hookmux
+// says: a dialog is visible exactly when `ps`, `feed` and the marks in tmux say that
+// the session waits for a person.
+//
+// Each agent has a person who types prompts, answers dialogs in the agent's window or
+// through hookmux, presses Esc, or lets a request wait. What they do comes from a
+// seeded generator, so that the same seed gives the same choices.
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/verify/drivers"
+	"github.com/hookmux/hookmux/internal/verify/looks"
+	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/verify/stage"
+)
+
+// Options of a run.
+type Options struct {
+	Agents []Target
+	Bin    string // folder of hookmux and hookmux-hook
+	For    time.Duration
+	Seed   int64
+	// Period is how often the screens are captured.
+	Period time.Duration
+	// Film is a folder that every sample is written to; empty: none is.
+	Film string
+}
+
+// Target is an agent to run.
+type Target struct {
+	Name string
+	In   agents.Installed
+}
+
+// player is one agent in its pane, with the person in front of it.
+type player struct {
+	name   string
+	st     *stage.Stage
+	look   *looks.Look
+	pane   string // tmux's id of it
+	random *rand.Rand
+
+	mu    sync.Mutex
+	acts  []string // what the person did last, newest last
+	turns map[string]int
+}
+
+// run is a soak under way.
+type run struct {
+	options Options
+	stage   *stage.Stage // the first agent's, which has the hub
+	term    *stage.Terminal
+	client  *client.Client
+	players []*player
+
+	mu       sync.Mutex
+	followed bool // somebody follows the feed, so that requests are held
+}
+
+// Play runs the agents for the time given and says what was seen.
+func Play(ctx context.Context, o Options) (*Report, error) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil, errors.New("tmux is not installed")
+	}
+	srv, err := model.Start(model.Options{Delay: 400 * time.Millisecond})
+	if err != nil {
+		return nil, err
+	}
+	defer srv.Close()
+	r := &run{options: o}
+	defer r.clearUp()
+	if err := r.layOut(srv); err != nil {
+		return nil, err
+	}
+	r.client = &client.Client{Socket: r.stage.Dirs.Socket(), Timeout: 10 * time.Second}
+	r.term = stage.NewTerminal(r.stage, tmux, "tmux")
+	defer r.stopAgents()
+	if err := r.startAgents(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.awaitReady(ctx); err != nil {
+		return nil, err
+	}
+	return r.playPersons(ctx), nil
+}
+
+// layOut makes one home for all agents, with a hub.
+func (r *run) layOut(srv *model.Server) error {
+	for i, target := range r.options.Agents {
+		driver, ok := drivers.Find(target.Name)
+		how := looks.Of(target.Name)
+		if !ok || how == nil || !how.AsksQuestions() {
+			return fmt.Errorf("%s: nobody knows what its dialogs look like", target.Name)
+		}
+		st, err := stage.New(&stage.Setting{
+			Driver: driver, In: target.In, Bin: r.options.Bin, Model: srv, Patience: r.options.For + time.Hour,
+			Serial: func() string { return "soak" }, Beside: r.stage,
+		}, "soak")
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			r.stage = st
+			if err := drivers.WriteJSON(
+				filepath.Join(st.Dirs.Config, "config.json"), map[string]string{config.TmuxFollow: "on"},
+			); err != nil {
+				return err
+			}
+			if err := st.StartHub(nil); err != nil {
+				return err
+			}
+		}
+		if err := st.InstallHooks(); err != nil {
+			return err
+		}
+		st.Env = append(st.Env, driver.StrictEnv...)
+		srv.Play(st.Run, scenarioOf(st, how))
+		r.players = append(r.players, &player{
+			name: target.Name, st: st, look: how, turns: map[string]int{},
+			random: rand.New(rand.NewSource(r.options.Seed + int64(i))),
+		})
+	}
+	return nil
+}
+
+// startAgents opens a window for each.
+func (r *run) startAgents(ctx context.Context) error {
+	conf := filepath.Join(r.stage.Base, "tmux.conf")
+	if err := os.WriteFile(conf, []byte("set -g remain-on-exit on\nset -s escape-time 0\n"), 0o600); err != nil {
+		return err
+	}
+	for i, p := range r.players {
+		argv := append(p.st.AgentCommand().Argv, p.look.Args...)
+		line := "cd " + quote.Word(p.st.Project) + ` && exec env -i TMUX="$TMUX" TMUX_PANE="$TMUX_PANE" ` +
+			quote.Line(append(append([]string(nil), p.st.Env...), argv...)) + "\n"
+		script := filepath.Join(r.stage.Base, "start-"+p.name+".sh")
+		if err := os.WriteFile(script, []byte(line), 0o600); err != nil {
+			return err
+		}
+		args := []string{"new-window", "-P", "-F", "#{pane_id}", "/bin/sh " + quote.Word(script)}
+		if i == 0 {
+			args = []string{
+				"-f", conf, "new-session", "-d", "-x", "140", "-y", "50", "-P", "-F", "#{pane_id}",
+				"/bin/sh " + quote.Word(script),
+			}
+		}
+		out, err := r.term.RunTmux(ctx, args...)
+		if err != nil {
+			return err
+		}
+		p.pane = strings.TrimSpace(out)
+	}
+	return nil
+}
+
+// awaitReady waits until every agent shows its prompt.
+func (r *run) awaitReady(ctx context.Context) error {
+	for _, p := range r.players {
+		// Other screens may come up after the first look at the prompt.
+		steady := 0
+		for end := time.Now().Add(2 * time.Minute); steady < 10 && time.Now().Before(end); {
+			screen := r.capture(ctx, p.pane)
+			steady++
+			if r.passWelcome(ctx, p, looks.Squeeze(screen)) || !p.look.IsReady(screen) {
+				steady = 0
+			}
+			if !stage.PauseFor(ctx, 200*time.Millisecond) {
+				return ctx.Err()
+			}
+		}
+		if steady < 10 {
+			return fmt.Errorf("%s does not show its prompt:\n%s", p.name, r.capture(ctx, p.pane))
+		}
+	}
+	return nil
+}
+
+// passWelcome gets a screen out of the way that stands before the prompt, and reports
+// whether there was one.
+func (r *run) passWelcome(ctx context.Context, p *player, screen string) bool {
+	for _, w := range p.st.Driver.Welcome {
+		if !strings.Contains(screen, w.Text) {
+			continue
+		}
+		stage.PauseFor(ctx, time.Second) // a screen that was just drawn takes no keys yet
+		r.pressSlowly(ctx, p, w.Keys)
+		return true
+	}
+	return false
+}
+
+func (r *run) capture(ctx context.Context, pane string) string {
+	out, err := r.term.RunTmux(ctx, "capture-pane", "-p", "-J", "-t", pane)
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+func (r *run) press(ctx context.Context, p *player, keys ...string) error {
+	_, err := r.term.RunTmux(ctx, append([]string{"send-keys", "-t", p.pane}, keys...)...)
+	return err
+}
+
+// playPersons lets everybody act and watches until the time is over.
+func (r *run) playPersons(ctx context.Context) *Report {
+	acting, stop := context.WithTimeout(ctx, r.options.For)
+	defer stop()
+	var group sync.WaitGroup
+	for _, p := range r.players {
+		group.Go(func() { r.actPerson(acting, p) })
+	}
+	group.Go(func() { r.toggleFeed(acting) })
+	watched := r.watchScreens(acting)
+	group.Wait()
+	return r.makeReport(watched)
+}
+
+// toggleFeed lets somebody follow the feed for a while, and nobody for a while.
+func (r *run) toggleFeed(ctx context.Context) {
+	random := rand.New(rand.NewSource(r.options.Seed - 1))
+	for on := true; ; on = !on {
+		r.stage.Hub.Sink(on)
+		r.mu.Lock()
+		r.followed = on
+		r.mu.Unlock()
+		if !stage.PauseFor(ctx, time.Duration(20+random.Intn(40))*time.Second) {
+			if on {
+				r.stage.Hub.Sink(false)
+			}
+			return
+		}
+	}
+}
+
+func (r *run) isFollowed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.followed
+}
+
+// stopAgents ends the tmux server that was started for this run, and its agents.
+func (r *run) stopAgents() {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	_, _ = r.term.RunTmux(ctx, "kill-server") // it may be gone already
+}
+
+func (r *run) clearUp() {
+	for _, p := range r.players {
+		p.st.ClearUp()
+		agents.Sweep(p.name, p.st.Home)
+	}
+	if r.stage != nil {
+		r.stage.StopHub()
+		stage.RemoveAll(r.stage.Base)
+	}
+}
